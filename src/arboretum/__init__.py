@@ -1,0 +1,39 @@
+"""Every mainstream tree model in one library that reads like the textbook.
+
+Public names are imported when they are first used, so that `import arboretum` stays light:
+Numba, pandas and matplotlib are only loaded by the work that needs them.
+"""
+
+from importlib import import_module
+
+__version__ = "0.1.0"
+
+# public name -> the module that defines it
+_HOME = {
+    "CARTClassifier": "arboretum.tree.cart",
+    "CARTRegressor": "arboretum.tree.cart",
+    "DecisionTreeClassifier": "arboretum.tree.cart",
+    "DecisionTreeRegressor": "arboretum.tree.cart",
+    "load": "arboretum.io.native",
+    "export_text": "arboretum.explain.text",
+    "export_graphviz": "arboretum.explain.graphviz",
+    "to_rules": "arboretum.explain.rules",
+    "plot_tree": "arboretum.explain.plot",
+    "plot_pruning_curve": "arboretum.explain.plot",
+    "ArboretumError": "arboretum.errors",
+    "DataError": "arboretum.errors",
+    "ModelFileError": "arboretum.errors",
+    "ParameterError": "arboretum.errors",
+}
+
+__all__ = [*_HOME, "__version__"]
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'arboretum' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,162 @@
+"""Checks that every table goes through, and the words they use for rows and names.
+
+A value must be finite or NaN (missing), and float64 must hold it exactly. Healthy data pay for one
+sum: infinite and NaN values both make it non-finite, and only then is a block looked at closely.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from arboretum.errors import DataError
+
+__all__ = [
+    "DataTypeError",
+    "check_exact",
+    "check_size",
+    "check_values",
+    "did_you_mean",
+    "list_names",
+    "list_rows",
+]
+
+LARGEST_EXACT = 2**53  # float64 holds every whole number up to here
+_BLOCK = 1 << 16  # entries looked at together: small enough for the cache
+
+
+class DataTypeError(DataError, TypeError):
+    """A cell or a column name has a type that no table can have; also a TypeError."""
+
+
+def list_rows(rows: Sequence[int] | np.ndarray, limit: int = 5) -> str:
+    """Name rows, the first few of many.
+
+    >>> list_rows([4]), list_rows([17, 40, 41])
+    ('row 4', 'rows 17, 40, 41')
+    >>> list_rows(range(100), limit=3)
+    'rows 0, 1, 2, … and 97 more'
+    """
+    shown = ", ".join(str(int(r)) for r in rows[:limit])
+    if len(rows) > limit:
+        return f"rows {shown}, … and {len(rows) - limit} more"
+    return ("row " if len(rows) == 1 else "rows ") + shown
+
+
+def list_names(names: Iterable[object], limit: int = 5) -> str:
+    """Quote names or values, the first few of many.
+
+    >>> list_names(["a", "b"])
+    "'a', 'b'"
+    """
+    quoted = [repr(name) for name in names]
+    hidden = len(quoted) - limit
+    return ", ".join(quoted[:limit]) + (f", … and {hidden} more" if hidden > 0 else "")
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """Return ``" (did you mean 'age'?)"``, or nothing when no known name comes close."""
+    close = difflib.get_close_matches(str(name), list(known), n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def check_size(shape: tuple[int, int]) -> None:
+    """Raise unless there is at least one row and one column."""
+    for count, what in zip(shape, ("sample", "feature")):
+        if count == 0:
+            raise DataError(
+                f"Found array with 0 {what}(s) (shape={tuple(shape)}) while a minimum of 1 is "
+                "required."
+            )
+
+
+def check_values(values: np.ndarray, names: Sequence[str]) -> np.ndarray:
+    """Check a 2-D real array column by column and tell which columns hold missing values.
+
+    Raises
+    ------
+    DataError
+        A value is infinite, or too large or too precise for float64.
+    """
+    missing = np.zeros(values.shape[1], dtype=bool)
+    kind, width = values.dtype.kind, values.dtype.itemsize
+    if kind in "iu" and width == 8:
+        if values.max() > LARGEST_EXACT or values.min() < -LARGEST_EXACT:
+            for f, name in enumerate(names):
+                check_exact(values[:, f].astype(np.float64), values[:, f].tolist, name)
+    elif kind == "f":
+        _check_floats(values, names, missing)
+        if width > 8:
+            _check_narrowing(values, names)
+    return missing
+
+
+def _check_floats(values: np.ndarray, names: Sequence[str], missing: np.ndarray) -> None:
+    step = max(1, _BLOCK // values.shape[1])
+    with np.errstate(all="ignore"):  # a sum that overflows is just looked at more closely
+        for lo in range(0, values.shape[0], step):
+            block = values[lo : lo + step]
+            if np.isfinite(block.sum()):
+                continue
+            nan = np.isnan(block)
+            if np.count_nonzero(nan) + np.count_nonzero(np.isfinite(block)) < block.size:
+                _refuse_infinite(values, names)
+            missing |= nan.any(axis=0)
+
+
+def _refuse_infinite(values: np.ndarray, names: Sequence[str]) -> None:
+    infinite = [f for f in range(values.shape[1]) if np.isinf(values[:, f]).any()]
+    first = infinite[0]
+    rows = np.flatnonzero(np.isinf(values[:, first]))
+    one = len(rows) == 1
+    what = "an infinite value" if one else f"{len(rows)} infinite values"
+    others = [names[f] for f in infinite[1:]]
+    raise DataError(
+        f"column {names[first]!r} holds {what} ({list_rows(rows)}): "
+        f"replace {'it' if one else 'them'}, e.g. by NaN for missing, or drop "
+        f"{'this row' if one else 'these rows'}"
+        + (f" (infinite values also in {list_names(others)})" if others else "")
+    )
+
+
+def _check_narrowing(values: np.ndarray, names: Sequence[str]) -> None:
+    """Refuse a longdouble that float64 cannot hold: conversion would change it silently."""
+    for f, name in enumerate(names):
+        column = values[:, f]
+        with np.errstate(all="ignore"):
+            changed = (column.astype(np.float64) != column) & ~np.isnan(column)
+        if changed.any():
+            raise DataError(
+                f"column {name!r} holds values of {values.dtype} that float64 cannot hold exactly "
+                f"({list_rows(np.flatnonzero(changed))}): round them first, e.g. "
+                "X.astype('float64')"
+            )
+
+
+def check_exact(values: np.ndarray, cells: Callable[[], Sequence], name: str) -> None:
+    """Raise if whole numbers or decimals beyond 2**53 were changed by becoming float64.
+
+    Parameters
+    ----------
+    values : float64 array
+        The column after conversion.
+    cells : callable
+        Returns the column before conversion as Python objects; only called when values are large.
+    name : str
+        Name of the column.
+    """
+    with np.errstate(invalid="ignore"):
+        large = np.flatnonzero(np.abs(values) >= LARGEST_EXACT)
+    if len(large) == 0:
+        return
+    originals = cells()
+    # Python compares int, Decimal and float by their exact values
+    changed = [i for i in large.tolist() if originals[i] != float(values[i])]
+    if changed:
+        raise DataError(
+            f"column {name!r} holds whole numbers beyond 2**53 that float64 cannot hold exactly "
+            f"({list_rows(changed)}, e.g. {originals[changed[0]]}): if it is an identifier drop it "
+            "or turn it into strings, if it is a quantity convert it to float yourself"
+        )

@@ -1,0 +1,189 @@
+"""From a raw column to float64: at fit the coding is learned, at predict it is applied.
+
+    Numbers                    ──▶  themselves
+    Words  red, blue, red      ──▶  1.0, 0.0, 1.0     categories ("blue", "red")
+
+At predict nothing is guessed: a number where strings were seen, or a date where numbers were seen,
+is an error, and a category never seen at fit follows the `unseen` policy.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import NoReturn
+
+import numpy as np
+
+from arboretum.data.checks import check_values, list_names, list_rows
+from arboretum.data.overrides import Wish
+from arboretum.data.values import (
+    Numbers,
+    Raw,
+    Words,
+    as_words,
+    moment_seconds,
+    sort_values,
+    value_family,
+)
+from arboretum.errors import DataError
+
+__all__ = ["Coded", "apply_categories", "apply_numbers", "learn_column"]
+
+# kind, categories, has missing values, values as numbers
+Coded = tuple[str, tuple | None, bool, np.ndarray]
+
+_PLURAL = {
+    "str": "strings",
+    "number": "numbers",
+    "datetime": "dates",
+    "duration": "durations",
+    "time": "times of day",
+}
+
+
+# --------------------------------------------------------------------------- fit
+def learn_column(raw: Raw, name: str, wish: Wish | None) -> Coded:
+    """Decide what a column is and turn it into numbers."""
+    kind = wish.kind if wish else _natural_kind(raw, name)
+    order = wish.order if wish else None
+    if isinstance(raw, Numbers) and kind != "categorical" and order is None:
+        values, missing = _checked(raw, name)
+        return kind, None, missing, values
+    words = _words(raw, name)
+    if order is not None:
+        _check_listed(words, order, name)
+        categories = list(order)
+    elif kind == "ordinal":
+        categories = words.values if words.order != "none" else sort_values(words.values)
+    else:
+        categories = _seen(words)
+    if any(isinstance(v, float) and np.isinf(v) for v in categories):
+        raise DataError(f"column {name!r} has an infinite category: replace it or drop its rows")
+    position = {value: float(i) for i, value in enumerate(categories)}
+    values = _codes(words, [position.get(v, np.nan) for v in words.values])
+    return kind, tuple(categories), bool(np.isnan(values).any()), values
+
+
+def _natural_kind(raw: Raw, name: str) -> str:
+    if isinstance(raw, Numbers):
+        return "numeric"
+    if raw.order != "none":
+        return "ordinal" if raw.order == "ranked" else "categorical"
+    families = sorted(raw.families)
+    if len(families) > 1 or raw.dtype == "object":  # times and durations are words in a mixture
+        found = ["strings, durations or times of day"] if len(families) == 1 else []
+        for family in families if len(families) > 1 else ():
+            codes = [i for i, v in enumerate(raw.values) if value_family(v) == family]
+            row = int(np.flatnonzero(np.isin(raw.codes, codes))[0])
+            found.append(f"{_PLURAL[family]} (row {row}: {raw.values[raw.codes[row]]!r})")
+        raise DataError(
+            f"column {name!r} mixes {' and '.join(found)}: make it one type, or name it in "
+            "categorical_features"
+        )
+    return "categorical"
+
+
+def _words(raw: Raw, name: str) -> Words:
+    if isinstance(raw, Numbers) and raw.values.dtype.kind == "f":
+        check_values(raw.values[:, np.newaxis], [name])
+    return as_words(raw)
+
+
+def _checked(raw: Numbers, name: str) -> tuple[np.ndarray, bool]:
+    missing = check_values(raw.values[:, np.newaxis], [name])
+    return raw.values, bool(missing[0])
+
+
+def _seen(words: Words) -> list:
+    """The values that occur, sorted unless their order was declared."""
+    counts = np.bincount(words.codes[words.codes >= 0], minlength=len(words.values))
+    values = [v for v, count in zip(words.values, counts.tolist()) if count]
+    return values if words.order != "none" else sort_values(values)
+
+
+def _check_listed(words: Words, order: Sequence, name: str) -> None:
+    listed = set(order)
+    counts = np.bincount(words.codes[words.codes >= 0], minlength=len(words.values))
+    strange = [i for i, v in enumerate(words.values) if v not in listed and counts[i]]
+    if strange:
+        rows = np.flatnonzero(np.isin(words.codes, strange))
+        raise DataError(
+            f"column {name!r} holds {list_names(words.values[i] for i in strange)} "
+            f"({list_rows(rows)}), not among the values listed for it in ordinal_features: "
+            f"{list_names(order)}"
+        )
+
+
+def _codes(words: Words, new: Sequence[float]) -> np.ndarray:
+    """Replace every code by a float; -1 picks the NaN at the end."""
+    return np.append(np.array(new, dtype=np.float64), np.nan)[words.codes]
+
+
+# --------------------------------------------------------------------------- predict
+def apply_numbers(raw: Raw, name: str, dtype: str) -> np.ndarray:
+    """Return a column that was numbers at fit; anything but such numbers or missing is an error."""
+    family = Numbers(np.empty(0), dtype).family
+    if isinstance(raw, Words):
+        strange = np.array([value_family(v) != family for v in raw.values], dtype=bool)
+        rows = _rows_of(raw, strange)
+        if len(rows):
+            _refuse_type(name, {family}, value_family(raw.values[raw.codes[rows[0]]]), rows, raw)
+        number = moment_seconds if family == "datetime" else float
+        new = [np.nan if odd else number(v) for v, odd in zip(raw.values, strange)]
+        raw = Numbers(_codes(raw, new), raw.dtype if family == "number" else family)
+    values, _ = _checked(raw, name)
+    if raw.family != family:
+        present = np.flatnonzero(~np.isnan(values))
+        if len(present):
+            _refuse_type(name, {family}, raw.family, present, raw)
+    return values
+
+
+def apply_categories(raw: Raw, name: str, dtype: str, categories: tuple, unseen: str) -> np.ndarray:
+    """Return a column as the codes of its categories; others are missing, or an error."""
+    words = _words(raw, name)
+    known = {dtype} if dtype in ("duration", "time") else {value_family(v) for v in categories}
+    found = {raw.family} if isinstance(raw, Numbers) else words.families
+    position = {value: float(i) for i, value in enumerate(categories)}
+    new = [position.get(v, np.nan) for v in words.values]
+    other_type = bool(known) and not known & found
+    rows = _rows_of(words, np.isnan(new) | other_type)
+    if len(rows):
+        if other_type:
+            _refuse_type(name, known, min(found), rows, raw)
+        _meet_unseen(words, rows, name, unseen)
+    return _codes(words, new)
+
+
+def _rows_of(words: Words, chosen: np.ndarray) -> np.ndarray:
+    """Rows that hold one of the chosen values."""
+    if not chosen.any():
+        return np.empty(0, dtype=np.intp)
+    return np.flatnonzero(np.append(chosen, False)[words.codes])
+
+
+def _meet_unseen(words: Words, rows: np.ndarray, name: str, unseen: str) -> None:
+    strange = [words.values[c] for c in dict.fromkeys(words.codes[rows].tolist())]
+    what = f"column {name!r} holds categories unseen at fit: {list_names(strange)}"
+    if unseen == "error":
+        raise DataError(
+            f"{what} ({list_rows(rows)}); correct them, or treat them as missing values by "
+            "unseen='missing'"
+        )
+    warnings.warn(
+        f"{what} ({list_rows(rows)}); they are treated as missing values, unseen='error' makes "
+        "this an error",
+        UserWarning,
+        stacklevel=5,
+    )
+
+
+def _refuse_type(
+    name: str, known: set[str], found: str, rows: Sequence[int] | np.ndarray, raw: Raw
+) -> NoReturn:
+    before = " and ".join(_PLURAL[family] for family in sorted(known))
+    raise DataError(
+        f"column {name!r} held {before} at fit and holds {_PLURAL[found]} now ({list_rows(rows)}, "
+        f"dtype {raw.dtype}): convert the column to what it was at fit"
+    )

@@ -1,0 +1,221 @@
+"""Columns of a dataframe, whatever its library, as raw columns.
+
+Narwhals recognises the dataframe and names its dtypes; numbers and dates come out through it.
+Words are taken from each library's own dictionary encoding, so that a million strings cost a hash
+each and no Python loop. Dataframes other than pandas and polars pass through Arrow.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from arboretum.data.checks import DataTypeError, check_exact, list_names
+from arboretum.data.values import Numbers, Raw, Words, from_array, from_cells, make_words
+from arboretum.errors import DataError
+
+__all__ = ["column_names", "frame_columns", "is_frame", "is_series", "series_column"]
+
+
+def is_frame(X: Any) -> bool:
+    """Tell whether X is a dataframe, eager or lazy, of a library narwhals knows."""
+    import narwhals.stable.v2 as nw
+
+    if nw.dependencies.is_into_dataframe(X) or _is_record_batch(X):
+        return True
+    return isinstance(nw.from_native(X, pass_through=True), nw.DataFrame | nw.LazyFrame)
+
+
+def is_series(y: Any) -> bool:
+    """Tell whether y is one column of a dataframe library."""
+    import narwhals.stable.v2 as nw
+
+    return _is_arrow_array(y) or nw.dependencies.is_into_series(y)
+
+
+def frame_columns(X: Any) -> tuple[tuple[str, ...] | None, list[Raw], int]:
+    """Return names (None when they are not strings), raw columns and the number of rows."""
+    import narwhals.stable.v2 as nw
+
+    if _is_record_batch(X):
+        import pyarrow as pa
+
+        X = pa.Table.from_batches([X])
+    if nw.dependencies.is_pandas_dataframe(X):
+        return _pandas_columns(X)
+    if hasattr(X, "column_names"):  # Arrow: narwhals stops at a name held twice
+        column_names(X.column_names)
+    frame = nw.from_native(X)
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    if not frame.implementation.is_polars():
+        frame = nw.from_native(frame.to_arrow())
+    names = column_names(frame.columns)
+    columns = [_column(s, s.name) for s in frame.iter_columns()]
+    return names, columns, frame.shape[0]
+
+
+def _pandas_columns(X: Any) -> tuple[tuple[str, ...] | None, list[Raw], int]:
+    """The same for pandas; plain NumPy columns, the common case, are taken as they are."""
+    import narwhals.stable.v2 as nw
+
+    names = column_names(X.columns.tolist())
+    columns: list[Raw] = []
+    for f, (_, series) in enumerate(X.items()):
+        if isinstance(series.dtype, np.dtype) and series.dtype.kind in "fiu":
+            columns.append(Numbers(series.to_numpy(), series.dtype.name))
+        else:
+            shown = names[f] if names else f"x{f}"
+            columns.append(_column(nw.from_native(series, series_only=True), shown))
+    return names, columns, X.shape[0]
+
+
+def series_column(y: Any, name: str) -> Raw:
+    """Return one column of a dataframe library as a raw column."""
+    import narwhals.stable.v2 as nw
+
+    if _is_arrow_array(y):
+        import pyarrow as pa
+
+        y = pa.chunked_array([y])
+    series = nw.from_native(y, series_only=True)
+    if not (series.implementation.is_pandas() or series.implementation.is_polars()):
+        series = nw.from_native(series.to_frame().to_arrow()).get_column(series.name)
+    return _column(series, name)
+
+
+def column_names(labels: Sequence) -> tuple[str, ...] | None:
+    """Return column labels as names, or None when none of them is a string.
+
+    Raises
+    ------
+    DataError
+        A label occurs twice, or only some labels are strings (also a TypeError).
+    """
+    if len(set(labels)) < len(labels):
+        twice = [label for label, count in Counter(labels).items() if count > 1]
+        raise DataError(f"column names must be unique, X holds more than once: {list_names(twice)}")
+    strings = [isinstance(label, str) for label in labels]
+    if not any(strings):
+        return None
+    if not all(strings):
+        types = sorted({type(label).__name__ for label in labels})
+        raise DataTypeError(
+            "Feature names are only supported if all input features have string names, but X has "
+            f"column names of types {types}: rename the columns, e.g. "
+            "X.columns = X.columns.astype(str)"
+        )
+    return tuple(str(label) for label in labels)
+
+
+def _is_record_batch(X: Any) -> bool:
+    return type(X).__name__ == "RecordBatch" and type(X).__module__.startswith("pyarrow")
+
+
+def _is_arrow_array(y: Any) -> bool:
+    return hasattr(y, "dictionary_encode") and not hasattr(y, "chunks")
+
+
+# --------------------------------------------------------------------------- one column
+def _column(series: Any, name: str) -> Raw:
+    import narwhals.stable.v2 as nw
+
+    dtype = series.dtype
+    if dtype.is_numeric():
+        return _number_column(series, name)
+    if dtype == nw.Boolean:
+        codes = np.nan_to_num(series.cast(nw.Float64).to_numpy(), nan=-1.0).astype(np.int64)
+        return Words(codes, [False, True], "bool")
+    if isinstance(dtype, nw.String | nw.Categorical | nw.Enum):
+        if series.implementation.is_pandas():
+            return _pandas_words(series.to_native())
+        if series.implementation.is_polars():
+            return _polars_words(series.to_native())
+        return _arrow_words(series.to_native())
+    if isinstance(dtype, nw.Datetime) and dtype.time_zone is not None:
+        series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+    if dtype == nw.Unknown and _is_pandas_sparse(series.to_native()):
+        dense = series.to_native().sparse.to_dense()
+        return _column(nw.from_native(dense, series_only=True), name)
+    if dtype.is_nested():
+        return from_cells(series.to_list(), name)
+    values = series.to_numpy()
+    if values.dtype.kind not in "mM" and series.null_count() == len(series):
+        return Numbers(np.full(len(series), np.nan), "null")
+    return from_array(values, name)
+
+
+def _number_column(series: Any, name: str) -> Numbers:
+    """Integers stay integers while none is missing; otherwise they must fit float64 exactly."""
+    import narwhals.stable.v2 as nw
+
+    dtype = series.dtype
+    label = "decimal" if dtype == nw.Decimal else str(dtype).lower()
+    if dtype.is_float():
+        return Numbers(series.to_numpy(), label)
+    if label not in _NUMPY_INTEGERS:  # decimals and 128-bit integers
+        values = series.cast(nw.Float64).to_numpy()
+        check_exact(values, series.to_list, name)
+        return Numbers(values, label)
+    if series.null_count() == 0:
+        return Numbers(series.to_numpy(), label)
+    whole = series.fill_null(0).to_numpy()
+    values = whole.astype(np.float64)
+    check_exact(values, whole.tolist, name)
+    values[series.is_null().to_numpy()] = np.nan
+    return Numbers(values, label)
+
+
+_NUMPY_INTEGERS = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+
+
+def _is_pandas_sparse(native: Any) -> bool:
+    return hasattr(getattr(native, "dtype", None), "fill_value") and hasattr(native, "sparse")
+
+
+def _pandas_words(series: Any) -> Words:
+    import pandas as pd
+
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        order = "ranked" if series.cat.ordered else "declared"
+        codes = series.cat.codes.to_numpy()
+        return make_words(codes, series.cat.categories.tolist(), "category", order)
+    codes, values = pd.factorize(series)
+    return make_words(codes, values.tolist(), _label(series.dtype))
+
+
+def _label(dtype: Any) -> str:
+    return "category" if "dictionary" in str(dtype) else "str"
+
+
+def _polars_words(series: Any) -> Words:
+    import polars as pl
+
+    if series.dtype == pl.Enum:
+        codes = series.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
+        return make_words(codes, series.dtype.categories.to_list(), "enum", "declared")
+    label = "category" if series.dtype == pl.Categorical else "str"
+    series = series.cast(pl.String)
+    distinct = series.drop_nulls().unique()
+    position = pl.Series(range(len(distinct)), dtype=pl.Int64)
+    codes = series.replace_strict(distinct, position, default=-1, return_dtype=pl.Int64)
+    return make_words(codes.to_numpy(), distinct.to_list(), label)
+
+
+def _arrow_words(column: Any) -> Words:
+    import pyarrow as pa
+
+    label = "category" if pa.types.is_dictionary(column.type) else "str"
+    if label == "str":
+        column = column.dictionary_encode()
+    ranked = column.type.ordered
+    joined = column.unify_dictionaries().combine_chunks()
+    chunks = joined.chunks if isinstance(joined, pa.ChunkedArray) else [joined]
+    if not chunks:
+        return Words(np.empty(0, dtype=np.int64), [], label)
+    codes = chunks[0].indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+    values = chunks[0].dictionary.to_pylist()
+    return make_words(codes, values, label, "ranked" if ranked else "none")

@@ -1,0 +1,310 @@
+"""What every column of a table is: the part of a model that understands tables.
+
+`learn_schema` looks at the training table, decides each column's kind and encodes it. `encode`
+turns any later table into numbers of the same meaning: columns are found by name, categories get
+the codes they had.
+
+    kind          from                                       encoded as
+    numeric       numbers, dates, durations                  the number (of dates: see `values`)
+    ordinal       ordered categoricals, `ordinal_features`   the number, or the rank of the word
+    categorical   strings, booleans of dataframes,           the place in `categories`: sorted, or
+                  categoricals, `categorical_features`       as a categorical dtype declares them
+
+Missing values are NaN in all three. Categories are those that occur in the training data; an
+ordinal column keeps every declared rank, so that ranks it has not seen still have their place.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from arboretum.data.checks import check_values, did_you_mean, list_names
+from arboretum.data.coding import apply_categories, apply_numbers, learn_column
+from arboretum.data.matrix import DenseMatrix, FrameMatrix, Matrix, SparseMatrix
+from arboretum.data.overrides import Wish, resolve_wishes
+from arboretum.data.sparse import check_entries, dense_column, with_codes
+from arboretum.data.state import column_to_state, schema_fields
+from arboretum.data.table import Table, read_table
+from arboretum.data.values import TIMES
+from arboretum.errors import DataError, ParameterError
+
+__all__ = ["Column", "Schema", "encode", "learn_schema"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the training table.
+
+    Attributes
+    ----------
+    name : str
+        Its name; ``x0, x1, …`` when the table had none.
+    kind : {"numeric", "ordinal", "categorical"}
+    categories : tuple or None
+        Category values in the order of their codes; None for a column of numbers.
+    has_missing : bool
+        Missing values were seen at fit.
+    dtype : str
+        What it came from: ``"float64"``, ``"str"``, ``"datetime"``, ``"category"``, …
+    """
+
+    name: str
+    kind: str
+    categories: tuple | None = None
+    has_missing: bool = False
+    dtype: str = "float64"
+
+    @property
+    def value_kind(self) -> str:
+        """How a threshold on this column is written: ``"datetime"``, or the kind."""
+        return "datetime" if self.dtype == "datetime" and self.categories is None else self.kind
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of the training table, in order.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+    named : bool
+        The table carried column names; later tables are then matched by name.
+
+    Examples
+    --------
+    >>> schema = Schema((Column("city", "categorical", ("Bern", "Oslo"), False, "str"),), True)
+    >>> schema.names, schema.n_features
+    (('city',), 1)
+    >>> Schema.from_state(schema.to_state()) == schema
+    True
+    """
+
+    columns: tuple[Column, ...]
+    named: bool
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return len(self.columns)
+
+    @cached_property
+    def _plain_numbers(self) -> bool:
+        """No categories and no dates: an array of numbers is its own encoding."""
+        return all(c.categories is None and c.dtype not in TIMES for c in self.columns)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the schema as dicts, lists, strings and numbers that JSON can hold."""
+        return {
+            "named": self.named,
+            "columns": [column_to_state(vars(column)) for column in self.columns],
+        }
+
+    @classmethod
+    def from_state(cls, value: Any) -> Schema:
+        """Build a schema from what `to_state` returned; any nonsense is a ModelFileError."""
+        named, columns = schema_fields(value)
+        return cls(tuple(Column(**fields) for fields in columns), named)
+
+
+# --------------------------------------------------------------------------- fit
+def learn_schema(
+    X: Any, *, categorical_features: Any = None, ordinal_features: Any = None
+) -> tuple[Schema, Matrix]:
+    """Decide what the columns of the training table are, and encode it.
+
+    Parameters
+    ----------
+    X : table
+        Anything `read_table` takes.
+    categorical_features : None, "from_dtype", or list of names, indices or booleans
+        Columns that are categorical whatever their dtype; the other columns are what their dtype
+        says.
+    ordinal_features : None, list as above, or dict from name or index to the values in order
+        Columns whose values are ranks. Numbers rank by themselves, words by a declared order or
+        else alphabetically; the dict gives the order.
+
+    Returns
+    -------
+    schema : Schema
+    matrix : Matrix
+        The table in numbers. An array of numbers is wrapped, not copied.
+
+    Raises
+    ------
+    DataError
+        The table cannot be used; the message names column, rows and the way out.
+    ParameterError
+        `categorical_features` or `ordinal_features` does not fit the table.
+
+    Examples
+    --------
+    >>> schema, matrix = learn_schema([[1.5, "red"], [2.5, "blue"]])
+    >>> [(c.name, c.kind, c.categories) for c in schema.columns]
+    [('x0', 'numeric', None), ('x1', 'categorical', ('blue', 'red'))]
+    >>> matrix.rows(0, 2)
+    array([[1.5, 1. ],
+           [2.5, 0. ]])
+    """
+    table = read_table(X)
+    wishes = resolve_wishes(table.names, categorical_features, ordinal_features)
+    if isinstance(table.body, np.ndarray):
+        if not wishes:
+            return _learn_dense(table)
+    elif not isinstance(table.body, list):
+        return _learn_sparse(table, wishes)
+    columns, encoded = [], []
+    for f, raw in enumerate(table.columns):
+        name = table.names[f]
+        kind, categories, missing, values = learn_column(raw, name, wishes.get(f))
+        columns.append(Column(name, kind, categories, missing, raw.dtype))
+        encoded.append(values)
+    return Schema(tuple(columns), table.named), FrameMatrix(encoded)
+
+
+def _learn_dense(table: Table) -> tuple[Schema, DenseMatrix]:
+    values = table.body
+    missing = check_values(values, table.names).tolist()
+    dtype = values.dtype.name
+    columns = [Column(n, "numeric", None, m, dtype) for n, m in zip(table.names, missing)]
+    return Schema(tuple(columns), table.named), DenseMatrix(values)
+
+
+def _learn_sparse(table: Table, wishes: dict[int, Wish]) -> tuple[Schema, SparseMatrix]:
+    matrix = SparseMatrix(table.body)
+    missing = check_entries(table.body, table.names, wishes).tolist()
+    dtype = table.body.dtype.name
+    columns = [Column(n, "numeric", None, m, dtype) for n, m in zip(table.names, missing)]
+    codes = {}
+    for f, wish in wishes.items():
+        kind, categories, has_missing, values = learn_column(
+            dense_column(matrix, f), table.names[f], wish
+        )
+        columns[f] = Column(table.names[f], kind, categories, has_missing, dtype)
+        if categories is not None:
+            codes[f] = values
+    return Schema(tuple(columns), table.named), with_codes(matrix, codes)
+
+
+# --------------------------------------------------------------------------- predict
+def encode(
+    schema: Schema, X: Any, *, unseen: str = "missing", estimator_name: str = "model"
+) -> Matrix:
+    """Turn a table into numbers that mean what they meant at fit.
+
+    When both tables have column names, columns are found by name and may come in any order.
+    Otherwise they are taken in order, and a `UserWarning` says so if one of the tables had names.
+
+    Parameters
+    ----------
+    schema : Schema
+        What `learn_schema` returned.
+    X : table
+        Anything `read_table` takes.
+    unseen : {"missing", "error"}
+        What to do with a category that was not seen at fit: treat it as a missing value with a
+        `UserWarning`, or raise.
+    estimator_name : str
+        Who is asking, for messages.
+
+    Returns
+    -------
+    Matrix
+
+    Examples
+    --------
+    >>> schema, _ = learn_schema([["red"], ["blue"], ["red"]])
+    >>> encode(schema, [["blue"]]).rows(0, 1)
+    array([[0.]])
+    """
+    if unseen not in ("missing", "error"):
+        raise ParameterError(f"unseen must be 'missing' or 'error', got {unseen!r}")
+    table = read_table(X)
+    order = _match(schema, table, estimator_name)
+    if isinstance(table.body, np.ndarray):
+        if schema._plain_numbers:
+            check_values(table.body, schema.names)
+            return DenseMatrix(table.body)
+    elif not isinstance(table.body, list):
+        return _encode_sparse(schema, table, unseen)
+    raws = table.columns
+    encoded = []
+    for column, position in zip(schema.columns, order):
+        if column.categories is None:
+            values = apply_numbers(raws[position], column.name, column.dtype)
+        else:
+            values = apply_categories(
+                raws[position], column.name, column.dtype, column.categories, unseen
+            )
+        encoded.append(values)
+    return FrameMatrix(encoded)
+
+
+def _encode_sparse(schema: Schema, table: Table, unseen: str) -> SparseMatrix:
+    matrix = SparseMatrix(table.body)
+    coded = {f for f, column in enumerate(schema.columns) if column.categories is not None}
+    check_entries(table.body, schema.names, coded)
+    if schema._plain_numbers:
+        return matrix
+    codes = {}
+    for f, column in enumerate(schema.columns):
+        if column.categories is not None:
+            codes[f] = apply_categories(
+                dense_column(matrix, f), column.name, column.dtype, column.categories, unseen
+            )
+        elif column.dtype in TIMES:
+            apply_numbers(dense_column(matrix, f), column.name, column.dtype)  # refuses numbers
+    return with_codes(matrix, codes)
+
+
+def _match(schema: Schema, table: Table, estimator_name: str) -> Sequence[int]:
+    """Return where each column of the schema stands in the table."""
+    if schema.named and table.named:
+        if table.names == schema.names:
+            return range(len(table.names))
+        return _match_names(schema.names, table.names)
+    if len(table.names) != schema.n_features:
+        raise DataError(
+            f"X has {len(table.names)} features, but {estimator_name} is expecting "
+            f"{schema.n_features} features as input"
+        )
+    if schema.named != table.named:
+        if schema.named:
+            what = f"does not have valid feature names, but {estimator_name} was fitted with"
+        else:
+            what = f"has feature names, but {estimator_name} was fitted without"
+        warnings.warn(
+            f"X {what} feature names; columns are taken in order", UserWarning, stacklevel=4
+        )
+    return range(schema.n_features)
+
+
+def _match_names(expected: tuple[str, ...], given: tuple[str, ...]) -> list[int]:
+    position = {name: i for i, name in enumerate(given)}
+    known = set(expected)
+    extra = [name for name in given if name not in known]
+    absent = [name for name in expected if name not in position]
+    if absent:
+        hints = [f"{name!r}{did_you_mean(name, extra)}" for name in absent[:5]]
+        hidden = len(absent) - len(hints)
+        raise DataError(
+            f"X lacks columns seen at fit: {', '.join(hints)}"
+            + (f", … and {hidden} more" if hidden else "")
+            + (f"; it has columns unseen at fit: {list_names(extra)}" if extra else "")
+        )
+    if extra:
+        raise DataError(
+            f"X has columns unseen at fit: {list_names(extra)}; drop them, or keep only the "
+            "columns of the fit, e.g. X[model.feature_names_in_]"
+        )
+    return [position[name] for name in expected]

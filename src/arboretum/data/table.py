@@ -1,0 +1,205 @@
+"""Anything that looks like a table becomes a `Table`: names and a body in one of three forms.
+
+    body        from
+    ndarray     NumPy arrays, array-likes and lists of numbers: kept as they are, not copied
+    sparse      scipy.sparse in any format: kept, or made CSR
+    list        raw columns: dataframes, files, arrays of strings, objects or dates
+
+What cannot be a table (one or three dimensions, complex numbers, no rows, two columns of one name)
+is refused here, with the words scikit-learn's own tools look for.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from arboretum.data.checks import LARGEST_EXACT, check_size
+from arboretum.data.values import Raw, from_array, refuse_complex
+from arboretum.errors import DataError
+
+__all__ = ["Table", "default_names", "is_sparse", "read_table"]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table as it came in.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Column names; ``x0, x1, …`` when the input has none.
+    named : bool
+        The names came with the input.
+    n_rows : int
+        Number of rows.
+    body : ndarray, scipy.sparse matrix or list of raw columns
+    """
+
+    names: tuple[str, ...]
+    named: bool
+    n_rows: int
+    body: Any
+
+    @property
+    def columns(self) -> list[Raw]:
+        """The raw columns of a table that is not sparse."""
+        if isinstance(self.body, np.ndarray):
+            return [from_array(self.body[:, f], name) for f, name in enumerate(self.names)]
+        return self.body
+
+
+def read_table(X: Any) -> Table:
+    """Turn an array, dataframe, sparse matrix, list of rows or file into a `Table`.
+
+    Parameters
+    ----------
+    X : ndarray, pandas / polars / pyarrow table, scipy.sparse matrix, list of lists, or path
+        A path is a str or Path to a ``.csv``, ``.csv.gz`` or ``.parquet`` file.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    DataError
+        X is not a table; the message says why and what to do.
+
+    Examples
+    --------
+    >>> table = read_table([[1, "red"], [2, "blue"]])
+    >>> table.names, table.named, table.n_rows
+    (('x0', 'x1'), False, 2)
+    """
+    if type(X) is np.ndarray:
+        return _from_ndarray(X)
+    if is_sparse(X):
+        return _from_sparse(X)
+    if isinstance(X, np.ma.MaskedArray):
+        return _from_ndarray(unmask(X))
+    if isinstance(X, np.ndarray):
+        return _from_ndarray(np.asarray(X))
+    if isinstance(X, str | Path):
+        return _from_file(X)
+    if isinstance(X, list | tuple):
+        return _from_ndarray(array_of_lists(X, "X"))
+    return _from_other(X)
+
+
+@lru_cache(maxsize=64)
+def default_names(n: int) -> tuple[str, ...]:
+    """Return ``x0, x1, …``, scikit-learn's names for columns without one."""
+    return tuple(f"x{i}" for i in range(n))
+
+
+def is_sparse(X: Any) -> bool:
+    """Tell scipy.sparse matrices and arrays, without importing scipy."""
+    return hasattr(X, "tocsr") and hasattr(X, "nnz")
+
+
+def unmask(X: np.ma.MaskedArray) -> np.ndarray:
+    """Return a masked array as objects, masked cells as missing values."""
+    cells = np.ma.getdata(X).astype(object)  # a copy
+    cells[np.ma.getmaskarray(X)] = None
+    return cells
+
+
+def _from_ndarray(X: np.ndarray) -> Table:
+    _check_dimensions(X.shape)
+    refuse_complex(X.dtype)
+    check_size(X.shape)
+    names = default_names(X.shape[1])
+    if X.dtype.kind in "fiub":
+        return Table(names, False, X.shape[0], X)
+    columns = [from_array(X[:, f], name) for f, name in enumerate(names)]
+    return Table(names, False, X.shape[0], columns)
+
+
+def _check_dimensions(shape: tuple[int, ...]) -> None:
+    if len(shape) == 2:
+        return
+    if len(shape) == 1:
+        raise DataError(
+            f"X must have rows and columns, got a 1-D array of shape {shape}. Reshape your data: "
+            "X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row"
+        )
+    if not shape:
+        raise DataError(
+            "X must have rows and columns, got a single value. Reshape your data: [[value]] is a "
+            "table of one row and one column"
+        )
+    raise DataError(
+        f"Found array with dim {len(shape)} (shape={shape}), X must have 2 dimensions: rows and "
+        "columns; e.g. X.reshape(len(X), -1) makes every row flat"
+    )
+
+
+def _from_sparse(X: Any) -> Table:
+    _check_dimensions(X.shape)
+    refuse_complex(X.dtype)
+    if X.dtype.kind not in "fiub":
+        raise DataError(f"a sparse matrix must hold numbers, got dtype {X.dtype}")
+    check_size(X.shape)
+    if X.format not in ("csr", "csc"):
+        X = X.tocsr()
+    if not X.has_canonical_format:
+        X = X.copy()  # the input stays as it is
+        X.sum_duplicates()
+    return Table(default_names(X.shape[1]), False, int(X.shape[0]), X)
+
+
+def _from_file(path: str | os.PathLike) -> Table:
+    from arboretum.data.files import read_file
+
+    return _from_columns(*read_file(path))  # type: ignore[arg-type]
+
+
+def _from_columns(names: tuple[str, ...] | None, columns: list[Raw], n_rows: int) -> Table:
+    check_size((n_rows, len(columns)))
+    return Table(names or default_names(len(columns)), names is not None, n_rows, columns)
+
+
+def _from_other(X: Any) -> Table:
+    from arboretum.data.frames import frame_columns, is_frame
+
+    if is_frame(X):
+        return _from_columns(*frame_columns(X))
+    if not hasattr(X, "__array__") and (not hasattr(X, "__len__") or isinstance(X, Mapping | Set)):
+        raise DataError(
+            f"X must be an array, a dataframe, a sparse matrix, a list of rows or a path to a CSV "
+            f"or Parquet file, got {type(X).__name__}"
+        )
+    return _from_ndarray(np.asarray(X))
+
+
+def array_of_lists(X: Sequence, what: str) -> np.ndarray:
+    """Turn lists into an array in which no cell has changed: numbers, or the objects themselves.
+
+    NumPy would turn ``[1, "a"]`` into strings and a large whole number next to a float into a
+    rounded one; then the cells are kept as objects and looked at column by column.
+    """
+    try:
+        values = np.asarray(X)
+    except ValueError as error:
+        lengths = [len(row) if hasattr(row, "__len__") else 0 for row in X]
+        row = next((i for i, n in enumerate(lengths) if n != lengths[0]), None)
+        if row is None:
+            raise DataError(f"{what} cannot be made into an array: {error}") from error
+        raise DataError(
+            f"all rows of {what} must have the same length: row 0 has {lengths[0]} values, "
+            f"row {row} has {lengths[row]}"
+        ) from error
+    if values.dtype.kind in "biuc" or values.size == 0:
+        return values
+    if values.dtype.kind == "f" and not np.any(np.abs(values) >= LARGEST_EXACT):
+        return values
+    cells = np.empty(values.shape, dtype=object)
+    cells[...] = X
+    return cells

@@ -1,0 +1,272 @@
+"""The search for absolute error: medians of both sides at every cut.
+
+The absolute error of a set is Σ w |y - median|. Rows enter the left side one by one; two Fenwick trees
+over the node's targets in sorted order (one for weights, one for weighted targets) give the median and
+the error of the left side, and of the right side as total minus left, in O(log n) each:
+
+    targets sorted   y_(0) <= y_(1) <= ... <= y_(n-1)
+    descent          smallest r with  weight(y_(0..r)) >= W/2  ->  median y_(r)
+    error            y_(r) W_r - S_r + (S - S_r) - y_(r) (W - W_r)
+
+Sums are float64, centred on the middle of the node's range.
+"""
+
+import math
+
+import numpy as np
+
+from arboretum.engine.found import FROM_LIST, REFUSED, keep_better
+from arboretum.engine.jit import inline, kernel
+from arboretum.engine.moment import cut_range, first_missing
+from arboretum.engine.order import NEW, POSITION
+
+__all__ = ["describe_absolute", "prepare_absolute", "scan_absolute", "search_absolute"]
+
+
+@kernel
+def prepare_absolute(rows, y, weights, target_list, output, start, end, place, values, weight):
+    """Write the sorted targets of every node and each row's place among them, for one output.
+
+    ``target_list`` is the presorted list of the targets themselves, partitioned like a column.
+    """
+    for k in range(len(start)):
+        lo, hi = start[k], end[k]
+        low = y[rows[target_list[lo] & POSITION], output]
+        high = y[rows[target_list[hi - 1] & POSITION], output]
+        centre = low / 2.0 + high / 2.0
+        for i in range(lo, hi):
+            p = target_list[i] & POSITION
+            place[p, output] = i - lo
+            values[i, output] = y[rows[p], output] - centre
+        if len(weight):
+            for p in range(lo, hi):
+                weight[p] = weights[rows[p]]
+
+
+@inline
+def _add(tree, i, n, amount):
+    i += 1
+    while i <= n:
+        tree[i] += amount
+        i += i & -i
+
+
+@inline
+def _descend(whole, part, sign, n, top, weight, upper):
+    """Return the place of the lower (or upper) median of a set, and the weight before it.
+
+    The set is the part (sign 1), or the whole minus the part (sign -1).
+    """
+    at, below = 0, 0.0
+    step = top
+    while step > 0:
+        i = at + step
+        if i <= n:
+            w = part[i] if sign > 0 else whole[i] - part[i]
+            twice = 2.0 * (below + w)
+            if twice < weight or (upper and twice == weight):
+                below += w
+                at = i
+        step >>= 1
+    return min(at, n - 1), below
+
+
+@inline
+def _sum_before(whole, part, sign, at):
+    total = 0.0
+    while at > 0:
+        total += part[at] if sign > 0 else whole[at] - part[at]
+        at -= at & -at
+    return total
+
+
+@inline
+def _error(trees, sign, n, top, weight, total, values, lo, output):
+    """Return (absolute error, median) of a set; see `_descend`."""
+    whole_w, whole_s, part_w, part_s = trees
+    at, below_w = _descend(whole_w, part_w, sign, n, top, weight, False)
+    below_s = _sum_before(whole_s, part_s, sign, at)
+    median = values[lo + at, output]
+    error = median * below_w - below_s + (total - below_s) - median * (weight - below_w)
+    return error, median
+
+
+@inline
+def _median(trees, sign, n, top, weight, values, lo, output):
+    """Return the mean of the lower and the upper median of a set."""
+    low, _ = _descend(trees[0], trees[2], sign, n, top, weight, False)
+    high, _ = _descend(trees[0], trees[2], sign, n, top, weight, True)
+    return values[lo + low, output] / 2.0 + values[lo + high, output] / 2.0
+
+
+@inline
+def _errors_along(entries, lo, last, n, targets, output, trees, state, order, errors):
+    """Add both sides' absolute error at every cut 1..last of one output to ``errors``.
+
+    ``order``: (monotone sign, lower, upper, are there constraints?); a cut that breaks it costs inf.
+    """
+    place, values, weight = targets
+    all_w, all_s, left_w, left_s = state
+    sign, lower, upper, bounded = order
+    top = 1
+    while 2 * top <= n:
+        top *= 2
+    for cut in range(1, last + 1):
+        p = entries[lo + cut - 1] & POSITION
+        w = weight[p] if len(weight) else 1.0
+        v = values[lo + place[p, output], output] * w
+        _add(trees[2], place[p, output], n, w)
+        _add(trees[3], place[p, output], n, v)
+        left_w += w
+        left_s += v
+        if not entries[lo + cut] & NEW:
+            continue
+        left, _ = _error(trees, 1, n, top, left_w, left_s, values, lo, output)
+        right, _ = _error(trees, -1, n, top, all_w - left_w, all_s - left_s, values, lo, output)
+        errors[cut] += left + right
+        if bounded and sign != 0:
+            a = _median(trees, 1, n, top, left_w, values, lo, output)
+            b = _median(trees, -1, n, top, all_w - left_w, values, lo, output)
+            if (b - a) * sign < 0.0 or min(a, b) < lower or max(a, b) > upper:
+                errors[cut] = np.inf
+
+
+@inline
+def _load(entries, place, values, weight, lo, n, output, present, side, trees):
+    """Fill the trees of one output: all n rows, and the missing ones where they stand on the left."""
+    whole_w, whole_s, part_w, part_s = trees
+    for tree in trees:
+        tree[:] = 0.0
+    all_w, all_s, left_w, left_s = 0.0, 0.0, 0.0, 0.0
+    for i in range(n):
+        p = entries[lo + i] & POSITION
+        w = weight[p] if len(weight) else 1.0
+        v = values[lo + place[p, output], output] * w
+        _add(whole_w, place[p, output], len(whole_w) - 1, w)
+        _add(whole_s, place[p, output], len(whole_s) - 1, v)
+        all_w += w
+        all_s += v
+        if side and i >= present:
+            _add(part_w, place[p, output], len(part_w) - 1, w)
+            _add(part_s, place[p, output], len(part_s) - 1, v)
+            left_w += w
+            left_s += v
+    return all_w, all_s, left_w, left_s
+
+
+@inline
+def _best_cut(entries, weight, lo, first, last, before, errors, min_weight, all_w):
+    """Return (smallest error, cut) among the cuts that are allowed; (inf, 0) if none is."""
+    heavy, best, place = before, np.inf, 0
+    for cut in range(1, last + 1):
+        heavy += weight[entries[lo + cut - 1] & POSITION] if len(weight) else 1.0
+        if cut < first or not entries[lo + cut] & NEW:
+            continue
+        if heavy < min_weight or all_w - heavy < min_weight:
+            continue
+        if errors[cut] < best:
+            best, place = errors[cut], cut
+    return best, place
+
+
+@kernel
+def scan_absolute(entries, targets, nodes, signs, rules, found):
+    """Find the best cut of every node on one list; see `scan_moment`.
+
+    ``targets`` is (place of each row among its node's sorted targets, those targets, weights);
+    ``rules`` is (rows each side needs, judge by present rows alone?, weight each side needs,
+    constraints?).
+    """
+    place, values, weight = targets
+    min_leaf, skip, min_weight, bounded = rules
+    start, end = nodes.start, nodes.end
+    longest = 0
+    for k in range(len(start)):
+        longest = max(longest, end[k] - start[k])
+    errors = np.empty(longest + 1)
+    room = np.empty((4, longest + 1))
+    outputs = values.shape[1]
+    for k in range(len(start)):
+        lo, count = start[k], end[k] - start[k]
+        trees = (
+            room[0, : count + 1], room[1, : count + 1], room[2, : count + 1], room[3, : count + 1]
+        )  # fmt: skip
+        present = first_missing(entries, lo, end[k]) - lo
+        n = present if skip else count
+        found.score[k], found.cut[k], found.missing_left[k] = REFUSED, 0, 0
+        for side in range(2 if present < n else 1):
+            first, last = cut_range(count, present, min_leaf, side, skip)
+            if last < first:
+                continue
+            errors[: last + 1] = 0.0
+            before, all_w, left_w = 0.0, 0.0, 0.0
+            top = 1
+            while 2 * top <= count:
+                top *= 2
+            for o in range(outputs):
+                state = _load(entries, place, values, weight, lo, n, o, present, side, trees)
+                all_w, left_w = state[0], state[2]
+                whole = (trees[0], trees[1], trees[0], trees[1])
+                before += _error(whole, 1, count, top, all_w, state[1], values, lo, o)[0]
+                scale = math.ldexp(1.0, nodes.weight_shift[k] - nodes.sum_shift[k])
+                order = (signs[k], nodes.lower[k] * scale, nodes.upper[k] * scale, bounded)
+                _errors_along(
+                    entries, lo, last, count, targets, o, trees, state, order, errors
+                )
+            error, cut = _best_cut(
+                entries, weight, lo, first, last, left_w, errors, min_weight, all_w
+            )
+            if not cut:
+                continue
+            everything = 0.0
+            for i in range(count):
+                everything += weight[entries[lo + i] & POSITION] if len(weight) else 1.0
+            score = max((before - error) / (everything * outputs), 0.0)
+            if score > found.score[k]:
+                found.score[k], found.cut[k], found.missing_left[k] = score, cut, side
+
+
+@kernel
+def search_absolute(lists, columns, targets, nodes, rules, found, best):
+    """Scan several presorted columns and keep each node's best; see `search_moment`."""
+    slots, features, sign_of = columns
+    signs = np.empty(len(nodes.start), np.int8)
+    for j in range(len(slots)):
+        signs[:] = sign_of[j]
+        scan_absolute(lists[slots[j]], targets, nodes, signs, rules, found)
+        keep_better(found, features[j], FROM_LIST, best)
+
+
+@kernel
+def describe_absolute(rows, y, weights, target_list, output, start, end, value, weight, impurity):
+    """Write the median and weight of one output, and add its mean absolute deviation."""
+    for k in range(len(start)):
+        lo, hi = start[k], end[k]
+        median = weighted_median(rows, y, weights, target_list, lo, hi, output)
+        value[k, output, 0] = median
+        total, deviation = 0.0, 0.0
+        for p in range(lo, hi):
+            w = weights[rows[p]] if len(weights) else 1.0
+            total += w
+            deviation += w * abs(y[rows[p], output] - median)
+        weight[k] = total
+        impurity[k] += deviation / total / y.shape[1]
+
+
+@inline
+def weighted_median(rows, y, weights, target_list, lo, hi, output):
+    """Median of a node's targets: the mean of the lower and the upper weighted median."""
+    total = 0.0
+    for i in range(lo, hi):
+        r = rows[target_list[i] & POSITION]
+        total += weights[r] if len(weights) else 1.0
+    below = 0.0
+    for i in range(lo, hi):
+        r = rows[target_list[i] & POSITION]
+        below += weights[r] if len(weights) else 1.0
+        if 2.0 * below >= total:
+            v = y[r, output]
+            if 2.0 * below == total and i + 1 < hi:
+                v = v / 2.0 + y[rows[target_list[i + 1] & POSITION], output] / 2.0
+            return v
+    return y[rows[target_list[hi - 1] & POSITION], output]

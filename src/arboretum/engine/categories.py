@@ -1,0 +1,157 @@
+"""Dividing categories: which of them go left?
+
+Categories have no order; a search gives them one and cuts it, or tries all subsets:
+
+    two classes, one number   by class rate / mean target: the best of all subsets lies in that order
+                              (Fisher 1958; Breiman et al. 1984)
+    more channels, <= 10      every subset of the categories at the node
+    more channels, beyond     by the first principal component of the categories' class shares
+                              (Coppersmith, Hong and Hosking 1999): very good, not always best
+"""
+
+import numpy as np
+
+from arboretum.engine.found import REFUSED
+from arboretum.engine.histogram import count_codes, known_part, score_left, sort_seen, walk_codes
+from arboretum.engine.jit import kernel
+
+__all__ = ["EXHAUSTIVE", "choose_categories", "rank_categories", "scan_categories"]
+
+EXHAUSTIVE = 10  # with so many categories in a node every subset is tried
+
+
+@kernel
+def _principal_axis(counter, n, total, weight, axis, step):
+    """Power iteration for the first principal component of the categories' mean channels."""
+    channels = len(axis)
+    for c in range(channels):
+        axis[c] = 1.0 + c  # any start that is not orthogonal to the answer
+    for _ in range(50):
+        for c in range(channels):
+            step[c] = 0.0
+        for i in range(n):
+            code = counter.seen[i]
+            w = np.float64(max(counter.weights[code], 1))
+            along = 0.0
+            for c in range(channels):
+                along += axis[c] * (counter.sums[code, c] / w - total[c] / weight)
+            for c in range(channels):
+                step[c] += w * along * (counter.sums[code, c] / w - total[c] / weight)
+        norm = 0.0
+        for c in range(channels):
+            norm += step[c] * step[c]
+        if norm <= 0.0:
+            break
+        norm = norm**0.5
+        for c in range(channels):
+            axis[c] = step[c] / norm
+
+
+@kernel
+def _one_axis(channels, outputs, labels):
+    """Tell whether one number orders the categories best: one target, or two classes."""
+    return channels == 1 or (channels == 2 and labels and outputs == 1)
+
+
+@kernel
+def _order(counter, n, total, weight, one_axis, subsets):
+    """Put the categories met into the order they are cut (by code if every subset is tried)."""
+    channels = len(total)
+    axis, step = np.zeros(channels), np.zeros(channels)
+    axis[channels - 1] = 1.0
+    if not one_axis and not subsets:
+        _principal_axis(counter, n, total, np.float64(weight), axis, step)
+    for i in range(n):
+        code = counter.seen[i]
+        w = np.float64(max(counter.weights[code], 1))
+        along = 0.0
+        for c in range(channels):
+            along += axis[c] * (counter.sums[code, c] / w)
+        counter.key[i] = np.float64(code) if subsets else along
+    sort_seen(counter.seen, counter.key, n)
+
+
+@kernel
+def _all_subsets(counter, n, slot, weight, count, nodes, k, how, table):
+    """Try every subset of the n codes; the last code stays right, so none is tried twice."""
+    best, place, best_side = REFUSED, np.int64(0), 0
+    left, seen, sums = counter.left, counter.seen, counter.sums
+    for side in range(2 if slot >= 0 else 1):
+        for subset in range(0 if side else 1, 1 << (n - 1)):
+            heavy, n_left = np.int64(0), np.int64(0)
+            for c in range(len(left)):
+                left[c] = sums[slot, c] if side else 0
+            if side:
+                heavy, n_left = counter.weights[slot], counter.counts[slot]
+            for i in range(n - 1):
+                if (subset >> i) & 1:
+                    for c in range(len(left)):
+                        left[c] += sums[seen[i], c]
+                    heavy += counter.weights[seen[i]]
+                    n_left += counter.counts[seen[i]]
+            score = score_left(heavy, n_left, counter, weight, count, nodes, k, how, table)
+            if score > best:
+                best, place, best_side = score, np.int64(subset), side
+    return best, place, best_side
+
+
+@kernel
+def scan_categories(codes, rows, row, nodes, columns, rules, table, counter, found):
+    """Find the best division of every node on its own category column; see `scan_counts`.
+
+    ``found.cut``: how many categories go left, in their order, or a bit mask of them where every
+    subset was tried.
+    """
+    min_leaf, skip_missing, criterion, outputs, labels = rules
+    single = _one_axis(nodes.total.shape[1], outputs, labels)
+    how = (min_leaf, criterion, outputs, np.int8(0), labels)
+    for k in range(len(nodes.start)):
+        gone = columns.n_codes[k]
+        n = count_codes(
+            codes, columns.index[k], rows, row, nodes.start[k], nodes.end[k], gone, k, counter
+        )
+        subsets = not single and n <= EXHAUSTIVE
+        _order(counter, n, nodes.total[k], nodes.weight[k], single, subsets)
+        weight, count, known, slot = known_part(counter, nodes, k, gone, skip_missing)
+        found.constant[k] = n + (slot >= 0) < 2
+        best, place, side = REFUSED, np.int64(0), 0
+        if subsets and n > 0:
+            best, place, side = _all_subsets(
+                counter, n, slot, weight, count, nodes, k, how, table
+            )
+        elif not subsets:
+            best, place, side = walk_codes(counter, n, slot, weight, count, nodes, k, how, table)
+        found.score[k], found.cut[k], found.missing_left[k] = best * known, place, side
+
+
+@kernel
+def choose_categories(codes, rows, row, nodes, columns, rules, cut, exhaustive, counter, takes):
+    """Write where each category goes to ``takes`` (nodes, most codes): 1 left, 0 right, 2 not met."""
+    single = _one_axis(nodes.total.shape[1], rules[3], rules[4])
+    for k in range(len(nodes.start)):
+        for c in range(takes.shape[1]):
+            takes[k, c] = 2
+        n = count_codes(
+            codes, columns.index[k], rows, row, nodes.start[k], nodes.end[k], columns.n_codes[k], k,
+            counter,
+        )  # fmt: skip
+        subsets = exhaustive and not single and n <= EXHAUSTIVE
+        _order(counter, n, nodes.total[k], nodes.weight[k], single, subsets)
+        for i in range(n):
+            goes = (cut[k] >> i) & 1 if subsets else np.int64(i < cut[k])
+            takes[k, counter.seen[i]] = goes
+
+
+@kernel
+def rank_categories(codes, rows, row, nodes, columns, rules, counter, rank):
+    """Write each category's place in its node's order to ``rank`` (nodes, most codes)."""
+    single = _one_axis(nodes.total.shape[1], rules[3], rules[4])
+    for k in range(len(nodes.start)):
+        n = count_codes(
+            codes, columns.index[k], rows, row, nodes.start[k], nodes.end[k], columns.n_codes[k], k,
+            counter,
+        )  # fmt: skip
+        if columns.categorical[k]:
+            _order(counter, n, nodes.total[k], nodes.weight[k], single, False)
+            for i in range(n):
+                rank[k, counter.seen[i]] = i

@@ -1,0 +1,187 @@
+"""The general search: several sums per side decide (many classes, entropy, several outputs).
+
+A *channel* is one sum: the weight of one class in one output, or one output's target. Channels of all
+outputs are scored together, as the mean over outputs:
+
+    Gini, squared error   Σ_c D_c² / (n_L n_R)         D_c = L_c - n_L T_c / n
+    entropy, log-loss     [Σ_c f(L_c) + f(R_c) - f(T_c) - f(n_L) - f(n_R) + f(n)] / n,  f(x) = x log2 x
+    Poisson               [Σ_c L_c ln(L_c/n_L) + R_c ln(R_c/n_R) - T_c ln(T_c/n)] / n
+    Friedman              (Σ_c D_c)² / (n_L n_R)       the outputs' mean difference, squared
+
+A cut inside a run of rows of one class is never better than both ends of the run (the scores are
+convex along it), so with one class output only the ends of runs are scored.
+"""
+
+import math
+
+import numpy as np
+
+from arboretum.engine.found import FROM_LIST, REFUSED, keep_better
+from arboretum.engine.jit import inline, kernel
+from arboretum.engine.moment import breaks_order, cut_range, first_missing
+from arboretum.engine.order import NEW, POSITION
+from arboretum.engine.statistic import ENTROPY, FRIEDMAN, GINI, POISSON
+
+__all__ = ["XLOGX", "channel_score", "scan_channels", "search_channels"]
+
+_LN2 = math.log(2.0)
+_counts = np.arange(1, 1 << 16, dtype=np.float64)
+XLOGX = np.concatenate([[0.0], _counts * np.log(_counts)])
+
+
+@inline
+def _xlogx(x, table):
+    if x < len(table):
+        return table[x]
+    return np.float64(x) * math.log(np.float64(x))
+
+
+@inline
+def _entropy_score(left, total, left_weight, weight, outputs, table):
+    right_weight = weight - left_weight
+    gain = outputs * (
+        _xlogx(weight, table) - _xlogx(left_weight, table) - _xlogx(right_weight, table)
+    )
+    for c in range(len(left)):
+        gain += (
+            _xlogx(left[c], table)
+            + _xlogx(total[c] - left[c], table)
+            - _xlogx(total[c], table)
+        )
+    return max(gain / (np.float64(weight) * _LN2 * outputs), 0.0)
+
+
+@inline
+def _poisson_score(left, total, left_weight, weight, outputs):
+    n, n_left = np.float64(weight), np.float64(left_weight)
+    gain = 0.0
+    for c in range(len(left)):
+        t, l = np.float64(total[c]), np.float64(left[c])  # noqa: E741
+        r = t - l
+        if l <= 0.0 or r <= 0.0:
+            return REFUSED
+        gain += l * math.log(l / n_left) + r * math.log(r / (n - n_left)) - t * math.log(t / n)
+    return max(gain / (n * outputs), 0.0)
+
+
+@inline
+def channel_score(left, total, left_weight, weight, criterion, outputs, table):
+    """Return the impurity decrease of a cut from its channels (int64 arrays), or -1 if forbidden."""
+    if criterion == ENTROPY:
+        return _entropy_score(left, total, left_weight, weight, outputs, table)
+    if criterion == POISSON:
+        return _poisson_score(left, total, left_weight, weight, outputs)
+    n, n_left = np.float64(weight), np.float64(left_weight)
+    squares, together = 0.0, 0.0
+    for c in range(len(left)):
+        d = np.float64(left[c]) - n_left * (np.float64(total[c]) / n)
+        squares += d * d
+        together += d
+    if criterion == FRIEDMAN:
+        squares = together * together / outputs
+    return squares / (n_left * (n - n_left) * outputs)
+
+
+@inline
+def add_row(row, p, left):
+    """Add the row at position p to the channels ``left``; return its weight."""
+    w = row.weight[p] if len(row.weight) else np.int64(1)
+    if len(row.label):
+        for o in range(row.label.shape[1]):
+            left[row.label[p, o]] += w
+    else:
+        for o in range(row.number.shape[1]):
+            left[o] += np.int64(row.number[p, o])
+    return w
+
+
+@inline
+def _walk(entries, row, nodes, k, first, last, before, left, total, how, table):
+    """Score the cuts first..last of node k; ``left`` holds the channels of the missing rows, or 0."""
+    criterion, outputs, sign, bounded = how
+    start = nodes.start[k]
+    heavy, weight = before
+    least = max(nodes.min_weight[k], 1)
+    runs = (
+        len(row.label) > 0
+        and outputs == 1
+        and least == 1
+        and not bounded
+        and (criterion == GINI or criterion == ENTROPY)
+    )
+    mean_channel = 1 if len(row.label) else 0
+    best, place = REFUSED, np.int64(0)
+    for cut in range(1, last + 1):
+        p = entries[start + cut - 1] & POSITION
+        heavy += add_row(row, p, left)
+        after = entries[start + cut]
+        if cut < first or not after & NEW or heavy < least or weight - heavy < least:
+            continue
+        if (
+            runs
+            and first < cut < last
+            and entries[start + cut - 1] & NEW
+            and entries[start + cut + 1] & NEW
+            and row.label[p, 0] == row.label[after & POSITION, 0]
+        ):
+            continue  # both neighbours are single rows of one class: inside a run
+        score = channel_score(left, total, heavy, weight, criterion, outputs, table)
+        if score > best and not (
+            bounded
+            and breaks_order(
+                np.float64(left[mean_channel]), np.float64(heavy),
+                np.float64(total[mean_channel]), np.float64(weight),
+                sign, nodes.lower[k], nodes.upper[k],
+            )
+        ):  # fmt: skip
+            best, place = score, np.int64(cut)
+    return best, place
+
+
+@kernel
+def scan_channels(entries, row, nodes, signs, rules, table, found):
+    """Find the best cut of every node on one list; arguments as for `scan_moment`.
+
+    ``rules`` is (rows each side needs, judge by present rows alone?, criterion, outputs, constraints?).
+    """
+    min_leaf, skip_missing, criterion, outputs, bounded = rules
+    channels = nodes.total.shape[1]
+    left = np.empty(channels, np.int64)
+    gone = np.empty(channels, np.int64)
+    total = np.empty(channels, np.int64)
+    for k in range(len(nodes.start)):
+        start, end = nodes.start[k], nodes.end[k]
+        count = end - start
+        present = first_missing(entries, start, end) - start
+        gone[:] = 0
+        gone_weight = np.int64(0)
+        for i in range(start + present, end):
+            gone_weight += add_row(row, entries[i] & POSITION, gone)
+        weight, known = nodes.weight[k], 1.0
+        total[:] = nodes.total[k]
+        if skip_missing and gone_weight:
+            known = np.float64(weight - gone_weight) / np.float64(weight)
+            weight -= gone_weight
+            total -= gone
+        found.score[k], found.cut[k], found.missing_left[k] = REFUSED, 0, 0
+        for side in range(2 if present < count and not skip_missing else 1):
+            first, last = cut_range(count, present, min_leaf, side, skip_missing)
+            for c in range(channels):
+                left[c] = gone[c] * side
+            score, place = _walk(
+                entries, row, nodes, k, first, last, (gone_weight * side, weight), left, total,
+                (criterion, outputs, signs[k], bounded), table,
+            )  # fmt: skip
+            if score * known > found.score[k]:
+                found.score[k], found.cut[k], found.missing_left[k] = score * known, place, side
+
+
+@kernel
+def search_channels(lists, columns, row, nodes, rules, table, found, best):
+    """Scan several presorted columns and keep each node's best; see `search_moment`."""
+    slots, features, sign_of = columns
+    signs = np.empty(len(nodes.start), np.int8)
+    for j in range(len(slots)):
+        signs[:] = sign_of[j]
+        scan_channels(lists[slots[j]], row, nodes, signs, rules, table, found)
+        keep_better(found, features[j], FROM_LIST, best)

@@ -1,0 +1,169 @@
+"""How the columns of a table are kept for a search: presorted lists, or codes.
+
+    list     numbers with many distinct values, when every node looks at every column
+    codes    categories; numbers with few distinct values, or put into bins; and every column when a
+             node looks only at some of them (a list must be partitioned even where it is not looked at)
+
+A search over lists costs about 5 ns per row, column and level; over codes about 3 ns to count and
+15 ns to sort, but only for the columns drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from arboretum.engine import parallel
+from arboretum.engine.codes import bin_codes, codes_from_list
+from arboretum.engine.order import MISSING, NEW, POSITION, sort_column
+from arboretum.engine.random_split import Values
+
+if TYPE_CHECKING:
+    from arboretum.data.matrix import Matrix
+    from arboretum.data.schema import Column
+
+__all__ = ["ColumnStore", "store_columns"]
+
+_FEW = 256  # so many distinct values are counted rather than sorted,
+_REPEATS = 4  # if each occurs so often on average
+
+
+@dataclass(frozen=True)
+class ColumnStore:
+    """The columns of a training table, ready to be searched."""
+
+    lists: np.ndarray  # (slots, n) uint32; see order.py
+    list_slots: np.ndarray  # (lists,) int64: row of ``lists``
+    list_features: np.ndarray  # (lists,) int64, ascending
+    codes: np.ndarray  # (coded, n) unsigned
+    code_features: np.ndarray  # (coded,) int64, ascending
+    n_codes: np.ndarray  # (coded,) int64; that code itself means missing
+    categorical: np.ndarray  # (coded,) bool
+    values: Values  # code -> value
+
+    @property
+    def n_features(self) -> int:
+        return len(self.list_features) + len(self.code_features)
+
+    def slot_of(self, feature: int) -> int:
+        """Row of ``lists`` that holds a feature."""
+        return int(self.list_slots[np.searchsorted(self.list_features, feature)])
+
+    def code_of(self, features: np.ndarray) -> np.ndarray:
+        """Rows of ``codes`` that hold these features."""
+        return np.searchsorted(self.code_features, features)
+
+
+def store_columns(
+    matrix: Matrix,
+    columns: Sequence[Column],
+    rows: np.ndarray | None = None,
+    *,
+    all_codes: bool = False,
+    max_bins: int | None = None,
+    n_jobs: int = 1,
+) -> ColumnStore:
+    """Sort or code every column of the training rows once.
+
+    Parameters
+    ----------
+    matrix : Matrix
+    columns : sequence of Column
+        Their kinds.
+    rows : int array or None
+        The rows to learn from; None for all.
+    all_codes : bool
+        Keep no lists: nodes will look at a few columns each.
+    max_bins : int or None
+        Put numbers into at most so many bins of about equal rows; None keeps every value apart.
+    n_jobs : int
+    """
+    n = matrix.n_rows if rows is None else len(rows)
+    numeric = [f for f, c in enumerate(columns) if c.kind != "categorical"]
+    lists = np.empty((len(numeric), n), np.uint32)
+    tables: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
+
+    def sort(slot: int) -> None:
+        feature = numeric[slot]
+        values = matrix.column(feature)
+        if rows is not None:
+            values = values[rows]
+        distinct = sort_column(values, lists[slot])
+        if all_codes or max_bins is not None or distinct <= min(_FEW, n // _REPEATS):
+            tables[slot] = _value_table(lists[slot], values, distinct, max_bins)
+
+    parallel.run(sort, range(len(numeric)), n_jobs if n * len(numeric) > 20_000 else 1)
+    kept = [slot for slot in range(len(numeric)) if slot not in tables]
+    coded = sorted([numeric[slot] for slot in tables] + _categories(columns))
+    n_codes = np.array(
+        [
+            len(columns[f].categories or ())
+            if columns[f].kind == "categorical"
+            else len(tables[numeric.index(f)][1])
+            for f in coded
+        ],
+        dtype=np.int64,
+    )
+    codes = np.empty((len(coded), n), _smallest_dtype(int(n_codes.max(initial=0))))
+
+    def code(j: int) -> None:
+        feature = coded[j]
+        if columns[feature].kind == "categorical":
+            values = matrix.column(feature)
+            values = values if rows is None else values[rows]
+            codes[j] = np.where(np.isnan(values), n_codes[j], values)
+        else:
+            slot = numeric.index(feature)
+            codes_from_list(lists[slot], tables[slot][0], n_codes[j], codes[j])
+
+    parallel.run(code, range(len(coded)), n_jobs if n * len(coded) > 20_000 else 1)
+    if not kept:
+        lists = np.empty((0, 0), np.uint32)
+    return ColumnStore(
+        lists=lists,
+        list_slots=np.array(kept, dtype=np.int64),
+        list_features=np.array([numeric[slot] for slot in kept], dtype=np.int64),
+        codes=codes,
+        code_features=np.array(coded, dtype=np.int64),
+        n_codes=n_codes,
+        categorical=np.array([columns[f].kind == "categorical" for f in coded], dtype=np.bool_),
+        values=_join_tables(
+            [tables[numeric.index(f)] if f in numeric else None for f in coded]
+        ),
+    )
+
+
+def _categories(columns: Sequence[Column]) -> list[int]:
+    return [f for f, c in enumerate(columns) if c.kind == "categorical"]
+
+
+def _smallest_dtype(largest: int) -> type:
+    if largest <= 255:
+        return np.uint8
+    return np.uint16 if largest <= 65535 else np.uint32
+
+
+def _value_table(
+    entries: np.ndarray, values: np.ndarray, distinct: int, max_bins: int | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the code of each distinct value, and each code's smallest and largest value."""
+    first = (entries & NEW != 0) & (entries & MISSING == 0)
+    seen = values[entries[first] & POSITION]
+    code_of_value = np.arange(distinct, dtype=np.int64)
+    if max_bins is None or distinct <= max_bins:
+        return code_of_value, seen, seen
+    bins = bin_codes(entries, max_bins, code_of_value)
+    edges = np.searchsorted(code_of_value, np.arange(bins + 1))
+    return code_of_value, seen[edges[:-1]], seen[edges[1:] - 1]
+
+
+def _join_tables(tables: list) -> Values:
+    lengths = [0 if t is None else len(t[1]) for t in tables]
+    start = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64) if tables else np.zeros(0, np.int64)
+    low = [t[1] for t in tables if t is not None]
+    high = [t[2] for t in tables if t is not None]
+    empty = [np.zeros(0)]
+    return Values(start, np.concatenate(low or empty), np.concatenate(high or empty))

@@ -1,0 +1,88 @@
+"""What a search returns: the best division of each node, and how two are compared.
+
+The better of two has the higher score; between equal scores the lower feature wins, then the lower cut.
+That order depends on nothing but the data, so neither threads nor the order of work can change a tree.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from arboretum.engine.jit import inline, kernel
+
+__all__ = ["FROM_CODES", "FROM_LIST", "REFUSED", "Best", "Found", "keep_better", "no_best", "room"]
+
+REFUSED = -1.0  # the score of a division that is not allowed
+FROM_LIST, FROM_CODES = 1, 2
+
+
+class Found(NamedTuple):
+    """Per node of a batch: the best division on one column."""
+
+    score: np.ndarray  # (k,) float64, in grid units; -1 for none
+    cut: np.ndarray  # (k,) int64
+    missing_left: np.ndarray  # (k,) uint8
+    constant: np.ndarray  # (k,) bool: the column holds one value only
+
+
+class Best(NamedTuple):
+    """Per node of a batch: the best division over all columns searched."""
+
+    score: np.ndarray  # (k,) float64
+    cut: np.ndarray  # (k,) int64
+    missing_left: np.ndarray  # (k,) uint8
+    feature: np.ndarray  # (k,) int64
+    source: np.ndarray  # (k,) uint8: FROM_LIST, FROM_CODES, or 0 for none
+
+
+def room(k: int) -> Found:
+    """Return an unfilled `Found` for k nodes."""
+    return Found(np.empty(k), np.empty(k, np.int64), np.empty(k, np.uint8), np.zeros(k, np.bool_))
+
+
+def no_best(k: int) -> Best:
+    """Return a `Best` for k nodes with nothing in it."""
+    return Best(
+        np.full(k, REFUSED), np.zeros(k, np.int64), np.zeros(k, np.uint8), np.full(k, -1, np.int64),
+        np.zeros(k, np.uint8),
+    )  # fmt: skip
+
+
+@inline
+def keep_better(found, feature, source, best):
+    """Take over what was found on ``feature`` wherever it beats the best so far."""
+    for k in range(len(found.score)):
+        score = found.score[k]
+        if score < 0.0 or score < best.score[k]:
+            continue
+        if score > best.score[k] or feature < best.feature[k]:
+            best.score[k], best.cut[k] = score, found.cut[k]
+            best.missing_left[k], best.feature[k] = found.missing_left[k], feature
+            best.source[k] = source
+
+
+@kernel
+def keep_better_at(found, where, features, source, best):
+    """The same for the nodes ``where`` of a batch, each searched on a feature of its own."""
+    for i in range(len(where)):
+        k, score = where[i], found.score[i]
+        if score < 0.0 or score < best.score[k]:
+            continue
+        if score > best.score[k] or features[i] < best.feature[k]:
+            best.score[k], best.cut[k] = score, found.cut[i]
+            best.missing_left[k], best.feature[k] = found.missing_left[i], features[i]
+            best.source[k] = source
+
+
+def merge(results: list[Best]) -> Best:
+    """Return the best of several searches of the same nodes."""
+    best = results[0]
+    for other in results[1:]:
+        better = (other.score > best.score) | (
+            (other.score == best.score) & (other.score >= 0) & (other.feature < best.feature)
+        )
+        for mine, theirs in zip(best, other):
+            mine[better] = theirs[better]
+    return best

@@ -1,0 +1,215 @@
+"""Searching by counting: add up every code of a column, then cut between codes.
+
+For each node the rows' channels are added up per code; a walk over the codes that occur, in their
+order, meets every cut. Only codes that occur are touched, so a small node costs little however many
+codes there are. Missing rows are tried on both sides, and against all present rows.
+
+    code        0    1    2   ...   missing
+    rows       12    0    7            3
+    channels   ...                          cuts: 0 | 2 -,  0 - | 2,  0 2 | -
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from arboretum.engine.channels import channel_score
+from arboretum.engine.found import REFUSED
+from arboretum.engine.jit import inline, kernel
+from arboretum.engine.moment import breaks_order
+
+__all__ = ["Columns", "Counter", "count_codes", "make_counter", "scan_counts"]
+
+
+class Columns(NamedTuple):
+    """Per node of a batch: the column it is searched on."""
+
+    index: np.ndarray  # (k,) int64: row of the array of codes
+    n_codes: np.ndarray  # (k,) int64: number of codes; that code itself means missing
+    categorical: np.ndarray  # (k,) bool
+    sign: np.ndarray  # (k,) int8: its monotone constraint
+
+
+class Counter(NamedTuple):
+    """What is known per code of the column being counted."""
+
+    stamp: np.ndarray  # (codes,) int64: the last node that met the code
+    counts: np.ndarray  # (codes,) int64
+    weights: np.ndarray  # (codes,) int64
+    sums: np.ndarray  # (codes, channels) int64
+    seen: np.ndarray  # (codes,) int64: the codes met, in the order they are cut
+    key: np.ndarray  # (codes,) float64: what they are ordered by
+    left: np.ndarray  # (channels,) int64: the left side of the division being tried
+    total: np.ndarray  # (channels,) int64: both sides
+
+
+def make_counter(most_codes: int, channels: int) -> Counter:
+    """Return an empty `Counter` for columns of up to so many codes, and missing."""
+    size = most_codes + 1
+    return Counter(
+        np.full(size, -1, np.int64), np.empty(size, np.int64), np.empty(size, np.int64),
+        np.empty((size, channels), np.int64), np.empty(size, np.int64), np.empty(size),
+        np.empty(channels, np.int64), np.empty(channels, np.int64),
+    )  # fmt: skip
+
+
+@inline
+def _meet(counter, c, tag, gone, n):
+    """Start counting a code the node had not met; return how many codes it has met."""
+    counter.stamp[c] = tag
+    counter.counts[c] = 0
+    counter.weights[c] = 0
+    for j in range(counter.sums.shape[1]):
+        counter.sums[c, j] = 0
+    if c == gone:
+        return n
+    counter.seen[n] = c
+    return n + 1
+
+
+@inline
+def count_codes(codes, index, rows, row, start, end, gone, tag, counter):
+    """Add up the rows of one node per code; return how many codes other than missing it holds."""
+    stamp, counts, weights, sums = counter.stamp, counter.counts, counter.weights, counter.sums
+    n = _meet(counter, gone, tag, gone, 0)
+    if len(row.label) == 0 and sums.shape[1] == 1 and len(row.weight) == 0:
+        for p in range(start, end):  # the usual case: one number per row, every row weighs 1
+            c = np.int64(codes[index, rows[p]])
+            if stamp[c] != tag:
+                n = _meet(counter, c, tag, gone, n)
+            counts[c] += 1
+            sums[c, 0] += np.int64(row.number[p, 0])
+        for i in range(n):
+            weights[counter.seen[i]] = counts[counter.seen[i]]
+        weights[gone] = counts[gone]
+        return n
+    for p in range(start, end):
+        c = np.int64(codes[index, rows[p]])
+        if stamp[c] != tag:
+            n = _meet(counter, c, tag, gone, n)
+        w = row.weight[p] if len(row.weight) else np.int64(1)
+        counts[c] += 1
+        weights[c] += w
+        if len(row.label):
+            for o in range(row.label.shape[1]):
+                sums[c, row.label[p, o]] += w
+        else:
+            for o in range(row.number.shape[1]):
+                sums[c, o] += np.int64(row.number[p, o])
+    return n
+
+
+@inline
+def sort_seen(seen, key, n):
+    """Sort the codes met by key, then code (Shell sort)."""
+    gap = 1
+    while gap < n // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, n):
+            k, code = key[i], seen[i]
+            j = i - gap
+            while j >= 0 and (key[j] > k or (key[j] == k and seen[j] > code)):
+                key[j + gap], seen[j + gap] = key[j], seen[j]
+                j -= gap
+            key[j + gap], seen[j + gap] = k, code
+        gap //= 3
+
+
+@inline
+def score_left(heavy, n_left, counter, weight, count, nodes, k, how, table):
+    """Score the division of node k whose left side is in ``counter.left``, or refuse it."""
+    min_leaf, criterion, outputs, sign, labels = how
+    least = max(nodes.min_weight[k], 1)
+    if n_left < min_leaf or count - n_left < min_leaf:
+        return REFUSED
+    if heavy < least or weight - heavy < least:
+        return REFUSED
+    left, total = counter.left, counter.total
+    score = channel_score(left, total, heavy, weight, criterion, outputs, table)
+    if sign != 0 and score >= 0.0:
+        c = 1 if labels else 0
+        if breaks_order(
+            np.float64(left[c]), np.float64(heavy), np.float64(total[c]), np.float64(weight),
+            sign, nodes.lower[k], nodes.upper[k],
+        ):  # fmt: skip
+            return REFUSED
+    return score
+
+
+@inline
+def known_part(counter, nodes, k, gone, skip_missing):
+    """Load the node's totals; without its missing rows if they are to be skipped.
+
+    Returns (weight, rows, share of the weight, slot of the missing rows or -1).
+    """
+    weight, count, known = nodes.weight[k], nodes.end[k] - nodes.start[k], 1.0
+    missing = counter.counts[gone]
+    for c in range(len(counter.total)):
+        counter.total[c] = nodes.total[k, c]
+    if not missing:
+        return weight, count, known, np.int64(-1)
+    if not skip_missing:
+        return weight, count, known, np.int64(gone)
+    for c in range(len(counter.total)):
+        counter.total[c] -= counter.sums[gone, c]
+    known = np.float64(weight - counter.weights[gone]) / np.float64(weight)
+    return weight - counter.weights[gone], count - missing, known, np.int64(-1)
+
+
+@inline
+def walk_codes(counter, n, slot, weight, count, nodes, k, how, table):
+    """Cut the n codes after each of them in their order; return (score, codes left, missing left)."""
+    best, place, best_side = REFUSED, np.int64(0), 0
+    left, seen, sums = counter.left, counter.seen, counter.sums
+    for side in range(2 if slot >= 0 else 1):
+        heavy, n_left = np.int64(0), np.int64(0)
+        for c in range(len(left)):
+            left[c] = sums[slot, c] if side else 0
+        if side:
+            heavy, n_left = counter.weights[slot], counter.counts[slot]
+        for i in range(n if slot >= 0 and not side else n - 1):
+            code = seen[i]
+            for c in range(len(left)):
+                left[c] += sums[code, c]
+            heavy += counter.weights[code]
+            n_left += counter.counts[code]
+            score = score_left(heavy, n_left, counter, weight, count, nodes, k, how, table)
+            if score > best:
+                best, place, best_side = score, np.int64(i + 1), side
+    return best, place, best_side
+
+
+@kernel
+def scan_counts(codes, rows, row, nodes, columns, rules, table, counter, found):
+    """Find the best cut of every node on its own column of ordered codes.
+
+    Parameters
+    ----------
+    codes : (columns, n) array of unsigned ints
+    columns : Columns
+    rules : tuple
+        (rows each side needs, judge by present rows alone?, criterion, outputs, are channels class
+        counts?).
+    counter : Counter
+        Scratch; its stamps must not name a node of this batch.
+    found : Found
+        Filled with one entry per node. ``cut``: the last code on the left.
+    """
+    min_leaf, skip_missing, criterion, outputs, labels = rules
+    for k in range(len(nodes.start)):
+        gone = columns.n_codes[k]
+        how = (min_leaf, criterion, outputs, columns.sign[k], labels)
+        n = count_codes(
+            codes, columns.index[k], rows, row, nodes.start[k], nodes.end[k], gone, k, counter
+        )
+        for i in range(n):
+            counter.key[i] = np.float64(counter.seen[i])
+        sort_seen(counter.seen, counter.key, n)
+        weight, count, known, slot = known_part(counter, nodes, k, gone, skip_missing)
+        found.constant[k] = n + (slot >= 0) < 2
+        best, place, side = walk_codes(counter, n, slot, weight, count, nodes, k, how, table)
+        cut = counter.seen[place - 1] if place > 0 else np.int64(0)
+        found.score[k], found.cut[k], found.missing_left[k] = best * known, cut, side

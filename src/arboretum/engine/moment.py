@@ -1,0 +1,196 @@
+"""The fast search: one sum per side decides (squared error, two-class Gini, Poisson deviance).
+
+With n the weight and S the sum of a node, n_L and S_L those of its left side, and
+D = S_L - n_L S/n, the impurity decrease of a cut is
+
+    squared error      D² / (n_L n_R)
+    Gini, two classes  2 D² / (n_L n_R)          S counts class 1: Gini is squared error on 0/1 labels
+    Poisson            [S_L ln(S_L/n_L) + S_R ln(S_R/n_R) - S ln(S/n)] / n
+
+The first form has no cancellation and one division, about 2 ns a row in all. A node's rows stand in
+the column's list in order of value, so one walk along them meets every cut:
+
+    values      1.5  1.5 | 3.0 | 7.0     nan
+    cut                  2     3     (4)          rows on the left; a cut needs a NEW entry to its right
+"""
+
+import math
+
+import numpy as np
+
+from arboretum.engine.found import FROM_LIST, REFUSED, keep_better
+from arboretum.engine.jit import inline, kernel
+from arboretum.engine.order import MISSING, NEW, POSITION
+
+__all__ = ["breaks_order", "cut_range", "first_missing", "scan_moment", "search_moment"]
+
+
+@inline
+def first_missing(entries, start, end):
+    """Return where the missing entries of a segment begin (they stand at its end)."""
+    low, high = start, end
+    while low < high:
+        middle = (low + high) // 2
+        if entries[middle] & MISSING:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@inline
+def moment_score(left_sum, left_weight, total, weight, poisson):
+    """Return the impurity decrease of a cut from its sums, or -1 where Poisson forbids it."""
+    if not poisson:
+        d = left_sum - left_weight * (total / weight)
+        return d * d / (left_weight * (weight - left_weight))
+    right_sum = total - left_sum
+    if left_sum <= 0.0 or right_sum <= 0.0:
+        return REFUSED
+    gain = (
+        left_sum * math.log(left_sum / left_weight)
+        + right_sum * math.log(right_sum / (weight - left_weight))
+        - total * math.log(total / weight)
+    )
+    return max(gain / weight, 0.0)
+
+
+@inline
+def breaks_order(left_sum, left_weight, total, weight, sign, lower, upper):
+    """Tell whether a cut's two means break a monotone constraint or leave the node's bounds.
+
+    A column without a constraint (sign 0) is free: the children's values are clipped to the bounds.
+    """
+    if sign == 0:
+        return False
+    left = left_sum / left_weight
+    right = (total - left_sum) / (weight - left_weight)
+    if (right - left) * sign < 0.0:
+        return True
+    return min(left, right) < lower or max(left, right) > upper
+
+
+@inline
+def _walk_plain(entries, number, start, first, last, before, whole):
+    """Rows of weight 1, squared error: the loop most time is spent in."""
+    weight, total = whole
+    mean = total / weight
+    best, place = REFUSED, np.int64(0)
+    running = before[1]
+    for i in range(start, start + first - 1):
+        running += np.int64(number[entries[i] & POSITION, 0])
+    already = np.float64(before[0])
+    for cut in range(first, last + 1):
+        running += np.int64(number[entries[start + cut - 1] & POSITION, 0])
+        on_left = already + cut
+        d = np.float64(running) - on_left * mean
+        score = d * d / (on_left * (weight - on_left))
+        if score > best and entries[start + cut] & NEW:
+            best, place = score, cut
+    return best, place
+
+
+@inline
+def _walk_full(entries, row, nodes, k, first, last, before, whole, how):
+    """Weights, Poisson deviance and monotone constraints."""
+    start = nodes.start[k]
+    heavy, running = before
+    weight, total = whole
+    least = np.float64(max(nodes.min_weight[k], 1))
+    poisson, sign, bounded = how
+    best, place = REFUSED, np.int64(0)
+    for cut in range(1, last + 1):
+        p = entries[start + cut - 1] & POSITION
+        running += np.int64(row.number[p, 0])
+        heavy += row.weight[p] if len(row.weight) else np.int64(1)
+        if cut < first or not entries[start + cut] & NEW:
+            continue
+        on_left, sum_left = np.float64(heavy), np.float64(running)
+        if on_left < least or weight - on_left < least:
+            continue
+        score = moment_score(sum_left, on_left, total, weight, poisson)
+        if score > best and not (
+            bounded
+            and breaks_order(sum_left, on_left, total, weight, sign, nodes.lower[k], nodes.upper[k])
+        ):
+            best, place = score, np.int64(cut)
+    return best, place
+
+
+@inline
+def cut_range(count, present, min_leaf, side, skip_missing):
+    """Return the first and last cut that leave ``min_leaf`` rows on both sides.
+
+    ``side``: missing rows stand on the right (0) or on the left (1). With missing rows on the right,
+    "all present rows left" is a cut too.
+    """
+    missing = count - present
+    if skip_missing:
+        return max(min_leaf, 1), present - max(min_leaf, 1)
+    if side:
+        return max(min_leaf - missing, 1), min(present - 1, present - min_leaf)
+    return max(min_leaf, 1), min(present if missing else present - 1, count - min_leaf)
+
+
+@kernel
+def scan_moment(entries, row, nodes, signs, rules, found):
+    """Find the best cut of every node on one list.
+
+    Parameters
+    ----------
+    entries : uint32 array
+        A list whose segments are the nodes' rows in order of value.
+    row, nodes : Rows, Nodes
+    signs : int8 array
+        Per node, the monotone constraint of its column: 1, -1 or 0.
+    rules : tuple
+        (rows each side needs, judge by present rows alone?, Poisson?, are there constraints?).
+    found : Found
+        Filled with one entry per node; ``cut``: present rows on the left.
+    """
+    min_leaf, skip_missing, poisson, bounded = rules
+    plain = not (len(row.weight) or poisson or bounded)
+    for k in range(len(nodes.start)):
+        start, end = nodes.start[k], nodes.end[k]
+        count = end - start
+        present = first_missing(entries, start, end) - start
+        gone_weight, gone_sum = np.int64(0), np.int64(0)
+        for i in range(start + present, end):
+            p = entries[i] & POSITION
+            gone_sum += np.int64(row.number[p, 0])
+            gone_weight += row.weight[p] if len(row.weight) else np.int64(1)
+        weight, total = np.float64(nodes.weight[k]), np.float64(nodes.total[k, 0])
+        known = 1.0
+        if skip_missing and gone_weight:
+            total -= np.float64(gone_sum)
+            known = (weight - np.float64(gone_weight)) / weight
+            weight -= np.float64(gone_weight)
+        found.score[k], found.cut[k], found.missing_left[k] = REFUSED, 0, 0
+        for side in range(2 if present < count and not skip_missing else 1):
+            first, last = cut_range(count, present, min_leaf, side, skip_missing)
+            before = (gone_weight * side, gone_sum * side)
+            if plain:
+                score, place = _walk_plain(
+                    entries, row.number, start, first, last, before, (weight, total)
+                )
+            else:
+                score, place = _walk_full(
+                    entries, row, nodes, k, first, last, before, (weight, total),
+                    (poisson, signs[k], bounded),
+                )  # fmt: skip
+            if score * known > found.score[k]:
+                found.score[k], found.cut[k], found.missing_left[k] = score * known, place, side
+
+
+@kernel
+def search_moment(lists, columns, row, nodes, rules, found, best):
+    """Scan several presorted columns and keep each node's best; see `scan_moment`.
+
+    ``columns``: (row of ``lists``, feature, monotone sign) arrays, features ascending.
+    """
+    slots, features, sign_of = columns
+    signs = np.empty(len(nodes.start), np.int8)
+    for j in range(len(slots)):
+        signs[:] = sign_of[j]
+        scan_moment(lists[slots[j]], row, nodes, signs, rules, found)
+        keep_better(found, features[j], FROM_LIST, best)

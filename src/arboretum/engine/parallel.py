@@ -1,0 +1,111 @@
+"""Threads belong to Python: one small pool runs nogil kernels on blocks of work.
+
+A kernel works on its own block and writes to its own part of the output, so results never depend on
+how many threads there are. Small work runs in the calling thread: handing over a block costs about
+20 µs. The calling thread always takes part, and a forked child makes itself a new pool.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from numbers import Integral
+
+from arboretum.errors import ParameterError
+
+__all__ = ["blocks", "effective_jobs", "run"]
+
+_pool: ThreadPoolExecutor | None = None
+_pool_size = 0
+_lock = threading.Lock()
+
+
+def _forget_pool() -> None:
+    """After a fork the threads are gone and the lock may be held: start anew."""
+    global _pool, _pool_size, _lock
+    _pool, _pool_size, _lock = None, 0, threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)
+
+
+def effective_jobs(n_jobs: int | None) -> int:
+    """Return how many threads ``n_jobs`` stands for on this machine.
+
+    None means every core this process may use, or what an enclosing ``joblib.parallel_config`` or the
+    environment variable ``OMP_NUM_THREADS`` (set by joblib in its worker processes) allows; -1 means
+    every core, -2 all but one, and so on. Models do not depend on it.
+
+    >>> effective_jobs(3)
+    3
+    """
+    import joblib
+
+    if n_jobs is None:
+        configured = joblib.parallel.get_active_backend()[1]
+        if configured is not None and configured != 1:
+            return effective_jobs(configured)
+        limit = os.environ.get("OMP_NUM_THREADS", "")
+        cores = joblib.cpu_count()
+        return min(cores, int(limit)) if limit.isdigit() and int(limit) > 0 else cores
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
+        raise ParameterError(
+            f"n_jobs must be a positive int, a negative int (-1: all cores) or None, got {n_jobs!r}"
+        )
+    return int(n_jobs) if n_jobs > 0 else max(1, joblib.cpu_count() + 1 + int(n_jobs))
+
+
+def blocks(n_items: int, n_blocks: int) -> list[tuple[int, int]]:
+    """Cut ``range(n_items)`` into at most ``n_blocks`` even pieces.
+
+    >>> blocks(10, 3)
+    [(0, 3), (3, 6), (6, 10)]
+    """
+    n_blocks = max(1, min(n_blocks, n_items))
+    return [
+        (n_items * k // n_blocks, n_items * (k + 1) // n_blocks)
+        for k in range(n_blocks)
+        if n_items
+    ]
+
+
+def run(work: Callable, items: Iterable, n_jobs: int) -> None:
+    """Call ``work(item)`` for every item on up to ``n_jobs`` threads; the first error is raised.
+
+    Items are taken one by one, so uneven pieces balance. The order of execution is not defined.
+    """
+    items = list(items)
+    n_jobs = min(n_jobs, len(items))
+    if n_jobs <= 1:
+        for item in items:
+            work(item)
+        return
+    counter = itertools.count()
+
+    def take_items() -> None:
+        while (k := next(counter)) < len(items):
+            work(items[k])
+
+    futures = [_get_pool(n_jobs - 1).submit(take_items) for _ in range(n_jobs - 1)]
+    try:
+        take_items()
+    finally:
+        next_free = len(items)
+        counter = itertools.count(next_free)  # on an error the others stop at their next item
+        for future in futures:
+            future.exception()
+    for future in futures:
+        future.result()
+
+
+def _get_pool(n_threads: int) -> ThreadPoolExecutor:
+    global _pool, _pool_size
+    with _lock:
+        if _pool is None or _pool_size < n_threads:
+            _pool = ThreadPoolExecutor(n_threads, thread_name_prefix="arboretum")
+            _pool_size = n_threads
+        return _pool

@@ -1,0 +1,66 @@
+"""Random numbers without a generator: a hash of (key, counter).
+
+A draw depends only on what it is for (seed, tree, node, column or row), never on how many draws came
+before it or which thread makes it. The mixing function is SplitMix64's finaliser (Steele, Lea and
+Flood 2014), whose output passes the usual statistical test batteries for consecutive counters.
+"""
+
+import numpy as np
+
+from arboretum.engine.jit import inline, kernel
+
+__all__ = ["child_keys", "draw_features", "mix", "seed_from", "uniform"]
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_M1 = np.uint64(0xBF58476D1CE4E5B9)
+_M2 = np.uint64(0x94D049BB133111EB)
+_S30, _S27, _S31, _S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
+_ONE = np.uint64(1)
+
+
+@inline
+def mix(key, counter):
+    """Return 64 random bits for ``counter`` under ``key`` (both uint64)."""
+    z = key + (counter + _ONE) * _GOLDEN
+    z = (z ^ (z >> _S30)) * _M1
+    z = (z ^ (z >> _S27)) * _M2
+    return z ^ (z >> _S31)
+
+
+@inline
+def uniform(bits):
+    """Turn 64 random bits into a number in [0, 1)."""
+    return np.float64(bits >> _S11) * (1.0 / 9007199254740992.0)
+
+
+@kernel
+def child_keys(parents, keys):
+    """Fill ``keys[2 i + side]``: a child's key comes from its parent's and its side, nothing else."""
+    for i in range(len(parents)):
+        keys[2 * i] = mix(parents[i], np.uint64(0))
+        keys[2 * i + 1] = mix(parents[i], np.uint64(1))
+
+
+@kernel
+def draw_features(keys, order):
+    """Fill each node's row of ``order`` with a random permutation of the features (Fisher-Yates)."""
+    n = order.shape[1]
+    for k in range(len(keys)):
+        key = mix(keys[k], np.uint64(0xFEA7))
+        for f in range(n):
+            order[k, f] = f
+        for i in range(n - 1):
+            j = i + np.int64(uniform(mix(key, np.uint64(i))) * (n - i))
+            order[k, i], order[k, j] = order[k, j], order[k, i]
+
+
+def seed_from(random_state) -> int:
+    """Return a 64-bit seed from None, an int, a RandomState or a Generator (scikit-learn's rule)."""
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(0, 2**63))
+    from sklearn.utils import check_random_state
+
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+    rng = check_random_state(random_state)
+    return int(rng.randint(0, 2**31 - 1)) << 31 | int(rng.randint(0, 2**31 - 1))

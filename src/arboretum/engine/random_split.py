@@ -1,0 +1,137 @@
+"""The random splitter: one random question per column and node; the best of them wins.
+
+For a numeric column the threshold is uniform between the node's smallest and largest value; for a
+category every value present is sent left or right by a fair coin. The rows are then listed left side
+first, with one NEW mark between the sides, so the ordinary scans meet exactly one cut:
+
+    codes       4 0 2 9 4 -      drawn: codes <= 2 go left, - is missing
+    list        1* 2 | 0* 3 4 | 5*!
+
+Nothing is sorted. Draws are keyed by node and column (random.py): a question can be asked again, and
+is the same.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from arboretum.engine.jit import inline, kernel
+from arboretum.engine.order import MISSING, NEW
+from arboretum.engine.random import mix, uniform
+
+__all__ = ["Values", "draw_again", "draw_lists", "toss_categories"]
+
+
+class Values(NamedTuple):
+    """Code -> value of every column of codes: the entries ``start[j] + code``."""
+
+    start: np.ndarray  # (columns,) int64
+    low: np.ndarray  # float64: smallest value of the code
+    high: np.ndarray  # float64: largest value of the code
+
+
+@inline
+def coin(key, feature, code):
+    """Return 1 if the category ``code`` of a column goes left at the node with this key, else 0."""
+    return np.int64(mix(mix(key, np.uint64(feature)), np.uint64(code) + np.uint64(2)) & np.uint64(1))
+
+
+@inline
+def draw_cut(key, feature, low, high, first, values):
+    """Return (threshold, last code on the left) of a uniform draw between two codes' values."""
+    a, b = values.low[first + low], values.high[first + high]
+    u = uniform(mix(mix(key, np.uint64(feature)), np.uint64(0)))
+    threshold = a * (1.0 - u) + b * u
+    below, above = low, high - 1  # the largest code whose values are all <= threshold
+    while below < above:
+        middle = (below + above + 1) // 2
+        if values.high[first + middle] <= threshold:
+            below = middle
+        else:
+            above = middle - 1
+    return threshold, below
+
+
+@kernel
+def draw_lists(codes, rows, nodes, columns, features, keys, values, out, last_left, constant):
+    """Write one list per node to ``out[start:end]``: left rows, right rows, missing rows.
+
+    ``last_left[k]``: the last code on the left; ``constant[k]``: the column holds one value only.
+    """
+    start, end = nodes.start, nodes.end
+    for k in range(len(start)):
+        lo, hi = start[k], end[k]
+        gone, categorical = columns.n_codes[k], columns.categorical[k]
+        code_of = codes[columns.index[k]]
+        key, feature = keys[k], features[k]
+        low, high = np.int64(gone), np.int64(-1)
+        lefts, rights = False, False
+        for p in range(lo, hi):
+            c = np.int64(code_of[rows[p]])
+            if c != gone:
+                low, high = min(low, c), max(high, c)
+                if categorical:
+                    if coin(key, feature, c):
+                        lefts = True
+                    else:
+                        rights = True
+        cut = low
+        if low < high and not categorical:
+            _, cut = draw_cut(key, feature, low, high, values.start[columns.index[k]], values)
+        last_left[k] = cut
+        lonely = not (lefts and rights)  # all coins fell alike: the smallest code goes left alone
+        at, groups = lo, 0
+        for group in range(3):
+            mark = NEW
+            for p in range(lo, hi):
+                c = np.int64(code_of[rows[p]])
+                if c == gone:
+                    mine = 2
+                elif categorical and not lonely:
+                    mine = 1 - coin(key, feature, c)
+                else:
+                    mine = np.int64(c > cut)
+                if mine == group:
+                    groups += mark != 0
+                    out[at] = np.uint32(p) | mark | (MISSING if group == 2 else np.uint32(0))
+                    mark = np.uint32(0)
+                    at += 1
+        constant[k] = groups < 2
+
+
+@kernel
+def draw_again(codes, rows, nodes, columns, features, keys, values, threshold):
+    """Write the thresholds drawn at these nodes (numeric columns)."""
+    for k in range(len(nodes.start)):
+        gone = columns.n_codes[k]
+        low, high = np.int64(gone), np.int64(-1)
+        for p in range(nodes.start[k], nodes.end[k]):
+            c = np.int64(codes[columns.index[k], rows[p]])
+            if c != gone:
+                low, high = min(low, c), max(high, c)
+        threshold[k] = np.nan
+        if low < high:
+            first = values.start[columns.index[k]]
+            threshold[k], _ = draw_cut(keys[k], features[k], low, high, first, values)
+
+
+@kernel
+def toss_categories(codes, rows, nodes, columns, features, keys, cut, takes):
+    """Write where each category goes to ``takes`` (nodes, most codes): 1 left, 0 right, 2 not met.
+
+    A cut at the number of codes sends every category left (missing values stay right).
+    """
+    for k in range(len(nodes.start)):
+        takes[k, :] = 2
+        gone = columns.n_codes[k]
+        low, lefts, rights = np.int64(gone), False, False
+        for p in range(nodes.start[k], nodes.end[k]):
+            c = np.int64(codes[columns.index[k], rows[p]])
+            if c != gone:
+                takes[k, c] = coin(keys[k], features[k], c)
+                lefts, rights = lefts or takes[k, c] == 1, rights or takes[k, c] == 0
+                low = min(low, c)
+        if cut[k] == gone or not (lefts and rights):
+            for c in range(gone):
+                if takes[k, c] != 2:
+                    takes[k, c] = cut[k] == gone or c == low

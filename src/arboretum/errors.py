@@ -1,0 +1,26 @@
+"""The errors arboretum raises on purpose.
+
+    ArboretumError
+    ├── ParameterError   a parameter is unknown, mistyped or out of range      (also ValueError, TypeError)
+    ├── DataError        a table cannot be used: which column, which rows, why (also ValueError)
+    └── ModelFileError   a file is not a model, is damaged or is too new       (also ValueError)
+
+Every message says what is wrong, where, and what to do next. All are ValueErrors too, because that is
+what scikit-learn's own tools expect to catch.
+"""
+
+
+class ArboretumError(Exception):
+    """Base class: `except ArboretumError` catches everything arboretum raises on purpose."""
+
+
+class ParameterError(ArboretumError, ValueError, TypeError):
+    """A parameter is unknown, of the wrong type or out of range."""
+
+
+class DataError(ArboretumError, ValueError):
+    """A table cannot be used as it is."""
+
+
+class ModelFileError(ArboretumError, ValueError):
+    """A file is not a saved model, is damaged, or was written by a newer version."""

@@ -1,0 +1,117 @@
+"""What stands in the box of a node: the same lines for Graphviz and for plots.
+
+    petal width <= 1.75        heading: the question of a split, or what a leaf predicts
+    gini = 0.5
+    samples = 100
+    value = [0, 50, 50]
+    class = versicolor
+
+A branch below `max_depth` is folded into one box that says how many leaves it hides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from arboretum.explain.labels import Labels, Wording, check_choice, check_int
+from arboretum.tree.tree import Tree
+
+__all__ = ["BoxStyle", "box_text", "visible_nodes"]
+
+# The impurities of regression have long parameter names; a box has room for the usual short ones.
+_SHORT = {"squared_error": "mse", "friedman_mse": "mse", "absolute_error": "mae"}
+
+_MOST_CLASSES, _MOST_OUTPUTS = 8, 4  # whose weights a box lists
+
+
+@dataclass(frozen=True)
+class BoxStyle:
+    """Which lines are shown, and how numbers are written."""
+
+    label: str
+    impurity: bool
+    node_ids: bool
+    proportion: bool
+    wording: Wording
+
+    @classmethod
+    def checked(
+        cls,
+        caller: str,
+        label: str,
+        impurity: bool,
+        node_ids: bool,
+        proportion: bool,
+        wording: Wording,
+    ) -> BoxStyle:
+        """Return the style, or raise an error that names the parameter and the caller."""
+        check_choice(label, f"label of {caller}", ("all", "root", "none"))
+        check_int(wording.decimals, f"precision of {caller}", 0)
+        return cls(label, impurity, node_ids, proportion, wording)
+
+
+def visible_nodes(tree: Tree, max_depth: int | None) -> tuple[list[int], dict[int, int]]:
+    """Return the nodes to show, and the number of leaves below those that are folded.
+
+    Leaves just below ``max_depth`` are shown: folding one leaf into one box gains nothing.
+    """
+    if max_depth is None:
+        return list(range(len(tree))), {}
+    hidden_leaves = tree.is_leaf.astype(int)
+    for node in range(len(tree) - 1, 0, -1):  # children come after their parents
+        hidden_leaves[int(tree.parent[node])] += hidden_leaves[node]
+    shown = [node for node in range(len(tree)) if tree.depth[node] <= max_depth + 1]
+    folded = {
+        node: int(hidden_leaves[node])
+        for node in shown
+        if tree.depth[node] == max_depth + 1 and not tree.is_leaf[node]
+    }
+    return shown, folded
+
+
+def box_text(
+    labels: Labels, node: int, style: BoxStyle, hidden_leaves: int | None = None
+) -> tuple[list[str], list[str]]:
+    """Return the heading of a box and the lines below it."""
+    tree, wording = labels.tree, style.wording
+    head = [f"node #{node}"] if style.node_ids else []
+    if hidden_leaves is not None:
+        return [*head, f"{wording.ellipsis} {hidden_leaves} leaves"], []
+    titled = style.label == "all" or (style.label == "root" and node == 0)
+
+    def line(name: str, text: str) -> str:
+        return f"{name} = {text}" if titled else text
+
+    rest = []
+    if style.impurity:
+        name = _SHORT.get(labels.criterion, labels.criterion)
+        rest.append(line(name, labels.impurity(node, wording)))
+    rest.append(line("samples", _samples(tree, node, style.proportion)))
+    outcome = line("value", labels.prediction(node, wording))
+    if labels.classes is not None:
+        values, share = _class_lines(labels, node, style)
+        rest += [line("value", values[0]), *values[1:]] if values else []
+        outcome = line("class", labels.prediction(node, wording) + share)
+    if tree.is_leaf[node]:
+        return [*head, outcome], rest
+    return [*head, labels.question(node, wording)], [*rest, outcome]
+
+
+def _class_lines(labels: Labels, node: int, style: BoxStyle) -> tuple[list[str], str]:
+    """Return the lists of class weights, or, where they are too long, the largest share."""
+    assert labels.classes is not None
+    if max(len(names) for names in labels.classes) <= _MOST_CLASSES:
+        values = labels.class_values(node, style.wording, style.proportion)
+        if len(values) > _MOST_OUTPUTS:
+            values = [*values[:_MOST_OUTPUTS], style.wording.ellipsis]
+        return values, ""
+    if labels.tree.n_outputs > 1:
+        return [], ""
+    return [], f" ({100 * float(labels.shares(node)[0].max()):.0f}%)"
+
+
+def _samples(tree: Tree, node: int, proportion: bool) -> str:
+    count = int(tree.count[node])
+    if proportion:
+        return f"{100 * count / max(int(tree.count[0]), 1):.1f}%"
+    return str(count)

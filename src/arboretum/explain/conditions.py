@@ -1,0 +1,140 @@
+"""What a rule asks of one column: the values it may have, all splits of a path taken together.
+
+A path may ask about one column many times. Each answer narrows the values that can still occur, so
+it is enough to remember what is left: an interval, a set of categories, and whether a missing value
+passes.
+
+    a <= 5, then a <= 3              a <= 3
+    a > 1, then a <= 3               1 < a <= 3
+    city in {A, B}, then {B, C}      city = B
+    a <= 3 or missing, then a > 1    1 < a <= 3           (missing went the other way)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from arboretum.explain.labels import Wording, clean, shorten
+from arboretum.tree.condition import format_value
+from arboretum.tree.tree import MULTIWAY, SUBSET, Tree
+
+if TYPE_CHECKING:
+    from arboretum.data.schema import Column
+
+__all__ = ["RuleCondition"]
+
+
+@dataclass(frozen=True)
+class RuleCondition:
+    """The values one column may have.
+
+    Attributes
+    ----------
+    feature : int
+        Index of the column.
+    name : str
+        Its name, as shown.
+    column : Column
+        Its kind and categories.
+    low, high : float
+        The value must be > low and <= high.
+    codes : frozenset of int, or None
+        Codes of the categories allowed; None for all.
+    missing : bool
+        A missing value satisfies the condition. It is shown as "or missing" only for columns that
+        had missing values in training.
+    """
+
+    feature: int
+    name: str
+    column: Column = field(repr=False)
+    low: float = -np.inf
+    high: float = np.inf
+    codes: frozenset[int] | None = None
+    missing: bool = True
+
+    def narrow(self, tree: Tree, node: int, child: int) -> RuleCondition:
+        """Return the condition after ``node``, which asks about this column, chose ``child``."""
+        missing = self.missing and int(tree.missing_child[node]) == child
+        kind = int(tree.kind[node])
+        if kind in (SUBSET, MULTIWAY):
+            codes = frozenset((child,)) if kind == MULTIWAY else _codes_of(tree, node, child)
+            if self.codes is not None:
+                codes &= self.codes
+            return replace(self, codes=codes, missing=missing)
+        threshold = float(tree.threshold[node])
+        if child == 0:
+            return replace(self, high=min(self.high, threshold), missing=missing)
+        return replace(self, low=max(self.low, threshold), missing=missing)
+
+    def accepts(self, values: np.ndarray) -> np.ndarray:
+        """Return which encoded values (codes for categories, NaN for missing) satisfy it."""
+        absent = np.isnan(values)
+        passed = ~absent
+        if self.low > -np.inf:
+            passed &= values > self.low
+        if self.high < np.inf:
+            passed &= values <= self.high
+        if self.codes is not None:
+            passed &= np.isin(values, list(self.codes))
+        return passed | absent if self.missing else passed
+
+    @property
+    def is_impossible(self) -> bool:
+        """No present value passes; a missing one may."""
+        return self.low >= self.high or (self.codes is not None and not self.codes)
+
+    def pretty(self, digits: int = 6, max_categories: int | None = 8) -> str:
+        """Return the condition as a short sentence."""
+        if self.is_impossible:
+            return f"{self.name} is {'missing' if self.missing else 'impossible'}"
+        if self.codes is not None:
+            text = self._categories(max_categories)
+        elif self.low == -np.inf and self.high == np.inf:
+            return f"{self.name} is present"
+        else:
+            text = self._interval(digits)
+        return f"{text} or missing" if self.missing and self.column.has_missing else text
+
+    def _categories(self, max_categories: int | None) -> str:
+        assert self.column.categories is not None
+        assert self.codes is not None
+        allowed = [self.column.categories[code] for code in sorted(self.codes)]
+        if len(allowed) == 1:
+            return f"{self.name} = {clean(allowed[0])}"
+        wording = Wording(ellipsis="…", max_categories=max_categories)
+        return f"{self.name} in {{{', '.join(shorten(allowed, wording))}}}"
+
+    def _interval(self, digits: int) -> str:
+        words = self.column.categories
+        if words is not None:  # an ordinal column of words, split by rank
+            left = [r for r in range(len(words)) if self.low < r <= self.high]
+            if len(left) == 1:
+                return f"{self.name} = {clean(words[left[0]])}"
+
+        def write(bound: float) -> str:
+            if words is not None:
+                return clean(words[int(bound)])
+            return format_value(bound, self.column.value_kind, digits)
+
+        if self.low == -np.inf:
+            return f"{self.name} <= {write(self.high)}"
+        if self.high == np.inf:
+            return f"{self.name} > {write(self.low)}"
+        return f"{write(self.low)} < {self.name} <= {write(self.high)}"
+
+    def __str__(self) -> str:
+        return self.pretty()
+
+
+def _codes_of(tree: Tree, node: int, child: int) -> frozenset[int]:
+    """Return the category codes a subset split sends to ``child``."""
+    categories = tree.column(int(tree.feature[node])).categories
+    assert categories is not None
+    codes = np.arange(len(categories))
+    words = tree.bits[int(tree.bits_start[node]) + (codes >> 5)]
+    inside = ((words >> (codes & 31).astype(np.uint32)) & 1).astype(bool)
+    return frozenset(codes[~inside if child else inside].tolist())

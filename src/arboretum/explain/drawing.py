@@ -1,0 +1,191 @@
+"""From a tree to boxes with a place: everything about a plot that can be computed before drawing.
+
+All lengths are in *em*, the size of the font. The same drawing then fits any figure: only the size
+of an em in points changes. y points upwards, the root's box ends at the top.
+
+    +----------------+  ^
+    | petal width ≤… |  | heading (bold), body, and for classes a strip of their shares
+    | samples = 100  |  |
+    +----------------+  v
+         /      \\         one level gap, which holds the answer above each child
+       yes      no
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from arboretum.explain.boxes import BoxStyle, box_text, visible_nodes
+from arboretum.explain.labels import Labels
+from arboretum.explain.layout import tidy
+
+__all__ = ["ANSWER_LINE", "LINE", "STRIP", "Box", "Drawing", "draw_up", "fold", "text_ruler"]
+
+LINE = 1.3  # height of a line
+ANSWER_LINE = 1.15  # the same for the smaller letters on an edge
+STRIP = 0.42  # height of the strip of class shares
+_PADDING = 0.65  # inside a box
+_SIBLING_GAP = 1.0
+_LEVEL_GAP = 2.2  # and the answers
+_LINE_WIDTH = 26  # characters; longer lines are folded
+_ANSWER_WIDTH = 20
+_SCREEN = 1.05  # letters are set a little wider on a screen, where they start on whole pixels
+
+Ruler = Callable[[str, bool], float]  # (text, bold) -> width in em
+
+
+@dataclass
+class Box:
+    """One node of the drawing: its words, its size and the middle of its top edge."""
+
+    node: int
+    head: list[str]
+    body: list[str]
+    answer: list[str]  # what the edge above says
+    folded: bool
+    width: float
+    height: float
+    level: int
+    parent: int = -1  # index of the box above
+    x: float = 0.0
+    top: float = 0.0
+
+    @property
+    def bottom(self) -> float:
+        return self.top - self.height
+
+
+@dataclass
+class Drawing:
+    """The boxes of a tree and the room they take."""
+
+    boxes: list[Box]
+    width: float
+    level_height: list[float]  # of the highest box of each level
+    level_gap: float
+
+    @property
+    def height(self) -> float:
+        return sum(self.level_height) + self.level_gap * (len(self.level_height) - 1)
+
+    def stretch(self, height: float) -> None:
+        """Use more room between levels, up to three times as much, to reach ``height``."""
+        gaps = len(self.level_height) - 1
+        if gaps > 0 and height > self.height:
+            self.level_gap += min((height - self.height) / gaps, 2 * self.level_gap)
+        self.place_levels()
+
+    def place_levels(self) -> None:
+        """Set the top of every box: boxes of one level start at the same height."""
+        down = np.cumsum([0.0, *(height + self.level_gap for height in self.level_height)])
+        for box in self.boxes:
+            box.top = self.height - float(down[box.level])
+
+
+def draw_up(
+    labels: Labels, style: BoxStyle, max_depth: int | None, ruler: Ruler, strip: bool
+) -> Drawing:
+    """Return the drawing of a tree; ``strip`` leaves room for class shares in every box."""
+    tree = labels.tree
+    shown, hidden = visible_nodes(tree, max_depth)
+    index = {node: i for i, node in enumerate(shown)}
+    children: list[list[int]] = [[] for _ in shown]
+    boxes = []
+    for i, node in enumerate(shown):
+        box = _box(labels, style, node, hidden.get(node), ruler)
+        box.height += STRIP if strip and not box.folded else 0.0
+        above = int(tree.parent[node])
+        if above >= 0:
+            box.parent = index[above]
+            children[box.parent].append(i)
+        boxes.append(box)
+    room = [max(b.width, _widest(b.answer, False, ruler) + 0.4) for b in boxes]
+    for box, x in zip(boxes, tidy(children, room, _SIBLING_GAP)):
+        box.x = float(x)
+    levels = [0.0] * (1 + max(box.level for box in boxes))
+    for box in boxes:
+        levels[box.level] = max(levels[box.level], box.height)
+    answer_lines = max(len(box.answer) for box in boxes)
+    drawing = Drawing(
+        boxes,
+        width=max(box.x + r / 2 for box, r in zip(boxes, room)),
+        level_height=levels,
+        level_gap=_LEVEL_GAP + ANSWER_LINE * answer_lines,
+    )
+    drawing.place_levels()
+    return drawing
+
+
+def _box(labels: Labels, style: BoxStyle, node: int, hidden: int | None, ruler: Ruler) -> Box:
+    tree = labels.tree
+    head, body = box_text(labels, node, style, hidden)
+    head = [part for line in head for part in fold(line, _LINE_WIDTH)]
+    body = [part for line in body for part in fold(line, _LINE_WIDTH)]
+    above = int(tree.parent[node])
+    answer: list[str] = []
+    if above >= 0:
+        text = labels.answer(above, node - int(tree.first_child[above]), style.wording)
+        answer = fold(text, _ANSWER_WIDTH, max_lines=2)
+    return Box(
+        node=node,
+        head=head,
+        body=body,
+        answer=answer,
+        folded=hidden is not None,
+        width=max(_widest(head, True, ruler), _widest(body, False, ruler)) + 2 * _PADDING,
+        height=LINE * (len(head) + len(body)) + 2 * _PADDING,
+        level=int(tree.depth[node]),
+    )
+
+
+def _widest(lines: Sequence[str], bold: bool, ruler: Ruler) -> float:
+    return max((ruler(line, bold) for line in lines), default=0.0)
+
+
+# A line may break after a space, "_" or "/", but never between an operator and its number.
+_BREAKS = re.compile(r"(?<=[\s_/])(?<![<>=≤]\s)")
+
+
+def fold(text: str, width: int, max_lines: int = 3) -> list[str]:
+    """Break a long line into at most ``max_lines``; what does not fit ends in "…".
+
+    >>> fold("mean_radius_of_the_nucleus ≤ 12.5", 20)
+    ['mean_radius_of_the_', 'nucleus ≤ 12.5']
+    """
+    lines = [""]
+    for word in _BREAKS.split(text):
+        if lines[-1] and len(lines[-1]) + len(word.rstrip()) > width:
+            lines.append("")
+        lines[-1] += word
+        while len(lines[-1].rstrip()) > width:  # a word longer than the line is cut hard
+            lines[-1], rest = lines[-1][:width], lines[-1][width:]
+            lines.append(rest)
+    lines = [line.rstrip() for line in lines]
+    if len(lines) > max_lines:
+        lines = lines[:max_lines]
+        lines[-1] = lines[-1][: width - 1] + "…"
+    return lines
+
+
+def text_ruler() -> Ruler:
+    """Return a function that measures text in matplotlib's font, without drawing anything."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextToPath
+
+    paths = TextToPath()
+    size = 20.0
+    fonts = {bold: FontProperties(size=size, weight="bold" if bold else None) for bold in (0, 1)}
+    known: dict[tuple[str, bool], float] = {}
+
+    def width(text: str, bold: bool) -> float:
+        key = (text, bold)
+        if key not in known:
+            exact = paths.get_text_width_height_descent(text, fonts[bold], False)[0] / size
+            known[key] = _SCREEN * exact
+        return known[key]
+
+    return width

@@ -1,0 +1,253 @@
+"""Words for a tree: what a node asks, what its branches answer, and what a leaf predicts.
+
+`Labels` joins a tree with the names of its columns and classes. Everything that shows a tree (text,
+Graphviz, plot, rules) asks it for words, so that one tree reads the same everywhere:
+
+    question(0)     petal width <= 0.8        the split, as a yes/no question
+    answer(0, 1)    no or missing             what the second branch says to it
+    prediction(4)   virginica                 what a node would predict as a leaf
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from arboretum.errors import ParameterError
+from arboretum.tree.condition import Condition, format_value
+from arboretum.tree.tree import MULTIWAY, Tree
+
+__all__ = ["Labels", "Wording", "check_choice", "check_int", "format_decimals", "read_model"]
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_NOISE = 1e-9  # a number this much smaller than its fellows is rounding, not information
+
+
+@dataclass(frozen=True)
+class Wording:
+    """How numbers and lists are written."""
+
+    decimals: int = 3
+    trim: bool = True  # 0.8 instead of 0.800
+    at_most: str = "<="
+    ellipsis: str = "..."
+    max_categories: int | None = 6  # longer lists end in "... 3 more"
+
+
+def format_decimals(value: float, wording: Wording, noise: float = 0.0) -> str:
+    """Write a number with so many decimals, unless that would show a small number as zero.
+
+    >>> format_decimals(0.8, Wording(2)), format_decimals(0.8, Wording(2, trim=False))
+    ('0.8', '0.80')
+    >>> format_decimals(0.000123, Wording(2))
+    '0.00012'
+    """
+    if not math.isfinite(value):
+        return str(value)
+    if abs(value) <= noise:
+        value = 0.0
+    text = f"{value + 0.0:.{wording.decimals}f}"  # + 0.0 turns -0.0 into 0.0
+    if value != 0 and float(text) == 0:
+        return f"{value:.{max(wording.decimals, 1)}g}"
+    if wording.trim and "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return text
+
+
+@dataclass(frozen=True)
+class Labels:
+    """A tree with the names to show.
+
+    Attributes
+    ----------
+    tree : Tree
+    features : tuple of str
+        One name per column.
+    classes : tuple of tuples of str, or None
+        Class names of every output; None for regression.
+    criterion : str
+        Name of the impurity.
+    """
+
+    tree: Tree
+    features: tuple[str, ...]
+    classes: tuple[tuple[str, ...], ...] | None
+    criterion: str = "impurity"
+
+    def condition(self, node: int, child: int) -> Condition:
+        """Return what ``child`` (0-based) of ``node`` hangs on, under the names to show."""
+        condition = self.tree.condition(node, child)
+        return replace(condition, name=self.features[condition.feature])
+
+    def terms(self, condition: Condition, wording: Wording) -> tuple[str, str, str]:
+        """Return name, operator and right side of a condition, without "or missing"."""
+        operator = wording.at_most if condition.operator == "<=" else condition.operator
+        first = condition.values[0] if condition.values else None
+        if condition.operator == "in":
+            right = "{" + ", ".join(shorten(condition.values, wording)) + "}"
+        elif isinstance(first, float) and condition.kind != "datetime":
+            right = format_decimals(first, wording)
+        elif isinstance(first, float):
+            right = format_value(first, condition.kind)
+        else:
+            right = clean(first)
+        return condition.name, operator, right
+
+    def question(self, node: int, wording: Wording) -> str:
+        """Return what a node asks: a yes/no question, or just the column of a multiway split."""
+        condition = self.condition(node, 0)
+        if self.tree.kind[node] == MULTIWAY:
+            return condition.name
+        return " ".join(self.terms(condition, wording))
+
+    def answer(self, node: int, child: int, wording: Wording) -> str:
+        """Return what the ``child``-th branch says to the question of ``node``."""
+        condition = self.condition(node, child)
+        if self.tree.kind[node] == MULTIWAY:
+            text = self.terms(condition, wording)[2]
+        else:
+            text = "no" if child else "yes"
+        return text + (" or missing" if condition.or_missing else "")
+
+    def shares(self, node: int) -> list[np.ndarray]:
+        """Return the class shares of a node, one array per output."""
+        assert self.classes is not None
+        return [self.tree.value[node, k, : len(c)] for k, c in enumerate(self.classes)]
+
+    def prediction(self, node: int, wording: Wording) -> str:
+        """Return the class or number a node stands for; several outputs are joined by commas."""
+        if self.classes is None:
+            numbers = self.tree.value[node, :, 0]
+            return ", ".join(format_decimals(float(v), wording, self._value_noise) for v in numbers)
+        best = [names[int(np.argmax(s))] for names, s in zip(self.classes, self.shares(node))]
+        return ", ".join(best)
+
+    def class_values(self, node: int, wording: Wording, proportion: bool = False) -> list[str]:
+        """Return the class weights (or shares) of a node as a list in brackets, per output."""
+        scale = 1.0 if proportion else float(self.tree.weight[node])
+        return [
+            "[" + ", ".join(format_decimals(float(v), wording, _NOISE) for v in share * scale) + "]"
+            for share in self.shares(node)
+        ]
+
+    def impurity(self, node: int, wording: Wording) -> str:
+        """Return the impurity of a node; rounding errors of large sums count as zero."""
+        value = float(self.tree.impurity[node])
+        if abs(value) >= 1e7:  # a mean squared error of large targets
+            return f"{value:.4g}"
+        return format_decimals(value, wording, self._impurity_noise)
+
+    @cached_property
+    def _value_noise(self) -> float:
+        return _NOISE * float(np.abs(self.tree.value).max())
+
+    @cached_property
+    def _impurity_noise(self) -> float:
+        return _NOISE * float(np.abs(self.tree.impurity).max())
+
+
+def shorten(values: Sequence, wording: Wording) -> list[str]:
+    """Return the values as text, a long list cut and its rest counted."""
+    limit = wording.max_categories
+    if limit is None or len(values) <= limit:
+        return [clean(v) for v in values]
+    rest = f"{wording.ellipsis} {len(values) - limit} more"
+    return [*(clean(v) for v in values[:limit]), rest]
+
+
+def clean(value: object) -> str:
+    """Return a value as one line: a line break inside a name would tear a drawing apart."""
+    return _CONTROL.sub(" ", str(value))
+
+
+# ---------------------------------------------------------------------- reading what the user gave
+def read_model(
+    model: Any, caller: str, feature_names: Any = None, class_names: Any = None
+) -> Labels:
+    """Return the `Labels` of a fitted estimator or a `Tree`; ``caller`` is named in errors."""
+    tree = model if isinstance(model, Tree) else getattr(model, "tree_", None)
+    if not isinstance(tree, Tree):
+        raise _not_a_tree(model, tree, caller)
+    return Labels(
+        tree=tree,
+        features=_feature_names(tree, feature_names, caller),
+        classes=_class_names(tree, getattr(model, "classes_", None), class_names, caller),
+        criterion=str(getattr(model, "criterion", "impurity")),
+    )
+
+
+def _not_a_tree(model: Any, tree: Any, caller: str) -> Exception:
+    kind = type(model).__name__
+    if tree is None and hasattr(model, "fit"):
+        from sklearn.exceptions import NotFittedError
+
+        return NotFittedError(f"{caller} needs a fitted model: call fit on this {kind} first")
+    return ParameterError(
+        f"{caller} needs a fitted arboretum tree model or a Tree, got {kind}"
+        + ("" if tree is None else f" whose tree_ is a {type(tree).__module__} object")
+    )
+
+
+def _feature_names(tree: Tree, given: Any, caller: str) -> tuple[str, ...]:
+    if given is None:
+        return tuple(clean(column.name) for column in tree.schema.columns)
+    return _names(given, tree.n_features, f"feature_names of {caller}", "column")
+
+
+def _class_names(
+    tree: Tree, classes: Any, given: Any, caller: str
+) -> tuple[tuple[str, ...], ...] | None:
+    if classes is None and tree.value.shape[2] == 1:
+        if given is not None:
+            raise ParameterError(
+                f"class_names of {caller} must be left out here: this is a regression tree"
+            )
+        return None
+    if classes is None:  # a bare Tree: classes are known by number only
+        classes = [np.arange(tree.value.shape[2])] * tree.n_outputs
+    elif tree.n_outputs == 1:
+        classes = [classes]
+    what = f"class_names of {caller}"
+    if given is None or given is True:  # True is scikit-learn's way to ask for names
+        return tuple(tuple(clean(c) for c in output) for output in classes)
+    if tree.n_outputs == 1:
+        return (_names(given, len(classes[0]), what, "class"),)
+    if isinstance(given, str) or not hasattr(given, "__len__") or len(given) != tree.n_outputs:
+        raise ParameterError(
+            f"{what} must hold one list of names for each of {tree.n_outputs} outputs"
+        )
+    return tuple(
+        _names(names, len(output), f"{what}, output {k},", "class")
+        for k, (names, output) in enumerate(zip(given, classes))
+    )
+
+
+def _names(given: Any, count: int, what: str, thing: str) -> tuple[str, ...]:
+    if isinstance(given, str) or not hasattr(given, "__len__"):
+        raise ParameterError(f"{what} must be a list of {count} names, got {given!r}")
+    if len(given) != count:
+        raise ParameterError(f"{what} must hold {count} names, one per {thing}, got {len(given)}")
+    return tuple(clean(name) for name in given)
+
+
+def check_int(value: Any, name: str, minimum: int, none: bool = False) -> None:
+    """Raise unless ``value`` is an int ≥ ``minimum`` (or None where that is allowed)."""
+    if none and value is None:
+        return
+    is_int = isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_))
+    if not is_int or value < minimum:
+        raise ParameterError(
+            f"{name} must be an int ≥ {minimum}{' or None' if none else ''}, got {value!r}"
+        )
+
+
+def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> None:
+    """Raise unless ``value`` is one of the choices."""
+    if value not in choices:
+        raise ParameterError(f"{name} must be one of {', '.join(choices)}, got {value!r}")

@@ -1,0 +1,271 @@
+"""A tree as a picture, drawn with matplotlib.
+
+The boxes and their places come from `drawing.py`, measured in em. Here an em gets its size in
+points: a new figure is made as large as the drawing needs, or the font as small as the given axes
+need.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arboretum.errors import ParameterError
+from arboretum.explain.boxes import BoxStyle
+from arboretum.explain.colors import CUT, class_colors, node_colors
+from arboretum.explain.drawing import (
+    ANSWER_LINE,
+    LINE,
+    STRIP,
+    Box,
+    Drawing,
+    draw_up,
+    text_ruler,
+)
+from arboretum.explain.labels import Labels, Wording, check_int, read_model
+from arboretum.explain.legend import add_legend, legend_height
+from arboretum.explain.mpl import require_pyplot
+from arboretum.explain.pruning_curve import plot_pruning_curve
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_pruning_curve", "plot_tree"]
+
+_FONT = 9.0  # points, in a figure of our own
+_SMALLEST_FONT = 7.0  # before the figure grows beyond _WIDEST
+_LARGEST_FONT = 12.0  # in axes that are larger than the tree needs
+_WIDEST = 24.0  # inches
+_LIMIT = 400.0  # inches: matplotlib cannot save a much larger picture at 150 dots per inch
+_MARGIN = 0.8  # em
+_TITLE_ROOM = 0.35  # inches above the tree, so that ax.set_title fits
+
+_LINE_COLOR = "#5b6770"
+_EDGE_COLOR = "#a9b2ba"
+_TEXT_COLOR = "#1d2329"
+
+
+def plot_tree(
+    model: Any,
+    *,
+    max_depth: int | None = None,
+    feature_names: Any = None,
+    class_names: Any = None,
+    label: str = "all",
+    filled: bool = True,
+    impurity: bool = True,
+    node_ids: bool = False,
+    proportion: bool = False,
+    rounded: bool = True,
+    precision: int = 3,
+    ax: Axes | None = None,
+    fontsize: float | None = None,
+) -> Axes:
+    """Draw a tree.
+
+    A box shows the question of a node (bold) and its numbers, a leaf shows first what it predicts.
+    The colour is that of the largest class, paler where classes are mixed, and a strip shows their
+    shares; in regression it is the predicted value. An edge is the wider the more weight passes it.
+    Long names and lists of categories are shortened: `export_text` shows them whole.
+
+    Parameters
+    ----------
+    model : fitted estimator or Tree
+    max_depth : int, optional
+        Splits deeper than this are folded into one grey box; the root has depth 0.
+    feature_names, class_names : list of str, optional
+        Names to show instead of the model's own.
+    label : {"all", "root", "none"}, default "all"
+        Where numbers are introduced by "samples =" and the like.
+    filled : bool, default True
+        Colour the boxes and add a legend.
+    impurity, node_ids : bool
+        Show the impurity (default True); show node numbers (default False).
+    proportion : bool, default False
+        Show shares instead of counts and weights.
+    rounded : bool, default True
+        Round the corners of boxes.
+    precision : int, default 3
+        Decimals of impurity, thresholds and values.
+    ax : matplotlib Axes, optional
+        Where to draw; the font is made to fit. By default a new figure as large as the tree needs.
+    fontsize : float, optional
+        Size of the font in points. In axes too small for it boxes overlap. A tree of many hundred
+        leaves gets a smaller font than asked for where its figure could not be saved otherwise;
+        ``max_depth`` shows more of it.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on (scikit-learn returns a list of artists); ``ax.figure`` is the figure.
+
+    Examples
+    --------
+    >>> from arboretum import CARTClassifier, plot_tree
+    >>> from sklearn.datasets import load_iris
+    >>> model = CARTClassifier(max_depth=3).fit(*load_iris(return_X_y=True))
+    >>> ax = plot_tree(model)
+    >>> ax.figure.savefig("iris.png", dpi=150)  # doctest: +SKIP
+    """
+    plt = require_pyplot("plot_tree")
+    check_int(max_depth, "max_depth of plot_tree", 0, none=True)
+    if fontsize is not None and not (isinstance(fontsize, Real) and fontsize > 0):
+        raise ParameterError(
+            f"fontsize of plot_tree must be a number > 0 or None, got {fontsize!r}"
+        )
+    labels = read_model(model, "plot_tree", feature_names, class_names)
+    wording = Wording(precision, at_most="≤", ellipsis="…", max_categories=4)
+    style = BoxStyle.checked("plot_tree", label, impurity, node_ids, proportion, wording)
+    ruler = text_ruler()
+    shares = filled and labels.classes is not None and labels.tree.n_outputs == 1
+    drawing = draw_up(labels, style, max_depth, ruler, strip=shares)
+    below = legend_height(labels, drawing.width, ruler) if filled else 0.0
+    if ax is None:
+        ax, em = _new_axes(plt, drawing, below, fontsize)
+    else:
+        em = _fit(ax, drawing, below, fontsize)
+    _draw(ax, em, labels, drawing, filled=filled, rounded=rounded, shares=shares)
+    if filled:
+        add_legend(ax, em, labels, drawing.width, ruler, below)
+    return ax
+
+
+# ---------------------------------------------------------------------- how large is an em
+def _new_axes(
+    plt: Any, drawing: Drawing, below: float, fontsize: float | None
+) -> tuple[Axes, float]:
+    """Make a figure of the size the drawing needs; return its axes and the em in points."""
+    width = drawing.width + 2 * _MARGIN
+    height = drawing.height + below + 2 * _MARGIN
+    em = fontsize or float(np.clip(72 * _WIDEST / width, _SMALLEST_FONT, _FONT))
+    em = min(em, 72 * _LIMIT / max(width, height))
+    inches = (width * em / 72, height * em / 72 + _TITLE_ROOM)
+    figure = plt.figure(figsize=inches)
+    ax = figure.add_axes((0, 0, 1, 1 - _TITLE_ROOM / inches[1]))
+    _set_limits(ax, drawing, below, width, height)
+    return ax, em
+
+
+def _fit(ax: Axes, drawing: Drawing, below: float, fontsize: float | None) -> float:
+    """Fit the drawing into given axes; return the em in points."""
+    extent = ax.get_window_extent()
+    points = 72 / ax.figure.dpi
+    room_x, room_y = extent.width * points, extent.height * points
+    width = drawing.width + 2 * _MARGIN
+    height = drawing.height + below + 2 * _MARGIN
+    em = fontsize or min(room_x / width, room_y / height, _LARGEST_FONT)
+    drawing.stretch(room_y / em - below - 2 * _MARGIN)
+    height = drawing.height + below + 2 * _MARGIN
+    _set_limits(ax, drawing, below, max(width, room_x / em), max(height, room_y / em))
+    return em
+
+
+def _set_limits(ax: Axes, drawing: Drawing, below: float, width: float, height: float) -> None:
+    middle_x, middle_y = drawing.width / 2, (drawing.height - below) / 2
+    ax.set_xlim(middle_x - width / 2, middle_x + width / 2)
+    ax.set_ylim(middle_y - height / 2, middle_y + height / 2)
+    ax.set_axis_off()
+
+
+# ---------------------------------------------------------------------- ink
+def _draw(
+    ax: Axes,
+    em: float,
+    labels: Labels,
+    drawing: Drawing,
+    *,
+    filled: bool,
+    rounded: bool,
+    shares: bool,
+) -> None:
+    colors = node_colors(labels) if filled else None
+    total = float(labels.tree.weight[0])
+    for box in drawing.boxes:
+        if box.parent >= 0:
+            part = float(labels.tree.weight[box.node]) / total if total > 0 else 0.0
+            _draw_edge(ax, em, drawing.boxes[box.parent], box, part)
+    for box in drawing.boxes:
+        fill = "white"
+        if box.folded:
+            fill = CUT
+        elif colors is not None:
+            fill = colors[box.node]
+        _draw_box(ax, em, box, fill, rounded)
+        if shares and not box.folded:
+            _draw_shares(ax, labels, box)
+
+
+def _draw_edge(ax: Axes, em: float, above: Box, box: Box, part: float) -> None:
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    start = (above.x, above.bottom)
+    end = (box.x, box.top + ANSWER_LINE * len(box.answer) + 0.25)
+    middle = (start[1] + end[1]) / 2
+    # An S-curve that leaves and arrives upright, with the answer between its end and the box.
+    points = [start, (start[0], middle), (end[0], middle), end]
+    path = Path(points, [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4])
+    width = em / 9 * (0.8 + 4.0 * part)
+    ax.add_patch(PathPatch(path, fill=False, edgecolor=_EDGE_COLOR, linewidth=width, zorder=1))
+    for i, line in enumerate(reversed(box.answer)):
+        ax.text(
+            box.x,
+            box.top + 0.1 + ANSWER_LINE * (i + 0.5),
+            line,
+            fontsize=0.9 * em,
+            color=_LINE_COLOR,
+            ha="center",
+            va="center",
+            parse_math=False,
+            zorder=2,
+        )
+
+
+def _draw_box(ax: Axes, em: float, box: Box, fill: str, rounded: bool) -> None:
+    from matplotlib.patches import FancyBboxPatch
+
+    shape = "round,pad=0,rounding_size=0.55" if rounded else "square,pad=0"
+    ax.add_patch(
+        FancyBboxPatch(
+            (box.x - box.width / 2, box.bottom),
+            box.width,
+            box.height,
+            boxstyle=shape,
+            facecolor=fill,
+            edgecolor=_LINE_COLOR,
+            linewidth=0.08 * em,
+            zorder=3,
+        )
+    )
+    y = box.top - 0.65
+    for lines, weight in ((box.head, "bold"), (box.body, "normal")):
+        for line in lines:
+            ax.text(
+                box.x,
+                y - LINE / 2,
+                line,
+                fontsize=em,
+                fontweight=weight,
+                color=_TEXT_COLOR,
+                ha="center",
+                va="center",
+                parse_math=False,
+                zorder=5,
+            )
+            y -= LINE
+
+
+def _draw_shares(ax: Axes, labels: Labels, box: Box) -> None:
+    """Draw the strip of class shares at the foot of a box."""
+    from matplotlib.patches import Rectangle
+
+    share = labels.shares(box.node)[0]
+    width = box.width - 1.3
+    x = box.x - width / 2
+    for color, part in zip(class_colors(len(share)), share):
+        if part > 0:
+            size = (width * float(part), STRIP)
+            ax.add_patch(Rectangle((x, box.bottom + 0.4), *size, color=color, lw=0, zorder=4))
+            x += size[0]

@@ -1,0 +1,238 @@
+"""A tree as a list of IF-THEN rules, one per leaf.
+
+    IF petal width <= 0.8 THEN class setosa (50 rows, 100.0 %)
+    IF 0.8 < petal width <= 1.75 AND petal length <= 4.95 THEN class versicolor (48 rows, 97.9 %)
+
+The conditions on one column along a path are merged (`conditions.py`), so a rule asks about a
+column once. Rules of one tree never overlap and leave no gap: every row satisfies exactly one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from arboretum.explain.conditions import RuleCondition
+from arboretum.explain.labels import Labels, Wording, read_model
+from arboretum.tree.condition import format_number
+from arboretum.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from arboretum.data.schema import Schema
+
+__all__ = ["Rule", "RuleSet", "to_rules"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One leaf of a tree as a sentence.
+
+    Attributes
+    ----------
+    conditions : tuple of RuleCondition
+        All must hold; empty for a tree that is a single leaf. One per column.
+    prediction : object
+        The class or number predicted; a tuple with several outputs.
+    count : int
+        Training rows that satisfy the rule.
+    weight : float
+        Their sample weight.
+    share : float
+        Their part of the weight of all training rows.
+    confidence : float or None
+        Share of the predicted class among them; None for regression and several outputs.
+    leaf : int
+        The node of the tree.
+    label : str
+        The prediction in words: "class virginica", "value 24.3".
+    """
+
+    conditions: tuple[RuleCondition, ...]
+    prediction: Any
+    count: int
+    weight: float
+    share: float
+    confidence: float | None
+    leaf: int
+    label: str
+
+    def pretty(self, digits: int = 6, max_categories: int | None = 8) -> str:
+        """Return the rule as one line."""
+        parts = [c.pretty(digits, max_categories) for c in self.conditions]
+        parts = [f"({part})" if part.endswith(" or missing") else part for part in parts]
+        support = f"{self.count} row" + ("" if self.count == 1 else "s")
+        if self.confidence is not None:
+            support += f", {100 * self.confidence:.1f} %"
+        start = f"IF {' AND '.join(parts)} THEN" if parts else "ALWAYS"
+        return f"{start} {self.label} ({support})"
+
+    def __str__(self) -> str:
+        return self.pretty()
+
+
+@dataclass(frozen=True)
+class RuleSet(Sequence[Rule]):
+    """The rules of one tree, in the order of its leaves from left to right.
+
+    It is a sequence of `Rule`; ``print(rules)`` writes one line per rule. ``rules`` also predicts:
+    a row satisfies exactly one rule, the one of the leaf the tree would send it to. Trees with
+    surrogate splits are the exception: rules send a row with a missing value to the branch missing
+    values take, while the tree asks its surrogates first.
+    """
+
+    rules: tuple[Rule, ...]
+    schema: Schema = field(repr=False)
+    predictions: np.ndarray = field(repr=False, compare=False)
+    has_surrogates: bool = False
+    unseen: str = field(default="missing", repr=False)
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    @overload
+    def __getitem__(self, index: int) -> Rule: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Rule, ...]: ...
+    def __getitem__(self, index: int | slice) -> Rule | tuple[Rule, ...]:
+        return self.rules[index]
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self.rules)
+
+    def pretty(self, digits: int = 6, max_categories: int | None = 8) -> str:
+        """Return one line per rule."""
+        lines = [rule.pretty(digits, max_categories) for rule in self.rules]
+        if self.has_surrogates:
+            lines.append("(surrogate splits may send rows with missing values elsewhere)")
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.pretty()
+
+    def apply(self, X: Any) -> np.ndarray:
+        """Return the index of the rule each row of a table satisfies."""
+        from arboretum.data.schema import encode
+
+        matrix = encode(self.schema, X, unseen=self.unseen)
+        columns = {c.feature: matrix.column(c.feature) for r in self.rules for c in r.conditions}
+        found = np.full(matrix.n_rows, -1, dtype=np.int64)
+        for index, rule in enumerate(self.rules):
+            passed = np.ones(matrix.n_rows, dtype=bool)
+            for condition in rule.conditions:
+                passed &= condition.accepts(columns[condition.feature])
+            found[passed] = index
+        return found
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the prediction for each row of a table (the same kinds the model accepts)."""
+        return self.predictions[self.apply(X)]
+
+
+def to_rules(model: Any, *, feature_names: Any = None, class_names: Any = None) -> RuleSet:
+    """Turn a tree into IF-THEN rules, one per leaf.
+
+    Parameters
+    ----------
+    model : fitted estimator or Tree
+    feature_names, class_names : list of str, optional
+        Names to show instead of the model's own.
+
+    Returns
+    -------
+    RuleSet
+
+    Examples
+    --------
+    >>> from arboretum import CARTClassifier, to_rules
+    >>> from sklearn.datasets import load_iris
+    >>> model = CARTClassifier(max_depth=2).fit(*load_iris(return_X_y=True))
+    >>> print(to_rules(model))
+    IF x2 <= 2.45 THEN class 0 (50 rows, 100.0 %)
+    IF x2 > 2.45 AND x3 <= 1.75 THEN class 1 (54 rows, 90.7 %)
+    IF x2 > 2.45 AND x3 > 1.75 THEN class 2 (46 rows, 97.8 %)
+    """
+    labels = read_model(model, "to_rules", feature_names, class_names)
+    tree = labels.tree
+    leaves = [node.id for node in tree if node.is_leaf]
+    predictions = _predictions(labels, getattr(model, "classes_", None), np.array(leaves))
+    paths = _merged_paths(labels)
+    rules = tuple(
+        _rule(labels, leaf, tuple(paths[leaf].values()), prediction)
+        for leaf, prediction in zip(leaves, predictions)
+    )
+    return RuleSet(
+        rules,
+        tree.schema,
+        predictions,
+        has_surrogates=tree.surrogates is not None and len(tree.surrogates) > 0,
+        unseen=getattr(model, "unseen", "missing"),
+    )
+
+
+def _merged_paths(labels: Labels) -> list[dict[int, RuleCondition]]:
+    """Return, for every node, the merged condition on each column its path asks about."""
+    tree = labels.tree
+    paths: list[dict[int, RuleCondition]] = [{} for _ in range(len(tree))]
+    for node in range(1, len(tree)):  # parents come before their children
+        above = int(tree.parent[node])
+        feature = int(tree.feature[above])
+        path = dict(paths[above])
+        known = path.get(feature)
+        if known is None:
+            known = RuleCondition(feature, labels.features[feature], tree.column(feature))
+        path[feature] = known.narrow(tree, above, node - int(tree.first_child[above]))
+        paths[node] = path
+    return paths
+
+
+def _predictions(labels: Labels, classes: Any, leaves: np.ndarray) -> np.ndarray:
+    """Return what the leaves predict: (n_leaves,), or (n_leaves, n_outputs) with several."""
+    tree: Tree = labels.tree
+    if labels.classes is None:
+        columns = [tree.value[leaves, k, 0] for k in range(tree.n_outputs)]
+    else:
+        if classes is None:  # a bare Tree: classes are known by number only
+            classes = [np.arange(tree.value.shape[2])] * tree.n_outputs
+        elif tree.n_outputs == 1:
+            classes = [classes]
+        columns = []
+        for k, names in enumerate(classes):
+            best = np.argmax(tree.value[leaves, k, : len(names)], axis=1)
+            columns.append(np.asarray(names)[best])
+    return columns[0] if len(columns) == 1 else np.column_stack(columns)
+
+
+def _rule(
+    labels: Labels, leaf: int, conditions: tuple[RuleCondition, ...], prediction: Any
+) -> Rule:
+    tree = labels.tree
+    several = tree.n_outputs > 1
+    confidence = None
+    if labels.classes is not None and not several:
+        confidence = float(labels.shares(leaf)[0].max())
+    if labels.classes is None:
+        text = ", ".join(format_number(float(v)) for v in tree.value[leaf, :, 0])
+    else:
+        text = labels.prediction(leaf, Wording())
+    if several:
+        text = f"[{text}]"
+    return Rule(
+        conditions=conditions,
+        prediction=_plain(prediction),
+        count=int(tree.count[leaf]),
+        weight=float(tree.weight[leaf]),
+        share=float(tree.weight[leaf] / tree.weight[0]),
+        confidence=confidence,
+        leaf=leaf,
+        label=f"{'value' if labels.classes is None else 'class'} {text}",
+    )
+
+
+def _plain(prediction: Any) -> Any:
+    """Return NumPy's scalars and arrays as Python's own numbers, strings and tuples."""
+    if isinstance(prediction, np.ndarray):
+        return tuple(prediction.tolist())
+    return prediction.item() if isinstance(prediction, np.generic) else prediction

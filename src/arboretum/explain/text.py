@@ -1,0 +1,126 @@
+"""A tree as indented text, in the look of scikit-learn's `export_text`:
+
+    |--- petal width <= 0.80
+    |   |--- class: setosa
+    |--- petal width >  0.80
+    |   |--- truncated branch of depth 3
+
+Multiway and category splits get one line per branch; "or missing" marks the branch that takes
+missing values, where training saw any.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from arboretum.explain.labels import Labels, Wording, check_int, format_decimals, read_model
+from arboretum.tree.condition import Condition
+
+__all__ = ["export_text"]
+
+
+def export_text(
+    model: Any,
+    *,
+    feature_names: Any = None,
+    class_names: Any = None,
+    max_depth: int | None = None,
+    spacing: int = 3,
+    decimals: int = 2,
+    show_weights: bool = False,
+    max_categories: int | None = None,
+) -> str:
+    """Write a tree as indented text.
+
+    Parameters
+    ----------
+    model : fitted estimator or Tree
+    feature_names, class_names : list of str, optional
+        Names to show instead of the model's own. With several outputs ``class_names`` holds one
+        list per output.
+    max_depth : int, optional
+        Splits deeper than this are cut and marked as truncated; the root has depth 0. By default
+        the whole tree is written (scikit-learn stops at 10).
+    spacing : int, default 3
+        Width of one level of indentation.
+    decimals : int, default 2
+        Decimals of thresholds and predictions. A small number that would round to zero keeps so
+        many significant digits instead.
+    show_weights : bool, default False
+        Show the weight of every class at the leaves of a classification tree, and the weight of the
+        leaf in regression.
+    max_categories : int, optional
+        Cut longer lists of categories; by default all are written.
+
+    Returns
+    -------
+    str
+        The tree; it ends in a line break.
+
+    Examples
+    --------
+    >>> from arboretum import CARTClassifier, export_text
+    >>> from sklearn.datasets import load_iris
+    >>> model = CARTClassifier(max_depth=1).fit(*load_iris(return_X_y=True))
+    >>> print(export_text(model))
+    |--- x2 <= 2.45
+    |   |--- class: 0
+    |--- x2 >  2.45
+    |   |--- class: 1
+    <BLANKLINE>
+    """
+    check_int(max_depth, "max_depth of export_text", 0, none=True)
+    check_int(spacing, "spacing of export_text", 1)
+    check_int(decimals, "decimals of export_text", 0)
+    check_int(max_categories, "max_categories of export_text", 1, none=True)
+    labels = read_model(model, "export_text", feature_names, class_names)
+    wording = Wording(decimals, trim=False, max_categories=max_categories)
+    tree = labels.tree
+    heights = None if max_depth is None else subtree_heights(tree)
+    lines = []
+    # An entry is a node with the condition above it, so that deep trees need no recursion.
+    stack: list[tuple[int, Condition | None]] = [(0, None)]
+    while stack:
+        node, condition = stack.pop()
+        depth = int(tree.depth[node])
+        indent = ("|" + " " * spacing) * depth + "|" + "-" * spacing + " "
+        if condition is not None:
+            lines.append(indent[spacing + 1 :] + _sentence(labels, condition, wording))
+        if tree.is_leaf[node]:
+            lines.append(indent + _leaf(labels, node, wording, show_weights))
+        elif heights is not None and max_depth is not None and depth > max_depth:
+            lines.append(f"{indent}truncated branch of depth {heights[node] + 1}")
+        else:
+            first = int(tree.first_child[node])
+            for child in reversed(range(int(tree.n_children[node]))):
+                stack.append((first + child, labels.condition(node, child)))
+    return "\n".join(lines) + "\n"
+
+
+def subtree_heights(tree: Any) -> list[int]:
+    """Return the number of levels below every node."""
+    heights = [0] * len(tree)
+    for node in range(len(tree) - 1, 0, -1):  # children come after their parents
+        above = int(tree.parent[node])
+        heights[above] = max(heights[above], heights[node] + 1)
+    return heights
+
+
+def _sentence(labels: Labels, condition: Condition, wording: Wording) -> str:
+    name, operator, right = labels.terms(condition, wording)
+    if operator == ">":
+        operator = "> "  # stands under "<=" with its number in line
+    return f"{name} {operator} {right}" + (" or missing" if condition.or_missing else "")
+
+
+def _leaf(labels: Labels, node: int, wording: Wording, show_weights: bool) -> str:
+    prediction = labels.prediction(node, wording)
+    if labels.classes is None:
+        weight = format_decimals(float(labels.tree.weight[node]), wording)
+        return f"value: [{prediction}]" + (f" weight: {weight}" if show_weights else "")
+    if labels.tree.n_outputs > 1:
+        prediction = f"[{prediction}]"
+    if not show_weights:
+        return f"class: {prediction}"
+    weights = ", ".join(labels.class_values(node, wording))
+    return f"weights: {weights} class: {prediction}"

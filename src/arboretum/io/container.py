@@ -1,0 +1,409 @@
+"""One file for a nested document of JSON values and NumPy arrays.
+
+    bytes         what                                                      (all little-endian)
+    0             magic b"ARBORETM"
+    8             format version, uint32
+    12            CRC-32 of the header, uint32
+    16            length of the header in bytes, uint64
+    24            length of the payload in bytes, uint64
+    32            CRC-32 of the payload, uint32
+    36            CRC-32 of bytes 0 to 35, uint32
+    40            header: JSON in UTF-8, {"arrays": [...], "document": ...}
+    next 64th     payload: the raw arrays in C order, each on a multiple of 64 bytes, zeros between
+
+An array stands in the document as ``{"$array": k}``; the k-th entry of ``arrays`` gives its dtype,
+shape and offset. The checksums find accidents. They cannot find malice, so nothing in the file is
+trusted: sizes are multiplied as Python integers before anything is allocated, arrays follow each
+other without overlap or gap, each is used exactly once (else a few bytes could ask for gigabytes of
+copies), and nesting, header size and integers are bounded. Reading takes memory for the file, a
+copy of its arrays and the parsed header, which is bounded by its size and by `MAX_CONTAINERS`.
+
+The same document always gives the same bytes. Dictionaries are written in the order of their keys.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import struct
+import uuid
+import zlib
+from collections.abc import Iterator
+from math import isfinite, prod
+from reprlib import repr as short_repr
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from arboretum.errors import ModelFileError, ParameterError
+
+__all__ = ["FORMAT_VERSION", "MAX_DEPTH", "array_size", "read", "write"]
+
+Source = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
+Target = str | os.PathLike[str] | BinaryIO
+
+MAGIC = b"ARBORETM"
+FORMAT_VERSION = 1
+ALIGNMENT = 64
+MAX_DEPTH = 64
+MAX_CONTAINERS = 2**22  # lists and dictionaries: an empty one takes 2 bytes in a file, 64 in memory
+MAX_HEADER = 64 * 2**20
+MAX_DIMENSIONS = 16
+# Integers of 64 bits: also keeps anybody from building a dictionary whose keys all have one hash.
+MIN_INT, MAX_INT = -(2**63), 2**64 - 1
+
+# Bytes 0 to 35, and then the checksum over them.
+_PREFIX = struct.Struct("<8sIIQQI")
+_CHECK = struct.Struct("<I")
+_HEADER_START = _PREFIX.size + _CHECK.size
+
+_DTYPES = {
+    name: np.dtype(name)
+    for name in (
+        *("bool", "int8", "int16", "int32", "int64"),
+        *("uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"),
+    )
+}
+
+# A whole JSON string, or one that never ends. Possessive, so that no input makes it backtrack.
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_STEPS = bytes.maketrans(b"[]{}", np.array([1, -1, 1, -1], dtype=np.int8).tobytes())
+
+
+def _aligned(position: int) -> int:
+    return -(-position // ALIGNMENT) * ALIGNMENT
+
+
+def array_size(shape: object, itemsize: int) -> int:
+    """Return the bytes an array takes, or refuse a shape that no array can have.
+
+    >>> array_size([2, 3], 8)
+    48
+    """
+    if not isinstance(shape, list) or len(shape) > MAX_DIMENSIONS:
+        raise ModelFileError(f"{short_repr(shape)} is not the shape of an array")
+    if not all(type(length) is int and length >= 0 for length in shape):
+        raise ModelFileError(f"{short_repr(shape)} is not the shape of an array")
+    # NumPy bounds the product of the non-zero lengths, even for an empty array.
+    if prod(max(length, 1) for length in shape) * itemsize >= 2**63:
+        raise ModelFileError(f"an array of shape {short_repr(shape)} does not fit into memory")
+    return prod(shape) * itemsize
+
+
+# ---------------------------------------------------------------------- writing
+def write(target: Target, document: dict[str, Any]) -> None:
+    """Write a document to a path (atomically) or into an open binary file.
+
+    A path gets the complete new file or keeps the old one, even if the process is killed halfway.
+
+    Parameters
+    ----------
+    target : path or binary file
+    document : dict
+        Nested dictionaries with string keys, lists, strings, finite floats, integers of at most 64
+        bits, booleans, None, and arrays of booleans, integers or floats.
+
+    Raises
+    ------
+    ParameterError
+        If the document holds anything else; the message says where.
+
+    Examples
+    --------
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> write(file, {"name": "oak", "rings": np.arange(3)})
+    >>> read(file.getvalue())
+    {'name': 'oak', 'rings': array([0, 1, 2])}
+    """
+    pieces = _pieces(document)
+    if not isinstance(target, str | os.PathLike):
+        for piece in pieces:
+            target.write(piece)
+        return
+    path = os.path.realpath(target)  # so that a link stays a link
+    if os.path.exists(path) and not os.path.isfile(path):  # /dev/stdout: cannot be replaced
+        with open(path, "wb") as file:
+            file.writelines(pieces)
+        return
+    _write_atomically(path, pieces)
+
+
+def _write_atomically(path: str, pieces: list[bytes | memoryview]) -> None:
+    folder = os.path.dirname(path)
+    scratch = os.path.join(folder, f".arboretum-{uuid.uuid4().hex}.tmp")
+    try:
+        with open(scratch, "xb") as file:
+            file.writelines(pieces)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(scratch, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(scratch)
+        raise
+    # The new name is data of the folder. Where a folder cannot be opened, the system sees to it.
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _pieces(document: dict[str, Any]) -> list[bytes | memoryview]:
+    """Return the bytes of the file in pieces, so that large arrays are not copied together."""
+    if not isinstance(document, dict):
+        raise ParameterError(f"a document is a dict, got {short_repr(document)}")
+    arrays: list[np.ndarray] = []
+    plain = _plain(document, arrays, "document", 2)
+    table = []
+    payload: list[bytes | memoryview] = []
+    position = 0
+    for array in arrays:
+        offset = _aligned(position)
+        payload += [bytes(offset - position), array.reshape(-1).view(np.uint8).data]
+        table.append({"dtype": array.dtype.name, "shape": list(array.shape), "offset": offset})
+        position = offset + array.nbytes
+    header = json.dumps(
+        {"arrays": table, "document": plain},
+        ensure_ascii=False,
+        allow_nan=False,
+        sort_keys=True,
+        separators=(",", ":"),
+    ).encode("utf-8", "surrogatepass")
+    n_containers, _ = _nesting(header)
+    if len(header) > MAX_HEADER or n_containers > MAX_CONTAINERS:
+        raise ParameterError(
+            f"everything but the arrays takes {len(header)} bytes, {n_containers} lists and dicts; "
+            f"a file holds {MAX_HEADER} and {MAX_CONTAINERS}: put what is large into arrays"
+        )
+    checksum = 0
+    for piece in payload:
+        checksum = zlib.crc32(piece, checksum)
+    lengths = (len(header), position, checksum)
+    prefix = _PREFIX.pack(MAGIC, FORMAT_VERSION, zlib.crc32(header), *lengths)
+    end = _HEADER_START + len(header)
+    return [prefix, _CHECK.pack(zlib.crc32(prefix)), header, bytes(_aligned(end) - end), *payload]
+
+
+def _plain(value: Any, arrays: list[np.ndarray], where: str, depth: int) -> Any:
+    """Return `value` with its arrays moved to `arrays`."""
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, int) and MIN_INT <= value <= MAX_INT:
+        return int(value)
+    if isinstance(value, float) and isfinite(value):
+        return float(value)
+    if depth > MAX_DEPTH:
+        raise ParameterError(f"{where[:200]} … is nested deeper than {MAX_DEPTH} levels")
+    if isinstance(value, np.ndarray):
+        arrays.append(_portable(value, where))
+        return {"$array": len(arrays) - 1}
+    if isinstance(value, list):
+        return [_plain(v, arrays, f"{where}[{i}]", depth + 1) for i, v in enumerate(value)]
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        if "$array" in value:
+            raise ParameterError(f"the key '$array' of {where} is reserved: use another one")
+        # sorted here too, so that arrays are numbered the same whatever the order of insertion
+        return {
+            key: _plain(value[key], arrays, f"{where}[{key!r}]", depth + 1) for key in sorted(value)
+        }
+    raise ParameterError(
+        f"{where} cannot be written: {short_repr(value)} ({type(value).__name__}); a file holds "
+        "None, booleans, 64-bit integers, finite floats, strings, lists, dicts with string keys, "
+        "and arrays of numbers"
+    )
+
+
+def _portable(array: np.ndarray, where: str) -> np.ndarray:
+    """Return the array in C order and little-endian."""
+    if array.dtype.name not in _DTYPES or array.ndim > MAX_DIMENSIONS:
+        raise ParameterError(
+            f"{where} cannot be written: an array of dtype {array.dtype} with {array.ndim} "
+            f"dimensions; known are {', '.join(_DTYPES)} with at most {MAX_DIMENSIONS} dimensions"
+        )
+    portable = _DTYPES[array.dtype.name].newbyteorder("<")
+    return np.asarray(array, dtype=portable, order="C")
+
+
+# ---------------------------------------------------------------------- reading
+def read(source: Source) -> dict[str, Any]:
+    """Read a document back from a path, from bytes or from an open binary file.
+
+    Arrays come back as fresh, writable, C-ordered copies in the byte order of the machine.
+
+    Raises
+    ------
+    ModelFileError
+        If the bytes are not exactly what `write` could have written.
+    OSError
+        If the file cannot be opened or read at all.
+    """
+    if isinstance(source, bytes | bytearray | memoryview):
+        data = memoryview(source).cast("B")
+    elif isinstance(source, str | os.PathLike):
+        with open(source, "rb") as file:
+            data = _contents(file)
+    else:
+        data = _contents(source)
+    header, payload = _sections(data)
+    table, document = _parse(header)
+    arrays = _arrays(table, payload)
+    document = _filled(document, arrays)
+    if any(array is not None for array in arrays):
+        raise ModelFileError("it holds arrays that nothing refers to: it is damaged")
+    if not isinstance(document, dict):
+        raise ModelFileError("its document is not a dictionary: it is damaged")
+    return document
+
+
+def _contents(file: BinaryIO) -> memoryview:
+    start = file.read(len(MAGIC))
+    _check_magic(start)  # before the rest of something large (or endless) is read
+    return memoryview(start + file.read())
+
+
+def _check_magic(start: bytes) -> None:
+    if start != MAGIC:
+        raise ModelFileError(
+            "it is not an arboretum model file (those begin with ARBORETM); what pickle or joblib "
+            "wrote is opened by pickle or joblib"
+        )
+
+
+def _sections(data: memoryview) -> tuple[bytes, memoryview]:
+    """Check lengths and checksums; return the header and the payload."""
+    _check_magic(bytes(data[: len(MAGIC)]))
+    if len(data) < _HEADER_START:
+        raise ModelFileError(f"it is cut short: only {len(data)} bytes are left")
+    prefix = data[: _PREFIX.size]
+    _, version, header_check, header_size, payload_size, payload_check = _PREFIX.unpack(prefix)
+    if version > FORMAT_VERSION:
+        raise ModelFileError(
+            f"it has file format {version}, this arboretum reads up to {FORMAT_VERSION}: upgrade "
+            "with `pip install --upgrade arboretum` (or fetch the file again if it is not that new)"
+        )
+    if version < 1 or _CHECK.unpack_from(data, _PREFIX.size)[0] != zlib.crc32(prefix):
+        raise ModelFileError("its first bytes are damaged: fetch or save it again")
+    if header_size > MAX_HEADER:
+        raise ModelFileError(f"its header claims {header_size} bytes, more than {MAX_HEADER}")
+    header_end = _HEADER_START + header_size
+    start = _aligned(header_end)
+    if len(data) != start + payload_size:
+        problem = "cut short" if len(data) < start + payload_size else "too long"
+        raise ModelFileError(
+            f"it is {problem}: {len(data)} bytes instead of {start + payload_size}; fetch or save "
+            "it again"
+        )
+    header, payload = bytes(data[_HEADER_START:header_end]), data[start:]
+    if zlib.crc32(header) != header_check or zlib.crc32(payload) != payload_check:
+        raise ModelFileError("its checksum is wrong, so bytes were changed: fetch or save it again")
+    if any(data[header_end:start]):
+        raise ModelFileError("it hides bytes between header and arrays: it is damaged")
+    return header, payload
+
+
+def _parse(header: bytes) -> tuple[list, Any]:
+    """Return the table of arrays and the document, its arrays not yet filled in."""
+    n_containers, depth = _nesting(header)
+    if depth > MAX_DEPTH or n_containers > MAX_CONTAINERS:
+        raise ModelFileError(
+            f"its header is too complex: {n_containers} lists and dictionaries, nested {depth} deep"
+        )
+    try:
+        text = header.decode("utf-8", "surrogatepass")
+        parsed = json.loads(text, parse_int=_parse_int, parse_constant=_refuse_constant)
+    except ValueError as error:
+        raise ModelFileError(f"its header cannot be parsed: {error}") from error
+    if not isinstance(parsed, dict) or set(parsed) != {"arrays", "document"}:
+        raise ModelFileError("its header is not one of a model: it is damaged")
+    if not isinstance(parsed["arrays"], list):
+        raise ModelFileError("its table of arrays is not a list: it is damaged")
+    return parsed["arrays"], parsed["document"]
+
+
+def _nesting(header: bytes) -> tuple[int, int]:
+    """Return how many lists and dictionaries the JSON text has, and how deep they are nested.
+
+    Before parsing: the parser recurses, and a header of brackets must not exhaust stack or memory.
+    """
+    brackets = _STRING.sub(b"", header).translate(None, delete=_NO_BRACKETS)
+    steps = np.frombuffer(brackets.translate(_STEPS), dtype=np.int8)
+    return int((steps > 0).sum()), int(np.cumsum(steps, dtype=np.int32).max(initial=0))
+
+
+def _parse_int(text: str) -> int:
+    # Reading a number takes time that grows with the square of its digits.
+    if len(text) > 20 or not MIN_INT <= int(text) <= MAX_INT:
+        raise ValueError(f"{text[:24]} … is not a 64-bit integer")
+    return int(text)
+
+
+def _refuse_constant(text: str) -> float:
+    raise ValueError(f"{text} is not JSON")
+
+
+def _arrays(table: list, payload: memoryview) -> list[np.ndarray | None]:
+    """Check the table of arrays against the payload and copy the arrays out."""
+    checked = list(_checked_table(table, payload))  # all of it before the first allocation
+    arrays: list[np.ndarray | None] = []
+    for dtype, shape, offset, size in checked:
+        raw = np.frombuffer(payload[offset : offset + size], dtype=np.uint8)
+        if dtype.kind == "b" and size and raw.max() > 1:
+            raise ModelFileError("an array of booleans holds other bytes than 0 and 1")
+        array = raw.view(dtype.newbyteorder("<")).reshape(shape)
+        arrays.append(array.astype(dtype, order="C"))
+    return arrays
+
+
+def _checked_table(
+    table: list, payload: memoryview
+) -> Iterator[tuple[np.dtype, list[int], int, int]]:
+    """Yield dtype, shape, offset and size of every array; together they fill the payload."""
+    position = 0
+    for number, entry in enumerate(table):
+        if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "offset"}:
+            raise ModelFileError(f"entry {number} of its table of arrays is damaged")
+        name, shape, offset = entry["dtype"], entry["shape"], entry["offset"]
+        if not isinstance(name, str) or name not in _DTYPES:
+            raise ModelFileError(f"array {number} has an unknown dtype {short_repr(name)}")
+        size = array_size(shape, _DTYPES[name].itemsize)
+        if type(offset) is not int or offset != _aligned(position):
+            raise ModelFileError(f"array {number} does not begin where the one before it ends")
+        if offset + size > len(payload):
+            raise ModelFileError(f"array {number} reaches beyond the end of the file")
+        if any(payload[position:offset]):
+            raise ModelFileError(f"it hides bytes before array {number}: it is damaged")
+        yield _DTYPES[name], shape, offset, size
+        position = offset + size
+    if position != len(payload):
+        raise ModelFileError("it hides bytes behind the last array: it is damaged")
+
+
+def _filled(value: Any, arrays: list[np.ndarray | None]) -> Any:
+    """Put the arrays into the document (in place), each exactly once."""
+    if isinstance(value, list):
+        for i, item in enumerate(value):
+            value[i] = _filled(item, arrays)
+    elif isinstance(value, dict):
+        if "$array" in value:
+            return _take(value, arrays)
+        for key, item in value.items():
+            value[key] = _filled(item, arrays)
+    elif isinstance(value, float) and not isfinite(value):  # 1e999
+        raise ModelFileError("its header holds a number beyond the range of floats")
+    return value
+
+
+def _take(reference: dict, arrays: list[np.ndarray | None]) -> np.ndarray:
+    number = reference["$array"]
+    if len(reference) != 1 or type(number) is not int or not 0 <= number < len(arrays):
+        raise ModelFileError(f"{short_repr(reference)} refers to no array of the file")
+    array, arrays[number] = arrays[number], None
+    if array is None:
+        raise ModelFileError(f"array {number} is used twice: it is damaged")
+    return array

@@ -1,0 +1,178 @@
+"""Save an estimator to one file and load it back, without pickle.
+
+    model ── get_params() ───────── encode ──┐
+          ── schema_.to_state() ─────────────┼──> document ──> container ──> file
+          ── _get_fitted_state() ── encode ──┘
+
+The file names the estimator's class; `REGISTRY` says where that class lives, and nothing outside
+the registry is ever imported. A class joins by an entry there and two methods:
+
+    _get_fitted_state(self) -> dict
+        What `fit` learned, as plain values, arrays and trees (`tree_to_state`).
+    _from_fitted_state(cls, parameters, schema, state) -> estimator
+        The way back. It checks what it is given and raises ModelFileError on nonsense.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from reprlib import repr as short_repr
+from typing import Any
+
+from arboretum import __version__
+from arboretum.errors import ModelFileError, ParameterError
+from arboretum.io.container import Source, Target, read, write
+from arboretum.io.values import decode, encode
+
+__all__ = ["MODEL_FORMAT", "REGISTRY", "load", "save"]
+
+MODEL_FORMAT = 1
+
+# class name -> the module that defines it
+REGISTRY = {
+    "CARTClassifier": "arboretum.tree.cart",
+    "CARTRegressor": "arboretum.tree.cart",
+}
+
+_KEYS = {"format", "arboretum", "model", "parameters", "schema", "state"}
+
+# What reading nonsense as numbers, names and positions can raise.
+_NONSENSE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
+def save(model: Any, path: Target) -> None:
+    """Save a fitted estimator.
+
+    The file appears complete or not at all. The same model gives the same bytes on every machine.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted estimator of arboretum.
+    path : path or binary file
+        Where to; an existing file is replaced. By custom it ends in ``.arb``.
+
+    Raises
+    ------
+    ParameterError
+        If the estimator is not one of arboretum's, or a parameter has no plain form (a function).
+    sklearn.exceptions.NotFittedError
+        If there is nothing to save yet.
+
+    Examples
+    --------
+    >>> import io
+    >>> from arboretum import CARTClassifier, load
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = CARTClassifier(max_depth=2).fit(X, y)
+    >>> file = io.BytesIO()
+    >>> save(model, file)
+    >>> load(file.getvalue()).predict(X[:2])
+    array([0, 0])
+    """
+    name = type(model).__name__
+    if name not in REGISTRY or _find(name) is not type(model):
+        raise ParameterError(
+            f"{name} is not an estimator of arboretum, so it cannot be saved natively: keep it "
+            "with joblib"
+        )
+    if not hasattr(model, "schema_"):
+        from sklearn.exceptions import NotFittedError
+
+        raise NotFittedError(f"this {name} has nothing to save yet: call fit first")
+    document = {
+        "format": MODEL_FORMAT,
+        "arboretum": __version__,
+        "model": name,
+        "parameters": {
+            key: encode(value, f"parameter {key!r} of {name}")
+            for key, value in model.get_params(deep=False).items()
+        },
+        "schema": model.schema_.to_state(),
+        "state": encode(model._get_fitted_state(), f"the fitted state of {name}"),
+    }
+    write(path, document)
+
+
+def load(path: Source) -> Any:
+    """Load an estimator that `save` has written.
+
+    Parameters
+    ----------
+    path : path, bytes or binary file
+        ``bytes`` are the contents of a file, a ``str`` is a path.
+
+    Returns
+    -------
+    estimator
+        Of the class that was saved, fitted, with the same parameters.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not a model, is damaged, or needs a newer arboretum.
+    OSError
+        If the file does not exist or cannot be read.
+
+    Examples
+    --------
+    >>> from arboretum import ModelFileError
+    >>> try:
+    ...     load(b"not a model")
+    ... except ModelFileError as error:
+    ...     print(str(error)[:63])
+    these bytes cannot be loaded: it is not an arboretum model file
+    """
+    try:
+        return _build(read(path))
+    except ModelFileError as error:
+        name = os.fspath(path) if isinstance(path, str | os.PathLike) else "these bytes"
+        raise ModelFileError(f"{name} cannot be loaded: {error}") from error
+
+
+def _build(document: dict[str, Any]) -> Any:
+    """Turn a document back into an estimator."""
+    _check_format(document)
+    name = document["model"]
+    if not isinstance(name, str) or name not in REGISTRY:
+        raise ModelFileError(
+            f"it holds a model of an unknown kind, {short_repr(name)}, written by arboretum "
+            f"{short_repr(document['arboretum'])}; this is arboretum {__version__}, a newer one "
+            "may know it: upgrade with `pip install --upgrade arboretum`"
+        )
+    from arboretum.data.schema import Schema
+
+    try:
+        schema = Schema.from_state(document["schema"])
+        parameters, state = decode(document["parameters"]), decode(document["state"])
+        if not isinstance(parameters, dict) or not isinstance(state, dict):
+            raise ModelFileError("its parameters or its state are not a dictionary: it is damaged")
+        return _find(name)._from_fitted_state(parameters, schema, state)
+    except ModelFileError:
+        raise
+    # Estimators check what they are given; this is the net below them: no file may crash a reader.
+    except _NONSENSE as error:
+        raise ModelFileError(
+            f"its {name} makes no sense ({type(error).__name__}: {str(error)[:300]})"
+        ) from error
+
+
+def _check_format(document: dict[str, Any]) -> None:
+    version = document.get("format")
+    if type(version) is not int or version < 1:
+        raise ModelFileError("it does not say which model format it has: it is damaged")
+    if version > MODEL_FORMAT:
+        raise ModelFileError(
+            f"it has model format {version}, written by arboretum "
+            f"{short_repr(document.get('arboretum'))}; this is arboretum {__version__} and reads "
+            f"up to format {MODEL_FORMAT}: upgrade with `pip install --upgrade arboretum`"
+        )
+    if set(document) != _KEYS:
+        odd = sorted(set(document) ^ _KEYS)
+        raise ModelFileError(f"it is damaged: missing or surplus entries {short_repr(odd)}")
+
+
+def _find(name: str) -> Any:
+    return getattr(import_module(REGISTRY[name]), name)

@@ -1,0 +1,1 @@
+"""One tree: its data structure, how it is grown and pruned, and the estimators made of it."""

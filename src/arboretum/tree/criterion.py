@@ -1,0 +1,366 @@
+"""What a tree tries to make pure: the criteria, and the statistic the engine adds up for each.
+
+A `Statistic` knows how to describe a node (value, weight, impurity), how to lay its rows out for a
+search, and which scan to run. There are three kinds, one for each way of scoring a cut:
+
+    Moment      one sum per side        squared error, Friedman, Poisson, two-class Gini
+    Channels    several sums per side   many classes, entropy and log-loss, several outputs
+    Absolute    medians of both sides   absolute error
+
+so the growing of a tree (growing.py) is written once.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from arboretum.engine import absolute, channels, moment
+from arboretum.engine import statistic as stat
+from arboretum.engine.channels import XLOGX
+from arboretum.engine.found import Best, Found, room
+from arboretum.engine.order import sort_column
+from arboretum.engine.statistic import Nodes, Rows
+
+__all__ = ["CLASSIFICATION", "REGRESSION", "Batch", "Rules", "Statistic", "Target", "make_statistic"]
+
+CLASSIFICATION = {"gini": stat.GINI, "entropy": stat.ENTROPY, "log_loss": stat.ENTROPY}
+REGRESSION = {
+    "squared_error": stat.SQUARED,
+    "friedman_mse": stat.FRIEDMAN,
+    "absolute_error": stat.ABSOLUTE,
+    "poisson": stat.POISSON,
+}
+
+
+@dataclass(frozen=True)
+class Target:
+    """The training target of the rows that count (weight > 0)."""
+
+    y: np.ndarray  # (n, outputs): int32 class codes, or float64
+    classes: np.ndarray | None  # (outputs,) number of classes; None for regression
+    weights: np.ndarray  # (n,) float64, or empty when every row weighs 1
+
+    @property
+    def outputs(self) -> int:
+        return self.y.shape[1]
+
+    def take(self, rows: np.ndarray) -> Target:
+        """Return the target of some of the rows."""
+        return Target(self.y[rows], self.classes, self.weights[rows] if len(self.weights) else self.weights)
+
+    @property
+    def whole_weights(self) -> bool:
+        """All weights are whole numbers and add up to less than 2^53: they are summed exactly."""
+        w = self.weights
+        return bool(len(w) == 0 or (np.all(w == np.floor(w)) and w.sum() < 2.0**53))
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What every search of a fit has in common."""
+
+    min_leaf: int = 1  # rows each side needs
+    min_weight: float = 0.0  # weight each side needs
+    skip_missing: bool = False  # judge by present rows alone; surrogates place the others
+    bounded: bool = False  # there are monotone constraints
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some nodes laid out for a search."""
+
+    ids: np.ndarray
+    nodes: Nodes
+    keys: np.ndarray  # (k,) uint64: what random draws of the node are keyed by
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def n_rows(self) -> int:
+        return int((self.nodes.end - self.nodes.start).sum())
+
+    def only(self, where: np.ndarray) -> Batch:
+        """Return the batch of some of these nodes."""
+        return replace(
+            self,
+            ids=self.ids[where],
+            nodes=Nodes(*(array[where] for array in self.nodes)),
+            keys=self.keys[where],
+        )
+
+    def block(self, lo: int, hi: int) -> Batch:
+        """Return nodes lo..hi as views."""
+        return replace(
+            self,
+            ids=self.ids[lo:hi],
+            nodes=Nodes(*(array[lo:hi] for array in self.nodes)),
+            keys=self.keys[lo:hi],
+        )
+
+
+class Statistic(ABC):
+    """How one criterion is added up; `positions` is the rows in their present order."""
+
+    channels: int
+    code_criterion: int  # how codes.py scores channels
+
+    def __init__(self, target: Target, criterion: int, rules: Rules) -> None:
+        n = len(target.y)
+        self.target, self.criterion, self.rules = target, criterion, rules
+        self.whole = target.whole_weights
+        self.is_class = target.classes is not None
+        self.n_values = int(target.classes.max()) if target.classes is not None else 1
+        self.row = self._rows(n, n if len(target.weights) else 0)
+
+    @abstractmethod
+    def _rows(self, n: int, n_weights: int) -> Rows: ...
+
+    @abstractmethod
+    def _fill(self, positions: np.ndarray, nodes: Nodes) -> None:
+        """Put the nodes' rows on their grid."""
+
+    @abstractmethod
+    def search_lists(self, lists: np.ndarray, columns: tuple, batch: Batch, best: Best) -> None:
+        """Search presorted columns; ``columns`` as in `search_moment`."""
+
+    @abstractmethod
+    def scan_list(self, entries: np.ndarray, batch: Batch, signs: np.ndarray, found: Found) -> None:
+        """Search one list made for these nodes."""
+
+    @abstractmethod
+    def decrease(self, nodes: Nodes, score: np.ndarray) -> np.ndarray:
+        """Turn scores in grid units into impurity decreases."""
+
+    @property
+    def code_rules(self) -> tuple:
+        """The rules as histogram.py takes them."""
+        r = self.rules
+        labels = len(self.row.label) > 0
+        outputs = self.target.outputs
+        return (r.min_leaf, r.skip_missing, self.code_criterion, outputs, labels)
+
+    def describe(
+        self, positions: np.ndarray, start: np.ndarray, end: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return value, weight and impurity of the nodes that hold these positions."""
+        k, t = len(start), self.target
+        value = np.empty((k, t.outputs, self.n_values))
+        weight, impurity = np.empty(k), np.zeros(k)
+        if t.classes is not None:
+            entropy = self.criterion == stat.ENTROPY
+            stat.describe_classes(
+                positions, t.y, t.classes, t.weights, start, end, entropy, value, weight, impurity
+            )
+        else:
+            poisson = self.criterion == stat.POISSON
+            stat.describe_numbers(
+                positions, t.y, t.weights, start, end, poisson, value, weight, impurity
+            )
+        return value, weight, impurity
+
+    def prepare(
+        self, positions: np.ndarray, start: np.ndarray, end: np.ndarray, bounds: np.ndarray
+    ) -> Nodes:
+        """Lay the nodes' rows out for a search; ``bounds`` is (k, 2), from monotone constraints."""
+        k = len(start)
+        nodes = Nodes(
+            start=start, end=end,
+            weight=np.empty(k, np.int64), total=np.empty((k, self.channels), np.int64),
+            min_weight=np.empty(k, np.int64), lower=np.full(k, -np.inf), upper=np.full(k, np.inf),
+            sum_shift=np.zeros(k, np.int64), weight_shift=np.zeros(k, np.int64),
+            centre=np.zeros((k, self.target.outputs)),
+        )  # fmt: skip
+        self._fill(positions, nodes)
+        if self.rules.bounded:
+            scale = np.ldexp(1.0, nodes.sum_shift - nodes.weight_shift)
+            nodes.lower[:] = (bounds[:, 0] - nodes.centre[:, 0]) * scale
+            nodes.upper[:] = (bounds[:, 1] - nodes.centre[:, 0]) * scale
+        return nodes
+
+    def follow(self, partition: tuple) -> None:  # noqa: B027
+        """Let what the statistic keeps per position follow a partition of the rows."""
+
+
+class Moment(Statistic):
+    """One sum per side; see engine/moment.py."""
+
+    channels = 1
+
+    @property
+    def code_criterion(self) -> int:  # type: ignore[override]
+        return stat.POISSON if self.criterion == stat.POISSON else stat.SQUARED
+
+    def _rows(self, n: int, n_weights: int) -> Rows:
+        small = self.is_class and not n_weights
+        number = np.empty((n, 1), np.uint8 if small else np.int64)
+        return Rows(number, np.empty((0, 1), np.int32), np.empty(n_weights, np.int64))
+
+    def _fill(self, positions: np.ndarray, nodes: Nodes) -> None:
+        t, least = self.target, self.rules.min_weight
+        if self.is_class:
+            stat.prepare_binary(positions, t.y, t.weights, self.whole, least, self.row, nodes)
+        else:
+            from_zero = self.criterion == stat.POISSON
+            stat.prepare_numbers(
+                positions, t.y, t.weights, self.whole, least, from_zero, self.row, nodes
+            )
+
+    @property
+    def _scan_rules(self) -> tuple:
+        r = self.rules
+        return (r.min_leaf, r.skip_missing, self.criterion == stat.POISSON, r.bounded)
+
+    def search_lists(self, lists: np.ndarray, columns: tuple, batch: Batch, best: Best) -> None:
+        moment.search_moment(
+            lists, columns, self.row, batch.nodes, self._scan_rules, room(len(batch)), best
+        )
+
+    def scan_list(self, entries: np.ndarray, batch: Batch, signs: np.ndarray, found: Found) -> None:
+        moment.scan_moment(entries, self.row, batch.nodes, signs, self._scan_rules, found)
+
+    def decrease(self, nodes: Nodes, score: np.ndarray) -> np.ndarray:
+        shift = nodes.weight_shift - nodes.sum_shift
+        if self.criterion == stat.POISSON:
+            return np.ldexp(score, shift)
+        if self.is_class:  # the two classes' squares are equal
+            return 2.0 * score
+        return np.ldexp(score, 2 * shift)
+
+
+class Channels(Statistic):
+    """Several sums per side; see engine/channels.py."""
+
+    def __init__(self, target: Target, criterion: int, rules: Rules) -> None:
+        self.code_criterion = criterion
+        if target.classes is not None:
+            self.channels = int(target.classes.sum())
+            self.offsets = np.concatenate([[0], np.cumsum(target.classes)[:-1]]).astype(np.int64)
+        else:
+            self.channels = target.outputs
+        super().__init__(target, criterion, rules)
+
+    def _rows(self, n: int, n_weights: int) -> Rows:
+        outputs = self.target.outputs
+        return Rows(
+            np.empty((0 if self.is_class else n, outputs), np.int64),
+            np.empty((n if self.is_class else 0, outputs), np.int32),
+            np.empty(n_weights, np.int64),
+        )
+
+    def _fill(self, positions: np.ndarray, nodes: Nodes) -> None:
+        t, least = self.target, self.rules.min_weight
+        if self.is_class:
+            stat.prepare_classes(
+                positions, t.y, self.offsets, t.weights, self.whole, least, self.row, nodes
+            )
+        else:
+            from_zero = self.criterion == stat.POISSON
+            stat.prepare_numbers(
+                positions, t.y, t.weights, self.whole, least, from_zero, self.row, nodes
+            )
+
+    @property
+    def _scan_rules(self) -> tuple:
+        r = self.rules
+        return (r.min_leaf, r.skip_missing, self.criterion, self.target.outputs, r.bounded)
+
+    def search_lists(self, lists: np.ndarray, columns: tuple, batch: Batch, best: Best) -> None:
+        channels.search_channels(
+            lists, columns, self.row, batch.nodes, self._scan_rules, XLOGX, room(len(batch)), best
+        )
+
+    def scan_list(self, entries: np.ndarray, batch: Batch, signs: np.ndarray, found: Found) -> None:
+        channels.scan_channels(
+            entries, self.row, batch.nodes, signs, self._scan_rules, XLOGX, found
+        )
+
+    def decrease(self, nodes: Nodes, score: np.ndarray) -> np.ndarray:
+        if self.is_class:
+            return score
+        shift = nodes.weight_shift - nodes.sum_shift
+        return np.ldexp(score, shift if self.criterion == stat.POISSON else 2 * shift)
+
+
+class Absolute(Statistic):
+    """Medians of both sides; see engine/absolute.py. The targets are kept as presorted lists."""
+
+    code_criterion = stat.SQUARED  # categories are ordered by their mean
+
+    def __init__(self, target: Target, criterion: int, rules: Rules) -> None:
+        n, self.channels = target.y.shape
+        super().__init__(target, criterion, rules)
+        self.target_lists = np.empty((self.channels, n), np.uint32)
+        for o in range(self.channels):
+            sort_column(np.ascontiguousarray(target.y[:, o]), self.target_lists[o])
+        self.targets = (
+            np.empty((n, self.channels), np.int64),
+            np.empty((n, self.channels)),
+            np.empty(n if len(target.weights) else 0),
+        )
+
+    def _rows(self, n: int, n_weights: int) -> Rows:
+        return Rows(
+            np.empty((n, self.target.outputs), np.int64),
+            np.empty((0, 1), np.int32),
+            np.empty(n_weights, np.int64),
+        )
+
+    def describe(
+        self, positions: np.ndarray, start: np.ndarray, end: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        k, t = len(start), self.target
+        value, weight, impurity = np.empty((k, t.outputs, 1)), np.empty(k), np.zeros(k)
+        for o, entries in enumerate(self.target_lists):
+            absolute.describe_absolute(
+                positions, t.y, t.weights, entries, o, start, end, value, weight, impurity
+            )
+        return value, weight, impurity
+
+    def _fill(self, positions: np.ndarray, nodes: Nodes) -> None:
+        t, least = self.target, self.rules.min_weight
+        stat.prepare_numbers(positions, t.y, t.weights, self.whole, least, False, self.row, nodes)
+        for o, entries in enumerate(self.target_lists):
+            absolute.prepare_absolute(
+                positions, t.y, t.weights, entries, o, nodes.start, nodes.end, *self.targets
+            )
+
+    @property
+    def _scan_rules(self) -> tuple:
+        r = self.rules
+        return (r.min_leaf, r.skip_missing, r.min_weight, r.bounded)
+
+    def search_lists(self, lists: np.ndarray, columns: tuple, batch: Batch, best: Best) -> None:
+        absolute.search_absolute(
+            lists, columns, self.targets, batch.nodes, self._scan_rules, room(len(batch)), best
+        )
+
+    def scan_list(self, entries: np.ndarray, batch: Batch, signs: np.ndarray, found: Found) -> None:
+        absolute.scan_absolute(
+            entries, self.targets, batch.nodes, signs, self._scan_rules, found
+        )
+
+    def decrease(self, nodes: Nodes, score: np.ndarray) -> np.ndarray:
+        return score
+
+    def follow(self, partition: tuple) -> None:
+        from arboretum.engine.partition import partition_list
+
+        start, middle, end, new_position, spare = partition
+        both = np.full(len(start), 3, np.uint8)
+        for entries in self.target_lists:
+            partition_list(entries, start, middle, end, both, new_position, spare)
+
+
+def make_statistic(target: Target, criterion: int, rules: Rules) -> Statistic:
+    """Return the statistic that serves a criterion on this target."""
+    if criterion == stat.ABSOLUTE:
+        return Absolute(target, criterion, rules)
+    if target.outputs == 1:
+        two_classes = target.classes is not None and target.classes[0] <= 2
+        if target.classes is None or (criterion == stat.GINI and two_classes):
+            return Moment(target, criterion, rules)
+    return Channels(target, criterion, rules)

@@ -1,0 +1,141 @@
+"""From an estimator's parameters to final numbers: fractions counted out, names resolved, data checked."""
+
+from __future__ import annotations
+
+from math import ceil, log2, sqrt
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arboretum.data.checks import list_rows
+from arboretum.data.schema import Schema
+from arboretum.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from arboretum.tree.criterion import Target
+    from arboretum.tree.growing import Growth
+
+__all__ = ["check_counts", "count_of", "growth", "monotone_signs", "n_drawn", "with_class_weight"]
+
+
+def growth(model: Any, schema: Schema, target: Target, n_rows: int) -> Growth:
+    """Return how far and in what way this estimator grows a tree on this data."""
+    from arboretum.engine.parallel import effective_jobs
+    from arboretum.engine.random import seed_from
+    from arboretum.tree.criterion import CLASSIFICATION, REGRESSION
+    from arboretum.tree.growing import Growth
+
+    n_features = schema.n_features
+    total = float(target.weights.sum()) if len(target.weights) else float(len(target.y))
+    drawn = n_drawn(model.max_features, n_features)
+    random = model.splitter == "random"
+    return Growth(
+        criterion={**CLASSIFICATION, **REGRESSION}[model.criterion],
+        random_splits=random,
+        max_depth=model.max_depth,
+        min_samples_split=max(2, count_of(model.min_samples_split, n_rows)),
+        min_samples_leaf=count_of(model.min_samples_leaf, n_rows),
+        min_weight_leaf=model.min_weight_fraction_leaf * total,
+        max_features=drawn if drawn < n_features else None,
+        max_leaf_nodes=model.max_leaf_nodes,
+        min_impurity_decrease=float(model.min_impurity_decrease),
+        monotone=monotone_signs(model.monotonic_cst, schema, target),
+        surrogates=model.surrogates,
+        max_bins=model.max_bins,
+        seed=seed_from(model.random_state) if random or drawn < n_features else 0,
+        n_jobs=effective_jobs(model.n_jobs),
+    )
+
+
+def count_of(value: int | float, n: int) -> int:
+    """Return a number of rows: itself, or a share of n rounded up.
+
+    >>> count_of(5, 101), count_of(0.3, 101)
+    (5, 31)
+    """
+    return int(value) if isinstance(value, Integral) else ceil(value * n)
+
+
+def n_drawn(max_features: int | float | str | None, n_features: int) -> int:
+    """Return how many columns a node draws.
+
+    >>> n_drawn("sqrt", 28), n_drawn("log2", 28), n_drawn(0.5, 28), n_drawn(None, 28)
+    (5, 4, 14, 28)
+    """
+    if max_features is None:
+        return n_features
+    if max_features == "sqrt":
+        return max(1, int(sqrt(n_features)))
+    if max_features == "log2":
+        return max(1, int(log2(n_features)))
+    if isinstance(max_features, Integral):
+        return min(int(max_features), n_features)
+    return max(1, int(max_features * n_features))
+
+
+def monotone_signs(constraints: Any, schema: Schema, target: Target) -> np.ndarray | None:
+    """Return the monotone constraint of every column, or None if there is none."""
+    if constraints is None:
+        return None
+    signs = np.zeros(schema.n_features)
+    if isinstance(constraints, dict):
+        for name, sign in constraints.items():
+            if name not in schema.names:
+                raise ParameterError(
+                    f"monotonic_cst names the column {name!r}, which the table does not have; "
+                    f"it has {', '.join(map(repr, schema.names[:8]))}"
+                )
+            signs[schema.names.index(name)] = sign
+    else:
+        given = np.asarray(constraints)
+        if given.shape != signs.shape:
+            raise ParameterError(
+                f"monotonic_cst must hold one of -1, 0, 1 for each of the {len(signs)} columns, "
+                f"got shape {given.shape}"
+            )
+        signs[:] = given
+    if not np.isin(signs, (-1, 0, 1)).all():
+        raise ParameterError("monotonic_cst must hold only -1, 0 and 1")
+    if not signs.any():
+        return None
+    if target.outputs > 1 or (target.classes is not None and target.classes[0] > 2):
+        raise ParameterError(
+            "monotonic_cst works for one output, and for two classes: Monotonicity constraints are not "
+            "supported with several outputs or more classes"
+        )
+    for column, sign in zip(schema.columns, signs):
+        if sign and column.kind == "categorical":
+            raise ParameterError(
+                f"monotonic_cst constrains {column.name!r}, a category: only numbers and ranks have an "
+                "order (name it in ordinal_features if it is a rank)"
+            )
+    return signs.astype(np.int8)
+
+
+def with_class_weight(
+    class_weight: Any, classes: list[np.ndarray], codes: np.ndarray, w: np.ndarray | None
+) -> np.ndarray:
+    """Return sample weights times the weights of the rows' classes (scikit-learn's rules)."""
+    from sklearn.utils.class_weight import compute_sample_weight
+
+    labels = [c[codes[:, o]] for o, c in enumerate(classes)]
+    y = labels[0] if len(labels) == 1 else np.column_stack(labels)
+    by_class = compute_sample_weight(class_weight, y)
+    product = by_class if w is None else w * by_class
+    if not np.all(product >= 0) or not product.any():
+        raise ParameterError(
+            f"class_weight must not be negative and must leave some row a weight, got {class_weight!r}"
+        )
+    return product
+
+
+def check_counts(y: np.ndarray) -> None:
+    """Raise a DataError unless every target suits the Poisson criterion."""
+    bad = np.flatnonzero((y < 0).any(axis=1))
+    if len(bad):
+        raise DataError(
+            f"y holds {len(bad)} negative values ({list_rows(bad)}): criterion='poisson' needs y ≥ 0"
+        )
+    if not np.all(y.sum(axis=0) > 0):
+        raise DataError("y holds nothing but zeros: criterion='poisson' needs a positive sum")

@@ -1,0 +1,222 @@
+"""Finding the best division of many nodes at once.
+
+Two ways, one answer:
+
+    every column   presorted lists are scanned and columns of codes counted, column by column;
+                   threads share out the columns
+    some columns   every node draws its own columns (scikit-learn's rule: so many, and more until one
+                   is not constant); in each turn all nodes are searched on their next column of codes
+
+The second way also serves the random splitter, which draws a cut instead of trying them all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from arboretum.engine import parallel
+from arboretum.engine.categories import rank_categories, scan_categories
+from arboretum.engine.channels import XLOGX
+from arboretum.engine.codes import sort_nodes
+from arboretum.engine.columns import ColumnStore
+from arboretum.engine.found import FROM_CODES, Best, Found, keep_better_at, merge, no_best, room
+from arboretum.engine.histogram import Columns, make_counter, scan_counts
+from arboretum.engine.order import MISSING, POSITION
+from arboretum.engine.random import draw_features
+from arboretum.engine.random_split import draw_lists
+from arboretum.tree.criterion import Absolute, Batch, Statistic
+
+__all__ = ["Searcher"]
+
+_SERIAL = 30_000  # (row, column) pairs below which threads do not pay
+
+
+@dataclass
+class Searcher:
+    """Search of one fit.
+
+    Parameters
+    ----------
+    store : ColumnStore
+    statistic : Statistic
+    signs : int8 array
+        Monotone constraint of every feature.
+    max_features : int
+        Columns a node looks at.
+    random : bool
+        Draw one cut per column instead of trying them all.
+    n_jobs : int
+    """
+
+    store: ColumnStore
+    statistic: Statistic
+    signs: np.ndarray
+    max_features: int
+    random: bool
+    n_jobs: int
+
+    def best(self, positions: np.ndarray, batch: Batch) -> Best:
+        """Return the best division of every node."""
+        if self.random or self.max_features < self.store.n_features:
+            return self._search_drawn(positions, batch)
+        return self._search_all(positions, batch)
+
+    # ------------------------------------------------------------------ every column
+    def _search_all(self, positions: np.ndarray, batch: Batch) -> Best:
+        store = self.store
+        n_lists, n_coded = len(store.list_features), len(store.code_features)
+        threads = 1 if batch.n_rows * store.n_features < _SERIAL else self.n_jobs
+        pieces = 1 if threads == 1 else 2 * threads
+        jobs = [("lists", lo, hi) for lo, hi in parallel.blocks(n_lists, pieces)]
+        jobs += [("codes", lo, hi) for lo, hi in parallel.blocks(n_coded, pieces)]
+        results: list[Best] = []
+
+        def search(job: tuple[str, int, int]) -> None:
+            kind, lo, hi = job
+            best = no_best(len(batch))
+            if kind == "lists":
+                self._search_lists(batch, lo, hi, best)
+            else:
+                self._search_codes(positions, batch, lo, hi, best)
+            results.append(best)
+
+        parallel.run(search, jobs, threads)
+        return merge(results)
+
+    def _search_lists(self, batch: Batch, lo: int, hi: int, best: Best) -> None:
+        features = self.store.list_features[lo:hi]
+        columns = (self.store.list_slots[lo:hi], features, self.signs[features])
+        self.statistic.search_lists(self.store.lists, columns, batch, best)
+
+    def _search_codes(
+        self, positions: np.ndarray, batch: Batch, lo: int, hi: int, best: Best
+    ) -> None:
+        everyone = np.arange(len(batch))
+        by_median = isinstance(self.statistic, Absolute)
+        scan = self._scan_sorted if by_median else self._scan_counted
+        for feature in self.store.code_features[lo:hi]:
+            features = np.full(len(batch), feature)
+            found = scan(positions, batch, self.columns_of(features))
+            keep_better_at(found, everyone, features, FROM_CODES, best)
+
+    # ------------------------------------------------------------------ some columns
+    def _search_drawn(self, positions: np.ndarray, batch: Batch) -> Best:
+        best = no_best(len(batch))
+        if batch.n_rows * self.max_features < _SERIAL or self.n_jobs == 1 or len(batch) == 1:
+            self._draw_block(positions, batch, best)
+            return best
+        rows = np.cumsum(batch.nodes.end - batch.nodes.start)
+        cuts = np.searchsorted(rows, np.linspace(0, rows[-1], 4 * self.n_jobs + 1)[1:-1])
+        edges = np.unique(np.concatenate([[0], cuts, [len(batch)]]))
+
+        def search(block: tuple[int, int]) -> None:
+            lo, hi = block
+            self._draw_block(positions, batch.block(lo, hi), Best(*(a[lo:hi] for a in best)))
+
+        parallel.run(search, list(zip(edges[:-1], edges[1:])), self.n_jobs)
+        return best
+
+    def _draw_block(self, positions: np.ndarray, batch: Batch, best: Best) -> None:
+        """Search each node on its own columns, one column per turn."""
+        n_features = self.store.n_features
+        order = np.empty((len(batch), n_features), np.int64)
+        draw_features(batch.keys, order)
+        varied = np.zeros(len(batch), np.int64)  # columns met that are not constant
+        active = np.arange(len(batch))
+        for turn in range(n_features):
+            if turn >= self.max_features:  # go on only where nothing but constants was met
+                active = active[varied[active] == 0]
+            if len(active) == 0:
+                break
+            part = batch if len(active) == len(batch) else batch.only(active)
+            features = order[active, turn]
+            found = self._scan_one(positions, part, features)
+            varied[active] += ~found.constant
+            keep_better_at(found, active, features, FROM_CODES, best)
+
+    def _scan_one(self, positions: np.ndarray, batch: Batch, features: np.ndarray) -> Found:
+        """Search every node on one column of its own."""
+        if self.random:
+            return self._scan_random(positions, batch, features)
+        if isinstance(self.statistic, Absolute):
+            return self._scan_sorted(positions, batch, self.columns_of(features))
+        columns = self.columns_of(features)
+        many_rows = batch.nodes.end - batch.nodes.start >= columns.n_codes
+        found = room(len(batch))
+        for where, scan in (
+            (columns.categorical, self._scan_counted),
+            (~columns.categorical & many_rows, self._scan_counted),
+            (~columns.categorical & ~many_rows, self._scan_sorted),
+        ):
+            if where.all():
+                return scan(positions, batch, columns)
+            if where.any():
+                some = scan(positions, batch.only(where), Columns(*(c[where] for c in columns)))
+                for mine, theirs in zip(found, some):
+                    mine[where] = theirs
+        return found
+
+    def columns_of(self, features: np.ndarray) -> Columns:
+        """Return where the codes of these features are."""
+        index = self.store.code_of(features)
+        return Columns(
+            index, self.store.n_codes[index], self.store.categorical[index], self.signs[features]
+        )
+
+    def _scan_counted(self, positions: np.ndarray, batch: Batch, columns: Columns) -> Found:
+        """Count codes; the columns are all categories, or all numbers."""
+        found = room(len(batch))
+        scan = scan_categories if columns.categorical[0] else scan_counts
+        counter = make_counter(int(columns.n_codes.max()), self.statistic.channels)
+        scan(
+            self.store.codes, positions, self.statistic.row, batch.nodes, columns,
+            self.statistic.code_rules, XLOGX, counter, found,
+        )  # fmt: skip
+        return found
+
+    def _scan_sorted(self, positions: np.ndarray, batch: Batch, columns: Columns) -> Found:
+        """Sort each node's codes into a list of its own and scan it."""
+        nodes, found = batch.nodes, room(len(batch))
+        longest = int((nodes.end - nodes.start).max())
+        lists = np.empty(len(positions), np.uint32)
+        rank = np.zeros((len(batch), 0), np.int32)
+        if columns.categorical.any():
+            rank = np.tile(
+                np.arange(int(columns.n_codes.max()) + 1, dtype=np.int32), (len(batch), 1)
+            )
+            counter = make_counter(int(columns.n_codes.max()), self.statistic.channels)
+            rank_categories(
+                self.store.codes, positions, self.statistic.row, nodes, columns,
+                self.statistic.code_rules, counter, rank,
+            )  # fmt: skip
+        scratch = np.empty((2, longest), np.uint64)
+        sort_nodes(
+            self.store.codes, positions, nodes.start, nodes.end, columns, rank, scratch, lists,
+            found.constant,
+        )  # fmt: skip
+        self.statistic.scan_list(lists, batch, columns.sign, found)
+        # a cut counts rows of the list: say it as the last code on the left, or its place
+        some = np.flatnonzero(found.score >= 0)
+        last = lists[nodes.start[some] + found.cut[some] - 1] & POSITION
+        code = self.store.codes[columns.index[some], positions[last]].astype(np.int64)
+        if rank.shape[1]:
+            code = np.where(columns.categorical[some], rank[some, code] + 1, code)
+        found.cut[some] = code
+        return found
+
+    def _scan_random(self, positions: np.ndarray, batch: Batch, features: np.ndarray) -> Found:
+        columns, found = self.columns_of(features), room(len(batch))
+        lists = np.empty(len(positions), np.uint32)
+        last_left = np.empty(len(batch), np.int64)
+        draw_lists(
+            self.store.codes, positions, batch.nodes, columns, features, batch.keys,
+            self.store.values, lists, last_left, found.constant,
+        )  # fmt: skip
+        self.statistic.scan_list(lists, batch, columns.sign, found)
+        # besides the cut drawn, "present against missing" may win: then every code goes left
+        after = np.minimum(batch.nodes.start + found.cut, batch.nodes.end - 1)
+        whole = (found.score >= 0) & (lists[after] & MISSING != 0)
+        found.cut[:] = np.where(whole, columns.n_codes, last_left)
+        return found

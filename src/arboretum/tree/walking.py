@@ -1,0 +1,112 @@
+"""Sending rows down a tree: which leaf does each row reach, and by which nodes?
+
+Rows are taken in blocks that fit the cache; a block is made C-contiguous float64 whatever the table is,
+and threads share out the blocks. A tree of plain thresholds takes the fast walk, others the general one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from arboretum.engine import parallel
+from arboretum.tree.tree import SUBSET, THRESHOLD, Tree
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+    from arboretum.data.matrix import Matrix
+    from arboretum.engine.walk import Paths
+
+__all__ = ["leaves_of", "paths_of"]
+
+_BLOCK_VALUES = 1 << 16  # values of a block: half a megabyte
+
+
+class Layout:
+    """A tree's arrays as the walking kernels read them; made once per tree."""
+
+    def __init__(self, tree: Tree) -> None:
+        from arboretum.engine.walk import Paths
+
+        leaf = tree.is_leaf
+        self.plain = not np.any(tree.kind == SUBSET) and tree.surrogates is None
+        s = tree.surrogates
+        empty = np.zeros(0, np.int64)
+        self.paths: Paths = Paths(
+            kind=tree.kind,
+            feature=np.where(leaf, 0, tree.feature).astype(np.int32),
+            threshold=np.where(tree.kind == THRESHOLD, tree.threshold, np.inf),
+            first_child=np.where(leaf, np.arange(len(tree)), tree.first_child).astype(np.int32),
+            missing_child=np.where(leaf, 0, tree.missing_child).astype(np.int32),
+            bits_start=tree.bits_start,
+            bits=tree.bits,
+            n_codes=np.array([len(c.categories or ()) for c in tree.schema.columns], np.int64),
+            surrogate_start=empty if s is None else s.start,
+            surrogate_kind=np.zeros(0, np.uint8) if s is None else s.kind,
+            surrogate_feature=np.zeros(0, np.int32) if s is None else s.feature,
+            surrogate_threshold=np.zeros(0) if s is None else s.threshold,
+            surrogate_reverse=np.zeros(0, np.uint8) if s is None else s.reverse,
+            surrogate_bits=empty if s is None else s.bits_start,
+        )
+        p = self.paths
+        self.link = (
+            (p.first_child.astype(np.int64) << 32)
+            | (p.feature.astype(np.int64) << 1)
+            | p.missing_child
+        )
+
+
+def _layout(tree: Tree) -> Layout:
+    layout = tree.__dict__.get("_layout")
+    if layout is None:
+        layout = tree.__dict__["_layout"] = Layout(tree)  # a cache: the tree itself stays as it is
+    return layout
+
+
+def leaves_of(tree: Tree, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
+    """Return the leaf every row of an encoded table reaches."""
+    from arboretum.engine.walk import walk, walk_general
+
+    layout = _layout(tree)
+    out = np.empty(matrix.n_rows, np.int64)
+
+    def go(block: tuple[int, int]) -> None:
+        lo, hi = block
+        X = matrix.rows(lo, hi)
+        if layout.plain:
+            walk(layout.paths.threshold, layout.link, X, out[lo:hi])
+        else:
+            walk_general(layout.paths, X, out[lo:hi])
+
+    _run_blocks(go, matrix, n_jobs)
+    return out
+
+
+def paths_of(tree: Tree, matrix: Matrix, n_jobs: int = 1) -> csr_matrix:
+    """Return the (rows × nodes) indicator matrix of the nodes every row passes."""
+    from scipy.sparse import csr_matrix
+
+    from arboretum.engine.walk import path_general
+
+    layout = _layout(tree)
+    n, width = matrix.n_rows, tree.max_depth + 1
+    length, nodes = np.empty(n, np.int64), np.empty((n, width), np.int32)
+
+    def go(block: tuple[int, int]) -> None:
+        lo, hi = block
+        path_general(layout.paths, matrix.rows(lo, hi), length[lo:hi], nodes[lo:hi])
+
+    _run_blocks(go, matrix, n_jobs)
+    indices = nodes[np.arange(width) < length[:, None]]
+    indptr = np.concatenate([[0], np.cumsum(length)])
+    ones = np.ones(len(indices), np.int64)
+    return csr_matrix((ones, indices, indptr), shape=(n, len(tree)))
+
+
+def _run_blocks(go, matrix: Matrix, n_jobs: int) -> None:
+    n = matrix.n_rows
+    step = max(64, _BLOCK_VALUES // max(matrix.n_columns, 1))
+    blocks = [(lo, min(lo + step, n)) for lo in range(0, n, step)]
+    parallel.run(go, blocks, n_jobs if len(blocks) > 1 else 1)
