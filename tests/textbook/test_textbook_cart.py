@@ -5,18 +5,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from arboretum.textbook.cart import (
-    Rules,
-    candidates,
-    choose,
-    cut_points,
-    grow,
-    predict,
-    predict_proba,
-    subsets,
-    surrogates,
-)
+from arboretum.textbook.cart import grow, predict, predict_proba, route, surrogates
 from arboretum.textbook.impurity import CLASS_CRITERIA, CRITERIA, friedman_improvement
+from arboretum.textbook.splits import Rules, candidates, choose, cut_points, subsets
 
 NAN = np.nan
 
@@ -285,11 +276,14 @@ def test_missing_rows_take_the_side_that_suits_them():
 
 def test_present_versus_missing_is_a_split_of_its_own():
     X = np.array([[1.0], [5.0], [3.0], [NAN], [NAN]])
-    for kind in ("numeric", "ordinal", "categorical"):
+    for kind in ("numeric", "ordinal"):
         tree = grow(X, [0, 0, 0, 1, 1], rules=Rules(kinds=(kind,)))
         assert (tree.chosen.kind, tree.chosen.threshold) == ("threshold", np.inf)
         assert_array_equal(tree.chosen.left, ~np.isnan(X[:, 0]))
         assert_array_equal(predict(tree, [[2.0], [99.0], [NAN]]), [0, 0, 1])
+    tree = grow(X, [0, 0, 0, 1, 1], rules=Rules(kinds=("categorical",)))
+    assert (tree.chosen.left_categories, tree.chosen.right_categories) == ({1, 3, 5}, set())
+    assert_array_equal(predict(tree, [[3.0], [2.0], [NAN]]), [0, 1, 1])  # 2 is not met: as missing
 
 
 @pytest.mark.parametrize(("y", "side"), [([0, 0, 0, 1], 0), ([0, 1, 1, 1], 1), ([0, 0, 1, 1], 0)])
@@ -342,8 +336,30 @@ def test_category_subset_splits_and_predicts():
     assert tree.chosen.left_categories == {0, 2}
     assert np.isnan(tree.chosen.threshold)
     assert_array_equal(predict(tree, [[0.0], [1.0], [2.0], [3.0]]), [5, 1, 5, 1])
-    assert predict(tree, [[7.0]]).tolist() == [1.0]  # never seen: not in the left set
-    assert predict(tree, [[NAN]]).tolist() == [5.0]  # equal children: left
+    assert tree.chosen.right_categories == {1, 3}
+    # neither a missing value nor category 7 was met; the children weigh the same: left
+    assert_array_equal(predict(tree, [[7.0], [NAN]]), [5.0, 5.0])
+
+
+def test_a_category_not_met_goes_where_missing_values_go():
+    x = np.array([0, 1, 1, 2, 2, 2, NAN, NAN])[:, None]
+    y = np.array([1, 1, 1, 0, 0, 0, 1, 1])
+    rules = Rules(kinds=("categorical",))
+    learned = choose(candidates(x, y, rules=rules))
+    assert (learned.left_categories, learned.missing_goes) == ({0, 1}, "left")
+    assert_array_equal(route(learned, [], np.array([[9.0], [2.0], [NAN]])), [True, False, True])
+    for w, side in (([1, 1, 1, 1, 1, 1], True), ([1, 1, 1, 2, 1, 1], False)):
+        heavier = choose(candidates(x[:6], y[:6], w, rules))
+        assert heavier.missing_goes is None
+        assert_array_equal(route(heavier, [], np.array([[9.0], [NAN]])), [side, side])
+    # the same holds for a surrogate: it asks no further
+    X = np.column_stack([[1.0, 2, 3, 4, 7, 8, 9], [0.0, 0, 1, 1, 2, 2, 2], [1.0, 2, 3, 4, 7, 8, 9]])
+    kinds = ("numeric", "categorical", "numeric")
+    split = candidates(X, [0, 0, 0, 0, 1, 1, 1], rules=Rules(kinds=kinds, surrogates=2))[3]
+    table = surrogates(X, np.ones(7), split, kinds)
+    assert [s.feature for s in table] == [1, 2]
+    rows = np.array([[NAN, 9.0, 9.0], [NAN, NAN, 9.0], [NAN, 2.0, 1.0]])
+    assert_array_equal(route(split, table, rows), [True, False, False])
 
 
 # ---------------------------------------------------------------------- surrogates

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from arboretum.textbook.cart import Rules, grow, predict
+from arboretum.textbook.cart import grow, predict
 from arboretum.textbook.impurity import CLASS_CRITERIA, CRITERIA
 from arboretum.textbook.pruning import (
     AlphaFigures,
@@ -20,6 +20,7 @@ from arboretum.textbook.pruning import (
     risk,
     tree_score,
 )
+from arboretum.textbook.splits import Rules
 
 
 def make(seed, criterion, n=70):

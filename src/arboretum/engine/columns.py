@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Column
 
-__all__ = ["ColumnStore", "store_columns"]
+__all__ = ["FEW", "ColumnStore", "store_columns"]
 
-_FEW = 256  # so many distinct values are counted rather than sorted,
-_REPEATS = 4  # if each occurs so often on average
+FEW = 32  # so many distinct values are counted in nodes of any size rather than sorted,
+_REPEATS = 16  # if each occurs so often on average
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def store_columns(
         if rows is not None:
             values = values[rows]
         distinct = sort_column(values, lists[slot])
-        if all_codes or max_bins is not None or distinct <= min(_FEW, n // _REPEATS):
+        if all_codes or max_bins is not None or distinct <= min(FEW, n // _REPEATS):
             tables[slot] = _value_table(lists[slot], values, distinct, max_bins)
 
     parallel.run(sort, range(len(numeric)), n_jobs if n * len(numeric) > 20_000 else 1)

@@ -79,6 +79,7 @@ def keep_better_at(found, where, features, source, best):
 def merge(results: list[Best]) -> Best:
     """Return the best of several searches of the same nodes."""
     best = results[0]
+    # (threads finish in any order; the comparison does not care)
     for other in results[1:]:
         better = (other.score > best.score) | (
             (other.score == best.score) & (other.score >= 0) & (other.feature < best.feature)

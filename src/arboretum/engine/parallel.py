@@ -7,6 +7,7 @@ how many threads there are. Small work runs in the calling thread: handing over 
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import threading
@@ -50,13 +51,26 @@ def effective_jobs(n_jobs: int | None) -> int:
         if configured is not None and configured != 1:
             return effective_jobs(configured)
         limit = os.environ.get("OMP_NUM_THREADS", "")
-        cores = joblib.cpu_count()
+        cores = _cores(_affinity())
         return min(cores, int(limit)) if limit.isdigit() and int(limit) > 0 else cores
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
         raise ParameterError(
             f"n_jobs must be a positive int, a negative int (-1: all cores) or None, got {n_jobs!r}"
         )
-    return int(n_jobs) if n_jobs > 0 else max(1, joblib.cpu_count() + 1 + int(n_jobs))
+    return int(n_jobs) if n_jobs > 0 else max(1, _cores(_affinity()) + 1 + int(n_jobs))
+
+
+def _affinity() -> int:
+    """Cores this process is bound to: cheap to ask, so that a change is noticed."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0
+
+
+@functools.cache
+def _cores(affinity: int) -> int:
+    """Cores this process may use; joblib also looks at cgroup limits, which takes it a while."""
+    import joblib
+
+    return joblib.cpu_count()
 
 
 def blocks(n_items: int, n_blocks: int) -> list[tuple[int, int]]:

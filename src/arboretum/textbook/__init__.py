@@ -3,7 +3,8 @@
 Read in this order; each file builds on the ones before it and on nothing else of the package:
 
     impurity.py   how mixed is a set of rows? Gini, entropy, variance and their relatives
-    cart.py       try every split, take the best, repeat
+    splits.py     every split of a node, what it gains, and which one is best
+    cart.py       split, and split again: growing a tree, asking it
     pruning.py    cut back what does not pay; let cross-validation say how far
 
 Speed is no aim here. Every function returns the figures on the way (counts, impurities, the gain of
@@ -20,13 +21,8 @@ x <= 3.5: 3 | 1, gain 0.167
 """
 
 from arboretum.textbook.cart import (
-    Candidate,
-    Question,
-    Rules,
     Surrogate,
     TextbookNode,
-    candidates,
-    choose,
     grow,
     predict,
     predict_proba,
@@ -41,6 +37,7 @@ from arboretum.textbook.impurity import (
     information_gain,
 )
 from arboretum.textbook.pruning import choose_alpha, prune, pruning_path, tree_score
+from arboretum.textbook.splits import Candidate, Question, Rules, candidates, choose
 
 __all__ = [
     "Candidate",

@@ -22,8 +22,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arboretum.textbook.cart import DEFAULT, Rules, TextbookNode, grow, predict
+from arboretum.textbook.cart import TextbookNode, grow, predict
 from arboretum.textbook.impurity import CLASS_CRITERIA
+from arboretum.textbook.splits import DEFAULT, Rules
 
 __all__ = [
     "AlphaChoice",

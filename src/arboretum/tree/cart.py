@@ -571,6 +571,11 @@ class CARTRegressor(RegressorMixin, _CART):
         value = self._values(X)[:, :, 0]
         return value[:, 0] if self._one_output else value
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = self.criterion == "poisson"
+        return tags
+
     def _get_fitted_state(self) -> dict[str, Any]:
         return {**super()._get_fitted_state(), "one_output": self._one_output}
 

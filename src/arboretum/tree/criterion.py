@@ -20,7 +20,9 @@ import numpy as np
 from arboretum.engine import absolute, channels, moment
 from arboretum.engine import statistic as stat
 from arboretum.engine.channels import XLOGX
+from arboretum.engine.count_moment import scan_counts_moment
 from arboretum.engine.found import Best, Found, room
+from arboretum.engine.histogram import Columns, make_counter, scan_counts
 from arboretum.engine.order import sort_column
 from arboretum.engine.statistic import Nodes, Rows
 
@@ -132,6 +134,12 @@ class Statistic(ABC):
         """Search one list made for these nodes."""
 
     @abstractmethod
+    def scan_counts(
+        self, codes: np.ndarray, positions: np.ndarray, batch: Batch, columns: Columns, found: Found
+    ) -> None:
+        """Search every node on its own column of ordered codes by counting."""
+
+    @abstractmethod
     def decrease(self, nodes: Nodes, score: np.ndarray) -> np.ndarray:
         """Turn scores in grid units into impurity decreases."""
 
@@ -167,12 +175,12 @@ class Statistic(ABC):
     ) -> Nodes:
         """Lay the nodes' rows out for a search; ``bounds`` is (k, 2), from monotone constraints."""
         k = len(start)
+        whole, real = np.zeros((4, k), np.int64), np.empty((2, k))
         nodes = Nodes(
             start=start, end=end,
-            weight=np.empty(k, np.int64), total=np.empty((k, self.channels), np.int64),
-            min_weight=np.empty(k, np.int64), lower=np.full(k, -np.inf), upper=np.full(k, np.inf),
-            sum_shift=np.zeros(k, np.int64), weight_shift=np.zeros(k, np.int64),
-            centre=np.zeros((k, self.target.outputs)),
+            weight=whole[0], total=np.empty((k, self.channels), np.int64),
+            min_weight=whole[1], lower=real[0], upper=real[1],
+            sum_shift=whole[2], weight_shift=whole[3], centre=np.zeros((k, self.target.outputs)),
         )  # fmt: skip
         self._fill(positions, nodes)
         if self.rules.bounded:
@@ -221,6 +229,13 @@ class Moment(Statistic):
 
     def scan_list(self, entries: np.ndarray, batch: Batch, signs: np.ndarray, found: Found) -> None:
         moment.scan_moment(entries, self.row, batch.nodes, signs, self._scan_rules, found)
+
+    def scan_counts(
+        self, codes: np.ndarray, positions: np.ndarray, batch: Batch, columns: Columns, found: Found
+    ) -> None:
+        scan_counts_moment(
+            codes, positions, self.row, batch.nodes, columns, self._scan_rules, found
+        )
 
     def decrease(self, nodes: Nodes, score: np.ndarray) -> np.ndarray:
         shift = nodes.weight_shift - nodes.sum_shift
@@ -276,6 +291,14 @@ class Channels(Statistic):
     def scan_list(self, entries: np.ndarray, batch: Batch, signs: np.ndarray, found: Found) -> None:
         channels.scan_channels(
             entries, self.row, batch.nodes, signs, self._scan_rules, XLOGX, found
+        )
+
+    def scan_counts(
+        self, codes: np.ndarray, positions: np.ndarray, batch: Batch, columns: Columns, found: Found
+    ) -> None:
+        counter = make_counter(int(columns.n_codes.max()), self.channels)
+        scan_counts(
+            codes, positions, self.row, batch.nodes, columns, self.code_rules, XLOGX, counter, found
         )
 
     def decrease(self, nodes: Nodes, score: np.ndarray) -> np.ndarray:
@@ -342,6 +365,11 @@ class Absolute(Statistic):
         absolute.scan_absolute(
             entries, self.targets, batch.nodes, signs, self._scan_rules, found
         )
+
+    def scan_counts(
+        self, codes: np.ndarray, positions: np.ndarray, batch: Batch, columns: Columns, found: Found
+    ) -> None:
+        raise AssertionError("medians cannot be counted per code: codes are sorted into lists")
 
     def decrease(self, nodes: Nodes, score: np.ndarray) -> np.ndarray:
         return score

@@ -32,6 +32,7 @@ from arboretum.tree.tree import SUBSET, THRESHOLD
 
 __all__ = ["Divider", "Divisions", "Split", "midpoint"]
 
+_NO_BITS = np.zeros(0, np.uint32)
 _TABLE = 4_000_000  # entries of the (node, category) table made at a time
 
 
@@ -64,13 +65,15 @@ class Split:
 
 
 def midpoint(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Return the middle of two values; the lower one where the middle rounds to the upper.
+    """Return the middle of two values, the lower one where the middle rounds to the upper.
+
+    Nothing lies between a value and +inf (no upper value): the middle is +inf.
 
     >>> midpoint(np.array([1.0]), np.array([2.0]))
     array([1.5])
     """
     middle = low / 2 + high / 2
-    return np.where((middle < high) & (middle >= low), middle, low)
+    return np.where((middle < high) | (high == np.inf), middle, low)
 
 
 class Divider:
@@ -87,6 +90,7 @@ class Divider:
         self.matrix, self.rows, self.searcher = matrix, rows, searcher
         self.store = searcher.store
         self.ordinal = np.array([c.kind == "ordinal" for c in schema.columns], dtype=np.bool_)
+        self.any_ordinal = bool(self.ordinal.any())
         self.finder = (
             SurrogateFinder(self.store, searcher.statistic.target, self._values_at, self.ordinal, surrogates)
             if surrogates
@@ -100,38 +104,46 @@ class Divider:
         best, k = divisions.best, len(batch)
         if self.finder is not None:  # 2: to be placed by surrogates
             best = best._replace(missing_left=np.full(k, 2, np.uint8))
+        category = self._is_category(best)
         split = Split(
-            kind=np.full(k, THRESHOLD, np.uint8),
-            feature=best.feature.astype(np.int32),
-            threshold=np.full(k, np.nan),
-            missing_child=np.zeros(k, np.int32),
-            bits_start=np.full(k, -1, np.int64),
-            bits=self._reserve_bits(best),
+            kind=np.where(category, SUBSET, THRESHOLD),
+            feature=best.feature,
+            threshold=np.empty(k),
+            missing_child=np.empty(k, np.int32),
+            bits_start=np.full(k, -1),
+            bits=self._reserve_bits(best, category),
         )
-        has_missing = np.zeros(k, np.bool_)
-        listed = best.source == FROM_LIST
-        for where, mark in (
-            (np.flatnonzero(listed), self._mark_lists),
-            (np.flatnonzero(~listed & ~self._is_category(best)), self._mark_codes),
-            (np.flatnonzero(~listed & self._is_category(best)), self._mark_categories),
-        ):
-            if len(where):
-                part = Best(*(array[where] for array in best))
-                has_missing[where] = mark(positions, batch.only(where), part, where, split, side)
+        has_missing = self._mark(positions, batch, best, category, split, side)
         split.missing_child[:] = self._missing_child(positions, batch, best, has_missing, side)
-        for node in np.flatnonzero(split.kind == SUBSET):
-            split.bits_start[node] = self._bits_start[node]
-        self._write_bits(split)
+        self._write_bits(split, category)
         if self.finder is None:
             return split
         table = self.finder.find(positions, batch, split, side)
         return Split(**{**split.__dict__, "surrogates": table, "bits": table.bits})
 
+    def _mark(self, positions, batch, best, category, split, side) -> np.ndarray:
+        """Mark every row's side; return which nodes met missing values."""
+        if not len(self.store.code_features):
+            return self._mark_lists(positions, batch, best, slice(None), split, side)
+        listed = best.source == FROM_LIST
+        has_missing = np.zeros(len(batch), np.bool_)
+        for chosen, mark in (
+            (listed, self._mark_lists),
+            (~listed & ~category, self._mark_codes),
+            (category, self._mark_categories),
+        ):
+            where = np.flatnonzero(chosen)
+            if len(where):
+                part = Best(*(array[where] for array in best))
+                has_missing[where] = mark(positions, batch.only(where), part, where, split, side)
+        split.threshold[category] = np.nan
+        return has_missing
+
     # ------------------------------------------------------------------ three kinds of division
     def _mark_lists(self, positions, batch, best, where, split, side) -> np.ndarray:
         lists, nodes = self.store.lists, batch.nodes
         slots = self.store.list_slots[np.searchsorted(self.store.list_features, best.feature)]
-        has_missing = np.empty(len(where), np.bool_)
+        has_missing = np.empty(len(batch), np.bool_)
         mark_lists(
             lists, slots, nodes.start, nodes.end, best.cut, best.missing_left, side, has_missing
         )
@@ -168,7 +180,6 @@ class Divider:
         return has_missing
 
     def _mark_categories(self, positions, batch, best, where, split, side) -> np.ndarray:
-        split.kind[where] = SUBSET
         has_missing = np.empty(len(where), np.bool_)
         columns = self.searcher.columns_of(best.feature)
         step = max(1, _TABLE // (int(columns.n_codes.max()) + 1))
@@ -202,10 +213,10 @@ class Divider:
 
     # ------------------------------------------------------------------ pieces
     def _is_category(self, best: Best) -> np.ndarray:
-        index = np.minimum(self.store.code_of(best.feature), len(self.store.code_features) - 1)
         if not len(self.store.code_features):
             return np.zeros(len(best.feature), np.bool_)
-        return self.store.categorical[index]
+        index = np.minimum(self.store.code_of(best.feature), len(self.store.code_features) - 1)
+        return self.store.categorical[index] & (best.source != FROM_LIST)
 
     def _values_at(self, positions: np.ndarray, features: np.ndarray) -> np.ndarray:
         rows = positions if self.rows is None else self.rows[positions]
@@ -213,21 +224,26 @@ class Divider:
 
     def _threshold(self, low: np.ndarray, high: np.ndarray, features: np.ndarray) -> np.ndarray:
         """Between two values; a rank itself; +inf where nothing but missing lies above."""
-        finite = np.where(np.isfinite(high), high, low)
-        between = np.where(self.ordinal[features], low, midpoint(low, finite))
-        return np.where(np.isfinite(high), between, np.inf)
+        between = midpoint(low, high)
+        if self.any_ordinal:
+            between = np.where(self.ordinal[features] & (high < np.inf), low, between)
+        return between
 
-    def _reserve_bits(self, best: Best) -> np.ndarray:
-        """Make room for the category sets; remember where each begins."""
+    def _reserve_bits(self, best: Best, category: np.ndarray) -> np.ndarray:
+        """Make room for the category sets."""
         self._takes_of: list = []
-        category = self._is_category(best) & (best.source != FROM_LIST)
-        words = np.zeros(len(category), np.int64)
+        if not len(self.store.code_features):
+            return _NO_BITS
         index = self.store.code_of(best.feature[category])
-        words[category] = (self.store.n_codes[index] + 31) // 32
-        self._bits_start = np.concatenate([[0], np.cumsum(words)[:-1]])
-        return np.zeros(int(words.sum()), np.uint32)
+        return np.zeros(int(((self.store.n_codes[index] + 31) // 32).sum()), np.uint32)
 
-    def _write_bits(self, split: Split) -> None:
+    def _write_bits(self, split: Split, category: np.ndarray) -> None:
+        """Write the category sets, one behind the other."""
+        if not len(split.bits):
+            return
+        index = self.store.code_of(split.feature[category])
+        words = (self.store.n_codes[index] + 31) // 32
+        split.bits_start[category] = np.cumsum(words) - words
         for node, takes, n_codes in self._takes_of:
             set_bits(
                 takes[None, :], np.array([n_codes]), np.array([1 - split.missing_child[node]]),
@@ -236,8 +252,10 @@ class Divider:
 
     def _missing_child(self, positions, batch, best, has_missing, side) -> np.ndarray:
         """Missing values go where they went in training; where there were none, to the larger side."""
-        learned = np.where(best.missing_left == 1, 0, 1)
         nodes, weights = batch.nodes, self.searcher.statistic.target.weights
-        larger = np.empty(len(batch), np.int64)
-        larger_side(positions, weights, nodes.start, nodes.end, side, larger)
-        return np.where(has_missing & (best.missing_left < 2), learned, larger)
+        if len(weights) or len(self.store.code_features) or self.finder is not None:
+            larger = np.empty(len(batch), np.int64)
+            larger_side(positions, weights, nodes.start, nodes.end, side, larger)
+        else:  # every cut is a number of rows
+            larger = 2 * best.cut < nodes.end - nodes.start
+        return np.where(has_missing & (best.missing_left < 2), best.missing_left != 1, larger)

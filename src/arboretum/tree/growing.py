@@ -33,6 +33,7 @@ from arboretum.engine.random import child_keys
 from arboretum.tree.criterion import Batch, Rules, Target, make_statistic
 from arboretum.tree.division import Divider, Divisions
 from arboretum.tree.nodes import NodeTable
+from arboretum.tree.pruning import number_levels
 from arboretum.tree.search import Searcher
 from arboretum.tree.tree import Tree
 
@@ -117,10 +118,12 @@ class _Grower:
             while len(frontier):
                 batch, divisions = self._search(frontier)
                 chosen = divisions.good(self.how.min_impurity_decrease)
-                frontier = self._divide(batch.only(chosen), divisions.only(chosen))
-            return self.nodes.to_tree(self.schema)
+                if not chosen.all():
+                    batch, divisions = batch.only(chosen), divisions.only(chosen)
+                frontier = self._divide(batch, divisions)
+            return self.nodes.to_tree(self.schema)  # children were made level by level
         self._grow_best_first(frontier)
-        return self.nodes.to_tree(self.schema)
+        return number_levels(self.nodes.to_tree(self.schema))
 
     def _grow_best_first(self, frontier: np.ndarray) -> None:
         assert self.how.max_leaf_nodes is not None
@@ -236,15 +239,19 @@ class _Grower:
         start[::2], start[1::2] = batch.nodes.start, middle
         end[::2], end[1::2] = middle, batch.nodes.end
         value, weight, impurity = self.statistic.describe(self.positions, start, end)
-        bounds = np.repeat(self.nodes.bounds[batch.ids], 2, axis=0)
+        more = {}
         if self.how.monotone is not None:
-            self._bound_children(self.how.monotone[split.feature], value, bounds)
-        keys = np.empty(2 * k, np.uint64)
-        child_keys(batch.keys, keys)
+            more["bounds"] = np.repeat(self.nodes.bounds[batch.ids], 2, axis=0)
+            self._bound_children(self.how.monotone[split.feature], value, more["bounds"])
+        if self.searcher.draws:
+            more["key"] = np.empty(2 * k, np.uint64)
+            child_keys(batch.keys, more["key"])
+        depth = self.nodes.depth[batch.ids[0]] + 1 if self.how.max_leaf_nodes is None else (
+            np.repeat(self.nodes.depth[batch.ids] + 1, 2)
+        )
         return self.nodes.add(
-            start=start, end=end, value=value, weight=weight, impurity=impurity,
-            depth=np.repeat(self.nodes.depth[batch.ids] + 1, 2), key=keys, bounds=bounds,
-        )  # fmt: skip
+            start=start, end=end, value=value, weight=weight, impurity=impurity, depth=depth, **more
+        )
 
     def _bound_children(self, sign: np.ndarray, value: np.ndarray, bounds: np.ndarray) -> None:
         """Keep both children's values inside their parent's bounds, and apart from each other."""

@@ -54,13 +54,12 @@ class NodeTable:
 
     def add(self, **columns: np.ndarray) -> np.ndarray:
         """Append nodes; return their numbers."""
-        ids = np.arange(self.size, self.size + len(columns["start"]))
-        self.size += len(ids)
+        first, self.size = self.size, self.size + len(columns["start"])
         if self.size > len(self._arrays["start"]):
             self._lengthen(max(self.size, 2 * len(self._arrays["start"])))
         for name, values in columns.items():
-            self._arrays[name][ids] = values
-        return ids
+            self._arrays[name][first : self.size] = values
+        return np.arange(first, self.size)
 
     def _lengthen(self, capacity: int) -> None:
         for name, (dtype, shape, filling) in self._fields.items():
@@ -74,13 +73,14 @@ class NodeTable:
         a["kind"][ids], a["feature"][ids] = split.kind, split.feature
         a["threshold"][ids], a["missing_child"][ids] = split.threshold, split.missing_child
         a["first_child"][ids], a["gain"][ids] = first, gain
-        a["bits_start"][ids] = np.where(
-            split.bits_start >= 0, split.bits_start + self._n_words, -1
-        )
         if split.surrogates is not None:
             self._surrogates.append((ids, split.surrogates.shifted(self._n_words)))
-        self.bits.append(split.bits)
-        self._n_words += len(split.bits)
+        if len(split.bits):
+            a["bits_start"][ids] = np.where(
+                split.bits_start >= 0, split.bits_start + self._n_words, -1
+            )
+            self.bits.append(split.bits)
+            self._n_words += len(split.bits)
 
     def keep_only(self, divided: set[int]) -> None:
         """Make every node that is not in ``divided`` a leaf."""
@@ -88,13 +88,11 @@ class NodeTable:
         self._arrays["kind"][others] = LEAF
 
     def to_tree(self, schema: Schema) -> Tree:
-        """Return the finished tree, numbered level by level."""
-        from arboretum.tree.pruning import number_levels
-
+        """Return the nodes as a tree, in the order they were made."""
         n = self.size
         a = {name: array[:n] for name, array in self._arrays.items()}
         leaf = a["kind"] == LEAF
-        tree = Tree(
+        return Tree(
             kind=a["kind"],
             feature=np.where(leaf, -1, a["feature"]).astype(np.int32),
             threshold=np.where(leaf, np.nan, a["threshold"]),
@@ -111,7 +109,6 @@ class NodeTable:
             schema=schema,
             surrogates=self._join_surrogates(leaf) if self._surrogates else None,
         )
-        return number_levels(tree)
 
     def _join_surrogates(self, leaf: np.ndarray) -> Any:
         from arboretum.tree.surrogates import join

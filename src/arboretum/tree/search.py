@@ -20,9 +20,9 @@ from arboretum.engine import parallel
 from arboretum.engine.categories import rank_categories, scan_categories
 from arboretum.engine.channels import XLOGX
 from arboretum.engine.codes import sort_nodes
-from arboretum.engine.columns import ColumnStore
+from arboretum.engine.columns import FEW, ColumnStore
 from arboretum.engine.found import FROM_CODES, Best, Found, keep_better_at, merge, no_best, room
-from arboretum.engine.histogram import Columns, make_counter, scan_counts
+from arboretum.engine.histogram import Columns, make_counter
 from arboretum.engine.order import MISSING, POSITION
 from arboretum.engine.random import draw_features
 from arboretum.engine.random_split import draw_lists
@@ -57,9 +57,14 @@ class Searcher:
     random: bool
     n_jobs: int
 
+    @property
+    def draws(self) -> bool:
+        """Anything is left to chance."""
+        return self.random or self.max_features < self.store.n_features
+
     def best(self, positions: np.ndarray, batch: Batch) -> Best:
         """Return the best division of every node."""
-        if self.random or self.max_features < self.store.n_features:
+        if self.draws:
             return self._search_drawn(positions, batch)
         return self._search_all(positions, batch)
 
@@ -68,6 +73,10 @@ class Searcher:
         store = self.store
         n_lists, n_coded = len(store.list_features), len(store.code_features)
         threads = 1 if batch.n_rows * store.n_features < _SERIAL else self.n_jobs
+        if threads == 1 and not n_coded:
+            best = no_best(len(batch))
+            self._search_lists(batch, 0, n_lists, best)
+            return best
         pieces = 1 if threads == 1 else 2 * threads
         jobs = [("lists", lo, hi) for lo, hi in parallel.blocks(n_lists, pieces)]
         jobs += [("codes", lo, hi) for lo, hi in parallel.blocks(n_coded, pieces)]
@@ -94,11 +103,9 @@ class Searcher:
         self, positions: np.ndarray, batch: Batch, lo: int, hi: int, best: Best
     ) -> None:
         everyone = np.arange(len(batch))
-        by_median = isinstance(self.statistic, Absolute)
-        scan = self._scan_sorted if by_median else self._scan_counted
         for feature in self.store.code_features[lo:hi]:
             features = np.full(len(batch), feature)
-            found = scan(positions, batch, self.columns_of(features))
+            found = self._scan_codes(positions, batch, features)
             keep_better_at(found, everyone, features, FROM_CODES, best)
 
     # ------------------------------------------------------------------ some columns
@@ -140,13 +147,18 @@ class Searcher:
         """Search every node on one column of its own."""
         if self.random:
             return self._scan_random(positions, batch, features)
-        if isinstance(self.statistic, Absolute):
-            return self._scan_sorted(positions, batch, self.columns_of(features))
+        return self._scan_codes(positions, batch, features)
+
+    def _scan_codes(self, positions: np.ndarray, batch: Batch, features: np.ndarray) -> Found:
+        """Count or sort each node's codes, whichever is cheaper."""
         columns = self.columns_of(features)
-        many_rows = batch.nodes.end - batch.nodes.start >= columns.n_codes
+        if isinstance(self.statistic, Absolute):
+            return self._scan_sorted(positions, batch, columns)
+        rows = batch.nodes.end - batch.nodes.start
+        many_rows = (rows >= columns.n_codes) | (columns.n_codes <= FEW)
         found = room(len(batch))
         for where, scan in (
-            (columns.categorical, self._scan_counted),
+            (columns.categorical, self._scan_categories),
             (~columns.categorical & many_rows, self._scan_counted),
             (~columns.categorical & ~many_rows, self._scan_sorted),
         ):
@@ -166,11 +178,14 @@ class Searcher:
         )
 
     def _scan_counted(self, positions: np.ndarray, batch: Batch, columns: Columns) -> Found:
-        """Count codes; the columns are all categories, or all numbers."""
         found = room(len(batch))
-        scan = scan_categories if columns.categorical[0] else scan_counts
+        self.statistic.scan_counts(self.store.codes, positions, batch, columns, found)
+        return found
+
+    def _scan_categories(self, positions: np.ndarray, batch: Batch, columns: Columns) -> Found:
+        found = room(len(batch))
         counter = make_counter(int(columns.n_codes.max()), self.statistic.channels)
-        scan(
+        scan_categories(
             self.store.codes, positions, self.statistic.row, batch.nodes, columns,
             self.statistic.code_rules, XLOGX, counter, found,
         )  # fmt: skip

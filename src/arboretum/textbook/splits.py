@@ -1,0 +1,396 @@
+"""The candidates of one node: every question about every column, what it would gain, a verdict.
+
+    questions      between any two neighbouring values; every way to part the categories
+    candidates     each question with its counts, impurities and gain, and the rule that refuses it
+    choose         the admissible one with the largest gain
+
+A question is ``x <= threshold`` (numeric, ordinal) or ``x in left_categories`` (categorical); yes
+goes left. NaN is missing: a split is tried with the missing rows on either side, and "is a value
+present?" is a question of its own (``threshold = +inf``; all categories on the left).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from arboretum.textbook.impurity import (
+    CLASS_CRITERIA,
+    CRITERIA,
+    best_value,
+    impurity,
+    impurity_decrease,
+)
+
+__all__ = [
+    "DEFAULT",
+    "UNBOUNDED",
+    "Candidate",
+    "Question",
+    "Rules",
+    "Sample",
+    "candidates",
+    "choose",
+    "cut_points",
+    "cuts",
+    "gather",
+    "judge_all",
+    "sorted_subsets",
+    "subsets",
+]
+
+KINDS = ("numeric", "ordinal", "categorical")
+MOST_CATEGORIES = 20  # an exhaustive search beyond would list more than half a million subsets
+UNBOUNDED = (-np.inf, np.inf)
+
+
+# ---------------------------------------------------------------------- what is asked
+@dataclass(frozen=True)
+class Rules:
+    """How to grow: the criterion, the kinds of the columns, and what a split must respect."""
+
+    criterion: str = "gini"  # one of impurity.CRITERIA
+    n_classes: int | tuple[int, ...] | None = None  # (per output); found from y by default
+    kinds: tuple[str, ...] | None = None  # of every column; all "numeric" by default
+    max_depth: int | None = None
+    max_leaf_nodes: int | None = None
+    min_samples_split: int = 2  # rows
+    min_samples_leaf: int = 1  # rows
+    min_weight_leaf: float = 0.0
+    min_impurity_decrease: float = 0.0
+    monotonic_cst: tuple[int, ...] | None = None  # per column: +1 may only rise, -1 only fall, or 0
+    exhaustive: bool = True  # categories: try every subset, or scan them sorted by mean target
+    surrogates: int = 0  # how many to keep per node; 0 learns a side for missing values instead
+
+
+DEFAULT = Rules()
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question about one column; a row that answers yes goes left."""
+
+    feature: int
+    kind: str  # "threshold": x <= threshold; "subset": x in left_categories
+    threshold: float  # NaN for a subset; +inf asks whether a value is present
+    left_categories: frozenset[int] = frozenset()
+    right_categories: frozenset[int] = frozenset()  # a category the node has not met is in neither
+
+    def yes(self, x: np.ndarray) -> np.ndarray:
+        """Return which of the column's values answer yes; a missing one never does."""
+        if self.kind == "subset":
+            return np.isin(x, sorted(self.left_categories))
+        return x <= self.threshold
+
+    def no(self, x: np.ndarray) -> np.ndarray:
+        """Return which values answer no; a missing one and a category not met never do."""
+        if self.kind == "subset":
+            return np.isin(x, sorted(self.right_categories))
+        return x > self.threshold
+
+    @property
+    def parts(self) -> tuple[int, str, float, frozenset[int], frozenset[int]]:
+        return (
+            self.feature, self.kind, self.threshold, self.left_categories, self.right_categories
+        )  # fmt: skip
+
+    @property
+    def order(self) -> tuple:
+        """Sorts equally good questions: column, then threshold or subset; "present?" comes last."""
+        place = self.threshold
+        if self.kind == "subset":
+            place = -np.inf if self.right_categories else np.inf
+        return (self.feature, place, sorted(self.left_categories))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Candidate(Question):
+    """One way to split a node, with all the figures it is judged by."""
+
+    missing_goes: str | None  # "left", "right"; None: no side was learned
+    left: np.ndarray = field(repr=False)  # the node's rows that go left
+    n_left: int
+    n_right: int
+    weight_left: float
+    weight_right: float
+    impurity_left: float
+    impurity_right: float
+    gain: float  # weighted impurity decrease, a share of the whole tree's weight
+    verdict: str  # "admissible", or the rule that refuses it
+
+    @property
+    def default(self) -> str:
+        """Where a row goes that nothing else decides: the side learned, else the heavier one."""
+        return self.missing_goes or ("left" if self.weight_left >= self.weight_right else "right")
+
+
+# ---------------------------------------------------------------------- all the questions
+def cut_points(x: np.ndarray, kind: str) -> list[float]:
+    """Return the thresholds between the distinct values of a column without missing values.
+
+    >>> cut_points(np.array([3.0, 1.0, 1.0, 4.0]), "numeric")
+    [2.0, 3.5]
+    >>> cut_points(np.array([3.0, 1.0, 1.0, 4.0]), "ordinal")
+    [1.0, 3.0]
+    """
+    values = np.unique(x)
+    below, above = values[:-1], values[1:]
+    if kind == "ordinal":
+        return below.tolist()  # every rank but the last
+    middle = below / 2 + above / 2  # halves first: the sum of two large numbers overflows
+    return np.where(middle >= above, below, middle).tolist()
+
+
+def cuts(feature: int, x: np.ndarray, kind: str) -> list[Question]:
+    """Return the questions between the distinct values of a column without missing values.
+
+    >>> [question.threshold for question in cuts(0, np.array([3.0, 1.0, 1.0, 4.0]), "numeric")]
+    [2.0, 3.5]
+    """
+    return [Question(feature, "threshold", t) for t in cut_points(x, kind)]
+
+
+def subsets(x: np.ndarray) -> list[frozenset[int]]:
+    """Return all 2^(m-1) - 1 ways to part the m categories present, by their left side.
+
+    A part and its complement are the same split, so the left side is the one with the lowest code.
+
+    >>> [sorted(left) for left in subsets(np.array([0.0, 1.0, 2.0]))]
+    [[0], [0, 1], [0, 2]]
+    """
+    codes = np.unique(x).astype(int).tolist()
+    if len(codes) > MOST_CATEGORIES:
+        raise ValueError(f"{len(codes)} categories have too many subsets: use exhaustive=False")
+    first, rest = codes[:1], codes[1:]
+    parts = [first + list(more) for r in range(len(rest)) for more in combinations(rest, r)]
+    return [frozenset(part) for part in sorted(parts)]
+
+
+def sorted_subsets(
+    x: np.ndarray, y: np.ndarray, w: np.ndarray, n_classes: tuple[int, ...] | None
+) -> list[frozenset[int]]:
+    """Return the subsets met by a scan over the categories sorted by mean target.
+
+    For two classes and for squared error the best subset is among these m - 1. Otherwise it is a
+    heuristic: sort by the share of each class (by each target) in turn and pool all the scans.
+
+    >>> x, y = np.array([0.0, 1.0, 2.0]), np.array([[5.0], [9.0], [7.0]])
+    >>> [sorted(left) for left in sorted_subsets(x, y, np.ones(3), None)]
+    [[0], [0, 2]]
+    """
+    if n_classes is None:
+        targets = list(y.T)
+    else:
+        targets = [y[:, j] == k for j, size in enumerate(n_classes) for k in range(size)]
+    codes, of_row = np.unique(x.astype(int), return_inverse=True)
+    weight = np.bincount(of_row, weights=w)
+    found = set()
+    for target in targets:
+        means = np.bincount(of_row, weights=w * target) / weight
+        ranked = codes[np.argsort(means, kind="stable")].tolist()
+        for size in range(1, len(codes)):
+            part = frozenset(ranked[:size])
+            found.add(part if codes[0] in part else frozenset(ranked) - part)
+    return sorted(found, key=sorted)
+
+
+# ---------------------------------------------------------------------- the candidates of a node
+@dataclass(frozen=True)
+class Sample:
+    """The rows of a node and what its splits must respect."""
+
+    X: np.ndarray
+    y: np.ndarray  # (n, n_outputs)
+    w: np.ndarray
+    rules: Rules
+    kinds: tuple[str, ...]
+    signs: tuple[int, ...]  # monotone constraints
+    n_classes: tuple[int, ...] | None  # per output; None for numbers
+    total: float  # weight of the whole tree
+    bounds: tuple[float, float] = UNBOUNDED
+
+    def impurity(self, rows: np.ndarray) -> float:
+        return impurity(self.rules.criterion, self.y[rows], self.w[rows], self.n_classes)
+
+    def value(self, rows: np.ndarray) -> np.ndarray:
+        return best_value(self.rules.criterion, self.y[rows], self.w[rows], self.n_classes)
+
+    def number(self, rows: np.ndarray) -> float:
+        """The one number a monotone constraint speaks of: the answer, or the share of class 1."""
+        return float(self.value(rows)[0, -1])
+
+    def questions(self, feature: int) -> list[Question]:
+        known = ~np.isnan(self.X[:, feature])
+        x = self.X[known, feature]
+        if self.kinds[feature] != "categorical":
+            return cuts(feature, x, self.kinds[feature])
+        if self.rules.exhaustive:
+            parts = subsets(x)
+        else:
+            parts = sorted_subsets(x, self.y[known], self.w[known], self.n_classes)
+        met = _codes(x)
+        return [Question(feature, "subset", np.nan, part, met - part) for part in parts]
+
+    def is_present(self, feature: int) -> Question:
+        if self.kinds[feature] != "categorical":
+            return Question(feature, "threshold", np.inf)
+        x = self.X[:, feature]
+        return Question(feature, "subset", np.nan, _codes(x[~np.isnan(x)]))
+
+
+def _codes(x: np.ndarray) -> frozenset[int]:
+    return frozenset(np.unique(x).astype(int).tolist())
+
+
+def gather(X: ArrayLike, y: ArrayLike, w: ArrayLike | None, rules: Rules) -> Sample:
+    """Check the data against the rules and fill in what the rules leave open."""
+    if rules.criterion not in CRITERIA:
+        raise ValueError(f"criterion must be one of {CRITERIA}, got {rules.criterion!r}")
+    classes = rules.criterion in CLASS_CRITERIA
+    X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    w = np.ones(len(y)) if w is None else np.asarray(w, dtype=np.float64)
+    if X.ndim != 2 or not len(X) == len(y) == len(w) or not np.all(w >= 0) or not np.any(w > 0):
+        shapes = f"X {X.shape}, y {y.shape} and w {w.shape}"
+        raise ValueError(f"{shapes} need the same number of rows, weights ≥ 0 and one weight > 0")
+    y = y.reshape(len(y), -1)
+    if classes and not np.all((y >= 0) & (y == np.floor(y))):
+        raise ValueError(
+            f"{rules.criterion} needs class indices 0, 1, ...; encode the labels first"
+        )
+    y = y.astype(np.int64) if classes else y
+    kinds = rules.kinds or ("numeric",) * X.shape[1]
+    signs = rules.monotonic_cst or (0,) * X.shape[1]
+    if not len(kinds) == len(signs) == X.shape[1] or not set(kinds) <= set(KINDS):
+        raise ValueError(f"kinds (of {KINDS}) and monotonic_cst need one entry per column of X")
+    n_classes = _class_counts(y, rules.n_classes) if classes else None
+    if any(signs) and (y.shape[1] > 1 or (n_classes and n_classes[0] > 2)):
+        raise ValueError("monotonic_cst needs one number or two classes to predict; set it to None")
+    if any(sign and kind == "categorical" for sign, kind in zip(signs, kinds)):
+        raise ValueError("monotonic_cst must be 0 for a categorical column, which has no order")
+    if rules.criterion == "poisson" and np.any(y < 0):
+        raise ValueError("poisson needs y ≥ 0; use squared_error for negative numbers")
+    return Sample(X, y, w, rules, kinds, signs, n_classes, float(w.sum()))
+
+
+def _class_counts(y: np.ndarray, given: int | tuple[int, ...] | None) -> tuple[int, ...]:
+    if given is None:
+        return tuple((y.max(axis=0) + 1).tolist())
+    return given if isinstance(given, tuple) else (given,) * y.shape[1]
+
+
+def candidates(
+    X: ArrayLike,
+    y: ArrayLike,
+    w: ArrayLike | None = None,
+    rules: Rules = DEFAULT,
+    total: float | None = None,
+    bounds: tuple[float, float] = UNBOUNDED,
+) -> list[Candidate]:
+    """Return every split of one node, the refused ones with the rule that refuses them.
+
+    Parameters
+    ----------
+    X : array of shape (n, n_columns)
+        Categorical columns hold codes 0, 1, ...; NaN is missing.
+    y : array of shape (n,) or (n, n_outputs)
+        Class indices or numbers.
+    w : array of shape (n,), optional
+        Row weights > 0.
+    rules : Rules
+    total : float, optional
+        Weight of the whole tree, of which the gains are shares; the node's own by default.
+    bounds : (float, float)
+        Between which monotone constraints further up keep the answers.
+
+    Examples
+    --------
+    >>> for c in candidates([[1.0], [2.0], [3.0]], [0, 0, 1]):
+    ...     print(c.threshold, c.n_left, c.n_right, round(c.gain, 3), c.verdict)
+    1.5 1 2 0.111 admissible
+    2.5 2 1 0.444 admissible
+    """
+    sample = gather(X, y, w, rules)
+    if not np.all(sample.w > 0):
+        raise ValueError("rows of weight 0 take no part in a split; leave them out")
+    return judge_all(replace(sample, total=total or sample.total, bounds=bounds))
+
+
+def judge_all(sample: Sample) -> list[Candidate]:
+    """Return every split of a checked sample; see ``candidates``."""
+    table = []
+    for feature in range(sample.X.shape[1]):
+        missing = np.isnan(sample.X[:, feature])
+        sides: tuple[str | None, ...] = ("right", "left")
+        used = np.ones(len(missing), dtype=bool)
+        if not missing.any():
+            sides = (None,)
+        elif sample.rules.surrogates:  # they will place the missing rows; judge without those
+            sides, used = (None,), ~missing
+        before = sample.impurity(used) if used.any() else 0.0
+        for question in sample.questions(feature):
+            table += [_judge(sample, question, side, used, before) for side in sides]
+        if len(sides) == 2 and not missing.all():
+            table.append(_judge(sample, sample.is_present(feature), "right", used, before))
+    return table
+
+
+def _judge(
+    sample: Sample, question: Question, side: str | None, used: np.ndarray, before: float
+) -> Candidate:
+    x = sample.X[:, question.feature]
+    left = question.yes(x)
+    if side == "left":
+        left |= np.isnan(x)
+    right = used & ~left
+    weights = float(sample.w[left].sum()), float(sample.w[right].sum())
+    after = sample.impurity(left), sample.impurity(right)
+    return Candidate(
+        *question.parts,
+        missing_goes=side,
+        left=left,
+        n_left=int(left.sum()),
+        n_right=int(right.sum()),
+        weight_left=weights[0],
+        weight_right=weights[1],
+        impurity_left=after[0],
+        impurity_right=after[1],
+        gain=impurity_decrease(sample.total, weights, before, *after),
+        verdict=_verdict(sample, question.feature, left, right),
+    )
+
+
+def _verdict(sample: Sample, feature: int, left: np.ndarray, right: np.ndarray) -> str:
+    rules, y, w = sample.rules, sample.y, sample.w
+    if min(left.sum(), right.sum()) < rules.min_samples_leaf:
+        return "min_samples_leaf"
+    if min(w[left].sum(), w[right].sum()) < rules.min_weight_leaf:
+        return "min_weight_leaf"
+    if rules.criterion == "poisson" and not (y[left].any(axis=0) & y[right].any(axis=0)).all():
+        return "poisson needs a positive sum on both sides"
+    sign = sample.signs[feature]
+    if sign:
+        values = sample.number(left), sample.number(right)
+        low, high = sample.bounds
+        if sign * (values[0] - values[1]) > 0 or min(values) < low or max(values) > high:
+            return "monotone constraint"
+    return "admissible"
+
+
+def choose(table: list[Candidate], tolerance: float = 0.0) -> Candidate | None:
+    """Return the admissible candidate with the largest gain.
+
+    Gains that differ by at most ``tolerance`` are a tie: the lowest column wins, then the lowest
+    threshold or the subset that sorts first, then missing values to the right.
+
+    >>> choose(candidates([[1.0], [2.0], [3.0]], [0, 0, 1])).threshold
+    2.5
+    """
+    admissible = [c for c in table if c.verdict == "admissible"]
+    if not admissible:
+        return None
+    bar = max(c.gain for c in admissible) - tolerance
+    best = [c for c in admissible if c.gain >= bar]
+    return min(best, key=lambda c: (*c.order, c.missing_goes == "left"))
