@@ -12,10 +12,11 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -32,9 +33,7 @@ class Rule:
     allows: Callable[[Any], bool]
 
     def __or__(self, other: Rule) -> Rule:
-        return Rule(
-            f"{self.phrase} or {other.phrase}", lambda v: self.allows(v) or other.allows(v)
-        )
+        return Rule(f"{self.phrase} or {other.phrase}", lambda v: self.allows(v) or other.allows(v))
 
 
 def integer(low: int, high: int | None = None) -> Rule:
@@ -49,7 +48,9 @@ def integer(low: int, high: int | None = None) -> Rule:
     return Rule(phrase, allows)
 
 
-def real(low: float, high: float = np.inf, *, open_low: bool = False, open_high: bool = False) -> Rule:
+def real(
+    low: float, high: float = np.inf, *, open_low: bool = False, open_high: bool = False
+) -> Rule:
     """Return the rule of a number between two ends."""
     left, right = "(" if open_low else "[", ")" if open_high else "]"
     phrase = f"a number in {left}{low:g}, {high:g}{right}"
@@ -61,7 +62,10 @@ def real(low: float, high: float = np.inf, *, open_low: bool = False, open_high:
             return False
         above = value > low if open_low else value >= low
         below = value < high if open_high else value <= high
-        return bool(above and below and np.isfinite(value))
+        try:
+            return bool(above and below and math.isfinite(value))
+        except OverflowError:  # an int beyond float64
+            return False
 
     return Rule(phrase, allows)
 
@@ -81,7 +85,9 @@ def one_of(*options: Any) -> Rule:
     phrase = shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " or " + shown[-1]
 
     def allows(value: Any) -> bool:
-        return any(value is option or (isinstance(value, str) and value == option) for option in options)
+        return any(
+            value is option or (isinstance(value, str) and value == option) for option in options
+        )
 
     return Rule(phrase, allows)
 
@@ -94,11 +100,11 @@ def text_or(phrase: str, *types: type) -> Rule:
 anything = Rule("anything", lambda _: True)
 flag = Rule("True or False", lambda v: isinstance(v, (bool, np.bool_)))
 none = one_of(None)
-seed = Rule(
-    "None, an int ≥ 0, a RandomState or a Generator",
-    lambda v: v is None
-    or isinstance(v, (np.random.RandomState, np.random.Generator))
-    or (isinstance(v, Integral) and not isinstance(v, bool) and v >= 0),
+seed = (
+    integer(0, 2**32 - 1)
+    | text_or("a RandomState", np.random.RandomState)
+    | text_or("a Generator", np.random.Generator)
+    | none
 )
 jobs = Rule(
     "a positive int, a negative int (-1: all cores) or None",
@@ -109,7 +115,7 @@ jobs = Rule(
 class Declared:
     """Mixin: parameters are declared in ``_rules``; unknown ones are refused with a suggestion."""
 
-    _rules: Mapping[str, Rule] = {}
+    _rules: ClassVar[Mapping[str, Rule]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -120,7 +126,8 @@ class Declared:
         """Set parameters by name (``estimator__name`` for nested ones); return the estimator."""
         known = self.get_params(deep=True)  # type: ignore[attr-defined]
         for name in params:
-            if name.partition("__")[0] not in known and name not in known:
+            owner, _, inner = name.partition("__")
+            if name not in known and not (inner and hasattr(known.get(owner), "set_params")):
                 raise _unknown(type(self).__name__, name, known)
         return super().set_params(**params)  # type: ignore[misc]
 

@@ -197,7 +197,23 @@ def test_the_document_is_the_documented_one():
     }
 
 
+@pytest.mark.parametrize("notes", [None, {}, {"target": "Größe", "": "a\nb", "$array": "0"}])
+def test_notes_come_back(notes):
+    file = io.BytesIO()
+    save(RandomTreeClassifier().fit(0), file, notes=notes)
+    assert load(file.getvalue()).notes_ == (notes or {})
+    assert ("notes" in read(file.getvalue())) == bool(notes)
+
+
 # ---------------------------------------------------------------------- what cannot be saved
+@pytest.mark.parametrize(
+    "notes", [{"rows": 3}, {3: "rows"}, {"a": {"b": "c"}}, ["target"], [], "target"]
+)
+def test_notes_that_are_not_strings_are_refused(notes):
+    with pytest.raises(ParameterError, match="notes must be a dict of str to str"):
+        save(RandomTreeClassifier().fit(0), io.BytesIO(), notes=notes)
+
+
 def test_an_unfitted_model_has_nothing_to_save(tmp_path):
     with pytest.raises(NotFittedError, match=r"RandomTreeClassifier.*call fit first"):
         save(RandomTreeClassifier(), tmp_path / "model.arb")
@@ -248,6 +264,10 @@ BAD_DOCUMENTS = [
     ({"parameters": {"$dict": [[1, 2]]}}, "makes no sense .*TypeError"),
     ({"schema": None}, "schema"),
     ({"schema": {}}, "schema"),
+    ({"notes": None}, "notes are not a dictionary of strings"),
+    ({"notes": {"target": 3}}, "notes are not a dictionary of strings"),
+    ({"notes": {"target": {"name": "y"}}}, "notes are not a dictionary of strings"),
+    ({"notes": {"$dict": [[1, "y"]]}}, "notes are not a dictionary of strings"),
     ({"state": None}, "not a dictionary"),
     ({"state": {}}, "makes no sense .*KeyError: 'tree'"),
     ({"state": {"tree": 3, "classes": 4}}, "the tree is not a dictionary of arrays"),

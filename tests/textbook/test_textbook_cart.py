@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from arboretum.textbook.cart import grow, predict, predict_proba, route, surrogates
-from arboretum.textbook.impurity import CLASS_CRITERIA, CRITERIA, friedman_improvement
+from arboretum.textbook.impurity import CLASS_CRITERIA, CRITERIA
 from arboretum.textbook.splits import Rules, candidates, choose, cut_points, subsets
 
 NAN = np.nan
@@ -180,10 +180,14 @@ def test_refused_splits_name_the_rule():
     assert [c.verdict == "admissible" for c in down] == [False, False, True, True]
 
 
-def test_friedman_gain_is_friedmans_score_per_weight():
+def test_friedmans_score_gains_as_the_squared_error_unless_there_are_several_targets():
     X, y, w = make(9, "friedman_mse", n=30)
-    for c in candidates(X, y, w, Rules("friedman_mse"))[::7]:
-        assert_allclose(c.gain, friedman_improvement(y, c.left, w) / w.sum(), rtol=1e-9)
+    friedman, squared = (
+        candidates(X, y, w, Rules(criterion)) for criterion in ("friedman_mse", "squared_error")
+    )
+    assert_allclose([c.gain for c in friedman], [c.gain for c in squared], rtol=1e-9)
+    opposite = candidates(X, np.column_stack([y, -y]), w, Rules("friedman_mse"))
+    assert_allclose([c.gain for c in opposite], 0.0, atol=1e-15)
 
 
 def test_ties_go_to_the_lowest_column_then_threshold_then_missing_right():

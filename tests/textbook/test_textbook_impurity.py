@@ -30,7 +30,7 @@ from arboretum.textbook.impurity import (
     weighted_median,
 )
 
-MODULES = ("", ".impurity", ".cart", ".pruning")
+MODULES = ("", ".impurity", ".splits", ".cart", ".pruning")
 
 
 @pytest.mark.parametrize("name", MODULES)

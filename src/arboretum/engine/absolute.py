@@ -210,9 +210,7 @@ def scan_absolute(entries, targets, nodes, signs, rules, found):
                 before += _error(whole, 1, count, top, all_w, state[1], values, lo, o)[0]
                 scale = math.ldexp(1.0, nodes.weight_shift[k] - nodes.sum_shift[k])
                 order = (signs[k], nodes.lower[k] * scale, nodes.upper[k] * scale, bounded)
-                _errors_along(
-                    entries, lo, last, count, targets, o, trees, state, order, errors
-                )
+                _errors_along(entries, lo, last, count, targets, o, trees, state, order, errors)
             error, cut = _best_cut(
                 entries, weight, lo, first, last, left_w, errors, min_weight, all_w
             )

@@ -108,7 +108,7 @@ def scan_categories(codes, rows, row, nodes, columns, rules, table, counter, fou
     for k in range(len(nodes.start)):
         gone = columns.n_codes[k]
         n = count_codes(
-            codes, columns.index[k], rows, row, nodes.start[k], nodes.end[k], gone, k, counter
+            codes, columns.slot[k], rows, row, nodes.start[k], nodes.end[k], gone, k, counter
         )
         subsets = not single and n <= EXHAUSTIVE
         _order(counter, n, nodes.total[k], nodes.weight[k], single, subsets)
@@ -116,9 +116,7 @@ def scan_categories(codes, rows, row, nodes, columns, rules, table, counter, fou
         found.constant[k] = n + (slot >= 0) < 2
         best, place, side = REFUSED, np.int64(0), 0
         if subsets and n > 0:
-            best, place, side = _all_subsets(
-                counter, n, slot, weight, count, nodes, k, how, table
-            )
+            best, place, side = _all_subsets(counter, n, slot, weight, count, nodes, k, how, table)
         elif not subsets:
             best, place, side = walk_codes(counter, n, slot, weight, count, nodes, k, how, table)
         found.score[k], found.cut[k], found.missing_left[k] = best * known, place, side
@@ -132,7 +130,7 @@ def choose_categories(codes, rows, row, nodes, columns, rules, cut, exhaustive, 
         for c in range(takes.shape[1]):
             takes[k, c] = 2
         n = count_codes(
-            codes, columns.index[k], rows, row, nodes.start[k], nodes.end[k], columns.n_codes[k], k,
+            codes, columns.slot[k], rows, row, nodes.start[k], nodes.end[k], columns.n_codes[k], k,
             counter,
         )  # fmt: skip
         subsets = exhaustive and not single and n <= EXHAUSTIVE
@@ -148,7 +146,7 @@ def rank_categories(codes, rows, row, nodes, columns, rules, counter, rank):
     single = _one_axis(nodes.total.shape[1], rules[3], rules[4])
     for k in range(len(nodes.start)):
         n = count_codes(
-            codes, columns.index[k], rows, row, nodes.start[k], nodes.end[k], columns.n_codes[k], k,
+            codes, columns.slot[k], rows, row, nodes.start[k], nodes.end[k], columns.n_codes[k], k,
             counter,
         )  # fmt: skip
         if columns.categorical[k]:

@@ -43,11 +43,7 @@ def _entropy_score(left, total, left_weight, weight, outputs, table):
         _xlogx(weight, table) - _xlogx(left_weight, table) - _xlogx(right_weight, table)
     )
     for c in range(len(left)):
-        gain += (
-            _xlogx(left[c], table)
-            + _xlogx(total[c] - left[c], table)
-            - _xlogx(total[c], table)
-        )
+        gain += _xlogx(left[c], table) + _xlogx(total[c] - left[c], table) - _xlogx(total[c], table)
     return max(gain / (np.float64(weight) * _LN2 * outputs), 0.0)
 
 
@@ -107,7 +103,7 @@ def _walk(entries, row, nodes, k, first, last, before, left, total, how, table):
         and outputs == 1
         and least == 1
         and not bounded
-        and (criterion == GINI or criterion == ENTROPY)
+        and criterion in (GINI, ENTROPY)
     )
     mean_channel = 1 if len(row.label) else 0
     best, place = REFUSED, np.int64(0)

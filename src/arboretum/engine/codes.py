@@ -15,7 +15,7 @@ import numpy as np
 from arboretum.engine.jit import inline, kernel
 from arboretum.engine.order import MISSING, NEW, POSITION
 
-__all__ = ["bin_codes", "codes_from_list", "sort_nodes", "sort_keys"]
+__all__ = ["bin_codes", "codes_from_list", "sort_keys", "sort_nodes"]
 
 _SHIFT = np.uint64(30)
 _LOW = np.uint64((1 << 30) - 1)
@@ -109,7 +109,7 @@ def sort_nodes(codes, rows, start, end, columns, rank, scratch, out, constant):
     keys, spare = scratch[0], scratch[1]
     for k in range(len(start)):
         lo, n = start[k], end[k] - start[k]
-        code_of = codes[columns.index[k]]
+        code_of = codes[columns.slot[k]]
         gone = columns.n_codes[k]
         for i in range(n):
             c = np.int64(code_of[rows[lo + i]])

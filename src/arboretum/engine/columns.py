@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,7 @@ __all__ = ["FEW", "ColumnStore", "store_columns"]
 
 FEW = 32  # so many distinct values are counted in nodes of any size rather than sorted,
 _REPEATS = 16  # if each occurs so often on average
+_SERIAL = 20_000  # values below which threads do not pay
 
 
 @dataclass(frozen=True)
@@ -84,60 +85,58 @@ def store_columns(
     n = matrix.n_rows if rows is None else len(rows)
     numeric = [f for f, c in enumerate(columns) if c.kind != "categorical"]
     lists = np.empty((len(numeric), n), np.uint32)
-    tables: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
+    tables: dict[int, _Table] = {}  # of the numeric features kept as codes
+
+    def values_of(feature: int) -> np.ndarray:
+        values = matrix.column(feature)
+        return values if rows is None else values[rows]
 
     def sort(slot: int) -> None:
-        feature = numeric[slot]
-        values = matrix.column(feature)
-        if rows is not None:
-            values = values[rows]
+        values = values_of(numeric[slot])
         distinct = sort_column(values, lists[slot])
         if all_codes or max_bins is not None or distinct <= min(FEW, n // _REPEATS):
-            tables[slot] = _value_table(lists[slot], values, distinct, max_bins)
+            tables[numeric[slot]] = _value_table(lists[slot], values, distinct, max_bins)
 
-    parallel.run(sort, range(len(numeric)), n_jobs if n * len(numeric) > 20_000 else 1)
-    kept = [slot for slot in range(len(numeric)) if slot not in tables]
-    coded = sorted([numeric[slot] for slot in tables] + _categories(columns))
-    n_codes = np.array(
-        [
-            len(columns[f].categories or ())
-            if columns[f].kind == "categorical"
-            else len(tables[numeric.index(f)][1])
-            for f in coded
-        ],
-        dtype=np.int64,
-    )
-    codes = np.empty((len(coded), n), _smallest_dtype(int(n_codes.max(initial=0))))
+    parallel.run(sort, range(len(numeric)), n_jobs if n * len(numeric) > _SERIAL else 1)
+    coded = [f for f, c in enumerate(columns) if c.kind == "categorical" or f in tables]
+    n_codes = np.array([_count_codes(columns[f], tables.get(f)) for f in coded], dtype=np.int64)
+    codes: np.ndarray = np.empty((len(coded), n), _smallest_dtype(int(n_codes.max(initial=0))))
+    slot_of = {feature: slot for slot, feature in enumerate(numeric)}
 
     def code(j: int) -> None:
         feature = coded[j]
-        if columns[feature].kind == "categorical":
-            values = matrix.column(feature)
-            values = values if rows is None else values[rows]
-            codes[j] = np.where(np.isnan(values), n_codes[j], values)
+        if feature in tables:
+            codes_from_list(
+                lists[slot_of[feature]], tables[feature].code_of_value, n_codes[j], codes[j]
+            )
         else:
-            slot = numeric.index(feature)
-            codes_from_list(lists[slot], tables[slot][0], n_codes[j], codes[j])
+            values = values_of(feature)
+            codes[j] = np.where(np.isnan(values), n_codes[j], values)
 
-    parallel.run(code, range(len(coded)), n_jobs if n * len(coded) > 20_000 else 1)
-    if not kept:
-        lists = np.empty((0, 0), np.uint32)
+    parallel.run(code, range(len(coded)), n_jobs if n * len(coded) > _SERIAL else 1)
+    kept = [f for f in numeric if f not in tables]
     return ColumnStore(
-        lists=lists,
-        list_slots=np.array(kept, dtype=np.int64),
-        list_features=np.array([numeric[slot] for slot in kept], dtype=np.int64),
+        lists=lists if kept else np.empty((0, 0), np.uint32),
+        list_slots=np.array([slot_of[f] for f in kept], dtype=np.int64),
+        list_features=np.array(kept, dtype=np.int64),
         codes=codes,
         code_features=np.array(coded, dtype=np.int64),
         n_codes=n_codes,
-        categorical=np.array([columns[f].kind == "categorical" for f in coded], dtype=np.bool_),
-        values=_join_tables(
-            [tables[numeric.index(f)] if f in numeric else None for f in coded]
-        ),
+        categorical=np.array([f not in tables for f in coded], dtype=np.bool_),
+        values=_join_tables([tables.get(f) for f in coded]),
     )
 
 
-def _categories(columns: Sequence[Column]) -> list[int]:
-    return [f for f, c in enumerate(columns) if c.kind == "categorical"]
+class _Table(NamedTuple):
+    """How the distinct values of a column became codes."""
+
+    code_of_value: np.ndarray  # int64, one per distinct value in order
+    low: np.ndarray  # float64, smallest value of each code
+    high: np.ndarray  # float64, largest value of each code
+
+
+def _count_codes(column: Column, table: _Table | None) -> int:
+    return len(column.categories or ()) if table is None else len(table.low)
 
 
 def _smallest_dtype(largest: int) -> type:
@@ -148,22 +147,24 @@ def _smallest_dtype(largest: int) -> type:
 
 def _value_table(
     entries: np.ndarray, values: np.ndarray, distinct: int, max_bins: int | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the code of each distinct value, and each code's smallest and largest value."""
+) -> _Table:
+    """Give every distinct value of a sorted column its code."""
     first = (entries & NEW != 0) & (entries & MISSING == 0)
     seen = values[entries[first] & POSITION]
     code_of_value = np.arange(distinct, dtype=np.int64)
     if max_bins is None or distinct <= max_bins:
-        return code_of_value, seen, seen
+        return _Table(code_of_value, seen, seen)
     bins = bin_codes(entries, max_bins, code_of_value)
     edges = np.searchsorted(code_of_value, np.arange(bins + 1))
-    return code_of_value, seen[edges[:-1]], seen[edges[1:] - 1]
+    return _Table(code_of_value, seen[edges[:-1]], seen[edges[1:] - 1])
 
 
-def _join_tables(tables: list) -> Values:
-    lengths = [0 if t is None else len(t[1]) for t in tables]
-    start = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64) if tables else np.zeros(0, np.int64)
-    low = [t[1] for t in tables if t is not None]
-    high = [t[2] for t in tables if t is not None]
-    empty = [np.zeros(0)]
-    return Values(start, np.concatenate(low or empty), np.concatenate(high or empty))
+def _join_tables(tables: Sequence[_Table | None]) -> Values:
+    """Put the value tables one behind the other; a category has none."""
+    empty = np.zeros(0)
+    low = [empty if t is None else t.low for t in tables]
+    high = [empty if t is None else t.high for t in tables]
+    lengths = np.array([len(values) for values in low], dtype=np.int64)
+    return Values(
+        np.cumsum(lengths) - lengths, np.concatenate([*low, empty]), np.concatenate([*high, empty])
+    )

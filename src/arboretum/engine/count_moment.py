@@ -45,11 +45,15 @@ def scan_counts_moment(codes, rows, row, nodes, columns, rules, found):
     most = 1
     for k in range(len(nodes.start)):
         most = max(most, columns.n_codes[k] + 1)
-    counts, weights, sums = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
+    counts, weights, sums = (
+        np.empty(most, np.int64),
+        np.empty(most, np.int64),
+        np.empty(most, np.int64),
+    )
     for k in range(len(nodes.start)):
         gone = columns.n_codes[k]
         _fill(
-            codes, columns.index[k], rows, row, nodes.start[k], nodes.end[k], gone + 1,
+            codes, columns.slot[k], rows, row, nodes.start[k], nodes.end[k], gone + 1,
             counts, weights, sums,
         )  # fmt: skip
         missing = counts[gone]
@@ -84,4 +88,8 @@ def scan_counts_moment(codes, rows, row, nodes, columns, rules, found):
                 ):  # fmt: skip
                     best, cut, best_side = score, np.int64(c), side
         found.constant[k] = met + (missing > 0 and not skip_missing) < 2
-        found.score[k], found.cut[k], found.missing_left[k] = best * (w / all_weight), cut, best_side
+        found.score[k], found.cut[k], found.missing_left[k] = (
+            best * (w / all_weight),
+            cut,
+            best_side,
+        )

@@ -26,7 +26,7 @@ __all__ = ["Columns", "Counter", "count_codes", "make_counter", "scan_counts"]
 class Columns(NamedTuple):
     """Per node of a batch: the column it is searched on."""
 
-    index: np.ndarray  # (k,) int64: row of the array of codes
+    slot: np.ndarray  # (k,) int64: row of the array of codes
     n_codes: np.ndarray  # (k,) int64: number of codes; that code itself means missing
     categorical: np.ndarray  # (k,) bool
     sign: np.ndarray  # (k,) int8: its monotone constraint
@@ -203,7 +203,7 @@ def scan_counts(codes, rows, row, nodes, columns, rules, table, counter, found):
         gone = columns.n_codes[k]
         how = (min_leaf, criterion, outputs, columns.sign[k], labels)
         n = count_codes(
-            codes, columns.index[k], rows, row, nodes.start[k], nodes.end[k], gone, k, counter
+            codes, columns.slot[k], rows, row, nodes.start[k], nodes.end[k], gone, k, counter
         )
         for i in range(n):
             counter.key[i] = np.float64(counter.seen[i])

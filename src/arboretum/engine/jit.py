@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import sys
 import tempfile
 from collections.abc import Callable
@@ -32,30 +33,53 @@ F = TypeVar("F", bound=Callable)
 
 def cache_directory() -> Path:
     """Return where compiled kernels are kept; ``ARBORETUM_CACHE_DIR`` moves it."""
+    return _user_cache() / _kernel_set()
+
+
+def _user_cache() -> Path:
     base = os.environ.get("ARBORETUM_CACHE_DIR") or os.environ.get("NUMBA_CACHE_DIR")
     if base:
-        root = Path(base)
-    elif sys.platform == "darwin":
-        root = Path.home() / "Library" / "Caches" / "arboretum"
-    elif os.name == "nt":
-        root = Path(os.environ.get("LOCALAPPDATA", Path.home())) / "arboretum" / "cache"
-    else:
-        root = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "arboretum"
+        return Path(base)
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "arboretum"
+    if os.name == "nt":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home()) / "arboretum" / "cache"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "arboretum"
+
+
+def _kernel_set() -> str:
+    """Name the kernels of this version, these sources and this way of compiling."""
     digest = hashlib.sha256()
     for source in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(source.read_bytes())
-    return root / f"kernels-{arboretum.__version__}-{digest.hexdigest()[:8]}"
+    name = f"kernels-{arboretum.__version__}-{digest.hexdigest()[:8]}"
+    # Numba does not tell checked code from unchecked code when it reads its cache
+    return f"{name}-checked" if numba.config.BOUNDSCHECK else name
 
 
-def _writable_cache() -> str:
-    """Return the cache directory, or a private temporary one where it cannot be written."""
-    wanted = cache_directory()
-    try:
-        wanted.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=wanted):
-            return str(wanted)
-    except OSError:
-        return str(Path(tempfile.gettempdir()) / f"arboretum-{os.getuid()}" / wanted.name)
+def _writable_cache() -> str | None:
+    """Return a directory that can be written: the user's, a private temporary one, or none."""
+    for find in (cache_directory, _private_temporary):
+        try:
+            directory = find()
+            directory.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=directory):
+                return str(directory)
+        except (OSError, RuntimeError):  # read-only, full, or a user without a home
+            continue
+    return None
+
+
+def _private_temporary() -> Path:
+    """Return a directory under the temporary one that nobody else can have put code into."""
+    if not hasattr(os, "getuid"):  # on Windows the temporary directory is the user's own
+        return Path(tempfile.gettempdir()) / "arboretum" / _kernel_set()
+    private = Path(tempfile.gettempdir()) / f"arboretum-{os.getuid()}"
+    private.mkdir(mode=0o700, exist_ok=True)
+    found = private.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
+        raise OSError(f"{private} is not this user's own")
+    return private / _kernel_set()
 
 
 _CACHE = _writable_cache()
@@ -63,6 +87,8 @@ _CACHE = _writable_cache()
 
 def kernel(function: F) -> F:
     """Compile ``function`` on first use; it runs without the GIL and is cached on disk."""
+    if _CACHE is None:
+        return numba.njit(nogil=True)(function)
     # Numba takes its cache directory from a global setting at decoration: lend it ours.
     theirs = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = _CACHE

@@ -12,12 +12,14 @@ import itertools
 import os
 import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from numbers import Integral
 
 from arboretum.errors import ParameterError
 
 __all__ = ["blocks", "effective_jobs", "run"]
+
+_MOST_THREADS = 1024  # more never help; work is cut into pieces by their number
 
 _pool: ThreadPoolExecutor | None = None
 _pool_size = 0
@@ -48,16 +50,18 @@ def effective_jobs(n_jobs: int | None) -> int:
 
     if n_jobs is None:
         configured = joblib.parallel.get_active_backend()[1]
-        if configured is not None and configured != 1:
+        if configured is not None:
             return effective_jobs(configured)
-        limit = os.environ.get("OMP_NUM_THREADS", "")
+        limit = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]  # "4,2": for two levels
         cores = _cores(_affinity())
         return min(cores, int(limit)) if limit.isdigit() and int(limit) > 0 else cores
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
         raise ParameterError(
             f"n_jobs must be a positive int, a negative int (-1: all cores) or None, got {n_jobs!r}"
         )
-    return int(n_jobs) if n_jobs > 0 else max(1, _cores(_affinity()) + 1 + int(n_jobs))
+    if n_jobs > 0:
+        return min(int(n_jobs), _MOST_THREADS)
+    return max(1, _cores(_affinity()) + 1 + int(n_jobs))
 
 
 def _affinity() -> int:
@@ -81,16 +85,16 @@ def blocks(n_items: int, n_blocks: int) -> list[tuple[int, int]]:
     """
     n_blocks = max(1, min(n_blocks, n_items))
     return [
-        (n_items * k // n_blocks, n_items * (k + 1) // n_blocks)
-        for k in range(n_blocks)
-        if n_items
+        (n_items * k // n_blocks, n_items * (k + 1) // n_blocks) for k in range(n_blocks) if n_items
     ]
 
 
 def run(work: Callable, items: Iterable, n_jobs: int) -> None:
     """Call ``work(item)`` for every item on up to ``n_jobs`` threads; the first error is raised.
 
-    Items are taken one by one, so uneven pieces balance. The order of execution is not defined.
+    Items are taken one by one, so uneven pieces balance. The order of execution is not defined. After
+    an error no thread starts another item. ``work`` may itself call `run`: nobody ever waits for a
+    helper that has not begun, so a busy pool costs speed, never a deadlock.
     """
     items = list(items)
     n_jobs = min(n_jobs, len(items))
@@ -99,20 +103,24 @@ def run(work: Callable, items: Iterable, n_jobs: int) -> None:
             work(item)
         return
     counter = itertools.count()
+    failed = threading.Event()
 
     def take_items() -> None:
-        while (k := next(counter)) < len(items):
-            work(items[k])
+        while (k := next(counter)) < len(items) and not failed.is_set():
+            try:
+                work(items[k])
+            except BaseException:
+                failed.set()
+                raise
 
-    futures = [_get_pool(n_jobs - 1).submit(take_items) for _ in range(n_jobs - 1)]
+    pool = _get_pool(n_jobs - 1)
+    futures = [pool.submit(take_items) for _ in range(n_jobs - 1)]
     try:
         take_items()
     finally:
-        next_free = len(items)
-        counter = itertools.count(next_free)  # on an error the others stop at their next item
-        for future in futures:
-            future.exception()
-    for future in futures:
+        helping = [future for future in futures if not future.cancel()]
+        wait(helping)
+    for future in helping:
         future.result()
 
 

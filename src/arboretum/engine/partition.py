@@ -46,7 +46,7 @@ def mark_lists(lists, slots, start, end, cut, missing_left, side, has_missing):
 def mark_codes(codes, columns, rows, start, end, cut, missing_left, side, has_missing, above):
     """Mark a cut of each node's column of codes; ``above``: the first code on the right, or -1."""
     for k in range(len(start)):
-        code_of = codes[columns.index[k]]
+        code_of = codes[columns.slot[k]]
         gone = columns.n_codes[k]
         first = np.int64(gone)
         has_missing[k] = False
@@ -66,7 +66,7 @@ def mark_codes(codes, columns, rows, start, end, cut, missing_left, side, has_mi
 def mark_categories(codes, columns, rows, start, end, takes, missing_left, side, has_missing):
     """Mark the rows of each node's category split; ``takes[k, code]`` is 1 for left."""
     for k in range(len(start)):
-        code_of = codes[columns.index[k]]
+        code_of = codes[columns.slot[k]]
         gone = columns.n_codes[k]
         has_missing[k] = False
         for p in range(start[k], end[k]):

@@ -33,7 +33,9 @@ class Values(NamedTuple):
 @inline
 def coin(key, feature, code):
     """Return 1 if the category ``code`` of a column goes left at the node with this key, else 0."""
-    return np.int64(mix(mix(key, np.uint64(feature)), np.uint64(code) + np.uint64(2)) & np.uint64(1))
+    return np.int64(
+        mix(mix(key, np.uint64(feature)), np.uint64(code) + np.uint64(2)) & np.uint64(1)
+    )
 
 
 @inline
@@ -62,7 +64,7 @@ def draw_lists(codes, rows, nodes, columns, features, keys, values, out, last_le
     for k in range(len(start)):
         lo, hi = start[k], end[k]
         gone, categorical = columns.n_codes[k], columns.categorical[k]
-        code_of = codes[columns.index[k]]
+        code_of = codes[columns.slot[k]]
         key, feature = keys[k], features[k]
         low, high = np.int64(gone), np.int64(-1)
         lefts, rights = False, False
@@ -77,7 +79,7 @@ def draw_lists(codes, rows, nodes, columns, features, keys, values, out, last_le
                         rights = True
         cut = low
         if low < high and not categorical:
-            _, cut = draw_cut(key, feature, low, high, values.start[columns.index[k]], values)
+            _, cut = draw_cut(key, feature, low, high, values.start[columns.slot[k]], values)
         last_left[k] = cut
         lonely = not (lefts and rights)  # all coins fell alike: the smallest code goes left alone
         at, groups = lo, 0
@@ -106,12 +108,12 @@ def draw_again(codes, rows, nodes, columns, features, keys, values, threshold):
         gone = columns.n_codes[k]
         low, high = np.int64(gone), np.int64(-1)
         for p in range(nodes.start[k], nodes.end[k]):
-            c = np.int64(codes[columns.index[k], rows[p]])
+            c = np.int64(codes[columns.slot[k], rows[p]])
             if c != gone:
                 low, high = min(low, c), max(high, c)
         threshold[k] = np.nan
         if low < high:
-            first = values.start[columns.index[k]]
+            first = values.start[columns.slot[k]]
             threshold[k], _ = draw_cut(keys[k], features[k], low, high, first, values)
 
 
@@ -126,7 +128,7 @@ def toss_categories(codes, rows, nodes, columns, features, keys, cut, takes):
         gone = columns.n_codes[k]
         low, lefts, rights = np.int64(gone), False, False
         for p in range(nodes.start[k], nodes.end[k]):
-            c = np.int64(codes[columns.index[k], rows[p]])
+            c = np.int64(codes[columns.slot[k], rows[p]])
             if c != gone:
                 takes[k, c] = coin(keys[k], features[k], c)
                 lefts, rights = lefts or takes[k, c] == 1, rights or takes[k, c] == 0

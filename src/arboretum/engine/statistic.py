@@ -41,7 +41,9 @@ _SUM_BITS = 61
 class Rows(NamedTuple):
     """Per position (see partition.py): what the row adds to its side of a split."""
 
-    number: np.ndarray  # (n, outputs) int64: targets on the node's grid; (n, 1) uint8/int64 class-1 weight
+    number: (
+        np.ndarray
+    )  # (n, outputs) int64: targets on the node's grid; (n, 1) uint8/int64 class-1 weight
     label: np.ndarray  # (n, outputs) int32: channel of the row's class in each output, or empty
     weight: np.ndarray  # (n,) int64 on the node's grid; empty when every row weighs 1
 
@@ -96,7 +98,9 @@ def prepare_classes(rows, labels, offsets, weights, whole, min_weight, row, node
     outputs = labels.shape[1]
     for k in range(len(nodes.start)):
         start, end = nodes.start[k], nodes.end[k]
-        on_grid, _ = _weigh_node(rows, start, end, weights, whole, row.weight, nodes.weight_shift, k)
+        on_grid, _ = _weigh_node(
+            rows, start, end, weights, whole, row.weight, nodes.weight_shift, k
+        )
         nodes.weight[k] = on_grid
         nodes.min_weight[k] = np.int64(
             math.ceil(min_weight * math.ldexp(1.0, nodes.weight_shift[k]))
@@ -116,7 +120,9 @@ def prepare_binary(rows, labels, weights, whole, min_weight, row, nodes):
     """Two classes, one output: the weight of class 1 is the only sum that matters."""
     for k in range(len(nodes.start)):
         start, end = nodes.start[k], nodes.end[k]
-        on_grid, _ = _weigh_node(rows, start, end, weights, whole, row.weight, nodes.weight_shift, k)
+        on_grid, _ = _weigh_node(
+            rows, start, end, weights, whole, row.weight, nodes.weight_shift, k
+        )
         nodes.weight[k] = on_grid
         shift = nodes.weight_shift[k]
         nodes.sum_shift[k] = shift

@@ -36,12 +36,13 @@ REGISTRY = {
 }
 
 _KEYS = {"format", "arboretum", "model", "parameters", "schema", "state"}
+_OPTIONAL_KEYS = {"notes"}  # only written when there are any
 
 # What reading nonsense as numbers, names and positions can raise.
 _NONSENSE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
-def save(model: Any, path: Target) -> None:
+def save(model: Any, path: Target, *, notes: dict[str, str] | None = None) -> None:
     """Save a fitted estimator.
 
     The file appears complete or not at all. The same model gives the same bytes on every machine.
@@ -52,11 +53,15 @@ def save(model: Any, path: Target) -> None:
         A fitted estimator of arboretum.
     path : path or binary file
         Where to; an existing file is replaced. By custom it ends in ``.arb``.
+    notes : dict of str to str, optional
+        A few words to keep with the model, such as the name of its target column. `load` gives them
+        back as ``model.notes_``; they are not saved again unless they are passed again.
 
     Raises
     ------
     ParameterError
-        If the estimator is not one of arboretum's, or a parameter has no plain form (a function).
+        If the estimator is not one of arboretum's, a parameter has no plain form (a function), or
+        a note is not a string.
     sklearn.exceptions.NotFittedError
         If there is nothing to save yet.
 
@@ -68,9 +73,10 @@ def save(model: Any, path: Target) -> None:
     >>> X, y = load_iris(return_X_y=True)
     >>> model = CARTClassifier(max_depth=2).fit(X, y)
     >>> file = io.BytesIO()
-    >>> save(model, file)
-    >>> load(file.getvalue()).predict(X[:2])
-    array([0, 0])
+    >>> save(model, file, notes={"target": "species"})
+    >>> again = load(file.getvalue())
+    >>> again.predict(X[:2]), again.notes_
+    (array([0, 0]), {'target': 'species'})
     """
     name = type(model).__name__
     if name not in REGISTRY or _find(name) is not type(model):
@@ -93,6 +99,10 @@ def save(model: Any, path: Target) -> None:
         "schema": model.schema_.to_state(),
         "state": encode(model._get_fitted_state(), f"the fitted state of {name}"),
     }
+    if notes is not None and not _are_notes(notes):
+        raise ParameterError(f"notes must be a dict of str to str, got {short_repr(notes)}")
+    if notes:
+        document["notes"] = encode(dict(notes), "the notes")
     write(path, document)
 
 
@@ -107,7 +117,8 @@ def load(path: Source) -> Any:
     Returns
     -------
     estimator
-        Of the class that was saved, fitted, with the same parameters.
+        Of the class that was saved, fitted, with the same parameters. ``notes_`` holds the notes
+        it was saved with; empty if there were none.
 
     Raises
     ------
@@ -149,7 +160,12 @@ def _build(document: dict[str, Any]) -> Any:
         parameters, state = decode(document["parameters"]), decode(document["state"])
         if not isinstance(parameters, dict) or not isinstance(state, dict):
             raise ModelFileError("its parameters or its state are not a dictionary: it is damaged")
-        return _find(name)._from_fitted_state(parameters, schema, state)
+        notes = decode(document.get("notes", {}))
+        if not _are_notes(notes):
+            raise ModelFileError("its notes are not a dictionary of strings: it is damaged")
+        model = _find(name)._from_fitted_state(parameters, schema, state)
+        model.notes_ = notes
+        return model
     except ModelFileError:
         raise
     # Estimators check what they are given; this is the net below them: no file may crash a reader.
@@ -169,9 +185,15 @@ def _check_format(document: dict[str, Any]) -> None:
             f"{short_repr(document.get('arboretum'))}; this is arboretum {__version__} and reads "
             f"up to format {MODEL_FORMAT}: upgrade with `pip install --upgrade arboretum`"
         )
-    if set(document) != _KEYS:
-        odd = sorted(set(document) ^ _KEYS)
+    odd = sorted((set(document) - _OPTIONAL_KEYS) ^ _KEYS)
+    if odd:
         raise ModelFileError(f"it is damaged: missing or surplus entries {short_repr(odd)}")
+
+
+def _are_notes(notes: object) -> bool:
+    return isinstance(notes, dict) and all(
+        isinstance(key, str) and isinstance(text, str) for key, text in notes.items()
+    )
 
 
 def _find(name: str) -> Any:

@@ -8,7 +8,7 @@ class k, ȳ the weighted mean, m the weighted median.
     numbers    squared_error    Σ w_i (y_i - ȳ)² / W
                absolute_error   Σ w_i |y_i - m| / W
                poisson          Σ w_i y_i log(y_i / ȳ) / W     (half the deviance; 0 log 0 = 0)
-               friedman_mse     as squared_error: Friedman's score is W times its decrease
+               friedman_mse     as squared_error; splits go by Friedman's score (see there)
 
 A split of a node (weight W_t, of W in the whole tree) is worth the impurity it removes:
 
@@ -231,7 +231,8 @@ def poisson_deviance(y: ArrayLike, w: ArrayLike | None = None) -> float:
 def friedman_improvement(y: ArrayLike, left: ArrayLike, w: ArrayLike | None = None) -> float:
     """Return Friedman's score of a split, W_L W_R / (W_L + W_R) · (ȳ_L - ȳ_R)².
 
-    It is W_t times the decrease of the squared error, so both rank the splits of a node alike.
+    It is W_t times the decrease of the squared error, so both rank the splits of a node alike. With
+    several targets it is not: ȳ is then the mean over the targets, so opposite moves cancel out.
 
     >>> y = [1.0, 2.0, 3.0, 6.0]
     >>> friedman_improvement(y, [True, True, False, False])
@@ -240,6 +241,7 @@ def friedman_improvement(y: ArrayLike, left: ArrayLike, w: ArrayLike | None = No
     9.0
     """
     y = np.asarray(y, dtype=np.float64)
+    y = y.reshape(len(y), -1).mean(axis=1)
     left = np.asarray(left, dtype=bool)
     w = _weights(y, w)
     w_left, w_right = w[left].sum(), w[~left].sum()
@@ -283,7 +285,7 @@ def impurity(
         parts = [absolute_error(column, w) for column in columns]
     elif criterion == "poisson":
         parts = [poisson_deviance(column, w) for column in columns]
-    else:  # squared_error and, up to the factor W_t, friedman_mse
+    else:  # squared_error and friedman_mse
         parts = [squared_error(column, w) for column in columns]
     return sum(parts) / len(parts)
 

@@ -21,6 +21,7 @@ from arboretum.textbook.impurity import (
     CLASS_CRITERIA,
     CRITERIA,
     best_value,
+    friedman_improvement,
     impurity,
     impurity_decrease,
 )
@@ -347,6 +348,9 @@ def _judge(
     right = used & ~left
     weights = float(sample.w[left].sum()), float(sample.w[right].sum())
     after = sample.impurity(left), sample.impurity(right)
+    gain = impurity_decrease(sample.total, weights, before, *after)
+    if sample.rules.criterion == "friedman_mse":
+        gain = friedman_improvement(sample.y[used], left[used], sample.w[used]) / sample.total
     return Candidate(
         *question.parts,
         missing_goes=side,
@@ -357,7 +361,7 @@ def _judge(
         weight_right=weights[1],
         impurity_left=after[0],
         impurity_right=after[1],
-        gain=impurity_decrease(sample.total, weights, before, *after),
+        gain=gain,
         verdict=_verdict(sample, question.feature, left, right),
     )
 

@@ -9,7 +9,7 @@ pruning by cross-validation.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -128,22 +128,29 @@ class _CART(Declared, BaseEstimator):
         -------
         self
         """
-        self._check_parameters()
-        matrix = self._learn_table(X)
-        target, w = self._learn_target(y, sample_weight, matrix.n_rows)
-        self.tree_ = self._grow(matrix, target, w)
-        if self.ccp_alpha > 0:
-            self.tree_ = prune(self.tree_, float(self.ccp_alpha))
+        matrix, target, w = self._learn(X, y, sample_weight)
+        tree = self._grow(matrix, target, w)
+        self.tree_ = prune(tree, float(self.ccp_alpha)) if self.ccp_alpha > 0 else tree
         return self
 
-    def _learn_table(self, X: Any) -> Matrix:
+    def _learn(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Matrix, Target, np.ndarray | None]:
+        """Check everything `fit` was given and turn it into numbers."""
+        self._check_parameters()
+        for name in ("tree_", "pruning_curve_"):  # a fit that fails leaves no half of an old model
+            self.__dict__.pop(name, None)
         self.schema_, matrix = learn_schema(
             X,
             categorical_features=self.categorical_features,
             ordinal_features=self.ordinal_features,
         )
+        limits.check_rows(matrix.n_rows)
         self._take_names()
-        return matrix
+        target, w = self._learn_target(y, sample_weight, matrix.n_rows)
+        if w is not None:
+            limits.check_weights(w)
+        return matrix, target, w
 
     def _take_names(self) -> None:
         self.n_features_in_ = self.schema_.n_features
@@ -173,10 +180,6 @@ class _CART(Declared, BaseEstimator):
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(self, "tree_")
-
-    def _values(self, X: Any) -> np.ndarray:
-        matrix = self._encode(X)
-        return self.tree_.value[leaves_of(self.tree_, matrix, self._threads())]
 
     def _threads(self) -> int:
         from arboretum.engine.parallel import effective_jobs
@@ -210,7 +213,9 @@ class _CART(Declared, BaseEstimator):
         return self.tree_.feature_importances()
 
     # ------------------------------------------------------------------ pruning
-    def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> PruningPath:
+    def cost_complexity_pruning_path(
+        self, X: Any, y: Any, sample_weight: Any = None
+    ) -> PruningPath:
         """Return the weakest-link path of the tree grown on this data, from full tree to root."""
         from sklearn.base import clone
 
@@ -241,9 +246,7 @@ class _CART(Declared, BaseEstimator):
 
         if rule not in ("min", "1se"):
             raise p.ParameterError(f"rule of prune_cv must be 'min' or '1se', got {rule!r}")
-        self._check_parameters()
-        matrix = self._learn_table(X)
-        target, w = self._learn_target(y, sample_weight, matrix.n_rows)
+        matrix, target, w = self._learn(X, y, sample_weight)
         full = self._grow(matrix, target, w)
         path = pruning_path(full)
         alphas, n_leaves = grid(path)
@@ -253,7 +256,8 @@ class _CART(Declared, BaseEstimator):
             for train, test in folds.split(np.empty((matrix.n_rows, 1)), target.y[:, 0])
         ]
         mean = np.mean(errors, axis=0)
-        std_error = np.std(errors, axis=0, ddof=1) / np.sqrt(len(errors))
+        several = len(errors) > 1  # one fold tells nothing about the spread
+        std_error = np.std(errors, axis=0, ddof=int(several)) / np.sqrt(len(errors))
         best = choose(mean, std_error, rule)
         self.pruning_curve_ = PruningCurve(alphas, n_leaves, mean, std_error, best, rule, path)
         self.tree_ = prune(full, float(alphas[best]))
@@ -282,7 +286,7 @@ class _CART(Declared, BaseEstimator):
         return losses_along(tree, leaf, alphas, loss, row_weight[test])
 
     # ------------------------------------------------------------------ keeping
-    def save(self, path: str | Path | IO[bytes]) -> None:
+    def save(self, path: str | Path | BinaryIO) -> None:
         """Write the model to one file; `arboretum.load` reads it back."""
         from arboretum.io.native import save
 
@@ -358,7 +362,7 @@ class CARTClassifier(ClassifierMixin, _CART):
     """
     )
 
-    _rules = {
+    _rules: ClassVar = {
         "criterion": p.one_of("gini", "entropy", "log_loss"),
         **_SHARED_RULES,
         "class_weight": p.text_or("a dict, a list of dicts, 'balanced' or None", dict, list)
@@ -429,14 +433,16 @@ class CARTClassifier(ClassifierMixin, _CART):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the most frequent class of each row's leaf (the first in order between equals)."""
-        best = self._values(X).argmax(axis=2)
+        leaf = self.apply(X)
+        best = self.tree_.value.argmax(axis=2)[leaf]
         if isinstance(self.classes_, np.ndarray):
             return self.classes_[best[:, 0]]
         return np.column_stack([c[best[:, o]] for o, c in enumerate(self.classes_)])
 
     def predict_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
         """Return the class shares of each row's leaf; a list of arrays for several outputs."""
-        value = self._values(X)
+        leaf = self.apply(X)
+        value = self.tree_.value[leaf]
         if isinstance(self.classes_, np.ndarray):
             return value[:, 0]
         return [value[:, o, : len(c)] for o, c in enumerate(self.classes_)]
@@ -503,7 +509,7 @@ class CARTRegressor(RegressorMixin, _CART):
     """
     )
 
-    _rules = {
+    _rules: ClassVar = {
         "criterion": p.one_of("squared_error", "friedman_mse", "absolute_error", "poisson"),
         **_SHARED_RULES,
     }
@@ -555,6 +561,7 @@ class CARTRegressor(RegressorMixin, _CART):
         from arboretum.tree.criterion import Target
 
         values, one = numbers(y, n_rows=n_rows, estimator_name=type(self).__name__)
+        limits.check_scale(values)
         if self.criterion == "poisson":
             limits.check_counts(values)
         self.n_outputs_ = values.shape[1]
@@ -568,7 +575,8 @@ class CARTRegressor(RegressorMixin, _CART):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the mean (or median) target of each row's leaf."""
-        value = self._values(X)[:, :, 0]
+        leaf = self.apply(X)
+        value = self.tree_.value[leaf, :, 0]
         return value[:, 0] if self._one_output else value
 
     def __sklearn_tags__(self) -> Any:

@@ -7,6 +7,7 @@ is that answer as a sentence:
     threshold   age <= 30.5                  age > 30.5
     threshold   age is present               age is missing         (threshold = +inf)
     subset      city in {Bern, Oslo}         city in {Paris, Rome}
+    subset      city is present              city is missing        (every category on one side)
     multiway    outlook = sunny              outlook = overcast ...
 
 "or missing" is added where missing values were seen in training and take that side.
@@ -17,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-__all__ = ["Condition", "format_number", "format_value"]
+__all__ = ["Condition", "format_category", "format_number", "format_value"]
 
 
 @dataclass(frozen=True)
@@ -57,13 +58,13 @@ class Condition:
     def pretty(self, digits: int = 6, max_categories: int = 8) -> str:
         """Return the condition as a short sentence."""
         if self.operator == "in":
-            shown = [str(v) for v in self.values[:max_categories]]
+            shown = [format_category(v) for v in self.values[:max_categories]]
             hidden = len(self.values) - len(shown)
             if hidden:
                 shown.append(f"… {hidden} more")
             right = "{" + ", ".join(shown) + "}"
-        elif isinstance(self.values[0], str):
-            right = self.values[0]
+        elif self.operator in ("=", "is") or isinstance(self.values[0], str):
+            right = format_category(self.values[0])
         else:
             right = format_value(self.values[0], self.kind, digits)
         return f"{self.name} {self.operator} {right}" + (" or missing" if self.or_missing else "")
@@ -79,15 +80,32 @@ def format_value(value: float, kind: str, digits: int = 6) -> str:
     return format_number(value, digits)
 
 
+def format_category(value: object) -> str:
+    """Write a category: a date without the time of day if that is midnight, anything else as it is.
+
+    >>> format_category(datetime(2024, 2, 29)), format_category(True), format_category("Bern")
+    ('2024-02-29', 'True', 'Bern')
+    """
+    if isinstance(value, datetime):
+        return value.isoformat(" ").removesuffix(" 00:00:00")
+    return str(value)
+
+
 def format_number(value: float, digits: int = 6) -> str:
     """Write a number with so many significant digits and no noise.
 
-    >>> format_number(5.0), format_number(0.1 + 0.2), format_number(1234567.0)
-    ('5', '0.3', '1234567')
+    A large number keeps all digits before the point and one behind it: a threshold between two
+    whole numbers must not look like one of them.
+
+    >>> format_number(5.0), format_number(0.1 + 0.2), format_number(1234567.5)
+    ('5', '0.3', '1234567.5')
     """
-    if value == int(value) if abs(value) < 1e15 else False:
+    if not abs(value) < 1e15:
+        return repr(float(value))
+    if value == int(value):
         return str(int(value))
-    return f"{value:.{digits}g}"
+    digits_before = len(str(abs(int(value))))
+    return f"{value:.{max(digits, digits_before + 1)}g}"
 
 
 def _format_date(seconds: float) -> str:

@@ -26,7 +26,15 @@ from arboretum.engine.histogram import Columns, make_counter, scan_counts
 from arboretum.engine.order import sort_column
 from arboretum.engine.statistic import Nodes, Rows
 
-__all__ = ["CLASSIFICATION", "REGRESSION", "Batch", "Rules", "Statistic", "Target", "make_statistic"]
+__all__ = [
+    "CLASSIFICATION",
+    "REGRESSION",
+    "Batch",
+    "Rules",
+    "Statistic",
+    "Target",
+    "make_statistic",
+]
 
 CLASSIFICATION = {"gini": stat.GINI, "entropy": stat.ENTROPY, "log_loss": stat.ENTROPY}
 REGRESSION = {
@@ -51,7 +59,9 @@ class Target:
 
     def take(self, rows: np.ndarray) -> Target:
         """Return the target of some of the rows."""
-        return Target(self.y[rows], self.classes, self.weights[rows] if len(self.weights) else self.weights)
+        return Target(
+            self.y[rows], self.classes, self.weights[rows] if len(self.weights) else self.weights
+        )
 
     @property
     def whole_weights(self) -> bool:
@@ -362,9 +372,7 @@ class Absolute(Statistic):
         )
 
     def scan_list(self, entries: np.ndarray, batch: Batch, signs: np.ndarray, found: Found) -> None:
-        absolute.scan_absolute(
-            entries, self.targets, batch.nodes, signs, self._scan_rules, found
-        )
+        absolute.scan_absolute(entries, self.targets, batch.nodes, signs, self._scan_rules, found)
 
     def scan_counts(
         self, codes: np.ndarray, positions: np.ndarray, batch: Batch, columns: Columns, found: Found

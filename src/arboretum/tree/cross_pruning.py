@@ -82,7 +82,8 @@ def losses_along(
     rows, node = np.arange(len(leaf)), leaf.copy()
     while len(rows):
         first = np.searchsorted(alphas, cut[node], side="left")
-        last = np.searchsorted(alphas, until[node], side="left")
+        # the root is never cut away: it also answers at α = inf
+        last = np.where(node == 0, len(alphas), np.searchsorted(alphas, until[node], side="left"))
         amount = np.where(first < last, loss(rows, node) * weight[rows], 0.0)
         np.add.at(steps, first, amount)
         np.add.at(steps, np.maximum(first, last), -amount)

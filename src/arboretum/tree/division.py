@@ -92,7 +92,9 @@ class Divider:
         self.ordinal = np.array([c.kind == "ordinal" for c in schema.columns], dtype=np.bool_)
         self.any_ordinal = bool(self.ordinal.any())
         self.finder = (
-            SurrogateFinder(self.store, searcher.statistic.target, self._values_at, self.ordinal, surrogates)
+            SurrogateFinder(
+                self.store, searcher.statistic.target, self._values_at, self.ordinal, surrogates
+            )
             if surrogates
             else None
         )
@@ -164,7 +166,7 @@ class Divider:
             store.codes, columns, positions, nodes.start, nodes.end, best.cut, best.missing_left,
             side, has_missing, above,
         )  # fmt: skip
-        first = store.values.start[columns.index]
+        first = store.values.start[columns.slot]
         low = store.values.high[first + np.minimum(best.cut, columns.n_codes - 1)]
         high = np.where(above >= 0, store.values.low[first + np.maximum(above, 0)], np.inf)
         threshold = self._threshold(low, high, best.feature)

@@ -62,7 +62,9 @@ class Growth:
     n_jobs: int = 1
 
 
-def grow(matrix: Matrix, schema: Schema, target: Target, rows: np.ndarray | None, how: Growth) -> Tree:
+def grow(
+    matrix: Matrix, schema: Schema, target: Target, rows: np.ndarray | None, how: Growth
+) -> Tree:
     """Grow one tree.
 
     Parameters
@@ -76,14 +78,17 @@ def grow(matrix: Matrix, schema: Schema, target: Target, rows: np.ndarray | None
         Which rows of the matrix they are; None for all.
     how : Growth
     """
-    return _Grower(matrix, schema, target, rows, how).grow()
+    nodes = _Grower(matrix, schema, target, rows, how).grow()  # the columns are given back here
+    tree = nodes.to_tree(schema)
+    # level by level the nodes are made in the order they are numbered
+    return tree if how.max_leaf_nodes is None else number_levels(tree)
 
 
 class _Grower:
     def __init__(
         self, matrix: Matrix, schema: Schema, target: Target, rows: np.ndarray | None, how: Growth
     ) -> None:
-        self.how, self.schema = how, schema
+        self.how = how
         n, n_features = len(target.y), schema.n_features
         max_features = n_features if how.max_features is None else how.max_features
         store = store_columns(
@@ -108,11 +113,12 @@ class _Grower:
         self.new_position = np.empty(n, np.uint32)
         self.spare = np.empty(n, np.uint32)
         self.side = np.empty(n, np.uint8)
-        self.nodes = NodeTable(target.outputs, self.statistic.n_values)
+        most = 2 * n if how.max_depth is None else min(2 * n, 2 ** (how.max_depth + 1))
+        self.nodes = NodeTable(target.outputs, self.statistic.n_values, most)
         self.total_weight = 0.0
 
     # ------------------------------------------------------------------ policies
-    def grow(self) -> Tree:
+    def grow(self) -> NodeTable:
         frontier = self._plant()
         if self.how.max_leaf_nodes is None:
             while len(frontier):
@@ -121,9 +127,9 @@ class _Grower:
                 if not chosen.all():
                     batch, divisions = batch.only(chosen), divisions.only(chosen)
                 frontier = self._divide(batch, divisions)
-            return self.nodes.to_tree(self.schema)  # children were made level by level
+            return self.nodes
         self._grow_best_first(frontier)
-        return number_levels(self.nodes.to_tree(self.schema))
+        return self.nodes
 
     def _grow_best_first(self, frontier: np.ndarray) -> None:
         assert self.how.max_leaf_nodes is not None
@@ -186,7 +192,7 @@ class _Grower:
         bounds = np.array([[-np.inf, np.inf]])
         ids = self.nodes.add(
             start=start, end=end, value=value, weight=weight, impurity=impurity,
-            depth=np.array([0]), key=seed, bounds=bounds,
+            key=seed, bounds=bounds,
         )  # fmt: skip
         return ids[self._worth_searching(ids)]
 
@@ -203,7 +209,10 @@ class _Grower:
     def _lay_out(self, ids: np.ndarray) -> Batch:
         nodes = self.nodes
         laid_out = self.statistic.prepare(
-            self.positions, nodes.start[ids], nodes.end[ids], nodes.bounds[ids]
+            self.positions,
+            nodes.start[ids].astype(np.int64),
+            nodes.end[ids].astype(np.int64),
+            nodes.bounds[ids],
         )
         return Batch(ids, laid_out, nodes.key[ids])
 
@@ -222,9 +231,7 @@ class _Grower:
             return batch.ids
         split = self.divider.carry_out(self.positions, batch, divisions, self.side)
         start, end = batch.nodes.start, batch.nodes.end
-        middle = move_rows(
-            self.positions, start, end, self.side, self.new_position, self.spare
-        )
+        middle = move_rows(self.positions, start, end, self.side, self.new_position, self.spare)
         self.statistic.follow((start, middle, end, self.new_position, self.spare))
         children = self._describe_children(batch, split, middle)
         self.nodes.divide(batch.ids, children[::2], split, divisions.gain)
@@ -246,8 +253,10 @@ class _Grower:
         if self.searcher.draws:
             more["key"] = np.empty(2 * k, np.uint64)
             child_keys(batch.keys, more["key"])
-        depth = self.nodes.depth[batch.ids[0]] + 1 if self.how.max_leaf_nodes is None else (
-            np.repeat(self.nodes.depth[batch.ids] + 1, 2)
+        depth = (
+            self.nodes.depth[batch.ids[0]] + 1
+            if self.how.max_leaf_nodes is None
+            else (np.repeat(self.nodes.depth[batch.ids] + 1, 2))
         )
         return self.nodes.add(
             start=start, end=end, value=value, weight=weight, impurity=impurity, depth=depth, **more
@@ -283,4 +292,6 @@ class _Grower:
                 self.new_position, spare,
             )  # fmt: skip
 
-        parallel.run(partition, parallel.blocks(len(slots), 2 * threads if threads > 1 else 1), threads)
+        parallel.run(
+            partition, parallel.blocks(len(slots), 2 * threads if threads > 1 else 1), threads
+        )

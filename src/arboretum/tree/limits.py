@@ -1,4 +1,8 @@
-"""From an estimator's parameters to final numbers: fractions counted out, names resolved, data checked."""
+"""From an estimator's parameters to final numbers, and the last checks before a tree is grown.
+
+Fractions become counts, names become columns, class weights join the sample weights, and whatever the
+engine could not hold (too many rows, squares beyond float64) is refused here with a way out.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +12,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.data.checks import list_rows
+from arboretum.data.checks import list_names, list_rows
 from arboretum.data.schema import Schema
 from arboretum.errors import DataError, ParameterError
+from arboretum.parameters import real
 
 if TYPE_CHECKING:
     from arboretum.tree.criterion import Target
     from arboretum.tree.growing import Growth
 
-__all__ = ["check_counts", "count_of", "growth", "monotone_signs", "n_drawn", "with_class_weight"]
+__all__ = [
+    "check_counts",
+    "check_rows",
+    "check_scale",
+    "check_weights",
+    "count_of",
+    "growth",
+    "monotone_signs",
+    "n_drawn",
+    "with_class_weight",
+]
+
+_LARGE = 1e100  # a weight times the square of a target stays well inside float64 up to here
 
 
 def growth(model: Any, schema: Schema, target: Target, n_rows: int) -> Growth:
@@ -84,50 +101,123 @@ def monotone_signs(constraints: Any, schema: Schema, target: Target) -> np.ndarr
             if name not in schema.names:
                 raise ParameterError(
                     f"monotonic_cst names the column {name!r}, which the table does not have; "
-                    f"it has {', '.join(map(repr, schema.names[:8]))}"
+                    f"it has {list_names(schema.names)}"
                 )
-            signs[schema.names.index(name)] = sign
+            signs[schema.names.index(name)] = _sign(sign)
     else:
-        given = np.asarray(constraints)
-        if given.shape != signs.shape:
+        given = list(constraints) if np.iterable(constraints) else [constraints]
+        if isinstance(constraints, str) or len(given) != len(signs):
             raise ParameterError(
-                f"monotonic_cst must hold one of -1, 0, 1 for each of the {len(signs)} columns, "
-                f"got shape {given.shape}"
+                f"monotonic_cst must hold one of -1, 0, 1 for each of the {len(signs)} columns, or "
+                f"be a dict of column names, got {constraints!r}"
             )
-        signs[:] = given
-    if not np.isin(signs, (-1, 0, 1)).all():
-        raise ParameterError("monotonic_cst must hold only -1, 0 and 1")
+        signs[:] = [_sign(sign) for sign in given]
     if not signs.any():
         return None
     if target.outputs > 1 or (target.classes is not None and target.classes[0] > 2):
         raise ParameterError(
-            "monotonic_cst works for one output, and for two classes: Monotonicity constraints are not "
-            "supported with several outputs or more classes"
+            "monotonic_cst works for one output, and for two classes: Monotonicity constraints are "
+            "not supported with several outputs or more classes"
         )
     for column, sign in zip(schema.columns, signs):
         if sign and column.kind == "categorical":
             raise ParameterError(
-                f"monotonic_cst constrains {column.name!r}, a category: only numbers and ranks have an "
-                "order (name it in ordinal_features if it is a rank)"
+                f"monotonic_cst constrains {column.name!r}, a category: only numbers and ranks have "
+                "an order (name it in ordinal_features if it is a rank)"
             )
     return signs.astype(np.int8)
 
 
+def _sign(value: Any) -> int:
+    if not real(-1, 1).allows(value) or value not in (-1, 0, 1):
+        raise ParameterError(f"monotonic_cst must hold only -1, 0 and 1, got {value!r}")
+    return int(value)
+
+
+# --------------------------------------------------------------------------- class weights
 def with_class_weight(
     class_weight: Any, classes: list[np.ndarray], codes: np.ndarray, w: np.ndarray | None
 ) -> np.ndarray:
     """Return sample weights times the weights of the rows' classes (scikit-learn's rules)."""
-    from sklearn.utils.class_weight import compute_sample_weight
-
-    labels = [c[codes[:, o]] for o, c in enumerate(classes)]
-    y = labels[0] if len(labels) == 1 else np.column_stack(labels)
-    by_class = compute_sample_weight(class_weight, y)
-    product = by_class if w is None else w * by_class
-    if not np.all(product >= 0) or not product.any():
+    rules = class_weight if isinstance(class_weight, list) else [class_weight] * len(classes)
+    if len(rules) != len(classes) or (isinstance(class_weight, dict) and len(classes) > 1):
         raise ParameterError(
-            f"class_weight must not be negative and must leave some row a weight, got {class_weight!r}"
+            f"class_weight must be 'balanced' or a list of one dict for each of the {len(classes)} "
+            f"outputs, got {class_weight!r}"
         )
+    product = np.ones(len(codes)) if w is None else w.copy()
+    for output, rule in enumerate(rules):
+        code = codes[:, output]
+        product *= _weight_of_classes(rule, classes[output], code)[code]
+    if not product.any():
+        raise ParameterError(f"class_weight leaves no row a weight, got {class_weight!r}")
     return product
+
+
+def _weight_of_classes(rule: Any, classes: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    if isinstance(rule, str) and rule == "balanced":
+        return len(codes) / (len(classes) * np.bincount(codes, minlength=len(classes)))
+    if not isinstance(rule, dict):
+        raise ParameterError(f"class_weight must hold dicts or 'balanced', got {rule!r}")
+    result = np.ones(len(classes))
+    position = {label: i for i, label in enumerate(classes.tolist())}
+    unknown = [label for label in rule if label not in position]
+    # all classes named and more: a part of the data that lacks a rare class, as in cross-validation
+    if unknown and len(rule) - len(unknown) < len(classes):
+        raise ParameterError(
+            f"class_weight names the classes {list_names(unknown)}, which y does not hold; it "
+            f"holds {list_names(classes.tolist())}"
+        )
+    for label, weight in rule.items():
+        if not real(0).allows(weight):
+            raise ParameterError(
+                f"class_weight must give every class a number ≥ 0, got {weight!r} for {label!r}"
+            )
+        if label in position:
+            result[position[label]] = weight
+    return result
+
+
+# --------------------------------------------------------------------------- checks
+def check_rows(n_rows: int) -> None:
+    """Raise a DataError if there are more rows than a list entry can number."""
+    from arboretum.engine.order import MAX_ROWS
+
+    if n_rows > MAX_ROWS:
+        raise DataError(
+            f"X has {n_rows} rows, a tree learns from at most {MAX_ROWS}: take a sample of them"
+        )
+
+
+def check_scale(y: np.ndarray) -> None:
+    """Raise a DataError if squares of the target, summed up, could leave float64."""
+    large = np.flatnonzero((np.abs(y) > _LARGE).any(axis=1))
+    if len(large):
+        raise DataError(
+            f"y holds values beyond ±{_LARGE:g} ({list_rows(large)}): their squares leave float64, "
+            f"scale y down, e.g. y / {_LARGE:g}"
+        )
+    spread = y.max(axis=0) - y.min(axis=0)
+    if np.any((spread > 0) & (spread < 1 / _LARGE)):
+        raise DataError(
+            f"y varies by no more than {spread[spread > 0].min():g}: squares of such differences "
+            f"vanish in float64, scale y up, e.g. y * {_LARGE:g}"
+        )
+
+
+def check_weights(w: np.ndarray) -> None:
+    """Raise a DataError if sums of weighted squares could leave float64."""
+    small = np.flatnonzero((w > 0) & (w < 1 / _LARGE))
+    if w.sum() > _LARGE:
+        raise DataError(
+            f"the weights add up to {w.sum():g}, more than {_LARGE:g}: scale them down, e.g. "
+            "sample_weight / sample_weight.max()"
+        )
+    if len(small):
+        raise DataError(
+            f"sample_weight (times class_weight) holds positive values below {1 / _LARGE:g} "
+            f"({list_rows(small)}): scale the weights up, or use 0 to leave a row out"
+        )
 
 
 def check_counts(y: np.ndarray) -> None:
@@ -135,7 +225,8 @@ def check_counts(y: np.ndarray) -> None:
     bad = np.flatnonzero((y < 0).any(axis=1))
     if len(bad):
         raise DataError(
-            f"y holds {len(bad)} negative values ({list_rows(bad)}): criterion='poisson' needs y ≥ 0"
+            f"y holds {len(bad)} negative values ({list_rows(bad)}): criterion='poisson' needs "
+            "y ≥ 0"
         )
     if not np.all(y.sum(axis=0) > 0):
         raise DataError("y holds nothing but zeros: criterion='poisson' needs a positive sum")

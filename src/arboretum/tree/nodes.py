@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.data.schema import Schema
-from arboretum.tree.tree import LEAF, Tree
+from arboretum.tree.surrogates import join
+from arboretum.tree.tree import LEAF, SUBSET, Tree
 
 if TYPE_CHECKING:
     from arboretum.tree.division import Split
@@ -15,9 +16,9 @@ if TYPE_CHECKING:
 __all__ = ["NodeTable"]
 
 _FIELDS: dict[str, tuple[Any, tuple[int, ...], Any]] = {  # name -> dtype, shape of one, filling
-    "start": (np.int64, (), 0),
-    "end": (np.int64, (), 0),
-    "depth": (np.int64, (), 0),
+    "start": (np.int32, (), 0),  # positions are below 2^30
+    "end": (np.int32, (), 0),
+    "depth": (np.int32, (), 0),
     "key": (np.uint64, (), 0),
     "bounds": (np.float64, (2,), 0.0),
     "weight": (np.float64, (), 0.0),
@@ -27,22 +28,27 @@ _FIELDS: dict[str, tuple[Any, tuple[int, ...], Any]] = {  # name -> dtype, shape
     "feature": (np.int32, (), -1),
     "threshold": (np.float64, (), np.nan),
     "first_child": (np.int32, (), -1),
-    "missing_child": (np.int32, (), -1),
+    "missing_child": (np.int8, (), -1),
     "bits_start": (np.int64, (), -1),
 }
+_FIRST_ROOM = 1 << 22
+# allocated, but not written until a node needs them: an unwritten page takes no memory
+_RARE = ("key", "bounds", "bits_start")
 
 
 class NodeTable:
     """Growing columns of node attributes; read them as attributes (``nodes.weight[ids]``)."""
 
-    def __init__(self, outputs: int, n_values: int) -> None:
+    def __init__(self, outputs: int, n_values: int, most: int) -> None:
+        """``most``: as many nodes as there can be. Room that is not written to takes no memory."""
+        room = min(most, _FIRST_ROOM)
         self._fields = {**_FIELDS, "value": (np.float64, (outputs, n_values), 0.0)}
         self._arrays = {
-            name: np.full((64, *shape), filling, dtype)
-            for name, (dtype, shape, filling) in self._fields.items()
+            name: np.empty((room, *shape), dtype)
+            for name, (dtype, shape, _) in self._fields.items()
         }
         self.size = 0
-        self.bits: list[np.ndarray] = []
+        self._bits: list[np.ndarray] = []
         self._n_words = 0
         self._surrogates: list[tuple[np.ndarray, Any]] = []
 
@@ -52,19 +58,22 @@ class NodeTable:
         except KeyError:
             raise AttributeError(name) from None
 
-    def add(self, **columns: np.ndarray) -> np.ndarray:
-        """Append nodes; return their numbers."""
+    def add(self, **columns: Any) -> np.ndarray:
+        """Append nodes; return their numbers. Fields that are not given get their filling."""
         first, self.size = self.size, self.size + len(columns["start"])
         if self.size > len(self._arrays["start"]):
-            self._lengthen(max(self.size, 2 * len(self._arrays["start"])))
-        for name, values in columns.items():
-            self._arrays[name][first : self.size] = values
+            self._lengthen(max(self.size, 2 * len(self._arrays["start"])), first)
+        for name, (_, _, filling) in self._fields.items():
+            if name in columns:
+                self._arrays[name][first : self.size] = columns[name]
+            elif name not in _RARE:
+                self._arrays[name][first : self.size] = filling
         return np.arange(first, self.size)
 
-    def _lengthen(self, capacity: int) -> None:
-        for name, (dtype, shape, filling) in self._fields.items():
-            longer = np.full((capacity, *shape), filling, dtype)
-            longer[: len(self._arrays[name])] = self._arrays[name]
+    def _lengthen(self, capacity: int, used: int) -> None:
+        for name, (dtype, shape, _) in self._fields.items():
+            longer = np.empty((capacity, *shape), dtype)
+            longer[:used] = self._arrays[name][:used]
             self._arrays[name] = longer
 
     def divide(self, ids: np.ndarray, first: np.ndarray, split: Split, gain: np.ndarray) -> None:
@@ -79,38 +88,48 @@ class NodeTable:
             a["bits_start"][ids] = np.where(
                 split.bits_start >= 0, split.bits_start + self._n_words, -1
             )
-            self.bits.append(split.bits)
+            self._bits.append(split.bits)
             self._n_words += len(split.bits)
 
     def keep_only(self, divided: set[int]) -> None:
         """Make every node that is not in ``divided`` a leaf."""
         others = np.setdiff1d(np.arange(self.size), np.fromiter(divided, np.int64, len(divided)))
-        self._arrays["kind"][others] = LEAF
+        for name in ("kind", "feature", "threshold", "first_child", "missing_child", "gain"):
+            self._arrays[name][others] = self._fields[name][2]
 
     def to_tree(self, schema: Schema) -> Tree:
-        """Return the nodes as a tree, in the order they were made."""
-        n = self.size
-        a = {name: array[:n] for name, array in self._arrays.items()}
-        leaf = a["kind"] == LEAF
+        """Return the nodes as a tree, in the order they were made. The table is used up."""
+        arrays, self._arrays = self._arrays, {}
+
+        def finish(name: str) -> np.ndarray:
+            array = arrays.pop(name)
+            return array[: self.size].copy() if 2 * self.size < len(array) else array[: self.size]
+
+        for name in ("depth", "key", "bounds"):
+            del arrays[name]
+        count = finish("end").astype(np.int64) - finish("start")
+        kind = finish("kind")
+        leaf = kind == LEAF
         return Tree(
-            kind=a["kind"],
-            feature=np.where(leaf, -1, a["feature"]).astype(np.int32),
-            threshold=np.where(leaf, np.nan, a["threshold"]),
-            first_child=np.where(leaf, -1, a["first_child"]).astype(np.int32),
+            kind=kind,
+            feature=finish("feature"),
+            threshold=finish("threshold"),
+            first_child=finish("first_child"),
             n_children=np.where(leaf, 0, 2).astype(np.int32),
-            missing_child=np.where(leaf, -1, a["missing_child"]).astype(np.int32),
-            bits_start=np.where(leaf, -1, a["bits_start"]),
-            bits=np.concatenate(self.bits) if self.bits else np.zeros(0, np.uint32),
-            value=a["value"],
-            impurity=a["impurity"],
-            gain=np.where(leaf, 0.0, a["gain"]),
-            weight=a["weight"],
-            count=a["end"] - a["start"],
+            missing_child=finish("missing_child").astype(np.int32),
+            bits_start=self._finish_bits_start(arrays.pop("bits_start"), kind),
+            bits=np.concatenate(self._bits) if self._bits else np.zeros(0, np.uint32),
+            value=finish("value"),
+            impurity=finish("impurity"),
+            gain=finish("gain"),
+            weight=finish("weight"),
+            count=count,
             schema=schema,
-            surrogates=self._join_surrogates(leaf) if self._surrogates else None,
+            surrogates=join(self.size, self._surrogates) if self._surrogates else None,
         )
 
-    def _join_surrogates(self, leaf: np.ndarray) -> Any:
-        from arboretum.tree.surrogates import join
-
-        return join(self.size, self._surrogates)
+    def _finish_bits_start(self, written: np.ndarray, kind: np.ndarray) -> np.ndarray:
+        start = np.full(self.size, -1)
+        subset = np.flatnonzero(kind == SUBSET)
+        start[subset] = written[subset]
+        return start

@@ -187,7 +187,9 @@ def number_levels(tree: Tree) -> Tree:
     )
 
 
-def _take_surrogates(table: Surrogates | None, kept: np.ndarray, leaf: np.ndarray) -> Surrogates | None:
+def _take_surrogates(
+    table: Surrogates | None, kept: np.ndarray, leaf: np.ndarray
+) -> Surrogates | None:
     if table is None:
         return None
     sizes = np.where(leaf, 0, np.diff(table.start)[kept])

@@ -13,6 +13,7 @@ The second way also serves the random splitter, which draws a cut instead of try
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -77,7 +78,8 @@ class Searcher:
             best = no_best(len(batch))
             self._search_lists(batch, 0, n_lists, best)
             return best
-        pieces = 1 if threads == 1 else 2 * threads
+        # more pieces balance better, but each keeps a result per node
+        pieces = threads if threads == 1 or len(batch) > 4096 else 2 * threads
         jobs = [("lists", lo, hi) for lo, hi in parallel.blocks(n_lists, pieces)]
         jobs += [("codes", lo, hi) for lo, hi in parallel.blocks(n_coded, pieces)]
         results: list[Best] = []
@@ -122,7 +124,7 @@ class Searcher:
             lo, hi = block
             self._draw_block(positions, batch.block(lo, hi), Best(*(a[lo:hi] for a in best)))
 
-        parallel.run(search, list(zip(edges[:-1], edges[1:])), self.n_jobs)
+        parallel.run(search, list(pairwise(edges)), self.n_jobs)
         return best
 
     def _draw_block(self, positions: np.ndarray, batch: Batch, best: Best) -> None:
@@ -215,7 +217,7 @@ class Searcher:
         # a cut counts rows of the list: say it as the last code on the left, or its place
         some = np.flatnonzero(found.score >= 0)
         last = lists[nodes.start[some] + found.cut[some] - 1] & POSITION
-        code = self.store.codes[columns.index[some], positions[last]].astype(np.int64)
+        code = self.store.codes[columns.slot[some], positions[last]].astype(np.int64)
         if rank.shape[1]:
             code = np.where(columns.categorical[some], rank[some, code] + 1, code)
         found.cut[some] = code

@@ -125,7 +125,9 @@ class SurrogateFinder:
         after = positions[entries[nodes.start + cut] & POSITION]
         same = np.full(len(batch), feature)
         low, high = self.values_at(last, same), self.values_at(after, same)
-        return _Candidates(int(feature), agreement, self._between(low, high, feature), reverse, None)
+        return _Candidates(
+            int(feature), agreement, self._between(low, high, feature), reverse, None
+        )
 
     def _try_codes(
         self, positions: np.ndarray, batch: Batch, side: np.ndarray, j: int, feature: int
@@ -233,7 +235,9 @@ class SurrogateFinder:
 def _table(start: list[int], entries: list[tuple], bits: np.ndarray) -> SurrogateTable:
     return SurrogateTable(
         start=np.array(start, np.int64),
-        kind=np.array([THRESHOLD if c.takes is None else SUBSET for c, _, _, _ in entries], np.uint8),
+        kind=np.array(
+            [THRESHOLD if c.takes is None else SUBSET for c, _, _, _ in entries], np.uint8
+        ),
         feature=np.array([c.feature for c, _, _, _ in entries], np.int32),
         threshold=np.array([c.threshold[node] for c, node, _, _ in entries], np.float64),
         reverse=np.array([c.reverse[node] for c, node, _, _ in entries], np.uint8),

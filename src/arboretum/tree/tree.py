@@ -18,13 +18,13 @@ and files need.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.tree.condition import Condition
+from arboretum.tree.condition import Condition, format_category
 
 if TYPE_CHECKING:
     from arboretum.data.schema import Column, Schema
@@ -48,7 +48,7 @@ class Surrogates:
     threshold: np.ndarray  # float64
     reverse: np.ndarray  # uint8
     bits_start: np.ndarray  # int64, into Tree.bits
-    agreement: np.ndarray  # float64, share of the weight with a primary value that goes the same way
+    agreement: np.ndarray  # float64, share of the known weight that goes the same way
 
     def __len__(self) -> int:
         return len(self.feature)
@@ -61,10 +61,12 @@ class Tree:
     Attributes
     ----------
     kind : uint8 array
-        LEAF, THRESHOLD (``x <= threshold`` goes to child 0), SUBSET (a category whose bit is set goes
-        to child 0) or MULTIWAY (category code ``c`` goes to child ``c``).
-    feature, first_child, n_children, missing_child : int32 arrays
+        LEAF, THRESHOLD (``x <= threshold`` goes to child 0), SUBSET (a category whose bit is set
+        goes to child 0) or MULTIWAY (category code ``c`` goes to child ``c``).
+    feature, first_child, missing_child : int32 arrays
         -1 at a leaf.
+    n_children : int32 array
+        0 at a leaf.
     threshold : float64 array
         NaN where the node asks for no number; +inf asks "is a value present?".
     bits_start : int64 array
@@ -74,8 +76,8 @@ class Tree:
     value : float64 array of shape (n_nodes, n_outputs, n_values)
         Class shares, or the predicted number.
     impurity, gain, weight : float64 arrays
-        Impurity of the node, weighted impurity decrease of its split (a share of the root's weight),
-        and the sum of sample weights.
+        Impurity of the node, weighted impurity decrease of its split (a share of the root's
+        weight), and the sum of sample weights.
     count : int64 array
         Training rows in the node.
     schema : Schema
@@ -98,6 +100,10 @@ class Tree:
     count: np.ndarray
     schema: Schema = field(repr=False)
     surrogates: Surrogates | None = field(default=None, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What pickle keeps: the fields, not what was worked out from them."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
     # ------------------------------------------------------------------ shape
     @property
@@ -181,10 +187,9 @@ class Tree:
 
     def categories_of(self, bits_start: int, feature: int) -> tuple[list, list]:
         """Return the categories whose bit is set, and the others."""
-        categories = self.column(feature).categories
         inside: list = []
         outside: list = []
-        for code, category in enumerate(categories):
+        for code, category in enumerate(self.column(feature).categories or ()):
             word = int(self.bits[bits_start + (code >> 5)])
             (inside if (word >> (code & 31)) & 1 else outside).append(category)
         return inside, outside
@@ -193,21 +198,23 @@ class Tree:
         """Return what the ``child``-th child (0-based) of ``node`` hangs on."""
         feature = int(self.feature[node])
         column = self.column(feature)
-        missing = column.has_missing and int(self.missing_child[node]) == child
-        kind = int(self.kind[node])
+        missing_child = int(self.missing_child[node])
+        missing = column.has_missing and missing_child == child
+        kind, words = int(self.kind[node]), column.categories or ()
+        if kind == MULTIWAY:
+            return Condition(feature, column.name, "=", (words[child],), missing, column.kind)
+        sides: tuple[list, list] | None = None
         if kind == SUBSET:
             sides = self.categories_of(int(self.bits_start[node]), feature)
-            return Condition(feature, column.name, "in", tuple(sides[child]), missing, column.kind)
-        if kind == MULTIWAY:
-            category = str(column.categories[child])
-            return Condition(feature, column.name, "=", (category,), missing, column.kind)
         threshold = float(self.threshold[node])
-        if threshold == np.inf:
-            answer = "missing" if child else "present"
+        if threshold == np.inf or (sides is not None and not sides[missing_child]):
+            answer = "missing" if missing_child == child else "present"
             return Condition(feature, column.name, "is", (answer,), False, column.kind)
+        if sides is not None:
+            return Condition(feature, column.name, "in", tuple(sides[child]), missing, column.kind)
         shown: object = threshold
-        if column.categories is not None:  # an ordinal column of words: say the word, not its rank
-            shown = str(column.categories[int(threshold)])
+        if words:  # an ordinal column of words: say the word, not its rank
+            shown = format_category(words[int(threshold)])
         operator = ">" if child else "<="
         return Condition(feature, column.name, operator, (shown,), missing, column.value_kind)
 

@@ -1,0 +1,21 @@
+"""Benchmarks: arboretum and its peers side by side on the same data.
+
+    python -m benchmarks cart            the whole comparison
+    python -m benchmarks cart --quick    small sizes, a minute or two
+    python -m benchmarks cart --case iris predict
+
+A benchmark is a module with ``experiments(jobs)``: named experiments of three kinds.
+
+    harness.Case        contenders timed in turns, scored on held-out data, peak memory   harness.py
+    scaling.Curve       fit time over rows or columns                                     scaling.py
+    startup.StartUp     imports and first fits in fresh processes                         startup.py
+
+Every experiment measures itself and returns a result; report.py prints tables and writes JSON,
+plots.py draws. Times of one machine on one day only mean something against each other, so speed is
+always given as a ratio of runs that took turns.
+"""
+
+__all__ = ["BENCHMARKS"]
+
+# name on the command line -> module; a new family of models joins with one line
+BENCHMARKS = {"cart": "benchmarks.cart"}

@@ -1,0 +1,109 @@
+"""The command: ``python -m benchmarks cart [--quick] [--repeat 3] [--jobs 2] [--case NAME ...]``.
+
+An experiment that fails or lacks a package does not stop the others, and Ctrl-C reports what was
+measured so far. The exit code is 1 if anything failed; a missed goal is a result, not a failure.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from benchmarks import BENCHMARKS
+from benchmarks.harness import Options, Unavailable
+from benchmarks.machine import facts
+from benchmarks.plots import write_plots
+from benchmarks.report import Report, print_report, write_json
+
+__all__ = ["main"]
+
+_RESULTS = Path(__file__).parent / "results"
+_LEAST_WIDTH = 140  # where output is not a terminal, tables should not wrap at 80
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1, got {value}")
+    return value
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Compare arboretum with its peers, side by side."
+    )
+    parser.add_argument("benchmark", choices=sorted(BENCHMARKS))
+    parser.add_argument("--quick", action="store_true", help="small sizes, for a first look")
+    parser.add_argument("--repeat", type=_positive, default=3, help="timed rounds (default 3)")
+    parser.add_argument("--jobs", type=_positive, default=2, help="our threads (default 2)")
+    parser.add_argument("--case", nargs="+", metavar="NAME", help="only these experiments")
+    parser.add_argument(
+        "--out", type=Path, default=_RESULTS, help="where JSON and pictures go (benchmarks/results)"
+    )
+    return parser
+
+
+def _chosen(
+    parser: argparse.ArgumentParser, every: Mapping[str, Any], names: Sequence[str] | None
+) -> dict[str, Any]:
+    """Return the experiments asked for, in their own order."""
+    for name in names or ():
+        if name not in every:
+            close = get_close_matches(name, every, 1)
+            hint = f"did you mean {close[0]}? " if close else ""
+            parser.error(f"unknown case {name!r}: {hint}there are {', '.join(every)}")
+    return {name: e for name, e in every.items() if names is None or name in names}
+
+
+def run(report: Report, experiments: Mapping[str, Any], console: Console) -> Report:
+    """Measure the experiments one after another into ``report``."""
+    for name, experiment in experiments.items():
+        with console.status(name) as status:
+
+            def say(what: str, name: str = name, status: Any = status) -> None:
+                status.update(f"{name}: {what}")
+
+            try:
+                report.results.append(experiment.measure(report.options, say))
+                console.print(f"measured {name}", style="dim")
+            except Unavailable as lack:
+                report.skipped[name] = str(lack)
+            except Exception as error:
+                report.failed[name] = f"{type(error).__name__}: {error}"
+                console.print(f"failed {name}: {report.failed[name]}", style="red")
+            except KeyboardInterrupt:
+                report.failed[name] = "stopped by Ctrl-C, and what came after it was not run"
+                break
+    return report
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a benchmark, print its tables, write JSON and pictures; return the exit code."""
+    parser = _parser()
+    asked = parser.parse_args(arguments)
+    every = import_module(BENCHMARKS[asked.benchmark]).experiments(asked.jobs)
+    chosen = _chosen(parser, every, asked.case)
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=_LEAST_WIDTH)
+    options = Options(quick=asked.quick, repeat=asked.repeat, jobs=asked.jobs)
+    report = run(Report(asked.benchmark, options, facts()), chosen, console)
+    print_report(report, console)
+    asked.out.mkdir(parents=True, exist_ok=True)
+    # A quick or partial run must not overwrite the results of a whole one.
+    stem = asked.benchmark + "-part" * (asked.case is not None) + "-quick" * asked.quick
+    write_json(report, asked.out / f"{stem}.json")
+    names = [f"{stem}.json", *(path.name for path in write_plots(report, asked.out, stem))]
+    console.print(f"wrote {', '.join(names)}")
+    return 1 if report.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,44 @@
+"""The `arboretum` command: train, judge, use and look at models without writing Python.
+
+    app.py        the commands and their options; imports nothing heavy, so that --help is quick
+    guard.py      errors become one line and an exit code
+    screen.py     what stands on the screen: facts, tables, notes, a spinner
+    files.py      data files, their columns and rows; places to write to      (arrow.py helps)
+    models.py     the models --model knows, --set name=value, which task a target asks for
+    scores.py     how good predictions are
+    train.py  evaluate.py  predict.py  show.py  describe.py  demo.py      the commands themselves
+    data/         the table of the demo
+
+Results go to stdout; notes, warnings, errors and the spinner go to stderr.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = ["main"]
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    Parameters
+    ----------
+    args : sequence of str, optional
+        Words after the command's name; by default those the process was started with.
+
+    Examples
+    --------
+    >>> main(["--version"])
+    arboretum 0.1.0
+    0
+    """
+    try:
+        from arboretum.cli.app import app
+
+        app(None if args is None else list(args), prog_name="arboretum")
+    except KeyboardInterrupt:  # before the commands' own guard stands
+        return 130
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    return 0

@@ -1,0 +1,202 @@
+"""Data files and their columns; places to write to.
+
+    data = read_data("table.csv")
+    data.column("age", "target")    a raw column, or an error that knows similar names
+    data.select(names).take(rows)   part of the columns, part of the rows
+    data.frame()                    what estimators take
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import os
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arboretum.cli.arrow import as_arrow
+from arboretum.cli.screen import spinner, tell
+from arboretum.data.checks import did_you_mean, list_names
+from arboretum.data.table import Table, read_table
+from arboretum.data.target import encode_classes, numbers, weights
+from arboretum.data.values import Numbers, Raw, Words, as_words
+from arboretum.errors import DataError
+
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = [
+    "Data",
+    "check_output",
+    "column_text",
+    "features_of",
+    "load_model",
+    "read_data",
+    "target_values",
+    "weight_values",
+]
+
+
+@dataclass(frozen=True)
+class Data:
+    """Part of a table file.
+
+    Attributes
+    ----------
+    path : str
+        The file, for messages.
+    table : Table
+        Raw columns.
+    """
+
+    path: str
+    table: Table
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return self.table.names
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.table.n_rows
+
+    def column(self, name: str, role: str) -> Raw:
+        """Return a column; ``role`` says in the error message what it was wanted for."""
+        if name not in self.names:
+            hint = did_you_mean(name, self.names) or f"; it has {list_names(self.names, limit=20)}"
+            raise DataError(f"{self.path!r} has no column {name!r} for {role}{hint}")
+        return self.table.columns[self.names.index(name)]
+
+    def select(self, names: Sequence[str]) -> Data:
+        """Return some columns, in the given order."""
+        columns = dict(zip(self.names, self.table.columns))
+        body = [columns[name] for name in names]
+        return Data(self.path, Table(tuple(names), self.table.named, self.n_rows, body))
+
+    def without(self, names: Collection[str]) -> Data:
+        """Return all columns but some."""
+        return self.select([name for name in self.names if name not in names])
+
+    def take(self, rows: np.ndarray) -> Data:
+        """Return some rows."""
+        body = [_take(raw, rows) for raw in self.table.columns]
+        return Data(self.path, Table(self.names, self.table.named, len(rows), body))
+
+    def frame(self) -> pyarrow.Table:
+        """Return the columns as a dataframe, for an estimator."""
+        return as_arrow(self.names, self.table.columns)
+
+
+def _take(raw: Raw, rows: np.ndarray) -> Raw:
+    if isinstance(raw, Words):
+        return Words(raw.codes[rows], raw.values, raw.dtype, raw.order)
+    return Numbers(raw.values[rows], raw.dtype)
+
+
+# --------------------------------------------------------------------------- reading
+def read_data(path: str | Path) -> Data:
+    """Read a CSV or Parquet file."""
+    with spinner(f"reading {path}"):
+        return Data(str(path), read_table(str(path)))
+
+
+def target_values(raw: Raw, name: str, *, classes: bool) -> np.ndarray:
+    """Return a target column as an estimator takes it, checked, with the column's name in errors.
+
+    Examples
+    --------
+    >>> target_values(Words(np.array([1, 0]), ["no", "yes"], "str"), "ill", classes=True)
+    array(['yes', 'no'], dtype=object)
+    """
+    y = raw.values if isinstance(raw, Numbers) else np.array([*raw.values, None], object)[raw.codes]
+    try:
+        if isinstance(raw, Numbers) and raw.family != "number":
+            raise DataError(f"holds a {raw.dtype} in every row, which cannot be predicted")
+        if classes:
+            encode_classes(y)
+        else:
+            numbers(y)
+    except DataError as error:
+        raise DataError(f"target {name!r}: {error}") from error
+    return y
+
+
+def weight_values(data: Data, name: str) -> np.ndarray:
+    """Return a column of weights, checked, with its name in errors."""
+    raw = data.column(name, "the weights")
+    if not isinstance(raw, Numbers) or raw.family != "number":
+        raise DataError(f"weight column {name!r} of {data.path!r} does not hold numbers")
+    try:
+        return np.asarray(weights(raw.values, data.n_rows))
+    except DataError as error:
+        raise DataError(f"weight column {name!r}: {error}") from error
+
+
+def column_text(data: Data, name: str) -> list[str]:
+    """Return a column as it is written in the file: ``007`` stays ``007``."""
+    raw = data.column(name, "--id")
+    lower = data.path.lower()
+    if not lower.endswith((".csv", ".csv.gz")):
+        words = as_words(raw)
+        return [str(v) for v in np.array([*words.values, ""], dtype=object)[words.codes]]
+    opener: Any = gzip.open if lower.endswith(".gz") else open
+    with opener(data.path, "rt", encoding="utf-8-sig", newline="") as file:
+        lines = (fields for fields in csv.reader(file) if fields)
+        position = next(lines).index(name)
+        return [fields[position] for fields in lines]
+
+
+# --------------------------------------------------------------------------- models
+def load_model(path: str | Path) -> Any:
+    """Load a model file."""
+    from arboretum.io.native import load
+
+    with spinner(f"loading {path}"):
+        return load(path)
+
+
+def features_of(model: Any, data: Data, *, known: Collection[str] = ()) -> Data:
+    """Return the columns a model was trained on; say which others are left out.
+
+    Parameters
+    ----------
+    known : collection of str
+        Columns that are there for another purpose: left out without a word.
+    """
+    schema = model.schema_
+    if not schema.named:  # trained without names: columns go by their place
+        return data.without(known)
+    absent = [name for name in schema.names if name not in data.names]
+    extra = [name for name in data.names if name not in schema.names]
+    if absent:
+        hints = [f"{name!r}{did_you_mean(name, extra)}" for name in absent[:5]]
+        hidden = len(absent) - len(hints)
+        raise DataError(
+            f"{data.path!r} lacks {'a column' if len(absent) == 1 else 'columns'} the model was "
+            f"trained on: {', '.join(hints)}" + (f", … and {hidden} more" if hidden else "")
+        )
+    unused = [name for name in extra if name not in known]
+    if unused:
+        tell(f"left out of {data.path}, the model does not know them: {list_names(unused)}")
+    return data.select(schema.names)
+
+
+# --------------------------------------------------------------------------- writing
+def check_output(path: str | Path) -> Path:
+    """Raise, before any work is done, if a file cannot be written; return its path."""
+    path = Path(path)
+    if path.is_dir():
+        raise DataError(f"cannot write {str(path)!r}: it is a directory, add a file name")
+    if not path.parent.is_dir():
+        raise DataError(
+            f"cannot write {str(path)!r}: the directory {str(path.parent)!r} does not exist"
+        )
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise DataError(f"cannot write {str(path)!r}: permission denied")
+    return path

@@ -1,0 +1,142 @@
+"""Whatever goes wrong becomes one line on stderr and an exit code.
+
+    0     done
+    1     a table or model cannot be used; a file cannot be read or written
+    2     the command itself is wrong: an unknown option, parameter or model
+    130   stopped with Ctrl-C
+    141   the reader of a pipe went away (| head); nothing is printed
+
+``arboretum --debug …`` shows where the error came from as well.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from arboretum.errors import ArboretumError, ParameterError
+
+__all__ = ["FriendlyGroup", "UsageError", "reporting"]
+
+# recent versions of typer hold their own copy of click: this finds its UsageError in either case
+_ClickUsageError = typer.BadParameter.__mro__[1]
+
+_ROW = re.compile(r"\brows? \d")
+
+
+class UsageError(ParameterError):
+    """Options that contradict each other, or do not fit the model."""
+
+
+class FriendlyGroup(TyperGroup):
+    """A group of commands under the guard."""
+
+    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+        """Parse the words of the command line and run; wrong words are one line, not a box."""
+        if not standalone_mode:
+            return super().main(*args, standalone_mode=False, **extra)
+        try:
+            code = super().main(*args, standalone_mode=False, **extra)
+        except _ClickUsageError as error:
+            context = getattr(error, "ctx", None)
+            name = context.command_path if context else "arboretum"
+            complain(f"{error.format_message()}; see `{name} --help`")  # type: ignore[attr-defined]
+            code = 2
+        sys.exit(code if isinstance(code, int) else 0)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        with reporting(debug=bool(ctx.params.get("debug"))):
+            return super().invoke(ctx)
+
+
+@contextmanager
+def reporting(*, debug: bool = False) -> Iterator[None]:
+    """Turn errors and warnings into lines on stderr, and leave with an exit code.
+
+    Parameters
+    ----------
+    debug : bool
+        Print the traceback of an error too.
+    """
+    try:
+        with _warnings_as_lines(debug):
+            yield
+        sys.stdout.flush()  # a pipe may be broken without anybody having noticed yet
+    except BrokenPipeError:
+        _discard_output()
+        raise typer.Exit(141) from None
+    except KeyboardInterrupt:
+        complain("interrupted", label="")
+        raise typer.Exit(130) from None
+    except (typer.Exit, typer.Abort, _ClickUsageError):
+        raise
+    except Exception as error:
+        if debug:
+            traceback.print_exc()
+        complain(describe_error(error, debug))
+        raise typer.Exit(2 if isinstance(error, ParameterError) else 1) from None
+
+
+def complain(message: str, label: str = "error: ") -> None:
+    """Write one red line to stderr."""
+    typer.secho(label + " ".join(message.split()), fg="red", err=True)
+
+
+def describe_error(error: Exception, debug: bool = False) -> str:
+    """Say what went wrong.
+
+    Examples
+    --------
+    >>> describe_error(FileNotFoundError(2, "No such file or directory", "model.arb"))
+    "'model.arb': no such file or directory"
+    """
+    if isinstance(error, ArboretumError):
+        hint = " (rows count from 0, the first one below the header)"
+        return str(error) + (hint if _ROW.search(str(error)) else "")
+    if isinstance(error, OSError) and error.strerror:
+        what = error.strerror[:1].lower() + error.strerror[1:]
+        return f"{error.filename!r}: {what}" if error.filename is not None else what
+    if isinstance(error, ImportError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "not enough memory"
+    advice = "" if debug else "; `arboretum --debug …` shows where it came from, please report it"
+    return f"unexpected {type(error).__name__}: {error}{advice}"
+
+
+@contextmanager
+def _warnings_as_lines(debug: bool) -> Iterator[None]:
+    """Show each warning meant for users once, in one line."""
+    seen = set()
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        text = " ".join(str(message).split())
+        if text not in seen:
+            seen.add(text)
+            typer.secho(f"warning: {text}", fg="yellow", err=True)
+
+    with warnings.catch_warnings():
+        if not debug:
+            for category in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
+                warnings.simplefilter("ignore", category)
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = show
+        yield
+
+
+def _discard_output() -> None:
+    """Send what is still to be written to nowhere, so that closing stdout cannot fail again."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):  # stdout is not a real file
+        pass

@@ -1,0 +1,97 @@
+"""The models `--model` knows, `--set name=value`, and which task a target asks for."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from arboretum.cli.guard import UsageError
+from arboretum.data.values import Numbers, Raw, Words
+
+__all__ = ["MODELS", "choose_task", "find_estimator", "parse_settings"]
+
+# name -> what arboretum calls its classifier and its regressor (None if there is none)
+MODELS: dict[str, tuple[str | None, str | None]] = {
+    "cart": ("CARTClassifier", "CARTRegressor"),
+}
+
+TASKS = ("classification", "regression")
+_FEW = 20  # so many whole numbers may still be the names of classes
+
+
+def find_estimator(model: str, task: str) -> Any:
+    """Return the class that does a task.
+
+    Examples
+    --------
+    >>> find_estimator("cart", "regression").__name__
+    'CARTRegressor'
+    """
+    import arboretum
+
+    check_model(model)
+    name = MODELS[model][TASKS.index(task)]
+    if name is None:
+        raise UsageError(f"the model {model!r} does no {task}")
+    return getattr(arboretum, name)
+
+
+def check_model(model: str) -> None:
+    """Raise unless a model of this name exists."""
+    if model not in MODELS:
+        close = difflib.get_close_matches(model, MODELS, n=1, cutoff=0.5)
+        hint = f"did you mean {close[0]!r}?" if close else f"it may be {', '.join(MODELS)}"
+        raise UsageError(f"--model {model!r} is unknown: {hint}")
+
+
+def parse_settings(settings: Iterable[str]) -> dict[str, Any]:
+    """Read ``name=value`` words; a value is a Python literal, or else a string.
+
+    Examples
+    --------
+    >>> parse_settings(["max_depth=4", "criterion=entropy", "class_weight={'a': 2.5}"])
+    {'max_depth': 4, 'criterion': 'entropy', 'class_weight': {'a': 2.5}}
+    """
+    parameters: dict[str, Any] = {}
+    for setting in settings:
+        name, equals, text = setting.partition("=")
+        name = name.strip()
+        if not equals or not name.isidentifier():
+            raise UsageError(f"--set wants name=value, e.g. --set max_depth=4, got {setting!r}")
+        if name in parameters:
+            raise UsageError(f"--set {name}=… is given twice")
+        try:
+            parameters[name] = ast.literal_eval(text.strip())
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            parameters[name] = text
+    return parameters
+
+
+def choose_task(target: Raw, wanted: str = "auto") -> tuple[str, str]:
+    """Return the task, classification or regression, and why.
+
+    Words are classes. Whole numbers are classes if there are few different ones (at most 20, and
+    on average three rows for each); all other numbers are quantities.
+
+    Examples
+    --------
+    >>> choose_task(Words(np.array([0, 1]), ["no", "yes"], "str"))
+    ('classification', 'its values are words')
+    >>> choose_task(Numbers(np.array([1.5, 2.0, 7.25]), "float64"))
+    ('regression', 'its values are floating-point numbers')
+    """
+    if wanted != "auto":
+        return wanted, f"--task {wanted}"
+    if isinstance(target, Words):
+        what = {"bool": "truth values", "category": "categories", "enum": "categories"}
+        return "classification", f"its values are {what.get(target.dtype, 'words')}"
+    if not target.dtype.startswith(("int", "uint")):
+        return "regression", "its values are floating-point numbers"
+    n_distinct = len(np.unique(target.values))
+    if n_distinct <= 2 or n_distinct <= min(_FEW, len(target.values) / 3):
+        return "classification", f"it holds only {n_distinct} different whole numbers"
+    return "regression", f"it holds {n_distinct:,} different whole numbers"

@@ -1,0 +1,347 @@
+"""The engine grows what the textbook would, for every criterion and every option both have.
+
+Small random tables full of ties are grown by the engine and checked node by node (textbook_walk.py).
+Pruning is compared on tables without ties, where both must give the very same tree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.model_selection import PredefinedSplit
+from textbook_walk import Walk, has_bit
+
+from arboretum import CARTClassifier, CARTRegressor
+from arboretum.textbook import pruning
+from arboretum.textbook.cart import grow, predict
+from arboretum.textbook.impurity import CLASS_CRITERIA, CRITERIA
+from arboretum.textbook.splits import Rules, candidates
+from arboretum.tree.tree import LEAF
+
+few = settings(
+    derandomize=True,
+    deadline=None,
+    database=None,
+    max_examples=12,
+    suppress_health_check=list(HealthCheck),
+)
+
+
+# ---------------------------------------------------------------------- random problems
+@dataclass(frozen=True)
+class Problem:
+    """A training table in codes, and what a tree on it must respect."""
+
+    X: np.ndarray
+    y: np.ndarray  # (n, outputs)
+    w: np.ndarray | None
+    kinds: tuple[str, ...]
+    options: dict
+
+    @property
+    def weights(self) -> np.ndarray:
+        return np.ones(len(self.X)) if self.w is None else self.w
+
+
+def fit(criterion: str, problem: Problem):
+    model = CARTClassifier if criterion in CLASS_CRITERIA else CARTRegressor
+    kinds = np.array(problem.kinds)
+    y = problem.y[:, 0] if problem.y.shape[1] == 1 else problem.y
+    return model(
+        criterion=criterion,
+        categorical_features=np.flatnonzero(kinds == "categorical").tolist(),
+        ordinal_features=np.flatnonzero(kinds == "ordinal").tolist(),
+        n_jobs=1,
+        **problem.options,
+    ).fit(problem.X, y, problem.w)
+
+
+def textbook_rules(criterion: str, problem: Problem) -> Rules:
+    unknown = ("max_bins", "max_features", "splitter", "random_state")
+    options = {name: value for name, value in problem.options.items() if name not in unknown}
+    share = options.pop("min_weight_fraction_leaf", 0.0)
+    signs = options.pop("monotonic_cst", None)
+    classes = None
+    if criterion in CLASS_CRITERIA:
+        classes = tuple(int(column.max()) + 1 for column in problem.y.T)
+    return Rules(
+        criterion,
+        n_classes=classes,
+        kinds=problem.kinds,
+        min_weight_leaf=share * problem.weights.sum(),
+        monotonic_cst=signs if signs and any(signs) else None,
+        **options,
+    )
+
+
+def check(criterion: str, problem: Problem) -> Walk:
+    """Grow a tree and check every node of it."""
+    model = fit(criterion, problem)
+    encoded = model._encode(problem.X).rows(0, len(problem.X))
+    rules = textbook_rules(criterion, problem)
+    tries = "all"
+    if problem.options.get("splitter") == "random":
+        tries = "some cuts"
+    elif problem.options.get("max_features") is not None:
+        tries = "some columns"
+    walk = Walk(model.tree_, encoded, problem.y, problem.weights, rules, tries).check()
+    used = problem.weights > 0
+    assert_array_equal(model.apply(problem.X)[used], walk.leaf_of[used])
+    return walk
+
+
+def columns(rng: np.random.Generator, n: int, kinds: tuple[str, ...], missing: float) -> np.ndarray:
+    """Columns of few values (ties!) or many; every category there is, is met."""
+    X = np.empty((n, len(kinds)))
+    for f, kind in enumerate(kinds):
+        if kind == "numeric" and rng.random() < 0.4:
+            X[:, f] = rng.normal(size=n)
+        else:
+            X[:, f] = rng.integers(0, rng.integers(2, 7), n)
+    X[rng.random(X.shape) < missing] = np.nan
+    for f, kind in enumerate(kinds):
+        if kind == "categorical":  # codes 0, 1, ... without gaps
+            known = ~np.isnan(X[:, f])
+            X[known, f] = np.unique(X[known, f], return_inverse=True)[1]
+    return X
+
+
+def targets(
+    rng: np.random.Generator, criterion: str, signal: np.ndarray, n_classes: int, outputs: int
+) -> np.ndarray:
+    n = len(signal)
+    noisy = signal[:, None] + rng.normal(size=(n, outputs))
+    if criterion in CLASS_CRITERIA:
+        y = np.digitize(noisy, np.linspace(-0.7, 0.7, n_classes - 1) if n_classes > 2 else [0.0])
+        return np.column_stack([np.unique(column, return_inverse=True)[1] for column in y.T])
+    if criterion == "poisson":
+        y = rng.poisson(np.exp(noisy / 2)).astype(float)
+        y[0] += 1.0  # not all zero
+        return y if rng.random() < 0.5 else y * 0.37
+    return noisy if rng.random() < 0.5 else np.round(noisy)
+
+
+def weights(rng: np.random.Generator, n: int, kind: str) -> np.ndarray | None:
+    if kind == "none":
+        return None
+    w = rng.integers(1, 5, n).astype(float) if kind == "whole" else rng.uniform(0.1, 3.0, n)
+    if kind == "some zero":
+        w[rng.random(n) < 0.2] = 0.0
+        w[:2] = 1.0
+    return w
+
+
+LIMITS = {
+    "max_depth": st.integers(1, 3),
+    "min_samples_leaf": st.integers(2, 4),
+    "min_samples_split": st.integers(3, 8),
+    "min_weight_fraction_leaf": st.sampled_from([0.05, 0.1, 0.2]),
+    "min_impurity_decrease": st.sampled_from([0.01, 0.05]),
+    "max_bins": st.just(64),  # more than there are values: kept as codes, the splits stay the same
+}
+
+
+@st.composite
+def problems(
+    draw,
+    criterion: str,
+    kinds: tuple[str, ...] = ("numeric",),
+    outputs: tuple[int, ...] = (1,),
+    missing: tuple[float, ...] = (0.0,),
+    n_classes: tuple[int, ...] = (2, 3),
+    **options,
+) -> Problem:
+    n = draw(st.integers(5, 30), label="rows")
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1), label="seed"))
+    kinds = tuple(draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=3), label="kinds"))
+    X = columns(rng, n, kinds, draw(st.sampled_from(missing), label="missing"))
+    signal = np.nan_to_num(X[:, 0], nan=1.0) / 2 - 0.5
+    y = targets(
+        rng, criterion, signal, draw(st.sampled_from(n_classes)), draw(st.sampled_from(outputs))
+    )
+    w = weights(rng, n, draw(st.sampled_from(["none", "whole", "floats", "some zero"])))
+    if criterion in CLASS_CRITERIA and w is not None:  # a class of weight 0 stays a class
+        w[np.concatenate([np.unique(column, return_index=True)[1] for column in y.T])] = 1.0
+    if criterion == "poisson" and w is not None:
+        w[0] = 1.0
+    for name in draw(st.lists(st.sampled_from(list(LIMITS)), max_size=2, unique=True)):
+        options = {name: LIMITS[name], **options}
+    chosen = draw(st.fixed_dictionaries(options), label="options")
+    if "monotonic_cst" in chosen:
+        chosen["monotonic_cst"] = chosen["monotonic_cst"][: len(kinds)]
+    return Problem(X, y, w, kinds, chosen)
+
+
+ALL_KINDS = ("numeric", "ordinal", "categorical")
+THEMES = {
+    "numbers": {},
+    "ranks": {"kinds": ("ordinal", "numeric"), "missing": (0.0, 0.2)},
+    "missing": {"missing": (0.1, 0.3, 0.6)},
+    "categories": {"kinds": ("categorical", "numeric"), "missing": (0.0, 0.2)},
+    "outputs": {"kinds": ALL_KINDS, "outputs": (2, 3), "missing": (0.0, 0.2)},
+    "best first": {
+        "kinds": ALL_KINDS,
+        "missing": (0.0, 0.2),
+        "max_leaf_nodes": st.integers(2, 6),
+    },
+    "surrogates": {
+        "kinds": ALL_KINDS,
+        "missing": (0.0, 0.2, 0.4),
+        "surrogates": st.integers(1, 3),
+    },
+    "monotone": {
+        "kinds": ("numeric", "ordinal"),
+        "missing": (0.0, 0.2),
+        "n_classes": (2,),
+        "monotonic_cst": st.tuples(*[st.sampled_from([-1, 0, 1])] * 3),
+    },
+    "drawn columns": {
+        "kinds": ALL_KINDS,
+        "missing": (0.0, 0.2),
+        "max_features": st.integers(1, 2),
+        "random_state": st.integers(0, 99),
+    },
+    "random cuts": {
+        "kinds": ALL_KINDS,
+        "missing": (0.0, 0.2),
+        "splitter": st.just("random"),
+        "random_state": st.integers(0, 99),
+    },
+}
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("theme", THEMES)
+def test_every_node_is_one_the_textbook_would_make(theme, criterion):
+    @few
+    @given(problems(criterion, **THEMES[theme]))
+    def run(problem):
+        check(criterion, problem)
+
+    run()
+
+
+@few
+@given(st.integers(0, 2**32 - 1), st.integers(11, 13), st.integers(3, 5))
+def test_many_categories_of_many_classes_are_parted_well(seed, n_categories, n_classes):
+    # beyond ten categories the engine cuts one order, along the first principal component of the
+    # class shares: never better than the best of all subsets, and seldom much worse
+    rng = np.random.default_rng(seed)
+    x = np.repeat(np.arange(n_categories), 12)
+    shares = rng.dirichlet(np.ones(n_classes), n_categories)
+    y = np.array([rng.choice(n_classes, p=shares[code]) for code in x])
+    y[:n_classes] = np.arange(n_classes)
+    problem = Problem(
+        x[:, None].astype(float), y[:, None], None, ("categorical",), {"max_depth": 1}
+    )
+    walk = check("gini", problem)
+    one_class_against_the_rest = max(
+        c.gain
+        for c in candidates(
+            problem.X, y, rules=Rules(kinds=("categorical",), n_classes=n_classes, exhaustive=False)
+        )
+    )
+    assert walk.tree.gain[0] >= 0.8 * one_class_against_the_rest
+
+
+# ---------------------------------------------------------------------- the very same tree
+def make(seed: int, criterion: str, n: int = 90):
+    """Random rows without ties: uneven weights give every partition a gain of its own."""
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([rng.normal(size=(n, 2)), rng.integers(0, 5, n)])
+    X[rng.random(n) < 0.15, 1] = np.nan
+    signal = np.sin(2 * X[:, 0]) + np.nan_to_num(X[:, 1], nan=1.5) + (X[:, 2] % 2)
+    y = signal + 0.7 * rng.normal(size=n)
+    if criterion in CLASS_CRITERIA:
+        y = np.digitize(y, [-0.2, 1.2])
+    elif criterion == "poisson":
+        y = rng.poisson(np.exp(y / 2)).astype(float)
+    return X, y, rng.integers(20, 200, n) / 64  # sums of these weights are exact
+
+
+KINDS = ("numeric", "numeric", "categorical")
+
+
+def model_of(criterion: str, **options):
+    model = CARTClassifier if criterion in CLASS_CRITERIA else CARTRegressor
+    return model(criterion=criterion, categorical_features=[2], **options)
+
+
+def assert_same_tree(tree, node, i=0):
+    assert tree.count[i] == len(node.rows)
+    assert_allclose(tree.value[i], node.value, atol=1e-12)
+    assert (tree.kind[i] == LEAF) == node.is_leaf, node.path
+    if not node.is_leaf:
+        assert tree.feature[i] == node.chosen.feature
+        assert_allclose(tree.gain[i], node.chosen.gain, rtol=1e-9)
+        children = (node.left, node.right)
+        if any(has_bit(tree, tree.bits_start[i], c) for c in node.chosen.right_categories):
+            children = (node.right, node.left)  # which side is called left is no matter
+        for k, child in enumerate(children):
+            assert_same_tree(tree, child, tree.first_child[i] + k)
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_whole_tree_and_its_pruning_path(criterion):
+    X, y, w = make(0, criterion)
+    model = model_of(criterion, min_samples_leaf=4)
+    tree = grow(X, y, w, Rules(criterion, kinds=KINDS, min_samples_leaf=4, exhaustive=False))
+    assert_same_tree(model.fit(X, y, w).tree_, tree)
+    fresh = make(1, criterion)[0]
+    assert_allclose(model.predict(fresh), predict(tree, fresh), atol=1e-12)
+    path = model.cost_complexity_pruning_path(X, y, w)
+    steps = pruning.pruning_path(tree)
+    assert len(steps) > 5
+    assert_allclose(path.ccp_alphas, [step.alpha for step in steps], atol=1e-12)
+    assert_allclose(path.impurities, [step.risk for step in steps], atol=1e-12)
+    assert_array_equal(path.n_leaves, [step.n_leaves for step in steps])
+    for alpha in np.sqrt(path.ccp_alphas[1:-1] * path.ccp_alphas[2:]):
+        pruned = model_of(criterion, min_samples_leaf=4, ccp_alpha=alpha).fit(X, y, w)
+        assert_same_tree(pruned.tree_, pruning.prune(tree, alpha))
+
+
+@pytest.mark.parametrize("rule", ["min", "1se"])
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "squared_error", "absolute_error"])
+def test_pruning_by_cross_validation(criterion, rule):
+    X, y, w = make(2, criterion)
+    fold_of = np.random.default_rng(3).integers(0, 4, len(y))
+    rules = Rules(criterion, kinds=KINDS, min_samples_leaf=4, exhaustive=False)
+    choice = pruning.choose_alpha(X, y, w, rules, fold_of, rule)
+    model = model_of(criterion, min_samples_leaf=4)
+    model.prune_cv(X, y, cv=PredefinedSplit(fold_of), rule=rule, sample_weight=w)
+    curve = model.pruning_curve_
+    assert_allclose(curve.alpha, [row.alpha for row in choice.table], rtol=1e-9, atol=1e-12)
+    assert_array_equal(curve.n_leaves, [row.n_leaves for row in choice.table])
+    assert_allclose(curve.mean_score, [row.mean_error for row in choice.table], rtol=1e-9)
+    assert_allclose(curve.std_error, [row.standard_error for row in choice.table], rtol=1e-9)
+    assert curve.alpha[curve.best] == pytest.approx(choice.alpha, rel=1e-9)
+    assert_same_tree(model.tree_, choice.tree)
+
+
+def test_surrogates_are_the_textbooks_where_no_two_agree_equally():
+    rng = np.random.default_rng(4)
+    n = 60
+    X = rng.normal(size=(n, 4))
+    X[:, 1:] = X[:, :1] * [1.0, -0.8, 0.6] + 0.5 * X[:, 1:]
+    X[:, 3] = np.digitize(X[:, 3], [-1, -0.3, 0.3, 1])
+    y = 2 * X[:, 0] + rng.normal(size=n)
+    w = rng.integers(20, 200, n) / 64
+    X[rng.random(X.shape) < 0.1] = np.nan
+    kinds = ("numeric", "numeric", "numeric", "categorical")
+    rules = Rules("squared_error", kinds=kinds, max_depth=3, min_samples_leaf=5, surrogates=3)
+    tree = grow(X, y, w, rules)
+    model = CARTRegressor(
+        max_depth=3, min_samples_leaf=5, surrogates=3, categorical_features=[3]
+    ).fit(X, y, w)
+    assert_same_tree(model.tree_, tree)
+    assert len(tree.surrogates) == 3
+    start = model.tree_.surrogates.start
+    assert_array_equal(
+        model.tree_.surrogates.feature[start[0] : start[1]], [s.feature for s in tree.surrogates]
+    )
+    assert_allclose(predict(tree, X[::-1]), model.predict(X[::-1]), rtol=1e-12)
