@@ -3,6 +3,10 @@
 Numbers are rounded to float32 and stored as C-ordered float64. scikit-learn's trees round their
 input to float32; rounding beforehand means that every contender sees the same values and may find
 the same tree.
+
+Columns are shuffled. Small nodes often have several splits that are equally good; arboretum takes the
+first column of these, scikit-learn a random one. With the columns that matter in front, the first
+would win held-out score by the layout of the table alone (R² 0.22 against 0.12 in one regression).
 """
 
 from __future__ import annotations
@@ -51,8 +55,14 @@ def _columns(rng: np.random.Generator, n: int, n_columns: int) -> np.ndarray:
     return X
 
 
-def _first(X: np.ndarray, n_columns: int) -> np.ndarray:
-    return np.ascontiguousarray(X[:, :n_columns], dtype=np.float64)
+def _order(n_columns: int, seed: int) -> np.ndarray:
+    """Return the shuffled order of the columns; see above for why."""
+    return np.random.default_rng([seed, n_columns]).permutation(n_columns)
+
+
+def _shuffled(X: np.ndarray, n_columns: int, seed: int) -> np.ndarray:
+    """Return the first columns in shuffled order, as C-ordered float64."""
+    return np.ascontiguousarray(X[:, _order(n_columns, seed)], dtype=np.float64)
 
 
 def classification(
@@ -82,7 +92,7 @@ def classification(
     z -= 0.2 * c[8] * c[9]
     z += 0.3 * c[10] * (c[11] > 0)
     y = (rng.random(n_all) < 1 / (1 + np.exp(z.mean() - z))).astype(np.int64)
-    return _cut(_first(X, n_columns), y, n)
+    return _cut(_shuffled(X, n_columns, seed), y, n)
 
 
 def regression(n: int, n_columns: int = 28, *, n_test: int | None = None, seed: int = 0) -> Split:
@@ -90,15 +100,14 @@ def regression(n: int, n_columns: int = 28, *, n_test: int | None = None, seed: 
 
     Examples
     --------
-    >>> split = regression(1000)
-    >>> bool(0.4 < np.corrcoef(split.X[:, 0] * split.X[:, 1], split.y)[0, 1] < 0.9)
-    True
+    >>> regression(1000, 7).X.shape
+    (1000, 7)
     """
     rng = np.random.default_rng(seed)
     n_all = n + (_held_out(n) if n_test is None else n_test)
     X = _columns(rng, n_all, max(n_columns, _SIGNAL_COLUMNS))
     y = X[:, 0] * X[:, 1] + np.sin(2 * X[:, 2]) + 0.5 * rng.standard_normal(n_all)
-    return _cut(_first(X, n_columns), y.astype(np.float64), n)
+    return _cut(_shuffled(X, n_columns, seed), y.astype(np.float64), n)
 
 
 def iris(n: int) -> Split:
@@ -127,8 +136,8 @@ def mixed_table(n: int, *, seed: int = 0) -> Split:
 
     Examples
     --------
-    >>> mixed_table(100).X.columns[-3:].tolist()
-    ['colour', 'city', 'product']
+    >>> sorted(mixed_table(100).X.columns)[:3]
+    ['city', 'colour', 'product']
     """
     import pandas as pd
 
@@ -147,4 +156,6 @@ def mixed_table(n: int, *, seed: int = 0) -> Split:
         words[rng.random(n_all) < 0.1] = None
         table[name] = words
     y = (rng.random(n_all) < 1 / (1 + np.exp(-z))).astype(np.int64)
-    return _cut(pd.DataFrame(table), y, n)
+    names = list(table)
+    frame = pd.DataFrame({names[k]: table[names[k]] for k in _order(len(names), seed)})
+    return _cut(frame, y, n)

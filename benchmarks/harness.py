@@ -123,11 +123,15 @@ class Measurement:
     seconds: tuple[float, ...]  # per call, one entry per round
     score: float
     facts: dict[str, int]
-    peak: Peak | None = None
+    peaks: tuple[Peak, ...] = ()  # one per fresh process
 
     @property
     def median(self) -> float:
         return median(self.seconds)
+
+    @property
+    def peak_bytes(self) -> float:
+        return median(peak.n_bytes for peak in self.peaks)
 
 
 @dataclass(frozen=True)
@@ -157,11 +161,9 @@ class CaseResult:
         return min(ratios), max(ratios)
 
     def memory_ratio(self, contender: str) -> float | None:
-        """Return a contender's peak memory as a multiple of the baseline's."""
-        theirs, own = self.of(self.baseline).peak, self.of(contender).peak
-        if theirs is None or own is None or theirs.n_bytes == 0:
-            return None
-        return own.n_bytes / theirs.n_bytes
+        """Return a contender's peak memory as a multiple of the baseline's; None if that is 0."""
+        theirs = self.of(self.baseline).peak_bytes
+        return self.of(contender).peak_bytes / theirs if theirs else None
 
 
 @dataclass(frozen=True)
@@ -218,12 +220,7 @@ class Case:
         say(f"timing {options.repeat} rounds")
         times = interleave(jobs, options.repeat, self.calls)
         del jobs, split  # leave the memory to the fresh processes
-        peaks = {}
-        for name in self.contenders:  # last: by now all compiled code is in the cache on disk
-            say(f"peak memory of {name}")
-            peaks[name] = peak_in_fresh_process(
-                self.benchmark, self.name, name, rows=rows, jobs=options.jobs
-            )
+        peaks = self._peaks(rows, options, say)
         return CaseResult(
             name=self.name,
             title=self.title,
@@ -236,3 +233,14 @@ class Case:
                 for name in self.contenders
             ),
         )
+
+    def _peaks(self, rows: int, options: Options, say: Say) -> dict[str, tuple[Peak, ...]]:
+        """Measure peak memory; after the timing, when all compiled code is in the cache on disk."""
+        peaks = {}
+        for name in self.contenders:
+            say(f"peak memory of {name}")
+            peaks[name] = tuple(
+                peak_in_fresh_process(self.benchmark, self.name, name, rows=rows, jobs=options.jobs)
+                for _ in range(1 if options.quick else options.repeat)
+            )
+        return peaks

@@ -5,11 +5,16 @@
     does not count                                  │ highest resident memory minus that at the bar
 
 Both sides of a comparison get the same float64 C-ordered array, made before the bar; whatever copy
-a contender makes of it counts, as do its threads' buffers and the model. The few rows load libraries
-and compiled code beforehand; freed memory is handed back to the system, so that no contender can
-live on leftovers. Linux keeps the high-water mark itself and lets a process reset it; elsewhere a
-thread looks a thousand times a second. (``ru_maxrss`` will not do: a child starts with the mark of
-its parent, which holds the data of the timed runs.)
+a contender makes of it counts, as do its threads' buffers and the model. Room that is reserved but
+never written to takes no memory and does not count. The few rows load libraries and compiled code
+beforehand, and freed memory is handed back before the bar, so that no contender can live on
+leftovers. The allocator is left as it comes, because that is how people run it: blocks it keeps
+after they were freed count for whoever made it keep them. Where the bytes fall depends a little on
+how threads meet, so there are several runs, and their spread is shown.
+
+Linux keeps the high-water mark itself and lets a process reset it; elsewhere a thread looks a
+thousand times a second. (``ru_maxrss`` will not do: a child starts with the mark of its parent,
+which holds the data of the timed runs.)
 """
 
 from __future__ import annotations

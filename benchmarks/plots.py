@@ -34,6 +34,16 @@ def _figure(n_columns: int, width: float, height: float) -> tuple[Figure, Sequen
     return figure, axes
 
 
+def _log_scale(ax: Axes) -> None:
+    """Make the x axis logarithmic with ticks 1, 2, 5, 10, … written as plain numbers."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    ax.set_xscale("log")
+    ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+    ax.xaxis.set_minor_formatter(NullFormatter())
+
+
 def _label(case: CaseResult) -> str:
     return f"{case.name}\n{case.rows:,} rows"
 
@@ -49,7 +59,7 @@ def _draw_speed(ax: Axes, cases: Sequence[CaseResult]) -> None:
         if case.goal is not None:
             ax.plot([case.goal] * 2, [k - 0.42, k + 0.42], color=_GOAL, linewidth=2)
     ax.axvline(1, color=_PEER)
-    ax.set_xscale("log")
+    _log_scale(ax)
     ax.margins(x=0.12)
     ax.set_yticks(range(len(cases)), [_label(case) for case in cases])
     ax.invert_yaxis()
@@ -61,10 +71,11 @@ def _draw_memory(ax: Axes, cases: Sequence[CaseResult]) -> None:
     for k, case in enumerate(cases):
         pair = (case.measurements[0].contender, _OURS), (case.baseline, _PEER)
         for offset, (contender, colour) in zip((-0.18, 0.18), pair):
-            peak = case.of(contender).peak
-            if peak is not None:
-                ax.barh(k + offset, peak.n_bytes / 1e6, height=0.34, color=colour)
-    ax.set_xscale("log")
+            m = case.of(contender)
+            sizes, size = [peak.n_bytes / 1e6 for peak in m.peaks], m.peak_bytes / 1e6
+            error: Any = [[size - min(sizes)], [max(sizes) - size]]
+            ax.barh(k + offset, size, height=0.34, color=colour, xerr=error, capsize=2)
+    _log_scale(ax)
     ax.set_yticks(range(len(cases)), [""] * len(cases))
     ax.invert_yaxis()
     ax.set_xlabel("peak memory, MB (log scale); green: ours, grey: baseline")

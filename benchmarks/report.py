@@ -54,17 +54,17 @@ def duration(seconds: float) -> str:
     >>> duration(0.000123), duration(0.0456), duration(78.9)
     ('123 µs', '45.6 ms', '78.9 s')
     """
-    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if seconds >= size:
             return f"{_three_digits(seconds / size)} {unit}"
-    return f"{_three_digits(seconds / 1e-6)} µs"
+    return f"{_three_digits(seconds / 1e-9)} ns"
 
 
 def _three_digits(x: float) -> str:
     return f"{x:.0f}" if x >= 100 else f"{x:.3g}"
 
 
-def _size(n_bytes: int) -> str:
+def _size(n_bytes: float) -> str:
     return f"{n_bytes / 1e6:,.1f} MB" if n_bytes >= 1e6 else f"{n_bytes / 1e3:.0f} kB"
 
 
@@ -79,12 +79,16 @@ def _verdict(met: bool, goal: str) -> str:
     return f"[green]{goal} met[/]" if met else f"[red]{goal} missed[/]"
 
 
-def _memory(case: CaseResult, m: Measurement) -> str:
-    if m.peak is None:
-        return "–"
-    ratio = case.memory_ratio(m.contender)
-    size = _size(m.peak.n_bytes)
-    return size if ratio is None or m.contender == case.baseline else f"{size} ({ratio:.2f}×)"
+def _memory(m: Measurement) -> str:
+    sizes = [peak.n_bytes for peak in m.peaks]
+    if len(sizes) == 1:
+        return _size(sizes[0])
+    return f"{_size(m.peak_bytes)} ({_size(min(sizes))} – {_size(max(sizes))})"
+
+
+def _memory_ratio(case: CaseResult, contender: str) -> str:
+    ratio = case.memory_ratio(contender)
+    return "–" if ratio is None else f"{ratio:.2f}×"
 
 
 # ---------------------------------------------------------------------- tables
@@ -94,7 +98,7 @@ def _case_table(cases: Sequence[CaseResult]) -> Table:
     table = Table(title="Speed, held-out score and peak memory", title_justify="left")
     for heading in ("case", "contender"):
         table.add_column(heading, no_wrap=heading == "contender")
-    for heading in ("time", "speed (spread)", "goal", "score", "leaves", "peak memory"):
+    for heading in ("time", "speed (spread)", "goal", "score", "leaves", "peak memory", "÷ peer"):
         table.add_column(heading, justify="right", no_wrap=True)
     for case in cases:
         for k, m in enumerate(case.measurements):
@@ -111,7 +115,8 @@ def _case_table(cases: Sequence[CaseResult]) -> Table:
                 goal,
                 f"{m.score:.4f}",
                 "" if leaves is None else f"{leaves:,}",
-                _memory(case, m),
+                _memory(m),
+                _memory_ratio(case, m.contender),
             )
         table.add_section()
     return table
@@ -128,11 +133,11 @@ def _curve_table(curve: CurveResult) -> Table:
     table.add_column(curve.axis, justify="right")
     for name in names:
         table.add_column(name, justify="right")
-        table.add_column(f"ns / ({curve.reference})", justify="right")
+        table.add_column(f"time / ({curve.reference})", justify="right")
     for k, size in enumerate(curve.sizes):
         cells = [f"{size:,}"]
         for name in names:
-            cells += [duration(curve.seconds[name][k]), _three_digits(curve.cost(name)[k])]
+            cells += [duration(curve.seconds[name][k]), duration(1e-9 * curve.cost(name)[k])]
         table.add_row(*cells)
     return table
 
@@ -163,7 +168,12 @@ def print_report(report: Report, console: Console) -> None:
     """Print one table per kind of result, and what was left out and why."""
     if report.cases:
         console.print(_case_table(report.cases))
-        console.print("speed: baseline's median time ÷ own; spread over single rounds")
+        console.print(
+            "speed: baseline's median time ÷ own, spread over single rounds; "
+            "memory: median over fresh processes.\n"
+            "score: equally good splits are settled by column order here and at random in "
+            "scikit-learn, so scores of deep trees differ by luck; one run cannot rank them"
+        )
     for curve in report.curves:
         console.print(_curve_table(curve))
     for start_up in report.start_ups:
@@ -181,6 +191,7 @@ def _plain_case(case: CaseResult) -> dict[str, Any]:
         out["median_seconds"] = m.median
         out["ratio"] = case.ratio(m.contender)
         out["ratio_spread"] = list(case.spread(m.contender))
+        out["median_peak_bytes"] = m.peak_bytes
         out["memory_ratio"] = case.memory_ratio(m.contender)
     return plain
 

@@ -140,8 +140,14 @@ def alive_random_state(Model):
 def alive_max_leaf_nodes(Model):
     full, few = _fit(Model), _fit(Model, max_leaf_nodes=7)
     assert few.get_n_leaves() == 7 < full.get_n_leaves()
-    first, second = (np.sort(m.tree_.gain)[::-1] for m in (full, few))
-    np.testing.assert_array_equal(first[:6], second[:6])  # the best leaf is divided first
+    gains, ready = [], [full.tree_[0]]
+    while len(gains) < 6:  # divide the leaf that gains most, again and again
+        best = max(ready, key=lambda node: node.gain)
+        ready.remove(best)
+        ready.extend(best.children)
+        gains.append(best.gain)
+    inner = ~few.tree_.is_leaf
+    np.testing.assert_array_equal(np.sort(few.tree_.gain[inner]), np.sort(gains))
 
 
 def alive_min_impurity_decrease(Model):
@@ -162,9 +168,9 @@ def alive_class_weight(Model):
     np.testing.assert_allclose(balanced.tree_.value[0, 0], 1 / 3)
     without = Model(class_weight={1: 0}).fit(X, y)
     assert without.tree_.count[0] == ROWS - counts[1]
-    two = Model(class_weight=[{0: 2.0}, {"b": 3.0}]).fit(X, np.column_stack([y, np.where(y, "a", "b")]))
-    weight = np.where(y == 0, 6.0, 1.0)
-    assert two.tree_.weight[0] == pytest.approx(weight.sum())
+    outputs = pd.DataFrame({"level": y, "name": np.where(y == 1, "a", "b")})
+    two = Model(class_weight=[{0: 2.0}, {"b": 3.0}]).fit(X, outputs)
+    assert two.tree_.weight[0] == pytest.approx(6 * counts[0] + counts[1] + 3 * counts[2])
 
 
 def alive_ccp_alpha(Model):
@@ -237,10 +243,12 @@ def alive_surrogates(Model):
 
 
 def alive_max_bins(Model):
-    tree = _fit(Model, max_bins=5).tree_
-    for feature in range(6):
-        assert len(np.unique(tree.threshold[tree.feature == feature])) <= 4
-    assert len(np.unique(_fit(Model).tree_.threshold)) > 24
+    X, y = np.arange(ROWS, dtype=float)[:, None], np.arange(ROWS) % 2
+    assert Model().fit(X, y).get_n_leaves() == ROWS
+    binned = Model(max_bins=6).fit(X, (np.arange(ROWS) // 40) % 2)  # six bins of 40 rows
+    assert binned.get_n_leaves() == 6
+    np.testing.assert_array_equal(_leaves(binned, "count"), 40)
+    assert Model(max_bins=5).fit(X, y + X[:, 0] // 1).get_n_leaves() == 5
 
 
 def alive_n_jobs(Model, monkeypatch):
@@ -575,7 +583,7 @@ def test_grid_search_finds_and_refits():
     grid = {"max_depth": [1, 4], "criterion": ["gini", "entropy"], "surrogates": [0, 2]}
     search = GridSearchCV(CARTClassifier(), grid, cv=3).fit(X, y)
     assert search.best_params_["max_depth"] == 4
-    assert search.best_score_ > 0.6
+    assert search.best_score_ > 0.5
     assert search.best_estimator_.get_depth() == 4
 
 

@@ -4,8 +4,11 @@
     guard.py      errors become one line and an exit code
     screen.py     what stands on the screen: facts, tables, notes, a spinner
     files.py      data files, their columns and rows; places to write to      (arrow.py helps)
-    models.py     the models --model knows, --set name=value, which task a target asks for
+    registry.py   the models --model knows
+    models.py     --model, --set name=value, and which task a target asks for
+    problem.py    features, target and weights of a file; rows held out of them
     scores.py     how good predictions are
+    summary.py    what a model is, in words
     train.py  evaluate.py  predict.py  show.py  describe.py  demo.py      the commands themselves
     data/         the table of the demo
 

@@ -4,6 +4,8 @@
     data.column("age", "target")    a raw column, or an error that knows similar names
     data.select(names).take(rows)   part of the columns, part of the rows
     data.frame()                    what estimators take
+
+Whatever is wrong with a file or a column is a DataError that names it.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ __all__ = [
     "column_text",
     "features_of",
     "load_model",
+    "pick",
     "read_data",
     "target_values",
     "weight_values",
@@ -169,11 +172,15 @@ def features_of(model: Any, data: Data, *, known: Collection[str] = ()) -> Data:
     known : collection of str
         Columns that are there for another purpose: left out without a word.
     """
-    schema = model.schema_
-    if not schema.named:  # trained without names: columns go by their place
+    if not model.schema_.named:  # trained without names: columns go by their place
         return data.without(known)
-    absent = [name for name in schema.names if name not in data.names]
-    extra = [name for name in data.names if name not in schema.names]
+    return pick(data, model.schema_.names, known=known)
+
+
+def pick(data: Data, names: Sequence[str], *, known: Collection[str] = ()) -> Data:
+    """Return the columns of these names; say which others are left out, unless they are known."""
+    extra = [name for name in data.names if name not in names]
+    absent = [name for name in names if name not in data.names]
     if absent:
         hints = [f"{name!r}{did_you_mean(name, extra)}" for name in absent[:5]]
         hidden = len(absent) - len(hints)
@@ -183,8 +190,8 @@ def features_of(model: Any, data: Data, *, known: Collection[str] = ()) -> Data:
         )
     unused = [name for name in extra if name not in known]
     if unused:
-        tell(f"left out of {data.path}, the model does not know them: {list_names(unused)}")
-    return data.select(schema.names)
+        tell(f"left out of {data.path}, the model was not trained on it: {list_names(unused)}")
+    return data.select(names)
 
 
 # --------------------------------------------------------------------------- writing

@@ -16,8 +16,8 @@ import re
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import typer
@@ -28,7 +28,7 @@ from arboretum.errors import ArboretumError, ParameterError
 __all__ = ["FriendlyGroup", "UsageError", "reporting"]
 
 # recent versions of typer hold their own copy of click: this finds its UsageError in either case
-_ClickUsageError = typer.BadParameter.__mro__[1]
+_ClickUsageError: Any = typer.BadParameter.__mro__[1]
 
 _ROW = re.compile(r"\brows? \d")
 
@@ -40,17 +40,32 @@ class UsageError(ParameterError):
 class FriendlyGroup(TyperGroup):
     """A group of commands under the guard."""
 
-    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
         """Parse the words of the command line and run; wrong words are one line, not a box."""
-        if not standalone_mode:
-            return super().main(*args, standalone_mode=False, **extra)
+        for stream in (sys.stdout, sys.stderr):  # a terminal that cannot show "≤" shows "?"
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="replace")
         try:
-            code = super().main(*args, standalone_mode=False, **extra)
+            code = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
         except _ClickUsageError as error:
+            if not standalone_mode:
+                raise
             context = getattr(error, "ctx", None)
             name = context.command_path if context else "arboretum"
-            complain(f"{error.format_message()}; see `{name} --help`")  # type: ignore[attr-defined]
+            message = error.format_message().rstrip(".")
+            if message:  # none where no command was given: then the help has been printed
+                complain(f"{message}; see `{name} --help`")
             code = 2
+        if not standalone_mode:
+            return code
         sys.exit(code if isinstance(code, int) else 0)
 
     def invoke(self, ctx: Any) -> Any:
@@ -136,7 +151,5 @@ def _warnings_as_lines(debug: bool) -> Iterator[None]:
 
 def _discard_output() -> None:
     """Send what is still to be written to nowhere, so that closing stdout cannot fail again."""
-    try:
+    with suppress(OSError, ValueError):  # stdout may not be a real file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError):  # stdout is not a real file
-        pass

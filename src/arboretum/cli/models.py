@@ -1,4 +1,4 @@
-"""The models `--model` knows, `--set name=value`, and which task a target asks for."""
+"""From words to an estimator: `--model`, `--set name=value`, and which task a target asks for."""
 
 from __future__ import annotations
 
@@ -10,14 +10,10 @@ from typing import Any
 import numpy as np
 
 from arboretum.cli.guard import UsageError
-from arboretum.data.values import Numbers, Raw, Words
+from arboretum.cli.registry import MODELS
+from arboretum.data.values import Raw, Words
 
-__all__ = ["MODELS", "choose_task", "find_estimator", "parse_settings"]
-
-# name -> what arboretum calls its classifier and its regressor (None if there is none)
-MODELS: dict[str, tuple[str | None, str | None]] = {
-    "cart": ("CARTClassifier", "CARTRegressor"),
-}
+__all__ = ["check_model", "choose_task", "find_estimator", "parse_settings"]
 
 TASKS = ("classification", "regression")
 _FEW = 20  # so many whole numbers may still be the names of classes
@@ -81,6 +77,7 @@ def choose_task(target: Raw, wanted: str = "auto") -> tuple[str, str]:
     --------
     >>> choose_task(Words(np.array([0, 1]), ["no", "yes"], "str"))
     ('classification', 'its values are words')
+    >>> from arboretum.data.values import Numbers
     >>> choose_task(Numbers(np.array([1.5, 2.0, 7.25]), "float64"))
     ('regression', 'its values are floating-point numbers')
     """

@@ -75,6 +75,8 @@ def score(model: Any, features: Data, y: np.ndarray, weight: np.ndarray | None) 
             f"the model predicts {model.n_outputs_} targets at once: judge it in Python, with "
             "model.score or sklearn.metrics"
         )
+    if weight is not None and not weight.any():
+        raise DataError("every row to judge the model by has weight 0")
     with warnings.catch_warnings():  # undefined scores are shown as such
         warnings.filterwarnings("ignore", module="sklearn")
         if is_classifier(model):
@@ -173,8 +175,7 @@ def _print_confusion(scores: Scores) -> None:
     counts = scores.confusion
     if len(counts) <= _LARGEST_MATRIX:
         rows = [
-            (name, *(f"{count:,.6g}" for count in row))
-            for name, row in zip(scores.classes, counts)
+            (name, *(f"{count:,.6g}" for count in row)) for name, row in zip(scores.classes, counts)
         ]
         header = ("truth \\ predicted", *scores.classes)
         print_table("Confusion matrix", header, rows, right=range(1, len(header)))

@@ -11,7 +11,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["file_size", "number", "plural", "print_facts", "print_table", "spinner", "tell"]
+__all__ = [
+    "file_size",
+    "heading",
+    "number",
+    "plural",
+    "print_facts",
+    "print_table",
+    "spinner",
+    "tell",
+]
 
 
 def _console(**options: Any) -> Any:
@@ -36,18 +45,20 @@ def print_facts(facts: Iterable[tuple[str, str]]) -> None:
 def print_table(
     title: str, header: Sequence[str], rows: Iterable[Sequence[str]], *, right: Iterable[int] = ()
 ) -> None:
-    """Print a table; the columns numbered in ``right`` are set to the right."""
+    """Print a table under its title; the columns numbered in ``right`` are set to the right."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD)
+    table = Table(box=box.SIMPLE_HEAD)
     right = set(right)
     for i, name in enumerate(header):
         table.add_column(Text(name), justify="right" if i in right else "left", overflow="fold")
     for row in rows:
         table.add_row(*map(Text, row))
-    _console().print(table)
+    console = _console()
+    console.print(Text(title, style="bold"), soft_wrap=True)
+    console.print(table)
 
 
 def heading(text: str) -> None:

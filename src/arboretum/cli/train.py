@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-import shlex
 import time
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from arboretum.cli.files import (
-    Data,
-    check_output,
-    features_of,
-    read_data,
-    target_values,
-    weight_values,
-)
+from arboretum.cli.files import Data, check_output, pick, read_data
 from arboretum.cli.guard import UsageError
 from arboretum.cli.models import check_model, choose_task, find_estimator, parse_settings
+from arboretum.cli.problem import Problem, divide, folds
 from arboretum.cli.scores import print_scores, score
-from arboretum.cli.screen import file_size, number, plural, print_facts, print_table, spinner
-from arboretum.errors import DataError
+from arboretum.cli.screen import file_size, number, plural, print_facts, spinner
+from arboretum.cli.summary import describe_parameters, describe_size, print_schema
+from arboretum.data.checks import list_names
 
 __all__ = ["Training", "train"]
-
-_FOLDS = 5
-_MOST_COLUMNS = 25  # listed in the summary
 
 
 @dataclass(frozen=True)
@@ -52,53 +41,42 @@ class Training:
     jobs: int | None = None
 
 
-@dataclass(frozen=True)
-class _Problem:
-    """Rows to learn from or to judge by."""
-
-    features: Data
-    y: np.ndarray
-    weight: np.ndarray | None
-
-    def take(self, rows: np.ndarray) -> _Problem:
-        weight = None if self.weight is None else self.weight[rows]
-        return _Problem(self.features.take(rows), self.y[rows], weight)
-
-
 def train(options: Training) -> None:
     """Run the command."""
     _check_options(options)
     output = check_output(options.output)
     data = read_data(options.data)
-    raw = data.column(options.target, "the target")
-    task, reason = choose_task(raw, options.task)
+    task, reason = choose_task(data.column(options.target, "the target"), options.task)
+    for name in options.categorical:
+        data.column(name, "--categorical")
     model = _make_model(options, task)
-    problem = _problem(options, data, task)
-    problem, held_out, where = _hold_out(options, problem, model, task)
-    with spinner(f"training {type(model).__name__} on {plural(problem.features.n_rows, 'row')}"):
+    problem = Problem.of(data, task, options.target, options.weight, options.drop)
+    problem, held_out = _hold_out(options, model, problem)
+    what = f"training {type(model).__name__} on {plural(problem.n_rows, 'row')}"
+    with spinner(f"{what} (the first time compiles the engine, some seconds)"):
         start = time.perf_counter()
-        _fit(options, model, problem, task)
+        _fit(options, model, problem)
         seconds = time.perf_counter() - start
-    notes = {"target": options.target, "task": task}
-    if options.weight is not None:
-        notes["weight"] = options.weight
-    from arboretum.io.native import save
-
-    save(model, output, notes=notes)
-    _print_columns(model)
-    facts = [
-        ("data", _describe_data(options, data, model)),
-        ("target", f"{options.target}: {task}, because {reason}"),
-        *_describe_target(problem.y, task),
-        *_describe_model(model),
-        ("trained", f"in {seconds:.2f} s on {plural(problem.features.n_rows, 'row')}"),
-        ("saved", f"{output} ({file_size(output.stat().st_size)})"),
-    ]
-    print_facts(facts)
+    pruning = _describe_pruning(model)
+    _save(options, model, {"target": options.target, "task": task, **pruning}, output)
+    print_schema(model)
+    print_facts(
+        [
+            ("data", _describe_data(options, data, problem)),
+            ("target", f"{options.target}: {task}, because {reason}"),
+            *_describe_classes(problem),
+            ("model", describe_parameters(model)),
+            ("size", describe_size(model)),
+            *pruning.items(),
+            ("time", f"{seconds:.2f} s"),
+            ("saved", f"{output} ({file_size(output.stat().st_size)})"),
+        ]
+    )
     if held_out is not None:
-        title = f"Scores on {plural(held_out.features.n_rows, 'row')} {where}"
+        origin = "held out" if options.valid is None else f"of {options.valid}"
+        scores = score(model, held_out.features, held_out.y, held_out.weight)
         print()
-        print_scores(score(model, held_out.features, held_out.y, held_out.weight), title)
+        print_scores(scores, f"Scores on {plural(held_out.n_rows, 'row')} {origin}")
 
 
 # --------------------------------------------------------------------------- before
@@ -106,20 +84,21 @@ def _check_options(options: Training) -> None:
     check_model(options.model)
     if options.rule is not None and not options.prune_cv:
         raise UsageError("--rule says how --prune-cv chooses: give --prune-cv too")
-    if options.test_size is not None:
-        if options.valid is not None:
-            raise UsageError("--test-size and --valid both hold rows out: give one of them")
-        if not 0 < options.test_size < 1:
-            raise UsageError(
-                f"--test-size is a share of the rows between 0 and 1, got {options.test_size:g}"
-            )
-    for role, name in (("--target", options.target), ("--weight", options.weight)):
-        if name in options.drop:
-            raise UsageError(f"{name!r} is given as {role} and as --drop")
-        if name in options.categorical:
-            raise UsageError(f"{name!r} is given as {role} and as --categorical")
-    if options.weight == options.target:
-        raise UsageError(f"{options.target!r} is given as --target and as --weight")
+    if options.test_size is not None and options.valid is not None:
+        raise UsageError("--test-size and --valid both hold rows out: give one of them")
+    if options.test_size is not None and not 0 < options.test_size < 1:
+        raise UsageError(
+            f"--test-size is a share of the rows between 0 and 1, got {options.test_size:g}"
+        )
+    roles = Counter({name: 1 for name in (options.target, options.weight) if name is not None})
+    roles.update(set(options.drop))
+    roles.update(set(options.categorical))
+    twice = [name for name, count in roles.items() if count > 1]
+    if twice or options.weight == options.target:
+        raise UsageError(
+            f"{list_names(twice or [options.target])}: a column has one role, --target, --weight, "
+            "--drop or --categorical"
+        )
 
 
 def _make_model(options: Training, task: str) -> Any:
@@ -127,6 +106,8 @@ def _make_model(options: Training, task: str) -> Any:
     parameters = parse_settings(options.settings)
     estimator = find_estimator(options.model, task)
     known = estimator().get_params()
+    if options.prune_cv and not hasattr(estimator, "prune_cv"):
+        raise UsageError(f"{estimator.__name__} cannot be pruned: leave --prune-cv out")
     given = {
         "random_state": (options.seed, "--seed"),
         "n_jobs": (options.jobs, "--jobs"),
@@ -136,59 +117,88 @@ def _make_model(options: Training, task: str) -> Any:
         if value is None:
             continue
         if name in parameters:
-            raise UsageError(f"{option} and --set {name}=… are the same: give one of them")
+            raise UsageError(f"{option} and --set {name}=… say the same: give one of them")
         if name in known:
             parameters[name] = value
-        elif name != "random_state":  # the seed also serves to draw held-out rows and folds
-            raise UsageError(f"{estimator.__name__} does not know {option}")
+        elif option != "--seed":  # which also draws the rows that are held out
+            raise UsageError(f"{estimator.__name__} has no {name}: leave {option} out")
     if "random_state" in known:
         parameters.setdefault("random_state", 0)  # the same command gives the same model
-    if options.prune_cv and not hasattr(estimator, "prune_cv"):
-        raise UsageError(f"{estimator.__name__} cannot be pruned: leave --prune-cv out")
     return estimator(**parameters)
 
 
-def _problem(options: Training, data: Data, task: str) -> _Problem:
-    """Tell features, target and weights apart."""
-    for name in options.drop:
-        data.column(name, "--drop")
-    for name in options.categorical:
-        data.column(name, "--categorical")
-    raw = data.column(options.target, "the target")
-    y = target_values(raw, options.target, classes=task == "classification")
-    weight = None if options.weight is None else weight_values(data, options.weight)
-    features = data.without({options.target, options.weight, *options.drop})
-    if not features.names:
-        raise DataError(f"{data.path!r} has no column left to learn from")
-    return _Problem(features, y, weight)
-
-
-def _hold_out(
-    options: Training, problem: _Problem, model: Any, task: str
-) -> tuple[_Problem, _Problem | None, str]:
-    """Return the rows to learn from, the rows to judge by, and where the latter come from."""
+def _hold_out(options: Training, model: Any, problem: Problem) -> tuple[Problem, Problem | None]:
+    """Return the rows to learn from and the rows to judge by."""
+    names = problem.features.names
     if options.valid is not None:
         data = read_data(options.valid)
-        weight = None if options.weight is None else weight_values(data, options.weight)
-        raw = data.column(options.target, "the target")
-        y = target_values(raw, options.target, classes=task == "classification")
-        known = {options.target, options.weight, *options.drop}
-        names = problem.features.names
-        absent = [name for name in names if name not in data.names]
-        for name in absent:
-            data.column(name, "the model")  # raises, and knows similar names
-        others = data.without(known | set(names)).names
-        del others
-        return problem, _Problem(data.select(names), y, weight), f"of {options.valid}"
+        other = Problem.of(data, problem.task, options.target, options.weight)
+        features = pick(other.features, names, known=options.drop)
+        return problem, Problem(features, other.y, other.weight, other.task)
     if options.test_size is None:
-        return problem, None, ""
+        return problem, None
     from arboretum.data.schema import learn_schema
 
     # errors shall name rows of the file, not of a part of it
     learn_schema(
         problem.features.frame(),
-        categorical_features=model.categorical_features,
-        ordinal_features=model.ordinal_features,
+        categorical_features=getattr(model, "categorical_features", None),
+        ordinal_features=getattr(model, "ordinal_features", None),
     )
-    training, test = _draw(problem.y, options.test_size, options.seed or 0, task)
-    return problem.take(training), problem.take(test), "held out of the training"
+    return divide(problem, options.test_size, options.seed or 0)
+
+
+# --------------------------------------------------------------------------- training
+def _fit(options: Training, model: Any, problem: Problem) -> None:
+    X = problem.features.frame()
+    if options.prune_cv:
+        cv = folds(problem, options.seed or 0)
+        rule = options.rule or "min"
+        model.prune_cv(X, problem.y, cv=cv, rule=rule, sample_weight=problem.weight)
+    else:
+        model.fit(X, problem.y, sample_weight=problem.weight)
+
+
+def _save(options: Training, model: Any, notes: dict[str, str], output: Path) -> None:
+    """Write the model file; what the model itself does not know goes into its notes."""
+    from arboretum.io.native import save
+
+    if options.weight is not None:
+        notes["weight"] = options.weight
+    with spinner(f"writing {output}"):
+        save(model, output, notes=notes)
+
+
+# --------------------------------------------------------------------------- after
+def _describe_data(options: Training, data: Data, problem: Problem) -> str:
+    text = f"{data.path}: {plural(data.n_rows, 'row')}"
+    if problem.n_rows < data.n_rows:
+        text += f", {problem.n_rows:,} of them to learn from"
+    if options.weight is not None:
+        text += f", weighted by {options.weight}"
+    if options.drop:
+        text += f", without {list_names(options.drop)}"
+    return text
+
+
+def _describe_classes(problem: Problem) -> list[tuple[str, str]]:
+    if problem.task != "classification":
+        return []
+    counts = Counter(problem.y.tolist())
+    shown = ", ".join(f"{label} {count:,}" for label, count in counts.most_common(8))
+    if len(counts) > 8:
+        shown += f", … and {len(counts) - 8} more"
+    return [("classes", shown)]
+
+
+def _describe_pruning(model: Any) -> dict[str, str]:
+    curve = getattr(model, "pruning_curve_", None)
+    if curve is None:
+        return {}
+    how = {"min": "smallest error", "1se": "simplest within one standard error"}[curve.rule]
+    strength, error = curve.alpha[curve.best], curve.mean_score[curve.best]
+    text = (
+        f"from {plural(int(curve.n_leaves[0]), 'leaf', 'leaves')} at α = {number(strength)}: "
+        f"{how} in cross-validation ({number(error)})"
+    )
+    return {"pruned": text}

@@ -88,6 +88,10 @@ class Schema:
     columns: tuple[Column, ...]
     named: bool
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What pickle keeps: the fields, not what was worked out from them."""
+        return {"columns": self.columns, "named": self.named}
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the columns."""

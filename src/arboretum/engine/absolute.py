@@ -20,7 +20,7 @@ from arboretum.engine.jit import inline, kernel
 from arboretum.engine.moment import cut_range, first_missing
 from arboretum.engine.order import NEW, POSITION
 
-__all__ = ["describe_absolute", "prepare_absolute", "scan_absolute", "search_absolute"]
+__all__ = ["describe_absolute", "prepare_absolute", "search_absolute"]
 
 
 @kernel
@@ -43,7 +43,7 @@ def prepare_absolute(rows, y, weights, target_list, output, start, end, place, v
                 weight[p] = weights[rows[p]]
 
 
-@inline
+@kernel
 def _add(tree, i, n, amount):
     i += 1
     while i <= n:
@@ -51,7 +51,7 @@ def _add(tree, i, n, amount):
         i += i & -i
 
 
-@inline
+@kernel
 def _descend(whole, part, sign, n, top, weight, upper):
     """Return the place of the lower (or upper) median of a set, and the weight before it.
 
@@ -71,7 +71,7 @@ def _descend(whole, part, sign, n, top, weight, upper):
     return min(at, n - 1), below
 
 
-@inline
+@kernel
 def _sum_before(whole, part, sign, at):
     total = 0.0
     while at > 0:
@@ -80,18 +80,17 @@ def _sum_before(whole, part, sign, at):
     return total
 
 
-@inline
+@kernel
 def _error(trees, sign, n, top, weight, total, values, lo, output):
-    """Return (absolute error, median) of a set; see `_descend`."""
+    """Return the absolute error of a set; see `_descend`."""
     whole_w, whole_s, part_w, part_s = trees
     at, below_w = _descend(whole_w, part_w, sign, n, top, weight, False)
     below_s = _sum_before(whole_s, part_s, sign, at)
     median = values[lo + at, output]
-    error = median * below_w - below_s + (total - below_s) - median * (weight - below_w)
-    return error, median
+    return median * below_w - below_s + (total - below_s) - median * (weight - below_w)
 
 
-@inline
+@kernel
 def _median(trees, sign, n, top, weight, values, lo, output):
     """Return the mean of the lower and the upper median of a set."""
     low, _ = _descend(trees[0], trees[2], sign, n, top, weight, False)
@@ -99,7 +98,7 @@ def _median(trees, sign, n, top, weight, values, lo, output):
     return values[lo + low, output] / 2.0 + values[lo + high, output] / 2.0
 
 
-@inline
+@kernel
 def _errors_along(entries, lo, last, n, targets, output, trees, state, order, errors):
     """Add both sides' absolute error at every cut 1..last of one output to ``errors``.
 
@@ -121,8 +120,8 @@ def _errors_along(entries, lo, last, n, targets, output, trees, state, order, er
         left_s += v
         if not entries[lo + cut] & NEW:
             continue
-        left, _ = _error(trees, 1, n, top, left_w, left_s, values, lo, output)
-        right, _ = _error(trees, -1, n, top, all_w - left_w, all_s - left_s, values, lo, output)
+        left = _error(trees, 1, n, top, left_w, left_s, values, lo, output)
+        right = _error(trees, -1, n, top, all_w - left_w, all_s - left_s, values, lo, output)
         errors[cut] += left + right
         if bounded and sign != 0:
             a = _median(trees, 1, n, top, left_w, values, lo, output)
@@ -131,27 +130,38 @@ def _errors_along(entries, lo, last, n, targets, output, trees, state, order, er
                 errors[cut] = np.inf
 
 
-@inline
-def _load(entries, place, values, weight, lo, n, output, present, side, trees):
-    """Fill the trees of one output: all n rows, and the missing ones where they stand on the left."""
-    whole_w, whole_s, part_w, part_s = trees
-    for tree in trees:
-        tree[:] = 0.0
+@kernel
+def _load(entries, targets, lo, n, count, output, present, side, trees):
+    """Fill the trees of one output: n rows, and the missing ones where they stand on the left."""
+    place, values, weight = targets
+    for i in range(count + 1):
+        trees[0][i] = trees[1][i] = trees[2][i] = trees[3][i] = 0.0
     all_w, all_s, left_w, left_s = 0.0, 0.0, 0.0, 0.0
     for i in range(n):
         p = entries[lo + i] & POSITION
+        at = place[p, output]
         w = weight[p] if len(weight) else 1.0
-        v = values[lo + place[p, output], output] * w
-        _add(whole_w, place[p, output], len(whole_w) - 1, w)
-        _add(whole_s, place[p, output], len(whole_s) - 1, v)
+        v = values[lo + at, output] * w
+        _add(trees[0], at, count, w)
+        _add(trees[1], at, count, v)
         all_w += w
         all_s += v
         if side and i >= present:
-            _add(part_w, place[p, output], len(part_w) - 1, w)
-            _add(part_s, place[p, output], len(part_s) - 1, v)
+            _add(trees[2], at, count, w)
+            _add(trees[3], at, count, v)
             left_w += w
             left_s += v
     return all_w, all_s, left_w, left_s
+
+
+@kernel
+def _whole_error(trees, n, state, values, lo, output):
+    """Absolute error of the node itself."""
+    top = 1
+    while 2 * top <= n:
+        top *= 2
+    everything = (trees[0], trees[1], trees[0], trees[1])
+    return _error(everything, 1, n, top, state[0], state[1], values, lo, output)
 
 
 @inline
@@ -170,68 +180,54 @@ def _best_cut(entries, weight, lo, first, last, before, errors, min_weight, all_
 
 
 @kernel
-def scan_absolute(entries, targets, nodes, signs, rules, found):
-    """Find the best cut of every node on one list; see `scan_moment`.
+def search_absolute(lists, columns, targets, nodes, rules, found, best):
+    """Find the best cut of every node on several lists; arguments as for `search_moment`.
 
     ``targets`` is (place of each row among its node's sorted targets, those targets, weights);
     ``rules`` is (rows each side needs, judge by present rows alone?, weight each side needs,
     constraints?).
     """
-    place, values, weight = targets
+    slots, features, signs = columns
+    _, values, weight = targets
     min_leaf, skip, min_weight, bounded = rules
-    start, end = nodes.start, nodes.end
-    longest = 0
-    for k in range(len(start)):
-        longest = max(longest, end[k] - start[k])
-    errors = np.empty(longest + 1)
-    room = np.empty((4, longest + 1))
     outputs = values.shape[1]
-    for k in range(len(start)):
-        lo, count = start[k], end[k] - start[k]
-        trees = (
-            room[0, : count + 1], room[1, : count + 1], room[2, : count + 1], room[3, : count + 1]
-        )  # fmt: skip
-        present = first_missing(entries, lo, end[k]) - lo
-        n = present if skip else count
-        found.score[k], found.cut[k], found.missing_left[k] = REFUSED, 0, 0
-        for side in range(2 if present < n else 1):
-            first, last = cut_range(count, present, min_leaf, side, skip)
-            if last < first:
-                continue
-            errors[: last + 1] = 0.0
-            before, all_w, left_w = 0.0, 0.0, 0.0
-            top = 1
-            while 2 * top <= count:
-                top *= 2
-            for o in range(outputs):
-                state = _load(entries, place, values, weight, lo, n, o, present, side, trees)
-                all_w, left_w = state[0], state[2]
-                whole = (trees[0], trees[1], trees[0], trees[1])
-                before += _error(whole, 1, count, top, all_w, state[1], values, lo, o)[0]
-                scale = math.ldexp(1.0, nodes.weight_shift[k] - nodes.sum_shift[k])
-                order = (signs[k], nodes.lower[k] * scale, nodes.upper[k] * scale, bounded)
-                _errors_along(entries, lo, last, count, targets, o, trees, state, order, errors)
-            error, cut = _best_cut(
-                entries, weight, lo, first, last, left_w, errors, min_weight, all_w
-            )
-            if not cut:
-                continue
+    longest = 0
+    for k in range(len(nodes.start)):
+        longest = max(longest, nodes.end[k] - nodes.start[k])
+    errors = np.empty(longest + 1)
+    trees = (
+        np.empty(longest + 1), np.empty(longest + 1), np.empty(longest + 1), np.empty(longest + 1)
+    )  # fmt: skip
+    for j in range(len(slots)):
+        entries = lists[slots[j]]
+        for k in range(len(nodes.start)):
+            lo, count = nodes.start[k], nodes.end[k] - nodes.start[k]
+            present = first_missing(entries, lo, nodes.end[k]) - lo
+            n = present if skip else count
             everything = 0.0
             for i in range(count):
                 everything += weight[entries[lo + i] & POSITION] if len(weight) else 1.0
-            score = max((before - error) / (everything * outputs), 0.0)
-            if score > found.score[k]:
-                found.score[k], found.cut[k], found.missing_left[k] = score, cut, side
-
-
-@kernel
-def search_absolute(lists, columns, targets, nodes, rules, found, best):
-    """Scan several presorted columns and keep each node's best; see `search_moment`."""
-    slots, features, sign_of = columns
-    signs = np.empty(len(nodes.start), np.int8)
-    for j in range(len(slots)):
-        signs[:] = sign_of[j]
-        scan_absolute(lists[slots[j]], targets, nodes, signs, rules, found)
+            scale = math.ldexp(1.0, nodes.weight_shift[k] - nodes.sum_shift[k])
+            order = (
+                signs[j, k % signs.shape[1]], nodes.lower[k] * scale, nodes.upper[k] * scale, bounded
+            )  # fmt: skip
+            found.score[k], found.cut[k], found.missing_left[k] = REFUSED, 0, 0
+            for side in range(2 if present < n else 1):
+                first, last = cut_range(count, present, min_leaf, side, skip)
+                for cut in range(last + 1):
+                    errors[cut] = 0.0
+                before, all_w, left_w = 0.0, 0.0, 0.0
+                for o in range(outputs if first <= last else 0):
+                    state = _load(entries, targets, lo, n, count, o, present, side, trees)
+                    all_w, left_w = state[0], state[2]
+                    before += _whole_error(trees, count, state, values, lo, o)
+                    _errors_along(entries, lo, last, count, targets, o, trees, state, order, errors)
+                error, cut = _best_cut(
+                    entries, weight, lo, first, last, left_w, errors, min_weight, all_w
+                )
+                score = max((before - error) / (everything * outputs), 0.0)
+                if cut and score > found.score[k]:
+                    found.score[k], found.cut[k], found.missing_left[k] = score, cut, side
         keep_better(found, features[j], FROM_LIST, best)
 
 

@@ -6,11 +6,14 @@ count as disagreement. A numeric surrogate may point either way:
 
     sorted surrogate values   a  b | c  d  e          primary sides   L  L   R  L  R
     "<= goes left"            agrees on a b c e       reversed: on d
+
+Weights are whole numbers on the node's grid (statistic.py), so that sums do not depend on the order of
+the rows and equal agreements are exactly equal.
 """
 
 import numpy as np
 
-from arboretum.engine.jit import kernel
+from arboretum.engine.jit import inline, kernel
 from arboretum.engine.order import MISSING, NEW, POSITION
 
 __all__ = ["agree_categories", "agree_list"]
@@ -18,70 +21,76 @@ __all__ = ["agree_categories", "agree_list"]
 _EACH_WAY = 2  # rows a surrogate must send either way
 
 
+@inline
+def _weigh_sides(entries, weight, lo, hi, side):
+    """Return the rows, and the weight going left and right, that both columns know."""
+    n, left, right = 0, np.int64(0), np.int64(0)
+    for i in range(lo, hi):
+        p = entries[i] & POSITION
+        if entries[i] & MISSING or side[p] == 2:
+            continue
+        w = weight[p] if len(weight) else np.int64(1)
+        n += 1
+        left += w * side[p]
+        right += w * (1 - side[p])
+    return n, left, right
+
+
 @kernel
-def agree_list(entries, rows, weights, start, end, side, agreement, cut, reverse):
-    """Find the best agreeing cut of every node on one list; agreement -1 if there is none."""
+def agree_list(entries, weight, start, end, side, agreement, below, above, reverse):
+    """Find the best agreeing cut of every node on one list; agreement -1 if there is none.
+
+    The cut falls between the entries ``below`` and ``above`` of the list, neighbours among the rows
+    that both columns know.
+    """
     for k in range(len(start)):
         lo, hi = start[k], end[k]
-        left_all, right_all, n_all = 0.0, 0.0, 0
+        n_all, left_all, right_all = _weigh_sides(entries, weight, lo, hi, side)
+        agreement[k], below[k], above[k], reverse[k] = -1, lo, lo, 0
+        n, left, right, last = 0, np.int64(0), np.int64(0), lo
+        new = np.uint32(0)
         for i in range(lo, hi):
-            p = entries[i] & POSITION
-            if entries[i] & MISSING or side[p] == 2:
-                continue
-            w = weights[rows[p]] if len(weights) else 1.0
-            n_all += 1
-            if side[p]:
-                left_all += w
-            else:
-                right_all += w
-        agreement[k], cut[k], reverse[k] = -1.0, 0, 0
-        left, right, n = 0.0, 0.0, 0
-        for i in range(lo, hi - 1):
             e = entries[i]
             p = e & POSITION
             if e & MISSING:
                 break
-            if side[p] != 2:
-                w = weights[rows[p]] if len(weights) else 1.0
-                n += 1
-                if side[p]:
-                    left += w
-                else:
-                    right += w
-            after = entries[i + 1]
-            if not after & NEW or after & MISSING or n < _EACH_WAY or n_all - n < _EACH_WAY:
+            new |= e & NEW
+            if side[p] == 2:
                 continue
-            same = left + (right_all - right)
-            other = right + (left_all - left)
-            if same > agreement[k]:
-                agreement[k], cut[k], reverse[k] = same, i + 1 - lo, 0
-            if other > agreement[k]:
-                agreement[k], cut[k], reverse[k] = other, i + 1 - lo, 1
+            if new and n >= _EACH_WAY and n_all - n >= _EACH_WAY:
+                same = left + (right_all - right)
+                other = right + (left_all - left)
+                if max(same, other) > agreement[k]:
+                    agreement[k], reverse[k] = max(same, other), other > same
+                    below[k], above[k] = last, i
+            w = weight[p] if len(weight) else np.int64(1)
+            n += 1
+            left += w * side[p]
+            right += w * (1 - side[p])
+            last, new = i, np.uint32(0)
 
 
 @kernel
-def agree_categories(code_of, gone, rows, weights, start, end, side, agreement, takes):
+def agree_categories(code_of, gone, rows, weight, start, end, side, agreement, takes):
     """Send each category where most of its weight goes (left on a tie); see `agree_list`.
 
     ``takes[k, code]``: 1 left, 0 right, 2 not met.
     """
-    left, right = np.zeros(gone + 1), np.zeros(gone + 1)
+    left, right = np.zeros(gone + 1, np.int64), np.zeros(gone + 1, np.int64)
     count = np.zeros(gone + 1, np.int64)
     for k in range(len(start)):
-        left[:] = 0.0
-        right[:] = 0.0
+        left[:] = 0
+        right[:] = 0
         count[:] = 0
         for p in range(start[k], end[k]):
             c = np.int64(code_of[rows[p]])
             if c == gone or side[p] == 2:
                 continue
-            w = weights[rows[p]] if len(weights) else 1.0
+            w = weight[p] if len(weight) else np.int64(1)
             count[c] += 1
-            if side[p]:
-                left[c] += w
-            else:
-                right[c] += w
-        total, n_left, n_right = 0.0, 0, 0
+            left[c] += w * side[p]
+            right[c] += w * (1 - side[p])
+        total, n_left, n_right = np.int64(0), 0, 0
         for c in range(gone):
             takes[k, c] = 2
             if count[c]:
@@ -89,4 +98,4 @@ def agree_categories(code_of, gone, rows, weights, start, end, side, agreement, 
                 total += max(left[c], right[c])
                 n_left += count[c] * takes[k, c]
                 n_right += count[c] * (1 - takes[k, c])
-        agreement[k] = total if n_left >= _EACH_WAY and n_right >= _EACH_WAY else -1.0
+        agreement[k] = total if n_left >= _EACH_WAY and n_right >= _EACH_WAY else -1

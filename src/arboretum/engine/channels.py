@@ -22,7 +22,7 @@ from arboretum.engine.moment import breaks_order, cut_range, first_missing
 from arboretum.engine.order import NEW, POSITION
 from arboretum.engine.statistic import ENTROPY, FRIEDMAN, GINI, POISSON
 
-__all__ = ["XLOGX", "channel_score", "scan_channels", "search_channels"]
+__all__ = ["XLOGX", "channel_score", "search_channels"]
 
 _LN2 = math.log(2.0)
 _counts = np.arange(1, 1 << 16, dtype=np.float64)
@@ -36,7 +36,7 @@ def _xlogx(x, table):
     return np.float64(x) * math.log(np.float64(x))
 
 
-@inline
+@kernel
 def _entropy_score(left, total, left_weight, weight, outputs, table):
     right_weight = weight - left_weight
     gain = outputs * (
@@ -47,7 +47,7 @@ def _entropy_score(left, total, left_weight, weight, outputs, table):
     return max(gain / (np.float64(weight) * _LN2 * outputs), 0.0)
 
 
-@inline
+@kernel
 def _poisson_score(left, total, left_weight, weight, outputs):
     n, n_left = np.float64(weight), np.float64(left_weight)
     gain = 0.0
@@ -135,8 +135,8 @@ def _walk(entries, row, nodes, k, first, last, before, left, total, how, table):
 
 
 @kernel
-def scan_channels(entries, row, nodes, signs, rules, table, found):
-    """Find the best cut of every node on one list; arguments as for `scan_moment`.
+def search_channels(lists, columns, row, nodes, rules, table, found, best):
+    """Find the best cut of every node on several lists; arguments as for `search_moment`.
 
     ``rules`` is (rows each side needs, judge by present rows alone?, criterion, outputs, constraints?).
     """
@@ -145,39 +145,34 @@ def scan_channels(entries, row, nodes, signs, rules, table, found):
     left = np.empty(channels, np.int64)
     gone = np.empty(channels, np.int64)
     total = np.empty(channels, np.int64)
-    for k in range(len(nodes.start)):
-        start, end = nodes.start[k], nodes.end[k]
-        count = end - start
-        present = first_missing(entries, start, end) - start
-        gone[:] = 0
-        gone_weight = np.int64(0)
-        for i in range(start + present, end):
-            gone_weight += add_row(row, entries[i] & POSITION, gone)
-        weight, known = nodes.weight[k], 1.0
-        total[:] = nodes.total[k]
-        if skip_missing and gone_weight:
-            known = np.float64(weight - gone_weight) / np.float64(weight)
-            weight -= gone_weight
-            total -= gone
-        found.score[k], found.cut[k], found.missing_left[k] = REFUSED, 0, 0
-        for side in range(2 if present < count and not skip_missing else 1):
-            first, last = cut_range(count, present, min_leaf, side, skip_missing)
-            for c in range(channels):
-                left[c] = gone[c] * side
-            score, place = _walk(
-                entries, row, nodes, k, first, last, (gone_weight * side, weight), left, total,
-                (criterion, outputs, signs[k], bounded), table,
-            )  # fmt: skip
-            if score * known > found.score[k]:
-                found.score[k], found.cut[k], found.missing_left[k] = score * known, place, side
-
-
-@kernel
-def search_channels(lists, columns, row, nodes, rules, table, found, best):
-    """Scan several presorted columns and keep each node's best; see `search_moment`."""
-    slots, features, sign_of = columns
-    signs = np.empty(len(nodes.start), np.int8)
+    slots, features, signs = columns
     for j in range(len(slots)):
-        signs[:] = sign_of[j]
-        scan_channels(lists[slots[j]], row, nodes, signs, rules, table, found)
+        entries = lists[slots[j]]
+        for k in range(len(nodes.start)):
+            start, end = nodes.start[k], nodes.end[k]
+            count = end - start
+            present = first_missing(entries, start, end) - start
+            for c in range(channels):
+                gone[c] = 0
+                total[c] = nodes.total[k, c]
+            gone_weight = np.int64(0)
+            for i in range(start + present, end):
+                gone_weight += add_row(row, entries[i] & POSITION, gone)
+            weight, known = nodes.weight[k], 1.0
+            if skip_missing and gone_weight:
+                known = np.float64(weight - gone_weight) / np.float64(weight)
+                weight -= gone_weight
+                for c in range(channels):
+                    total[c] -= gone[c]
+            found.score[k], found.cut[k], found.missing_left[k] = REFUSED, 0, 0
+            for side in range(2 if present < count and not skip_missing else 1):
+                first, last = cut_range(count, present, min_leaf, side, skip_missing)
+                for c in range(channels):
+                    left[c] = gone[c] * side
+                score, place = _walk(
+                    entries, row, nodes, k, first, last, (gone_weight * side, weight), left, total,
+                    (criterion, outputs, signs[j, k % signs.shape[1]], bounded), table,
+                )  # fmt: skip
+                if score * known > found.score[k]:
+                    found.score[k], found.cut[k], found.missing_left[k] = score * known, place, side
         keep_better(found, features[j], FROM_LIST, best)

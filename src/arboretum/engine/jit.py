@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import numba
+import numpy as np
 
 import arboretum
 
@@ -87,6 +88,8 @@ _CACHE = _writable_cache()
 
 def kernel(function: F) -> F:
     """Compile ``function`` on first use; it runs without the GIL and is cached on disk."""
+    if numba.config.DISABLE_JIT:
+        return _interpreted(function)
     if _CACHE is None:
         return numba.njit(nogil=True)(function)
     # Numba takes its cache directory from a global setting at decoration: lend it ours.
@@ -100,4 +103,11 @@ def kernel(function: F) -> F:
 
 def inline(function: F) -> F:
     """Compile ``function`` into its callers; for small helpers inside hot loops."""
+    if numba.config.DISABLE_JIT:
+        return _interpreted(function)
     return numba.njit(nogil=True, inline="always")(function)
+
+
+def _interpreted(function: F) -> F:
+    """Return the Python function itself; its integers wrap around in silence, as compiled ones do."""
+    return np.errstate(over="ignore")(function)

@@ -22,7 +22,7 @@ from arboretum.engine.found import FROM_LIST, REFUSED, keep_better
 from arboretum.engine.jit import inline, kernel
 from arboretum.engine.order import MISSING, NEW, POSITION
 
-__all__ = ["breaks_order", "cut_range", "first_missing", "scan_moment", "search_moment"]
+__all__ = ["breaks_order", "cut_range", "first_missing", "search_moment"]
 
 
 @inline
@@ -133,64 +133,56 @@ def cut_range(count, present, min_leaf, side, skip_missing):
 
 
 @kernel
-def scan_moment(entries, row, nodes, signs, rules, found):
-    """Find the best cut of every node on one list.
+def search_moment(lists, columns, row, nodes, rules, found, best):
+    """Find the best cut of every node on several lists, and keep each node's best.
 
     Parameters
     ----------
-    entries : uint32 array
-        A list whose segments are the nodes' rows in order of value.
+    lists : (slots, n) uint32 array
+        Lists whose segments are the nodes' rows in order of value.
+    columns : tuple
+        (row of ``lists``, feature, monotone signs) arrays, one entry per column, features ascending;
+        signs are (columns, 1), or (columns, nodes) where every node has a column of its own.
     row, nodes : Rows, Nodes
-    signs : int8 array
-        Per node, the monotone constraint of its column: 1, -1 or 0.
     rules : tuple
         (rows each side needs, judge by present rows alone?, Poisson?, are there constraints?).
     found : Found
-        Filled with one entry per node; ``cut``: present rows on the left.
+        Filled with the last column's results; ``cut``: present rows on the left.
+    best : Best
     """
     min_leaf, skip_missing, poisson, bounded = rules
     plain = not (len(row.weight) or poisson or bounded)
-    for k in range(len(nodes.start)):
-        start, end = nodes.start[k], nodes.end[k]
-        count = end - start
-        present = first_missing(entries, start, end) - start
-        gone_weight, gone_sum = np.int64(0), np.int64(0)
-        for i in range(start + present, end):
-            p = entries[i] & POSITION
-            gone_sum += np.int64(row.number[p, 0])
-            gone_weight += row.weight[p] if len(row.weight) else np.int64(1)
-        weight, total = np.float64(nodes.weight[k]), np.float64(nodes.total[k, 0])
-        known = 1.0
-        if skip_missing and gone_weight:
-            total -= np.float64(gone_sum)
-            known = (weight - np.float64(gone_weight)) / weight
-            weight -= np.float64(gone_weight)
-        found.score[k], found.cut[k], found.missing_left[k] = REFUSED, 0, 0
-        for side in range(2 if present < count and not skip_missing else 1):
-            first, last = cut_range(count, present, min_leaf, side, skip_missing)
-            before = (gone_weight * side, gone_sum * side)
-            if plain:
-                score, place = _walk_plain(
-                    entries, row.number, start, first, last, before, (weight, total)
-                )
-            else:
-                score, place = _walk_full(
-                    entries, row, nodes, k, first, last, before, (weight, total),
-                    (poisson, signs[k], bounded),
-                )  # fmt: skip
-            if score * known > found.score[k]:
-                found.score[k], found.cut[k], found.missing_left[k] = score * known, place, side
-
-
-@kernel
-def search_moment(lists, columns, row, nodes, rules, found, best):
-    """Scan several presorted columns and keep each node's best; see `scan_moment`.
-
-    ``columns``: (row of ``lists``, feature, monotone sign) arrays, features ascending.
-    """
-    slots, features, sign_of = columns
-    signs = np.empty(len(nodes.start), np.int8)
+    slots, features, signs = columns
     for j in range(len(slots)):
-        signs[:] = sign_of[j]
-        scan_moment(lists[slots[j]], row, nodes, signs, rules, found)
+        entries = lists[slots[j]]
+        for k in range(len(nodes.start)):
+            start, end = nodes.start[k], nodes.end[k]
+            count = end - start
+            present = first_missing(entries, start, end) - start
+            gone_weight, gone_sum = np.int64(0), np.int64(0)
+            for i in range(start + present, end):
+                p = entries[i] & POSITION
+                gone_sum += np.int64(row.number[p, 0])
+                gone_weight += row.weight[p] if len(row.weight) else np.int64(1)
+            weight, total = np.float64(nodes.weight[k]), np.float64(nodes.total[k, 0])
+            known = 1.0
+            if skip_missing and gone_weight:
+                total -= np.float64(gone_sum)
+                known = (weight - np.float64(gone_weight)) / weight
+                weight -= np.float64(gone_weight)
+            found.score[k], found.cut[k], found.missing_left[k] = REFUSED, 0, 0
+            for side in range(2 if present < count and not skip_missing else 1):
+                first, last = cut_range(count, present, min_leaf, side, skip_missing)
+                before = (gone_weight * side, gone_sum * side)
+                if plain:
+                    score, place = _walk_plain(
+                        entries, row.number, start, first, last, before, (weight, total)
+                    )
+                else:
+                    score, place = _walk_full(
+                        entries, row, nodes, k, first, last, before, (weight, total),
+                        (poisson, signs[j, k % signs.shape[1]], bounded),
+                    )  # fmt: skip
+                if score * known > found.score[k]:
+                    found.score[k], found.cut[k], found.missing_left[k] = score * known, place, side
         keep_better(found, features[j], FROM_LIST, best)

@@ -22,7 +22,6 @@ __all__ = [
     "mark_codes",
     "mark_lists",
     "move_rows",
-    "partition_list",
     "partition_lists",
     "set_bits",
 ]
@@ -176,23 +175,19 @@ def _keep_right(entries, lo, middle, hi, new_position, spare):
 
 
 @kernel
-def partition_list(entries, start, middle, end, keep, new_position, spare):
-    """Partition one column's list at every node; ``keep`` says which sides will be searched again.
-
-    ``keep[k]``: bit 0 the left side, bit 1 the right side. What is not kept is left as rubbish.
-    """
-    for k in range(len(start)):
-        lo, mid, hi = start[k], np.uint32(middle[k]), end[k]
-        if keep[k] == 3:
-            _split_list(entries, lo, mid, hi, new_position, spare)
-        elif keep[k] == 1:
-            _keep_left(entries, lo, mid, hi, new_position)
-        elif keep[k] == 2:
-            _keep_right(entries, lo, mid, hi, new_position, spare)
-
-
-@kernel
 def partition_lists(lists, slots, start, middle, end, keep, new_position, spare):
-    """Partition several columns' lists; see `partition_list`."""
+    """Partition several columns' lists at every node.
+
+    ``keep[k]`` says which sides will be searched again: bit 0 the left one, bit 1 the right one. What is
+    not kept is left as rubbish.
+    """
     for j in range(len(slots)):
-        partition_list(lists[slots[j]], start, middle, end, keep, new_position, spare)
+        entries = lists[slots[j]]
+        for k in range(len(start)):
+            lo, mid, hi = start[k], np.uint32(middle[k]), end[k]
+            if keep[k] == 3:
+                _split_list(entries, lo, mid, hi, new_position, spare)
+            elif keep[k] == 1:
+                _keep_left(entries, lo, mid, hi, new_position)
+            elif keep[k] == 2:
+                _keep_right(entries, lo, mid, hi, new_position, spare)

@@ -188,7 +188,9 @@ def prepare_numbers(rows, y, weights, whole, min_weight, from_zero, row, nodes):
 def describe_classes(rows, labels, classes, weights, start, end, entropy, value, weight, impurity):
     """Write class shares, weight and impurity (Gini, or entropy in bits; mean over outputs)."""
     for k in range(len(start)):
-        value[k] = 0.0
+        for o in range(value.shape[1]):
+            for c in range(value.shape[2]):
+                value[k, o, c] = 0.0
         total = 0.0
         for p in range(start[k], end[k]):
             w = weights[rows[p]] if len(weights) else 1.0

@@ -21,9 +21,10 @@ from arboretum.engine import absolute, channels, moment
 from arboretum.engine import statistic as stat
 from arboretum.engine.channels import XLOGX
 from arboretum.engine.count_moment import scan_counts_moment
-from arboretum.engine.found import Best, Found, room
+from arboretum.engine.found import Best, Found, no_best
 from arboretum.engine.histogram import Columns, make_counter, scan_counts
 from arboretum.engine.order import sort_column
+from arboretum.engine.partition import partition_lists
 from arboretum.engine.statistic import Nodes, Rows
 
 __all__ = [
@@ -136,12 +137,17 @@ class Statistic(ABC):
         """Put the nodes' rows on their grid."""
 
     @abstractmethod
-    def search_lists(self, lists: np.ndarray, columns: tuple, batch: Batch, best: Best) -> None:
+    def search_lists(
+        self, lists: np.ndarray, columns: tuple, batch: Batch, found: Found, best: Best
+    ) -> None:
         """Search presorted columns; ``columns`` as in `search_moment`."""
 
-    @abstractmethod
     def scan_list(self, entries: np.ndarray, batch: Batch, signs: np.ndarray, found: Found) -> None:
-        """Search one list made for these nodes."""
+        """Search one list made for these nodes, each on a column of its own."""
+        only = np.zeros(1, np.int64)
+        self.search_lists(
+            entries[None, :], (only, only, signs[None, :]), batch, found, no_best(len(batch))
+        )
 
     @abstractmethod
     def scan_counts(
@@ -232,13 +238,10 @@ class Moment(Statistic):
         r = self.rules
         return (r.min_leaf, r.skip_missing, self.criterion == stat.POISSON, r.bounded)
 
-    def search_lists(self, lists: np.ndarray, columns: tuple, batch: Batch, best: Best) -> None:
-        moment.search_moment(
-            lists, columns, self.row, batch.nodes, self._scan_rules, room(len(batch)), best
-        )
-
-    def scan_list(self, entries: np.ndarray, batch: Batch, signs: np.ndarray, found: Found) -> None:
-        moment.scan_moment(entries, self.row, batch.nodes, signs, self._scan_rules, found)
+    def search_lists(
+        self, lists: np.ndarray, columns: tuple, batch: Batch, found: Found, best: Best
+    ) -> None:
+        moment.search_moment(lists, columns, self.row, batch.nodes, self._scan_rules, found, best)
 
     def scan_counts(
         self, codes: np.ndarray, positions: np.ndarray, batch: Batch, columns: Columns, found: Found
@@ -293,14 +296,11 @@ class Channels(Statistic):
         r = self.rules
         return (r.min_leaf, r.skip_missing, self.criterion, self.target.outputs, r.bounded)
 
-    def search_lists(self, lists: np.ndarray, columns: tuple, batch: Batch, best: Best) -> None:
+    def search_lists(
+        self, lists: np.ndarray, columns: tuple, batch: Batch, found: Found, best: Best
+    ) -> None:
         channels.search_channels(
-            lists, columns, self.row, batch.nodes, self._scan_rules, XLOGX, room(len(batch)), best
-        )
-
-    def scan_list(self, entries: np.ndarray, batch: Batch, signs: np.ndarray, found: Found) -> None:
-        channels.scan_channels(
-            entries, self.row, batch.nodes, signs, self._scan_rules, XLOGX, found
+            lists, columns, self.row, batch.nodes, self._scan_rules, XLOGX, found, best
         )
 
     def scan_counts(
@@ -366,13 +366,12 @@ class Absolute(Statistic):
         r = self.rules
         return (r.min_leaf, r.skip_missing, r.min_weight, r.bounded)
 
-    def search_lists(self, lists: np.ndarray, columns: tuple, batch: Batch, best: Best) -> None:
+    def search_lists(
+        self, lists: np.ndarray, columns: tuple, batch: Batch, found: Found, best: Best
+    ) -> None:
         absolute.search_absolute(
-            lists, columns, self.targets, batch.nodes, self._scan_rules, room(len(batch)), best
+            lists, columns, self.targets, batch.nodes, self._scan_rules, found, best
         )
-
-    def scan_list(self, entries: np.ndarray, batch: Batch, signs: np.ndarray, found: Found) -> None:
-        absolute.scan_absolute(entries, self.targets, batch.nodes, signs, self._scan_rules, found)
 
     def scan_counts(
         self, codes: np.ndarray, positions: np.ndarray, batch: Batch, columns: Columns, found: Found
@@ -383,12 +382,18 @@ class Absolute(Statistic):
         return score
 
     def follow(self, partition: tuple) -> None:
-        from arboretum.engine.partition import partition_list
-
         start, middle, end, new_position, spare = partition
         both = np.full(len(start), 3, np.uint8)
-        for entries in self.target_lists:
-            partition_list(entries, start, middle, end, both, new_position, spare)
+        partition_lists(
+            self.target_lists,
+            np.arange(self.channels),
+            start,
+            middle,
+            end,
+            both,
+            new_position,
+            spare,
+        )
 
 
 def make_statistic(target: Target, criterion: int, rules: Rules) -> Statistic:

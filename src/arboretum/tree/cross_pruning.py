@@ -75,9 +75,9 @@ def losses_along(
     """
     cut = cut_alphas(tree)  # from this α on the node is a leaf (0 for leaves of the full tree)
     until = np.full(len(tree), np.inf)  # up to this α it is not cut away
-    for node in range(1, len(tree)):
-        above = tree.parent[node]
-        until[node] = min(until[above], cut[above])
+    for child in range(1, len(tree)):
+        above = tree.parent[child]
+        until[child] = min(until[above], cut[above])
     steps = np.zeros(len(alphas) + 1)
     rows, node = np.arange(len(leaf)), leaf.copy()
     while len(rows):

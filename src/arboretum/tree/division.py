@@ -93,7 +93,7 @@ class Divider:
         self.any_ordinal = bool(self.ordinal.any())
         self.finder = (
             SurrogateFinder(
-                self.store, searcher.statistic.target, self._values_at, self.ordinal, surrogates
+                self.store, searcher.statistic.row.weight, self._values_at, self.ordinal, surrogates
             )
             if surrogates
             else None

@@ -98,8 +98,8 @@ class Searcher:
 
     def _search_lists(self, batch: Batch, lo: int, hi: int, best: Best) -> None:
         features = self.store.list_features[lo:hi]
-        columns = (self.store.list_slots[lo:hi], features, self.signs[features])
-        self.statistic.search_lists(self.store.lists, columns, batch, best)
+        columns = (self.store.list_slots[lo:hi], features, self.signs[features][:, None])
+        self.statistic.search_lists(self.store.lists, columns, batch, room(len(batch)), best)
 
     def _search_codes(
         self, positions: np.ndarray, batch: Batch, lo: int, hi: int, best: Best

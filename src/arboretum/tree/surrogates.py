@@ -21,7 +21,7 @@ from arboretum.engine.columns import ColumnStore
 from arboretum.engine.histogram import Columns
 from arboretum.engine.order import POSITION
 from arboretum.engine.partition import set_bits
-from arboretum.tree.criterion import Batch, Target
+from arboretum.tree.criterion import Batch
 from arboretum.tree.tree import SUBSET, THRESHOLD, Surrogates
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class _Candidates:
     """One column tried at every node of a batch."""
 
     feature: int
-    agreement: np.ndarray  # weight that goes the same way; -1 for none
+    agreement: np.ndarray  # weight that goes the same way, on the node's grid; -1 for none
     threshold: np.ndarray
     reverse: np.ndarray
     takes: np.ndarray | None  # (nodes, codes) for a category
@@ -66,7 +66,8 @@ class SurrogateFinder:
     Parameters
     ----------
     store : ColumnStore
-    target : Target
+    weight : int64 array
+        The rows' weights on their node's grid, by position; empty when every row weighs 1.
     values_at : callable
         (positions' rows, features) -> values.
     ordinal : bool array
@@ -78,12 +79,12 @@ class SurrogateFinder:
     def __init__(
         self,
         store: ColumnStore,
-        target: Target,
+        weight: np.ndarray,
         values_at: Callable[[np.ndarray, np.ndarray], np.ndarray],
         ordinal: np.ndarray,
         keep: int,
     ) -> None:
-        self.store, self.weights, self.values_at = store, target.weights, values_at
+        self.store, self.weight, self.values_at = store, weight, values_at
         self.ordinal, self.keep = ordinal, keep
 
     def find(
@@ -100,7 +101,7 @@ class SurrogateFinder:
         start = [0]
         for node in range(len(batch)):
             lo, hi = int(batch.nodes.start[node]), int(batch.nodes.end[node])
-            left, right = self._known_weights(positions, side, lo, hi)
+            left, right = self._known_weights(side, lo, hi)
             chosen = self._choose(tried, node, int(split.feature[node]), max(left, right))
             for candidate in chosen:
                 words = np.zeros(0, np.uint32)
@@ -119,10 +120,8 @@ class SurrogateFinder:
         self, positions: np.ndarray, batch: Batch, side: np.ndarray, feature: int
     ) -> _Candidates:
         entries = self.store.lists[self.store.slot_of(feature)]
-        agreement, cut, reverse = self._agree(entries, positions, batch, side)
-        nodes = batch.nodes
-        last = positions[entries[np.maximum(nodes.start + cut - 1, 0)] & POSITION]
-        after = positions[entries[nodes.start + cut] & POSITION]
+        agreement, below, above, reverse = self._agree(entries, batch, side)
+        last, after = positions[entries[below] & POSITION], positions[entries[above] & POSITION]
         same = np.full(len(batch), feature)
         low, high = self.values_at(last, same), self.values_at(after, same)
         return _Candidates(
@@ -142,10 +141,8 @@ class SurrogateFinder:
             store.codes, positions, nodes.start, nodes.end, columns, np.zeros((k, 0), np.int32),
             scratch, entries, np.empty(k, np.bool_),
         )  # fmt: skip
-        agreement, cut, reverse = self._agree(entries, positions, batch, side)
-        found = agreement >= 0
-        last = positions[entries[np.where(found, nodes.start + cut - 1, nodes.start)] & POSITION]
-        after = positions[entries[np.where(found, nodes.start + cut, nodes.start)] & POSITION]
+        agreement, below, above, reverse = self._agree(entries, batch, side)
+        last, after = positions[entries[below] & POSITION], positions[entries[above] & POSITION]
         first, top = store.values.start[j], store.n_codes[j] - 1
         low = store.values.high[first + np.minimum(store.codes[j, last], top)]
         high = store.values.low[first + np.minimum(store.codes[j, after], top)]
@@ -155,23 +152,23 @@ class SurrogateFinder:
         self, positions: np.ndarray, batch: Batch, side: np.ndarray, j: int, feature: int
     ) -> _Candidates:
         k, gone = len(batch), int(self.store.n_codes[j])
-        agreement, takes = np.empty(k), np.empty((k, gone), np.uint8)
+        agreement, takes = np.empty(k, np.int64), np.empty((k, gone), np.uint8)
         agree_categories(
-            self.store.codes[j], gone, positions, self.weights, batch.nodes.start, batch.nodes.end,
+            self.store.codes[j], gone, positions, self.weight, batch.nodes.start, batch.nodes.end,
             side, agreement, takes,
         )  # fmt: skip
         return _Candidates(feature, agreement, np.full(k, np.nan), np.zeros(k, np.uint8), takes)
 
     def _agree(
-        self, entries: np.ndarray, positions: np.ndarray, batch: Batch, side: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        k = len(batch)
-        agreement, cut, reverse = np.empty(k), np.empty(k, np.int64), np.empty(k, np.uint8)
+        self, entries: np.ndarray, batch: Batch, side: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        agreement, below, above = np.empty((3, len(batch)), np.int64)
+        reverse = np.empty(len(batch), np.uint8)
         agree_list(
-            entries, positions, self.weights, batch.nodes.start, batch.nodes.end, side, agreement,
-            cut, reverse,
+            entries, self.weight, batch.nodes.start, batch.nodes.end, side, agreement, below, above,
+            reverse,
         )  # fmt: skip
-        return agreement, cut, reverse
+        return agreement, below, above, reverse
 
     def _between(self, low: np.ndarray, high: np.ndarray, feature: int) -> np.ndarray:
         from arboretum.tree.division import midpoint
@@ -179,16 +176,14 @@ class SurrogateFinder:
         return low if self.ordinal[feature] else midpoint(low, high)
 
     # ------------------------------------------------------------------ choosing and sending
-    def _known_weights(
-        self, positions: np.ndarray, side: np.ndarray, lo: int, hi: int
-    ) -> tuple[float, float]:
-        """Weight the primary split sends left and right."""
+    def _known_weights(self, side: np.ndarray, lo: int, hi: int) -> tuple[int, int]:
+        """Weight the primary split sends left and right, on the node's grid."""
         marks = side[lo:hi]
-        w = self.weights[positions[lo:hi]] if len(self.weights) else np.ones(hi - lo)
-        return float(w[marks == 1].sum()), float(w[marks == 0].sum())
+        w = self.weight[lo:hi] if len(self.weight) else np.ones(hi - lo, np.int64)
+        return int(w[marks == 1].sum()), int(w[marks == 0].sum())
 
     def _choose(
-        self, tried: list[_Candidates], node: int, primary: int, majority: float
+        self, tried: list[_Candidates], node: int, primary: int, majority: int
     ) -> list[_Candidates]:
         good = [c for c in tried if c.feature != primary and c.agreement[node] > majority]
         good.sort(key=lambda c: (-c.agreement[node], c.feature))

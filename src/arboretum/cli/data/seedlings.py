@@ -58,9 +58,9 @@ def recipe(n_rows: int = 600, seed: int = 1984) -> Iterator[tuple[str, ...]]:
         sun, height = between(1, 11), between(8, 60)
         watered = draw() < 0.5
         planted = _FIRST_DAY + timedelta(days=int(between(0, 210)))
-        if soil in ("sand", "chalk") and not watered and sun > 4:
-            fate = "dies"
-        elif species in _TENDER and height < 30 and planted > _LATE:
+        thirsty = soil in ("sand", "chalk") and not watered and sun > 4
+        frozen = species in _TENDER and height < 30 and planted > _LATE
+        if thirsty or frozen:
             fate = "dies"
         elif soil in ("loam", "clay", "peat") and height > 35:
             fate = "thrives"

@@ -1,0 +1,255 @@
+"""The commands and their options.
+
+Only names, types and help texts stand here; a command imports its own module when it runs.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from arboretum.cli.guard import FriendlyGroup
+from arboretum.cli.registry import MODELS
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    cls=FriendlyGroup,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="\n\n".join(
+        [
+            "Decision trees from the command line: data are .csv, .csv.gz or .parquet files, models "
+            "are .arb files. Start with `arboretum demo`.",
+            "Exit codes: 0 done, 1 a table, model or file cannot be used, 2 the command itself is "
+            "wrong, 130 stopped with Ctrl-C.",
+        ]
+    ),
+)
+
+
+class Task(StrEnum):
+    """What a target asks for."""
+
+    auto = "auto"
+    classification = "classification"
+    regression = "regression"
+
+
+class Rule(StrEnum):
+    """How cross-validation chooses the pruning strength."""
+
+    smallest = "min"
+    one_standard_error = "1se"
+
+
+class Format(StrEnum):
+    """How a tree is shown."""
+
+    text = "text"
+    rules = "rules"
+    dot = "dot"
+    png = "png"
+    svg = "svg"
+    pdf = "pdf"
+
+
+ModelFile = Annotated[Path, typer.Argument(metavar="MODEL.arb", help="A model file.")]
+DataFile = Annotated[Path, typer.Argument(metavar="DATA", help="A .csv, .csv.gz or .parquet file.")]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from arboretum import __version__
+
+        typer.echo(f"arboretum {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _arboretum(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and stop."
+        ),
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show where an error came from (before the command).")
+    ] = False,
+) -> None:
+    # `debug` is read by the guard, `version` by its callback.
+    pass
+
+
+@app.command("demo")
+def _demo(
+    directory: Annotated[
+        Path, typer.Option("-o", "--output", metavar="DIR", help="Where its files go.")
+    ] = Path("arboretum-demo"),
+) -> None:
+    """Train, judge and draw a tree on a table that comes with the package."""
+    from arboretum.cli.demo import demo
+
+    demo(directory)
+
+
+@app.command("train")
+def _train(  # one parameter per option: typer reads the signature
+    data: DataFile,
+    target: Annotated[
+        str, typer.Option("--target", "-t", metavar="COLUMN", help="The column to predict.")
+    ],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="MODEL.arb", help="The model file to write.")
+    ],
+    model: Annotated[str, typer.Option(help=f"Which model: {', '.join(MODELS)}.")] = "cart",
+    task: Annotated[
+        Task, typer.Option(help="auto: words and few whole numbers are classes.")
+    ] = Task.auto,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="A parameter of the model, e.g. max_depth=4; may be repeated.",
+        ),
+    ] = None,
+    prune_cv: Annotated[
+        bool, typer.Option("--prune-cv", help="Prune as hard as cross-validation finds best.")
+    ] = False,
+    rule: Annotated[
+        Rule | None,
+        typer.Option(
+            help="min: the smallest error (default); 1se: the smallest tree within one standard "
+            "error of it.",
+            show_default=False,
+        ),
+    ] = None,
+    test_size: Annotated[
+        float | None,
+        typer.Option(metavar="SHARE", help="Hold out a share of the rows and report scores on it."),
+    ] = None,
+    valid: Annotated[
+        Path | None, typer.Option(metavar="DATA", help="Report scores on another file.")
+    ] = None,
+    weight: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The column of row weights.")
+    ] = None,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="A column not to learn from; may be repeated."),
+    ] = None,
+    categorical: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="A column of numbers that are names; may be repeated."),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, help="Seed of everything drawn at random.", show_default="0"),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="Threads; -1 and the default use all cores.")
+    ] = None,
+) -> None:
+    """Learn a model from a data file."""
+    from arboretum.cli.train import Training, train
+
+    train(
+        Training(
+            data=data,
+            target=target,
+            output=output,
+            model=model,
+            task=task.value,
+            settings=tuple(settings or ()),
+            prune_cv=prune_cv,
+            rule=rule.value if rule else None,
+            test_size=test_size,
+            valid=valid,
+            weight=weight,
+            drop=tuple(drop or ()),
+            categorical=tuple(categorical or ()),
+            seed=seed,
+            jobs=jobs,
+        )
+    )
+
+
+@app.command("evaluate")
+def _evaluate(
+    model: ModelFile,
+    data: DataFile,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target", "-t", metavar="COLUMN", help="The truth; default: the model's target."
+        ),
+    ] = None,
+    weight: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The column of row weights.")
+    ] = None,
+) -> None:
+    """Tell how good a model is on a data file."""
+    from arboretum.cli.evaluate import evaluate
+
+    evaluate(model, data, target, weight)
+
+
+@app.command("predict")
+def _predict(
+    model: ModelFile,
+    data: DataFile,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="A CSV file; default: stdout."),
+    ] = None,
+    proba: Annotated[
+        bool, typer.Option("--proba", help="Add the probability of every class.")
+    ] = False,
+    identifier: Annotated[
+        str | None,
+        typer.Option("--id", metavar="COLUMN", help="A column to copy, so that rows can be told."),
+    ] = None,
+) -> None:
+    """Predict a data file; the predictions are CSV."""
+    from arboretum.cli.predict import predict
+
+    predict(model, data, output, proba, identifier)
+
+
+@app.command("show")
+def _show(
+    model: ModelFile,
+    form: Annotated[
+        Format | None,
+        typer.Option("--format", help="Default: by the name of the output, else text."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Where to write; default: stdout."),
+    ] = None,
+    max_depth: Annotated[
+        int | None, typer.Option(min=0, help="Cut deeper splits off; the root has depth 0.")
+    ] = None,
+) -> None:
+    """Show a tree as text, rules, Graphviz source or a picture."""
+    from arboretum.cli.show import show
+
+    show(model, form.value if form else None, output, max_depth)
+
+
+@app.command("describe")
+def _describe(
+    model: ModelFile,
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")] = False,
+) -> None:
+    """Tell what a model is: parameters, columns, size."""
+    from arboretum.cli.describe import describe
+
+    describe(model, as_json)

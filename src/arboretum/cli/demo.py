@@ -1,0 +1,94 @@
+"""`arboretum demo`: a short session on a table that comes with the package.
+
+Every step is a command a person could have typed; it is printed before it runs.
+"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from arboretum.cli.data import seedlings
+from arboretum.cli.evaluate import evaluate
+from arboretum.cli.files import load_model
+from arboretum.cli.screen import heading, print_table, tell
+from arboretum.cli.show import save_picture, show
+from arboretum.cli.summary import importances
+from arboretum.cli.train import Training, train
+
+__all__ = ["demo"]
+
+_EVERY = 4  # each fourth row is kept to judge the model by
+
+
+def demo(directory: Path) -> None:
+    """Run the command; files go to ``directory``, which is made if need be."""
+    directory.mkdir(parents=True, exist_ok=True)
+    training, test = directory / "train.csv", directory / "test.csv"
+    model, picture = directory / "model.arb", directory / "tree.png"
+    _write_data(training, test)
+    target = seedlings.TARGET
+
+    _say("train", training, "--target", target, "--prune-cv", "--rule", "1se", "-o", model)
+    train(Training(training, target, model, prune_cv=True, rule="1se"))
+    _say("evaluate", model, test)
+    evaluate(model, test, target=None, weight=None)
+    _say("show", model)
+    show(model, None, None, None)
+    _say("show", model, "-o", picture)
+    drawn = _draw(model, picture)
+    _print_importances(model)
+    files = [
+        (str(training), "450 seedlings to learn from"),
+        (str(test), "150 others to judge by"),
+        (str(model), "the model"),
+    ]
+    if drawn:
+        files.append((str(picture), "the tree as a picture"))
+    print_table("Files", ("file", "what it is"), files)
+    heading("Try next")
+    for words in (
+        ("predict", model, test, "--proba"),
+        ("show", model, "--format", "rules"),
+        ("describe", model),
+        ("train", "your.csv", "--target", "column", "-o", "your.arb"),
+    ):
+        print(f"  {_command(*words)}")
+
+
+def _write_data(training: Path, test: Path) -> None:
+    header, *rows = seedlings.PATH.read_text(encoding="utf-8").splitlines()
+    held_out = rows[_EVERY - 1 :: _EVERY]
+    kept = [row for i, row in enumerate(rows) if i % _EVERY != _EVERY - 1]
+    for path, part in ((training, kept), (test, held_out)):
+        path.write_text("\n".join([header, *part]) + "\n", encoding="utf-8")
+
+
+def _draw(model: Path, picture: Path) -> bool:
+    try:
+        save_picture(load_model(model), picture)
+    except ImportError as error:
+        tell(str(error))
+        return False
+    print(f"{picture} written")
+    return True
+
+
+def _print_importances(model: Path) -> None:
+    fitted = load_model(model)
+    shares = sorted(zip(importances(fitted), fitted.schema_.names), reverse=True)
+    longest = 30
+    rows = [
+        (name, f"{share:.3f}", "█" * round(share / shares[0][0] * longest) if share else "")
+        for share, name in shares
+    ]
+    print_table("Which columns matter", ("column", "importance", ""), rows, right=[1])
+
+
+def _command(*words: object) -> str:
+    return " ".join(["arboretum", *(shlex.quote(str(word)) for word in words)])
+
+
+def _say(*words: object) -> None:
+    print()
+    heading(f"$ {_command(*words)}")

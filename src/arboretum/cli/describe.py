@@ -1,0 +1,87 @@
+"""`arboretum describe`: what a model file holds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from arboretum.cli.files import load_model
+from arboretum.cli.screen import file_size, plural, print_facts, print_table
+from arboretum.cli.summary import changed_parameters, describe_size, importances, print_schema
+
+__all__ = ["describe"]
+
+
+def describe(model_file: Path, as_json: bool) -> None:
+    """Run the command; as JSON for programs, as tables for people."""
+    from arboretum.io.container import read
+
+    model = load_model(model_file)
+    version = str(read(model_file)["arboretum"])
+    if as_json:
+        print(json.dumps(_document(model, version), indent=2, ensure_ascii=False, default=repr))
+        return
+    print_facts(_facts(model, model_file, version))
+    print()
+    _print_parameters(model)
+    print_schema(model)
+
+
+def _facts(model: Any, model_file: Path, version: str) -> list[tuple[str, str]]:
+    facts = [
+        ("file", f"{model_file} ({file_size(model_file.stat().st_size)})"),
+        ("model", type(model).__name__),
+        ("written by", f"arboretum {version}"),
+        *((name, text) for name, text in model.notes_.items()),
+        ("size", describe_size(model)),
+        ("trained on", plural(int(model.tree_.count[0]), "row")),
+    ]
+    if model.n_outputs_ > 1:
+        facts.append(("outputs", str(model.n_outputs_)))
+    elif hasattr(model, "classes_"):
+        facts.append(("classes", ", ".join(str(label) for label in model.classes_)))
+    return facts
+
+
+def _print_parameters(model: Any) -> None:
+    changed = changed_parameters(model)
+    rows = [
+        (name, repr(value), "changed" if name in changed else "")
+        for name, value in model.get_params(deep=False).items()
+    ]
+    print_table("Parameters", ("name", "value", ""), rows)
+
+
+def _document(model: Any, version: str) -> dict[str, Any]:
+    classes = getattr(model, "classes_", None)
+    if classes is not None:
+        classes = [c.tolist() for c in classes] if model.n_outputs_ > 1 else classes.tolist()
+    columns = [
+        {
+            "name": column.name,
+            "kind": column.kind,
+            "type": column.dtype,
+            "categories": None if column.categories is None else list(column.categories),
+            "missing": column.has_missing,
+            "importance": share,
+        }
+        for column, share in zip(model.schema_.columns, importances(model))
+    ]
+    tree = model.tree_
+    return {
+        "model": type(model).__name__,
+        "arboretum": version,
+        "notes": model.notes_,
+        "parameters": model.get_params(deep=False),
+        "changed": sorted(changed_parameters(model)),
+        "classes": classes,
+        "outputs": model.n_outputs_,
+        "tree": {
+            "nodes": tree.node_count,
+            "leaves": tree.n_leaves,
+            "depth": tree.max_depth,
+            "rows": int(tree.count[0]),
+        },
+        "columns": columns,
+    }

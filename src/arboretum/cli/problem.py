@@ -1,0 +1,111 @@
+"""Features, target and weights of a data file, and rows held out of them.
+
+    data ──┬── features   all columns but target, weight and dropped ones
+           ├── y          the target
+           └── weight     or None
+
+Held-out rows and folds are drawn with a seed: the same command gives the same model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from arboretum.cli.files import Data, target_values, weight_values
+from arboretum.data.target import encode_classes
+from arboretum.errors import DataError
+
+__all__ = ["Problem", "divide", "folds"]
+
+_FOLDS = 5
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Rows to learn from or to judge by.
+
+    Attributes
+    ----------
+    features : Data
+    y : array
+        The target as an estimator takes it.
+    weight : float array or None
+    task : {"classification", "regression"}
+    """
+
+    features: Data
+    y: np.ndarray
+    weight: np.ndarray | None
+    task: str
+
+    @classmethod
+    def of(
+        cls, data: Data, task: str, target: str, weight: str | None, drop: Sequence[str] = ()
+    ) -> Problem:
+        """Tell features, target and weights of a file apart."""
+        for name in drop:
+            data.column(name, "--drop")
+        raw = data.column(target, "the target")
+        y = target_values(raw, target, classes=task == "classification")
+        weights = None if weight is None else weight_values(data, weight)
+        features = data.without([target, *([] if weight is None else [weight]), *drop])
+        if not features.names:
+            raise DataError(f"{data.path!r} has no column left besides the target")
+        return cls(features, y, weights, task)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.features.n_rows
+
+    def take(self, rows: np.ndarray) -> Problem:
+        """Return some rows."""
+        weight = None if self.weight is None else self.weight[rows]
+        return Problem(self.features.take(rows), self.y[rows], weight, self.task)
+
+
+def divide(problem: Problem, share: float, seed: int) -> tuple[Problem, Problem]:
+    """Draw rows to hold out, with the same shares of classes where every class has two rows.
+
+    Returns
+    -------
+    training, held_out : Problem
+    """
+    from sklearn.model_selection import train_test_split
+
+    n_out = round(share * problem.n_rows)
+    if not 0 < n_out < problem.n_rows:
+        raise DataError(
+            f"--test-size {share:g} of {problem.n_rows} rows leaves none to "
+            f"{'judge by' if n_out == 0 else 'learn from'}"
+        )
+    strata = None
+    if problem.task == "classification":
+        (classes,), codes, _ = encode_classes(problem.y)
+        if np.bincount(codes[:, 0]).min() >= 2 and min(n_out, problem.n_rows - n_out) >= len(
+            classes
+        ):
+            strata = codes[:, 0]
+    rows = np.arange(problem.n_rows)
+    training, held_out = train_test_split(rows, test_size=n_out, random_state=seed, stratify=strata)
+    return problem.take(np.sort(training)), problem.take(np.sort(held_out))
+
+
+def folds(problem: Problem, seed: int) -> object:
+    """Return shuffled folds for cross-validation: files are often sorted, folds must not be."""
+    from sklearn.model_selection import KFold, StratifiedKFold
+
+    if problem.task == "regression":
+        largest = problem.n_rows
+    else:
+        _, codes, _ = encode_classes(problem.y)
+        largest = int(np.bincount(codes[:, 0]).max())
+    if largest < 2:
+        raise DataError(
+            f"--prune-cv cross-validates: {problem.n_rows} rows are too few (two of a kind at least)"
+        )
+    kind = KFold if problem.task == "regression" else StratifiedKFold
+    return kind(min(_FOLDS, largest), shuffle=True, random_state=seed)

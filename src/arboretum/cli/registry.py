@@ -1,0 +1,10 @@
+"""The models `arboretum train --model` knows: a new one joins with a line here."""
+
+from __future__ import annotations
+
+__all__ = ["MODELS"]
+
+# name -> what arboretum calls its classifier and its regressor (None if there is none)
+MODELS: dict[str, tuple[str | None, str | None]] = {
+    "cart": ("CARTClassifier", "CARTRegressor"),
+}

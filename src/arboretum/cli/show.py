@@ -1,0 +1,87 @@
+"""`arboretum show`: a tree as text, rules, Graphviz source or a picture."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from arboretum.cli.files import check_output, load_model
+from arboretum.cli.guard import UsageError
+from arboretum.cli.screen import file_size, spinner, tell
+
+__all__ = ["FORMATS", "save_picture", "show"]
+
+PICTURES = ("png", "svg", "pdf")
+FORMATS = ("text", "rules", "dot", *PICTURES)
+_SUFFIXES = {".txt": "text", ".dot": "dot", ".gv": "dot", **{f".{p}": p for p in PICTURES}}
+
+
+def show(model_file: Path, form: str | None, output: Path | None, max_depth: int | None) -> None:
+    """Run the command.
+
+    Parameters
+    ----------
+    form : str or None
+        One of `FORMATS`; None goes by the output's name.
+    output : Path or None
+        None writes to stdout, which pictures cannot.
+    max_depth : int or None
+        Deeper splits are cut off.
+    """
+    form = form or _guess(output)
+    if form == "rules" and max_depth is not None:
+        raise UsageError("--max-depth does not go with rules: a rule is the way to a leaf")
+    if form in PICTURES and output is None:
+        raise UsageError(f"a picture needs a file: add -o tree.{form}")
+    if output is not None:
+        check_output(output)
+    model = load_model(model_file)
+    if form in PICTURES:
+        assert output is not None
+        save_picture(model, output, form, max_depth)
+    else:
+        text = _text(model, form, max_depth)
+        if output is None:
+            sys.stdout.write(text)
+        else:
+            output.write_text(text, encoding="utf-8")
+    if output is not None:
+        tell(f"{form} in {output} ({file_size(output.stat().st_size)})")
+
+
+def _guess(output: Path | None) -> str:
+    if output is None:
+        return "text"
+    suffix = output.suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise UsageError(
+            f"cannot tell from the name {output.name!r} what to write: add --format, one of "
+            f"{', '.join(FORMATS)}"
+        )
+    return _SUFFIXES[suffix]
+
+
+def _text(model: Any, form: str, max_depth: int | None) -> str:
+    from arboretum.explain.graphviz import export_graphviz
+    from arboretum.explain.rules import to_rules
+    from arboretum.explain.text import export_text
+
+    if form == "rules":
+        return f"{to_rules(model)}\n"
+    if form == "dot":
+        return str(export_graphviz(model, max_depth=max_depth, filled=True, rounded=True))
+    return export_text(model, max_depth=max_depth)
+
+
+def save_picture(model: Any, output: Path, form: str = "png", max_depth: int | None = None) -> None:
+    """Draw the tree into a file; ImportError without matplotlib."""
+    from arboretum.explain.mpl import require_pyplot
+    from arboretum.explain.plot import plot_tree
+
+    plt = require_pyplot("a picture of the tree")
+    plt.switch_backend("Agg")  # no window, wherever this runs
+    with spinner("drawing"):
+        figure: Any = plot_tree(model, max_depth=max_depth).figure
+        figure.savefig(output, format=form, dpi=150)
+        plt.close(figure)

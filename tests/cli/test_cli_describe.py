@@ -1,0 +1,84 @@
+"""`arboretum describe`: what a model file holds, for people and for programs."""
+
+import json
+
+import pytest
+from cli_helpers import cells, fact, ok
+
+from arboretum import CARTClassifier, __version__, load
+from arboretum.io.native import save
+
+
+def test_for_people(shelf):
+    text = ok("describe", shelf / "fate.arb")
+    model = load(shelf / "fate.arb")
+    assert fact(text, "file").startswith(str(shelf / "fate.arb"))
+    assert fact(text, "model") == "CARTClassifier"
+    assert fact(text, "written by") == f"arboretum {__version__}"
+    assert fact(text, "target") == "fate"
+    assert fact(text, "task") == "classification"
+    assert fact(text, "size") == f"one tree of {model.get_n_leaves()} leaves, depth 3"
+    assert fact(text, "trained on") == "600 rows"
+    assert fact(text, "classes") == "dies, survives, thrives"
+    assert cells(text, "max_depth") == ["3", "changed"]
+    assert cells(text, "criterion") == ["'gini'"]
+    assert cells(text, "soil")[:4] == [
+        "categorical",
+        "str",
+        "chalk, clay, loam, peat, sand",
+        "yes",
+    ]
+    assert cells(text, "planted")[:2] == ["numeric", "datetime"]
+    importance = dict(zip(model.schema_.names, model.feature_importances_))
+    assert cells(text, "height_cm")[-1] == f"{importance['height_cm']:.3f}"
+
+
+def test_for_programs(shelf):
+    document = json.loads(ok("describe", shelf / "fate.arb", "--json"))
+    model = load(shelf / "fate.arb")
+    assert document["model"] == "CARTClassifier"
+    assert document["arboretum"] == __version__
+    assert document["notes"] == {"target": "fate", "task": "classification"}
+    assert document["parameters"] == model.get_params()
+    assert document["changed"] == ["max_depth", "random_state"]
+    assert document["classes"] == ["dies", "survives", "thrives"]
+    assert document["tree"] == {
+        "nodes": model.tree_.node_count,
+        "leaves": model.get_n_leaves(),
+        "depth": 3,
+        "rows": 600,
+    }
+    columns = {column.pop("name"): column for column in document["columns"]}
+    assert list(columns) == list(model.schema_.names)
+    assert columns["watered"]["categories"] == ["no", "yes"]
+    assert columns["watered"]["missing"] is False
+    assert columns["ph"]["missing"] is True
+    assert columns["ph"]["categories"] is None
+    assert sum(column["importance"] for column in columns.values()) == pytest.approx(1)
+
+
+def test_a_regressor_and_several_outputs(shelf, tmp_path):
+    assert "classes" not in ok("describe", shelf / "height.arb")
+    assert json.loads(ok("describe", shelf / "height.arb", "--json"))["classes"] is None
+    model = CARTClassifier().fit([[1], [2]], [["a", "x"], ["b", "y"]])
+    save(model, tmp_path / "m.arb")
+    assert fact(ok("describe", tmp_path / "m.arb"), "outputs") == "2"
+    document = json.loads(ok("describe", tmp_path / "m.arb", "--json"))
+    assert document["classes"] == [["a", "b"], ["x", "y"]]
+
+
+def test_parameters_json_does_not_know(tmp_path):
+    import numpy as np
+
+    model = CARTClassifier(random_state=np.random.RandomState(0), monotonic_cst=np.array([1]))
+    save(model.fit([[1], [2]], [0, 1]), tmp_path / "m.arb")
+    document = json.loads(ok("describe", tmp_path / "m.arb", "--json"))
+    assert document["changed"] == ["monotonic_cst", "random_state"]
+    assert "RandomState" in document["parameters"]["random_state"]
+    assert cells(ok("describe", tmp_path / "m.arb"), "monotonic_cst") == ["array([1])", "changed"]
+
+
+def test_long_lists_of_categories_are_cut(csv, tmp_path):
+    table = csv("x,y\n" + "".join(f"c{i},{i % 2}\n" for i in range(9)))
+    ok("train", table, "-t", "y", "-o", tmp_path / "m.arb")
+    assert cells(ok("describe", tmp_path / "m.arb"), "x")[2].endswith("c5, … and 3 more")

@@ -1,0 +1,578 @@
+"""What must hold for any table: laws a correct tree obeys, whatever the tree is.
+
+A law compares two fits of the engine with each other: shuffled rows, repeated rows, other threads, other
+containers, other scales. "The same tree" means bit for bit the same questions; only sums of floats
+(values, impurities), which depend on the order of the rows, may differ in their last digits.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from dataclasses import dataclass, field
+
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+
+import arboretum
+from arboretum import CARTClassifier, CARTRegressor, DataError
+from arboretum.textbook import Rules, grow
+from arboretum.tree.tree import LEAF
+
+few = settings(
+    derandomize=True,
+    deadline=None,
+    database=None,
+    max_examples=10,
+    suppress_health_check=list(HealthCheck),
+)
+
+
+# ---------------------------------------------------------------------- models and tables
+@dataclass(frozen=True)
+class Case:
+    """A model, and what its table looks like."""
+
+    name: str
+    options: dict = field(default_factory=dict)
+    categories: bool = False
+    missing: bool = False
+    classes: int = 0  # 0: numbers
+    outputs: int = 1
+    counts: bool = False  # targets 0, 1, 2, ...
+
+    def model(self, **more):
+        model = CARTClassifier if self.classes else CARTRegressor
+        return model(
+            categorical_features=[2, 3] if self.categories else None, **self.options, **more
+        )
+
+    def table(self, seed: int = 0, n: int = 150) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return X, y and weights; targets are multiples of 1/8: their sums are exact."""
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(n, 6)).astype(np.float32).astype(np.float64)
+        X[:, 1] = np.round(X[:, 1], 1)
+        X[:, 2], X[:, 3] = rng.integers(0, 6, n), rng.integers(0, 14, n)
+        X[:, 4] = rng.integers(0, 3, n)
+        signal = X[:, 0] * X[:, 1] + (X[:, 2] % 3) + (X[:, 3] % 2) + X[:, 4] / 2
+        y = np.round(8 * (signal[:, None] + rng.normal(size=(n, self.outputs)))) / 8
+        if self.classes:
+            y = np.digitize(y, np.linspace(0.5, 2.5, self.classes - 1))
+        elif self.counts:
+            y = np.floor(np.abs(y))
+        if self.missing:
+            X[rng.random(X.shape) < 0.15] = np.nan
+        return X, y[:, 0] if self.outputs == 1 else y, rng.integers(1, 5, n).astype(float)
+
+
+MIXED = {"categories": True, "missing": True}
+CASES = [
+    Case("gini", classes=2),
+    Case("gini-3", classes=3, **MIXED),
+    Case("entropy", {"criterion": "entropy"}, classes=2, **MIXED),
+    Case("log_loss-outputs", {"criterion": "log_loss"}, classes=3, outputs=2, **MIXED),
+    Case("squared_error", **MIXED),
+    Case("squared_error-outputs", outputs=3, **MIXED),
+    Case("friedman_mse", {"criterion": "friedman_mse"}, outputs=2),
+    Case("absolute_error", {"criterion": "absolute_error"}, **MIXED),
+    Case("absolute_error-outputs", {"criterion": "absolute_error"}, outputs=2, missing=True),
+    Case("poisson", {"criterion": "poisson"}, counts=True, **MIXED),
+    Case("monotone", {"monotonic_cst": [1, -1, 0, 0, 1, 0], "min_samples_leaf": 3}, missing=True),
+    Case("best-first", {"max_leaf_nodes": 9}, **MIXED),
+    Case("bins", {"max_bins": 8}, classes=3, **MIXED),
+    Case("surrogates", {"surrogates": 3, "max_depth": 5}, classes=2, **MIXED),
+    Case("max_features", {"max_features": "sqrt", "random_state": 3}, classes=3, **MIXED),
+    Case(
+        "max_features-absolute",
+        {"max_features": 2, "random_state": 3, "criterion": "absolute_error"},
+        **MIXED,
+    ),
+    Case("random", {"splitter": "random", "random_state": 5}, **MIXED),
+    Case("random-3", {"splitter": "random", "random_state": 5}, classes=3, **MIXED),
+    Case(
+        "random-some",
+        {"splitter": "random", "max_features": 0.5, "random_state": 5},
+        classes=2,
+        **MIXED,
+    ),
+]
+cases = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+DETERMINISTIC = [case for case in CASES if "random_state" not in case.options]
+settled_cases = pytest.mark.parametrize("case", DETERMINISTIC, ids=lambda case: case.name)
+
+QUESTIONS = ("kind", "feature", "threshold", "first_child", "n_children", "missing_child")
+
+
+def assert_same_questions(a, b):
+    """The two trees ask the same, bit for bit."""
+    for name in QUESTIONS:
+        assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
+    assert_array_equal(a.bits_start, b.bits_start)
+    assert_array_equal(a.bits, b.bits)
+    assert (a.surrogates is None) == (b.surrogates is None)
+    if a.surrogates is not None:
+        for name in ("start", "kind", "feature", "threshold", "reverse", "bits_start"):
+            assert_array_equal(getattr(a.surrogates, name), getattr(b.surrogates, name))
+
+
+def assert_same_tree(a, b):
+    assert_same_questions(a, b)
+    for name in ("value", "impurity", "gain", "weight"):
+        assert_allclose(getattr(a, name), getattr(b, name), rtol=1e-12, atol=1e-12, err_msg=name)
+
+
+def saved(model) -> bytes:
+    buffer = io.BytesIO()
+    model.save(buffer)
+    return buffer.getvalue()
+
+
+def proba(model, X):
+    return model.predict_proba(X) if isinstance(model, CARTClassifier) else model.predict(X)
+
+
+# ---------------------------------------------------------------------- rows
+@cases
+def test_the_order_of_the_rows_does_not_matter(case):
+    X, y, w = case.table()
+    order = np.random.default_rng(1).permutation(len(X))
+    for weight in (None, w, w / 8):  # every row 1; whole numbers; fractions
+        first = case.model().fit(X, y, weight)
+        shuffled = None if weight is None else weight[order]
+        again = case.model().fit(X[order], y[order], shuffled)
+        assert first.get_n_leaves() > 5
+        assert_same_tree(first.tree_, again.tree_)
+        assert_array_equal(first.tree_.count, again.tree_.count)
+        assert_array_equal(first.apply(X), again.apply(X))
+
+
+@cases
+def test_repeating_rows_is_weighing_them(case):
+    if "min_samples_leaf" in case.options or "max_bins" in case.options:
+        pytest.skip("counts rows, and a row of weight 2 is one row")
+    if "surrogates" in case.options:
+        pytest.skip("a surrogate needs two rows each way")
+    X, y, w = case.table()
+    times = w.astype(int)
+    weighed = case.model().fit(X, y, w)
+    repeated = case.model().fit(np.repeat(X, times, axis=0), np.repeat(y, times, axis=0))
+    assert_same_tree(weighed.tree_, repeated.tree_)
+
+
+@cases
+def test_rows_of_weight_zero_are_not_there(case):
+    X, y, w = case.table()
+    w[::5] = 0.0
+    if case.classes:
+        w[np.unique(np.atleast_2d(y.T)[0], return_index=True)[1]] = 1.0
+    kept = w > 0
+    weighed = case.model().fit(X, y, w)
+    assert_same_tree(weighed.tree_, case.model().fit(X[kept], y[kept], w[kept]).tree_)
+
+
+@cases
+def test_the_unit_of_the_weights_does_not_matter(case):
+    X, y, w = case.table()
+    first = case.model().fit(X, y, w)
+    for unit in (4.0, 2.0**-30):
+        again = case.model().fit(X, y, w * unit)
+        assert_same_questions(first.tree_, again.tree_)
+        assert_allclose(again.tree_.weight, first.tree_.weight * unit, rtol=1e-12)
+        assert_allclose(again.tree_.value, first.tree_.value, rtol=1e-12, atol=1e-12)
+
+
+# ---------------------------------------------------------------------- columns
+@settled_cases
+def test_an_increasing_transform_of_a_column_leaves_the_partition(case):
+    if "max_bins" in case.options:
+        pytest.skip("the ends of a bin move")
+    X, y, w = case.table()
+    model = case.model().fit(X, y, w)
+    curved = X.copy()
+    curved[:, 0] = np.exp(X[:, 0])
+    curved[:, 1] = 3 * X[:, 1] - 7
+    curved[:, 4] = X[:, 4] ** 3
+    again = case.model().fit(curved, y, w)
+    assert_array_equal(model.tree_.feature, again.tree_.feature)
+    assert_array_equal(model.tree_.missing_child, again.tree_.missing_child)
+    assert_array_equal(model.apply(X), again.apply(curved))
+
+
+@settled_cases
+def test_a_constant_column_or_a_copy_changes_nothing(case):
+    X, y, w = case.table()
+    options = {}
+    if "monotonic_cst" in case.options:
+        options["monotonic_cst"] = [*case.options["monotonic_cst"], 0]
+    first = case.model().fit(X, y, w)
+    for more in (np.full(len(X), 3.5), X[:, 0]):
+        if "surrogates" in case.options and more is not X[:, 0]:
+            more = np.full(len(X), 3.5)  # a copy would be a perfect surrogate
+        wide = np.column_stack([X, more])
+        again = case.model().set_params(**options).fit(wide, y, w)
+        assert_same_tree(first.tree_, again.tree_)
+
+
+@few
+@given(st.integers(0, 2**32 - 1))
+def test_the_order_of_the_columns_matters_only_for_ties(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(120, 5)), rng.normal(size=120)
+    order = rng.permutation(5)
+    model = CARTRegressor(min_samples_leaf=8).fit(X, y)
+    again = CARTRegressor(min_samples_leaf=8).fit(X[:, order], y)
+    assert_array_equal(model.tree_.threshold, again.tree_.threshold)
+    inner = model.tree_.kind != LEAF
+    assert_array_equal(model.tree_.feature[inner], order[again.tree_.feature[inner]])
+
+
+def test_codes_of_categories_do_not_matter():
+    # two classes: the categories are sorted by their share, so their names play no part
+    case = Case("gini", categories=True, classes=2)
+    X, y, w = case.table()
+    renamed = X.copy()
+    names = np.random.default_rng(0).permutation(14)
+    renamed[:, 3] = names[X[:, 3].astype(int)]
+    first, again = case.model().fit(X, y, w), case.model().fit(renamed, y, w)
+    assert_allclose(first.tree_.gain[0], again.tree_.gain[0], rtol=1e-12)
+    assert first.tree_.feature[0] == again.tree_.feature[0]
+
+
+# ---------------------------------------------------------------------- threads
+@cases
+def test_the_number_of_threads_does_not_matter(case):
+    X, y, w = case.table(n=6000)  # enough work for the threads to be used
+    one, *others = [
+        saved(case.model(n_jobs=n_jobs, max_depth=8).fit(X, y, w).set_params(n_jobs=1))
+        if "max_depth" not in case.options
+        else saved(case.model(n_jobs=n_jobs).fit(X, y, w).set_params(n_jobs=1))
+        for n_jobs in (1, 2, 3, 8)
+    ]
+    assert len(one) > 2000
+    assert all(other == one for other in others)
+
+
+def test_threads_agree_on_predictions():
+    case = Case("gini-3", classes=3, **MIXED)
+    X, y, _ = case.table(n=3000)
+    model = case.model(n_jobs=1).fit(X, y)
+    many = np.tile(X, (20, 1))
+    one = model.predict_proba(many), model.apply(many)
+    model.set_params(n_jobs=3)
+    assert_array_equal(one[0], model.predict_proba(many))
+    assert_array_equal(one[1], model.apply(many))
+    assert_array_equal(model.predict_proba(many)[: len(X)], model.predict_proba(X))
+
+
+# ---------------------------------------------------------------------- keeping
+@cases
+def test_a_kept_model_is_the_same_model(case, tmp_path):
+    X, y, w = case.table()
+    model = case.model().fit(X, y, w)
+    fresh = case.table(seed=9)[0]
+    path = tmp_path / "model.arb"
+    model.save(path)
+    joblib.dump(model, tmp_path / "model.joblib")
+    for copy in (
+        arboretum.load(path),
+        arboretum.load(io.BytesIO(saved(model))),
+        pickle.loads(pickle.dumps(model)),
+        joblib.load(tmp_path / "model.joblib"),
+        clone(model).fit(X, y, w),
+    ):
+        assert type(copy) is type(model)
+        assert copy.get_params() == model.get_params()
+        assert_same_tree(copy.tree_, model.tree_)
+        assert_array_equal(copy.apply(fresh), model.apply(fresh))
+        assert_array_equal(proba(copy, fresh), proba(model, fresh))
+        assert saved(copy) == saved(model)
+
+
+# ---------------------------------------------------------------------- containers
+NAMES = ["größe", "b", "c", "d", "e", "f"]
+
+
+def containers(X: np.ndarray) -> dict:
+    """The same numbers in every kind of box."""
+    wide = np.zeros((len(X), 2 * X.shape[1]))
+    wide[:, ::2] = X
+    frozen = X.copy()
+    frozen.setflags(write=False)
+    return {
+        "fortran": np.asfortranarray(X),
+        "strided": wide[:, ::2],
+        "backwards": X[::-1].copy()[::-1],
+        "read-only": frozen,
+        "float32": X.astype(np.float32),
+        "big-endian": X.astype(">f8"),
+        "list": X.tolist(),
+        "pandas": pd.DataFrame(X, columns=NAMES),
+        "pandas-float32": pd.DataFrame(X.astype(np.float32), columns=NAMES),
+        "polars": pl.DataFrame(X, schema=NAMES),
+        "arrow": pa.table({name: X[:, f] for f, name in enumerate(NAMES)}),
+        "csr": sparse.csr_matrix(X),
+        "csc": sparse.csc_array(X),
+        "coo": sparse.coo_array(X),
+    }
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("kind", containers(np.zeros((1, 6))))
+def test_the_container_does_not_matter(kind, missing):
+    case = Case("gini-3", classes=3, missing=missing)
+    X, y, w = case.table()
+    X = X.astype(np.float32).astype(np.float64)
+    X[:, 5] *= np.abs(X[:, 5]) > 0.5  # zeros, for the sparse ones
+    first = CARTClassifier().fit(X, y, w)
+    box = containers(X)[kind]
+    model = CARTClassifier().fit(box, y, w)
+    assert_same_tree(first.tree_, model.tree_)
+    assert_array_equal(model.predict_proba(box), first.predict_proba(X))
+    assert_array_equal(model.apply(box), first.apply(X))
+
+
+def test_columns_are_found_by_name():
+    case = Case("squared_error", missing=True)
+    X, y, w = case.table()
+    frame = pd.DataFrame(X, columns=NAMES)
+    model = CARTRegressor().fit(frame, y, w)
+    turned = frame[NAMES[::-1]]
+    assert_array_equal(model.predict(turned), model.predict(frame))
+    assert_array_equal(model.predict(pl.from_pandas(turned)), model.predict(frame))
+    more = turned.assign(extra=1.0)
+    assert_array_equal(model.predict(more), model.predict(frame))
+    with pytest.raises(DataError, match="größe"):
+        model.predict(frame.rename(columns={"größe": "grosse"}))
+
+
+@pytest.mark.parametrize("kind", ["str", "category", "enum", "bool"])
+def test_words_are_categories(kind):
+    rng = np.random.default_rng(0)
+    words = np.array(["no", "yes"] if kind == "bool" else ["oak", "fir", "ash", "elm"])
+    code = rng.integers(0, len(words), 200)
+    y = (code % 2) + rng.normal(size=200)
+    x = rng.normal(size=200)
+    by_code = CARTRegressor(max_depth=4, categorical_features=[0]).fit(
+        np.column_stack([np.argsort(np.argsort(words))[code], x]), y
+    )
+    frames = {
+        "str": pd.DataFrame({"a": words[code], "x": x}),
+        "category": pd.DataFrame({"a": pd.Categorical(words[code]), "x": x}),
+        "enum": pl.DataFrame({"a": pl.Series(words[code], dtype=pl.Enum(sorted(words))), "x": x}),
+        "bool": pd.DataFrame({"a": code == 1, "x": x}),
+    }
+    model = CARTRegressor(max_depth=4).fit(frames[kind], y)
+    assert model.tree_.feature[0] == 0
+    assert_same_tree(model.tree_, by_code.tree_)
+
+
+# ---------------------------------------------------------------------- targets
+@cases
+@pytest.mark.parametrize("power", [-40, 3, 90])
+def test_the_unit_of_the_targets_does_not_matter(case, power):
+    if case.classes:
+        pytest.skip("classes have no unit")
+    X, y, w = case.table()
+    first = case.model().fit(X, y, w)
+    again = case.model().fit(X, y * 2.0**power, w)
+    assert_same_questions(first.tree_, again.tree_)
+    assert_array_equal(again.tree_.value, first.tree_.value * 2.0**power)
+    square = 1 if case.options.get("criterion") in ("poisson", "absolute_error") else 2
+    assert_allclose(again.tree_.gain, first.tree_.gain * 2.0 ** (square * power), rtol=1e-12)
+
+
+@settled_cases
+def test_the_origin_of_the_targets_does_not_matter(case):
+    if case.classes or case.counts:
+        pytest.skip("classes and counts have no origin to choose")
+    X, y, w = case.table()
+    first = case.model().fit(X, y, w)
+    again = case.model().fit(X, y + 1024.0, w)
+    assert_same_questions(first.tree_, again.tree_)
+    assert_allclose(again.tree_.value, first.tree_.value + 1024.0, rtol=1e-12)
+
+
+@cases
+def test_names_of_classes_do_not_matter(case):
+    if not case.classes:
+        pytest.skip("numbers")
+    X, y, w = case.table()
+    names = np.array(["ash", "birch", "cedar", "douglas"])
+    model, named = case.model().fit(X, y, w), case.model().fit(X, names[y], w)
+    assert_same_tree(model.tree_, named.tree_)
+    assert_array_equal(named.predict(X), names[model.predict(X)])
+
+
+# ---------------------------------------------------------------------- limits that do not bite
+@cases
+def test_limits_that_do_not_bite_change_nothing(case):
+    X, y, w = case.table()
+    first = case.model().fit(X, y, w)
+    if "max_leaf_nodes" not in case.options:
+        many = case.model(max_leaf_nodes=10_000).fit(X, y, w)
+        assert_same_tree(first.tree_, many.tree_)
+    if "max_depth" not in case.options:
+        deep = case.model(max_depth=10_000).fit(X, y, w)
+        assert_same_tree(first.tree_, deep.tree_)
+    if "max_bins" not in case.options:
+        binned = case.model(max_bins=len(X)).fit(X, y, w)
+        assert_same_tree(first.tree_, binned.tree_)
+    assert_same_tree(first.tree_, case.model(ccp_alpha=1e-300).fit(X, y, w).tree_)
+
+
+@few
+@given(st.integers(2, 60), st.integers(0, 2**32 - 1))
+def test_bins_cut_only_between_bins(max_bins, seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(200, 2)), rng.normal(size=200)
+    tree = CARTRegressor(max_bins=max_bins).fit(X, y).tree_
+    for f in range(2):
+        cuts = np.unique(tree.threshold[tree.feature == f])
+        assert len(cuts) <= max_bins - 1
+    exact = CARTRegressor().fit(X, y).tree_
+    assert tree.gain[0] <= exact.gain[0] * (1 + 1e-12)
+
+
+# ---------------------------------------------------------------------- best first
+@pytest.mark.parametrize("max_leaf_nodes", [2, 3, 5, 8, 13])
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error", "friedman_mse"])
+def test_best_first_is_what_a_naive_queue_does(criterion, max_leaf_nodes):
+    rng = np.random.default_rng(11)
+    X, y = rng.normal(size=(90, 3)), rng.normal(size=90)
+    w = rng.integers(20, 200, 90) / 64
+    rules = Rules(criterion, max_leaf_nodes=max_leaf_nodes, min_samples_leaf=3)
+    naive = grow(X, y, w, rules)
+    model = CARTRegressor(
+        criterion=criterion, max_leaf_nodes=max_leaf_nodes, min_samples_leaf=3
+    ).fit(X, y, w)
+    paths, tree = {0: ""}, model.tree_
+    for node in np.flatnonzero(tree.kind != LEAF):
+        for side in (0, 1):
+            paths[tree.first_child[node] + side] = paths[node] + "LR"[side]
+    assert model.get_n_leaves() == max_leaf_nodes
+    asked = {paths[i]: (tree.feature[i], tree.threshold[i]) for i in np.flatnonzero(tree.kind)}
+    assert asked == {n.path: (n.chosen.feature, n.chosen.threshold) for n in naive if n.chosen}
+
+
+@cases
+def test_best_first_trees_are_nested(case):
+    if "max_leaf_nodes" in case.options:
+        pytest.skip("has a limit of its own")
+    X, y, w = case.table()
+    before: set = set()
+    for max_leaf_nodes in (2, 4, 9, 20):
+        model = case.model(max_leaf_nodes=max_leaf_nodes).fit(X, y, w)
+        rows = model.decision_path(X).toarray().T
+        parts = {row.tobytes() for row in rows}
+        assert before <= parts
+        before = parts
+
+
+# ---------------------------------------------------------------------- reading the tree
+@cases
+def test_apply_and_decision_path_tell_the_same_story(case):
+    X, y, w = case.table()
+    model = case.model().fit(X, y, w)
+    fresh = case.table(seed=3)[0]
+    leaf, path = model.apply(fresh), model.decision_path(fresh)
+    tree = model.tree_
+    assert np.all(tree.kind[leaf] == LEAF)
+    for row in range(len(fresh)):
+        passed = path.indices[path.indptr[row] : path.indptr[row + 1]]
+        assert (passed[0], passed[-1]) == (0, leaf[row])
+        assert_array_equal(tree.parent[passed[1:]], passed[:-1])
+    counted = np.bincount(model.apply(X), minlength=len(tree))[tree.leaves]
+    assert_array_equal(counted, tree.count[tree.leaves])
+    assert_allclose(tree.feature_importances().sum(), 1.0)
+
+
+@cases
+def test_children_add_up_to_their_parents(case):
+    X, y, w = case.table()
+    tree = case.model().fit(X, y, w).tree_
+    inner = np.flatnonzero(tree.kind != LEAF)
+    left, right = tree.first_child[inner], tree.first_child[inner] + 1
+    assert_array_equal(tree.count[inner], tree.count[left] + tree.count[right])
+    assert_allclose(tree.weight[inner], tree.weight[left] + tree.weight[right], rtol=1e-12)
+    if "surrogates" not in case.options and case.name != "friedman_mse":
+        risk = tree.impurity * tree.weight / tree.weight[0]
+        assert_allclose(tree.gain[inner], risk[inner] - risk[left] - risk[right], atol=1e-9)
+
+
+# ---------------------------------------------------------------------- chance
+RANDOM = [case for case in CASES if "random_state" in case.options]
+
+
+@pytest.mark.parametrize("case", RANDOM, ids=lambda case: case.name)
+def test_chance_depends_on_random_state_alone(case):
+    X, y, w = case.table()
+    np.random.seed(1)
+    first = case.model().fit(X, y, w)
+    np.random.seed(2)
+    again = case.model().fit(X, y, w)
+    assert_same_tree(first.tree_, again.tree_)
+    other = case.model().set_params(random_state=77).fit(X, y, w)
+    assert not np.array_equal(other.tree_.threshold[:5], first.tree_.threshold[:5])
+    for seed in (np.random.RandomState(4), np.random.default_rng(4)):
+        case.model().set_params(random_state=seed).fit(X, y, w)
+
+
+@settled_cases
+def test_without_chance_random_state_means_nothing(case):
+    X, y, w = case.table()
+    one, two = (case.model(random_state=seed).fit(X, y, w) for seed in (0, None))
+    assert_same_tree(one.tree_, two.tree_)
+
+
+@few
+@given(st.integers(0, 2**32 - 1))
+def test_random_cuts_lie_inside_the_node_and_are_spread_evenly(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.exponential(size=(60, 1))
+    y = rng.normal(size=60)
+    low, high = X.min(), X.max()
+    drawn = np.array(
+        [
+            CARTRegressor(splitter="random", max_depth=1, random_state=s)
+            .fit(X, y)
+            .tree_.threshold[0]
+            for s in range(60)
+        ]
+    )
+    share = (drawn - low) / (high - low)
+    assert np.all((share >= 0) & (share < 1))
+    assert len(np.unique(drawn)) == 60
+    assert 0.3 < share.mean() < 0.7  # uniform over the range, not over the rows
+
+
+@few
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["best", "random"]))
+def test_columns_are_drawn_until_one_is_not_constant(seed, splitter):
+    rng = np.random.default_rng(seed)
+    X = np.full((40, 6), 2.5)
+    useful = int(rng.integers(0, 6))
+    X[:, useful] = rng.normal(size=40)
+    y = rng.integers(0, 2, 40)
+    y[:2] = 0, 1
+    model = CARTClassifier(max_features=1, splitter=splitter, random_state=seed).fit(X, y)
+    assert set(model.tree_.feature[model.tree_.kind != LEAF]) == {useful}
+    assert_array_equal(model.predict(X), y)  # grown to the end in spite of the constant columns
+
+
+def test_every_column_is_drawn_as_often():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(50, 5)), rng.normal(size=50)
+    roots = [
+        CARTRegressor(max_features=1, max_depth=1, random_state=s).fit(X, y).tree_.feature[0]
+        for s in range(300)
+    ]
+    assert np.bincount(roots, minlength=5).min() > 35  # 60 expected, standard deviation 7
