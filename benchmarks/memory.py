@@ -22,7 +22,6 @@ from __future__ import annotations
 import ctypes
 import gc
 import json
-import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -32,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import BENCHMARKS
+from benchmarks.process import fresh_python
 
 __all__ = ["Peak", "peak_growth", "peak_in_fresh_process"]
 
@@ -138,17 +138,9 @@ def peak_in_fresh_process(
 ) -> Peak:
     """Start a process that runs one contender of one case, and return its peak memory."""
     task = json.dumps([benchmark, case_name, contender, rows, jobs])
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.memory", task],
-        cwd=_ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode != 0:
-        last = done.stderr.strip().splitlines()[-1:] or ["no message"]
-        raise RuntimeError(f"the memory run of {contender} failed: {last[0]}")
-    return Peak(**json.loads(done.stdout.splitlines()[-1]))
+    what = f"the memory run of {contender}"
+    printed = fresh_python(["-m", "benchmarks.memory", task], _ROOT, what)
+    return Peak(**json.loads(printed.splitlines()[-1]))
 
 
 if __name__ == "__main__":

@@ -10,9 +10,6 @@ plays no part:
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
@@ -24,6 +21,7 @@ import numpy as np
 
 from benchmarks.data import Split
 from benchmarks.harness import Options, Say
+from benchmarks.process import fresh_python
 
 __all__ = ["Script", "ScriptResult", "StartUp", "StartUpResult"]
 
@@ -102,18 +100,11 @@ class StartUp:
 
 def _seconds(script: Script, folder: Path, cache: Path) -> float:
     """Run a script in a fresh process and return how long the process took."""
-    environment = {**os.environ, "ARBORETUM_CACHE_DIR": str(cache)}
     start = time.perf_counter()
-    done = subprocess.run(
-        [sys.executable, "-c", script.code],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
+    fresh_python(
+        ["-c", script.code],
+        folder,
+        f"the script {script.label!r}",
+        {"ARBORETUM_CACHE_DIR": str(cache)},
     )
-    seconds = time.perf_counter() - start
-    if done.returncode != 0:
-        last = done.stderr.strip().splitlines()[-1:] or ["no message"]
-        raise RuntimeError(f"the script {script.label!r} failed: {last[0]}")
-    return seconds
+    return time.perf_counter() - start

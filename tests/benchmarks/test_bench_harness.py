@@ -19,6 +19,7 @@ from benchmarks.__main__ import main, run
 from benchmarks.harness import Case, CaseResult, Job, Measurement, Options, Unavailable, interleave
 from benchmarks.machine import facts
 from benchmarks.memory import Peak, peak_growth, peak_in_fresh_process
+from benchmarks.process import fresh_python
 from benchmarks.report import Report, duration, print_report
 from benchmarks.scaling import Curve, CurveResult
 from benchmarks.startup import Script, StartUp
@@ -102,6 +103,15 @@ def test_fresh_process_does_not_inherit_the_peak_of_its_parent():
 def test_failure_in_the_fresh_process_is_told():
     with pytest.raises(RuntimeError, match="memory run of nobody failed: KeyError"):
         peak_in_fresh_process("cart", "iris", "nobody", rows=120, jobs=1)
+
+
+def test_error_of_a_fresh_process_is_the_last_one_named(tmp_path):
+    # Numba's tracebacks go on after the error: the last line alone would say nothing.
+    script = "import sys; print('TypingError: no such field\\nDuring: a pass', file=sys.stderr)"
+    with pytest.raises(RuntimeError, match=r"^it failed: TypingError: no such field$"):
+        fresh_python(["-c", script + "; sys.exit(3)"], tmp_path, "it")
+    with pytest.raises(RuntimeError, match=r"^it failed: exit code 3$"):
+        fresh_python(["-c", "raise SystemExit(3)"], tmp_path, "it")
 
 
 def test_memory_ratio_is_of_medians():

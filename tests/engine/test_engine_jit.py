@@ -211,9 +211,9 @@ def test_kernels_are_ordinary_python_and_give_the_same_trees():
 CHECKED_FITS = """
 import itertools, numpy as np, pandas as pd, scipy.sparse as sp
 from arboretum import CARTClassifier, CARTRegressor
-from arboretum.engine.jit import _CACHE, kernel
+from arboretum.engine.jit import _CACHE, inline
 
-@kernel
+@inline
 def beyond(a):
     return a[7]
 

@@ -15,7 +15,7 @@ __all__ = [
 ]
 
 _MOST_COLUMNS = 30
-_MOST_CATEGORIES = 6
+_MOST_CATEGORIES = 8
 
 
 def changed_parameters(model: Any) -> dict[str, Any]:
@@ -85,6 +85,7 @@ def print_schema(model: Any) -> None:
 def _describe_categories(categories: tuple | None) -> str:
     if categories is None:
         return ""
-    shown = ", ".join(str(value) for value in categories[:_MOST_CATEGORIES])
-    hidden = len(categories) - _MOST_CATEGORIES
-    return shown + (f", … and {hidden} more" if hidden > 0 else "")
+    if len(categories) <= _MOST_CATEGORIES:
+        return ", ".join(map(str, categories))
+    few = _MOST_CATEGORIES - 2  # never "and 1 more"
+    return ", ".join(map(str, categories[:few])) + f", … and {len(categories) - few} more"
