@@ -5,53 +5,18 @@ import gzip
 import numpy as np
 import pytest
 
-from arboretum.cli.arrow import as_arrow
 from arboretum.cli.files import check_output, column_text, pick, read_data
-from arboretum.data.table import read_table
-from arboretum.data.values import Numbers, Words
 from arboretum.errors import DataError
-
-NAN = np.nan
-COLUMNS = [
-    Numbers(np.array([1.5, NAN, 3]), "float64"),
-    Numbers(np.array([1, 2, 2**62]), "int64"),
-    Numbers(np.array([1.0, NAN, 3]), "int64"),
-    Numbers(np.array([1, 2, 3], dtype=np.uint8), "uint8"),
-    Numbers(np.array([NAN, NAN, NAN]), "null"),
-    Numbers(np.array([1.7e9, NAN, -5e8 + 0.25]), "datetime"),
-    Numbers(np.array([90.5, NAN, -3]), "duration"),
-    Numbers(np.array([0.0, NAN, 86399.5]), "time"),
-    Words(np.array([1, -1, 0]), ["no", "Größe"], "str"),
-    Words(np.array([1, -1, 0]), [False, True], "bool"),
-    Words(np.array([1, -1, 0]), ["S", "M"], "category"),
-    Words(np.array([1, -1, 0]), ["S", "M", "L"], "category", "ranked"),
-]
-
-
-@pytest.mark.parametrize("raw", COLUMNS, ids=lambda raw: raw.dtype)
-def test_a_column_survives_the_way_to_the_estimator(raw):
-    table = read_table(as_arrow(["größe"], [raw]))
-    assert table.names == ("größe",)
-    (again,) = table.columns
-    assert type(again) is type(raw)
-    assert again.dtype == raw.dtype
-    if isinstance(raw, Numbers):
-        np.testing.assert_array_equal(again.values, raw.values)
-        return
-
-    def words(column):
-        return [None if code < 0 else column.values[code] for code in column.codes]
-
-    assert words(again) == words(raw)
-    if raw.order == "ranked":
-        assert (again.order, again.values) == ("ranked", raw.values)
 
 
 def test_columns_and_rows_are_chosen_by_name_and_place(csv):
     data = read_data(csv("a,b,c\n1,x,5\n2,y,6\n3,x,7\n"))
     assert (data.names, data.n_rows) == (("a", "b", "c"), 3)
     part = data.select(["c", "b"]).take(np.array([2, 0]))
-    assert part.frame().to_pydict() == {"c": [7, 5], "b": ["x", "x"]}
+    size, word = part.table.columns
+    assert part.names == ("c", "b")
+    assert size.values.tolist() == [7, 5]
+    assert [word.values[code] for code in word.codes] == ["x", "x"]
     assert data.without({"b", "unknown"}).names == ("a", "c")
     with pytest.raises(DataError, match=r"no column 'd' for the weights; it has 'a', 'b', 'c'"):
         data.column("d", "the weights")
@@ -96,9 +61,3 @@ def test_output_places(tmp_path, monkeypatch):
     monkeypatch.setattr("os.access", lambda path, mode: False)
     with pytest.raises(DataError, match="permission denied"):
         check_output(tmp_path / "new.arb")
-
-
-def test_without_pyarrow_the_way_out_is_told(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
-    with pytest.raises(DataError, match=r"pip install arboretum\[frames\]"):
-        as_arrow(["x"], [COLUMNS[0]])

@@ -200,6 +200,12 @@ THEMES = {
         "n_classes": (2,),
         "monotonic_cst": st.tuples(*[st.sampled_from([-1, 0, 1])] * 3),
     },
+    "monotone surrogates": {
+        "missing": (0.2, 0.4),
+        "n_classes": (2,),
+        "monotonic_cst": st.tuples(*[st.sampled_from([-1, 1])] * 3),
+        "surrogates": st.just(2),
+    },
     "drawn columns": {
         "kinds": ALL_KINDS,
         "missing": (0.0, 0.2),

@@ -3,7 +3,7 @@
     app.py        the commands and their options; imports nothing heavy, so that --help is quick
     guard.py      errors become one line and an exit code
     screen.py     what stands on the screen: facts, tables, notes, a spinner
-    files.py      data files, their columns and rows; places to write to      (arrow.py helps)
+    files.py      data files, their columns and rows; places to write to
     registry.py   the models --model knows
     models.py     --model, --set name=value, and which task a target asks for
     problem.py    features, target and weights of a file; rows held out of them

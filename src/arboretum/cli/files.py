@@ -3,7 +3,7 @@
     data = read_data("table.csv")
     data.column("age", "target")    a raw column, or an error that knows similar names
     data.select(names).take(rows)   part of the columns, part of the rows
-    data.frame()                    what estimators take
+    data.table                      what estimators take
 
 Whatever is wrong with a file or a column is a DataError that names it.
 """
@@ -16,20 +16,16 @@ import os
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from arboretum.cli.arrow import as_arrow
 from arboretum.cli.screen import spinner, tell
 from arboretum.data.checks import did_you_mean, list_names
 from arboretum.data.table import Table, read_table
 from arboretum.data.target import encode_classes, numbers, weights
 from arboretum.data.values import Numbers, Raw, Words, as_words
 from arboretum.errors import DataError
-
-if TYPE_CHECKING:
-    import pyarrow
 
 __all__ = [
     "Data",
@@ -90,10 +86,6 @@ class Data:
         """Return some rows."""
         body = [_take(raw, rows) for raw in self.table.columns]
         return Data(self.path, Table(self.names, self.table.named, len(rows), body))
-
-    def frame(self) -> pyarrow.Table:
-        """Return the columns as a dataframe, for an estimator."""
-        return as_arrow(self.names, self.table.columns)
 
 
 def _take(raw: Raw, rows: np.ndarray) -> Raw:

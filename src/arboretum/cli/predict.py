@@ -57,7 +57,7 @@ def predict(
 
 def _predictions(model: Any, features: Data, proba: bool) -> list[tuple[str, list]]:
     """Return names and values of the columns to write."""
-    X = features.frame()
+    X = features.table
     if proba:
         share = model.predict_proba(X)
         best = model.classes_[share.argmax(axis=1)]

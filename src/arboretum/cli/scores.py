@@ -87,7 +87,7 @@ def score(model: Any, features: Data, y: np.ndarray, weight: np.ndarray | None) 
 def _regression(model: Any, features: Data, y: np.ndarray, weight: np.ndarray | None) -> Scores:
     from sklearn import metrics
 
-    prediction = model.predict(features.frame())
+    prediction = model.predict(features.table)
     y = np.asarray(y, dtype=np.float64)
     figures = {
         "R²": metrics.r2_score(y, prediction, sample_weight=weight) if len(y) > 1 else np.nan,
@@ -101,7 +101,7 @@ def _regression(model: Any, features: Data, y: np.ndarray, weight: np.ndarray | 
 def _classification(model: Any, features: Data, y: np.ndarray, weight: np.ndarray | None) -> Scores:
     from sklearn import metrics
 
-    share = model.predict_proba(features.frame())
+    share = model.predict_proba(features.table)
     guess = share.argmax(axis=1)
     truth, names, remarks = _truth_codes(y, model.classes_)
     codes, n_known = np.arange(len(names)), share.shape[1]

@@ -141,7 +141,7 @@ def _hold_out(options: Training, model: Any, problem: Problem) -> tuple[Problem,
 
     # errors shall name rows of the file, not of a part of it
     learn_schema(
-        problem.features.frame(),
+        problem.features.table,
         categorical_features=getattr(model, "categorical_features", None),
         ordinal_features=getattr(model, "ordinal_features", None),
     )
@@ -150,7 +150,7 @@ def _hold_out(options: Training, model: Any, problem: Problem) -> tuple[Problem,
 
 # --------------------------------------------------------------------------- training
 def _fit(options: Training, model: Any, problem: Problem) -> None:
-    X = problem.features.frame()
+    X = problem.features.table
     if options.prune_cv:
         cv = folds(problem, options.seed or 0)
         rule = options.rule or "min"

@@ -105,6 +105,7 @@ def _read_csv(path: Path) -> tuple[tuple[str, ...] | None, list[Raw], int]:
     readers = {"pyarrow": _csv_pyarrow, "pandas": _csv_pandas, "polars": _csv_polars}
     library, read = _installed(readers, path)
     header = _header(path)
+    _check_quotes(path)
     # pandas and polars fill short lines up and say nothing, so the file is checked first
     blank = [] if library == "pyarrow" else _check_lines(path, len(header))
     try:
@@ -222,6 +223,31 @@ def _header(path: Path) -> tuple[str, ...]:
     except DataError as error:
         raise DataError(f"{str(path)!r}, line 1: {error}") from error
     return tuple(fields)
+
+
+def _check_quotes(path: Path) -> None:
+    """Raise if a quote is never closed: readers would take the rest of the file for one value."""
+    opener = gzip.open if path.name.lower().endswith(".gz") else open
+    try:
+        with opener(path, "rb") as file:
+            quotes = sum(block.count(b'"') for block in iter(lambda: file.read(1 << 20), b""))
+    except (OSError, EOFError):
+        return  # a damaged archive: the reader tells where
+    if quotes % 2 == 0:
+        return
+    start = 1
+    try:
+        with _open_text(path) as file:
+            reader = csv.reader(file, strict=True)
+            for _ in reader:
+                start = reader.line_num + 1
+    except csv.Error:
+        raise DataError(
+            f"{str(path)!r}, line {start}: a quote is opened and never closed; close it, or double it "
+            "if it belongs to the text"
+        ) from None
+    except UnicodeDecodeError:
+        return  # the reader tells where
 
 
 def _check_lines(path: Path, width: int) -> list[int]:

@@ -60,7 +60,7 @@ def read_table(X: Any) -> Table:
 
     Parameters
     ----------
-    X : ndarray, pandas / polars / pyarrow table, scipy.sparse matrix, list of lists, or path
+    X : ndarray, pandas / polars / pyarrow table, scipy.sparse matrix, list of lists, path or Table
         A path is a str or Path to a ``.csv``, ``.csv.gz`` or ``.parquet`` file.
 
     Returns
@@ -80,6 +80,8 @@ def read_table(X: Any) -> Table:
     """
     if type(X) is np.ndarray:
         return _from_ndarray(X)
+    if isinstance(X, Table):
+        return X
     if is_sparse(X):
         return _from_sparse(X)
     if isinstance(X, np.ma.MaskedArray):

@@ -266,7 +266,9 @@ def _split(whole: Sample, node: TextbookNode) -> list[TextbookNode]:
     goes_left = route(split, node.surrogates, whole.X[node.rows])
     left, right = node.rows[goes_left], node.rows[~goes_left]
     sign = whole.signs[split.feature]
-    middle = (whole.number(left) + whole.number(right)) / 2 if sign else 0.0
+    # surrogates place rows that had no part in the verdict, so the answers may leave the bounds
+    answers = [float(np.clip(whole.number(rows), low, high)) for rows in (left, right) if sign]
+    middle = sum(answers) / 2
     lower_half, upper_half = (low, middle), (middle, high)
     bounds = {0: (node.bounds,) * 2, 1: (lower_half, upper_half), -1: (upper_half, lower_half)}
     node.left = _leaf(whole, left, node.path + "L", bounds[sign][0])
