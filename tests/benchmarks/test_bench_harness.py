@@ -143,7 +143,7 @@ def test_numbers_are_the_same_for_float32_and_float64(make, n_columns):
 
 
 def test_classes_are_balanced_and_follow_the_columns():
-    split = data.classification(20_000)
+    split = data.classification(4_000)
     assert 0.45 < split.y.mean() < 0.55
     assert strongest_product(split)[0] > 0.2
     assert min(len(np.unique(column)) for column in split.X.T) < 25
@@ -152,7 +152,7 @@ def test_classes_are_balanced_and_follow_the_columns():
 @pytest.mark.parametrize("make", [data.classification, data.regression])
 def test_columns_that_matter_do_not_stand_in_front(make):
     # Equal splits go to the first column here: the layout of the table must not win the comparison.
-    strength, pair = strongest_product(make(20_000))
+    strength, pair = strongest_product(make(4_000))
     assert strength > 0.2
     assert 0 not in pair
 

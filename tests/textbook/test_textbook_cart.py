@@ -7,7 +7,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from arboretum.textbook.cart import grow, predict, predict_proba, route, surrogates
 from arboretum.textbook.impurity import CLASS_CRITERIA, CRITERIA
-from arboretum.textbook.splits import Rules, candidates, choose, cut_points, subsets
+from arboretum.textbook.splits import Rules, candidates, choose
 
 NAN = np.nan
 
@@ -138,58 +138,7 @@ def test_rows_of_weight_zero_are_left_out():
     assert_same_tree(grow(X, y, w, Rules("gini", **options)), model.tree_)
 
 
-# ---------------------------------------------------------------------- the candidates
-def test_every_figure_of_a_small_table():
-    X = [[1.0], [2.0], [4.0], [4.0]]
-    table = candidates(X, [0, 1, 1, 1], w=[1, 1, 1, 2], total=10.0)
-    first, second = table
-    assert [c.threshold for c in table] == [1.5, 3.0]
-    assert_array_equal(first.left, [True, False, False, False])
-    assert (first.n_left, first.n_right, first.weight_left, first.weight_right) == (1, 3, 1, 4)
-    assert (first.impurity_left, first.impurity_right) == (0.0, 0.0)
-    assert_allclose(first.gain, 0.5 * 0.32)  # half of the tree's weight, Gini 1 - .04 - .64
-    assert (second.impurity_left, second.missing_goes) == (0.5, None)
-    assert_allclose(second.gain, 0.5 * (0.32 - 0.4 * 0.5))
-    assert first.verdict == second.verdict == "admissible"
-
-
-def test_thresholds_of_each_kind():
-    big, tiny = np.finfo(float).max, np.nextafter(1.0, 2.0)
-    assert cut_points(np.array([big, big / 2]), "numeric") == [big / 4 + big / 2]
-    assert cut_points(np.array([1.0, tiny]), "numeric") == [1.0]
-    # the halfway point of these two rounds to the upper one
-    upper = np.nextafter(tiny, 2.0)
-    assert cut_points(np.array([tiny, upper]), "numeric") == [tiny]
-    assert cut_points(np.array([1.0, 2.0, 3.0, 4.0]), "ordinal") == [1.0, 2.0, 3.0]
-    assert cut_points(np.array([7.0]), "numeric") == []
-    for m in range(1, 7):
-        parts = subsets(np.arange(float(m)))
-        assert len(parts) == len(set(parts)) == 2 ** (m - 1) - 1
-
-
-def test_refused_splits_name_the_rule():
-    X = np.arange(5.0)[:, None]
-    rows = candidates(X, [0, 0, 1, 1, 1], rules=Rules(min_samples_leaf=2))
-    assert [c.verdict == "min_samples_leaf" for c in rows] == [True, False, False, True]
-    weight = candidates(X, [0, 0, 1, 1, 1], [9, 1, 1, 1, 1], Rules(min_weight_leaf=3))
-    assert [c.verdict == "min_weight_leaf" for c in weight] == [False, False, True, True]
-    poisson = candidates(X, [0, 0, 1, 2, 3], rules=Rules("poisson"))
-    assert [c.verdict == "admissible" for c in poisson] == [False, False, True, True]
-    down = candidates(X, [1, 2, 3, 4, 0], rules=Rules("squared_error", monotonic_cst=(-1,)))
-    # means left and right: 1 | 2.25, 1.5 | 2.33, 2 | 2, 2.5 | 0
-    assert [c.verdict == "admissible" for c in down] == [False, False, True, True]
-
-
-def test_friedmans_score_gains_as_the_squared_error_unless_there_are_several_targets():
-    X, y, w = make(9, "friedman_mse", n=30)
-    friedman, squared = (
-        candidates(X, y, w, Rules(criterion)) for criterion in ("friedman_mse", "squared_error")
-    )
-    assert_allclose([c.gain for c in friedman], [c.gain for c in squared], rtol=1e-9)
-    opposite = candidates(X, np.column_stack([y, -y]), w, Rules("friedman_mse"))
-    assert_allclose([c.gain for c in opposite], 0.0, atol=1e-15)
-
-
+# ---------------------------------------------------------------------- ties
 def test_ties_go_to_the_lowest_column_then_threshold_then_missing_right():
     X = np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0], [4.0, 4.0]])
     tree = grow(X, [0, 1, 0, 1])
@@ -298,41 +247,6 @@ def test_missing_goes_to_the_larger_child_where_training_saw_none(y, side):
 
 
 # ---------------------------------------------------------------------- categories
-@pytest.mark.parametrize("criterion", ["gini", "entropy", "squared_error", "poisson"])
-@pytest.mark.parametrize("missing", [0.0, 0.2])
-def test_sorted_scan_finds_the_best_subset(criterion, missing):
-    for seed in range(4):
-        rng = np.random.default_rng(seed)
-        x = rng.integers(0, 6, 80).astype(float)
-        rate = rng.uniform(0.1, 0.9, 6)[x.astype(int)]
-        w = rng.uniform(0.5, 2, 80)
-        y = rng.random(80) < rate if criterion in ("gini", "entropy") else rng.poisson(9 * rate)
-        x[rng.random(80) < missing] = NAN
-        best = [
-            choose(candidates(x[:, None], y, w, Rules(criterion, kinds=("categorical",), **how)))
-            for how in ({"exhaustive": True}, {"exhaustive": False})
-        ]
-        # missing rows are like one more category, and both of its sides are tried
-        assert_allclose(best[1].gain, best[0].gain, rtol=1e-12)
-        assert best[0].left_categories == best[1].left_categories
-        assert best[0].missing_goes == best[1].missing_goes
-
-
-def test_sorted_scan_of_three_classes_is_among_the_exhaustive_ones():
-    rng = np.random.default_rng(11)
-    x, y = rng.integers(0, 5, 60).astype(float), rng.integers(0, 3, 60)
-    every, some = (
-        {c.left_categories: c.gain for c in candidates(x[:, None], y, rules=rules)}
-        for rules in (
-            Rules(kinds=("categorical",)),
-            Rules(kinds=("categorical",), exhaustive=False),
-        )
-    )
-    assert len(every) == 15
-    assert 4 <= len(some) <= 12
-    assert all(every[part] == gain for part, gain in some.items())
-
-
 def test_category_subset_splits_and_predicts():
     x = np.array([0, 1, 2, 3, 0, 1, 2, 3], dtype=float)[:, None]
     y = np.array([5.0, 1.0, 5.0, 1.0, 5.0, 1.0, 5.0, 1.0])
@@ -427,6 +341,29 @@ def test_surrogates_place_the_rows_the_split_cannot_ask():
     assert sorted(tree.left.rows) == [0, 1, 2, 6, 8]  # row 8 answers nothing: larger side, left
 
 
+def test_a_constrained_column_never_stands_in():
+    X = np.array([[1, 1], [2, 2], [3, 3], [7, 7], [8, 8], [9, 9.0]])
+    split = candidates(X, [5, 5, 5, 0, 0, 0], rules=Rules("squared_error", surrogates=1))[2]
+    assert len(surrogates(X, np.ones(6), split, ("numeric", "numeric"))) == 1
+    assert surrogates(X, np.ones(6), split, ("numeric", "numeric"), signs=(0, 1)) == []
+    # it would let the answer fall with column 1
+    rules = Rules("squared_error", surrogates=1, monotonic_cst=(0, 1), max_depth=1)
+    tree = grow(X, [5, 5, 5, 0, 0, 0], rules=rules)
+    assert (tree.chosen.feature, tree.surrogates) == (0, [])
+
+
+def test_rows_placed_by_surrogates_cannot_turn_a_monotone_split_round():
+    rng = np.random.default_rng(14)
+    X = rng.normal(size=(40, 3))
+    y = X[:, 0] + 2 * X[:, 1] + rng.normal(size=40)
+    X[rng.random(X.shape) < 0.4] = NAN
+    tree = grow(X, y, rules=Rules("squared_error", surrogates=2, monotonic_cst=(1, 0, 0)))
+    line = np.linspace(-3, 3, 40)
+    for other in ((0.0, 0.0), (NAN, 1.0), (-1.0, NAN), (NAN, NAN)):
+        answers = predict(tree, np.column_stack([line, np.tile(other, (40, 1))]))
+        assert np.all(np.diff(answers) >= -1e-12)
+
+
 # ---------------------------------------------------------------------- monotone constraints
 def test_monotone_tree_never_falls():
     rng = np.random.default_rng(12)
@@ -440,19 +377,6 @@ def test_monotone_tree_never_falls():
         assert np.all(np.diff(answers) >= 0)
     free = grow(X, y, rules=Rules("squared_error", max_depth=5))
     assert np.any(np.diff(predict(free, np.column_stack([line, np.full(60, 0.5)]))) < 0)
-
-
-def test_answers_stay_within_the_bounds_of_the_node():
-    X, y = np.arange(4.0)[:, None], np.array([1.0, 2.0, 3.0, 6.0])
-    rules = Rules("squared_error", monotonic_cst=(1,))
-    # means left and right: 1 | 3.67, 1.5 | 4.5, 2 | 6
-    for bounds, verdicts in [
-        ((-np.inf, np.inf), [True, True, True]),
-        ((1.5, np.inf), [False, True, True]),
-        ((-np.inf, 4.5), [True, True, False]),
-    ]:
-        table = candidates(X, y, rules=rules, bounds=bounds)
-        assert [c.verdict == "admissible" for c in table] == verdicts
 
 
 def test_children_are_bounded_by_the_middle_of_their_values():

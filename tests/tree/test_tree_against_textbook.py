@@ -6,7 +6,7 @@ Pruning is compared on tables without ties, where both must give the very same t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ few = settings(
     derandomize=True,
     deadline=None,
     database=None,
-    max_examples=12,
+    max_examples=18,
     suppress_health_check=list(HealthCheck),
 )
 
@@ -142,7 +142,7 @@ LIMITS = {
     "min_samples_split": st.integers(3, 8),
     "min_weight_fraction_leaf": st.sampled_from([0.05, 0.1, 0.2]),
     "min_impurity_decrease": st.sampled_from([0.01, 0.05]),
-    "max_bins": st.just(64),  # more than there are values: kept as codes, the splits stay the same
+    "max_bins": st.just(200),  # more than there are values: kept as codes, the splits stay the same
 }
 
 
@@ -150,13 +150,14 @@ LIMITS = {
 def problems(
     draw,
     criterion: str,
+    rows: tuple[int, int] = (5, 30),
     kinds: tuple[str, ...] = ("numeric",),
     outputs: tuple[int, ...] = (1,),
     missing: tuple[float, ...] = (0.0,),
     n_classes: tuple[int, ...] = (2, 3),
     **options,
 ) -> Problem:
-    n = draw(st.integers(5, 30), label="rows")
+    n = draw(st.integers(*rows), label="rows")
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1), label="seed"))
     kinds = tuple(draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=3), label="kinds"))
     X = columns(rng, n, kinds, draw(st.sampled_from(missing), label="missing"))
@@ -173,13 +174,15 @@ def problems(
         options = {name: LIMITS[name], **options}
     chosen = draw(st.fixed_dictionaries(options), label="options")
     if "monotonic_cst" in chosen:
-        chosen["monotonic_cst"] = chosen["monotonic_cst"][: len(kinds)]
+        signs = zip(chosen["monotonic_cst"], kinds)
+        chosen["monotonic_cst"] = tuple(s * (kind != "categorical") for s, kind in signs)
     return Problem(X, y, w, kinds, chosen)
 
 
 ALL_KINDS = ("numeric", "ordinal", "categorical")
 THEMES = {
     "numbers": {},
+    "few values": {"rows": (64, 90), "missing": (0.0, 0.1)},  # so few that they are counted
     "ranks": {"kinds": ("ordinal", "numeric"), "missing": (0.0, 0.2)},
     "missing": {"missing": (0.1, 0.3, 0.6)},
     "categories": {"kinds": ("categorical", "numeric"), "missing": (0.0, 0.2)},
@@ -195,7 +198,7 @@ THEMES = {
         "surrogates": st.integers(1, 3),
     },
     "monotone": {
-        "kinds": ("numeric", "ordinal"),
+        "kinds": ALL_KINDS,
         "missing": (0.0, 0.2),
         "n_classes": (2,),
         "monotonic_cst": st.tuples(*[st.sampled_from([-1, 0, 1])] * 3),
@@ -207,6 +210,7 @@ THEMES = {
         "surrogates": st.just(2),
     },
     "drawn columns": {
+        "rows": (5, 50),
         "kinds": ALL_KINDS,
         "missing": (0.0, 0.2),
         "max_features": st.integers(1, 2),
@@ -230,6 +234,46 @@ def test_every_node_is_one_the_textbook_would_make(theme, criterion):
         check(criterion, problem)
 
     run()
+
+
+NAN = np.nan
+HARD = {
+    # below the root a node misses one column altogether: nothing to judge it by
+    "nothing known": Problem(
+        np.array([[NAN, -8], [0, 2], [1, NAN], [NAN, NAN], [1, -20], [NAN, 1], [NAN, -9], [0, -1]]),
+        np.array([0, 0, 1, 1, 0, 1, 1, 0]),
+        None,
+        ("numeric", "numeric"),
+        {"surrogates": 1},
+    ),
+    # one side of a cut holds nothing but zeros, which sums of large whole numbers must not hide
+    "zeros on one side": Problem(
+        np.array(
+            [[2, NAN, 4], [NAN, NAN, 1], [NAN, 0.6, 2], [0, 0.4, 4], [NAN, NAN, 0], [3, NAN, 1]]
+        ),
+        np.array([0.37, 1.85, 0.74, 1.11, 0.37, 0.0]),
+        None,
+        ("ordinal", "numeric", "numeric"),
+        {"surrogates": 1},
+    ),
+    # each side must weigh 1.2: a single row of weight 1 is too light
+    "least weight without weights": Problem(
+        np.array([[-0.5], [-0.4], [-2.4], [1.8], [1.1], [-0.3]]),
+        np.array([0, 0, 0, 1, 0, 0]),
+        None,
+        ("numeric",),
+        {"min_weight_fraction_leaf": 0.2},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_hard_examples(name):
+    problem = replace(HARD[name], y=HARD[name].y[:, None])
+    whole = np.all(problem.y == np.floor(problem.y))
+    for criterion in CRITERIA:
+        if whole or criterion not in CLASS_CRITERIA:
+            check(criterion, problem)
 
 
 @few

@@ -74,7 +74,9 @@ def test_aliases_are_the_same_classes():
     assert arboretum.DecisionTreeRegressor is CARTRegressor
 
 
-@pytest.mark.parametrize("model", [CARTClassifier(), CARTRegressor()], ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize(
+    "model", [CARTClassifier(), CARTRegressor()], ids=lambda m: type(m).__name__
+)
 def test_tags_say_what_the_estimator_can_do(model):
     from sklearn.utils import get_tags
 

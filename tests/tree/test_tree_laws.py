@@ -374,6 +374,36 @@ def test_best_first_trees_are_nested(case):
         before = parts
 
 
+# ---------------------------------------------------------------------- monotone constraints
+@pytest.mark.parametrize("surrogates", [0, 2])
+@pytest.mark.parametrize("max_leaf_nodes", [None, 12])
+@pytest.mark.parametrize(
+    "criterion", ["gini", "entropy", "squared_error", "absolute_error", "poisson"]
+)
+def test_a_monotone_tree_never_falls(criterion, max_leaf_nodes, surrogates):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, size=(150, 3))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.5 * rng.normal(size=150)
+    classes = criterion in ("gini", "entropy")
+    y = (y > 0).astype(int) if classes else y
+    y = np.floor(np.exp(y)) if criterion == "poisson" else y
+    X[rng.random(X.shape) < 0.25] = np.nan
+    options = {"criterion": criterion, "max_leaf_nodes": max_leaf_nodes, "surrogates": surrogates}
+    model = CARTClassifier if classes else CARTRegressor
+    line = np.linspace(-2, 2, 60)
+
+    def along(fitted, rest):
+        answer = proba(fitted, np.column_stack([line, np.tile(rest, (60, 1))]))
+        return answer[:, 1] if classes else answer
+
+    rests = [(0.5, 0.5), (-1.0, 1.5), (np.nan, 0.5), (0.5, np.nan), (np.nan, np.nan)]
+    for sign in (1, -1):
+        bound = model(**options, monotonic_cst=[sign, 0, 0]).fit(X, y, rng.uniform(0.2, 2, 150))
+        assert all(np.all(sign * np.diff(along(bound, rest)) >= -1e-12) for rest in rests)
+    free = model(criterion=criterion).fit(X, y)
+    assert any(np.any(np.diff(along(free, rest)) < 0) for rest in rests)
+
+
 # ---------------------------------------------------------------------- reading the tree
 @cases
 def test_apply_and_decision_path_tell_the_same_story(case):

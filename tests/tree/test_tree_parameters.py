@@ -189,7 +189,9 @@ def alive_monotonic_cst(Model):
 
     def steps(constraint):
         model = Model(monotonic_cst=constraint).fit(X, y)
-        predict = model.predict if Model is CARTRegressor else lambda X: model.predict_proba(X)[:, 1]
+        predict = (
+            model.predict if Model is CARTRegressor else lambda X: model.predict_proba(X)[:, 1]
+        )
         return np.diff(predict(grid).reshape(40, 50), axis=1)
 
     assert steps(None).min() < 0 < steps(None).max()
@@ -315,7 +317,10 @@ BAD = {
         "an int ≥ 1 or a float in (0, 1)",
         [0, -1, 0.0, 1.0, 2.5, "1", None, False, NAN],
     ),
-    "min_weight_fraction_leaf": ("a number in [0, 0.5]", [-0.1, 0.51, 1, "0", None, True, NAN, INF]),
+    "min_weight_fraction_leaf": (
+        "a number in [0, 0.5]",
+        [-0.1, 0.51, 1, "0", None, True, NAN, INF],
+    ),
     "max_features": (MAX_FEATURES, [0, -1, 0.0, 1.5, "auto", "SQRT", True, NAN, [1], ("sqrt",)]),
     "random_state": (SEED, [-1, 1.5, "0", True, 2**32, [1], np.random]),
     "max_leaf_nodes": ("an int ≥ 2 or None", [1, 0, -5, 4.0, "4", True]),
@@ -431,7 +436,9 @@ def test_ordinal_value_that_is_not_listed():
 @pytest.mark.parametrize("Model", BOTH)
 def test_monotone_constraints_need_one_order(Model):
     y = [0, 1, 2, 0] * 5 if Model is CARTClassifier else np.ones((20, 2))
-    with pytest.raises(ParameterError, match="monotonic_cst works for one output, and for two classes"):
+    with pytest.raises(
+        ParameterError, match="monotonic_cst works for one output, and for two classes"
+    ):
         Model(monotonic_cst={"age": 1}).fit(TABLE, y)
 
 

@@ -286,7 +286,8 @@ class Walk:
         left, weight = goes_left(self.tree, node, X), float(w[known].sum())
         mirrored = replace(split, left=left & known)
         kinds = self.rules.kinds
-        every = surrogates(X, w, mirrored, kinds, keep=len(kinds))
+        signs = self.rules.monotonic_cst or ()
+        every = surrogates(X, w, mirrored, kinds, signs, keep=len(kinds))
         majority = max(w[known & left].sum(), w[known & ~left].sum()) / weight
         every = [s for s in every if s.agreement > majority + 1e-9]
         mine = list(surrogates_of(self.tree, node))

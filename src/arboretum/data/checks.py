@@ -7,6 +7,8 @@ sum: infinite and NaN values both make it non-finite, and only then is a block l
 from __future__ import annotations
 
 import difflib
+import sys
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
@@ -21,6 +23,7 @@ __all__ = [
     "did_you_mean",
     "list_names",
     "list_rows",
+    "warn_caller",
 ]
 
 LARGEST_EXACT = 2**53  # float64 holds every whole number up to here
@@ -60,6 +63,14 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     """Return ``" (did you mean 'age'?)"``, or nothing when no known name comes close."""
     close = difflib.get_close_matches(str(name), list(known), n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn about the line outside this package that led here, however deep the call."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("arboretum."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 def check_size(shape: tuple[int, int]) -> None:

@@ -9,13 +9,12 @@ is an error, and a category never seen at fit follows the `unseen` policy.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import NoReturn
 
 import numpy as np
 
-from arboretum.data.checks import check_values, list_names, list_rows
+from arboretum.data.checks import check_values, list_names, list_rows, warn_caller
 from arboretum.data.overrides import Wish
 from arboretum.data.values import (
     Numbers,
@@ -171,11 +170,9 @@ def _meet_unseen(words: Words, rows: np.ndarray, name: str, unseen: str) -> None
             f"{what} ({list_rows(rows)}); correct them, or treat them as missing values by "
             "unseen='missing'"
         )
-    warnings.warn(
+    warn_caller(
         f"{what} ({list_rows(rows)}); they are treated as missing values, unseen='error' makes "
-        "this an error",
-        UserWarning,
-        stacklevel=5,
+        "this an error"
     )
 
 

@@ -16,7 +16,6 @@ ordinal column keeps every declared rank, so that ranks it has not seen still ha
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from arboretum.data.checks import check_values, did_you_mean, list_names
+from arboretum.data.checks import check_values, did_you_mean, list_names, warn_caller
 from arboretum.data.coding import apply_categories, apply_numbers, learn_column
 from arboretum.data.matrix import DenseMatrix, FrameMatrix, Matrix, SparseMatrix
 from arboretum.data.overrides import Wish, resolve_wishes
@@ -287,9 +286,7 @@ def _match(schema: Schema, table: Table, estimator_name: str) -> Sequence[int]:
             what = f"does not have valid feature names, but {estimator_name} was fitted with"
         else:
             what = f"has feature names, but {estimator_name} was fitted without"
-        warnings.warn(
-            f"X {what} feature names; columns are taken in order", UserWarning, stacklevel=4
-        )
+        warn_caller(f"X {what} feature names; columns are taken in order")
     return range(schema.n_features)
 
 

@@ -10,12 +10,11 @@ scikit-learn's own tools look for.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NoReturn
 
 import numpy as np
 
-from arboretum.data.checks import check_values, list_rows
+from arboretum.data.checks import check_values, list_rows, warn_caller
 from arboretum.data.table import array_of_lists, is_sparse, unmask
 from arboretum.data.values import (
     Numbers,
@@ -205,11 +204,10 @@ def _read_target(
     if not is_1d and len(columns) == 1:
         from sklearn.exceptions import DataConversionWarning
 
-        warnings.warn(
+        warn_caller(
             "A column-vector y was passed when a 1d array was expected; it is taken as one target. "
             "y.ravel() avoids this warning",
             DataConversionWarning,
-            stacklevel=4,
         )
         is_1d = True
     return columns, text_dtype, is_1d

@@ -18,32 +18,21 @@ import numpy as np
 
 from arboretum.engine.found import FROM_LIST, REFUSED, keep_better
 from arboretum.engine.jit import inline, kernel
-from arboretum.engine.moment import breaks_order, cut_range, first_missing
+from arboretum.engine.moment import breaks_order, cut_range, first_missing, xlogx
 from arboretum.engine.order import NEW, POSITION
 from arboretum.engine.statistic import ENTROPY, FRIEDMAN, GINI, POISSON
 
-__all__ = ["XLOGX", "channel_score", "search_channels"]
+__all__ = ["channel_score", "scan_channels", "search_channels"]
 
 _LN2 = math.log(2.0)
-_counts = np.arange(1, 1 << 16, dtype=np.float64)
-XLOGX = np.concatenate([[0.0], _counts * np.log(_counts)])
-
-
-@inline
-def _xlogx(x, table):
-    if x < len(table):
-        return table[x]
-    return np.float64(x) * math.log(np.float64(x))
 
 
 @kernel
 def _entropy_score(left, total, left_weight, weight, outputs, table):
     right_weight = weight - left_weight
-    gain = outputs * (
-        _xlogx(weight, table) - _xlogx(left_weight, table) - _xlogx(right_weight, table)
-    )
+    gain = outputs * (xlogx(weight, table) - xlogx(left_weight, table) - xlogx(right_weight, table))
     for c in range(len(left)):
-        gain += _xlogx(left[c], table) + _xlogx(total[c] - left[c], table) - _xlogx(total[c], table)
+        gain += xlogx(left[c], table) + xlogx(total[c] - left[c], table) - xlogx(total[c], table)
     return max(gain / (np.float64(weight) * _LN2 * outputs), 0.0)
 
 
@@ -92,10 +81,9 @@ def add_row(row, p, left):
 
 
 @inline
-def _walk(entries, row, nodes, k, first, last, before, left, total, how, table):
+def _walk(entries, start, row, nodes, k, first, last, before, left, total, how, table):
     """Score the cuts first..last of node k; ``left`` holds the channels of the missing rows, or 0."""
     criterion, outputs, sign, bounded = how
-    start = nodes.start[k]
     heavy, weight = before
     least = max(nodes.min_weight[k], 1)
     runs = (
@@ -134,45 +122,56 @@ def _walk(entries, row, nodes, k, first, last, before, left, total, how, table):
     return best, place
 
 
+@inline
+def scan_channels(entries, start, end, row, nodes, k, sign, rules, table, room):
+    """Find the best cut of node k on the segment start..end of a list; see `scan_moment`.
+
+    ``room``: (3, channels) int64 scratch.
+    """
+    min_leaf, skip_missing, criterion, outputs, bounded = rules
+    left, gone, total = room[0], room[1], room[2]
+    channels = len(left)
+    count = end - start
+    present = first_missing(entries, start, end) - start
+    for c in range(channels):
+        gone[c] = 0
+        total[c] = nodes.total[k, c]
+    gone_weight = np.int64(0)
+    for i in range(start + present, end):
+        gone_weight += add_row(row, entries[i] & POSITION, gone)
+    weight, known = nodes.weight[k], 1.0
+    if skip_missing and gone_weight:
+        known = np.float64(weight - gone_weight) / np.float64(weight)
+        weight -= gone_weight
+        for c in range(channels):
+            total[c] -= gone[c]
+    best, best_place, best_side = REFUSED, np.int64(0), 0
+    for side in range(2 if present < count and not skip_missing else 1):
+        first, last = cut_range(count, present, min_leaf, side, skip_missing)
+        for c in range(channels):
+            left[c] = gone[c] * side
+        score, place = _walk(
+            entries, start, row, nodes, k, first, last, (gone_weight * side, weight), left, total,
+            (criterion, outputs, sign, bounded), table,
+        )  # fmt: skip
+        if score * known > best:
+            best, best_place, best_side = score * known, place, side
+    return best, best_place, best_side
+
+
 @kernel
 def search_channels(lists, columns, row, nodes, rules, table, found, best):
     """Find the best cut of every node on several lists; arguments as for `search_moment`.
 
     ``rules`` is (rows each side needs, judge by present rows alone?, criterion, outputs, constraints?).
     """
-    min_leaf, skip_missing, criterion, outputs, bounded = rules
-    channels = nodes.total.shape[1]
-    left = np.empty(channels, np.int64)
-    gone = np.empty(channels, np.int64)
-    total = np.empty(channels, np.int64)
     slots, features, signs = columns
+    room = np.empty((3, nodes.total.shape[1]), np.int64)
     for j in range(len(slots)):
         entries = lists[slots[j]]
         for k in range(len(nodes.start)):
-            start, end = nodes.start[k], nodes.end[k]
-            count = end - start
-            present = first_missing(entries, start, end) - start
-            for c in range(channels):
-                gone[c] = 0
-                total[c] = nodes.total[k, c]
-            gone_weight = np.int64(0)
-            for i in range(start + present, end):
-                gone_weight += add_row(row, entries[i] & POSITION, gone)
-            weight, known = nodes.weight[k], 1.0
-            if skip_missing and gone_weight:
-                known = np.float64(weight - gone_weight) / np.float64(weight)
-                weight -= gone_weight
-                for c in range(channels):
-                    total[c] -= gone[c]
-            found.score[k], found.cut[k], found.missing_left[k] = REFUSED, 0, 0
-            for side in range(2 if present < count and not skip_missing else 1):
-                first, last = cut_range(count, present, min_leaf, side, skip_missing)
-                for c in range(channels):
-                    left[c] = gone[c] * side
-                score, place = _walk(
-                    entries, row, nodes, k, first, last, (gone_weight * side, weight), left, total,
-                    (criterion, outputs, signs[j, k % signs.shape[1]], bounded), table,
-                )  # fmt: skip
-                if score * known > found.score[k]:
-                    found.score[k], found.cut[k], found.missing_left[k] = score * known, place, side
+            found.score[k], found.cut[k], found.missing_left[k] = scan_channels(
+                entries, nodes.start[k], nodes.end[k], row, nodes, k,
+                signs[j, k % signs.shape[1]], rules, table, room,
+            )  # fmt: skip
         keep_better(found, features[j], FROM_LIST, best)

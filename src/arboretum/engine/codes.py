@@ -15,10 +15,12 @@ import numpy as np
 from arboretum.engine.jit import inline, kernel
 from arboretum.engine.order import MISSING, NEW, POSITION
 
-__all__ = ["bin_codes", "codes_from_list", "sort_keys", "sort_nodes"]
+__all__ = ["bin_codes", "codes_from_list", "list_codes", "sort_nodes"]
 
 _SHIFT = np.uint64(30)
 _LOW = np.uint64((1 << 30) - 1)
+_BYTE = np.uint64(255)
+_MANY = 512  # from so many rows on a radix sort beats merging
 
 
 @kernel
@@ -64,9 +66,8 @@ def bin_codes(entries, max_bins, code_of_value):
 
 
 @inline
-def sort_keys(keys, spare, n):
-    """Sort the first n keys (uint64): insertion for a few, bottom-up merging of runs beyond."""
-    run = min(n, 16)
+def _merge_sort(keys, spare, n):
+    """Insertion sort of runs of 16, then bottom-up merging."""
     for base in range(0, n, 16):
         for i in range(base + 1, min(base + 16, n)):
             key = keys[i]
@@ -92,6 +93,65 @@ def sort_keys(keys, spare, n):
         run *= 2
 
 
+@inline
+def _radix_sort(keys, spare, n, most):
+    """Sort by code, eight bits at a time from the lowest; rows of one code keep their order."""
+    count = np.empty(257, np.int64)
+    shift = _SHIFT
+    while most > 0:
+        for b in range(257):
+            count[b] = 0
+        for i in range(n):
+            count[((keys[i] >> shift) & _BYTE) + np.uint64(1)] += 1
+        for b in range(256):
+            count[b + 1] += count[b]
+        for i in range(n):
+            b = (keys[i] >> shift) & _BYTE
+            spare[count[b]] = keys[i]
+            count[b] += 1
+        for i in range(n):
+            keys[i] = spare[i]
+        most >>= 8
+        shift += np.uint64(8)
+
+
+@inline
+def _sort_keys(keys, spare, n, most):
+    """Sort the first n keys, whose codes are at most ``most``."""
+    if n > _MANY:
+        _radix_sort(keys, spare, n, most)
+    else:
+        _merge_sort(keys, spare, n)
+
+
+@inline
+def _write_list(keys, n, gone, out, at):
+    """Turn sorted keys into entries at ``out[at:]``; return how many values there are."""
+    before, values = np.int64(-1), 0
+    for i in range(n):
+        c = np.int64(keys[i] >> _SHIFT)
+        e = np.uint32(keys[i] & _LOW)
+        if c != before:
+            e |= NEW
+            values += 1
+        if c == gone:
+            e |= MISSING
+        out[at + i] = e
+        before = c
+    return values
+
+
+@inline
+def list_codes(codes, column, rows, lo, hi, gone, scratch, out):
+    """Write the list of one node's codes to ``out[0:hi - lo]``; return how many values it holds."""
+    keys, spare = scratch[0], scratch[1]
+    n = hi - lo
+    for i in range(n):
+        keys[i] = (np.uint64(codes[column, rows[lo + i]]) << _SHIFT) | np.uint64(lo + i)
+    _sort_keys(keys, spare, n, gone)
+    return _write_list(keys, n, gone, out, 0)
+
+
 @kernel
 def sort_nodes(codes, rows, start, end, columns, rank, scratch, out, constant):
     """Write the list of every node's own column to ``out[start:end]``.
@@ -109,22 +169,11 @@ def sort_nodes(codes, rows, start, end, columns, rank, scratch, out, constant):
     keys, spare = scratch[0], scratch[1]
     for k in range(len(start)):
         lo, n = start[k], end[k] - start[k]
-        code_of = codes[columns.slot[k]]
-        gone = columns.n_codes[k]
+        column, gone = columns.slot[k], columns.n_codes[k]
         for i in range(n):
-            c = np.int64(code_of[rows[lo + i]])
+            c = np.int64(codes[column, rows[lo + i]])
             if rank.shape[1] and c != gone:
                 c = np.int64(rank[k, c])
             keys[i] = (np.uint64(c) << _SHIFT) | np.uint64(lo + i)
-        sort_keys(keys, spare, n)
-        before = np.int64(-1)
-        constant[k] = keys[0] >> _SHIFT == keys[n - 1] >> _SHIFT
-        for i in range(n):
-            c = np.int64(keys[i] >> _SHIFT)
-            e = np.uint32(keys[i] & _LOW)
-            if c != before:
-                e |= NEW
-            if c == gone:
-                e |= MISSING
-            out[lo + i] = e
-            before = c
+        _sort_keys(keys, spare, n, gone)
+        constant[k] = _write_list(keys, n, gone, out, lo) < 2

@@ -84,8 +84,10 @@ def store_columns(
     """
     n = matrix.n_rows if rows is None else len(rows)
     numeric = [f for f, c in enumerate(columns) if c.kind != "categorical"]
-    lists = np.empty((len(numeric), n), np.uint32)
-    tables: dict[int, _Table] = {}  # of the numeric features kept as codes
+    threads = n_jobs if n * len(columns) > _SERIAL else 1
+    only_codes = all_codes or max_bins is not None
+    lists = np.empty((0 if only_codes else len(numeric), n), np.uint32)
+    few: dict[int, tuple[_Table, np.ndarray]] = {}  # numeric features kept as codes
 
     def values_of(feature: int) -> np.ndarray:
         values = matrix.column(feature)
@@ -93,37 +95,40 @@ def store_columns(
 
     def sort(slot: int) -> None:
         values = values_of(numeric[slot])
-        distinct = sort_column(values, lists[slot])
-        if all_codes or max_bins is not None or distinct <= min(FEW, n // _REPEATS):
-            tables[numeric[slot]] = _value_table(lists[slot], values, distinct, max_bins)
+        entries = np.empty(n, np.uint32) if only_codes else lists[slot]
+        distinct = sort_column(values, entries)
+        if only_codes or distinct <= min(FEW, n // _REPEATS):
+            table = _value_table(entries, values, distinct, max_bins)
+            codes = np.empty(n, _smallest_dtype(len(table.low)))
+            codes_from_list(entries, table.code_of_value, len(table.low), codes)
+            few[numeric[slot]] = table, codes
 
-    parallel.run(sort, range(len(numeric)), n_jobs if n * len(numeric) > _SERIAL else 1)
-    coded = [f for f, c in enumerate(columns) if c.kind == "categorical" or f in tables]
-    n_codes = np.array([_count_codes(columns[f], tables.get(f)) for f in coded], dtype=np.int64)
-    codes: np.ndarray = np.empty((len(coded), n), _smallest_dtype(int(n_codes.max(initial=0))))
-    slot_of = {feature: slot for slot, feature in enumerate(numeric)}
-
-    def code(j: int) -> None:
-        feature = coded[j]
-        if feature in tables:
-            codes_from_list(
-                lists[slot_of[feature]], tables[feature].code_of_value, n_codes[j], codes[j]
-            )
+    parallel.run(sort, range(len(numeric)), threads)
+    coded = [f for f, c in enumerate(columns) if c.kind == "categorical" or f in few]
+    n_codes = np.array(
+        [len(few[f][0].low) if f in few else len(columns[f].categories or ()) for f in coded],
+        dtype=np.int64,
+    )
+    all_of_them: np.ndarray = np.empty(
+        (len(coded), n), _smallest_dtype(int(n_codes.max(initial=0)))
+    )
+    tables = [few[f][0] if f in few else None for f in coded]
+    for j, feature in enumerate(coded):
+        if feature in few:
+            all_of_them[j] = few.pop(feature)[1]  # given back at once: memory holds one copy
         else:
             values = values_of(feature)
-            codes[j] = np.where(np.isnan(values), n_codes[j], values)
-
-    parallel.run(code, range(len(coded)), n_jobs if n * len(coded) > _SERIAL else 1)
-    kept = [f for f in numeric if f not in tables]
+            all_of_them[j] = np.where(np.isnan(values), n_codes[j], values)
+    kept = [slot for slot, feature in enumerate(numeric) if feature not in set(coded)]
     return ColumnStore(
         lists=lists if kept else np.empty((0, 0), np.uint32),
-        list_slots=np.array([slot_of[f] for f in kept], dtype=np.int64),
-        list_features=np.array(kept, dtype=np.int64),
-        codes=codes,
+        list_slots=np.array(kept, dtype=np.int64),
+        list_features=np.array([numeric[slot] for slot in kept], dtype=np.int64),
+        codes=all_of_them,
         code_features=np.array(coded, dtype=np.int64),
         n_codes=n_codes,
-        categorical=np.array([f not in tables for f in coded], dtype=np.bool_),
-        values=_join_tables([tables.get(f) for f in coded]),
+        categorical=np.array([table is None for table in tables], dtype=np.bool_),
+        values=_join_tables(tables),
     )
 
 
@@ -133,10 +138,6 @@ class _Table(NamedTuple):
     code_of_value: np.ndarray  # int64, one per distinct value in order
     low: np.ndarray  # float64, smallest value of each code
     high: np.ndarray  # float64, largest value of each code
-
-
-def _count_codes(column: Column, table: _Table | None) -> int:
-    return len(column.categories or ()) if table is None else len(table.low)
 
 
 def _smallest_dtype(largest: int) -> type:

@@ -36,12 +36,12 @@ def _fill(codes, index, rows, row, start, end, size, counts, weights, sums):
 
 
 @kernel
-def scan_counts_moment(codes, rows, row, nodes, columns, rules, found):
+def scan_counts_moment(codes, rows, row, nodes, columns, rules, table, found):
     """Find the best cut of every node on its own column of ordered codes.
 
-    ``rules`` as for `scan_moment`; ``found.cut``: the last code on the left.
+    ``rules`` as for `search_moment`; ``found.cut``: the last code on the left.
     """
-    min_leaf, skip_missing, poisson, bounded = rules
+    min_leaf, skip_missing, form, bounded = rules
     most = 1
     for k in range(len(nodes.start)):
         most = max(most, columns.n_codes[k] + 1)
@@ -78,7 +78,7 @@ def scan_counts_moment(codes, rows, row, nodes, columns, rules, found):
                     continue
                 if heavy < least or weight - heavy < least:
                     continue
-                score = moment_score(np.float64(left), np.float64(heavy), t, w, poisson)
+                score = moment_score(np.float64(left), np.float64(heavy), t, w, form, table)
                 if score > best and not (
                     bounded
                     and breaks_order(

@@ -9,7 +9,7 @@ import numpy as np
 
 from arboretum.engine.jit import inline, kernel
 
-__all__ = ["child_keys", "draw_features", "mix", "seed_from", "uniform"]
+__all__ = ["child_keys", "draw_features", "mix", "seed_from", "shuffle_step", "uniform"]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _M1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -41,17 +41,24 @@ def child_keys(parents, keys):
         keys[2 * i + 1] = mix(parents[i], np.uint64(1))
 
 
+@inline
+def shuffle_step(node_key, turn, order):
+    """Put a random one of the entries not drawn yet at ``order[turn]`` (Fisher-Yates)."""
+    n = len(order)
+    if turn == 0:
+        for f in range(n):
+            order[f] = f
+    key = mix(node_key, np.uint64(0xFEA7))
+    other = turn + np.int64(uniform(mix(key, np.uint64(turn))) * (n - turn))
+    order[turn], order[other] = order[other], order[turn]
+
+
 @kernel
 def draw_features(keys, order):
-    """Fill each node's row of ``order`` with a random permutation of the features (Fisher-Yates)."""
-    n = order.shape[1]
+    """Fill each node's row of ``order`` with a random permutation of the features."""
     for k in range(len(keys)):
-        key = mix(keys[k], np.uint64(0xFEA7))
-        for f in range(n):
-            order[k, f] = f
-        for i in range(n - 1):
-            j = i + np.int64(uniform(mix(key, np.uint64(i))) * (n - i))
-            order[k, i], order[k, j] = order[k, j], order[k, i]
+        for turn in range(order.shape[1]):
+            shuffle_step(keys[k], turn, order[k])
 
 
 def seed_from(random_state) -> int:

@@ -19,7 +19,7 @@ from arboretum.engine.jit import inline, kernel
 from arboretum.engine.order import MISSING, NEW
 from arboretum.engine.random import mix, uniform
 
-__all__ = ["Values", "draw_again", "draw_lists", "toss_categories"]
+__all__ = ["Values", "draw_again", "draw_lists", "list_drawn", "toss_categories"]
 
 
 class Values(NamedTuple):
@@ -54,50 +54,60 @@ def draw_cut(key, feature, low, high, first, values):
     return threshold, below
 
 
+@inline
+def list_drawn(codes, column, rows, lo, hi, gone, categorical, feature, key, values, out, at):
+    """Write one node's list to ``out[at:]``: left rows, right rows, missing rows.
+
+    Returns how many of the three groups there are, and the last code on the left.
+    """
+    low, high, missing = np.int64(gone), np.int64(-1), 0
+    lefts, rights = False, False
+    for p in range(lo, hi):
+        c = np.int64(codes[column, rows[p]])
+        if c == gone:
+            missing += 1
+            continue
+        low, high = min(low, c), max(high, c)
+        if categorical:
+            if coin(key, feature, c):
+                lefts = True
+            else:
+                rights = True
+    cut = low
+    if low < high and not categorical:
+        _, cut = draw_cut(key, feature, low, high, values.start[column], values)
+    tossed = categorical and lefts and rights  # else the smallest code goes left alone
+    left, right, lost = at, at + hi - lo - missing, at + hi - lo - missing
+    for p in range(lo, hi):
+        c = np.int64(codes[column, rows[p]])
+        if c == gone:
+            out[lost] = np.uint32(p) | MISSING
+            lost += 1
+        elif coin(key, feature, c) == 1 if tossed else c <= cut:
+            out[left] = np.uint32(p)
+            left += 1
+        else:
+            right -= 1
+            out[right] = np.uint32(p)
+    groups = 0
+    for start, end in ((at, left), (left, at + hi - lo - missing), (at + hi - lo - missing, lost)):
+        if start < end:
+            out[start] |= NEW
+            groups += 1
+    return groups, cut
+
+
 @kernel
 def draw_lists(codes, rows, nodes, columns, features, keys, values, out, last_left, constant):
-    """Write one list per node to ``out[start:end]``: left rows, right rows, missing rows.
+    """Write one list per node to ``out[start:end]``; see `list_drawn`.
 
     ``last_left[k]``: the last code on the left; ``constant[k]``: the column holds one value only.
     """
-    start, end = nodes.start, nodes.end
-    for k in range(len(start)):
-        lo, hi = start[k], end[k]
-        gone, categorical = columns.n_codes[k], columns.categorical[k]
-        code_of = codes[columns.slot[k]]
-        key, feature = keys[k], features[k]
-        low, high = np.int64(gone), np.int64(-1)
-        lefts, rights = False, False
-        for p in range(lo, hi):
-            c = np.int64(code_of[rows[p]])
-            if c != gone:
-                low, high = min(low, c), max(high, c)
-                if categorical:
-                    if coin(key, feature, c):
-                        lefts = True
-                    else:
-                        rights = True
-        cut = low
-        if low < high and not categorical:
-            _, cut = draw_cut(key, feature, low, high, values.start[columns.slot[k]], values)
-        last_left[k] = cut
-        lonely = not (lefts and rights)  # all coins fell alike: the smallest code goes left alone
-        at, groups = lo, 0
-        for group in range(3):
-            mark = NEW
-            for p in range(lo, hi):
-                c = np.int64(code_of[rows[p]])
-                if c == gone:
-                    mine = 2
-                elif categorical and not lonely:
-                    mine = 1 - coin(key, feature, c)
-                else:
-                    mine = np.int64(c > cut)
-                if mine == group:
-                    groups += mark != 0
-                    out[at] = np.uint32(p) | mark | (MISSING if group == 2 else np.uint32(0))
-                    mark = np.uint32(0)
-                    at += 1
+    for k in range(len(nodes.start)):
+        groups, last_left[k] = list_drawn(
+            codes, columns.slot[k], rows, nodes.start[k], nodes.end[k], columns.n_codes[k],
+            columns.categorical[k], features[k], keys[k], values, out, nodes.start[k],
+        )  # fmt: skip
         constant[k] = groups < 2
 
 

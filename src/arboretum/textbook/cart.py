@@ -97,13 +97,19 @@ class TextbookNode:
 
 # ---------------------------------------------------------------------- surrogates
 def surrogates(
-    X: np.ndarray, w: np.ndarray, split: Candidate, kinds: tuple[str, ...], keep: int = 5
+    X: np.ndarray,
+    w: np.ndarray,
+    split: Candidate,
+    kinds: tuple[str, ...],
+    signs: tuple[int, ...] = (),
+    keep: int = 5,
 ) -> list[Surrogate]:
     """Return the best stand-ins for a split, one per other column, best first.
 
     Agreement is counted over all rows whose split value is present; a row that misses the
     surrogate's value counts as a disagreement. A surrogate must send two rows each way and agree
-    more than the majority rule, which sends every row to the larger side.
+    more than the majority rule, which sends every row to the larger side. A column under a monotone
+    constraint (``signs``) never stands in: the sides of the split need not be in its order.
 
     Examples
     --------
@@ -120,7 +126,7 @@ def surrogates(
     table = []
     for feature, kind in enumerate(kinds):
         both = known & ~np.isnan(X[:, feature])
-        if feature == split.feature or both.sum() < 4:
+        if feature == split.feature or both.sum() < 4 or any(signs[feature : feature + 1]):
             continue
         best: Surrogate | None = None
         x, left, w_both = X[both, feature], split.left[both], w[both]
@@ -242,7 +248,9 @@ def _leaf(whole: Sample, rows: np.ndarray, path: str, bounds: tuple[float, float
     else:
         node.chosen = best
         if rules.surrogates:
-            node.surrogates = surrogates(sample.X, sample.w, best, whole.kinds, rules.surrogates)
+            node.surrogates = surrogates(
+                sample.X, sample.w, best, whole.kinds, whole.signs, rules.surrogates
+            )
     return node
 
 

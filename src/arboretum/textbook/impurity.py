@@ -240,12 +240,12 @@ def friedman_improvement(y: ArrayLike, left: ArrayLike, w: ArrayLike | None = No
     >>> 4 * (squared_error(y) - squared_error(y[:2]) / 2 - squared_error(y[2:]) / 2)
     9.0
     """
-    y = np.asarray(y, dtype=np.float64)
-    y = y.reshape(len(y), -1).mean(axis=1)
+    targets = np.asarray(y, dtype=np.float64)
+    mean = targets.reshape(len(targets), -1).mean(axis=1)
     left = np.asarray(left, dtype=bool)
-    w = _weights(y, w)
+    w = _weights(mean, w)
     w_left, w_right = w[left].sum(), w[~left].sum()
-    difference = weighted_mean(y[left], w[left]) - weighted_mean(y[~left], w[~left])
+    difference = weighted_mean(mean[left], w[left]) - weighted_mean(mean[~left], w[~left])
     return float(w_left * w_right / (w_left + w_right) * difference**2)
 
 

@@ -4,7 +4,7 @@ A `Statistic` knows how to describe a node (value, weight, impurity), how to lay
 search, and which scan to run. There are three kinds, one for each way of scoring a cut:
 
     Moment      one sum per side        squared error, Friedman, Poisson, two-class Gini
-    Channels    several sums per side   many classes, entropy and log-loss, several outputs
+    Channels    several sums per side   several outputs, odd weights (Classes: one label, whole weights)
     Absolute    medians of both sides   absolute error
 
 so the growing of a tree (growing.py) is written once.
@@ -19,12 +19,15 @@ import numpy as np
 
 from arboretum.engine import absolute, channels, moment
 from arboretum.engine import statistic as stat
-from arboretum.engine.channels import XLOGX
+from arboretum.engine.classes import draw_classes, search_classes
 from arboretum.engine.count_moment import scan_counts_moment
+from arboretum.engine.drawn import Drawing, draw_channels, draw_moment
 from arboretum.engine.found import Best, Found, no_best
 from arboretum.engine.histogram import Columns, make_counter, scan_counts
+from arboretum.engine.moment import XLOGX
 from arboretum.engine.order import sort_column
 from arboretum.engine.partition import partition_lists
+from arboretum.engine.random_split import Values
 from arboretum.engine.statistic import Nodes, Rows
 
 __all__ = [
@@ -63,6 +66,10 @@ class Target:
         return Target(
             self.y[rows], self.classes, self.weights[rows] if len(self.weights) else self.weights
         )
+
+    @property
+    def total_weight(self) -> float:
+        return float(self.weights.sum()) if len(self.weights) else float(len(self.y))
 
     @property
     def whole_weights(self) -> bool:
@@ -155,6 +162,20 @@ class Statistic(ABC):
     ) -> None:
         """Search every node on its own column of ordered codes by counting."""
 
+    def draw(
+        self,
+        codes: np.ndarray,
+        positions: np.ndarray,
+        batch: Batch,
+        drawing: tuple[Drawing, Values],
+        best: Best,
+    ) -> bool:
+        """Search every node on columns of its own draw; False where that cannot be done in one go.
+
+        ``drawing`` is (Drawing, Values).
+        """
+        return False
+
     @abstractmethod
     def decrease(self, nodes: Nodes, score: np.ndarray) -> np.ndarray:
         """Turn scores in grid units into impurity decreases."""
@@ -215,6 +236,12 @@ class Moment(Statistic):
     channels = 1
 
     @property
+    def form(self) -> int:
+        """How a cut is scored; see engine/moment.py."""
+        forms = {stat.POISSON: moment.POISSON_FORM, stat.ENTROPY: moment.INFORMATION}
+        return forms.get(self.criterion, moment.SQUARES)
+
+    @property
     def code_criterion(self) -> int:  # type: ignore[override]
         return stat.POISSON if self.criterion == stat.POISSON else stat.SQUARED
 
@@ -236,24 +263,42 @@ class Moment(Statistic):
     @property
     def _scan_rules(self) -> tuple:
         r = self.rules
-        return (r.min_leaf, r.skip_missing, self.criterion == stat.POISSON, r.bounded)
+        return (r.min_leaf, r.skip_missing, self.form, r.bounded)
 
     def search_lists(
         self, lists: np.ndarray, columns: tuple, batch: Batch, found: Found, best: Best
     ) -> None:
-        moment.search_moment(lists, columns, self.row, batch.nodes, self._scan_rules, found, best)
+        moment.search_moment(
+            lists, columns, self.row, batch.nodes, self._scan_rules, XLOGX, found, best
+        )
 
     def scan_counts(
         self, codes: np.ndarray, positions: np.ndarray, batch: Batch, columns: Columns, found: Found
     ) -> None:
         scan_counts_moment(
-            codes, positions, self.row, batch.nodes, columns, self._scan_rules, found
+            codes, positions, self.row, batch.nodes, columns, self._scan_rules, XLOGX, found
         )
+
+    def draw(
+        self,
+        codes: np.ndarray,
+        positions: np.ndarray,
+        batch: Batch,
+        drawing: tuple[Drawing, Values],
+        best: Best,
+    ) -> bool:
+        draw_moment(
+            codes, positions, self.row, batch.nodes, batch.keys, *drawing, self._scan_rules, XLOGX,
+            best,
+        )  # fmt: skip
+        return True
 
     def decrease(self, nodes: Nodes, score: np.ndarray) -> np.ndarray:
         shift = nodes.weight_shift - nodes.sum_shift
         if self.criterion == stat.POISSON:
             return np.ldexp(score, shift)
+        if self.criterion == stat.ENTROPY:
+            return score
         if self.is_class:  # the two classes' squares are equal
             return 2.0 * score
         return np.ldexp(score, 2 * shift)
@@ -311,11 +356,52 @@ class Channels(Statistic):
             codes, positions, self.row, batch.nodes, columns, self.code_rules, XLOGX, counter, found
         )
 
+    def draw(
+        self,
+        codes: np.ndarray,
+        positions: np.ndarray,
+        batch: Batch,
+        drawing: tuple[Drawing, Values],
+        best: Best,
+    ) -> bool:
+        draw_channels(
+            codes, positions, self.row, batch.nodes, batch.keys, *drawing, self._scan_rules, XLOGX,
+            best,
+        )  # fmt: skip
+        return True
+
     def decrease(self, nodes: Nodes, score: np.ndarray) -> np.ndarray:
         if self.is_class:
             return score
         shift = nodes.weight_shift - nodes.sum_shift
         return np.ldexp(score, shift if self.criterion == stat.POISSON else 2 * shift)
+
+
+class Classes(Channels):
+    """One class label, whole weights, no constraints: the quick form; see engine/classes.py."""
+
+    @property
+    def _class_rules(self) -> tuple:
+        return (self.rules.min_leaf, False, self.criterion == stat.ENTROPY)
+
+    def search_lists(
+        self, lists: np.ndarray, columns: tuple, batch: Batch, found: Found, best: Best
+    ) -> None:
+        search_classes(lists, columns, self.row, batch.nodes, self._class_rules, XLOGX, found, best)
+
+    def draw(
+        self,
+        codes: np.ndarray,
+        positions: np.ndarray,
+        batch: Batch,
+        drawing: tuple[Drawing, Values],
+        best: Best,
+    ) -> bool:
+        draw_classes(
+            codes, positions, self.row, batch.nodes, batch.keys, *drawing, self._class_rules, XLOGX,
+            best,
+        )  # fmt: skip
+        return True
 
 
 class Absolute(Statistic):
@@ -396,12 +482,21 @@ class Absolute(Statistic):
         )
 
 
-def make_statistic(target: Target, criterion: int, rules: Rules) -> Statistic:
-    """Return the statistic that serves a criterion on this target."""
+def make_statistic(
+    target: Target, criterion: int, rules: Rules, *, categories: bool = False
+) -> Statistic:
+    """Return the statistic that serves a criterion on this target.
+
+    ``categories``: there are category columns. Their divisions are scored by channels, and one channel
+    is not enough for the entropy of two classes.
+    """
     if criterion == stat.ABSOLUTE:
         return Absolute(target, criterion, rules)
-    if target.outputs == 1:
-        two_classes = target.classes is not None and target.classes[0] <= 2
-        if target.classes is None or (criterion == stat.GINI and two_classes):
-            return Moment(target, criterion, rules)
+    two_classes = target.classes is not None and target.classes[0] <= 2
+    one_sum = target.classes is None or (two_classes and (criterion == stat.GINI or not categories))
+    if target.outputs == 1 and one_sum:
+        return Moment(target, criterion, rules)
+    small = target.whole_weights and target.total_weight < 2**31
+    if target.outputs == 1 and small and not (rules.bounded or rules.skip_missing):
+        return Classes(target, criterion, rules)
     return Channels(target, criterion, rules)

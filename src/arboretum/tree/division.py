@@ -93,7 +93,12 @@ class Divider:
         self.any_ordinal = bool(self.ordinal.any())
         self.finder = (
             SurrogateFinder(
-                self.store, searcher.statistic.row.weight, self._values_at, self.ordinal, surrogates
+                self.store,
+                searcher.statistic.row.weight,
+                self._values_at,
+                self.ordinal,
+                searcher.signs != 0,
+                surrogates,
             )
             if surrogates
             else None

@@ -39,7 +39,7 @@ from arboretum.tree.tree import Tree
 
 __all__ = ["Growth", "grow"]
 
-_SERIAL = 30_000
+_SERIAL = 300_000
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,8 @@ class _Grower:
         rules = Rules(
             how.min_samples_leaf, how.min_weight_leaf, how.surrogates > 0, how.monotone is not None
         )
-        self.statistic = make_statistic(target, how.criterion, rules)
+        categories = any(c.kind == "categorical" for c in schema.columns)
+        self.statistic = make_statistic(target, how.criterion, rules, categories=categories)
         self.searcher = Searcher(
             store, self.statistic, signs, max_features, how.random_splits, how.n_jobs
         )

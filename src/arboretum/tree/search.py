@@ -19,11 +19,12 @@ import numpy as np
 
 from arboretum.engine import parallel
 from arboretum.engine.categories import rank_categories, scan_categories
-from arboretum.engine.channels import XLOGX
 from arboretum.engine.codes import sort_nodes
 from arboretum.engine.columns import FEW, ColumnStore
+from arboretum.engine.drawn import Drawing
 from arboretum.engine.found import FROM_CODES, Best, Found, keep_better_at, merge, no_best, room
 from arboretum.engine.histogram import Columns, make_counter
+from arboretum.engine.moment import XLOGX
 from arboretum.engine.order import MISSING, POSITION
 from arboretum.engine.random import draw_features
 from arboretum.engine.random_split import draw_lists
@@ -31,7 +32,7 @@ from arboretum.tree.criterion import Absolute, Batch, Statistic
 
 __all__ = ["Searcher"]
 
-_SERIAL = 30_000  # (row, column) pairs below which threads do not pay
+_SERIAL = 300_000  # (row, column) pairs below which threads do not pay
 
 
 @dataclass
@@ -128,8 +129,14 @@ class Searcher:
         return best
 
     def _draw_block(self, positions: np.ndarray, batch: Batch, best: Best) -> None:
-        """Search each node on its own columns, one column per turn."""
-        n_features = self.store.n_features
+        """Search each node on its own columns: in one go, or one column per turn."""
+        store, n_features = self.store, self.store.n_features
+        if self.random or not store.categorical.any():
+            drawing = Drawing(
+                self.max_features, self.random, store.n_codes, store.categorical, self.signs
+            )
+            if self.statistic.draw(store.codes, positions, batch, (drawing, store.values), best):
+                return
         order = np.empty((len(batch), n_features), np.int64)
         draw_features(batch.keys, order)
         varied = np.zeros(len(batch), np.int64)  # columns met that are not constant

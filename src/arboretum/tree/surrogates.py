@@ -4,7 +4,8 @@ For every divided node each other column is tried as a stand-in: the cut that se
 weight the same way as the primary split, in either direction, with at least two rows each way. A
 surrogate must beat the majority rule (sending everything to the larger side); the best few are kept,
 best first. A row that misses the primary value takes the first surrogate it has a value for, and
-the larger side if it has none.
+the larger side if it has none. A column under a monotone constraint never stands in for another:
+the sides of that other split need not be in its order.
 """
 
 from __future__ import annotations
@@ -70,8 +71,8 @@ class SurrogateFinder:
         The rows' weights on their node's grid, by position; empty when every row weighs 1.
     values_at : callable
         (positions' rows, features) -> values.
-    ordinal : bool array
-        Which features are ranks.
+    ordinal, constrained : bool arrays
+        Which features are ranks, and which have a monotone constraint.
     keep : int
         How many surrogates a node keeps.
     """
@@ -82,17 +83,23 @@ class SurrogateFinder:
         weight: np.ndarray,
         values_at: Callable[[np.ndarray, np.ndarray], np.ndarray],
         ordinal: np.ndarray,
+        constrained: np.ndarray,
         keep: int,
     ) -> None:
         self.store, self.weight, self.values_at = store, weight, values_at
-        self.ordinal, self.keep = ordinal, keep
+        self.ordinal, self.constrained, self.keep = ordinal, constrained, keep
 
     def find(
         self, positions: np.ndarray, batch: Batch, split: Split, side: np.ndarray
     ) -> SurrogateTable:
         """Find the surrogates of every node; turn every mark 2 of ``side`` into 0 or 1."""
-        tried = [self._try_list(positions, batch, side, f) for f in self.store.list_features]
+        free = ~self.constrained
+        tried = [
+            self._try_list(positions, batch, side, f) for f in self.store.list_features if free[f]
+        ]
         for j, f in enumerate(self.store.code_features):
+            if not free[f]:
+                continue
             find = self._try_category if self.store.categorical[j] else self._try_codes
             tried.append(find(positions, batch, side, j, int(f)))
         tried.sort(key=lambda c: c.feature)

@@ -1,0 +1,136 @@
+"""The search for one class label of many values, rows weighing whole numbers.
+
+With L_c, R_c, T_c the weight of class c on the left, on the right and in the node, the decrease is
+
+    Gini      [Σ L_c² / n_L + Σ R_c² / n_R - Σ T_c² / n] / n
+    entropy   [Σ f(L_c) - f(n_L) + Σ f(R_c) - f(n_R) - Σ f(T_c) + f(n)] / n,   f(x) = x log2 x
+
+A row of class c that moves left changes Σ L² by w (2 L_c + w) and Σ R² by -w (2 R_c - w): whole numbers,
+so the sums of squares are exact and the number of classes does not matter. Entropy is added up over
+the classes, but only at the ends of runs of rows of one class: inside a run no cut is better than at
+both of its ends.
+"""
+
+import math
+
+import numpy as np
+
+from arboretum.engine.drawn import keep_drawn, longest_node, next_list
+from arboretum.engine.found import FROM_LIST, REFUSED, keep_better
+from arboretum.engine.jit import inline, kernel
+from arboretum.engine.moment import cut_range, first_missing, xlogx
+from arboretum.engine.order import NEW, POSITION
+from arboretum.engine.random import shuffle_step
+
+__all__ = ["draw_classes", "search_classes"]
+
+_LN2 = math.log(2.0)
+
+
+@inline
+def _entropy(left, total, on_left, weight, table):
+    """Entropy decrease of a cut times weight · ln 2, up to what all cuts of the node share."""
+    gain = -xlogx(on_left, table) - xlogx(weight - on_left, table)
+    for c in range(len(left)):
+        gain += xlogx(left[c], table) + xlogx(total[c] - left[c], table)
+    return gain
+
+
+@inline
+def _scan(entries, start, end, row, nodes, k, rules, table, left):
+    """Find the best cut of node k on the segment start..end of a list; see `scan_moment`."""
+    min_leaf, skip_missing, entropy = rules
+    count = end - start
+    present = first_missing(entries, start, end) - start
+    total, weight = nodes.total[k], nodes.weight[k]
+    least = max(nodes.min_weight[k], 1)
+    weighted = len(row.weight) > 0
+    squares = np.int64(0)
+    same = 0.0
+    if entropy:
+        same = xlogx(weight, table)
+    for c in range(len(left)):
+        squares += total[c] * total[c]
+        if entropy:
+            same -= xlogx(total[c], table)
+    best, best_place, best_side = REFUSED, np.int64(0), 0
+    for side in range(2 if present < count else 1):
+        first, last = cut_range(count, present, min_leaf, side, skip_missing)
+        on_left, left_squares, right_squares = np.int64(0), np.int64(0), squares
+        for c in range(len(left)):
+            left[c] = 0
+        for i in range(-(count - present) if side else 0, last):
+            e = entries[start + i] if i >= 0 else entries[end + i]
+            p = e & POSITION
+            c = row.label[p, 0]
+            w = row.weight[p] if weighted else np.int64(1)
+            left_squares += w * (2 * left[c] + w)
+            right_squares -= w * (2 * (total[c] - left[c]) - w)
+            left[c] += w
+            on_left += w
+            cut = i + 1
+            if cut < first or not entries[start + cut] & NEW:
+                continue
+            if on_left < least or weight - on_left < least:
+                continue
+            if entropy:
+                after = entries[start + cut]
+                alone = e & NEW and cut + 1 < count and entries[start + cut + 1] & NEW
+                if first < cut < last and alone and row.label[after & POSITION, 0] == c:
+                    continue  # both neighbours are single rows of one class: inside a run
+                gain = (_entropy(left, total, on_left, weight, table) + same) / (weight * _LN2)
+                score = max(gain, 0.0)
+            else:
+                n, n_left = np.float64(weight), np.float64(on_left)
+                score = (
+                    np.float64(left_squares) / n_left
+                    + np.float64(right_squares) / (n - n_left)
+                    - np.float64(squares) / n
+                ) / n
+                score = max(score, 0.0)
+            if score > best:
+                best, best_place, best_side = score, np.int64(cut), side
+    return best, best_place, best_side
+
+
+@kernel
+def search_classes(lists, columns, row, nodes, rules, table, found, best):
+    """Find the best cut of every node on several lists; arguments as for `search_moment`.
+
+    ``rules`` is (rows each side needs, False, entropy rather than Gini?).
+    """
+    slots, features, _ = columns
+    left = np.empty(nodes.total.shape[1], np.int64)
+    for j in range(len(slots)):
+        entries = lists[slots[j]]
+        for k in range(len(nodes.start)):
+            found.score[k], found.cut[k], found.missing_left[k] = _scan(
+                entries, nodes.start[k], nodes.end[k], row, nodes, k, rules, table, left
+            )
+        keep_better(found, features[j], FROM_LIST, best)
+
+
+@kernel
+def draw_classes(codes, rows, row, nodes, keys, drawing, values, rules, table, best):
+    """Search every node on columns of its own draw; see `draw_moment`."""
+    order = np.empty(len(codes), np.int64)
+    longest = longest_node(nodes)
+    scratch, out = np.empty((2, longest), np.uint64), np.empty(longest, np.uint32)
+    left = np.empty(nodes.total.shape[1], np.int64)
+    for k in range(len(nodes.start)):
+        n = nodes.end[k] - nodes.start[k]
+        varied = 0
+        for turn in range(len(codes)):
+            if turn >= drawing.max_features and varied:
+                break
+            shuffle_step(keys[k], turn, order)
+            f = order[turn]
+            groups, last = next_list(codes, rows, nodes, k, keys, drawing, values, f, scratch, out)
+            if groups < 2:
+                continue
+            varied += 1
+            score, place, side = _scan(out, 0, n, row, nodes, k, rules, table, left)
+            keep_drawn(
+                score, place, side, f, last, codes, rows, n, drawing.n_codes[f],
+                drawing.random_splits, out, best, k,
+            )  # fmt: skip

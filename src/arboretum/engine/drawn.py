@@ -1,0 +1,162 @@
+"""Nodes that look at a few columns each, drawn anew at every node.
+
+For each node the columns are visited in a random order of its own: so many as were asked for, and more
+until one of them is not constant. A visited column's codes become a short list, sorted or, for random
+splits, divided by the question drawn; the ordinary scans read it. All of it happens in one compiled
+call for thousands of nodes, and draws depend on the node's key alone (random.py).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from arboretum.engine.channels import scan_channels
+from arboretum.engine.codes import list_codes
+from arboretum.engine.found import FROM_CODES, REFUSED
+from arboretum.engine.jit import inline, kernel
+from arboretum.engine.moment import SQUARES, scan_moment
+from arboretum.engine.order import MISSING, POSITION
+from arboretum.engine.random import shuffle_step
+from arboretum.engine.random_split import draw_cut, list_drawn
+
+__all__ = ["Drawing", "draw_channels", "draw_moment", "keep_drawn", "longest_node", "next_list"]
+
+
+class Drawing(NamedTuple):
+    """What nodes may draw from; column j of the codes is feature j."""
+
+    max_features: int
+    random_splits: bool
+    n_codes: np.ndarray  # (features,) int64
+    categorical: np.ndarray  # (features,) bool; only with random splits
+    sign: np.ndarray  # (features,) int8: monotone constraints
+
+
+@inline
+def next_list(codes, rows, nodes, k, keys, drawing, values, f, scratch, out):
+    """List the rows by the column drawn in this turn; return (groups, last code left)."""
+    gone = drawing.n_codes[f]
+    start, end = nodes.start[k], nodes.end[k]
+    if drawing.random_splits:
+        groups, last = list_drawn(
+            codes, f, rows, start, end, gone, drawing.categorical[f], f, keys[k], values, out, 0
+        )
+    else:
+        groups, last = list_codes(codes, f, rows, start, end, gone, scratch, out), np.int64(0)
+    return groups, last
+
+
+@inline
+def keep_drawn(score, place, side, f, last, codes, rows, n, gone, random_splits, out, best, k):
+    """Keep a better cut, said as the last code on the left (n_codes: every present row goes left)."""
+    if score < 0.0 or score < best.score[k] or (score == best.score[k] and f > best.feature[k]):
+        return
+    if random_splits:
+        cut = np.int64(gone) if place < n and out[place] & MISSING else last
+    else:
+        cut = np.int64(codes[f, rows[out[place - 1] & POSITION]])
+    best.score[k], best.cut[k], best.missing_left[k] = score, cut, side
+    best.feature[k], best.source[k] = f, FROM_CODES
+
+
+@inline
+def longest_node(nodes):
+    """Rows of the largest node."""
+    longest = 1
+    for k in range(len(nodes.start)):
+        longest = max(longest, nodes.end[k] - nodes.start[k])
+    return longest
+
+
+@inline
+def _ask_once(codes, f, rows, row, nodes, k, key, gone, values, min_leaf):
+    """Score one random threshold without making a list: numbers of weight 1, squared error.
+
+    Returns (score, last code on the left, number of values: 1, 2 for more, 0 if some are missing).
+    """
+    start, end = nodes.start[k], nodes.end[k]
+    low = high = np.int64(codes[f, rows[start]])
+    for p in range(start + 1, end):
+        c = np.int64(codes[f, rows[p]])
+        low, high = min(low, c), max(high, c)
+    if high == gone:
+        return REFUSED, low, 0
+    if low == high:
+        return REFUSED, low, 1
+    _, cut = draw_cut(key, f, low, high, values.start[f], values)
+    n_left, left_sum = np.int64(0), np.int64(0)
+    for p in range(start, end):
+        goes_left = np.int64(np.int64(codes[f, rows[p]]) <= cut)
+        n_left += goes_left
+        left_sum += goes_left * np.int64(row.number[p, 0])
+    n, n_l = np.float64(end - start), np.float64(n_left)
+    if n_left < min_leaf or end - start - n_left < min_leaf:
+        return REFUSED, cut, 2
+    d = np.float64(left_sum) - n_l * (np.float64(nodes.total[k, 0]) / n)
+    return d * d / (n_l * (n - n_l)), cut, 2
+
+
+@kernel
+def draw_moment(codes, rows, row, nodes, keys, drawing, values, rules, table, best):
+    """Search every node on columns of its own draw; `rules` and `table` as for `search_moment`."""
+    order = np.empty(len(codes), np.int64)
+    longest = longest_node(nodes)
+    scratch, out = np.empty((2, longest), np.uint64), np.empty(longest, np.uint32)
+    quick = drawing.random_splits and rules[2] == SQUARES and not (rules[3] or len(row.weight))
+    for k in range(len(nodes.start)):
+        n = nodes.end[k] - nodes.start[k]
+        varied = 0
+        for turn in range(len(codes)):
+            if turn >= drawing.max_features and varied:
+                break
+            shuffle_step(keys[k], turn, order)
+            f = order[turn]
+            if quick and not drawing.categorical[f]:
+                score, last, values_met = _ask_once(
+                    codes, f, rows, row, nodes, k, keys[k], drawing.n_codes[f], values, rules[0]
+                )
+                varied += values_met == 2
+                if score > best.score[k] or (score == best.score[k] and f < best.feature[k]):
+                    best.score[k], best.cut[k], best.missing_left[k] = score, last, 0
+                    best.feature[k], best.source[k] = f, FROM_CODES
+                if values_met:
+                    continue
+            groups, last = next_list(codes, rows, nodes, k, keys, drawing, values, f, scratch, out)
+            if groups < 2:
+                continue
+            varied += 1
+            score, place, side = scan_moment(
+                out, 0, n, row, nodes, k, drawing.sign[f], rules, table
+            )
+            keep_drawn(
+                score, place, side, f, last, codes, rows, n, drawing.n_codes[f],
+                drawing.random_splits, out, best, k,
+            )  # fmt: skip
+
+
+@kernel
+def draw_channels(codes, rows, row, nodes, keys, drawing, values, rules, table, best):
+    """Search every node on columns of its own draw; `rules` and `table` as for `search_channels`."""
+    order = np.empty(len(codes), np.int64)
+    longest = longest_node(nodes)
+    scratch, out = np.empty((2, longest), np.uint64), np.empty(longest, np.uint32)
+    room = np.empty((3, nodes.total.shape[1]), np.int64)
+    for k in range(len(nodes.start)):
+        n = nodes.end[k] - nodes.start[k]
+        varied = 0
+        for turn in range(len(codes)):
+            if turn >= drawing.max_features and varied:
+                break
+            shuffle_step(keys[k], turn, order)
+            f = order[turn]
+            groups, last = next_list(codes, rows, nodes, k, keys, drawing, values, f, scratch, out)
+            if groups < 2:
+                continue
+            varied += 1
+            score, place, side = scan_channels(
+                out, 0, n, row, nodes, k, drawing.sign[f], rules, table, room
+            )
+            keep_drawn(
+                score, place, side, f, last, codes, rows, n, drawing.n_codes[f],
+                drawing.random_splits, out, best, k,
+            )  # fmt: skip

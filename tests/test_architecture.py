@@ -1,0 +1,249 @@
+"""The house rules that a program can check: who may import whom, what kernels may contain, what is
+loaded when, and that every example in the documentation is true.
+"""
+
+import ast
+import doctest
+import importlib
+import inspect
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import arboretum
+
+ROOT = Path(arboretum.__file__).parent
+FILES = sorted(ROOT.rglob("*.py"))
+MODULES = sorted(
+    info.name
+    for info in pkgutil.walk_packages(arboretum.__path__, "arboretum.")
+    if not info.name.endswith("__main__")
+)
+
+
+def _module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _room(module: str) -> str:
+    """Return the part of the house a module stands in: the second word of its name."""
+    return (module.split(".") + [""])[1]
+
+
+# ---------------------------------------------------------------------- imports point one way
+# A room may import from rooms of lower rank, and from itself.
+_ORDER = ["errors", "parameters", "data", "engine", "tree", "explain io", "cli"]
+RANK = {room: rank for rank, rooms in enumerate(_ORDER) for room in rooms.split()}
+
+# model.save(path) is a method, so one import points the other way; it happens when it is called.
+ALLOWED = {("arboretum.tree.cart", "arboretum.io.native")}
+
+
+def _is_type_checking(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+
+
+def _imports(tree: ast.AST, module: str, *, is_package: bool) -> Iterator[str]:
+    """Yield what a module imports, anywhere in it, but for type checkers only."""
+    for node in ast.iter_child_nodes(tree):
+        if _is_type_checking(node):
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            source = node.module or ""
+            if node.level:
+                up = module.split(".")[: len(module.split(".")) - node.level + is_package]
+                source = ".".join([*up, source] if source else up)
+            yield from (_resolve(source, alias.name) for alias in node.names)
+        else:
+            yield from _imports(node, module, is_package=is_package)
+
+
+def _resolve(source: str, name: str) -> str:
+    """Return the module that really provides a name: public names have a home elsewhere."""
+    if source == "arboretum" and name in arboretum._HOME:
+        return arboretum._HOME[name]
+    return f"{source}.{name}" if f"{source}.{name}" in {"arboretum", *MODULES} else source
+
+
+def _imports_of(path: Path) -> set[str]:
+    module = _module_name(path)
+    is_package = path.name == "__init__.py"
+    return set(_imports(ast.parse(path.read_text()), module, is_package=is_package))
+
+
+def test_the_import_reader_reads_all_kinds_of_imports():
+    source = """
+import numpy as np, arboretum.errors
+from arboretum import CARTClassifier, __version__, parameters as p
+from arboretum.data.schema import Schema
+from . import limits
+from .tree import Tree
+from ..data import matrix
+if TYPE_CHECKING:
+    from arboretum.cli import app
+def f():
+    from arboretum.io.native import save
+"""
+    found = set(_imports(ast.parse(source), "arboretum.tree.nodes", is_package=False))
+    assert found == {
+        "numpy", "arboretum.errors", "arboretum.tree.cart", "arboretum", "arboretum.parameters",
+        "arboretum.data.schema", "arboretum.tree.limits", "arboretum.tree.tree",
+        "arboretum.data.matrix", "arboretum.io.native",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("path", FILES, ids=_module_name)
+def test_imports_point_up_the_house(path):
+    module = _module_name(path)
+    room = _room(module)
+    if not room or module.endswith("__main__"):
+        return
+    for name in _imports_of(path):
+        if not name.startswith("arboretum.") or (module, name) in ALLOWED:
+            continue
+        other = _room(name)
+        if room == "textbook" or other == "textbook":
+            assert room == other, f"{module} imports {name}: the textbook stands alone"
+        else:
+            assert room in RANK, f"{room} has no place in the house: give it a rank"
+            assert other == room or RANK[other] < RANK[room], f"{module} imports {name}"
+
+
+def test_the_textbook_needs_nothing_of_the_package():
+    """Not even its version or its errors: it can be read, and copied, by itself."""
+    for path in (ROOT / "textbook").rglob("*.py"):
+        for name in _imports_of(path):
+            assert name != "arboretum", path.name
+            assert not name.startswith("arboretum.") or _room(name) == "textbook", path.name
+
+
+@pytest.mark.parametrize("path", FILES, ids=_module_name)
+def test_only_the_engine_compiles(path):
+    uses_numba = any(name.split(".")[0] == "numba" for name in _imports_of(path))
+    assert not uses_numba or path == ROOT / "engine" / "jit.py"
+
+
+# ---------------------------------------------------------------------- what kernels may contain
+@pytest.mark.parametrize("path", sorted((ROOT / "engine").glob("*.py")), ids=_module_name)
+def test_kernels_stay_plain(path):
+    """No jitclass, no prange, no parallel=True, no fastmath: see CONTRIBUTING."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        word = getattr(node, "id", None) or getattr(node, "attr", None)
+        assert word not in ("jitclass", "prange", "vectorize", "guvectorize"), word
+        if isinstance(node, ast.keyword):
+            assert node.arg not in ("parallel", "fastmath"), f"line {node.value.lineno}: {node.arg}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=_module_name)
+def test_no_file_unpickles(path):
+    text = path.read_text()
+    assert not re.search(r"\b(c?pickle|dill|joblib|marshal|shelve)\s*\.\s*(loads?|open)\b", text, re.I)
+    assert not _imports_of(path) & {"pickle", "dill", "marshal", "shelve", "cloudpickle"}
+
+
+# ---------------------------------------------------------------------- what is loaded when
+HEAVY = ("numba", "pandas", "polars", "pyarrow", "matplotlib", "narwhals", "rich", "typer")
+
+
+def _loaded(statement: str) -> tuple[set[str], float]:
+    """Run a statement in a new Python; return the top-level modules it loads, and its seconds."""
+    script = f"import sys, time; t = time.perf_counter(); {statement}; t = time.perf_counter() - t"
+    script += "; print(t, *{name.partition('.')[0] for name in sys.modules})"
+    env = {**os.environ, "PYTHONPATH": str(ROOT.parent)}
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, env=env, check=True
+    )
+    seconds, *names = done.stdout.split()
+    return set(names), float(seconds)
+
+
+def test_importing_the_package_loads_almost_nothing():
+    loaded, seconds = _loaded("import arboretum")
+    print(f"import arboretum: {seconds:.3f} s")
+    assert "arboretum" in loaded
+    assert not loaded & {*HEAVY, "sklearn", "scipy", "joblib", "numpy"}
+
+
+@pytest.mark.parametrize("name", ["load", "export_text", "plot_tree", "to_rules"])
+def test_a_public_name_loads_only_what_it_is_made_of(name):
+    loaded, seconds = _loaded(f"import arboretum; arboretum.{name}")
+    print(f"arboretum.{name}: {seconds:.3f} s")
+    assert not loaded & {*HEAVY, "sklearn"}
+
+
+def test_an_estimator_loads_scikit_learn_and_nothing_heavy_besides():
+    theirs, _ = _loaded("import sklearn.base")  # which loads pandas if it is there
+    loaded, seconds = _loaded("import arboretum; arboretum.CARTClassifier()")
+    print(f"arboretum.CARTClassifier: {seconds:.3f} s")
+    assert not (loaded - theirs) & set(HEAVY)
+    assert "numba" not in loaded
+
+
+# ---------------------------------------------------------------------- public names
+@pytest.mark.parametrize("name", arboretum.__all__)
+def test_public_name_resolves_and_is_documented(name):
+    found = getattr(arboretum, name)
+    if name == "__version__":
+        assert re.fullmatch(r"\d+\.\d+\.\d+\w*", found)
+        return
+    assert inspect.getdoc(found)
+    assert len(inspect.getdoc(found)) > 20
+    assert name in dir(arboretum)
+
+
+def test_unknown_names_are_attribute_errors():
+    with pytest.raises(AttributeError, match="module 'arboretum' has no attribute 'XTree'"):
+        arboretum.XTree
+    assert not hasattr(arboretum, "nonsense")
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_module_is_documented_and_its_names_exist(module):
+    loaded = importlib.import_module(module)
+    assert loaded.__doc__
+    for name in getattr(loaded, "__all__", ()):
+        found = getattr(loaded, name)
+        if callable(found):
+            assert inspect.getdoc(found), f"{module}.{name} has no docstring"
+
+
+# ---------------------------------------------------------------------- documentation is true
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def _examples(module) -> list[doctest.DocTest]:
+    finder = doctest.DocTestFinder()
+    found = finder.find(module)
+    for name, value in vars(module).items():
+        function = getattr(value, "py_func", None)  # what a kernel was before it was compiled
+        if function is not None and function.__module__ == module.__name__:
+            found += finder.find(function, f"{module.__name__}.{name}", module=module)
+    unique = {(test.name, test.lineno): test for test in found if test.examples}
+    return list(unique.values())
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_examples_in_docstrings(module, monkeypatch, tmp_path):
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    monkeypatch.chdir(tmp_path)
+    runner = doctest.DocTestRunner(optionflags=FLAGS, verbose=False)
+    output: list[str] = []
+    for test in _examples(importlib.import_module(module)):
+        runner.run(test, out=output.append)
+    assert runner.failures == 0, "".join(output)
+
+
+def test_there_are_examples_to_run():
+    documented = [m for m in MODULES if _examples(importlib.import_module(m))]
+    assert len(documented) >= 20
+    for home in set(arboretum._HOME.values()) - {"arboretum.errors"}:
+        assert home in documented, f"{home} shows no example of its public names"
