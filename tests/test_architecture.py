@@ -34,7 +34,7 @@ def _module_name(path: Path) -> str:
 
 def _room(module: str) -> str:
     """Return the part of the house a module stands in: the second word of its name."""
-    return (module.split(".") + [""])[1]
+    return [*module.split("."), ""][1]
 
 
 # ---------------------------------------------------------------------- imports point one way
@@ -146,7 +146,9 @@ def test_kernels_stay_plain(path):
 @pytest.mark.parametrize("path", FILES, ids=_module_name)
 def test_no_file_unpickles(path):
     text = path.read_text()
-    assert not re.search(r"\b(c?pickle|dill|joblib|marshal|shelve)\s*\.\s*(loads?|open)\b", text, re.I)
+    assert not re.search(
+        r"\b(c?pickle|dill|joblib|marshal|shelve)\s*\.\s*(loads?|open)\b", text, re.I
+    )
     assert not _imports_of(path) & {"pickle", "dill", "marshal", "shelve", "cloudpickle"}
 
 

@@ -43,7 +43,7 @@ def integer(low: int, high: int | None = None) -> Rule:
     def allows(value: Any) -> bool:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
             return False
-        return value >= low and (high is None or value <= high)
+        return int(value) >= low and (high is None or int(value) <= high)
 
     return Rule(phrase, allows)
 
@@ -60,12 +60,13 @@ def real(
     def allows(value: Any) -> bool:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
             return False
-        above = value > low if open_low else value >= low
-        below = value < high if open_high else value <= high
         try:
-            return bool(above and below and math.isfinite(value))
+            number = float(value)
         except OverflowError:  # an int beyond float64
             return False
+        above = number > low if open_low else number >= low
+        below = number < high if open_high else number <= high
+        return above and below and math.isfinite(number)
 
     return Rule(phrase, allows)
 

@@ -1,5 +1,6 @@
 """The thread pool: every item once, errors raised, no deadlock when nested, alive after a fork."""
 
+import itertools
 import multiprocessing
 import os
 import threading
@@ -144,7 +145,7 @@ def test_blocks_of_more_items_than_32_bits_hold():
     parts = blocks(3 * 2**40, 7)
     assert parts[0][0] == 0
     assert parts[-1][1] == 3 * 2**40
-    assert all(a[1] == b[0] for a, b in zip(parts[:-1], parts[1:]))
+    assert all(a[1] == b[0] for a, b in itertools.pairwise(parts))
 
 
 # ---------------------------------------------------------------------- effective_jobs

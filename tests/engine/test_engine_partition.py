@@ -170,9 +170,7 @@ def test_set_bits_writes_one_bit_per_category():
         takes = rng.integers(0, 3, size=(2, n_codes)).astype(np.uint8)
         words = (n_codes + 31) // 32
         bits = np.zeros(2 * words, np.uint32)
-        set_bits(
-            takes, np.full(2, n_codes), np.array([0, 1]), bits, np.array([0, words], np.int64)
-        )
+        set_bits(takes, np.full(2, n_codes), np.array([0, 1]), bits, np.array([0, words], np.int64))
         for k in range(2):
             shown = [(int(bits[k * words + (c >> 5)]) >> (c & 31)) & 1 for c in range(n_codes)]
             np.testing.assert_array_equal(shown, np.where(takes[k] == 2, k, takes[k]))

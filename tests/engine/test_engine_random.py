@@ -45,7 +45,11 @@ def test_the_first_bits_never_change():
     """A model fitted with a seed must be the same in every version: these numbers are a promise."""
     out = np.empty(3, np.uint64)
     _bits(np.uint64(0), out)
-    assert [f"{v:016x}" for v in out] == ["e220a8397b1dcdaf", "6e789e6aa1b965f4", "06c45d188009454f"]
+    assert [f"{v:016x}" for v in out] == [
+        "e220a8397b1dcdaf",
+        "6e789e6aa1b965f4",
+        "06c45d188009454f",
+    ]
 
 
 def test_uniform_is_even_and_inside_the_unit_interval():
@@ -105,5 +109,5 @@ def test_seeds_follow_scikit_learns_rule():
     assert seed_from(generator) != seed_from(generator)
     seeds = [seed_from(i) for i in range(200)]
     assert len(set(seeds)) == 200
-    assert 0 <= min(seeds)
+    assert min(seeds) >= 0
     assert max(seeds) < 2**64

@@ -237,4 +237,4 @@ def test_variance_of_an_offset_keeps_its_digits():
     _, _, impurity = _statistic(y, stat.SQUARED).describe(
         _positions(100), np.array([0]), np.array([100])
     )
-    assert impurity[0] == pytest.approx(np.var((y - 1e9)), rel=1e-6)
+    assert impurity[0] == pytest.approx(np.var(y - 1e9), rel=1e-6)

@@ -86,7 +86,9 @@ def _random_rows(rng, n: int) -> np.ndarray:
     return X
 
 
-def _answer(tree: Tree, kind: int, feature: int, threshold: float, bits_start: int, x: float) -> int:
+def _answer(
+    tree: Tree, kind: int, feature: int, threshold: float, bits_start: int, x: float
+) -> int:
     if kind == THRESHOLD:
         return int(x > threshold)
     inside, _ = tree.categories_of(bits_start, feature)

@@ -1,9 +1,10 @@
 """`@kernel`: how a plain Python function becomes compiled code.
 
 Every kernel is an ordinary module-level function on arrays and numbers. It is compiled by Numba on
-first use, runs without the GIL, checks no bounds and follows strict IEEE arithmetic (no fastmath), so
-that a sum means the same thing on every machine. With ``NUMBA_DISABLE_JIT=1`` a kernel is the Python
-function itself and can be stepped through; with ``NUMBA_BOUNDSCHECK=1`` every index is checked.
+first use, runs without the GIL, checks no bounds and follows strict IEEE arithmetic: no fastmath, so
+that a sum means the same thing on every machine, and a division by zero gives inf or nan. With
+``NUMBA_DISABLE_JIT=1`` a kernel is the Python function itself and can be stepped through; with
+``NUMBA_BOUNDSCHECK=1`` every index is checked.
 
 Compiled code is kept on disk. Numba only notices an edit in the file a function stands in, not in the
 functions it calls, so the cache directory carries a hash of all engine sources and the version:
@@ -30,6 +31,7 @@ import arboretum
 __all__ = ["cache_directory", "inline", "kernel"]
 
 F = TypeVar("F", bound=Callable)
+_OPTIONS = {"nogil": True, "error_model": "numpy"}
 
 
 def cache_directory() -> Path:
@@ -91,12 +93,12 @@ def kernel(function: F) -> F:
     if numba.config.DISABLE_JIT:
         return _interpreted(function)
     if _CACHE is None:
-        return numba.njit(nogil=True)(function)
+        return numba.njit(**_OPTIONS)(function)
     # Numba takes its cache directory from a global setting at decoration: lend it ours.
     theirs = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = _CACHE
     try:
-        return numba.njit(nogil=True, cache=True)(function)
+        return numba.njit(**_OPTIONS, cache=True)(function)
     finally:
         numba.config.CACHE_DIR = theirs
 
@@ -105,9 +107,9 @@ def inline(function: F) -> F:
     """Compile ``function`` into its callers; for small helpers inside hot loops."""
     if numba.config.DISABLE_JIT:
         return _interpreted(function)
-    return numba.njit(nogil=True, inline="always")(function)
+    return numba.njit(**_OPTIONS, inline="always")(function)
 
 
 def _interpreted(function: F) -> F:
-    """Return the Python function itself; its integers wrap around in silence, as compiled ones do."""
-    return np.errstate(over="ignore")(function)
+    """Return the Python function itself, its arithmetic as silent as that of compiled code."""
+    return np.errstate(all="ignore")(function)

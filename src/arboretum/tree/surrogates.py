@@ -98,7 +98,7 @@ class SurrogateFinder:
             self._try_list(positions, batch, side, f) for f in self.store.list_features if free[f]
         ]
         for j, f in enumerate(self.store.code_features):
-            if not free[f]:
+            if not free[f] or not self.store.n_codes[j]:  # no value at all: nothing to ask
                 continue
             find = self._try_category if self.store.categorical[j] else self._try_codes
             tried.append(find(positions, batch, side, j, int(f)))
