@@ -18,6 +18,7 @@ import numpy as np
 
 from arboretum.engine import parallel
 from arboretum.engine.codes import bin_codes, codes_from_list
+from arboretum.engine.jit import writable
 from arboretum.engine.order import MISSING, NEW, POSITION, sort_column
 from arboretum.engine.random_split import Values
 
@@ -91,7 +92,7 @@ def store_columns(
 
     def values_of(feature: int) -> np.ndarray:
         values = matrix.column(feature)
-        return values if rows is None else values[rows]
+        return writable(values) if rows is None else values[rows]
 
     def sort(slot: int) -> None:
         values = values_of(numeric[slot])

@@ -28,7 +28,7 @@ import numpy as np
 
 import arboretum
 
-__all__ = ["cache_directory", "inline", "kernel"]
+__all__ = ["cache_directory", "inline", "kernel", "writable"]
 
 F = TypeVar("F", bound=Callable)
 _OPTIONS = {"nogil": True, "error_model": "numpy"}
@@ -108,6 +108,14 @@ def inline(function: F) -> F:
     if numba.config.DISABLE_JIT:
         return _interpreted(function)
     return numba.njit(**_OPTIONS, inline="always")(function)
+
+
+def writable(array: np.ndarray) -> np.ndarray:
+    """Return the array, C-contiguous, or a copy if it is read-only.
+
+    To Numba a read-only array is another type, for which every kernel would be compiled anew.
+    """
+    return np.require(array, requirements=["C", "W"])
 
 
 def _interpreted(function: F) -> F:

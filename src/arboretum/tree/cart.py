@@ -107,7 +107,7 @@ class CARTClassifier(ClassifierMixin, TreeEstimator):
     def _learn_target(
         self, y: Any, sample_weight: Any, n_rows: int
     ) -> tuple[Target, np.ndarray | None]:
-        from arboretum.tree.criterion import Target
+        from arboretum.tree.criterion import make_target
 
         name = type(self).__name__
         classes, codes, one = encode_classes(y, n_rows=n_rows, estimator_name=name)
@@ -117,8 +117,7 @@ class CARTClassifier(ClassifierMixin, TreeEstimator):
         w = weights(sample_weight, n_rows)
         if self.class_weight is not None:
             w = limits.with_class_weight(self.class_weight, classes, codes, w)
-        target = Target(codes, np.array([len(c) for c in classes]), np.empty(0) if w is None else w)
-        return target, w
+        return make_target(codes, np.array([len(c) for c in classes]), w), w
 
     def _loss(self, truth: np.ndarray, value: np.ndarray) -> np.ndarray:
         return (value.argmax(axis=2) != truth).astype(np.float64)
@@ -250,7 +249,7 @@ class CARTRegressor(RegressorMixin, TreeEstimator):
     def _learn_target(
         self, y: Any, sample_weight: Any, n_rows: int
     ) -> tuple[Target, np.ndarray | None]:
-        from arboretum.tree.criterion import Target
+        from arboretum.tree.criterion import make_target
 
         values, one = numbers(y, n_rows=n_rows, estimator_name=type(self).__name__)
         limits.check_scale(values)
@@ -259,7 +258,7 @@ class CARTRegressor(RegressorMixin, TreeEstimator):
         self.n_outputs_ = values.shape[1]
         self._one_output = one
         w = weights(sample_weight, n_rows)
-        return Target(values, None, np.empty(0) if w is None else w), w
+        return make_target(values, None, w), w
 
     def _loss(self, truth: np.ndarray, value: np.ndarray) -> np.ndarray:
         error = value[:, :, 0] - truth

@@ -28,6 +28,7 @@ class Layout:
     """A tree's arrays as the walking kernels read them; made once per tree."""
 
     def __init__(self, tree: Tree) -> None:
+        from arboretum.engine.jit import writable
         from arboretum.engine.walk import Paths
 
         leaf = tree.is_leaf
@@ -35,13 +36,13 @@ class Layout:
         s = tree.surrogates
         empty = np.zeros(0, np.int64)
         self.paths: Paths = Paths(
-            kind=tree.kind,
+            kind=writable(tree.kind),
             feature=np.where(leaf, 0, tree.feature).astype(np.int32),
             threshold=np.where(tree.kind == THRESHOLD, tree.threshold, np.inf),
             first_child=np.where(leaf, np.arange(len(tree)), tree.first_child).astype(np.int32),
             missing_child=np.where(leaf, 0, tree.missing_child).astype(np.int32),
-            bits_start=tree.bits_start,
-            bits=tree.bits,
+            bits_start=writable(tree.bits_start),
+            bits=writable(tree.bits),
             n_codes=np.array([len(c.categories or ()) for c in tree.schema.columns], np.int64),
             surrogate_start=empty if s is None else s.start,
             surrogate_kind=np.zeros(0, np.uint8) if s is None else s.kind,
@@ -67,6 +68,7 @@ def _layout(tree: Tree) -> Layout:
 
 def leaves_of(tree: Tree, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
     """Return the leaf every row of an encoded table reaches."""
+    from arboretum.engine.jit import writable
     from arboretum.engine.walk import walk, walk_general
 
     layout = _layout(tree)
@@ -74,7 +76,7 @@ def leaves_of(tree: Tree, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
 
     def go(block: tuple[int, int]) -> None:
         lo, hi = block
-        X = matrix.rows(lo, hi)
+        X = writable(matrix.rows(lo, hi))
         if layout.plain:
             walk(layout.paths.threshold, layout.link, X, out[lo:hi])
         else:
@@ -88,6 +90,7 @@ def paths_of(tree: Tree, matrix: Matrix, n_jobs: int = 1) -> csr_matrix:
     """Return the (rows × nodes) indicator matrix of the nodes every row passes."""
     from scipy.sparse import csr_matrix
 
+    from arboretum.engine.jit import writable
     from arboretum.engine.walk import path_general
 
     layout = _layout(tree)
@@ -96,7 +99,7 @@ def paths_of(tree: Tree, matrix: Matrix, n_jobs: int = 1) -> csr_matrix:
 
     def go(block: tuple[int, int]) -> None:
         lo, hi = block
-        path_general(layout.paths, matrix.rows(lo, hi), length[lo:hi], nodes[lo:hi])
+        path_general(layout.paths, writable(matrix.rows(lo, hi)), length[lo:hi], nodes[lo:hi])
 
     _run_blocks(go, matrix, n_jobs)
     indices = nodes[np.arange(width) < length[:, None]]
