@@ -24,6 +24,7 @@ from arboretum.engine.count_moment import scan_counts_moment
 from arboretum.engine.drawn import Drawing, draw_channels, draw_moment
 from arboretum.engine.found import Best, Found, no_best
 from arboretum.engine.histogram import Columns, make_counter, scan_counts
+from arboretum.engine.jit import writable
 from arboretum.engine.moment import XLOGX
 from arboretum.engine.order import sort_column
 from arboretum.engine.partition import partition_lists
@@ -38,6 +39,7 @@ __all__ = [
     "Statistic",
     "Target",
     "make_statistic",
+    "make_target",
 ]
 
 CLASSIFICATION = {"gini": stat.GINI, "entropy": stat.ENTROPY, "log_loss": stat.ENTROPY}
@@ -76,6 +78,11 @@ class Target:
         """All weights are whole numbers and add up to less than 2^53: they are summed exactly."""
         w = self.weights
         return bool(len(w) == 0 or (np.all(w == np.floor(w)) and w.sum() < 2.0**53))
+
+
+def make_target(y: np.ndarray, classes: np.ndarray | None, weights: np.ndarray | None) -> Target:
+    """Return the target as kernels take it."""
+    return Target(writable(y), classes, np.empty(0) if weights is None else writable(weights))
 
 
 @dataclass(frozen=True)
