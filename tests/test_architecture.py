@@ -43,7 +43,7 @@ _ORDER = ["errors", "parameters", "data", "engine", "tree", "explain io", "cli"]
 RANK = {room: rank for rank, rooms in enumerate(_ORDER) for room in rooms.split()}
 
 # model.save(path) is a method, so one import points the other way; it happens when it is called.
-ALLOWED = {("arboretum.tree.cart", "arboretum.io.native")}
+ALLOWED = {("arboretum.tree.estimator", "arboretum.io.native")}
 
 
 def _is_type_checking(node: ast.AST) -> bool:

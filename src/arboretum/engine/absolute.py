@@ -207,7 +207,7 @@ def search_absolute(lists, columns, targets, nodes, rules, found, best):
             everything = 0.0
             for i in range(count):
                 everything += weight[entries[lo + i] & POSITION] if len(weight) else 1.0
-            scale = math.ldexp(1.0, nodes.weight_shift[k] - nodes.sum_shift[k])
+            scale = math.ldexp(1.0, int(nodes.weight_shift[k] - nodes.sum_shift[k]))
             order = (
                 signs[j, k % signs.shape[1]], nodes.lower[k] * scale, nodes.upper[k] * scale, bounded
             )  # fmt: skip

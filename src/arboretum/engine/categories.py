@@ -119,7 +119,9 @@ def scan_categories(codes, rows, row, nodes, columns, rules, table, counter, fou
             best, place, side = _all_subsets(counter, n, slot, weight, count, nodes, k, how, table)
         elif not subsets:
             best, place, side = walk_codes(counter, n, slot, weight, count, nodes, k, how, table)
-        found.score[k], found.cut[k], found.missing_left[k] = best * known, place, side
+        if best > 0.0:
+            best *= known
+        found.score[k], found.cut[k], found.missing_left[k] = best, place, side
 
 
 @kernel

@@ -154,7 +154,7 @@ def scan_channels(entries, start, end, row, nodes, k, sign, rules, table, room):
             entries, start, row, nodes, k, first, last, (gone_weight * side, weight), left, total,
             (criterion, outputs, sign, bounded), table,
         )  # fmt: skip
-        if score * known > best:
+        if score >= 0.0 and score * known > best:
             best, best_place, best_side = score * known, place, side
     return best, best_place, best_side
 

@@ -88,8 +88,6 @@ def scan_counts_moment(codes, rows, row, nodes, columns, rules, table, found):
                 ):  # fmt: skip
                     best, cut, best_side = score, np.int64(c), side
         found.constant[k] = met + (missing > 0 and not skip_missing) < 2
-        found.score[k], found.cut[k], found.missing_left[k] = (
-            best * (w / all_weight),
-            cut,
-            best_side,
-        )
+        if best > 0.0:
+            best *= w / all_weight
+        found.score[k], found.cut[k], found.missing_left[k] = best, cut, best_side

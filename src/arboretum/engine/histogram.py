@@ -212,4 +212,6 @@ def scan_counts(codes, rows, row, nodes, columns, rules, table, counter, found):
         found.constant[k] = n + (slot >= 0) < 2
         best, place, side = walk_codes(counter, n, slot, weight, count, nodes, k, how, table)
         cut = counter.seen[place - 1] if place > 0 else np.int64(0)
-        found.score[k], found.cut[k], found.missing_left[k] = best * known, cut, side
+        if best > 0.0:
+            best *= known
+        found.score[k], found.cut[k], found.missing_left[k] = best, cut, side

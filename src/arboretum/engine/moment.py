@@ -197,7 +197,7 @@ def scan_moment(entries, start, end, row, nodes, k, sign, rules, table):
             score, place = _walk_plain(
                 entries, row.number, start, first, last, before, (weight, total)
             )
-        if score * known > best:
+        if score >= 0.0 and score * known > best:
             best, best_place, best_side = score * known, place, side
     return best, best_place, best_side
 

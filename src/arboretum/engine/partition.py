@@ -108,7 +108,7 @@ def move_rows(rows, start, end, side, new_position, spare):
         lo, hi = start[k], end[k]
         n_left = 0
         for p in range(lo, hi):
-            n_left += side[p]
+            n_left += np.int64(side[p])
         left, right = lo, lo + n_left
         middle[k] = right
         for p in range(lo, hi):

@@ -36,6 +36,7 @@ __all__ = [
 
 GINI, ENTROPY, SQUARED, POISSON, FRIEDMAN, ABSOLUTE = 0, 1, 2, 3, 4, 5
 _SUM_BITS = 61
+_WEIGHT_BITS = 53  # float64 holds every difference of two weights: none is rounded to 0
 
 
 class Rows(NamedTuple):
@@ -78,8 +79,8 @@ def _weigh_node(rows, start, end, weights, whole, out, shift_out, k):
     total = 0.0
     for p in range(start, end):
         total += weights[rows[p]]
-    shift = 0 if whole else _SUM_BITS - exponent_above(total)
-    scale = math.ldexp(1.0, shift)
+    shift = 0 if whole else _WEIGHT_BITS - exponent_above(total)
+    scale = math.ldexp(1.0, int(shift))
     on_grid = np.int64(0)
     for p in range(start, end):
         v = np.int64(math.floor(weights[rows[p]] * scale + 0.5))
@@ -103,7 +104,7 @@ def prepare_classes(rows, labels, offsets, weights, whole, min_weight, row, node
         )
         nodes.weight[k] = on_grid
         nodes.min_weight[k] = np.int64(
-            math.ceil(min_weight * math.ldexp(1.0, nodes.weight_shift[k]))
+            math.ceil(min_weight * math.ldexp(1.0, int(nodes.weight_shift[k])))
         )
         for c in range(nodes.total.shape[1]):
             nodes.total[k, c] = 0
@@ -127,7 +128,7 @@ def prepare_binary(rows, labels, weights, whole, min_weight, row, nodes):
         shift = nodes.weight_shift[k]
         nodes.sum_shift[k] = shift
         nodes.centre[k, 0] = 0.0
-        nodes.min_weight[k] = np.int64(math.ceil(min_weight * math.ldexp(1.0, shift)))
+        nodes.min_weight[k] = np.int64(math.ceil(min_weight * math.ldexp(1.0, int(shift))))
         total = np.int64(0)
         if len(row.weight):
             for p in range(start, end):
@@ -152,7 +153,7 @@ def prepare_numbers(rows, y, weights, whole, min_weight, from_zero, row, nodes):
         )
         nodes.weight[k] = on_grid
         nodes.min_weight[k] = np.int64(
-            math.ceil(min_weight * math.ldexp(1.0, nodes.weight_shift[k]))
+            math.ceil(min_weight * math.ldexp(1.0, int(nodes.weight_shift[k])))
         )
         largest = 0.0
         for o in range(y.shape[1]):
@@ -168,7 +169,7 @@ def prepare_numbers(rows, y, weights, whole, min_weight, from_zero, row, nodes):
         shift = _SUM_BITS - exponent_above(largest) - exponent_above(total_weight)
         shift = min(shift, 1000) if largest > 0.0 else 0
         nodes.sum_shift[k] = shift
-        scale = math.ldexp(1.0, shift)
+        scale = math.ldexp(1.0, int(shift))
         for o in range(y.shape[1]):
             centre = nodes.centre[k, o]
             total = np.int64(0)

@@ -233,6 +233,7 @@ class _Grower:
         split = self.divider.carry_out(self.positions, batch, divisions, self.side)
         start, end = batch.nodes.start, batch.nodes.end
         middle = move_rows(self.positions, start, end, self.side, self.new_position, self.spare)
+        assert np.all((start < middle) & (middle < end)), "a division left one side empty"
         self.statistic.follow((start, middle, end, self.new_position, self.spare))
         children = self._describe_children(batch, split, middle)
         self.nodes.divide(batch.ids, children[::2], split, divisions.gain)
