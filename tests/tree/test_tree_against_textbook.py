@@ -256,6 +256,27 @@ HARD = {
         ("ordinal", "numeric", "numeric"),
         {"surrogates": 1},
     ),
+    # the best cut lies inside a run of one class, whose beginning is too light a side
+    "a run cut short": Problem(
+        np.arange(28.0)[:, None],
+        np.array([int(c) for c in "1221101011112212111110012111"]),
+        np.full(28, 2.0),
+        ("numeric",),
+        {"min_weight_fraction_leaf": 0.115, "max_depth": 1},
+    ),
+    # weights are fractions and there are categories: the bounds of the answers need the same scale
+    "bounds": Problem(
+        np.column_stack(
+            [
+                [7, 2, 0, 2, 3, 7, 4, 0, 3, 5, 7, 6, 8, 1.0],
+                [0, 1, 1, 0, 0, 1, 0, 1, 0, 0, 1, 0, 1, 1],
+            ]
+        ),
+        np.array([0, 1, 0, 0, 0, 0, 1, 0, 1, 1, 0, 1, 1, 0]),
+        np.array([5, 1, 4, 1, 7, 2, 4, 7, 4, 5, 4, 6, 5, 5]) / 4,
+        ("numeric", "categorical"),
+        {"monotonic_cst": (1, 0)},
+    ),
     # each side must weigh 1.2: a single row of weight 1 is too light
     "least weight without weights": Problem(
         np.array([[-0.5], [-0.4], [-2.4], [1.8], [1.1], [-0.3]]),

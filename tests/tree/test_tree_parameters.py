@@ -325,7 +325,7 @@ BAD = {
 CLASSIFIER_BAD = {
     "criterion": ("'gini', 'entropy' or 'log_loss'", ["squared_error", "Gini", None, 1, "mse"]),
     "class_weight": (
-        "a dict, a list of dicts, 'balanced' or None or 'balanced' or None",
+        "a dict, a list of dicts or 'balanced' or None",
         ["balance", 2, (1, 2), True],
     ),
 }

@@ -57,7 +57,7 @@ class CARTClassifier(ClassifierMixin, TreeEstimator):
     _rules: ClassVar = {
         "criterion": p.one_of("gini", "entropy", "log_loss"),
         **SHARED_RULES,
-        "class_weight": p.text_or("a dict, a list of dicts, 'balanced' or None", dict, list)
+        "class_weight": p.text_or("a dict, a list of dicts", dict, list)
         | p.one_of("balanced", None),
     }
 

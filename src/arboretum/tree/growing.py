@@ -268,13 +268,15 @@ class _Grower:
         """Keep both children's values inside their parent's bounds, and apart from each other."""
         which = value.shape[2] - 1  # the last class' share, or the number itself
         clipped = np.clip(value[:, 0, which], bounds[:, 0], bounds[:, 1])
-        value[:, 0, which] = clipped
-        if value.shape[2] == 2:
-            value[:, 0, 0] = 1.0 - clipped
         middle = clipped[::2] / 2 + clipped[1::2] / 2
         up, down = sign > 0, sign < 0
         bounds[::2, 1][up] = bounds[1::2, 0][up] = middle[up]
         bounds[::2, 0][down] = bounds[1::2, 1][down] = middle[down]
+        # rows placed by surrogates may have turned the order round: both then answer the middle
+        clipped = np.clip(clipped, bounds[:, 0], bounds[:, 1])
+        value[:, 0, which] = clipped
+        if value.shape[2] == 2:
+            value[:, 0, 0] = 1.0 - clipped
 
     def _partition_lists(
         self, start: np.ndarray, middle: np.ndarray, end: np.ndarray, keep: np.ndarray

@@ -45,6 +45,10 @@ def growth(model: Any, schema: Schema, target: Target, n_rows: int) -> Growth:
 
     n_features = schema.n_features
     total = float(target.weights.sum()) if len(target.weights) else float(len(target.y))
+    min_weight = model.min_weight_fraction_leaf * total
+    min_rows = count_of(model.min_samples_leaf, n_rows)
+    if not len(target.weights):  # a row weighs 1
+        min_rows = max(min_rows, ceil(min_weight))
     drawn = n_drawn(model.max_features, n_features)
     random = model.splitter == "random"
     return Growth(
@@ -52,8 +56,8 @@ def growth(model: Any, schema: Schema, target: Target, n_rows: int) -> Growth:
         random_splits=random,
         max_depth=model.max_depth,
         min_samples_split=max(2, count_of(model.min_samples_split, n_rows)),
-        min_samples_leaf=count_of(model.min_samples_leaf, n_rows),
-        min_weight_leaf=model.min_weight_fraction_leaf * total,
+        min_samples_leaf=min_rows,
+        min_weight_leaf=min_weight,
         max_features=drawn if drawn < n_features else None,
         max_leaf_nodes=model.max_leaf_nodes,
         min_impurity_decrease=float(model.min_impurity_decrease),
