@@ -42,7 +42,7 @@ def _poisson_score(left, total, left_weight, weight, outputs):
     gain = 0.0
     for c in range(len(left)):
         t, l = np.float64(total[c]), np.float64(left[c])  # noqa: E741
-        r = t - l
+        r = np.float64(total[c] - left[c])  # whole numbers: nothing left is exactly 0
         if l <= 0.0 or r <= 0.0:
             return REFUSED
         gain += l * math.log(l / n_left) + r * math.log(r / (n - n_left)) - t * math.log(t / n)

@@ -76,7 +76,12 @@ def _scan(entries, start, end, row, nodes, k, rules, table, left):
             if entropy:
                 after = entries[start + cut]
                 alone = e & NEW and cut + 1 < count and entries[start + cut + 1] & NEW
-                if first < cut < last and alone and row.label[after & POSITION, 0] == c:
+                if (
+                    least == 1
+                    and first < cut < last
+                    and alone
+                    and row.label[after & POSITION, 0] == c
+                ):
                     continue  # both neighbours are single rows of one class: inside a run
                 gain = (_entropy(left, total, on_left, weight, table) + same) / (weight * _LN2)
                 score = max(gain, 0.0)

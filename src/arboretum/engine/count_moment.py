@@ -78,7 +78,9 @@ def scan_counts_moment(codes, rows, row, nodes, columns, rules, table, found):
                     continue
                 if heavy < least or weight - heavy < least:
                     continue
-                score = moment_score(np.float64(left), np.float64(heavy), t, w, form, table)
+                score = moment_score(
+                    np.float64(left), np.float64(heavy), np.float64(total - left), t, w, form, table
+                )
                 if score > best and not (
                     bounded
                     and breaks_order(

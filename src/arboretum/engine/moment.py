@@ -63,12 +63,15 @@ def first_missing(entries, start, end):
 
 
 @inline
-def moment_score(left_sum, left_weight, total, weight, form, table):
-    """Return the impurity decrease of a cut from its sums, or -1 where it is forbidden."""
+def moment_score(left_sum, left_weight, right_sum, total, weight, form, table):
+    """Return the impurity decrease of a cut from its sums, or -1 where it is forbidden.
+
+    The right sum is the exact difference of whole numbers: where nothing is left it is exactly 0.
+    """
     if form == SQUARES:
         d = left_sum - left_weight * (total / weight)
         return d * d / (left_weight * (weight - left_weight))
-    right_sum, right_weight = total - left_sum, weight - left_weight
+    right_weight = weight - left_weight
     if form == INFORMATION:
         gain = (
             xlogx(left_sum, table) + xlogx(left_weight - left_sum, table)
@@ -106,7 +109,7 @@ def breaks_order(left_sum, left_weight, total, weight, sign, lower, upper):
 @inline
 def _walk_plain(entries, number, start, first, last, before, whole):
     """Rows of weight 1, squared error: the loop most time is spent in."""
-    weight, total = whole
+    weight, total = np.float64(whole[0]), np.float64(whole[1])
     mean = total / weight
     best, place = REFUSED, np.int64(0)
     running = before[1]
@@ -127,7 +130,7 @@ def _walk_plain(entries, number, start, first, last, before, whole):
 def _walk_full(entries, start, row, nodes, k, first, last, before, whole, how, table):
     """Weights, other scores and monotone constraints."""
     heavy, running = before
-    weight, total = whole
+    weight, total = np.float64(whole[0]), np.float64(whole[1])
     least = np.float64(max(nodes.min_weight[k], 1))
     form, sign, bounded = how
     best, place = REFUSED, np.int64(0)
@@ -140,7 +143,8 @@ def _walk_full(entries, start, row, nodes, k, first, last, before, whole, how, t
         on_left, sum_left = np.float64(heavy), np.float64(running)
         if on_left < least or weight - on_left < least:
             continue
-        score = moment_score(sum_left, on_left, total, weight, form, table)
+        sum_right = np.float64(whole[1] - running)
+        score = moment_score(sum_left, on_left, sum_right, total, weight, form, table)
         if score > best and not (
             bounded
             and breaks_order(sum_left, on_left, total, weight, sign, nodes.lower[k], nodes.upper[k])
@@ -178,12 +182,12 @@ def scan_moment(entries, start, end, row, nodes, k, sign, rules, table):
         p = entries[i] & POSITION
         gone_sum += np.int64(row.number[p, 0])
         gone_weight += row.weight[p] if len(row.weight) else np.int64(1)
-    weight, total = np.float64(nodes.weight[k]), np.float64(nodes.total[k, 0])
+    weight, total = nodes.weight[k], nodes.total[k, 0]
     known = 1.0
     if skip_missing and gone_weight:
-        total -= np.float64(gone_sum)
-        known = (weight - np.float64(gone_weight)) / weight
-        weight -= np.float64(gone_weight)
+        total -= gone_sum
+        known = np.float64(weight - gone_weight) / np.float64(weight)
+        weight -= gone_weight
     best, best_place, best_side = REFUSED, np.int64(0), 0
     for side in range(2 if present < count and not skip_missing else 1):
         first, last = cut_range(count, present, min_leaf, side, skip_missing)

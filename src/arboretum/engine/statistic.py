@@ -103,6 +103,7 @@ def prepare_classes(rows, labels, offsets, weights, whole, min_weight, row, node
             rows, start, end, weights, whole, row.weight, nodes.weight_shift, k
         )
         nodes.weight[k] = on_grid
+        nodes.sum_shift[k] = nodes.weight_shift[k]  # the channels are weights
         nodes.min_weight[k] = np.int64(
             math.ceil(min_weight * math.ldexp(1.0, int(nodes.weight_shift[k])))
         )
