@@ -39,8 +39,11 @@ class Matrix(ABC):
         return self.shape[1]
 
     @abstractmethod
-    def column(self, f: int) -> np.ndarray:
-        """Return column ``f`` as a contiguous float64 array. Do not write to it."""
+    def column(self, f: int, out: np.ndarray | None = None) -> np.ndarray:
+        """Return column ``f`` as a contiguous float64 array. Do not write to it.
+
+        ``out``: n_rows float64 that may be used if the column has to be copied.
+        """
 
     @abstractmethod
     def rows(self, lo: int, hi: int) -> np.ndarray:
@@ -60,6 +63,13 @@ class Matrix(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.n_rows} rows × {self.n_columns} columns)"
+
+
+def _contiguous(values: np.ndarray, out: np.ndarray | None) -> np.ndarray:
+    if out is None or (values.dtype == np.float64 and values.flags.c_contiguous):
+        return np.ascontiguousarray(values, dtype=np.float64)
+    out[:] = values
+    return out
 
 
 class DenseMatrix(Matrix):
@@ -82,8 +92,8 @@ class DenseMatrix(Matrix):
     def shape(self) -> tuple[int, int]:
         return self.values.shape
 
-    def column(self, f: int) -> np.ndarray:
-        return np.ascontiguousarray(self.values[:, f], dtype=np.float64)
+    def column(self, f: int, out: np.ndarray | None = None) -> np.ndarray:
+        return _contiguous(self.values[:, f], out)
 
     def rows(self, lo: int, hi: int) -> np.ndarray:
         return np.ascontiguousarray(self.values[lo:hi], dtype=np.float64)
@@ -115,8 +125,8 @@ class FrameMatrix(Matrix):
     def shape(self) -> tuple[int, int]:
         return len(self.columns[0]), len(self.columns)
 
-    def column(self, f: int) -> np.ndarray:
-        return np.ascontiguousarray(self.columns[f], dtype=np.float64)
+    def column(self, f: int, out: np.ndarray | None = None) -> np.ndarray:
+        return _contiguous(self.columns[f], out)
 
     def rows(self, lo: int, hi: int) -> np.ndarray:
         lo, hi, _ = slice(lo, hi).indices(self.n_rows)
@@ -172,11 +182,12 @@ class SparseMatrix(Matrix):
             self._by_row = self._by_column.tocsr()
         return self._by_row
 
-    def column(self, f: int) -> np.ndarray:
+    def column(self, f: int, out: np.ndarray | None = None) -> np.ndarray:
         entries = self.by_column
         f = range(self.n_columns)[f]
         lo, hi = entries.indptr[f], entries.indptr[f + 1]
-        values = np.full(self.n_rows, 0.0 if self.fill is None else self.fill[f])
+        values = np.empty(self.n_rows) if out is None else out
+        values[:] = 0.0 if self.fill is None else self.fill[f]
         values[entries.indices[lo:hi]] = entries.data[lo:hi]
         return values
 

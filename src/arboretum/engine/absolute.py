@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from arboretum.engine.found import FROM_LIST, REFUSED, keep_better
-from arboretum.engine.jit import inline, kernel
+from arboretum.engine.jit import inline, kernel, subkernel
 from arboretum.engine.moment import cut_range, first_missing
 from arboretum.engine.order import NEW, POSITION
 
@@ -43,7 +43,7 @@ def prepare_absolute(rows, y, weights, target_list, output, start, end, place, v
                 weight[p] = weights[rows[p]]
 
 
-@kernel
+@subkernel
 def _add(tree, i, n, amount):
     i += 1
     while i <= n:
@@ -51,7 +51,7 @@ def _add(tree, i, n, amount):
         i += i & -i
 
 
-@kernel
+@subkernel
 def _descend(whole, part, sign, n, top, weight, upper):
     """Return the place of the lower (or upper) median of a set, and the weight before it.
 
@@ -71,7 +71,7 @@ def _descend(whole, part, sign, n, top, weight, upper):
     return min(at, n - 1), below
 
 
-@kernel
+@subkernel
 def _sum_before(whole, part, sign, at):
     total = 0.0
     while at > 0:
@@ -80,7 +80,7 @@ def _sum_before(whole, part, sign, at):
     return total
 
 
-@kernel
+@subkernel
 def _error(trees, sign, n, top, weight, total, values, lo, output):
     """Return the absolute error of a set; see `_descend`."""
     whole_w, whole_s, part_w, part_s = trees
@@ -90,7 +90,7 @@ def _error(trees, sign, n, top, weight, total, values, lo, output):
     return median * below_w - below_s + (total - below_s) - median * (weight - below_w)
 
 
-@kernel
+@subkernel
 def _median(trees, sign, n, top, weight, values, lo, output):
     """Return the mean of the lower and the upper median of a set."""
     low, _ = _descend(trees[0], trees[2], sign, n, top, weight, False)
@@ -98,7 +98,7 @@ def _median(trees, sign, n, top, weight, values, lo, output):
     return values[lo + low, output] / 2.0 + values[lo + high, output] / 2.0
 
 
-@kernel
+@subkernel
 def _errors_along(entries, lo, last, n, targets, output, trees, state, order, errors):
     """Add both sides' absolute error at every cut 1..last of one output to ``errors``.
 
@@ -130,7 +130,7 @@ def _errors_along(entries, lo, last, n, targets, output, trees, state, order, er
                 errors[cut] = np.inf
 
 
-@kernel
+@subkernel
 def _load(entries, targets, lo, n, count, output, present, side, trees):
     """Fill the trees of one output: n rows, and the missing ones where they stand on the left."""
     place, values, weight = targets
@@ -154,7 +154,7 @@ def _load(entries, targets, lo, n, count, output, present, side, trees):
     return all_w, all_s, left_w, left_s
 
 
-@kernel
+@subkernel
 def _whole_error(trees, n, state, values, lo, output):
     """Absolute error of the node itself."""
     top = 1

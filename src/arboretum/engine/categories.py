@@ -12,15 +12,15 @@ Categories have no order; a search gives them one and cuts it, or tries all subs
 import numpy as np
 
 from arboretum.engine.found import REFUSED
-from arboretum.engine.histogram import count_codes, known_part, score_left, sort_seen, walk_codes
-from arboretum.engine.jit import kernel
+from arboretum.engine.histogram import count_codes, known_part, sort_seen, walk_codes
+from arboretum.engine.jit import kernel, subkernel
 
 __all__ = ["EXHAUSTIVE", "choose_categories", "rank_categories", "scan_categories"]
 
 EXHAUSTIVE = 10  # with so many categories in a node every subset is tried
 
 
-@kernel
+@subkernel
 def _principal_axis(counter, n, total, weight, axis, step):
     """Power iteration for the first principal component of the categories' mean channels."""
     channels = len(axis)
@@ -47,13 +47,13 @@ def _principal_axis(counter, n, total, weight, axis, step):
             axis[c] = step[c] / norm
 
 
-@kernel
+@subkernel
 def _one_axis(channels, outputs, labels):
     """Tell whether one number orders the categories best: one target, or two classes."""
     return channels == 1 or (channels == 2 and labels and outputs == 1)
 
 
-@kernel
+@subkernel
 def _order(counter, n, total, weight, one_axis, subsets):
     """Put the categories met into the order they are cut (by code if every subset is tried)."""
     channels = len(total)
@@ -69,30 +69,6 @@ def _order(counter, n, total, weight, one_axis, subsets):
             along += axis[c] * (counter.sums[code, c] / w)
         counter.key[i] = np.float64(code) if subsets else along
     sort_seen(counter.seen, counter.key, n)
-
-
-@kernel
-def _all_subsets(counter, n, slot, weight, count, nodes, k, how, table):
-    """Try every subset of the n codes; the last code stays right, so none is tried twice."""
-    best, place, best_side = REFUSED, np.int64(0), 0
-    left, seen, sums = counter.left, counter.seen, counter.sums
-    for side in range(2 if slot >= 0 else 1):
-        for subset in range(0 if side else 1, 1 << (n - 1)):
-            heavy, n_left = np.int64(0), np.int64(0)
-            for c in range(len(left)):
-                left[c] = sums[slot, c] if side else 0
-            if side:
-                heavy, n_left = counter.weights[slot], counter.counts[slot]
-            for i in range(n - 1):
-                if (subset >> i) & 1:
-                    for c in range(len(left)):
-                        left[c] += sums[seen[i], c]
-                    heavy += counter.weights[seen[i]]
-                    n_left += counter.counts[seen[i]]
-            score = score_left(heavy, n_left, counter, weight, count, nodes, k, how, table)
-            if score > best:
-                best, place, best_side = score, np.int64(subset), side
-    return best, place, best_side
 
 
 @kernel
@@ -115,10 +91,10 @@ def scan_categories(codes, rows, row, nodes, columns, rules, table, counter, fou
         weight, count, known, slot = known_part(counter, nodes, k, gone, skip_missing)
         found.constant[k] = n + (slot >= 0) < 2
         best, place, side = REFUSED, np.int64(0), 0
-        if subsets and n > 0:
-            best, place, side = _all_subsets(counter, n, slot, weight, count, nodes, k, how, table)
-        elif not subsets:
-            best, place, side = walk_codes(counter, n, slot, weight, count, nodes, k, how, table)
+        if n > 0:
+            best, place, side = walk_codes(
+                counter, n, slot, weight, count, nodes, k, how, table, subsets
+            )
         if best > 0.0:
             best *= known
         found.score[k], found.cut[k], found.missing_left[k] = best, place, side

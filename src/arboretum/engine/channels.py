@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from arboretum.engine.found import FROM_LIST, REFUSED, keep_better
-from arboretum.engine.jit import inline, kernel
+from arboretum.engine.jit import inline, kernel, subkernel
 from arboretum.engine.moment import breaks_order, cut_range, first_missing, xlogx
 from arboretum.engine.order import NEW, POSITION
 from arboretum.engine.statistic import ENTROPY, FRIEDMAN, GINI, POISSON
@@ -27,7 +27,7 @@ __all__ = ["channel_score", "scan_channels", "search_channels"]
 _LN2 = math.log(2.0)
 
 
-@kernel
+@subkernel
 def _entropy_score(left, total, left_weight, weight, outputs, table):
     right_weight = weight - left_weight
     gain = outputs * (xlogx(weight, table) - xlogx(left_weight, table) - xlogx(right_weight, table))
@@ -36,7 +36,7 @@ def _entropy_score(left, total, left_weight, weight, outputs, table):
     return max(gain / (np.float64(weight) * _LN2 * outputs), 0.0)
 
 
-@kernel
+@subkernel
 def _poisson_score(left, total, left_weight, weight, outputs):
     n, n_left = np.float64(weight), np.float64(left_weight)
     gain = 0.0

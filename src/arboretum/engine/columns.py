@@ -10,8 +10,10 @@ A search over lists costs about 5 ns per row, column and level; over codes about
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -90,19 +92,25 @@ def store_columns(
     lists = np.empty((0 if only_codes else len(numeric), n), np.uint32)
     few: dict[int, tuple[_Table, np.ndarray]] = {}  # numeric features kept as codes
 
-    def values_of(feature: int) -> np.ndarray:
-        values = matrix.column(feature)
+    scratch: SimpleQueue[np.ndarray] = SimpleQueue()  # one for each thread
+    for _ in range(min(threads, len(numeric))):
+        scratch.put(_returned(2 * n))
+
+    def values_of(feature: int, out: np.ndarray | None = None) -> np.ndarray:
+        values = matrix.column(feature, out)
         return writable(values) if rows is None else values[rows]
 
     def sort(slot: int) -> None:
-        values = values_of(numeric[slot])
+        room = scratch.get()
+        values = values_of(numeric[slot], room[:n].view(np.float64) if rows is None else None)
         entries = np.empty(n, np.uint32) if only_codes else lists[slot]
-        distinct = sort_column(values, entries)
+        distinct = sort_column(values, entries, room[n:])
         if only_codes or distinct <= min(FEW, n // _REPEATS):
             table = _value_table(entries, values, distinct, max_bins)
             codes = np.empty(n, _smallest_dtype(len(table.low)))
             codes_from_list(entries, table.code_of_value, len(table.low), codes)
             few[numeric[slot]] = table, codes
+        scratch.put(room)
 
     parallel.run(sort, range(len(numeric)), threads)
     coded = [f for f, c in enumerate(columns) if c.kind == "categorical" or f in few]
@@ -131,6 +139,16 @@ def store_columns(
         categorical=np.array([table is None for table in tables], dtype=np.bool_),
         values=_join_tables(tables),
     )
+
+
+def _returned(n: int) -> np.ndarray:
+    """Return n uint64 of scratch that goes back to the system at once when it is dropped.
+
+    The allocator would keep it, in pieces that the nodes of a tree do not fit into.
+    """
+    if n < 1 << 16:
+        return np.empty(n, np.uint64)
+    return np.frombuffer(mmap.mmap(-1, 8 * n), np.uint64)
 
 
 class _Table(NamedTuple):

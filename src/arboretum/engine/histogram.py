@@ -17,7 +17,7 @@ import numpy as np
 
 from arboretum.engine.channels import channel_score
 from arboretum.engine.found import REFUSED
-from arboretum.engine.jit import inline, kernel
+from arboretum.engine.jit import inline, kernel, subkernel
 from arboretum.engine.moment import breaks_order
 
 __all__ = ["Columns", "Counter", "count_codes", "make_counter", "scan_counts"]
@@ -69,7 +69,7 @@ def _meet(counter, c, tag, gone, n):
     return n + 1
 
 
-@inline
+@subkernel
 def count_codes(codes, index, rows, row, start, end, gone, tag, counter):
     """Add up the rows of one node per code; return how many codes other than missing it holds."""
     stamp, counts, weights, sums = counter.stamp, counter.counts, counter.weights, counter.sums
@@ -101,7 +101,7 @@ def count_codes(codes, index, rows, row, start, end, gone, tag, counter):
     return n
 
 
-@inline
+@subkernel
 def sort_seen(seen, key, n):
     """Sort the codes met by key, then code (Shell sort)."""
     gap = 1
@@ -118,7 +118,7 @@ def sort_seen(seen, key, n):
         gap //= 3
 
 
-@inline
+@subkernel
 def score_left(heavy, n_left, counter, weight, count, nodes, k, how, table):
     """Score the division of node k whose left side is in ``counter.left``, or refuse it."""
     min_leaf, criterion, outputs, sign, labels = how
@@ -160,25 +160,42 @@ def known_part(counter, nodes, k, gone, skip_missing):
 
 
 @inline
-def walk_codes(counter, n, slot, weight, count, nodes, k, how, table):
-    """Cut the n codes after each of them in their order; return (score, codes left, missing left)."""
+def _move(counter, code, sign):
+    """Bring a code to the left side (sign 1) or take it away again (-1)."""
+    for c in range(len(counter.left)):
+        counter.left[c] += sign * counter.sums[code, c]
+    return sign * counter.weights[code], sign * counter.counts[code]
+
+
+@subkernel
+def walk_codes(counter, n, slot, weight, count, nodes, k, how, table, subsets):
+    """Cut the n codes after each of them in their order, or try every subset of them.
+
+    Subsets follow the Gray code: each differs from the one before in one code. The last code stays
+    right, so none is tried twice. Returns (score, codes left or bit mask of them, missing left).
+    """
     best, place, best_side = REFUSED, np.int64(0), 0
-    left, seen, sums = counter.left, counter.seen, counter.sums
     for side in range(2 if slot >= 0 else 1):
+        for c in range(len(counter.left)):
+            counter.left[c] = 0
         heavy, n_left = np.int64(0), np.int64(0)
-        for c in range(len(left)):
-            left[c] = sums[slot, c] if side else 0
         if side:
-            heavy, n_left = counter.weights[slot], counter.counts[slot]
-        for i in range(n if slot >= 0 and not side else n - 1):
-            code = seen[i]
-            for c in range(len(left)):
-                left[c] += sums[code, c]
-            heavy += counter.weights[code]
-            n_left += counter.counts[code]
+            heavy, n_left = _move(counter, slot, 1)
+        last = (1 << (n - 1)) - 1 if subsets else (n if slot >= 0 and not side else n - 1)
+        for step in range(0 if side and subsets else 1, last + 1):
+            i, mask = step - 1, step
+            if subsets:
+                i, mask = 0, step ^ (step >> 1)
+                while step and not (step >> i) & 1:
+                    i += 1
+            if step:
+                sign = 1 if not subsets or (mask >> i) & 1 else -1
+                w, rows = _move(counter, counter.seen[i], sign)
+                heavy += w
+                n_left += rows
             score = score_left(heavy, n_left, counter, weight, count, nodes, k, how, table)
-            if score > best:
-                best, place, best_side = score, np.int64(i + 1), side
+            if score > best or (score == best and side == best_side and mask < place):
+                best, place, best_side = score, np.int64(mask), side
     return best, place, best_side
 
 
@@ -210,7 +227,7 @@ def scan_counts(codes, rows, row, nodes, columns, rules, table, counter, found):
         sort_seen(counter.seen, counter.key, n)
         weight, count, known, slot = known_part(counter, nodes, k, gone, skip_missing)
         found.constant[k] = n + (slot >= 0) < 2
-        best, place, side = walk_codes(counter, n, slot, weight, count, nodes, k, how, table)
+        best, place, side = walk_codes(counter, n, slot, weight, count, nodes, k, how, table, False)
         cut = counter.seen[place - 1] if place > 0 else np.int64(0)
         if best > 0.0:
             best *= known

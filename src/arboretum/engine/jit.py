@@ -28,10 +28,10 @@ import numpy as np
 
 import arboretum
 
-__all__ = ["cache_directory", "inline", "kernel", "writable"]
+__all__ = ["cache_directory", "inline", "kernel", "subkernel", "writable"]
 
 F = TypeVar("F", bound=Callable)
-_OPTIONS = {"nogil": True, "error_model": "numpy"}
+_OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
 def cache_directory() -> Path:
@@ -90,15 +90,25 @@ _CACHE = _writable_cache()
 
 def kernel(function: F) -> F:
     """Compile ``function`` on first use; it runs without the GIL and is cached on disk."""
+    return _compiled(function)
+
+
+def subkernel(function: F) -> F:
+    """Compile ``function`` for other kernels to call; Python itself cannot, which saves a wrapper."""
+    return _compiled(function, no_cpython_wrapper=True)
+
+
+def _compiled(function: F, **options: bool) -> F:
     if numba.config.DISABLE_JIT:
         return _interpreted(function)
+    options = _OPTIONS | options
     if _CACHE is None:
-        return numba.njit(**_OPTIONS)(function)
+        return numba.njit(**options)(function)
     # Numba takes its cache directory from a global setting at decoration: lend it ours.
     theirs = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = _CACHE
     try:
-        return numba.njit(**_OPTIONS, cache=True)(function)
+        return numba.njit(**options, cache=True)(function)
     finally:
         numba.config.CACHE_DIR = theirs
 

@@ -30,8 +30,10 @@ _ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 _LONGEST_RUN = 64
 
 
-def sort_column(values: np.ndarray, out: np.ndarray) -> int:
+def sort_column(values: np.ndarray, out: np.ndarray, keys: np.ndarray | None = None) -> int:
     """Write the entries of a float64 column (NaN is missing) to ``out``; return its distinct values.
+
+    ``keys`` is scratch, as many uint64 as there are values.
 
     >>> out = np.empty(5, np.uint32)
     >>> sort_column(np.array([3.0, 1.5, np.nan, 1.5, 7.0]), out)
@@ -41,7 +43,7 @@ def sort_column(values: np.ndarray, out: np.ndarray) -> int:
     """
     n = len(values)
     row_bits = max(1, int(n - 1).bit_length())
-    keys = np.empty(n, np.uint64)
+    keys = np.empty(n, np.uint64) if keys is None else keys
     _pack(values.view(np.uint64), values, np.uint64(row_bits), keys)
     keys.sort()
     distinct = _unpack(keys, values, np.uint64(row_bits), out)

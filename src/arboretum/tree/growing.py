@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
+from queue import SimpleQueue
 
 import numpy as np
 
@@ -113,6 +114,9 @@ class _Grower:
         self.positions = np.arange(n, dtype=np.uint32)
         self.new_position = np.empty(n, np.uint32)
         self.spare = np.empty(n, np.uint32)
+        self.spares: SimpleQueue[np.ndarray] = SimpleQueue()  # one for each thread
+        for k in range(min(how.n_jobs, max(len(store.list_slots), 1))):
+            self.spares.put(np.empty(n, np.uint32) if k else self.spare)
         self.side = np.empty(n, np.uint8)
         most = 2 * n if how.max_depth is None else min(2 * n, 2 ** (how.max_depth + 1))
         self.nodes = NodeTable(target.outputs, self.statistic.n_values, most)
@@ -193,7 +197,7 @@ class _Grower:
         bounds = np.array([[-np.inf, np.inf]])
         ids = self.nodes.add(
             start=start, end=end, value=value, weight=weight, impurity=impurity,
-            key=seed, bounds=bounds,
+            key=seed, bounds=bounds, depth=np.zeros(1),
         )  # fmt: skip
         return ids[self._worth_searching(ids)]
 
@@ -255,13 +259,10 @@ class _Grower:
         if self.searcher.draws:
             more["key"] = np.empty(2 * k, np.uint64)
             child_keys(batch.keys, more["key"])
-        depth = (
-            self.nodes.depth[batch.ids[0]] + 1
-            if self.how.max_leaf_nodes is None
-            else (np.repeat(self.nodes.depth[batch.ids] + 1, 2))
-        )
+        if self.how.max_depth is not None:
+            more["depth"] = np.repeat(self.nodes.depth[batch.ids] + 1, 2)
         return self.nodes.add(
-            start=start, end=end, value=value, weight=weight, impurity=impurity, depth=depth, **more
+            start=start, end=end, value=value, weight=weight, impurity=impurity, **more
         )
 
     def _bound_children(self, sign: np.ndarray, value: np.ndarray, bounds: np.ndarray) -> None:
@@ -290,11 +291,12 @@ class _Grower:
         threads = 1 if work < _SERIAL else self.how.n_jobs
 
         def partition(block: tuple[int, int]) -> None:
-            spare = self.spare if threads == 1 else np.empty(int((end - start).max()), np.uint32)
+            spare = self.spares.get()
             partition_lists(
                 self.store.lists, slots[block[0] : block[1]], start, middle, end, keep,
                 self.new_position, spare,
             )  # fmt: skip
+            self.spares.put(spare)
 
         parallel.run(
             partition, parallel.blocks(len(slots), 2 * threads if threads > 1 else 1), threads

@@ -33,7 +33,7 @@ _FIELDS: dict[str, tuple[Any, tuple[int, ...], Any]] = {  # name -> dtype, shape
 }
 _FIRST_ROOM = 1 << 22
 # allocated, but not written until a node needs them: an unwritten page takes no memory
-_RARE = ("key", "bounds", "bits_start")
+_RARE = ("depth", "key", "bounds", "bits_start")
 
 
 class NodeTable:
@@ -103,7 +103,10 @@ class NodeTable:
 
         def finish(name: str) -> np.ndarray:
             array = arrays.pop(name)
-            return array[: self.size].copy() if 2 * self.size < len(array) else array[: self.size]
+            array.resize(
+                (self.size, *array.shape[1:]), refcheck=False
+            )  # in place: nothing is copied
+            return array
 
         for name in ("depth", "key", "bounds"):
             del arrays[name]
