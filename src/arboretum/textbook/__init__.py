@@ -2,10 +2,15 @@
 
 Read in this order; each file builds on the ones before it and on nothing else of the package:
 
-    impurity.py   how mixed is a set of rows? Gini, entropy, variance and their relatives
-    splits.py     every split of a node, what it gains, and which one is best
-    cart.py       split, and split again: growing a tree, asking it
-    pruning.py    cut back what does not pay; let cross-validation say how far
+    impurity.py       how mixed is a set of rows? Gini, entropy, variance and their relatives
+    splits.py         every split of a node, what it gains, and which one is best
+    cart.py           split, and split again: growing a tree, asking it
+    pruning.py        cut back what does not pay; let cross-validation say how far
+    id3.py            categories: one branch per value, by information gain
+    discretize.py     numbers into bins, by quantiles or by what a cut tells about the classes
+    c45_splits.py     gain ratio, thresholds, groups of categories, and who may compete
+    c45.py            growing with cases that go several ways at once where a value is missing
+    c45_pruning.py    collapse, pessimistic errors, raising; pruning on cases held out
 
 Speed is no aim here. Every function returns the figures on the way (counts, impurities, the gain of
 every candidate split), so a fitted tree can be checked by hand, and the compiled engine against it.
@@ -20,6 +25,21 @@ x <= 2.5: 2 | 2, gain 0.500
 x <= 3.5: 3 | 1, gain 0.167
 """
 
+from arboretum.textbook.c45 import C45Node, grow_c45, predict_c45, predict_proba_c45
+from arboretum.textbook.c45_pruning import (
+    collapse_c45,
+    extra_errors,
+    prune_c45,
+    prune_reduced_error,
+    upper_limit,
+)
+from arboretum.textbook.c45_splits import (
+    C45Candidate,
+    C45Settings,
+    C45Test,
+    c45_candidates,
+    split_information,
+)
 from arboretum.textbook.cart import (
     Surrogate,
     TextbookNode,
@@ -28,6 +48,17 @@ from arboretum.textbook.cart import (
     predict_proba,
     route,
     surrogates,
+)
+from arboretum.textbook.discretize import bin_codes, mdl_cuts, quantile_cuts
+from arboretum.textbook.id3 import (
+    Cases,
+    ID3Candidate,
+    ID3Node,
+    gather_cases,
+    grow_id3,
+    id3_candidates,
+    predict_id3,
+    predict_proba_id3,
 )
 from arboretum.textbook.impurity import (
     conditional_entropy,
@@ -40,25 +71,50 @@ from arboretum.textbook.pruning import choose_alpha, prune, pruning_path, tree_s
 from arboretum.textbook.splits import Candidate, Question, Rules, candidates, choose
 
 __all__ = [
+    "C45Candidate",
+    "C45Node",
+    "C45Settings",
+    "C45Test",
     "Candidate",
+    "Cases",
+    "ID3Candidate",
+    "ID3Node",
     "Question",
     "Rules",
     "Surrogate",
     "TextbookNode",
+    "bin_codes",
+    "c45_candidates",
     "candidates",
     "choose",
     "choose_alpha",
+    "collapse_c45",
     "conditional_entropy",
     "entropy",
+    "extra_errors",
+    "gather_cases",
     "gini",
     "grow",
+    "grow_c45",
+    "grow_id3",
+    "id3_candidates",
     "impurity_decrease",
     "information_gain",
+    "mdl_cuts",
     "predict",
+    "predict_c45",
+    "predict_id3",
     "predict_proba",
+    "predict_proba_c45",
+    "predict_proba_id3",
     "prune",
+    "prune_c45",
+    "prune_reduced_error",
     "pruning_path",
+    "quantile_cuts",
     "route",
+    "split_information",
     "surrogates",
     "tree_score",
+    "upper_limit",
 ]

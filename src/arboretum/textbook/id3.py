@@ -1,0 +1,304 @@
+"""ID3: ask the attribute that tells most about the class, one branch per value, and repeat.
+
+    grow_id3                        until the node is pure or no attribute is worth asking:
+      H(D), H(D|A), g(D, A)           the entropy, what is left of it, the gain (impurity.py)
+      candidates                      every attribute with its gain and a verdict
+      {D_v}                           the rows of each value v go on, the attribute is used up
+
+                      outlook?                       the tree of the play-tennis rows
+            sunny /   overcast |   \\ rain
+          humidity?         yes         wind?
+      high /   \\ normal        weak /   \\ strong
+        no       yes               yes       no
+
+Attributes are categories, held as codes 0, 1, ...; NaN is missing and counts as one more value. Only
+values met at a node have a branch; a row with another value gets the node's own answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from arboretum.textbook.impurity import InformationGain, class_weights, information_gain
+
+__all__ = [
+    "TIE",
+    "Cases",
+    "ID3Candidate",
+    "ID3Node",
+    "first_largest",
+    "gather_cases",
+    "grow_id3",
+    "id3_candidates",
+    "majority",
+    "predict_id3",
+    "predict_proba_id3",
+]
+
+TIE = 1e-9  # figures closer than this differ by rounding only
+
+
+# ---------------------------------------------------------------------- the cases
+@dataclass(frozen=True, eq=False)
+class Cases:
+    """Rows with their classes and weights; ``n_values`` says what the columns hold."""
+
+    X: np.ndarray
+    y: np.ndarray
+    w: np.ndarray
+    n_values: tuple[int, ...]  # per column: 0 for numbers, else how many categories there are
+    n_classes: int
+
+    def at(self, rows: np.ndarray, w: np.ndarray) -> Cases:
+        """Return some of the rows, with weights of their own."""
+        return replace(self, X=self.X[rows], y=self.y[rows], w=w)
+
+    @property
+    def counts(self) -> np.ndarray:
+        """The weight of every class."""
+        return class_weights(self.y, self.w, self.n_classes)
+
+
+def gather_cases(
+    X: ArrayLike,
+    y: ArrayLike,
+    w: ArrayLike | None,
+    n_values: ArrayLike | None,
+    n_classes: int | None = None,
+) -> Cases:
+    """Check the data, fill in what is left open, and leave out the rows of weight zero."""
+    X, codes = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    w = np.ones(len(codes)) if w is None else np.asarray(w, dtype=np.float64)
+    if X.ndim != 2 or not len(X) == len(codes) == len(w) or not (np.all(w >= 0) and np.any(w > 0)):
+        shapes = f"X {X.shape}, y {codes.shape} and w {w.shape}"
+        raise ValueError(f"{shapes} need the same number of rows, weights ≥ 0 and one weight > 0")
+    if codes.ndim != 1 or not np.all((codes >= 0) & (codes == np.floor(codes))):
+        raise ValueError("y needs class indices 0, 1, ...; encode the labels first")
+    sizes = np.zeros(X.shape[1]) if n_values is None else np.asarray(n_values)
+    if sizes.shape != (X.shape[1],) or np.any(sizes < 0):
+        raise ValueError(f"n_values needs one number ≥ 0 per column of X, got {n_values!r}")
+    for column, size in enumerate(sizes):
+        known = X[~np.isnan(X[:, column]), column]
+        if size and not np.all((known >= 0) & (known < size) & (known == np.floor(known))):
+            raise ValueError(f"column {column} needs category codes 0 to {int(size) - 1}, or NaN")
+    n_met = int(codes.max()) + 1
+    n_classes = n_met if n_classes is None else n_classes
+    if n_met > n_classes:
+        raise ValueError(f"y has class {n_met - 1}, but there are only {n_classes} classes")
+    used = w > 0
+    kinds = tuple(int(size) for size in sizes)
+    return Cases(X[used], codes[used].astype(np.int64), w[used], kinds, n_classes)
+
+
+def majority(counts: np.ndarray, own: int | None = None) -> int:
+    """Return the heaviest class; of equals ``own`` if it is one of them, else the first.
+
+    >>> majority(np.array([1.0, 3.0, 3.0])), majority(np.array([1.0, 3.0, 3.0]), own=2)
+    (1, 2)
+    """
+    heaviest = np.flatnonzero(counts >= counts.max() - TIE * counts.sum())
+    return int(own if own is not None and own in heaviest else heaviest[0])
+
+
+def first_largest(values: ArrayLike) -> int:
+    """Return the place of the largest value, the first of those that differ by rounding only.
+
+    >>> first_largest([0.1, 0.1 + 0.2, 0.3])
+    1
+    """
+    values = np.asarray(values, dtype=np.float64)
+    return int(np.argmax(values >= values.max() - TIE))
+
+
+# ---------------------------------------------------------------------- candidates
+@dataclass(frozen=True)
+class ID3Candidate:
+    """One attribute of a node and what asking it would tell."""
+
+    feature: int
+    figures: InformationGain  # H(D), and the share and entropy of every branch
+    verdict: str = ""  # "chosen", or why not
+
+    @property
+    def gain(self) -> float:
+        """g(D, A) = H(D) - H(D|A)."""
+        return self.figures.gain
+
+
+def id3_candidates(
+    cases: Cases, features: list[int], epsilon: float = 0.0
+) -> tuple[list[ID3Candidate], int | None]:
+    """Return the table of the attributes still to ask, and which of them to ask (None: none pays).
+
+    The largest gain wins, the first column of equals, if it is more than ``epsilon``.
+
+    >>> cases = gather_cases([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 1, 1], None, [2, 2])
+    >>> table, feature = id3_candidates(cases, [0, 1])
+    >>> [(c.gain, c.verdict) for c in table], feature
+    ([(1.0, 'chosen'), (0.0, 'smaller gain')], 0)
+    """
+    table = [
+        ID3Candidate(f, information_gain(cases.y, _values(cases.X, f, cases.n_values), cases.w))
+        for f in features
+    ]
+    if not table:
+        return [], None
+    best = first_largest([c.gain for c in table])
+    pays = table[best].gain > epsilon + TIE
+    verdicts = ["smaller gain" if pays else "gain not above epsilon"] * len(table)
+    verdicts[best] = "chosen" if pays else verdicts[best]
+    table = [replace(c, verdict=verdict) for c, verdict in zip(table, verdicts)]
+    return table, table[best].feature if pays else None
+
+
+def _values(X: np.ndarray, feature: int, n_values: tuple[int, ...]) -> np.ndarray:
+    """Return the codes of a column; missing is one more value."""
+    x = X[:, feature]
+    return np.where(np.isnan(x), n_values[feature], x).astype(np.int64)
+
+
+# ---------------------------------------------------------------------- growing
+@dataclass(eq=False)
+class ID3Node:
+    """A node and how it came about."""
+
+    path: tuple[int, ...]  # the values on the way from the root
+    rows: np.ndarray = field(repr=False)  # of the cases with a weight above zero
+    counts: np.ndarray  # the weight of every class
+    n_values: tuple[int, ...] = field(repr=False)
+    stop: str = ""  # why the node is a leaf
+    candidates: list[ID3Candidate] = field(default_factory=list, repr=False)
+    feature: int | None = None  # the attribute asked
+    children: dict[int, ID3Node] = field(default_factory=dict, repr=False)  # by value
+
+    @property
+    def is_leaf(self) -> bool:
+        return not self.children
+
+    @property
+    def shares(self) -> np.ndarray:
+        """p_k, the answer of the node as a leaf."""
+        return self.counts / self.counts.sum()
+
+    def __iter__(self) -> Iterator[ID3Node]:
+        """Visit the node and all below it, parents before children, in the order of the values."""
+        yield self
+        for child in self.children.values():
+            yield from child
+
+
+def grow_id3(
+    X: ArrayLike,
+    y: ArrayLike,
+    w: ArrayLike | None = None,
+    n_values: ArrayLike | None = None,
+    *,
+    epsilon: float = 0.0,
+    max_depth: int | None = None,
+    min_samples: float = 0.0,
+) -> ID3Node:
+    """Grow an ID3 tree and return its root.
+
+    Parameters
+    ----------
+    X : array of shape (n, n_columns)
+        Category codes 0, 1, ...; NaN is missing.
+    y : array of shape (n,)
+        Class indices 0, 1, ...
+    w : array of shape (n,), optional
+        Row weights; 1 each by default. A row of weight 2 is two rows.
+    n_values : sequence of int
+        How many categories every column has.
+    epsilon : float
+        A node is left alone unless its best gain is larger, in bits.
+    max_depth : int, optional
+        How many questions a path may have.
+    min_samples : float
+        A node of less weight is left alone.
+
+    Examples
+    --------
+    >>> tree = grow_id3([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1], n_values=[2, 2])
+    >>> tree.feature, {value: child.stop or child.feature for value, child in tree.children.items()}
+    (0, {0: 'pure', 1: 1})
+    """
+    cases = gather_cases(X, y, w, n_values)
+    numeric = [column for column, size in enumerate(cases.n_values) if size == 0]
+    if numeric:
+        raise ValueError(
+            f"ID3 takes categories only, and n_values says that columns {numeric} are numbers; cut"
+            " them into bins (discretize.py), or grow C4.5 or CART"
+        )
+
+    def leaf(rows: np.ndarray, path: tuple[int, ...]) -> ID3Node:
+        counts = class_weights(cases.y[rows], cases.w[rows], cases.n_classes)
+        return ID3Node(path, rows, counts, cases.n_values)
+
+    root = leaf(np.arange(len(cases.y)), ())
+    waiting = [(root, list(range(cases.X.shape[1])))]
+    while waiting:
+        node, features = waiting.pop()
+        node.stop = _reason_to_stop(node, features, max_depth, min_samples)
+        if node.stop:
+            continue
+        here = cases.at(node.rows, cases.w[node.rows])
+        node.candidates, node.feature = id3_candidates(here, features, epsilon)
+        if node.feature is None:
+            node.stop = "no gain above epsilon"
+            continue
+        codes = _values(here.X, node.feature, cases.n_values)
+        for value in np.unique(codes).tolist():
+            node.children[value] = leaf(node.rows[codes == value], (*node.path, value))
+        left_to_ask = [f for f in features if f != node.feature]  # A - {a}
+        waiting += [(child, left_to_ask) for child in node.children.values()]
+    return root
+
+
+def _reason_to_stop(
+    node: ID3Node, features: list[int], max_depth: int | None, min_samples: float
+) -> str:
+    weight = node.counts.sum()
+    if weight - node.counts.max() <= TIE * weight:
+        return "pure"
+    if not features:
+        return "no attribute left"
+    if max_depth is not None and len(node.path) >= max_depth:
+        return "max_depth"
+    return "min_samples" if weight < min_samples - TIE else ""
+
+
+# ---------------------------------------------------------------------- prediction
+def predict_proba_id3(tree: ID3Node, X: ArrayLike) -> np.ndarray:
+    """Return the class shares of every row's last node, of shape (n, n_classes).
+
+    A row stops early where its value was not met; the node reached so far answers.
+
+    >>> tree = grow_id3([[0], [0], [1]], [0, 0, 1], n_values=[3])
+    >>> predict_proba_id3(tree, [[0], [1], [2]]).round(3).tolist()
+    [[1.0, 0.0], [0.0, 1.0], [0.667, 0.333]]
+    """
+    X = np.asarray(X, dtype=np.float64)
+    shares = np.empty((len(X), len(tree.counts)))
+    waiting = [(tree, np.arange(len(X)))]
+    while waiting:
+        node, rows = waiting.pop()
+        shares[rows] = node.shares
+        if node.feature is None:
+            continue
+        codes = _values(X[rows], node.feature, tree.n_values)
+        waiting += [(child, rows[codes == value]) for value, child in node.children.items()]
+    return shares
+
+
+def predict_id3(tree: ID3Node, X: ArrayLike) -> np.ndarray:
+    """Return the class index of every row, ties to the smallest.
+
+    >>> tree = grow_id3([[0], [0], [1]], [0, 0, 1], n_values=[3])
+    >>> predict_id3(tree, [[0], [1], [2]]).tolist()
+    [0, 1, 0]
+    """
+    return predict_proba_id3(tree, X).argmax(axis=1)
