@@ -14,6 +14,7 @@ _HOME = {
     "CARTRegressor": "arboretum.tree.cart",
     "DecisionTreeClassifier": "arboretum.tree.cart",
     "DecisionTreeRegressor": "arboretum.tree.cart",
+    "C45Classifier": "arboretum.c45.c45",
     "load": "arboretum.io.native",
     "export_text": "arboretum.explain.text",
     "export_graphviz": "arboretum.explain.graphviz",

@@ -15,7 +15,7 @@ from arboretum.engine.jit import inline, kernel
 
 __all__ = ["Paths", "path_general", "walk", "walk_general"]
 
-THRESHOLD, SUBSET = 1, 2
+THRESHOLD, SUBSET, MULTIWAY = 1, 2, 3
 
 
 class Paths(NamedTuple):
@@ -39,12 +39,16 @@ class Paths(NamedTuple):
 
 @inline
 def _answer(kind, x, threshold, bits, bits_start, n_codes):
-    """Return 0 or 1, the child a present value takes, or -1 for a code that does not exist."""
+    """Return the child a present value takes, or -1 for a code that does not exist."""
     if kind == THRESHOLD:
         return np.int64(x > threshold)
     c = np.int64(x)
     if c < 0 or c >= n_codes:
         return np.int64(-1)
+    if kind == MULTIWAY:
+        return c
+    if kind > MULTIWAY:
+        return np.int64(bits[bits_start + c])
     word = bits[bits_start + (c >> 5)]
     return np.int64(1) - np.int64((word >> np.uint32(c & 31)) & np.uint32(1))
 

@@ -33,6 +33,7 @@ MODEL_FORMAT = 1
 REGISTRY = {
     "CARTClassifier": "arboretum.tree.cart",
     "CARTRegressor": "arboretum.tree.cart",
+    "C45Classifier": "arboretum.c45.c45",
 }
 
 _KEYS = {"format", "arboretum", "model", "parameters", "schema", "state"}

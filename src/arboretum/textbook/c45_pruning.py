@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike
 
 from arboretum.textbook.c45 import C45Node, spread
 from arboretum.textbook.c45_splits import EPS
-from arboretum.textbook.id3 import TIE, first_largest, gather_cases, majority
+from arboretum.textbook.id3 import TIE, gather_cases, last_largest, majority
 
 __all__ = [
     "LIMITS",
@@ -245,8 +245,8 @@ def prune_c45(
     """Prune by pessimistic errors; return the new tree and every decision, children first.
 
     A node becomes a leaf if that is at most 0.1 errors worse than its branches and than its largest
-    branch in its place. Else the largest branch takes its place if that is at most 0.1 errors worse
-    than the branches. A branch that was raised is pruned once more, with all the cases it got; its
+    branch (the last of equals, as release 8 has it) in its place. Else the largest branch takes its
+    place if that is at most 0.1 errors worse than the branches. A branch that was raised is pruned once more, with all the cases it got; its
     nodes count these, their tables of candidates remain those of their growing.
 
     Parameters
@@ -288,7 +288,7 @@ def prune_c45(
         for child in node.children:
             child.majority = child.majority if child.weight > 0 else answer
         as_tree = sum(errors for _, errors in visited)
-        as_raised, largest = np.inf, node.children[first_largest(node.shares)]
+        as_raised, largest = np.inf, node.children[last_largest(node.shares)]
         if subtree_raising:
             as_raised = estimated_errors(largest, rows, w, confidence, limit)
         verdict = _choose(as_tree, as_leaf, as_raised)

@@ -34,6 +34,7 @@ __all__ = [
     "gather_cases",
     "grow_id3",
     "id3_candidates",
+    "last_largest",
     "majority",
     "predict_id3",
     "predict_proba_id3",
@@ -112,6 +113,11 @@ def first_largest(values: ArrayLike) -> int:
     """
     values = np.asarray(values, dtype=np.float64)
     return int(np.argmax(values >= values.max() - TIE))
+
+
+def last_largest(values: ArrayLike) -> int:
+    """Return the place of the largest value, the last of those that differ by rounding only."""
+    return len(np.asarray(values)) - 1 - first_largest(np.asarray(values)[::-1])
 
 
 # ---------------------------------------------------------------------- candidates

@@ -1,4 +1,4 @@
-"""What the estimators of a single tree share: parameters, fitting, walking, pruning and keeping.
+"""What CART's two estimators share: parameters, fitting, pruning and keeping.
 
 A classifier and a regressor differ only in how a target is encoded and in what a leaf answers; those
 few methods (`_learn_target`, `_loss`, `predict`) are theirs.
@@ -6,25 +6,21 @@ few methods (`_learn_target`, `_loss`, `predict`) are theirs.
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from arboretum import parameters as p
-from arboretum.data.schema import Schema, encode, learn_schema
+from arboretum.data.schema import Schema, learn_schema
 from arboretum.errors import DataError, ModelFileError
-from arboretum.parameters import Declared
 from arboretum.tree import limits
 from arboretum.tree.cross_pruning import PruningCurve, choose, grid, losses_along
+from arboretum.tree.model import TreeModel, whole
 from arboretum.tree.pruning import PruningPath, prune, pruning_path
 from arboretum.tree.tree import Tree
-from arboretum.tree.walking import leaves_of, paths_of
+from arboretum.tree.walking import leaves_of
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
-
     from arboretum.data.matrix import Matrix
     from arboretum.tree.criterion import Target
 
@@ -105,7 +101,7 @@ DOCUMENTATION = """
 """
 
 
-class TreeEstimator(Declared, BaseEstimator):
+class TreeEstimator(TreeModel):
     """What both estimators share; they differ in target encoding and in what a leaf answers."""
 
     # ------------------------------------------------------------------ fitting
@@ -149,13 +145,6 @@ class TreeEstimator(Declared, BaseEstimator):
             limits.check_weights(w)
         return matrix, target, w
 
-    def _take_names(self) -> None:
-        self.n_features_in_ = self.schema_.n_features
-        if self.schema_.named:
-            self.feature_names_in_ = np.array(self.schema_.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-
     def _grow(self, matrix: Matrix, target: Target, w: np.ndarray | None) -> Tree:
         """Grow a full tree; rows of weight 0 take no part."""
         from arboretum.tree.growing import grow
@@ -167,47 +156,6 @@ class TreeEstimator(Declared, BaseEstimator):
         how = limits.growth(self, self.schema_, target, n_rows)
         self.max_features_ = how.max_features or self.n_features_in_
         return grow(matrix, self.schema_, target, rows, how)
-
-    # ------------------------------------------------------------------ reading the tree
-    def _encode(self, X: Any) -> Matrix:
-        self._check_fitted()
-        return encode(self.schema_, X, unseen=self.unseen, estimator_name=type(self).__name__)
-
-    def _check_fitted(self) -> None:
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self, "tree_")
-
-    def _threads(self) -> int:
-        from arboretum.engine.parallel import effective_jobs
-
-        return effective_jobs(self.n_jobs)
-
-    def apply(self, X: Any) -> np.ndarray:
-        """Return the leaf each row reaches (its node number in `tree_`)."""
-        matrix = self._encode(X)
-        return leaves_of(self.tree_, matrix, self._threads())
-
-    def decision_path(self, X: Any) -> csr_matrix:
-        """Return the sparse (rows × nodes) matrix of the nodes each row passes."""
-        matrix = self._encode(X)
-        return paths_of(self.tree_, matrix, self._threads())
-
-    def get_depth(self) -> int:
-        """Return the depth of the tree; a lone root has depth 0."""
-        self._check_fitted()
-        return self.tree_.max_depth
-
-    def get_n_leaves(self) -> int:
-        """Return the number of leaves."""
-        self._check_fitted()
-        return self.tree_.n_leaves
-
-    @property
-    def feature_importances_(self) -> np.ndarray:
-        """Share of the impurity decrease each column brought."""
-        self._check_fitted()
-        return self.tree_.feature_importances()
 
     # ------------------------------------------------------------------ pruning
     def cost_complexity_pruning_path(
@@ -283,12 +231,6 @@ class TreeEstimator(Declared, BaseEstimator):
         return losses_along(tree, leaf, alphas, loss, row_weight[test])
 
     # ------------------------------------------------------------------ keeping
-    def save(self, path: str | Path | BinaryIO) -> None:
-        """Write the model to one file; `arboretum.load` reads it back."""
-        from arboretum.io.native import save
-
-        save(self, path)
-
     def _get_fitted_state(self) -> dict[str, Any]:
         from arboretum.tree.validation import tree_to_state
 
@@ -307,25 +249,14 @@ class TreeEstimator(Declared, BaseEstimator):
         model.schema_ = schema
         model._take_names()
         model.tree_ = tree_from_state(state["tree"], schema)
-        model.n_outputs_ = _whole(state, "n_outputs", 1)
-        model.max_features_ = _whole(state, "max_features", 1)
+        model.n_outputs_ = whole(state, "n_outputs", 1)
+        model.max_features_ = whole(state, "max_features", 1)
         if model.tree_.n_outputs != model.n_outputs_:
             raise ModelFileError("the tree and the model disagree on the number of outputs")
         return model
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
         tags.target_tags.single_output = True
         tags.target_tags.multi_output = True
         return tags
-
-
-def _whole(state: dict, name: str, least: int) -> int:
-    value = state[name]
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ModelFileError(f"{name} must be an int ≥ {least}, got {value!r}")
-    return value

@@ -29,9 +29,9 @@ from arboretum.tree.condition import Condition, format_category
 if TYPE_CHECKING:
     from arboretum.data.schema import Column, Schema
 
-__all__ = ["LEAF", "MULTIWAY", "SUBSET", "THRESHOLD", "Node", "Surrogates", "Tree"]
+__all__ = ["GROUPS", "LEAF", "MULTIWAY", "SUBSET", "THRESHOLD", "Node", "Surrogates", "Tree"]
 
-LEAF, THRESHOLD, SUBSET, MULTIWAY = 0, 1, 2, 3
+LEAF, THRESHOLD, SUBSET, MULTIWAY, GROUPS = 0, 1, 2, 3, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,17 +62,22 @@ class Tree:
     ----------
     kind : uint8 array
         LEAF, THRESHOLD (``x <= threshold`` goes to child 0), SUBSET (a category whose bit is set
-        goes to child 0) or MULTIWAY (category code ``c`` goes to child ``c``).
-    feature, first_child, missing_child : int32 arrays
+        goes to child 0), MULTIWAY (category code ``c`` goes to child ``c``; missing values may have a
+        last child of their own) or GROUPS (category code ``c`` goes to child ``bits[start + c]``).
+    feature, first_child : int32 arrays
         -1 at a leaf.
+    missing_child : int32 array
+        The child a missing value goes to; -1 at a leaf, and where it goes to all children, to each
+        by its share of the weight (C4.5's fractional cases).
     n_children : int32 array
         0 at a leaf.
     threshold : float64 array
         NaN where the node asks for no number; +inf asks "is a value present?".
     bits_start : int64 array
-        Where the node's category set begins in ``bits``; -1 for none.
+        Where the node's category set or map begins in ``bits``; -1 for none.
     bits : uint32 array
-        Category sets, one bit per category of the column, lowest bit first.
+        Category sets, one bit per category of the column, lowest bit first; category maps (GROUPS),
+        one word per category, the child it goes to.
     value : float64 array of shape (n_nodes, n_outputs, n_values)
         Class shares, or the predicted number.
     impurity, gain, weight : float64 arrays
@@ -194,6 +199,32 @@ class Tree:
             (inside if (word >> (code & 31)) & 1 else outside).append(category)
         return inside, outside
 
+    def group_of(self, start: int, feature: int, child: int) -> list:
+        """Return the categories that go to one child of a node that groups them."""
+        words = self.column(feature).categories or ()
+        goes = self.bits[start : start + len(words)]
+        return [word for word, at in zip(words, goes, strict=True) if at == child]
+
+    @cached_property
+    def spreads(self) -> bool:
+        """Whether a row that misses a value may go down several branches."""
+        return bool(np.any(~self.is_leaf & (self.missing_child < 0)))
+
+    @cached_property
+    def share(self) -> np.ndarray:
+        """Share of the siblings' weight that each node has: how missing values are spread."""
+        share = np.ones(len(self))
+        inner = np.flatnonzero(~self.is_leaf)
+        if len(inner):
+            sizes = self.n_children[inner]
+            starts = np.cumsum(sizes) - sizes
+            children = np.repeat(self.first_child[inner] - starts, sizes) + np.arange(sizes.sum())
+            whole = np.add.reduceat(self.weight[children], starts)
+            share[children] = self.weight[children] / np.repeat(
+                np.where(whole > 0, whole, 1), sizes
+            )
+        return share
+
     def condition(self, node: int, child: int) -> Condition:
         """Return what the ``child``-th child (0-based) of ``node`` hangs on."""
         feature = int(self.feature[node])
@@ -202,7 +233,12 @@ class Tree:
         missing = column.has_missing and missing_child == child
         kind, words = int(self.kind[node]), column.categories or ()
         if kind == MULTIWAY:
+            if child == len(words):
+                return Condition(feature, column.name, "is", ("missing",), False, column.kind)
             return Condition(feature, column.name, "=", (words[child],), missing, column.kind)
+        if kind == GROUPS:
+            inside = self.group_of(int(self.bits_start[node]), feature, child)
+            return Condition(feature, column.name, "in", tuple(inside), missing, column.kind)
         sides: tuple[list, list] | None = None
         if kind == SUBSET:
             sides = self.categories_of(int(self.bits_start[node]), feature)

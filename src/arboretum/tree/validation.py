@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.errors import ModelFileError
-from arboretum.tree.tree import LEAF, MULTIWAY, SUBSET, THRESHOLD, Surrogates, Tree
+from arboretum.tree.tree import GROUPS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Surrogates, Tree
 
 if TYPE_CHECKING:
     from arboretum.data.schema import Schema
@@ -163,7 +163,7 @@ def _refuse(bad: np.ndarray, problem: str, what: str = "node", numbers: Any = No
 def _check_links(tree: Tree) -> None:
     """Every node but the root is the child of exactly one node with a smaller number."""
     n = len(tree.kind)
-    _refuse(tree.kind > MULTIWAY, "is of an unknown kind")
+    _refuse(tree.kind > GROUPS, "is of an unknown kind")
     leaf = tree.kind == LEAF
     marked = (tree.first_child == -1) & (tree.n_children == 0) & (tree.missing_child == -1)
     marked &= (tree.feature == -1) & (tree.bits_start == -1) & np.isnan(tree.threshold)
@@ -173,7 +173,7 @@ def _check_links(tree: Tree) -> None:
     sizes = tree.n_children[inner].astype(np.int64)
     first = tree.first_child[inner].astype(np.int64)
     _refuse(sizes < 2, "splits but has fewer than two children", numbers=inner)
-    binary = tree.kind[inner] != MULTIWAY
+    binary = tree.kind[inner] < MULTIWAY
     _refuse(binary & (sizes != 2), "asks a yes/no question but has not two children", numbers=inner)
     _refuse(first <= inner, "has children that do not come after it", numbers=inner)
     _refuse(first + sizes > n, f"has children beyond the last node ({n - 1})", numbers=inner)
@@ -214,8 +214,16 @@ def _check_nodes(tree: Tree) -> None:
     n_categories = _check_questions(nodes, tree)
     sizes, missing = tree.n_children[inner], tree.missing_child[inner]
     multiway = nodes.kind == MULTIWAY
-    nodes.refuse(multiway & (n_categories != sizes), "has not one child per category of its column")
-    nodes.refuse((missing < 0) | (missing >= sizes), "sends missing values to no child of its own")
+    own = multiway & (sizes == n_categories + 1) & (missing == n_categories)  # a child for missing
+    nodes.refuse(
+        multiway & (n_categories != sizes) & ~own, "has not one child per category of its column"
+    )
+    nodes.refuse((missing < -1) | (missing >= sizes), "sends missing values to no child of its own")
+    everywhere = missing == -1
+    nodes.refuse(
+        everywhere & (tree.surrogates is not None), "spreads missing values but has surrogates"
+    )
+    _check_groups(nodes, sizes, n_categories, tree)
     presence = nodes.threshold == np.inf
     nodes.refuse(
         presence & (missing != 1), "asks whether a value is present but sends missing ones to 'yes'"
@@ -243,15 +251,31 @@ def _check_questions(questions: _Questions, tree: Tree) -> np.ndarray:
     rank = (threshold == np.floor(threshold)) & (threshold >= 0) & (threshold < n_categories)
     questions.refuse(finite & worded & ~rank, "has a threshold that is no rank of its column")
 
-    subset = kind == SUBSET
+    sets = (kind == SUBSET) | (kind == GROUPS)
     start = questions.bits_start
-    questions.refuse(~subset & (start != -1), "has a set of categories but asks for none")
-    questions.refuse(subset & (n_categories == 0), "asks for a category of a column without any")
-    room = len(tree.bits) - (n_categories + 31) // 32
+    questions.refuse(~sets & (start != -1), "has a set of categories but asks for none")
     questions.refuse(
-        subset & ((start < 0) | (start > room)), "has a set of categories beyond the stored bits"
+        (sets | (kind == MULTIWAY)) & ((n_categories == 0) | ordered),
+        "asks for a category of a column without any",
+    )
+    words = np.where(kind == GROUPS, n_categories, (n_categories + 31) // 32)
+    questions.refuse(
+        sets & ((start < 0) | (start > len(tree.bits) - words)),
+        "has a set of categories beyond the stored bits",
     )
     return n_categories
+
+
+def _check_groups(
+    nodes: _Questions, sizes: np.ndarray, n_categories: np.ndarray, tree: Tree
+) -> None:
+    """Every category of a node that groups them goes to one of its children."""
+    for i in np.flatnonzero(nodes.kind == GROUPS):
+        goes = tree.bits[nodes.bits_start[i] : nodes.bits_start[i] + n_categories[i]]
+        if len(goes) and int(goes.max()) >= sizes[i]:
+            raise ModelFileError(
+                f"node {nodes.numbers[i]} of the tree sends a category to no child of its own"
+            )
 
 
 def _check_numbers(tree: Tree) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.engine import parallel
-from arboretum.tree.tree import SUBSET, THRESHOLD, Tree
+from arboretum.tree.tree import LEAF, THRESHOLD, Tree
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.engine.walk import Paths
 
-__all__ = ["leaves_of", "paths_of"]
+__all__ = ["leaves_of", "paths_of", "proba_of"]
 
 _BLOCK_VALUES = 1 << 16  # values of a block: half a megabyte
 
@@ -32,7 +32,7 @@ class Layout:
         from arboretum.engine.walk import Paths
 
         leaf = tree.is_leaf
-        self.plain = not np.any(tree.kind == SUBSET) and tree.surrogates is None
+        self.plain = not np.any(tree.kind > THRESHOLD) and tree.surrogates is None
         s = tree.surrogates
         empty = np.zeros(0, np.int64)
         self.paths: Paths = Paths(
@@ -40,7 +40,7 @@ class Layout:
             feature=np.where(leaf, 0, tree.feature).astype(np.int32),
             threshold=np.where(tree.kind == THRESHOLD, tree.threshold, np.inf),
             first_child=np.where(leaf, np.arange(len(tree)), tree.first_child).astype(np.int32),
-            missing_child=np.where(leaf, 0, tree.missing_child).astype(np.int32),
+            missing_child=_heaviest(tree),
             bits_start=writable(tree.bits_start),
             bits=writable(tree.bits),
             n_codes=np.array([len(c.categories or ()) for c in tree.schema.columns], np.int64),
@@ -57,6 +57,15 @@ class Layout:
             | (p.feature.astype(np.int64) << 1)
             | p.missing_child
         )
+
+
+def _heaviest(tree: Tree) -> np.ndarray:
+    """Return the child a missing value takes; where it takes all, the heaviest (the first of equals)."""
+    goes = np.where(tree.kind == LEAF, 0, tree.missing_child).astype(np.int32)
+    for node in np.flatnonzero(goes < 0):
+        first = tree.first_child[node]
+        goes[node] = np.argmax(tree.weight[first : first + tree.n_children[node]])
+    return goes
 
 
 def _layout(tree: Tree) -> Layout:
@@ -81,6 +90,33 @@ def leaves_of(tree: Tree, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
             walk(layout.paths.threshold, layout.link, X, out[lo:hi])
         else:
             walk_general(layout.paths, X, out[lo:hi])
+
+    _run_blocks(go, matrix, n_jobs)
+    return out
+
+
+def proba_of(tree: Tree, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
+    """Return the values of the leaves every row reaches, (rows, n_values), by the share of each.
+
+    Only where a value is missing, and the tree spreads such rows, does a row reach several leaves.
+    """
+    if not tree.spreads:
+        return tree.value[leaves_of(tree, matrix, n_jobs), 0]
+    from arboretum.engine.cases import Questions
+    from arboretum.engine.jit import writable
+    from arboretum.engine.settling import spread_proba
+
+    paths = _layout(tree).paths
+    asked = Questions(
+        paths.kind, paths.feature, paths.threshold, paths.first_child, writable(tree.n_children),
+        writable(tree.missing_child), paths.bits_start, paths.bits,
+    )  # fmt: skip
+    share, value = tree.share, writable(tree.value[:, 0])
+    out = np.empty((matrix.n_rows, value.shape[1]))
+
+    def go(block: tuple[int, int]) -> None:
+        lo, hi = block
+        spread_proba(asked, share, value, writable(matrix.rows(lo, hi)), out[lo:hi])
 
     _run_blocks(go, matrix, n_jobs)
     return out

@@ -1,0 +1,224 @@
+"""C4.5 (Quinlan 1993, release 8): gain ratio, fractional cases, pruning by pessimistic errors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from arboretum import parameters as p
+from arboretum.c45.estimator import CaseTreeClassifier
+from arboretum.errors import DataError
+
+if TYPE_CHECKING:
+    from arboretum.c45.draft import Draft
+    from arboretum.c45.table import CaseTable
+    from arboretum.data.matrix import Matrix
+
+__all__ = ["C45Classifier"]
+
+
+class C45Classifier(CaseTreeClassifier):
+    """Quinlan's C4.5: multiway tests on categories, thresholds on numbers, pruned by estimated errors.
+
+    The test of largest gain ratio is asked, among those whose gain is at least average. Rows that miss
+    the asked value go down every branch, a fraction of their weight in each, in training and in
+    prediction. The grown tree is collapsed and pruned.
+
+    Parameters
+    ----------
+    confidence : float, default=0.25
+        CF of the pessimistic errors, above 0 and at most 0.5; less prunes more.
+    min_cases : float, default=2
+        Weight that at least two branches of a test need.
+    criterion : {"gain_ratio", "gain"}, default="gain_ratio"
+        What decides between the tests whose gain is at least average.
+    subset : bool, default=False
+        Group the values of a category into branches, instead of one branch for each value.
+    max_depth : int or None, default=None
+        Depth at which growing stops.
+    pruning : {"error", "reduced_error", None}, default="error"
+        By pessimistic errors on the training rows; by the errors on rows held out from growing; not.
+    subtree_raising : bool, default=True
+        Whether pruning by errors may put a node's largest branch in its place.
+    collapse : bool, default=True
+        Before pruning, make leaves of the nodes whose branches are right no more often.
+    error_limit : {"quinlan", "weka", "binomial"}, default="quinlan"
+        Formula of the pessimistic errors: release 8's, that of Weka's J48, or the exact binomial limit.
+    holdout : float, default=1/3
+        Share of the rows that `pruning="reduced_error"` holds out.
+    laplace : bool, default=False
+        Add one case of every class to a leaf before taking shares.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class; "balanced" is n / (K · count of the class).
+    categorical_features : list of names, indices or mask, or None, default=None
+        Columns to treat as categories besides those whose type says so.
+    ordinal_features : list of names or indices, dict or None, default=None
+        Columns to treat as ranks; a dict gives the order of their words.
+    unseen : {"missing", "error"}, default="missing"
+        A category first met at predict: treat as missing, with a warning, or raise an error.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the rows that reduced-error pruning holds out. Nothing else is random.
+    n_jobs : int or None, default=None
+        Threads; None and -1 use all cores. The tree does not depend on it.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The fitted tree; iterate over it to read its nodes. Weights count fractional cases.
+    schema_ : Schema
+        Names, kinds and categories of the columns.
+    classes_ : array
+        The class labels, sorted.
+    n_classes_, n_features_in_ : int
+    feature_names_in_ : array of str
+        Only if the training table had names.
+    feature_importances_ : float array
+        Share of the entropy decrease each column brought.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = C45Classifier().fit(X, y)
+    >>> model.get_n_leaves(), model.predict(X.iloc[[0, 60, 149]])
+    (5, array([0, 1, 2]))
+    >>> print(model.tree_[0].pretty())
+    petal length (cm) <= 1.9? 150 rows, gain 0.918296
+    """
+
+    _rules: ClassVar = {
+        "confidence": p.real(0, 0.5, open_low=True),
+        "min_cases": p.real(0, open_low=True),
+        "criterion": p.one_of("gain_ratio", "gain"),
+        "subset": p.flag,
+        "max_depth": p.integer(1) | p.none,
+        "pruning": p.one_of("error", "reduced_error", None),
+        "subtree_raising": p.flag,
+        "collapse": p.flag,
+        "error_limit": p.one_of("quinlan", "weka", "binomial"),
+        "holdout": p.real(0, 1, open_low=True, open_high=True),
+        "laplace": p.flag,
+        "class_weight": p.text_or("a dict", dict) | p.one_of("balanced", None),
+        "unseen": p.one_of("missing", "error"),
+        "random_state": p.seed,
+        "n_jobs": p.jobs,
+    }
+
+    def __init__(
+        self,
+        *,
+        confidence: float = 0.25,
+        min_cases: float = 2,
+        criterion: str = "gain_ratio",
+        subset: bool = False,
+        max_depth: int | None = None,
+        pruning: str | None = "error",
+        subtree_raising: bool = True,
+        collapse: bool = True,
+        error_limit: str = "quinlan",
+        holdout: float = 1 / 3,
+        laplace: bool = False,
+        class_weight: Any = None,
+        categorical_features: Any = None,
+        ordinal_features: Any = None,
+        unseen: str = "missing",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.confidence = confidence
+        self.min_cases = min_cases
+        self.criterion = criterion
+        self.subset = subset
+        self.max_depth = max_depth
+        self.pruning = pruning
+        self.subtree_raising = subtree_raising
+        self.collapse = collapse
+        self.error_limit = error_limit
+        self.holdout = holdout
+        self.laplace = laplace
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.ordinal_features = ordinal_features
+        self.unseen = unseen
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow and prune the tree.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            NumPy array, pandas, polars or pyarrow table, scipy.sparse matrix, or path of a CSV or Parquet
+            file. NaN, None and null are missing values.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,) or None
+            Fractional cases: a row of weight 2 counts as two. Rows of weight 0 are left out.
+
+        Returns
+        -------
+        self
+        """
+        matrix, codes, w = self._learn(X, y, sample_weight)
+        if self.pruning == "reduced_error":
+            draft = self._grow_with_holdout(matrix, codes, w)
+        else:
+            draft = self._grow(self._table(matrix, codes, w))
+        self.tree_ = draft.to_tree(self.schema_, laplace=bool(self.laplace))
+        return self
+
+    def _table(self, matrix: Matrix, codes: np.ndarray, w: np.ndarray) -> CaseTable:
+        from arboretum.c45.table import case_table
+
+        return case_table(matrix, self.schema_, codes, w, self.n_classes_, n_jobs=self._threads())
+
+    def _grow(self, table: CaseTable) -> Draft:
+        """Grow a tree, collapse it, and prune it by errors if that is asked for."""
+        from arboretum.c45 import pruning
+        from arboretum.c45.growing import C45Growth, grow
+        from arboretum.c45.searching import by_ratio, many_values
+
+        how = C45Growth(
+            choose=by_ratio(many_values(table), self.criterion),
+            min_cases=float(self.min_cases),
+            min_weight=2 * float(self.min_cases),
+            subset=bool(self.subset),
+            max_depth=self.max_depth,
+            n_jobs=self._threads(),
+        )
+        draft = grow(table, how)
+        if self.collapse:
+            pruning.collapse(draft)
+        if self.pruning == "error":
+            errors = pruning.Pessimism(self.error_limit, float(self.confidence))
+            pruning.prune_by_errors(draft, table, errors, raising=bool(self.subtree_raising))
+        return draft
+
+    def _grow_with_holdout(self, matrix: Matrix, codes: np.ndarray, w: np.ndarray) -> Draft:
+        from arboretum.c45.pruning import prune_by_holdout
+
+        kept, held = self._hold_out(codes)
+        draft = self._grow(self._table(matrix.take(kept), codes[kept], w[kept]))
+        prune_by_holdout(draft, self._table(matrix.take(held), codes[held], w[held]))
+        return draft
+
+    def _hold_out(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows to grow on and those to prune on, the classes in proportion."""
+        from arboretum.engine.random import seed_from
+
+        if len(codes) < 2:
+            raise DataError(
+                "reduced-error pruning holds rows out, but there is only one with a weight: "
+                "use pruning='error'"
+            )
+        rng = np.random.default_rng(seed_from(self.random_state))
+        order = rng.permutation(len(codes))
+        order = order[np.argsort(codes[order], kind="stable")]  # class by class, shuffled within
+        step = np.floor(np.arange(1, len(order) + 1) * self.holdout + 1e-9)
+        held = np.diff(step, prepend=0.0) > 0  # every so many rows, one is held out
+        if not held.any():
+            held[-1] = True
+        if held.all():
+            held[0] = False
+        return np.sort(order[~held]), np.sort(order[held])

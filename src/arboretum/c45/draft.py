@@ -1,0 +1,166 @@
+"""A tree of cases while it is grown and pruned: questions, and the class weights of every node.
+
+Children are always made after their parents, next to each other, so they have larger numbers. When it
+is finished it becomes a `Tree`, which knows shares, impurities and gains.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from arboretum.engine.cases import Questions
+from arboretum.tree.pruning import number_levels
+from arboretum.tree.tree import LEAF, Tree
+
+if TYPE_CHECKING:
+    from arboretum.data.schema import Schema
+
+__all__ = ["Draft"]
+
+
+@dataclass(eq=False)
+class Draft:
+    """See the module's text.
+
+    Attributes
+    ----------
+    asked : Questions
+        One entry per node; kind 0 is a leaf.
+    total : (nodes, classes) float64 array
+        The weight of every class.
+    count : (nodes,) int64 array
+        Cases, whole or in part.
+    """
+
+    asked: Questions
+    total: np.ndarray
+    count: np.ndarray
+    _totals: list[np.ndarray] = field(default_factory=list)
+    _counts: list[np.ndarray] = field(default_factory=list)
+    _divided: list[tuple[np.ndarray, Questions, int]] = field(default_factory=list)
+    _size: int = 0
+
+    @classmethod
+    def empty(cls, n_classes: int) -> Draft:
+        """Return a draft without nodes, to be filled with `add` and `divide` and then finished."""
+        return cls(_leaves(0), np.empty((0, n_classes)), np.empty(0, np.int64))
+
+    def add(self, total: np.ndarray, count: np.ndarray) -> np.ndarray:
+        """Append leaves; return their numbers."""
+        self._totals.append(total)
+        self._counts.append(count)
+        first, self._size = self._size, self._size + len(total)
+        return np.arange(first, self._size)
+
+    def divide(self, ids: np.ndarray, asked: Questions, first: int) -> None:
+        """Let nodes ask; their children are numbered from ``first`` on."""
+        self._divided.append((ids, asked, first))
+
+    def finish(self) -> Draft:
+        """Return the draft with all nodes in one array each."""
+        n, maps, words = self._size, [], 0
+        asked = _leaves(n)
+        for ids, q, first in self._divided:
+            for name in ("kind", "feature", "threshold", "n_children", "missing_child"):
+                getattr(asked, name)[ids] = getattr(q, name)
+            asked.first_child[ids] = q.first_child + first
+            asked.map_start[ids] = np.where(q.map_start >= 0, q.map_start + words, -1)
+            if np.any(q.map_start >= 0):
+                maps.append(q.maps)
+                words += len(q.maps)
+        if maps:
+            asked = asked._replace(maps=np.concatenate(maps))
+        return Draft(asked, np.concatenate(self._totals), np.concatenate(self._counts))
+
+    def __len__(self) -> int:
+        return len(self.asked.kind)
+
+    @property
+    def weight(self) -> np.ndarray:
+        return self.total.sum(axis=1)
+
+    @property
+    def errors(self) -> np.ndarray:
+        """Weight that a leaf in the place of each node would get wrong."""
+        return self.weight - self.total.max(axis=1)
+
+    def levels(self) -> list[np.ndarray]:
+        """Return the nodes that the root reaches, level by level."""
+        return self.branch(0)
+
+    def branch(self, root: int) -> list[np.ndarray]:
+        """Return the nodes that a node reaches, level by level, itself first."""
+        found = [np.array([root])]
+        while len(level := self.children_of(found[-1])):
+            found.append(level)
+        return found
+
+    def children_of(self, nodes: np.ndarray) -> np.ndarray:
+        """Return the children of some nodes, in order."""
+        nodes = nodes[self.asked.kind[nodes] != LEAF]
+        sizes = self.asked.n_children[nodes]
+        offsets = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return np.repeat(self.asked.first_child[nodes], sizes) + offsets
+
+    def sum_children(self, nodes: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Return, for some inner nodes, the sum of ``values`` over their children."""
+        sizes = self.asked.n_children[nodes]
+        return np.add.reduceat(values[self.children_of(nodes)], np.cumsum(sizes) - sizes)
+
+    def to_tree(self, schema: Schema, *, laplace: bool = False) -> Tree:
+        """Return the tree that the root reaches.
+
+        ``value`` holds class shares, with ``laplace`` after adding one case to every class; a leaf
+        that no case reached has those of its parent.
+        """
+        counts, weight = self.total.copy(), self.weight
+        for level in self.levels():
+            inner = level[self.asked.kind[level] != LEAF]
+            children = self.children_of(inner)
+            parent = np.repeat(inner, self.asked.n_children[inner])
+            empty = weight[children] == 0.0
+            counts[children[empty]] = counts[parent[empty]]
+        counts += float(laplace)
+        value = counts / np.maximum(counts.sum(axis=1), np.finfo(float).tiny)[:, None]
+        leaf = self.asked.kind == LEAF
+        a = self.asked
+        bits = _entropy(self.total)
+        gain, inner = np.zeros(len(self)), np.flatnonzero(~leaf)
+        if len(inner):
+            after = self.sum_children(inner, weight * bits)
+            gain[inner] = np.maximum(weight[inner] * bits[inner] - after, 0.0) / weight[0]
+        return number_levels(
+            Tree(
+                kind=a.kind,
+                feature=np.where(leaf, -1, a.feature).astype(np.int32),
+                threshold=np.where(leaf, np.nan, a.threshold),
+                first_child=np.where(leaf, -1, a.first_child).astype(np.int32),
+                n_children=np.where(leaf, 0, a.n_children).astype(np.int32),
+                missing_child=np.where(leaf, -1, a.missing_child).astype(np.int32),
+                bits_start=np.where(leaf, -1, a.map_start),
+                bits=a.maps,
+                value=value[:, None, :],
+                impurity=bits,
+                gain=gain,
+                weight=weight,
+                count=self.count,
+                schema=schema,
+            )
+        )
+
+
+def _leaves(n: int) -> Questions:
+    return Questions(
+        np.full(n, LEAF, np.uint8), np.full(n, -1, np.int32), np.full(n, np.nan),
+        np.full(n, -1, np.int32), np.zeros(n, np.int32), np.full(n, -1, np.int32),
+        np.full(n, -1, np.int64), np.zeros(0, np.uint32),
+    )  # fmt: skip
+
+
+def _entropy(total: np.ndarray) -> np.ndarray:
+    """Return the entropy of every row of weights in bits, 0 for an empty one."""
+    share = total / np.maximum(total.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    return -np.sum(share * np.log2(np.where(share > 0, share, 1.0)), axis=1) + 0.0

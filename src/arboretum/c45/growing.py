@@ -1,0 +1,213 @@
+"""Growing by C4.5 (and ID3): level by level, with fractional cases.
+
+A level is searched (searching.py), every node that found a question is divided, and the cases of its
+children make the next level. Rows that miss values multiply on the way down, so a level may be wider
+than the table; it is then divided a few nodes at a time, and their branches are finished first:
+
+    stack    [ rest of level 2 | level 3 of its first nodes | level 4 ... ]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from arboretum.c45.draft import Draft
+from arboretum.c45.searching import Level, ask, search
+from arboretum.c45.table import CaseTable
+from arboretum.engine import parallel
+from arboretum.engine.cases import (
+    TIE,
+    CaseNodes,
+    Cases,
+    Questions,
+    bits_table,
+    deal,
+    hand_on,
+    hand_on_list,
+)
+
+__all__ = ["C45Growth", "grow"]
+
+_ROOM = 1 << 22  # cases a level may hold at once, if the table itself has fewer
+_SERIAL = 1 << 15  # less work than this is not worth a second thread
+
+
+@dataclass(frozen=True)
+class C45Growth:
+    """How to grow.
+
+    Attributes
+    ----------
+    choose : callable
+        Of the gains, split informations and admissibility, (columns, nodes) each, the column to ask
+        in every node; -1 for none.
+    min_cases : float
+        Weight that two branches of a test need.
+    min_weight : float
+        Weight a node needs to be divided.
+    subset : bool
+        Group the values of a category instead of one branch for each.
+    max_depth : int or None
+    n_jobs : int
+    """
+
+    choose: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+    min_cases: float
+    min_weight: float
+    subset: bool = False
+    max_depth: int | None = None
+    n_jobs: int = 1
+
+
+@dataclass(eq=False)
+class _Divided:
+    """A level whose questions are known and whose children are still to be made."""
+
+    level: Level
+    places: np.ndarray  # of the nodes that ask, in the level
+    asked: Questions
+
+
+def grow(table: CaseTable, how: C45Growth) -> Draft:
+    """Return the full tree, neither collapsed nor pruned."""
+    return _Grower(table, how).grow()
+
+
+class _Grower:
+    def __init__(self, table: CaseTable, how: C45Growth) -> None:
+        self.table, self.how = table, how
+        self.bits = bits_table(int(min(table.weight.sum(), 1 << 20)) + 1)
+        self.draft = Draft.empty(table.n_classes)
+
+    def grow(self) -> Draft:
+        stack: list[Level | _Divided] = []
+        root = self._plant()
+        if root is not None:
+            stack.append(root)
+        while stack:
+            task = stack.pop()
+            if isinstance(task, Level):
+                chosen, found = search(self.table, task, self.how, self.bits)
+                places = np.flatnonzero(chosen >= 0)
+                if len(places):
+                    asked = ask(self.table, task, self.how, self.bits, places, chosen, found)
+                    stack.append(_Divided(task, places, asked))
+                continue
+            children, rest = self._divide(task)
+            if rest is not None:
+                stack.append(rest)
+            if children is not None:
+                stack.append(children)
+        return self.draft.finish()
+
+    def _plant(self) -> Level | None:
+        table = self.table
+        n = len(table.label)
+        total = np.bincount(table.label, table.weight, table.n_classes)[None, :]
+        ids = self.draft.add(total, np.array([n]))
+        if not self._worth(total, 0)[0]:
+            return None
+        return Level(
+            ids=ids,
+            depth=0,
+            cases=Cases(np.arange(n, dtype=np.uint32), table.label, table.weight),
+            nodes=CaseNodes(np.array([0]), np.array([n]), total, total.sum(axis=1)),
+            lists=table.order,
+            used=np.zeros((1, len(table.categorical)), np.bool_),
+        )
+
+    def _worth(self, total: np.ndarray, depth: int) -> np.ndarray:
+        """Tell which nodes are worth searching."""
+        weight = total.sum(axis=1)
+        worth = weight - total.max(axis=1) > TIE * weight
+        worth &= weight >= self.how.min_weight - TIE
+        if self.how.max_depth is not None and depth >= self.how.max_depth:
+            worth[:] = False
+        return worth
+
+    # ------------------------------------------------------------------ dividing
+    def _divide(self, task: _Divided) -> tuple[Level | None, _Divided | None]:
+        """Make the children of the first nodes of a level; return them and the rest of the level."""
+        level, table = task.level, self.table
+        branch = np.empty(len(level.cases.row), np.int32)
+        nodes, asked = level.nodes.__class__(*(a[task.places] for a in level.nodes)), task.asked
+        n_children = int(asked.n_children.sum())
+        known, rows = np.zeros(n_children), np.zeros(n_children, np.int64)
+        total = np.zeros((n_children, table.n_classes))
+        deal(table.X, level.cases, nodes, asked, branch, known, rows, total)
+
+        parent = np.repeat(np.arange(len(task.places)), asked.n_children)
+        here = (nodes.end - nodes.start) - np.add.reduceat(rows, asked.first_child)
+        size = np.where(known > 0, rows + here[parent], 0)
+        live = self._worth(total, level.depth + 1) & (size > 0)
+        wide = np.cumsum(np.where(live, size, 0))
+        room = max(_ROOM, 2 * len(table.label))
+        fits = 1 + int(np.searchsorted(wide[asked.first_child + asked.n_children - 1], room))
+        if fits < len(task.places):
+            first, rest = _cut(task, fits)
+            return self._divide(first)[0], rest
+
+        ids = self.draft.add(total, size)
+        self.draft.divide(level.ids[task.places], asked, int(ids[0]))
+        if not live.any():
+            return None, None
+        start = np.where(live, wide - size, -1)
+        more = Cases(*(np.empty(int(wide[-1]), part.dtype) for part in level.cases))
+        place = np.empty(len(branch), np.uint32)
+        hand_on(level.cases, nodes, asked, branch, known, rows, start, place, more)
+        lists = self._hand_on_lists(level, nodes, asked, branch, rows, start, place, len(more.row))
+        used = level.used[task.places]
+        multiway = asked.kind == 3
+        slot = np.searchsorted(table.categorical, asked.feature)
+        used[multiway, slot[multiway]] = True
+        return Level(
+            ids=ids[live],
+            depth=level.depth + 1,
+            cases=more,
+            nodes=CaseNodes(
+                start[live], (start + size)[live], total[live], total[live].sum(axis=1)
+            ),
+            lists=lists,
+            used=used[parent[live]],
+        ), None
+
+    def _hand_on_lists(
+        self,
+        level: Level,
+        nodes: CaseNodes,
+        asked: Questions,
+        branch: np.ndarray,
+        rows: np.ndarray,
+        start: np.ndarray,
+        place: np.ndarray,
+        n: int,
+    ) -> np.ndarray:
+        lists = np.empty((len(level.lists), n), np.uint32)
+
+        def work(slot: int) -> None:
+            cursor, last_run = np.empty(len(start), np.int64), np.empty(len(start), np.int64)
+            hand_on_list(
+                level.lists[slot], nodes, asked, branch, rows, start, place, cursor, last_run,
+                lists[slot],
+            )  # fmt: skip
+
+        parallel.run(work, range(len(lists)), self.how.n_jobs if lists.size > _SERIAL else 1)
+        return lists
+
+
+def _cut(task: _Divided, n: int) -> tuple[_Divided, _Divided]:
+    """Split a divided level after its first n nodes."""
+    parts = []
+    for some in (slice(None, n), slice(n, None)):
+        q = task.asked
+        sizes = q.n_children[some]
+        first = (np.cumsum(sizes) - sizes).astype(np.int32)
+        asked = Questions(
+            q.kind[some], q.feature[some], q.threshold[some], first, sizes,
+            q.missing_child[some], q.map_start[some], q.maps,
+        )  # fmt: skip
+        parts.append(_Divided(task.level, task.places[some], asked))
+    return parts[0], parts[1]

@@ -1,0 +1,333 @@
+"""Fractional cases: searching and dividing nodes whose rows may be in several nodes at once.
+
+C4.5 sends a row that misses the asked value down every branch, a fraction of its weight in each. So
+a node holds *cases*, each a row with a weight, and dividing a node may make more cases than it had:
+
+    node            cases (row weight)           outlook of row 7 is missing
+    outlook?        3 1   7 1   9 1   4 1
+      sunny         3 1   9 1   7 .67            known cases first, in their order, then the shared
+      rain          4 1   7 .33
+
+The cases of a level stand node behind node; the presorted list of a numeric column (order.py) holds
+their positions. A level is divided by writing the next one: each list is read once from front to back
+and handed on to the children, of which those that stay leaves receive nothing.
+
+Figures in bits come from f(x) = x log2 x: with N the weight of a node and n_c that of its classes,
+N·H = f(N) - Σ f(n_c). Comparisons leave `TIE` for rounding, since fractions are summed in any order.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from arboretum.engine.jit import inline, kernel
+from arboretum.engine.order import MISSING, NEW, POSITION
+
+__all__ = [
+    "EPS",
+    "GROUPS",
+    "MULTIWAY",
+    "THRESHOLD",
+    "TIE",
+    "CaseNodes",
+    "Cases",
+    "Questions",
+    "answer",
+    "bits_table",
+    "deal",
+    "hand_on",
+    "hand_on_list",
+    "round_down",
+    "scan_thresholds",
+    "scan_values",
+]
+
+TIE = 1e-9  # figures closer than this differ by rounding only
+EPS = 1e-3  # Quinlan's: the least split information, the slack of his comparisons
+THRESHOLD, MULTIWAY, GROUPS = 1, 3, 4  # kinds of tree nodes
+
+
+class Cases(NamedTuple):
+    """The cases of some nodes, those of a node next to each other."""
+
+    row: np.ndarray  # uint32
+    label: np.ndarray  # int32, class of the row
+    weight: np.ndarray  # float64, the fraction of the row that is here
+
+
+class CaseNodes(NamedTuple):
+    """The nodes they belong to."""
+
+    start: np.ndarray  # (k,) int64
+    end: np.ndarray  # (k,) int64
+    total: np.ndarray  # (k, classes) float64, weight of every class
+    weight: np.ndarray  # (k,) float64
+
+
+class Questions(NamedTuple):
+    """What nodes ask; as arrays of nodes, these are a tree laid out for cases."""
+
+    kind: np.ndarray  # uint8, 0 at a leaf
+    feature: np.ndarray  # int32
+    threshold: np.ndarray  # float64
+    first_child: np.ndarray  # int32
+    n_children: np.ndarray  # int32
+    missing_child: np.ndarray  # int32, -1: down every branch
+    map_start: np.ndarray  # int64, where the groups of the categories begin in `maps`
+    maps: np.ndarray  # uint32, child of each category
+
+
+def bits_table(n: int) -> np.ndarray:
+    """Return x log2 x for the whole numbers up to n, or as many as are worth keeping."""
+    x = np.arange(min(n, 1 << 20) + 1, dtype=np.float64)
+    x[1:] *= np.log2(x[1:])
+    return x
+
+
+@inline
+def bits(x, table):
+    """Return x log2 x, 0 for 0 (and for the rounding error of nothing)."""
+    if x <= 0.0:
+        return 0.0
+    i = np.int64(x)
+    if i < len(table) and x == np.float64(i):
+        return table[i]
+    return x * math.log2(x)
+
+
+@kernel
+def round_down(X, feature, order, present, value):
+    """Write the largest training value up to each of ``value``; order[f, :present[f]] is sorted."""
+    for q in range(len(value)):
+        f = feature[q, 0]
+        low, high = 0, present[feature[q, 1]]  # the answer stands before `high`
+        while high - low > 1:
+            middle = (low + high) // 2
+            if X[order[feature[q, 1], middle] & POSITION, f] <= value[q]:
+                low = middle
+            else:
+                high = middle
+        value[q] = X[order[feature[q, 1], low] & POSITION, f] + 0.0  # no -0.0
+
+
+@kernel
+def scan_thresholds(entries, cases, nodes, min_cases, table, gain, info, cut):
+    """Find the cut of largest gain of every node on one presorted list.
+
+    Writes per node the gain after the charge log2(cuts tried)/N, the split information, and the place
+    in the list where the right side begins, -1 if no cut is admissible.
+    """
+    classes = nodes.total.shape[1]
+    left, right = np.empty(classes), np.empty(classes)
+    left_bits, right_bits = np.empty(classes), np.empty(classes)
+    label, weight = cases.label, cases.weight
+    for k in range(len(nodes.start)):
+        lo, present, whole = nodes.start[k], nodes.end[k], nodes.weight[k]
+        gain[k], info[k], cut[k] = 0.0, 0.0, -1
+        for c in range(classes):
+            left[c], left_bits[c], right[c] = 0.0, 0.0, nodes.total[k, c]
+        gone = 0.0
+        while present > lo and entries[present - 1] & MISSING:
+            present -= 1
+            p = entries[present] & POSITION
+            right[label[p]] -= weight[p]
+            gone += weight[p]
+        known = whole - gone
+        if known < 2.0 * min_cases - TIE:
+            continue
+        least = max(min_cases, min(0.1 * known / classes, 25.0)) - TIE
+        left_sum, right_sum = 0.0, 0.0
+        for c in range(classes):
+            right_bits[c] = bits(right[c], table)
+            right_sum += right_bits[c]
+        before = bits(known, table) - right_sum
+        below, best, tries, best_below = 0.0, -1.0, 0, 0.0
+        for i in range(lo, present):
+            if entries[i] & NEW and below >= least and i > lo:
+                above = known - below
+                if above < least:
+                    break
+                tries += 1
+                left_now, right_now = bits(below, table), bits(above, table)
+                found = before - (left_now - left_sum) - (right_now - right_sum)
+                if found > best + TIE * whole:
+                    best, cut[k], best_below = found, i, below
+            p = entries[i] & POSITION
+            c, w = label[p], weight[p]
+            below += w
+            left[c] += w
+            right[c] -= w
+            now = bits(left[c], table)
+            left_sum += now - left_bits[c]
+            left_bits[c] = now
+            now = bits(right[c], table)
+            right_sum += now - right_bits[c]
+            right_bits[c] = now
+        if tries == 0:
+            continue
+        gain[k] = (best - math.log2(np.float64(tries))) / whole
+        if gain[k] <= TIE:
+            cut[k] = -1
+            continue
+        parts = bits(gone, table) + bits(best_below, table) + bits(known - best_below, table)
+        info[k] = (bits(whole, table) - parts) / whole
+
+
+@inline
+def count_values(codes, cases, start, end, tag, stamp, seen, counts):
+    """Add up the class weights of every code of one node; return how many codes it holds."""
+    n = 0
+    for p in range(start, end):
+        c = np.int64(codes[cases.row[p]])
+        if stamp[c] != tag:
+            stamp[c] = tag
+            seen[n] = c
+            n += 1
+            for j in range(counts.shape[1]):
+                counts[c, j] = 0.0
+        counts[c, cases.label[p]] += cases.weight[p]
+    return n
+
+
+@kernel
+def scan_values(codes, n_codes, cases, nodes, min_cases, table, gain, info, heavy):
+    """Judge, for every node, the test with one branch per category of one column.
+
+    Code ``n_codes`` means missing. Writes the gain, the split information and the number of branches
+    of weight ``min_cases`` or more.
+    """
+    classes = nodes.total.shape[1]
+    counts = np.empty((n_codes + 1, classes))
+    stamp, seen = np.full(n_codes + 1, -1), np.empty(n_codes + 1, np.int64)
+    for k in range(len(nodes.start)):
+        n = count_values(codes, cases, nodes.start[k], nodes.end[k], k, stamp, seen, counts)
+        gone, after, parts, gain[k], info[k], heavy[k] = 0.0, 0.0, 0.0, 0.0, 0.0, 0
+        for i in range(n):
+            v, inside, branch = seen[i], 0.0, 0.0
+            for c in range(classes):
+                branch += counts[v, c]
+                inside += bits(counts[v, c], table)
+            if v == n_codes:
+                gone = branch
+                continue
+            parts += bits(branch, table)
+            after += bits(branch, table) - inside
+            heavy[k] += branch >= min_cases - TIE
+        if heavy[k] < 2:
+            continue
+        inside, whole = 0.0, nodes.weight[k]
+        for c in range(classes):
+            missed = counts[n_codes, c] if stamp[n_codes] == k else 0.0
+            inside += bits(nodes.total[k, c] - missed, table)
+        gain[k] = (bits(whole - gone, table) - inside - after) / whole
+        info[k] = (bits(whole, table) - bits(gone, table) - parts) / whole
+
+
+@inline
+def answer(asked, q, x):
+    """Return the child that question q sends the value x to, -1 for all of them."""
+    if x != x:
+        return np.int64(asked.missing_child[q])
+    if asked.kind[q] == THRESHOLD:
+        return np.int64(x > asked.threshold[q])
+    if asked.kind[q] == MULTIWAY:
+        return np.int64(x)
+    return np.int64(asked.maps[asked.map_start[q] + np.int64(x)])
+
+
+@kernel
+def deal(X, cases, nodes, asked, branch, known, rows, total):
+    """Send the cases of every node to the branches of its question.
+
+    Children are numbered through (``asked.first_child``). Writes the child of each case (-1: all),
+    and per child the weight and number of known cases and the class weights, its share of the missing
+    included. Leaves ``known`` and ``rows`` of a child that no known case reaches at 0.
+    """
+    classes = total.shape[1]
+    missed = np.empty(classes)
+    for q in range(len(nodes.start)):
+        first, last = asked.first_child[q], asked.first_child[q] + asked.n_children[q]
+        for c in range(classes):
+            missed[c] = 0.0
+        for p in range(nodes.start[q], nodes.end[q]):
+            v = answer(asked, q, X[cases.row[p], asked.feature[q]])
+            w, c = cases.weight[p], cases.label[p]
+            if v < 0:
+                branch[p] = -1
+                missed[c] += w
+                continue
+            child = first + v
+            branch[p] = child
+            known[child] += w
+            rows[child] += 1
+            total[child, c] += w
+        whole = 0.0
+        for child in range(first, last):
+            whole += known[child]
+        for child in range(first, last):
+            for c in range(classes):
+                total[child, c] += missed[c] * (known[child] / whole)
+
+
+@kernel
+def hand_on(cases, nodes, asked, branch, known, rows, start, place, out):
+    """Write the cases of the children; ``start`` is where a child's begin, -1 if it needs none.
+
+    ``place``: of each case, its place among the known cases of its child or among the node's missing.
+    """
+    cursor = np.zeros(len(start), np.int64)
+    for q in range(len(nodes.start)):
+        first, last = asked.first_child[q], asked.first_child[q] + asked.n_children[q]
+        whole, missed = 0.0, 0
+        for child in range(first, last):
+            whole += known[child]
+        for p in range(nodes.start[q], nodes.end[q]):
+            child = branch[p]
+            if child >= 0:
+                place[p] = cursor[child]
+                cursor[child] += 1
+                if start[child] >= 0:
+                    at = start[child] + place[p]
+                    out.row[at], out.label[at] = cases.row[p], cases.label[p]
+                    out.weight[at] = cases.weight[p]
+                continue
+            place[p] = missed
+            missed += 1
+            for child in range(first, last):
+                if start[child] >= 0:
+                    at = start[child] + rows[child] + place[p]
+                    out.row[at], out.label[at] = cases.row[p], cases.label[p]
+                    out.weight[at] = cases.weight[p] * (known[child] / whole)
+
+
+@kernel
+def hand_on_list(entries, nodes, asked, branch, rows, start, place, cursor, last_run, out):
+    """Write one presorted list of the children; a value is new if its run was not met in the child."""
+    for q in range(len(nodes.start)):
+        first, last = asked.first_child[q], asked.first_child[q] + asked.n_children[q]
+        for child in range(first, last):
+            cursor[child], last_run[child] = start[child], -1
+        run = 0
+        for i in range(nodes.start[q], nodes.end[q]):
+            entry = entries[i]
+            run += np.int64(entry >> np.uint32(31))
+            p = entry & POSITION
+            flag = entry & MISSING
+            child = branch[p]
+            if child >= 0:
+                if start[child] >= 0:
+                    new = NEW if run != last_run[child] else np.uint32(0)
+                    out[cursor[child]] = np.uint32(start[child] + place[p]) | flag | new
+                    cursor[child] += 1
+                    last_run[child] = run
+                continue
+            for child in range(first, last):
+                if start[child] >= 0:
+                    new = NEW if run != last_run[child] else np.uint32(0)
+                    at = start[child] + rows[child] + place[p]
+                    out[cursor[child]] = np.uint32(at) | flag | new
+                    cursor[child] += 1
+                    last_run[child] = run
