@@ -1,6 +1,7 @@
 """Benchmarks: arboretum and its peers side by side on the same data.
 
     python -m benchmarks cart            the whole comparison
+    python -m benchmarks c45             the same for C4.5
     python -m benchmarks cart --quick    small sizes, a minute or two
     python -m benchmarks cart --case iris predict
 
@@ -18,4 +19,4 @@ always given as a ratio of runs that took turns.
 __all__ = ["BENCHMARKS"]
 
 # name on the command line -> module; a new family of models joins with one line
-BENCHMARKS = {"cart": "benchmarks.cart"}
+BENCHMARKS = {"cart": "benchmarks.cart", "c45": "benchmarks.c45"}

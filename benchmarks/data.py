@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Split", "classification", "iris", "mixed_table", "regression"]
+__all__ = ["Split", "categories", "classification", "iris", "mixed_table", "regression"]
 
 _SIGNAL_COLUMNS = (
     14  # the target looks at columns 0 to 11; columns 9 and 13 have few distinct values
@@ -159,3 +159,37 @@ def mixed_table(n: int, *, seed: int = 0) -> Split:
     names = list(table)
     frame = pd.DataFrame({names[k]: table[names[k]] for k in _order(len(names), seed)})
     return _cut(frame, y, n)
+
+
+def categories(n: int, n_columns: int = 10, n_values: int = 50, *, seed: int = 0) -> Split:
+    """Return a pandas table of categories; some of their values, and some pairs of them, matter.
+
+    Values are as unequally frequent as words are (the k-th has a weight of 1/√k). In half of the
+    columns every value shifts the log-odds of the second class by an amount of its own; besides, the
+    values of two columns fall into two hidden groups each, and what counts is whether they match. The
+    class is drawn with that probability, so no model is perfect.
+
+    Examples
+    --------
+    >>> split = categories(200)
+    >>> split.X.shape, int(split.X["c0"].cat.codes.max()) < 50
+    ((200, 10), True)
+    """
+    import pandas as pd
+
+    rng = np.random.default_rng(seed)
+    effect = rng.normal(0, 0.6, (n_columns // 2, n_values))  # drawn first: the same for every n
+    first, second = (rng.permutation(n_values) % 2 for _ in range(2))
+    n_all = n + _held_out(n)
+    frequency = 1 / np.sqrt(np.arange(1, n_values + 1))
+    words = [f"v{k:02d}" for k in range(n_values)]
+    codes = rng.choice(n_values, (n_columns, n_all), p=frequency / frequency.sum())
+    z = sum(shift[code] for shift, code in zip(effect, codes))
+    z += 1.2 * (2 * (first[codes[0]] == second[codes[1]]) - 1)
+    y = (rng.random(n_all) < 1 / (1 + np.exp(-z))).astype(np.int64)
+    order = _order(n_columns, seed)
+    table = {
+        f"c{place}": pd.Categorical.from_codes(codes[k], categories=words)
+        for place, k in enumerate(order)
+    }
+    return _cut(pd.DataFrame(table), y, n)

@@ -8,14 +8,18 @@
 Turns make the machine's moods (clock rate, other work) fall on both. A ratio is the median time of
 the baseline over the median time of the contender; it always lies within its spread. Peak memory is
 measured afterwards, one fresh process per contender (memory.py).
+
+A contender may be another program, which a job starts: it runs once per round and no more (there is
+nothing to warm up, and its memory is not ours to measure), and its last round is what is scored.
 """
 
 from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.util import find_spec
 from statistics import median
 from typing import Any
@@ -59,6 +63,7 @@ class Job:
     run: Callable[[], Any]
     score: Callable[[Any], float]  # of what `run` returned, on held-out data
     facts: Callable[[Any], dict[str, int]] = field(default=lambda outcome: {})
+    program: bool = False  # the work is done by another program
 
 
 def fitting(make: Make, split: Split) -> Job:
@@ -115,6 +120,10 @@ def interleave(
     return times
 
 
+def _keep(kept: dict[str, Any], name: str, run: Callable[[], Any]) -> None:
+    kept[name] = run()
+
+
 @dataclass(frozen=True)
 class Measurement:
     """One contender in one case."""
@@ -130,8 +139,9 @@ class Measurement:
         return median(self.seconds)
 
     @property
-    def peak_bytes(self) -> float:
-        return median(peak.n_bytes for peak in self.peaks)
+    def peak_bytes(self) -> float | None:
+        """Median over the processes; None for another program."""
+        return median(peak.n_bytes for peak in self.peaks) if self.peaks else None
 
 
 @dataclass(frozen=True)
@@ -161,9 +171,9 @@ class CaseResult:
         return min(ratios), max(ratios)
 
     def memory_ratio(self, contender: str) -> float | None:
-        """Return a contender's peak memory as a multiple of the baseline's; None if that is 0."""
-        theirs = self.of(self.baseline).peak_bytes
-        return self.of(contender).peak_bytes / theirs if theirs else None
+        """Return a contender's peak memory as a multiple of the baseline's; None if one is unknown."""
+        theirs, own = self.of(self.baseline).peak_bytes, self.of(contender).peak_bytes
+        return own / theirs if theirs and own is not None else None
 
 
 @dataclass(frozen=True)
@@ -177,7 +187,7 @@ class Case:
     rows, quick_rows : int
         What `data` is asked for.
     work : callable
-        `fitting` or `predicting`.
+        `fitting` or `predicting`, or what makes a job in another way.
     contenders : dict
         Name to a function that returns a fresh estimator.
     calls : int
@@ -210,17 +220,26 @@ class Case:
         rows = self.quick_rows if options.quick else self.rows
         say("making data")
         split = self.data(rows)
-        jobs, scores, facts = {}, {}, {}
+        jobs: dict[str, Job] = {}
+        told: dict[str, tuple[float, dict[str, int]]] = {}  # score and facts
+        kept: dict[str, Any] = {}  # what programs returned: little
         for name, make in self.contenders.items():
             say(f"warming up {name}")
-            jobs[name] = self.work(make, split)
-            outcome = jobs[name].run()
-            scores[name], facts[name] = jobs[name].score(outcome), jobs[name].facts(outcome)
+            job = self.work(make, split)
+            if job.program:
+                jobs[name] = replace(job, run=partial(_keep, kept, name, job.run))
+                continue
+            jobs[name], outcome = job, job.run()
+            told[name] = job.score(outcome), job.facts(outcome)
             del outcome
         say(f"timing {options.repeat} rounds")
         times = interleave(jobs, options.repeat, self.calls)
-        del jobs, split  # leave the memory to the fresh processes
-        peaks = self._peaks(rows, options, say)
+        told |= {
+            name: (jobs[name].score(last), jobs[name].facts(last)) for name, last in kept.items()
+        }
+        inside = [name for name in jobs if name not in kept]
+        del job, jobs, split  # leave the memory to the fresh processes
+        peaks = self._peaks(inside, rows, options, say)
         return CaseResult(
             name=self.name,
             title=self.title,
@@ -229,15 +248,17 @@ class Case:
             baseline=self.baseline,
             goal=None if options.quick else self.goal,  # goals are set for the full size
             measurements=tuple(
-                Measurement(name, tuple(times[name]), scores[name], facts[name], peaks[name])
+                Measurement(name, tuple(times[name]), *told[name], peaks.get(name, ()))
                 for name in self.contenders
             ),
         )
 
-    def _peaks(self, rows: int, options: Options, say: Say) -> dict[str, tuple[Peak, ...]]:
+    def _peaks(
+        self, names: Iterable[str], rows: int, options: Options, say: Say
+    ) -> dict[str, tuple[Peak, ...]]:
         """Measure peak memory; after the timing, when all compiled code is in the cache on disk."""
         peaks = {}
-        for name in self.contenders:
+        for name in names:
             say(f"peak memory of {name}")
             peaks[name] = tuple(
                 peak_in_fresh_process(self.benchmark, self.name, name, rows=rows, jobs=options.jobs)

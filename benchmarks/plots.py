@@ -72,6 +72,8 @@ def _draw_memory(ax: Axes, cases: Sequence[CaseResult]) -> None:
         pair = (case.measurements[0].contender, _OURS), (case.baseline, _PEER)
         for offset, (contender, colour) in zip((-0.18, 0.18), pair):
             m = case.of(contender)
+            if m.peak_bytes is None:  # another program
+                continue
             sizes, size = [peak.n_bytes / 1e6 for peak in m.peaks], m.peak_bytes / 1e6
             error: Any = [[size - min(sizes)], [max(sizes) - size]]
             ax.barh(k + offset, size, height=0.34, color=colour, xerr=error, capsize=2)

@@ -81,6 +81,8 @@ def _verdict(met: bool, goal: str) -> str:
 
 def _memory(m: Measurement) -> str:
     sizes = [peak.n_bytes for peak in m.peaks]
+    if m.peak_bytes is None:
+        return "–"
     if len(sizes) == 1:
         return _size(sizes[0])
     return f"{_size(m.peak_bytes)} ({_size(min(sizes))} – {_size(max(sizes))})"
@@ -171,8 +173,8 @@ def print_report(report: Report, console: Console) -> None:
         console.print(
             "speed: baseline's median time ÷ own, spread over single rounds; "
             "memory: median over fresh processes.\n"
-            "score: equally good splits are settled by column order here and at random in "
-            "scikit-learn, so scores of deep trees differ by luck; one run cannot rank them"
+            "score: equally good splits are settled by column order here, by other rules in "
+            "other packages, so scores of deep trees differ by luck; one run cannot rank them"
         )
     for curve in report.curves:
         console.print(_curve_table(curve))

@@ -17,13 +17,13 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-__all__ = ["J48", "Weka", "find_weka", "run_j48", "write_arff"]
+__all__ = ["J48", "Weka", "find_weka", "run_j48", "train_j48", "write_arff"]
 
 _CLASS = "weka.classifiers.trees.J48"
 _TARGET = "class"
@@ -45,7 +45,7 @@ class J48:
 
     leaves: int
     size: int  # all nodes, leaves included
-    accuracy: float  # on the training rows
+    accuracy: float  # on the training rows, or on those of the option -T
     build_seconds: float  # by Weka's own clock: building the tree, pruning included
     seconds: float  # by ours: the whole command
     write_seconds: float  # turning the arrays into a table beforehand
@@ -179,10 +179,10 @@ def write_arff(
 
 
 def _number(pattern: str, text: str) -> float:
-    found = re.search(pattern, text)
-    if found is None:
+    found = re.findall(pattern, text)
+    if not found:
         raise RuntimeError(f"J48 printed nothing like {pattern!r}")
-    return float(found.group(1))
+    return float(found[-1])  # figures of held-out rows come last
 
 
 def _complaint(printed: str) -> str:
@@ -192,7 +192,7 @@ def _complaint(printed: str) -> str:
     return (named or lines or ["it printed nothing"])[0]
 
 
-def _read(printed: str, seconds: float, write_seconds: float) -> J48:
+def _read(printed: str, seconds: float) -> J48:
     correct = _number(r"Correctly Classified Instances\s+([\d.]+)", printed)
     return J48(
         leaves=int(_number(r"Number of Leaves\s*:\s*(\d+)", printed)),
@@ -200,7 +200,7 @@ def _read(printed: str, seconds: float, write_seconds: float) -> J48:
         accuracy=correct / _number(r"Total Number of Instances\s+([\d.]+)", printed),
         build_seconds=_number(r"Time taken to build model:\s*([\d.]+)", printed),
         seconds=seconds,
-        write_seconds=write_seconds,
+        write_seconds=0.0,
         text=re.split("-{9,}", printed, maxsplit=1)[1].split("Number of Leaves")[0].strip(),
     )
 
@@ -251,11 +251,17 @@ def run_j48(
         table = Path(folder, "table.arff")
         start = time.perf_counter()
         write_arff(table, {**named, _TARGET: y}, _TARGET, categories)
-        written = time.perf_counter()
-        command = [weka.java, f"-Xmx{heap}", f"-Xss{_STACK}", "-Djava.awt.headless=true"]
-        command += ["-cp", weka.jar, _CLASS, "-t", str(table), "-no-cv", *options]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        seconds = time.perf_counter() - written
+        written = time.perf_counter() - start
+        return replace(train_j48(weka, table, options, heap=heap), write_seconds=written), ""
+
+
+def train_j48(weka: Weka, table: Path, options: Sequence[str] = (), *, heap: str = "2g") -> J48:
+    """Train J48 on a table that is written already; raise RuntimeError if it fails."""
+    command = [weka.java, f"-Xmx{heap}", f"-Xss{_STACK}", "-Djava.awt.headless=true"]
+    command += ["-cp", weka.jar, _CLASS, "-t", str(table), "-no-cv", *options]
+    start = time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    seconds = time.perf_counter() - start
     if done.returncode != 0 or "Number of Leaves" not in done.stdout:
         raise RuntimeError(f"J48 failed: {_complaint(done.stderr + done.stdout)}")
-    return _read(done.stdout, seconds, written - start), ""
+    return _read(done.stdout, seconds)

@@ -300,7 +300,10 @@ def next_child(tree: Tree, node: int, row: list[float]) -> int:
                 start = int(surrogates.bits_start[s])
                 stood = answer(tree, kind, threshold, start, x)
                 return stood ^ int(surrogates.reverse[s])
-    return int(tree.missing_child[node])
+    if tree.missing_child[node] >= 0:
+        return int(tree.missing_child[node])
+    first, size = int(tree.first_child[node]), int(tree.n_children[node])
+    return int(np.argmax(tree.weight[first : first + size]))  # all children: follow the heaviest
 
 
 def walk(tree: Tree, row: list[float]) -> int:

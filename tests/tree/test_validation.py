@@ -105,7 +105,7 @@ def test_a_sound_tree_survives_the_way_to_a_state_and_back(tree):
 
 # field, node, new entry, what the message says
 BROKEN_NODES = [
-    ("kind", 0, 4, "node 0 of the tree is of an unknown kind"),
+    ("kind", 0, 5, "node 0 of the tree is of an unknown kind"),
     ("kind", 0, 255, "node 0 of the tree is of an unknown kind"),
     ("kind", 0, LEAF, "node 0 of the tree is a leaf but has parts of a split"),
     ("kind", 4, THRESHOLD, "node 4 of the tree splits but has fewer than two children"),
@@ -135,7 +135,7 @@ BROKEN_NODES = [
     ("feature", 0, 4, "node 0 .* none of the 4"),
     ("feature", 1, 0, "node 1 .* a column without any"),
     ("feature", 2, 1, "node 2 .* one child per category"),
-    ("feature", 2, 0, "node 2 .* one child per category"),
+    ("feature", 2, 0, "node 2 .* a column without any"),
     ("feature", 0, 1, "node 0 .* has no order"),
     ("threshold", 0, NAN, "node 0 .* neither finite nor"),
     ("threshold", 0, -INF, "node 0 .* neither finite nor"),
@@ -149,7 +149,8 @@ BROKEN_NODES = [
     ("bits_start", 1, 2**63 - 1, "node 1 .* beyond the stored bits"),
     ("bits_start", 1, -(2**63), "node 1 .* beyond the stored bits"),
     ("bits_start", 0, 0, "node 0 .* a set of categories but asks for none"),
-    ("missing_child", 0, -1, "node 0 .* no child of its own"),
+    ("missing_child", 0, -1, "node 0 .* spreads missing values but has surrogates"),
+    ("missing_child", 0, -2, "node 0 .* no child of its own"),
     ("missing_child", 0, 2, "node 0 .* no child of its own"),
     ("missing_child", 2, 3, "node 2 .* no child of its own"),
     ("missing_child", 5, 0, "node 5 .* sends missing ones"),

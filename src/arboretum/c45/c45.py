@@ -84,7 +84,7 @@ class C45Classifier(CaseTreeClassifier):
     >>> model.get_n_leaves(), model.predict(X.iloc[[0, 60, 149]])
     (5, array([0, 1, 2]))
     >>> print(model.tree_[0].pretty())
-    petal length (cm) <= 1.9? 150 rows, gain 0.918296
+    petal width (cm) <= 0.6? 150 rows, gain 0.918296
     """
 
     _rules: ClassVar = {

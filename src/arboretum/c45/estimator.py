@@ -62,7 +62,8 @@ class CaseTreeClassifier(ClassifierMixin, TreeModel):
         A row that misses a value the tree asks for reaches several leaves; each answers in proportion
         to the fraction of the row that reaches it.
         """
-        return proba_of(self.tree_, self._encode(X), self._threads())
+        matrix = self._encode(X)
+        return proba_of(self.tree_, matrix, self._threads())
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Return the logarithms of `predict_proba`."""
@@ -71,7 +72,8 @@ class CaseTreeClassifier(ClassifierMixin, TreeModel):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable class of each row (the first in order between equals)."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        share = self.predict_proba(X)
+        return self.classes_[share.argmax(axis=1)]
 
     # ------------------------------------------------------------------ keeping
     def _get_fitted_state(self) -> dict[str, Any]:

@@ -43,7 +43,7 @@ class Pessimism:
         else:
             from scipy.special import ndtri
 
-            z = float(ndtri(1.0 - self.confidence))
+            z = -float(ndtri(self.confidence))  # 1 - CF would be 1 for a very small CF
         return LIMITS[self.limit], float(self.confidence), z
 
 
@@ -150,6 +150,12 @@ def _copies(room: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.empty(room, np.uint32), np.empty(room), np.empty(room, np.int32)
 
 
+def _whole_again(row: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return each row once, with the sum of its fractions."""
+    rows, at = np.unique(row, return_inverse=True)
+    return rows, np.bincount(at, weight)
+
+
 # ---------------------------------------------------------------------- error-based pruning
 def prune_by_errors(
     draft: Draft, table: CaseTable, pessimism: Pessimism, *, raising: bool = True
@@ -189,7 +195,7 @@ class _Pruner:
             node = int(order[at])
             self._raise(node, int(child))
             here = slice(settled.lo[node], settled.hi[node])
-            self.prune(node, settled.row[here].copy(), settled.weight[here].copy())
+            self.prune(node, *_whole_again(settled.row[here], settled.weight[here]))
             at += 1
 
     def _scratch(self) -> tuple:

@@ -223,6 +223,62 @@ def _predict(
     predict(model, data, output, proba, identifier)
 
 
+@app.command("impute")
+def _impute(
+    data: DataFile,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="FILE.csv", help="The filled table to write.")
+    ],
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target", "-t", metavar="COLUMN", help="A column without gaps that tells rows apart."
+        ),
+    ] = None,
+    task: Annotated[
+        Task, typer.Option(help="auto: words and few whole numbers are classes.")
+    ] = Task.auto,
+    trees: Annotated[int, typer.Option(min=1, help="Trees of the forest.")] = 100,
+    max_iter: Annotated[int, typer.Option(min=1, help="The most rounds of guessing.")] = 10,
+    tol: Annotated[
+        float, typer.Option(min=0, help="Stop when guesses move less (standard deviations).")
+    ] = 1e-3,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="A column to copy as it is, e.g. an id; repeatable."),
+    ] = None,
+    categorical: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="A column of numbers that are names; may be repeated."),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, help="Seed of everything drawn at random.", show_default="0"),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="Threads; -1 and the default use all cores.")
+    ] = None,
+) -> None:
+    """Fill the missing values of a data file from similar rows."""
+    from arboretum.cli.impute import Imputation, impute
+
+    impute(
+        Imputation(
+            data=data,
+            output=output,
+            target=target,
+            task=task.value,
+            trees=trees,
+            max_iter=max_iter,
+            tol=tol,
+            keep=tuple(keep or ()),
+            categorical=tuple(categorical or ()),
+            seed=seed,
+            jobs=jobs,
+        )
+    )
+
+
 @app.command("show")
 def _show(
     model: ModelFile,
@@ -237,11 +293,14 @@ def _show(
     max_depth: Annotated[
         int | None, typer.Option(min=0, help="Cut deeper splits off; the root has depth 0.")
     ] = None,
+    tree: Annotated[
+        int | None, typer.Option(min=0, help="A tree of a forest; default: describe the forest.")
+    ] = None,
 ) -> None:
     """Show a tree as text, rules, Graphviz source or a picture."""
     from arboretum.cli.show import show
 
-    show(model, form.value if form else None, output, max_depth)
+    show(model, form.value if form else None, output, max_depth, tree)
 
 
 @app.command("describe")

@@ -76,7 +76,7 @@ def _draw(model: Path, picture: Path) -> bool:
 
 def _print_importances(model: Path) -> None:
     fitted = load_model(model)
-    shares = sorted(zip(importances(fitted), fitted.schema_.names), reverse=True)
+    shares = sorted(zip(importances(fitted) or (), fitted.schema_.names), reverse=True)
     longest = 30
     rows = [
         (name, f"{share:.3f}", "█" * round(share / shares[0][0] * longest) if share else "")

@@ -7,8 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from arboretum.cli.files import load_model
+from arboretum.cli.forests import is_forest, trees_of
 from arboretum.cli.screen import file_size, plural, print_facts, print_table
-from arboretum.cli.summary import changed_parameters, describe_size, importances, print_schema
+from arboretum.cli.summary import (
+    changed_parameters,
+    describe_size,
+    importances,
+    is_rules,
+    print_schema,
+    training_rows,
+)
 
 __all__ = ["describe"]
 
@@ -35,7 +43,7 @@ def _facts(model: Any, model_file: Path, version: str) -> list[tuple[str, str]]:
         ("written by", f"arboretum {version}"),
         *((name, text) for name, text in model.notes_.items()),
         ("size", describe_size(model)),
-        ("trained on", plural(int(model.tree_.count[0]), "row")),
+        ("trained on", plural(training_rows(model), "row")),
     ]
     if model.n_outputs_ > 1:
         facts.append(("outputs", str(model.n_outputs_)))
@@ -64,11 +72,11 @@ def _document(model: Any, version: str) -> dict[str, Any]:
             "type": column.dtype,
             "categories": None if column.categories is None else list(column.categories),
             "missing": column.has_missing,
-            "importance": share,
         }
-        for column, share in zip(model.schema_.columns, importances(model))
+        for column in model.schema_.columns
     ]
-    tree = model.tree_
+    for column, share in zip(columns, importances(model) or ()):
+        column["importance"] = share
     return {
         "model": type(model).__name__,
         "arboretum": version,
@@ -77,11 +85,25 @@ def _document(model: Any, version: str) -> dict[str, Any]:
         "changed": sorted(changed_parameters(model)),
         "classes": classes,
         "outputs": model.n_outputs_,
-        "tree": {
-            "nodes": tree.node_count,
-            "leaves": tree.n_leaves,
-            "depth": tree.max_depth,
-            "rows": int(tree.count[0]),
-        },
+        **_size(model),
         "columns": columns,
     }
+
+
+def _size(model: Any) -> dict[str, Any]:
+    rows = training_rows(model)
+    if is_rules(model):
+        default = getattr(model.default_, "item", lambda: model.default_)()  # a plain Python value
+        return {"rules": {"rules": len(model.rules_), "default": default, "rows": rows}}
+    if is_forest(model):
+        trees = trees_of(model)
+        size = {
+            "estimators": len(model),
+            "nodes": sum(tree.node_count for tree in trees),
+            "leaves": sum(tree.n_leaves for tree in trees),
+            "depth": max((tree.max_depth for tree in trees), default=0),
+        }
+        return {"forest": {**size, "rows": rows}}
+    tree = model.tree_
+    size = {"nodes": tree.node_count, "leaves": tree.n_leaves, "depth": tree.max_depth}
+    return {"tree": {**size, "rows": rows}}

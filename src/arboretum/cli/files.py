@@ -153,7 +153,12 @@ def load_model(path: str | Path) -> Any:
     from arboretum.io.native import load
 
     with spinner(f"loading {path}"):
-        return load(path)
+        model = load(path)
+    if not hasattr(model, "predict"):
+        raise DataError(
+            f"{path} holds a {type(model).__name__}, which fills gaps and predicts nothing"
+        )
+    return model
 
 
 def features_of(model: Any, data: Data, *, known: Collection[str] = ()) -> Data:

@@ -32,7 +32,12 @@ def find_estimator(model: str, task: str) -> Any:
     check_model(model)
     name = MODELS[model][TASKS.index(task)]
     if name is None:
-        raise UsageError(f"the model {model!r} does no {task}")
+        able = [known for known, both in MODELS.items() if both[TASKS.index(task)] is not None]
+        other = TASKS[1 - TASKS.index(task)]
+        raise UsageError(
+            f"the model {model!r} does no {task}: choose --model {' or '.join(able)}, or --task {other} "
+            f"if the numbers in the target {'name classes' if task == 'regression' else 'are quantities'}"
+        )
     return getattr(arboretum, name)
 
 

@@ -7,4 +7,10 @@ __all__ = ["MODELS"]
 # name -> what arboretum calls its classifier and its regressor (None if there is none)
 MODELS: dict[str, tuple[str | None, str | None]] = {
     "cart": ("CARTClassifier", "CARTRegressor"),
+    "id3": ("ID3Classifier", None),
+    "c45": ("C45Classifier", None),
+    "c45rules": ("C45Rules", None),
+    "rf": ("RandomForestClassifier", "RandomForestRegressor"),
+    "extratrees": ("ExtraTreesClassifier", "ExtraTreesRegressor"),
+    "bagging": ("BaggingClassifier", "BaggingRegressor"),
 }

@@ -1,4 +1,4 @@
-"""`arboretum show`: a tree as text, rules, Graphviz source or a picture."""
+"""`arboretum show`: a tree as text, rules, Graphviz source or a picture; rules and forests as text."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from arboretum.cli.files import check_output, load_model
+from arboretum.cli.forests import describe_forest, is_forest, one_tree
 from arboretum.cli.guard import UsageError
 from arboretum.cli.screen import file_size, spinner, tell
+from arboretum.cli.summary import importances, is_rules
 
 __all__ = ["FORMATS", "save_picture", "show"]
 
@@ -17,7 +19,13 @@ FORMATS = ("text", "rules", "dot", *PICTURES)
 _SUFFIXES = {".txt": "text", ".dot": "dot", ".gv": "dot", **{f".{p}": p for p in PICTURES}}
 
 
-def show(model_file: Path, form: str | None, output: Path | None, max_depth: int | None) -> None:
+def show(
+    model_file: Path,
+    form: str | None,
+    output: Path | None,
+    max_depth: int | None,
+    tree: int | None = None,
+) -> None:
     """Run the command.
 
     Parameters
@@ -28,6 +36,8 @@ def show(model_file: Path, form: str | None, output: Path | None, max_depth: int
         None writes to stdout, which pictures cannot.
     max_depth : int or None
         Deeper splits are cut off.
+    tree : int or None
+        Which tree of a forest; None describes the forest.
     """
     form = form or _guess(output)
     if form == "rules" and max_depth is not None:
@@ -37,6 +47,16 @@ def show(model_file: Path, form: str | None, output: Path | None, max_depth: int
     if output is not None:
         check_output(output)
     model = load_model(model_file)
+    if is_rules(model):
+        form = _form_of_rules(model, form, max_depth)
+    if tree is not None:
+        if not is_forest(model):
+            raise UsageError(
+                f"--tree is for forests: {type(model).__name__} is not one, leave it out"
+            )
+        model = one_tree(model, tree)
+    elif is_forest(model) and (form != "text" or max_depth is not None):
+        raise UsageError(f"a forest has {len(model)} trees: choose one, e.g. --tree 0")
     if form in PICTURES:
         assert output is not None
         save_picture(model, output, form, max_depth)
@@ -62,15 +82,27 @@ def _guess(output: Path | None) -> str:
     return _SUFFIXES[suffix]
 
 
+def _form_of_rules(model: Any, form: str, max_depth: int | None) -> str:
+    if form not in ("text", "rules"):
+        raise UsageError(
+            f"{type(model).__name__} is a list of rules, there is no tree to draw: use --format text"
+        )
+    if max_depth is not None:
+        raise UsageError("--max-depth does not go with rules: they have no depth")
+    return "rules"
+
+
 def _text(model: Any, form: str, max_depth: int | None) -> str:
     from arboretum.explain.graphviz import export_graphviz
     from arboretum.explain.rules import to_rules
     from arboretum.explain.text import export_text
 
     if form == "rules":
-        return f"{to_rules(model)}\n"
+        return f"{model.to_text() if is_rules(model) else to_rules(model)}\n"
     if form == "dot":
         return str(export_graphviz(model, max_depth=max_depth, filled=True, rounded=True))
+    if is_forest(model):
+        return describe_forest(model, importances(model))
     return export_text(model, max_depth=max_depth)
 
 

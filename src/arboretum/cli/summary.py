@@ -1,9 +1,13 @@
-"""What a model is, in words: its parameters, its size and its columns."""
+"""What a model is, in words: its parameters, its size and its columns.
+
+Most models are trees or forests; one that is a list of rules has rules to count, and no importances.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+from arboretum.cli.forests import forest_size, is_forest, rows_of
 from arboretum.cli.screen import plural, print_table
 
 __all__ = [
@@ -11,7 +15,9 @@ __all__ = [
     "describe_parameters",
     "describe_size",
     "importances",
+    "is_rules",
     "print_schema",
+    "training_rows",
 ]
 
 _MOST_COLUMNS = 30
@@ -41,8 +47,20 @@ def describe_parameters(model: Any) -> str:
     return f"{type(model).__name__}({', '.join(changed)})"
 
 
+def is_rules(model: Any) -> bool:
+    """Tell whether a fitted model is a list of rules instead of a tree."""
+    return not hasattr(model, "tree_") and hasattr(model, "rules_")
+
+
+def training_rows(model: Any) -> int:
+    """Return how many rows a model was trained on."""
+    if is_forest(model):
+        return rows_of(model)
+    return int(model.n_samples_fit_ if is_rules(model) else model.tree_.count[0])
+
+
 def describe_size(model: Any) -> str:
-    """Return how large a model's tree is.
+    """Return how large a model's tree or forest is, or how many rules it has.
 
     Examples
     --------
@@ -50,13 +68,18 @@ def describe_size(model: Any) -> str:
     >>> describe_size(CARTClassifier(max_depth=1).fit([[1], [2]], [0, 1]))
     'one tree of 2 leaves, depth 1'
     """
+    if is_rules(model):
+        return f"{plural(len(model.rules_), 'rule')}, else {model.default_}"
+    if is_forest(model):
+        return forest_size(model)
     tree = model.tree_
     return f"one tree of {plural(tree.n_leaves, 'leaf', 'leaves')}, depth {tree.max_depth}"
 
 
-def importances(model: Any) -> list[float]:
-    """Return the importance of every column, as shares."""
-    return [float(value) for value in model.feature_importances_]
+def importances(model: Any) -> list[float] | None:
+    """Return the importance of every column, as shares; None for models that know none."""
+    shares = None if is_rules(model) else getattr(model, "feature_importances_", None)
+    return None if shares is None else [float(value) for value in shares]
 
 
 def print_schema(model: Any) -> None:
@@ -65,8 +88,12 @@ def print_schema(model: Any) -> None:
     order = list(range(len(columns)))
     title = f"{plural(len(columns), 'column')}"
     if len(columns) > _MOST_COLUMNS:
-        order = sorted(order, key=lambda f: -shares[f])[:_MOST_COLUMNS]
-        title += f", the {_MOST_COLUMNS} most important ones"
+        if shares is not None:
+            order.sort(key=lambda f: -shares[f])
+        order = order[:_MOST_COLUMNS]
+        title += f", the {'first ' if shares is None else ''}{_MOST_COLUMNS}"
+        title += "" if shares is None else " most important ones"
+    header = ["name", "kind", "type", "categories", "missing"]
     rows = [
         (
             columns[f].name,
@@ -74,12 +101,13 @@ def print_schema(model: Any) -> None:
             columns[f].dtype,
             _describe_categories(columns[f].categories),
             "yes" if columns[f].has_missing else "",
-            f"{shares[f]:.3f}",
+            *(() if shares is None else (f"{shares[f]:.3f}",)),
         )
         for f in order
     ]
-    header = ("name", "kind", "type", "categories", "missing", "importance")
-    print_table(title, header, rows, right=[5])
+    if shares is not None:
+        header.append("importance")
+    print_table(title, header, rows, right=range(5, len(header)))
 
 
 def _describe_categories(categories: tuple | None) -> str:

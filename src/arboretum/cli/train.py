@@ -107,7 +107,10 @@ def _make_model(options: Training, task: str) -> Any:
     estimator = find_estimator(options.model, task)
     known = estimator().get_params()
     if options.prune_cv and not hasattr(estimator, "prune_cv"):
-        raise UsageError(f"{estimator.__name__} cannot be pruned: leave --prune-cv out")
+        raise UsageError(
+            f"{estimator.__name__} has no pruning path to choose from by cross-validation: leave "
+            "--prune-cv out"
+        )
     given = {
         "random_state": (options.seed, "--seed"),
         "n_jobs": (options.jobs, "--jobs"),

@@ -20,7 +20,7 @@ import math
 
 import numpy as np
 
-from arboretum.engine.found import FROM_LIST, REFUSED, keep_better
+from arboretum.engine.found import FROM_LIST, REFUSED
 from arboretum.engine.jit import inline, kernel
 from arboretum.engine.order import MISSING, NEW, POSITION
 
@@ -206,8 +206,18 @@ def scan_moment(entries, start, end, row, nodes, k, sign, rules, table):
     return best, best_place, best_side
 
 
+@inline
+def _part_two(entries, start, number):
+    """Score the one cut of a node of two rows; the same on every column that tells them apart."""
+    if not entries[start + 1] & NEW:
+        return REFUSED, np.int64(0)
+    one = np.int64(number[entries[start] & POSITION, 0])
+    d = 0.5 * np.float64(one - np.int64(number[entries[start + 1] & POSITION, 0]))
+    return d * d, np.int64(1)
+
+
 @kernel
-def search_moment(lists, columns, row, nodes, rules, table, found, best):
+def search_moment(lists, columns, row, nodes, rules, table, best):
     """Find the best cut of every node on several lists, and keep each node's best.
 
     Parameters
@@ -222,16 +232,31 @@ def search_moment(lists, columns, row, nodes, rules, table, found, best):
         (rows each side needs, judge by present rows alone?, form of the score, constraints?).
     table : float64 array
         x ln x of small whole numbers.
-    found : Found
-        Filled with the last column's results; ``cut``: present rows on the left.
     best : Best
+        Kept up; ``cut``: present rows on the left.
     """
     slots, features, signs = columns
+    plain = len(row.weight) == 0 and rules[2] == SQUARES and not rules[3]
+    pairs = plain and rules[0] <= 1 and not rules[1]
     for j in range(len(slots)):
         entries = lists[slots[j]]
         for k in range(len(nodes.start)):
-            found.score[k], found.cut[k], found.missing_left[k] = scan_moment(
-                entries, nodes.start[k], nodes.end[k], row, nodes, k,
-                signs[j, k % signs.shape[1]], rules, table,
-            )  # fmt: skip
-        keep_better(found, features[j], FROM_LIST, best)
+            start, end = nodes.start[k], nodes.end[k]
+            missing_left = 0
+            if pairs and end - start == 2:
+                score, cut = _part_two(entries, start, row.number)
+            elif plain and not entries[end - 1] & MISSING:
+                least = max(rules[0], 1)
+                score, cut = _walk_plain(
+                    entries, row.number, start, least, end - start - least,
+                    (np.int64(0), np.int64(0)), (nodes.weight[k], nodes.total[k, 0]),
+                )  # fmt: skip
+            else:
+                score, cut, missing_left = scan_moment(
+                    entries, start, end, row, nodes, k, signs[j, k % signs.shape[1]], rules, table
+                )
+            if score < 0.0 or score < best.score[k]:
+                continue
+            if score > best.score[k] or features[j] < best.feature[k]:
+                best.score[k], best.cut[k], best.missing_left[k] = score, cut, missing_left
+                best.feature[k], best.source[k] = features[j], FROM_LIST

@@ -13,7 +13,7 @@ import numpy as np
 
 from arboretum.engine.jit import inline, kernel
 
-__all__ = ["Paths", "path_general", "walk", "walk_general"]
+__all__ = ["Paths", "path_general", "walk", "walk_add", "walk_general"]
 
 THRESHOLD, SUBSET, MULTIWAY = 1, 2, 3
 
@@ -112,36 +112,57 @@ def _step(threshold, link, node, X, i):
     return (here >> 32) + right
 
 
+@inline
+def _walk_eight(threshold, link, X, i):
+    """Walk eight rows side by side, until none of them moves; return their leaves."""
+    a = b = c = d = e = f = g = h = np.int64(0)
+    moving = True
+    while moving:
+        for _ in range(4):
+            before = a + b + c + d + e + f + g + h
+            a = _step(threshold, link, a, X, i)
+            b = _step(threshold, link, b, X, i + 1)
+            c = _step(threshold, link, c, X, i + 2)
+            d = _step(threshold, link, d, X, i + 3)
+            e = _step(threshold, link, e, X, i + 4)
+            f = _step(threshold, link, f, X, i + 5)
+            g = _step(threshold, link, g, X, i + 6)
+            h = _step(threshold, link, h, X, i + 7)
+        # a step only ever leads to a larger number
+        moving = a + b + c + d + e + f + g + h != before
+    return a, b, c, d, e, f, g, h
+
+
+@inline
+def _walk_one(threshold, link, X, i):
+    node, before = np.int64(0), np.int64(-1)
+    while node != before:
+        before = node
+        node = _step(threshold, link, node, X, i)
+    return node
+
+
 @kernel
 def walk(threshold, link, X, out):
     """The fast walk: thresholds only. ``link[node]`` is first child << 32 | feature << 1 | missing.
 
     A missing value compares false with everything, so it needs its own bit: child 1 if set. A leaf
-    leads to itself; eight rows walk side by side until none of them moves.
+    leads to itself.
     """
     n = len(X)
     whole = n - n % 8
     for i in range(0, whole, 8):
-        a = b = c = d = e = f = g = h = np.int64(0)
-        moving = True
-        while moving:
-            for _ in range(4):
-                before = a + b + c + d + e + f + g + h
-                a = _step(threshold, link, a, X, i)
-                b = _step(threshold, link, b, X, i + 1)
-                c = _step(threshold, link, c, X, i + 2)
-                d = _step(threshold, link, d, X, i + 3)
-                e = _step(threshold, link, e, X, i + 4)
-                f = _step(threshold, link, f, X, i + 5)
-                g = _step(threshold, link, g, X, i + 6)
-                h = _step(threshold, link, h, X, i + 7)
-            # a step only ever leads to a larger number
-            moving = a + b + c + d + e + f + g + h != before
+        a, b, c, d, e, f, g, h = _walk_eight(threshold, link, X, i)
         out[i], out[i + 1], out[i + 2], out[i + 3] = a, b, c, d
         out[i + 4], out[i + 5], out[i + 6], out[i + 7] = e, f, g, h
     for i in range(whole, n):
-        a, before = np.int64(0), np.int64(-1)
-        while a != before:
-            before = a
-            a = _step(threshold, link, a, X, i)
-        out[i] = a
+        out[i] = _walk_one(threshold, link, X, i)
+
+
+@kernel
+def walk_add(threshold, link, value, X, leaf, total):
+    """Add the value of the leaf each row reaches to ``total``; ``leaf`` is scratch, one per row."""
+    walk(threshold, link, X, leaf)
+    for i in range(len(X)):
+        for c in range(value.shape[1]):
+            total[i, c] += value[leaf[i], c]

@@ -6,17 +6,23 @@
     value = [0, 50, 50]
     class = versicolor
 
-A branch below `max_depth` is folded into one box that says how many leaves it hides.
+A branch below `max_depth` is folded into one box that says how many leaves it hides. Trees that count
+fractional cases have C4.5's words: a leaf is headed "virginica (3.4/0.4)", its class, its cases and
+those of another class; a leaf that no case reached has nothing but its class.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from arboretum.explain.labels import Labels, Wording, check_choice, check_int
 from arboretum.tree.tree import Tree
 
-__all__ = ["BoxStyle", "box_text", "visible_nodes"]
+__all__ = ["NO_CASES", "BoxStyle", "box_text", "visible_nodes"]
+
+NO_CASES = "no cases"  # of the training reached this leaf
 
 # The impurities of regression have long parameter names; a box has room for the usual short ones.
 _SHORT = {"squared_error": "mse", "friedman_mse": "mse", "absolute_error": "mae"}
@@ -77,6 +83,8 @@ def box_text(
     head = [f"node #{node}"] if style.node_ids else []
     if hidden_leaves is not None:
         return [*head, f"{wording.ellipsis} {hidden_leaves} leaves"], []
+    if labels.is_empty(node):
+        return [*head, labels.prediction(node, wording)], [NO_CASES]
     titled = style.label == "all" or (style.label == "root" and node == 0)
 
     def line(name: str, text: str) -> str:
@@ -86,12 +94,18 @@ def box_text(
     if style.impurity:
         name = _SHORT.get(labels.criterion, labels.criterion)
         rest.append(line(name, labels.impurity(node, wording)))
-    rest.append(line("samples", _samples(tree, node, style.proportion)))
+    cases = _cases(labels, node, style.proportion)
+    if not labels.fractional:
+        rest.append(line("samples", cases))
+    elif not tree.is_leaf[node]:
+        rest.append(line("cases", cases))
     outcome = line("value", labels.prediction(node, wording))
     if labels.classes is not None:
         values, share = _class_lines(labels, node, style)
         rest += [line("value", values[0]), *values[1:]] if values else []
         outcome = line("class", labels.prediction(node, wording) + share)
+        if labels.fractional and tree.is_leaf[node]:
+            outcome = f"{labels.prediction(node, wording)} ({cases})"
     if tree.is_leaf[node]:
         return [*head, outcome], rest
     return [*head, labels.question(node, wording)], [*rest, outcome]
@@ -110,8 +124,10 @@ def _class_lines(labels: Labels, node: int, style: BoxStyle) -> tuple[list[str],
     return [], f" ({100 * float(labels.shares(node)[0].max()):.0f}%)"
 
 
-def _samples(tree: Tree, node: int, proportion: bool) -> str:
-    count = int(tree.count[node])
+def _cases(labels: Labels, node: int, proportion: bool) -> str:
+    """Return the rows of a node, or its cases and those it would get wrong, or its share of all."""
+    tree = labels.tree
+    size = tree.weight if labels.fractional else tree.count
     if proportion:
-        return f"{100 * count / max(int(tree.count[0]), 1):.1f}%"
-    return str(count)
+        return f"{100 * float(size[node]) / max(float(size[0]), np.finfo(float).tiny):.1f}%"
+    return labels.cases(node) if labels.fractional else str(int(size[node]))

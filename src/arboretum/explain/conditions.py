@@ -7,6 +7,7 @@ passes.
     a <= 5, then a <= 3              a <= 3
     a > 1, then a <= 3               1 < a <= 3
     city in {A, B}, then {B, C}      city = B
+    one branch per city, and one for missing values: city is missing
     a <= 3 or missing, then a > 1    1 < a <= 3           (missing went the other way)
 """
 
@@ -19,7 +20,7 @@ import numpy as np
 
 from arboretum.explain.labels import Wording, clean, shorten
 from arboretum.tree.condition import format_value
-from arboretum.tree.tree import MULTIWAY, SUBSET, Tree
+from arboretum.tree.tree import GROUPS, MULTIWAY, SUBSET, Tree
 
 if TYPE_CHECKING:
     from arboretum.data.schema import Column
@@ -60,8 +61,8 @@ class RuleCondition:
         """Return the condition after ``node``, which asks about this column, chose ``child``."""
         missing = self.missing and int(tree.missing_child[node]) == child
         kind = int(tree.kind[node])
-        if kind in (SUBSET, MULTIWAY):
-            codes = frozenset((child,)) if kind == MULTIWAY else _codes_of(tree, node, child)
+        if kind in (SUBSET, MULTIWAY, GROUPS):
+            codes = _codes_of(tree, node, child)
             if self.codes is not None:
                 codes &= self.codes
             return replace(self, codes=codes, missing=missing)
@@ -131,10 +132,15 @@ class RuleCondition:
 
 
 def _codes_of(tree: Tree, node: int, child: int) -> frozenset[int]:
-    """Return the category codes a subset split sends to ``child``."""
+    """Return the category codes that a split sends to ``child``; none to a child for missing values."""
     categories = tree.column(int(tree.feature[node])).categories
     assert categories is not None
     codes = np.arange(len(categories))
-    words = tree.bits[int(tree.bits_start[node]) + (codes >> 5)]
+    start, kind = int(tree.bits_start[node]), int(tree.kind[node])
+    if kind == MULTIWAY:
+        return frozenset(codes[codes == child].tolist())
+    if kind == GROUPS:
+        return frozenset(codes[tree.bits[start : start + len(codes)] == child].tolist())
+    words = tree.bits[start + (codes >> 5)]
     inside = ((words >> (codes & 31).astype(np.uint32)) & 1).astype(bool)
     return frozenset(codes[~inside if child else inside].tolist())

@@ -32,6 +32,8 @@ _PADDING = 0.65  # inside a box
 _SIBLING_GAP = 1.0
 _LEVEL_GAP = 2.2  # and the answers
 _LINE_WIDTH = 26  # characters; longer lines are folded
+_NARROW_WIDTH = 16  # of the leaves of a tree that has many
+_MANY_LEAVES = 16
 _ANSWER_WIDTH = 20
 _SCREEN = 1.05  # letters are set a little wider on a screen, where they start on whole pixels
 
@@ -50,6 +52,7 @@ class Box:
     width: float
     height: float
     level: int
+    empty: bool = False  # no case reached this leaf
     parent: int = -1  # index of the box above
     x: float = 0.0
     top: float = 0.0
@@ -95,9 +98,11 @@ def draw_up(
     index = {node: i for i, node in enumerate(shown)}
     children: list[list[int]] = [[] for _ in shown]
     boxes = []
+    narrow = int(tree.is_leaf[shown].sum()) > _MANY_LEAVES
     for i, node in enumerate(shown):
-        box = _box(labels, style, node, hidden.get(node), ruler)
-        box.height += STRIP if strip and not box.folded else 0.0
+        width = _NARROW_WIDTH if narrow and tree.is_leaf[node] else _LINE_WIDTH
+        box = _box(labels, style, node, hidden.get(node), width, ruler)
+        box.height += STRIP if strip and not (box.folded or box.empty) else 0.0
         above = int(tree.parent[node])
         if above >= 0:
             box.parent = index[above]
@@ -120,16 +125,18 @@ def draw_up(
     return drawing
 
 
-def _box(labels: Labels, style: BoxStyle, node: int, hidden: int | None, ruler: Ruler) -> Box:
+def _box(
+    labels: Labels, style: BoxStyle, node: int, hidden: int | None, width: int, ruler: Ruler
+) -> Box:
     tree = labels.tree
     head, body = box_text(labels, node, style, hidden)
-    head = [part for line in head for part in fold(line, _LINE_WIDTH)]
+    head = [part for line in head for part in fold(line, width)]
     body = [part for line in body for part in fold(line, _LINE_WIDTH)]
     above = int(tree.parent[node])
     answer: list[str] = []
     if above >= 0:
         text = labels.answer(above, node - int(tree.first_child[above]), style.wording)
-        answer = fold(text, _ANSWER_WIDTH, max_lines=2)
+        answer = fold(text, _ANSWER_WIDTH)
     return Box(
         node=node,
         head=head,
@@ -139,6 +146,7 @@ def _box(labels: Labels, style: BoxStyle, node: int, hidden: int | None, ruler: 
         width=max(_widest(head, True, ruler), _widest(body, False, ruler)) + 2 * _PADDING,
         height=LINE * (len(head) + len(body)) + 2 * _PADDING,
         level=int(tree.depth[node]),
+        empty=labels.is_empty(node),
     )
 
 
@@ -146,8 +154,9 @@ def _widest(lines: Sequence[str], bold: bool, ruler: Ruler) -> float:
     return max((ruler(line, bold) for line in lines), default=0.0)
 
 
-# A line may break after a space, "_" or "/", but never between an operator and its number.
-_BREAKS = re.compile(r"(?<=[\s_/])(?<![<>=≤]\s)")
+# A line may break after a space, "_", "/" or a hyphen inside a word, but never between an operator and
+# its number, nor within the "(3.4/0.4)" of C4.5.
+_BREAKS = re.compile(r"(?<=[\s_/])(?<![<>=≤]\s)(?<!\d/)|(?<=[^\W\d]-)(?=\w|&)")
 
 
 def fold(text: str, width: int, max_lines: int = 3) -> list[str]:

@@ -2,7 +2,8 @@
 
 `export_graphviz` only writes text; `dot -Tsvg tree.dot -o tree.svg` draws it. Whatever names a
 table brings, they are escaped for their place: quotes and backslashes in quoted labels, markup in
-HTML labels, and ampersands in both (Graphviz reads `&lt;` in either).
+HTML labels, and ampersands in both (Graphviz reads `&lt;` in either). Leaves that no training case
+reached are drawn lightly.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from arboretum.explain.colors import CUT, node_colors
 from arboretum.explain.labels import Labels, Wording, check_int, read_model
 
 __all__ = ["export_graphviz"]
+
+_FAINT, _FAINT_TEXT = 'style="dashed", color="#b8bfc6"', "#7c868f"  # a leaf without cases
 
 
 def export_graphviz(
@@ -98,6 +101,8 @@ def export_graphviz(
         shown, folded = visible_nodes(labels.tree, max_depth)
         ends = [str(node) for node in shown if labels.tree.is_leaf[node] or node in folded]
         lines.append("{rank=same ; " + " ; ".join(ends) + "} ;")
+    if labels.note:
+        lines.append(f"label={quote([labels.note])} ; labelloc=b ;")
     source = "\n".join([*lines, "}"]) + "\n"
     if out_file is None:
         return source
@@ -139,11 +144,15 @@ def _body(
         fill = ""
         if colors is not None:
             fill = f', fillcolor="{CUT if node in folded else colors[node]}"'
+        empty = labels.is_empty(node)
+        if empty:
+            fill = f', {_FAINT}, fontcolor="{_FAINT_TEXT}"'
         lines.append(f"{node} [label={quote(head + rest)}{fill}] ;")
         above = int(tree.parent[node])
         if above >= 0:
             answer = labels.answer(above, node - int(tree.first_child[above]), style.wording)
-            lines.append(f"{above} -> {node} [label={quote([answer])}] ;")
+            look = f", {_FAINT}" if empty else ""
+            lines.append(f"{above} -> {node} [label={quote([answer])}{look}] ;")
     return lines
 
 

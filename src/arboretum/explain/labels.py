@@ -6,6 +6,10 @@ Graphviz, plot, rules) asks it for words, so that one tree reads the same everyw
     question(0)     petal width <= 0.8        the split, as a yes/no question
     answer(0, 1)    no or missing             what the second branch says to it
     prediction(4)   virginica                 what a node would predict as a leaf
+    cases(4)        3.4/0.4                   the cases of a node, and those it would get wrong
+
+The last is C4.5's way: a case that misses a value goes down every branch, a fraction in each, so cases
+are counted in fractions. A branch may also be empty, if its value never occurred there.
 """
 
 from __future__ import annotations
@@ -21,12 +25,13 @@ import numpy as np
 
 from arboretum.errors import ParameterError
 from arboretum.tree.condition import Condition, format_value
-from arboretum.tree.tree import MULTIWAY, Tree
+from arboretum.tree.tree import GROUPS, MULTIWAY, Tree
 
 __all__ = ["Labels", "Wording", "check_choice", "check_int", "format_decimals", "read_model"]
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _NOISE = 1e-9  # a number this much smaller than its fellows is rounding, not information
+_SPREAD = "A missing value goes down every branch, to each by its share of the cases."
 
 
 @dataclass(frozen=True)
@@ -73,12 +78,40 @@ class Labels:
         Class names of every output; None for regression.
     criterion : str
         Name of the impurity.
+    fractional : bool
+        The tree counts cases of classes, which may be fractions of rows.
+    laplace : bool
+        The class shares of the tree are smoothed: one case was added to every class.
     """
 
     tree: Tree
     features: tuple[str, ...]
     classes: tuple[tuple[str, ...], ...] | None
     criterion: str = "impurity"
+    fractional: bool = False
+    laplace: bool = False
+
+    @property
+    def note(self) -> str:
+        """What a reader must know besides the tree: where missing values go; often nothing.
+
+        Other trees say "or missing" at the branch. Only columns that missed values in training matter.
+        """
+        everywhere = ~self.tree.is_leaf & (self.tree.missing_child < 0)
+        asked = np.unique(self.tree.feature[everywhere])
+        return _SPREAD if any(self.tree.column(int(f)).has_missing for f in asked) else ""
+
+    def is_empty(self, node: int) -> bool:
+        """No training case reached the node: it answers as its parent would."""
+        return node > 0 and float(self.tree.weight[node]) == 0.0
+
+    def cases(self, node: int) -> str:
+        """Return the weight of a node and, after a slash, of the cases it would get wrong, if any."""
+        weight = float(self.tree.weight[node])
+        wrong = weight * (1.0 - float(self.shares(node)[0].max()))
+        wording = Wording(1)
+        text = format_decimals(weight, wording)
+        return text if wrong <= _NOISE * weight else f"{text}/{format_decimals(wrong, wording)}"
 
     def condition(self, node: int, child: int) -> Condition:
         """Return what ``child`` (0-based) of ``node`` hangs on, under the names to show."""
@@ -102,7 +135,7 @@ class Labels:
     def question(self, node: int, wording: Wording) -> str:
         """Return what a node asks: a yes/no question, or just the column of a multiway split."""
         condition = self.condition(node, 0)
-        if self.tree.kind[node] == MULTIWAY:
+        if self.tree.kind[node] in (MULTIWAY, GROUPS):
             return condition.name
         return " ".join(self.terms(condition, wording))
 
@@ -111,14 +144,20 @@ class Labels:
         condition = self.condition(node, child)
         if self.tree.kind[node] == MULTIWAY:
             text = self.terms(condition, wording)[2]
+        elif self.tree.kind[node] == GROUPS:
+            text = ", ".join(shorten(condition.values, wording))
         else:
             text = "no" if child else "yes"
         return text + (" or missing" if condition.or_missing else "")
 
     def shares(self, node: int) -> list[np.ndarray]:
-        """Return the class shares of a node, one array per output."""
+        """Return the class shares of a node, one array per output, without smoothing."""
         assert self.classes is not None
-        return [self.tree.value[node, k, : len(c)] for k, c in enumerate(self.classes)]
+        shares = [self.tree.value[node, k, : len(c)] for k, c in enumerate(self.classes)]
+        weight = float(self.tree.weight[node])
+        if not self.laplace or weight == 0.0:
+            return shares
+        return [np.maximum(s * (weight + len(s)) - 1.0, 0.0) / weight for s in shares]
 
     def prediction(self, node: int, wording: Wording) -> str:
         """Return the class or number a node stands for; several outputs are joined by commas."""
@@ -131,6 +170,8 @@ class Labels:
     def class_values(self, node: int, wording: Wording, proportion: bool = False) -> list[str]:
         """Return the class weights (or shares) of a node as a list in brackets, per output."""
         scale = 1.0 if proportion else float(self.tree.weight[node])
+        if self.fractional and not proportion:
+            wording = replace(wording, decimals=min(wording.decimals, 1))
         return [
             "[" + ", ".join(format_decimals(float(v), wording, _NOISE) for v in share * scale) + "]"
             for share in self.shares(node)
@@ -174,16 +215,26 @@ def read_model(
     tree = model if isinstance(model, Tree) else getattr(model, "tree_", None)
     if not isinstance(tree, Tree):
         raise _not_a_tree(model, tree, caller)
+    from arboretum.c45.estimator import CaseTreeClassifier
+
+    counts_cases = isinstance(model, CaseTreeClassifier)
     return Labels(
         tree=tree,
         features=_feature_names(tree, feature_names, caller),
         classes=_class_names(tree, getattr(model, "classes_", None), class_names, caller),
-        criterion=str(getattr(model, "criterion", "impurity")),
+        # the criteria of ID3 and C4.5 compare tests; what they measure nodes by is entropy
+        criterion="entropy" if counts_cases else str(getattr(model, "criterion", "impurity")),
+        fractional=counts_cases or (tree.spreads and tree.value.shape[1] == 1),
+        laplace=counts_cases and bool(model.laplace),
     )
 
 
 def _not_a_tree(model: Any, tree: Any, caller: str) -> Exception:
     kind = type(model).__name__
+    if tree is None and hasattr(model, "rules_"):
+        return ParameterError(
+            f"{caller} needs a tree, but {kind} is a list of rules: print(model.to_text()) shows it"
+        )
     if tree is None and hasattr(model, "fit"):
         from sklearn.exceptions import NotFittedError
 

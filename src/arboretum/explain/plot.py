@@ -42,7 +42,9 @@ _LIMIT = 400.0  # inches: matplotlib cannot save a much larger picture at 150 do
 _MARGIN = 0.8  # em
 _TITLE_ROOM = 0.35  # inches above the tree, so that ax.set_title fits
 
+_NOTE_ROOM = 1.8  # em below the legend, for a line of text
 _LINE_COLOR = "#5b6770"
+_FAINT_COLOR = "#c3cad0"  # a leaf without cases, and its edge
 _EDGE_COLOR = "#a9b2ba"
 _TEXT_COLOR = "#1d2329"
 
@@ -68,6 +70,8 @@ def plot_tree(
     A box shows the question of a node (bold) and its numbers, a leaf shows first what it predicts.
     The colour is that of the largest class, paler where classes are mixed, and a strip shows their
     shares; in regression it is the predicted value. An edge is the wider the more weight passes it.
+    A leaf of C4.5 is headed "class (3.4/0.4)": 3.4 cases, 0.4 of them of another class; leaves that no
+    case reached are drawn faintly.
     Long names and lists of categories are shortened: `export_text` shows them whole.
 
     Parameters
@@ -121,14 +125,18 @@ def plot_tree(
     ruler = text_ruler()
     shares = filled and labels.classes is not None and labels.tree.n_outputs == 1
     drawing = draw_up(labels, style, max_depth, ruler, strip=shares)
-    below = legend_height(labels, drawing.width, ruler) if filled else 0.0
+    legend = legend_height(labels, drawing.width, ruler) if filled else 0.0
+    below = legend + (_NOTE_ROOM if labels.note else 0.0)
     if ax is None:
         ax, em = _new_axes(plt, drawing, below, fontsize)
     else:
         em = _fit(ax, drawing, below, fontsize)
     _draw(ax, em, labels, drawing, filled=filled, rounded=rounded, shares=shares)
     if filled:
-        add_legend(ax, em, labels, drawing.width, ruler, below)
+        add_legend(ax, em, labels, drawing.width, ruler, legend)
+    if labels.note:
+        place = (drawing.width / 2, 0.6 - below)
+        ax.text(*place, labels.note, fontsize=0.9 * em, color=_LINE_COLOR, ha="center", va="center")
     return ax
 
 
@@ -190,10 +198,10 @@ def _draw(
         fill = "white"
         if box.folded:
             fill = CUT
-        elif colors is not None:
+        elif colors is not None and not box.empty:
             fill = colors[box.node]
         _draw_box(ax, em, box, fill, rounded)
-        if shares and not box.folded:
+        if shares and not (box.folded or box.empty):
             _draw_shares(ax, labels, box)
 
 
@@ -208,7 +216,8 @@ def _draw_edge(ax: Axes, em: float, above: Box, box: Box, part: float) -> None:
     points = [start, (start[0], middle), (end[0], middle), end]
     path = Path(points, [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4])
     width = em / 9 * (0.8 + 4.0 * part)
-    ax.add_patch(PathPatch(path, fill=False, edgecolor=_EDGE_COLOR, linewidth=width, zorder=1))
+    look = {"edgecolor": _FAINT_COLOR, "ls": "--"} if box.empty else {"edgecolor": _EDGE_COLOR}
+    ax.add_patch(PathPatch(path, fill=False, linewidth=width, zorder=1, **look))
     for i, line in enumerate(reversed(box.answer)):
         ax.text(
             box.x,
@@ -234,7 +243,8 @@ def _draw_box(ax: Axes, em: float, box: Box, fill: str, rounded: bool) -> None:
             box.height,
             boxstyle=shape,
             facecolor=fill,
-            edgecolor=_LINE_COLOR,
+            edgecolor=_FAINT_COLOR if box.empty else _LINE_COLOR,
+            linestyle="--" if box.empty else "-",
             linewidth=0.08 * em,
             zorder=3,
         )
@@ -247,8 +257,8 @@ def _draw_box(ax: Axes, em: float, box: Box, fill: str, rounded: bool) -> None:
                 y - LINE / 2,
                 line,
                 fontsize=em,
-                fontweight=weight,
-                color=_TEXT_COLOR,
+                fontweight="normal" if box.empty else weight,
+                color=_LINE_COLOR if box.empty else _TEXT_COLOR,
                 ha="center",
                 va="center",
                 parse_math=False,

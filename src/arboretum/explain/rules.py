@@ -4,12 +4,15 @@
     IF 0.8 < petal width <= 1.75 AND petal length <= 4.95 THEN class versicolor (48 rows, 97.9 %)
 
 The conditions on one column along a path are merged (`conditions.py`), so a rule asks about a
-column once. Rules of one tree never overlap and leave no gap: every row satisfies exactly one.
+column once. Rules of one tree never overlap and leave no gap: every row satisfies exactly one. (Trees
+that have no branch for a missing value, as those of C4.5, are the exception: a row that misses a
+value a rule asks for does not satisfy it.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, overload
 
@@ -21,6 +24,7 @@ from arboretum.tree.condition import format_number
 from arboretum.tree.tree import Tree
 
 if TYPE_CHECKING:
+    from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Schema
 
 __all__ = ["Rule", "RuleSet", "to_rules"]
@@ -80,7 +84,8 @@ class RuleSet(Sequence[Rule]):
     It is a sequence of `Rule`; ``print(rules)`` writes one line per rule. ``rules`` also predicts:
     a row satisfies exactly one rule, the one of the leaf the tree would send it to. Trees with
     surrogate splits are the exception: rules send a row with a missing value to the branch missing
-    values take, while the tree asks its surrogates first.
+    values take, while the tree asks its surrogates first. A row that satisfies no rule, because it
+    misses a value and the tree has no branch for that, gets the answer of the model.
     """
 
     rules: tuple[Rule, ...]
@@ -88,6 +93,8 @@ class RuleSet(Sequence[Rule]):
     predictions: np.ndarray = field(repr=False, compare=False)
     has_surrogates: bool = False
     unseen: str = field(default="missing", repr=False)
+    has_gaps: bool = False
+    model: Any = field(default=None, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.rules)
@@ -107,16 +114,24 @@ class RuleSet(Sequence[Rule]):
         lines = [rule.pretty(digits, max_categories) for rule in self.rules]
         if self.has_surrogates:
             lines.append("(surrogate splits may send rows with missing values elsewhere)")
+        if self.has_gaps:
+            lines.append(
+                "(a row that misses a value may satisfy no rule; the model still answers it)"
+            )
         return "\n".join(lines)
 
     def __str__(self) -> str:
         return self.pretty()
 
-    def apply(self, X: Any) -> np.ndarray:
-        """Return the index of the rule each row of a table satisfies."""
+    def _encode(self, X: Any) -> Matrix:
         from arboretum.data.schema import encode
 
-        matrix = encode(self.schema, X, unseen=self.unseen)
+        own = getattr(self.model, "_encode", None)  # a model may cut numbers into bins first
+        return encode(self.schema, X, unseen=self.unseen) if own is None else own(X)
+
+    def apply(self, X: Any) -> np.ndarray:
+        """Return the index of the rule each row of a table satisfies, -1 for none."""
+        matrix = self._encode(X)
         columns = {c.feature: matrix.column(c.feature) for r in self.rules for c in r.conditions}
         found = np.full(matrix.n_rows, -1, dtype=np.int64)
         for index, rule in enumerate(self.rules):
@@ -128,7 +143,18 @@ class RuleSet(Sequence[Rule]):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the prediction for each row of a table (the same kinds the model accepts)."""
-        return self.predictions[self.apply(X)]
+        found = self.apply(X)
+        predicted = self.predictions[found]
+        if np.any(found < 0):
+            predicted[found < 0] = self._ask_model(X)[found < 0]
+        return predicted
+
+    def _ask_model(self, X: Any) -> np.ndarray:
+        if not isinstance(self.model, Tree):
+            return np.asarray(self.model.predict(X))
+        from arboretum.tree.walking import proba_of
+
+        return proba_of(self.model, self._encode(X)).argmax(axis=1)
 
 
 def to_rules(model: Any, *, feature_names: Any = None, class_names: Any = None) -> RuleSet:
@@ -169,7 +195,15 @@ def to_rules(model: Any, *, feature_names: Any = None, class_names: Any = None) 
         predictions,
         has_surrogates=tree.surrogates is not None and len(tree.surrogates) > 0,
         unseen=getattr(model, "unseen", "missing"),
+        has_gaps=_has_gaps(tree),
+        model=copy(model),  # as it is now: it may be fitted anew
     )
+
+
+def _has_gaps(tree: Tree) -> bool:
+    """Tell whether a node has no branch for a missing value though its column missed some."""
+    without = ~tree.is_leaf & (tree.missing_child < 0)
+    return any(tree.column(int(f)).has_missing for f in np.unique(tree.feature[without]))
 
 
 def _merged_paths(labels: Labels) -> list[dict[int, RuleCondition]]:

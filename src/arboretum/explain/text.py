@@ -6,13 +6,20 @@
     |   |--- truncated branch of depth 3
 
 Multiway and category splits get one line per branch; "or missing" marks the branch that takes
-missing values, where training saw any.
+missing values, where training saw any. Trees that spread such rows over all branches say so at the
+end, and count cases at their leaves as C4.5 does: (3.4/0.4) are 3.4 cases, 0.4 of another class.
+
+    |--- outlook = overcast
+    |   |--- class: yes (4)
+    |--- outlook = rain
+    |   |--- class: yes (5/2)
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from arboretum.explain.boxes import NO_CASES
 from arboretum.explain.labels import Labels, Wording, check_int, format_decimals, read_model
 from arboretum.tree.condition import Condition
 
@@ -48,7 +55,7 @@ def export_text(
         many significant digits instead.
     show_weights : bool, default False
         Show the weight of every class at the leaves of a classification tree, and the weight of the
-        leaf in regression.
+        leaf in regression. Without it, trees of fractional cases still show how many are at a leaf.
     max_categories : int, optional
         Cut longer lists of categories; by default all are written.
 
@@ -94,6 +101,8 @@ def export_text(
             first = int(tree.first_child[node])
             for child in reversed(range(int(tree.n_children[node]))):
                 stack.append((first + child, labels.condition(node, child)))
+    if labels.note:
+        lines.append(f"({labels.note})")
     return "\n".join(lines) + "\n"
 
 
@@ -120,7 +129,10 @@ def _leaf(labels: Labels, node: int, wording: Wording, show_weights: bool) -> st
         return f"value: [{prediction}]" + (f" weight: {weight}" if show_weights else "")
     if labels.tree.n_outputs > 1:
         prediction = f"[{prediction}]"
+    if labels.is_empty(node):
+        return f"class: {prediction} ({NO_CASES})"
     if not show_weights:
-        return f"class: {prediction}"
+        count = f" ({labels.cases(node)})" if labels.fractional else ""
+        return f"class: {prediction}{count}"
     weights = ", ".join(labels.class_values(node, wording))
     return f"weights: {weights} class: {prediction}"

@@ -33,7 +33,18 @@ MODEL_FORMAT = 1
 REGISTRY = {
     "CARTClassifier": "arboretum.tree.cart",
     "CARTRegressor": "arboretum.tree.cart",
+    "ExtraTreeClassifier": "arboretum.tree.extra_tree",
+    "ExtraTreeRegressor": "arboretum.tree.extra_tree",
+    "ID3Classifier": "arboretum.c45.id3",
     "C45Classifier": "arboretum.c45.c45",
+    "RandomForestClassifier": "arboretum.forest.random_forest",
+    "RandomForestRegressor": "arboretum.forest.random_forest",
+    "ExtraTreesClassifier": "arboretum.forest.extra_trees",
+    "ExtraTreesRegressor": "arboretum.forest.extra_trees",
+    "ProximityImputer": "arboretum.forest.imputer",
+    "BaggingClassifier": "arboretum.forest.bagging",
+    "BaggingRegressor": "arboretum.forest.bagging",
+    "C45Rules": "arboretum.c45.rules",
 }
 
 _KEYS = {"format", "arboretum", "model", "parameters", "schema", "state"}
@@ -93,10 +104,7 @@ def save(model: Any, path: Target, *, notes: dict[str, str] | None = None) -> No
         "format": MODEL_FORMAT,
         "arboretum": __version__,
         "model": name,
-        "parameters": {
-            key: encode(value, f"parameter {key!r} of {name}")
-            for key, value in model.get_params(deep=False).items()
-        },
+        "parameters": _encode_parameters(model),
         "schema": model.schema_.to_state(),
         "state": encode(model._get_fitted_state(), f"the fitted state of {name}"),
     }
@@ -158,9 +166,9 @@ def _build(document: dict[str, Any]) -> Any:
 
     try:
         schema = Schema.from_state(document["schema"])
-        parameters, state = decode(document["parameters"]), decode(document["state"])
-        if not isinstance(parameters, dict) or not isinstance(state, dict):
-            raise ModelFileError("its parameters or its state are not a dictionary: it is damaged")
+        parameters, state = _decode_parameters(document["parameters"]), decode(document["state"])
+        if not isinstance(state, dict):
+            raise ModelFileError("its state is not a dictionary: it is damaged")
         notes = decode(document.get("notes", {}))
         if not _are_notes(notes):
             raise ModelFileError("its notes are not a dictionary of strings: it is damaged")
@@ -174,6 +182,41 @@ def _build(document: dict[str, Any]) -> Any:
         raise ModelFileError(
             f"its {name} makes no sense ({type(error).__name__}: {str(error)[:300]})"
         ) from error
+
+
+# An ensemble's parameter `estimator` is itself an estimator: its class and its parameters are written.
+def _encode_parameters(model: Any) -> dict[str, Any]:
+    name = type(model).__name__
+    plain = {}
+    for key, value in model.get_params(deep=False).items():
+        where = f"parameter {key!r} of {name}"
+        if key != "estimator" or value is None:
+            plain[key] = encode(value, where)
+            continue
+        inner = type(value).__name__
+        if inner not in REGISTRY or _find(inner) is not type(value):
+            raise ParameterError(
+                f"{where} is a {inner}, which is not an estimator of arboretum, so it cannot be "
+                "saved natively: keep the model with joblib"
+            )
+        plain[key] = {"model": inner, "parameters": _encode_parameters(value)}
+    return plain
+
+
+def _decode_parameters(written: Any) -> dict[str, Any]:
+    if not isinstance(written, dict):
+        raise ModelFileError("its parameters are not a dictionary: it is damaged")
+    inner = written.get("estimator")
+    if not isinstance(inner, dict):
+        parameters = decode(written)
+        if not isinstance(parameters, dict):
+            raise ModelFileError("its parameters are not a dictionary: it is damaged")
+        return parameters
+    if inner.keys() != {"model", "parameters"} or inner["model"] not in REGISTRY:
+        raise ModelFileError(f"its estimator is of an unknown kind, {short_repr(inner)}")
+    parameters = _decode_parameters({k: v for k, v in written.items() if k != "estimator"})
+    estimator = _find(inner["model"])(**_decode_parameters(inner["parameters"]))
+    return {**parameters, "estimator": estimator}
 
 
 def _check_format(document: dict[str, Any]) -> None:

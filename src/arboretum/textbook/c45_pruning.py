@@ -246,8 +246,9 @@ def prune_c45(
 
     A node becomes a leaf if that is at most 0.1 errors worse than its branches and than its largest
     branch (the last of equals, as release 8 has it) in its place. Else the largest branch takes its
-    place if that is at most 0.1 errors worse than the branches. A branch that was raised is pruned once more, with all the cases it got; its
-    nodes count these, their tables of candidates remain those of their growing.
+    place if that is at most 0.1 errors worse than the branches. A branch that was raised is pruned
+    once more, with all the cases it got; its nodes count these, their tables of candidates remain
+    those of their growing.
 
     Parameters
     ----------

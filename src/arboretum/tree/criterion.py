@@ -158,10 +158,10 @@ class Statistic(ABC):
 
     def scan_list(self, entries: np.ndarray, batch: Batch, signs: np.ndarray, found: Found) -> None:
         """Search one list made for these nodes, each on a column of its own."""
-        only = np.zeros(1, np.int64)
-        self.search_lists(
-            entries[None, :], (only, only, signs[None, :]), batch, found, no_best(len(batch))
-        )
+        only, best = np.zeros(1, np.int64), no_best(len(batch))
+        self.search_lists(entries[None, :], (only, only, signs[None, :]), batch, found, best)
+        found.score[:], found.cut[:] = best.score, best.cut
+        found.missing_left[:] = best.missing_left
 
     @abstractmethod
     def scan_counts(
@@ -275,9 +275,7 @@ class Moment(Statistic):
     def search_lists(
         self, lists: np.ndarray, columns: tuple, batch: Batch, found: Found, best: Best
     ) -> None:
-        moment.search_moment(
-            lists, columns, self.row, batch.nodes, self._scan_rules, XLOGX, found, best
-        )
+        moment.search_moment(lists, columns, self.row, batch.nodes, self._scan_rules, XLOGX, best)
 
     def scan_counts(
         self, codes: np.ndarray, positions: np.ndarray, batch: Batch, columns: Columns, found: Found

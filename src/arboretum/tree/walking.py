@@ -6,6 +6,7 @@ and threads share out the blocks. A tree of plain thresholds takes the fast walk
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.engine.walk import Paths
 
-__all__ = ["leaves_of", "paths_of", "proba_of"]
+__all__ = ["leaves_of", "paths_of", "proba_of", "run_blocks", "walk_block", "walk_sum"]
 
 _BLOCK_VALUES = 1 << 16  # values of a block: half a megabyte
 
@@ -77,22 +78,41 @@ def _layout(tree: Tree) -> Layout:
 
 def leaves_of(tree: Tree, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
     """Return the leaf every row of an encoded table reaches."""
-    from arboretum.engine.jit import writable
+    out = np.empty(matrix.n_rows, np.int64)
+
+    def go(lo: int, hi: int, X: np.ndarray) -> None:
+        walk_block(tree, X, out[lo:hi])
+
+    run_blocks(go, matrix, n_jobs)
+    return out
+
+
+def walk_block(tree: Tree, X: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """Return the leaf every row of a C-contiguous block of values reaches."""
     from arboretum.engine.walk import walk, walk_general
 
     layout = _layout(tree)
-    out = np.empty(matrix.n_rows, np.int64)
-
-    def go(block: tuple[int, int]) -> None:
-        lo, hi = block
-        X = writable(matrix.rows(lo, hi))
-        if layout.plain:
-            walk(layout.paths.threshold, layout.link, X, out[lo:hi])
-        else:
-            walk_general(layout.paths, X, out[lo:hi])
-
-    _run_blocks(go, matrix, n_jobs)
+    out = np.empty(len(X), np.int64) if out is None else out
+    if layout.plain:
+        walk(layout.paths.threshold, layout.link, X, out)
+    else:
+        walk_general(layout.paths, X, out)
     return out
+
+
+def walk_sum(tree: Tree, value: np.ndarray, X: np.ndarray, total: np.ndarray) -> None:
+    """Add ``value`` of the leaf every row of a block reaches, (nodes, ...), to ``total``."""
+    from arboretum.engine.walk import walk_add
+
+    layout = _layout(tree)
+    if not layout.plain:
+        total += value[walk_block(tree, X)]
+        return
+    width = int(np.prod(value.shape[1:]))
+    walk_add(
+        layout.paths.threshold, layout.link, value.reshape(-1, width), X,
+        np.empty(len(X), np.int64), total.reshape(-1, width),
+    )  # fmt: skip
 
 
 def proba_of(tree: Tree, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
@@ -114,11 +134,10 @@ def proba_of(tree: Tree, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
     share, value = tree.share, writable(tree.value[:, 0])
     out = np.empty((matrix.n_rows, value.shape[1]))
 
-    def go(block: tuple[int, int]) -> None:
-        lo, hi = block
-        spread_proba(asked, share, value, writable(matrix.rows(lo, hi)), out[lo:hi])
+    def go(lo: int, hi: int, X: np.ndarray) -> None:
+        spread_proba(asked, share, value, X, out[lo:hi])
 
-    _run_blocks(go, matrix, n_jobs)
+    run_blocks(go, matrix, n_jobs)
     return out
 
 
@@ -126,26 +145,31 @@ def paths_of(tree: Tree, matrix: Matrix, n_jobs: int = 1) -> csr_matrix:
     """Return the (rows × nodes) indicator matrix of the nodes every row passes."""
     from scipy.sparse import csr_matrix
 
-    from arboretum.engine.jit import writable
     from arboretum.engine.walk import path_general
 
     layout = _layout(tree)
     n, width = matrix.n_rows, tree.max_depth + 1
     length, nodes = np.empty(n, np.int64), np.empty((n, width), np.int32)
 
-    def go(block: tuple[int, int]) -> None:
-        lo, hi = block
-        path_general(layout.paths, writable(matrix.rows(lo, hi)), length[lo:hi], nodes[lo:hi])
+    def go(lo: int, hi: int, X: np.ndarray) -> None:
+        path_general(layout.paths, X, length[lo:hi], nodes[lo:hi])
 
-    _run_blocks(go, matrix, n_jobs)
+    run_blocks(go, matrix, n_jobs)
     indices = nodes[np.arange(width) < length[:, None]]
     indptr = np.concatenate([[0], np.cumsum(length)])
     ones = np.ones(len(indices), np.int64)
     return csr_matrix((ones, indices, indptr), shape=(n, len(tree)))
 
 
-def _run_blocks(go, matrix: Matrix, n_jobs: int) -> None:
+def run_blocks(go: Callable[[int, int, np.ndarray], None], matrix: Matrix, n_jobs: int) -> None:
+    """Call ``go(lo, hi, rows lo:hi)`` for blocks of rows that fit the cache, on several threads."""
+    from arboretum.engine.jit import writable
+
     n = matrix.n_rows
-    step = max(64, _BLOCK_VALUES // max(matrix.n_columns, 1))
+    step = max(64, _BLOCK_VALUES // max(matrix.n_columns, 1) // 8 * 8)
     blocks = [(lo, min(lo + step, n)) for lo in range(0, n, step)]
-    parallel.run(go, blocks, n_jobs if len(blocks) > 1 else 1)
+
+    def work(block: tuple[int, int]) -> None:
+        go(*block, writable(matrix.rows(*block)))
+
+    parallel.run(work, blocks, n_jobs if len(blocks) > 1 else 1)

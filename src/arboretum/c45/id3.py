@@ -1,0 +1,310 @@
+"""ID3 (Quinlan 1986): ask the category that tells most about the class, one branch per value, repeat.
+
+Numbers have to be cut into bins first (binning.py). The tree then asks about the bins, so it has a
+schema of its own:
+
+    schema_         petal length: number         what tables to fit and predict hold
+    bins_           2.45, 4.75                   the cut points
+    tree_.schema    petal length: one of "up to 2.45", "2.45 to 4.75", "above 4.75"
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from arboretum import parameters as p
+from arboretum.c45.binning import bin_labels, bin_matrix, cut_columns, mdl_cuts, quantile_cuts
+from arboretum.c45.estimator import CaseTreeClassifier
+from arboretum.c45.stopping import paths_to, stops_of
+from arboretum.data.checks import list_names
+from arboretum.data.schema import Schema
+from arboretum.errors import DataError, ModelFileError
+from arboretum.tree.tree import LEAF, MULTIWAY
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from scipy.sparse import csr_matrix
+
+    from arboretum.data.matrix import Matrix
+    from arboretum.data.schema import Column
+    from arboretum.tree.tree import Tree
+
+__all__ = ["ID3Classifier"]
+
+
+class ID3Classifier(CaseTreeClassifier):
+    """Quinlan's ID3: the category of largest information gain, one branch per value, once per path.
+
+    A node becomes a leaf when its rows agree, when no column is left, or when none gains more than
+    `epsilon`. Nothing is pruned. In a column that misses values, missing is one more value. A row whose
+    value has no branch at a node gets the class shares of that node.
+
+    Columns of words, truth values and ranks are categories; numbers and dates need `discretize`.
+
+    Parameters
+    ----------
+    epsilon : float, default=0.0
+        Gain, in bits, that the best column must exceed.
+    max_depth : int or None, default=None
+        Depth at which growing stops.
+    min_samples_split : float, default=0
+        Weight a node needs to be divided; a row without a weight of its own weighs 1.
+    discretize : {"mdl", "quantile", None}, default=None
+        How to cut numbers into bins: where it tells enough about the class to pay for the description
+        of the cut (Fayyad and Irani 1993), into bins of about equal weight, or not at all: numbers are
+        an error.
+    n_bins : int, default=5
+        How many bins `discretize="quantile"` makes; fewer if values repeat.
+    laplace : bool, default=False
+        Add one case of every class to a leaf before taking shares.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class; "balanced" is n / (K · count of the class).
+    categorical_features : list of names, indices or mask, or None, default=None
+        Columns to treat as categories besides those whose type says so.
+    ordinal_features : list of names or indices, dict or None, default=None
+        Columns to treat as ranks; a dict gives the order of their words. ID3 has one branch per rank.
+    unseen : {"missing", "error"}, default="missing"
+        A category first met at predict: treat as missing, with a warning, or raise an error.
+    n_jobs : int or None, default=None
+        Threads; None and -1 use all cores. The tree does not depend on it.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The fitted tree; iterate over it to read its nodes. `tree_.schema` has bins for numbers.
+    bins_ : dict
+        The cut points of every column that was cut, by its name (by its index if the training table had
+        no names). A value on a cut lies in the bin below.
+    schema_ : Schema
+        Names, kinds and categories of the columns.
+    classes_ : array
+        The class labels, sorted.
+    n_classes_, n_features_in_ : int
+    feature_names_in_ : array of str
+        Only if the training table had names.
+    feature_importances_ : float array
+        Share of the entropy decrease each column brought.
+
+    Examples
+    --------
+    >>> X = [["sunny", "high"], ["sunny", "normal"], ["rain", "high"], ["rain", "normal"]]
+    >>> model = ID3Classifier().fit(X, ["no", "yes", "yes", "yes"])
+    >>> print(model.tree_[0].pretty())
+    x0 = rain? 4 rows, gain 0.311278
+    >>> model.predict([["sunny", "high"], ["sunny", None]])
+    array(['no', 'no'], dtype='<U3')
+
+    Numbers are cut into bins:
+
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = ID3Classifier(discretize="mdl").fit(X, y)
+    >>> model.bins_["petal length (cm)"].round(2)
+    array([2.45, 4.75])
+    >>> model.predict(X.iloc[[0, 60, 149]])
+    array([0, 1, 2])
+    """
+
+    bins_: dict[str | int, np.ndarray]
+
+    _rules: ClassVar = {
+        "epsilon": p.real(0),
+        "max_depth": p.integer(1) | p.none,
+        "min_samples_split": p.real(0),
+        "discretize": p.one_of("mdl", "quantile", None),
+        "n_bins": p.integer(2),
+        "laplace": p.flag,
+        "class_weight": p.text_or("a dict", dict) | p.one_of("balanced", None),
+        "unseen": p.one_of("missing", "error"),
+        "n_jobs": p.jobs,
+    }
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 0.0,
+        max_depth: int | None = None,
+        min_samples_split: float = 0,
+        discretize: str | None = None,
+        n_bins: int = 5,
+        laplace: bool = False,
+        class_weight: Any = None,
+        categorical_features: Any = None,
+        ordinal_features: Any = None,
+        unseen: str = "missing",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.discretize = discretize
+        self.n_bins = n_bins
+        self.laplace = laplace
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.ordinal_features = ordinal_features
+        self.unseen = unseen
+        self.n_jobs = n_jobs
+
+    # ------------------------------------------------------------------ fitting
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            NumPy array, pandas, polars or pyarrow table, scipy.sparse matrix, or path of a CSV or Parquet
+            file. NaN, None and null are missing values.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,) or None
+            A row of weight 2 counts as two. Rows of weight 0 are left out.
+
+        Returns
+        -------
+        self
+        """
+        from arboretum.c45.growing import C45Growth, grow
+        from arboretum.c45.searching import by_gain
+        from arboretum.c45.table import case_table
+
+        matrix, codes, w = self._learn(X, y, sample_weight)
+        cuts = self._find_cuts(matrix, codes, w)
+        self.bins_ = {self._key(f): points for f, points in cuts.items()}
+        asked, n_jobs = _asked(self.schema_, cuts), self._threads()
+        table = case_table(
+            bin_matrix(matrix, cuts), asked, codes, w, self.n_classes_,
+            missing_is_value=True, n_jobs=n_jobs,
+        )  # fmt: skip
+        how = C45Growth(
+            choose=by_gain(float(self.epsilon)),
+            min_cases=0.0,
+            min_weight=float(self.min_samples_split),
+            max_depth=self.max_depth,
+            n_jobs=n_jobs,
+        )
+        self.tree_ = grow(table, how).to_tree(asked, laplace=bool(self.laplace))
+        return self
+
+    def _find_cuts(self, matrix: Matrix, codes: np.ndarray, w: np.ndarray) -> dict[int, np.ndarray]:
+        """Return the cut points of every column of numbers."""
+        columns = [f for f, column in enumerate(self.schema_.columns) if _is_number(column)]
+        if self.discretize is None:
+            self._refuse_numbers(matrix, columns)
+            return {}
+
+        def find(x: np.ndarray) -> np.ndarray:
+            if self.discretize == "quantile":
+                return quantile_cuts(x, int(self.n_bins), w)
+            return mdl_cuts(x, codes, w, self.n_classes_)
+
+        return cut_columns(matrix, columns, find, self._threads())
+
+    def _refuse_numbers(self, matrix: Matrix, columns: list[int]) -> None:
+        """Raise if a column holds numbers; one that misses all values has nothing to be asked."""
+        numbers = [f for f in columns if not np.isnan(matrix.column(f)).all()]
+        if numbers:
+            names = list_names(self.schema_.names[f] for f in numbers)
+            raise DataError(
+                f"ID3Classifier asks about categories, but these columns hold numbers or dates: {names}; "
+                "cut them into bins by discretize='mdl' or discretize='quantile', name those that "
+                "stand for categories in categorical_features, or use C45Classifier or CARTClassifier"
+            )
+
+    # ------------------------------------------------------------------ predicting
+    def _encode(self, X: Any) -> Matrix:
+        matrix = super()._encode(X)
+        return bin_matrix(matrix, self._cuts())
+
+    def _cuts(self) -> dict[int, np.ndarray]:
+        """Return `bins_` by the index of the column."""
+        keys = map(self._key, range(self.schema_.n_features))
+        return {f: self.bins_[key] for f, key in enumerate(keys) if key in self.bins_}
+
+    def _key(self, f: int) -> str | int:
+        return self.schema_.names[f] if self.schema_.named else f
+
+    def apply(self, X: Any) -> np.ndarray:
+        """Return the node each row stops at (its number in `tree_`).
+
+        That is a leaf, unless a node asks for a value that the row misses and has no branch for that.
+        """
+        matrix = self._encode(X)
+        return stops_of(self.tree_, matrix, self._threads())
+
+    def decision_path(self, X: Any) -> csr_matrix:
+        """Return the sparse (rows × nodes) matrix of the nodes each row passes."""
+        stops = self.apply(X)
+        return paths_to(self.tree_, stops)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the class shares of the node each row stops at (see `apply`)."""
+        stops = self.apply(X)
+        return self.tree_.value[stops, 0]
+
+    # ------------------------------------------------------------------ keeping
+    def _get_fitted_state(self) -> dict[str, Any]:
+        return {**super()._get_fitted_state(), "bins": self.bins_}
+
+    @classmethod
+    def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
+        model = super()._from_fitted_state(parameters, schema, state)
+        _check_tree(model.tree_)
+        return model
+
+    def _tree_schema(self, state: dict) -> Schema:
+        """Take the cut points from a file; return the columns the tree asks about."""
+        bins, columns = state["bins"], self.schema_.columns
+        wanted = [f for f, c in enumerate(columns) if _is_number(c) and self.discretize is not None]
+        if not isinstance(bins, dict) or set(bins) != {self._key(f) for f in wanted}:
+            raise ModelFileError("its bins are not those of the columns of numbers")
+        self.bins_ = {}
+        for f in wanted:
+            points = bins[self._key(f)]
+            if not isinstance(points, np.ndarray) or points.dtype != np.float64 or points.ndim != 1:
+                raise ModelFileError(f"the cut points of column {columns[f].name!r} are no numbers")
+            if not (np.isfinite(points).all() and (np.diff(points) > 0).all()):
+                raise ModelFileError(
+                    f"the cut points of column {columns[f].name!r} are not finite and rising"
+                )
+            self.bins_[self._key(f)] = points
+        return _asked(self.schema_, self._cuts())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # scikit-learn's checks only have tables of numbers, which are an error without bins
+        tags._skip_test = self.discretize is None
+        return tags
+
+
+def _is_number(column: Column) -> bool:
+    return column.categories is None
+
+
+def _asked(schema: Schema, cuts: Mapping[int, np.ndarray]) -> Schema:
+    """Return the columns as the tree asks about them: all of them categories.
+
+    Ranks are categories in their order, numbers are bins. A column of numbers without cut points missed
+    every value at fit; it has no category, and no node can ask about it.
+    """
+    columns = []
+    for f, column in enumerate(schema.columns):
+        if f in cuts:
+            labels = bin_labels(cuts[f], column.value_kind)
+            columns.append(replace(column, kind="categorical", categories=labels, dtype="str"))
+        else:
+            words = column.categories or ()
+            columns.append(replace(column, kind="categorical", categories=words))
+    return Schema(tuple(columns), schema.named)
+
+
+def _check_tree(tree: Tree) -> None:
+    """Raise unless every question has one branch per value, missing included if training saw any."""
+    inner = np.flatnonzero(tree.kind != LEAF)
+    columns = [tree.column(f) for f in tree.feature[inner]]
+    missing = [len(c.categories or ()) if c.has_missing else -1 for c in columns]
+    if np.any(tree.kind[inner] != MULTIWAY) or np.any(tree.missing_child[inner] != missing):
+        raise ModelFileError("a node of its tree has not one branch per value, as ID3 would have")

@@ -1,0 +1,346 @@
+"""C4.5rules (Quinlan 1993, chapter 5): a few general rules out of an unpruned tree.
+
+grow          an unpruned C4.5 tree; every path to a leaf is a rule
+generalise    drop the conditions that do not help (generalising.py)
+choose        for each class, the rules that make the shortest message (choosing.py)
+order         classes by false positives, rules by accuracy; the default class (ordering.py)
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from arboretum import parameters as p
+from arboretum.c45.estimator import CaseTreeClassifier
+from arboretum.c45.rule import Rule, first_firing
+from arboretum.c45.table import CaseTable
+from arboretum.data.schema import Schema
+from arboretum.errors import ModelFileError
+from arboretum.tree.condition import format_category
+from arboretum.tree.model import whole
+
+__all__ = ["C45Rules"]
+
+
+class _NoTree:
+    """Stands for what a tree can answer and rules cannot."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, model: Any, owner: type | None = None) -> Any:
+        raise AttributeError(f"C45Rules has no {self.name}: it keeps rules_ and no tree")
+
+
+class C45Rules(CaseTreeClassifier):
+    """Quinlan's C4.5rules: an ordered list of IF-THEN rules, made from an unpruned C4.5 tree.
+
+    Every path of the tree is a rule. Conditions are dropped from it as long as its pessimistic error
+    rate U_CF(e, N) does not rise. Then, for each class, the rules are kept that tell the class in the
+    fewest bits (minimum description length). The classes whose rules make the fewest false positives
+    come first; rows that no rule covers get a default class.
+
+    Parameters
+    ----------
+    confidence : float, default=0.25
+        CF of the pessimistic errors, above 0 and at most 0.5; less makes rules more general.
+    min_cases : float, default=2
+        Weight that at least two branches of a test of the tree need.
+    criterion : {"gain_ratio", "gain"}, default="gain_ratio"
+        What decides between the tests of the tree whose gain is at least average.
+    subset : bool, default=False
+        Group the values of a category into branches, instead of one branch for each value.
+    max_depth : int or None, default=None
+        Depth at which the tree stops.
+    collapse : bool, default=True
+        Make leaves of the nodes whose branches are right no more often, as C4.5 does before pruning.
+    error_limit : {"quinlan", "weka", "binomial"}, default="quinlan"
+        Formula of the pessimistic errors: release 8's, that of Weka's J48, or the exact binomial limit.
+    theory_weight : float, default=0.5
+        What a bit of the rules counts beside a bit of their exceptions; more keeps fewer rules.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class; "balanced" is n / (K · count of the class).
+    categorical_features : list of names, indices or mask, or None, default=None
+        Columns to treat as categories besides those whose type says so.
+    ordinal_features : list of names or indices, dict or None, default=None
+        Columns to treat as ranks; a dict gives the order of their words.
+    unseen : {"missing", "error"}, default="missing"
+        A category first met at predict: treat as missing, with a warning, or raise an error.
+    n_jobs : int or None, default=None
+        Threads; None and -1 use all cores. The rules do not depend on it.
+
+    Attributes
+    ----------
+    rules_ : list of Rule
+        In the order in which they are asked.
+    default_ : object
+        The class of rows that no rule covers.
+    default_counts_ : float array
+        Weight of every class among the training rows that no rule covers.
+    class_prior_ : float array
+        Share of every class in the training rows.
+    schema_ : Schema
+        Names, kinds and categories of the columns.
+    classes_ : array
+        The class labels, sorted.
+    n_classes_, n_features_in_, n_samples_fit_ : int
+    feature_names_in_ : array of str
+        Only if the training table had names.
+
+    Notes
+    -----
+    A condition on a missing value does not hold: a row that misses a value is covered only by rules
+    that do not ask for it. (The tree still learns from such rows, as fractional cases.)
+
+    A rule takes part in the choice if it has a condition left, if its estimated error rate is below
+    that of answering its class always, 1 - (n_class + 1) / (n + 2), and below 0.7, and if its class
+    is the most frequent among the rows it covers.
+
+    Differences to Quinlan's program: exceptions are coded as in his book (log2 of binomial
+    coefficients), not by the later code that wants as many false positives as false negatives; every
+    column costs the same number of bits; with more than ten rules of a class the search starts with none
+    and with all of them, not with random ones. Of a tree with more than 10^9 / n leaves only the
+    heaviest become rules.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> weather = pd.DataFrame({
+    ...     "outlook": ["sunny"] * 5 + ["overcast"] * 4 + ["rain"] * 5,
+    ...     "humidity": [85, 90, 95, 70, 70, 78, 90, 65, 75, 80, 70, 80, 80, 96],
+    ...     "windy": "no yes no yes no no yes yes no yes yes no no no".split(),
+    ... })
+    >>> play = "no no no yes yes yes yes yes yes no no yes yes yes".split()
+    >>> model = C45Rules().fit(weather, play)
+    >>> print(model.to_text())
+    Rule 1: outlook = sunny and humidity > 75
+        -> no   [3 covered, 0 wrong, estimated accuracy 63.0 %]
+    Rule 2: outlook = rain and windy = yes
+        -> no   [2 covered, 0 wrong, estimated accuracy 50.0 %]
+    Rule 3: outlook = overcast
+        -> yes   [4 covered, 0 wrong, estimated accuracy 70.7 %]
+    Rule 4: outlook = rain and windy = no
+        -> yes   [3 covered, 0 wrong, estimated accuracy 63.0 %]
+    Default: yes
+    >>> model.apply(weather.iloc[[0, 3, 5]])
+    array([ 0, -1,  2])
+    """
+
+    _rules: ClassVar = {
+        "confidence": p.real(0, 0.5, open_low=True),
+        "min_cases": p.real(0, open_low=True),
+        "criterion": p.one_of("gain_ratio", "gain"),
+        "subset": p.flag,
+        "max_depth": p.integer(1) | p.none,
+        "collapse": p.flag,
+        "error_limit": p.one_of("quinlan", "weka", "binomial"),
+        "theory_weight": p.real(0),
+        "class_weight": p.text_or("a dict", dict) | p.one_of("balanced", None),
+        "unseen": p.one_of("missing", "error"),
+        "n_jobs": p.jobs,
+    }
+
+    rules_: list[Rule]
+
+    decision_path: Any = _NoTree()
+    get_depth: Any = _NoTree()
+    get_n_leaves: Any = _NoTree()
+    feature_importances_: Any = _NoTree()
+
+    def __init__(
+        self,
+        *,
+        confidence: float = 0.25,
+        min_cases: float = 2,
+        criterion: str = "gain_ratio",
+        subset: bool = False,
+        max_depth: int | None = None,
+        collapse: bool = True,
+        error_limit: str = "quinlan",
+        theory_weight: float = 0.5,
+        class_weight: Any = None,
+        categorical_features: Any = None,
+        ordinal_features: Any = None,
+        unseen: str = "missing",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.confidence = confidence
+        self.min_cases = min_cases
+        self.criterion = criterion
+        self.subset = subset
+        self.max_depth = max_depth
+        self.collapse = collapse
+        self.error_limit = error_limit
+        self.theory_weight = theory_weight
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.ordinal_features = ordinal_features
+        self.unseen = unseen
+        self.n_jobs = n_jobs
+
+    # ------------------------------------------------------------------ fitting
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow a tree and turn it into rules.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            NumPy array, pandas, polars or pyarrow table, scipy.sparse matrix, or path of a CSV or Parquet
+            file. NaN, None and null are missing values.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,) or None
+            Fractional cases: a row of weight 2 counts as two. Rows of weight 0 are left out.
+
+        Returns
+        -------
+        self
+        """
+        from arboretum.c45.pruning import Pessimism
+        from arboretum.c45.rule_state import make_rule
+        from arboretum.c45.ruleset import rules_of
+        from arboretum.c45.table import case_table
+
+        self.__dict__.pop("rules_", None)  # a fit that fails leaves no half of an old model
+        matrix, codes, w = self._learn(X, y, sample_weight)
+        threads = self._threads()
+        table = case_table(matrix, self.schema_, codes, w, self.n_classes_, n_jobs=threads)
+        chosen = rules_of(
+            self._grow(table),
+            table,
+            Pessimism(self.error_limit, float(self.confidence)),
+            theory_weight=float(self.theory_weight),
+            n_jobs=threads,
+        )
+        self.class_prior_ = chosen.prior
+        self.default_counts_ = chosen.uncovered
+        self.n_samples_fit_ = matrix.n_rows
+        self.rules_ = [
+            make_rule(c.tests, c.answer, 1.0 - c.rate, c.counts, self.schema_, self.classes_)
+            for c in chosen.rules
+        ]
+        return self
+
+    def _grow(self, table: CaseTable) -> Any:
+        """Return the unpruned tree."""
+        from arboretum.c45 import pruning
+        from arboretum.c45.growing import C45Growth, grow
+        from arboretum.c45.searching import by_ratio, many_values
+
+        draft = grow(
+            table,
+            C45Growth(
+                choose=by_ratio(many_values(table), self.criterion),
+                min_cases=float(self.min_cases),
+                min_weight=2 * float(self.min_cases),
+                subset=bool(self.subset),
+                max_depth=self.max_depth,
+                n_jobs=self._threads(),
+            ),
+        )
+        if self.collapse:
+            pruning.collapse(draft)
+        return draft.to_tree(self.schema_)
+
+    # ------------------------------------------------------------------ predicting
+    def apply(self, X: Any) -> np.ndarray:
+        """Return the rule that answers each row, its index in `rules_`; -1: the default class."""
+        matrix = self._encode(X)
+        return first_firing([rule.tests for rule in self.rules_], matrix.column, matrix.n_rows)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the class shares of the rule that answers each row.
+
+        They are those of all training rows that the rule covers, one more case added that is spread
+        over the classes by their overall shares; for the default class, those of the rows that no
+        rule covers. The class that `predict` returns has the largest share.
+        """
+        fired = self.apply(X)
+        return self._shares()[fired]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class of the first rule that covers each row, or the default class."""
+        fired = self.apply(X)
+        answers = [rule.answer for rule in self.rules_]
+        return self.classes_[np.array([*answers, self._default_answer])[fired]]
+
+    def _shares(self) -> np.ndarray:
+        """Return the class shares of every rule and, last, of the default class."""
+        counts = np.array([*(rule.counts for rule in self.rules_), self.default_counts_])
+        return (counts + self.class_prior_) / (counts.sum(axis=1, keepdims=True) + 1.0)
+
+    @property
+    def _default_answer(self) -> int:
+        return int(np.argmax(self.default_counts_ + self.class_prior_))
+
+    @property
+    def default_(self) -> Any:
+        """The class of rows that no rule covers."""
+        self._check_fitted()
+        label = self.classes_[self._default_answer]
+        return label.item() if isinstance(label, np.generic) else label
+
+    def _check_fitted(self) -> None:
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self, "rules_")
+
+    # ------------------------------------------------------------------ reading
+    def to_text(self, digits: int = 6, max_categories: int = 8) -> str:
+        """Return the rules as text.
+
+        Parameters
+        ----------
+        digits : int, default=6
+            Significant digits of a threshold.
+        max_categories : int, default=8
+            Longer lists of categories are cut.
+        """
+        self._check_fitted()
+        lines = [
+            f"Rule {i}: {rule.pretty(digits, max_categories)}"
+            for i, rule in enumerate(self.rules_, start=1)
+        ]
+        return "\n".join([*lines, f"Default: {format_category(self.default_)}"])
+
+    # ------------------------------------------------------------------ keeping
+    def _get_fitted_state(self) -> dict[str, Any]:
+        from arboretum.c45.rule_state import rules_to_state
+
+        self._check_fitted()
+        return {
+            "classes": self.classes_,
+            "rules": rules_to_state(self.rules_, self.n_classes_),
+            "prior": self.class_prior_,
+            "default_counts": self.default_counts_,
+            "n_samples": self.n_samples_fit_,
+        }
+
+    @classmethod
+    def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
+        from arboretum.c45.rule_state import rules_from_state
+
+        model = cls(**parameters)
+        model._check_parameters()
+        model.schema_ = schema
+        model._take_names()
+        classes = state["classes"]
+        if not isinstance(classes, np.ndarray) or classes.ndim != 1 or not len(classes):
+            raise ModelFileError("the classes are not a list of labels")
+        model.classes_, model.n_classes_ = classes, len(classes)
+        model.class_prior_ = _weights(state["prior"], len(classes), "shares of the classes")
+        model.default_counts_ = _weights(state["default_counts"], len(classes), "default's counts")
+        model.n_samples_fit_ = whole(state, "n_samples", 1)
+        model.rules_ = rules_from_state(state["rules"], schema, classes)
+        best = model._shares().argmax(axis=1).tolist()
+        if best[:-1] != [rule.answer for rule in model.rules_]:
+            raise ModelFileError("a rule does not answer the class that it covers most")
+        return model
+
+
+def _weights(array: Any, n: int, what: str) -> np.ndarray:
+    good = isinstance(array, np.ndarray) and array.dtype == np.float64 and array.shape == (n,)
+    if not good or not np.all(np.isfinite(array) & (array >= 0)):
+        raise ModelFileError(f"the {what} are not {n} numbers ≥ 0")
+    return array

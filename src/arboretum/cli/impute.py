@@ -1,0 +1,212 @@
+"""`arboretum impute`: a data file with its missing values filled.
+
+Cells that are there are copied as they are written in the file; only the missing ones change.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from arboretum.cli.files import Data, check_output, column_text, read_data, target_values
+from arboretum.cli.guard import UsageError
+from arboretum.cli.models import choose_task
+from arboretum.cli.screen import file_size, number, plural, print_facts, print_table, spinner, tell
+from arboretum.data.schema import Column
+from arboretum.data.table import Table
+from arboretum.data.values import Words
+
+__all__ = ["Imputation", "impute"]
+
+
+@dataclass(frozen=True)
+class Imputation:
+    """The options of the command; see its --help."""
+
+    data: Path
+    output: Path
+    target: str | None = None
+    task: str = "auto"
+    trees: int = 100
+    max_iter: int = 10
+    tol: float = 1e-3
+    keep: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+    seed: int | None = None
+    jobs: int | None = None
+
+
+def impute(options: Imputation) -> None:
+    """Run the command."""
+    output = _check_options(options)
+    data = read_data(options.data)
+    target, task = _read_target(options, data)
+    for role, names in (("--keep", options.keep), ("--categorical", options.categorical)):
+        for name in names:
+            data.column(name, role)
+    aside = {*options.keep, *([] if options.target is None else [options.target])}
+    features = data.without(aside)
+    if not features.names:
+        raise UsageError("no column is left to fill: leave out some of --keep")
+    imputer = _make_imputer(options, task)
+    with spinner(f"filling {plural(data.n_rows, 'row')} (the first time compiles the engine)"):
+        start = time.perf_counter()
+        filled = imputer.fit_transform(features.table, target)
+        seconds = time.perf_counter() - start
+    texts = _texts(data, features, filled, imputer)
+    _write(output, data.names, texts)
+    _report(options, imputer, features, texts, task, seconds)
+
+
+# --------------------------------------------------------------------------- before
+def _check_options(options: Imputation) -> Path:
+    if not options.output.name.lower().endswith(".csv"):
+        raise UsageError(f"-o {str(options.output)!r}: the filled table is CSV, call it *.csv")
+    output = check_output(options.output)
+    if output.exists() and options.data.exists() and os.path.samefile(output, options.data):
+        raise UsageError(f"-o {str(output)!r} is the data file itself: choose another name")
+    roles = Counter({*options.keep})
+    roles.update({*options.categorical})
+    roles.update([] if options.target is None else [options.target])
+    twice = [name for name, count in roles.items() if count > 1]
+    if twice:
+        raise UsageError(f"{twice[0]!r}: a column has one role, --target, --keep or --categorical")
+    if options.task != "auto" and options.target is None:
+        raise UsageError("--task says what the target is: give --target too")
+    return output
+
+
+def _read_target(options: Imputation, data: Data) -> tuple[np.ndarray | None, str]:
+    if options.target is None:
+        return None, "auto"
+    raw = data.column(options.target, "the target")
+    task, _ = choose_task(raw, options.task)
+    return target_values(raw, options.target, classes=task == "classification"), task
+
+
+def _make_imputer(options: Imputation, task: str) -> Any:
+    from arboretum.forest.imputer import ProximityImputer
+
+    return ProximityImputer(
+        options.trees,
+        max_iter=options.max_iter,
+        tol=options.tol,
+        task=task,
+        categorical_features=list(options.categorical) or None,
+        random_state=options.seed or 0,
+        n_jobs=options.jobs,
+    )
+
+
+# --------------------------------------------------------------------------- writing
+def _texts(data: Data, features: Data, filled: Table, imputer: Any) -> dict[str, list[str]]:
+    """Return every column as text: cells of the file as they stand there, guesses in their form."""
+    from arboretum.forest.tables import missing_cells
+
+    gaps = dict(zip(features.names, missing_cells(features.table).T))
+    texts = {name: column_text(data, name) for name in data.names}
+    for f, name in enumerate(features.names):
+        here = np.flatnonzero(gaps[name]).tolist()
+        if here:
+            guesses = _guesses(
+                imputer.schema_.columns[f], filled.columns[f], texts[name], gaps[name]
+            )
+            for i in here:
+                texts[name][i] = guesses(i)
+    return texts
+
+
+def _guesses(column: Column, raw: Any, texts: list[str], gaps: np.ndarray) -> Any:
+    """Return how to write the value of a row."""
+    from arboretum.forest.tables import readable
+
+    if isinstance(raw, Words):
+        written: dict[int, str] = {}  # a category is written as in the file, e.g. TRUE
+        for i in np.flatnonzero(~gaps).tolist():
+            written.setdefault(int(raw.codes[i]), texts[i])
+        return lambda i: written.get(int(raw.codes[i]), str(raw.values[raw.codes[i]]))
+    if column.dtype in ("datetime", "time"):
+        whole_days = all(len(texts[i]) <= len("2024-12-31") for i in np.flatnonzero(~gaps))
+        width = len("2024-12-31") if whole_days else None
+        return lambda i: readable(column, round(float(raw.values[i]))).isoformat()[:width]
+    return lambda i: f"{float(raw.values[i]):.10g}"
+
+
+def _write(output: Path, names: tuple[str, ...], texts: dict[str, list[str]]) -> None:
+    with open(output, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows(zip(*(texts[name] for name in names)))
+
+
+# --------------------------------------------------------------------------- after
+def _report(
+    options: Imputation,
+    imputer: Any,
+    features: Data,
+    texts: dict[str, list[str]],
+    task: str,
+    seconds: float,
+) -> None:
+    from arboretum.forest.tables import missing_cells
+
+    n_missing = int(imputer.n_missing_.sum())
+    if n_missing:
+        _print_columns(imputer, features, texts, missing_cells(features.table))
+        _print_rounds(imputer)
+    else:
+        tell(f"nothing is missing in {options.data}: the output is a copy")
+    label = "none: the forest tells rows from shuffled ones"
+    if options.target is not None:
+        label = f"{options.target}: {task}"
+    facts = [
+        ("data", f"{options.data}: {plural(features.n_rows, 'row')}"),
+        ("target", label),
+        ("filled", plural(n_missing, "cell")),
+        ("time", f"{seconds:.2f} s"),
+        ("saved", f"{options.output} ({file_size(options.output.stat().st_size)})"),
+    ]
+    print_facts(facts)
+
+
+def _print_columns(
+    imputer: Any, features: Data, texts: dict[str, list[str]], gaps: np.ndarray
+) -> None:
+    rows = []
+    for f, column in enumerate(imputer.schema_.columns):
+        here = np.flatnonzero(gaps[:, f])
+        if len(here):
+            guesses = [texts[column.name][i] for i in here.tolist()]
+            share = f"{len(here) / features.n_rows:.1%}"
+            rows.append(
+                [column.name, column.kind, f"{len(here):,}", share, _sum_up(column, guesses)]
+            )
+    header = ["column", "kind", "missing", "share", "filled with"]
+    print_table("Columns with missing values", header, rows, right=[2, 3])
+
+
+def _sum_up(column: Column, guesses: list[str]) -> str:
+    if column.categories is None and column.dtype not in ("datetime", "time"):
+        low, high = min(map(float, guesses)), max(map(float, guesses))
+        return f"{low:.4g}" if low == high else f"{low:.4g} … {high:.4g}"
+    counts = Counter(guesses).most_common(3)
+    more = len(set(guesses)) - len(counts)
+    text = ", ".join(f"{value} ({count:,})" for value, count in counts)
+    return f"{text}, … and {more} more" if more else text
+
+
+def _print_rounds(imputer: Any) -> None:
+    rows = [
+        [str(step.number), f"{step.changed:,}", number(step.moved), f"{step.fallbacks:,}"]
+        for step in imputer.report_
+    ]
+    end = "the guesses settled" if imputer.converged_ else "stopped by --max-iter"
+    header = ["round", "categories changed", "farthest move (std. dev.)", "nobody near"]
+    print_table(f"Rounds: {end}", header, rows, right=range(4))

@@ -1,0 +1,133 @@
+"""Weighted quantiles of the training rows that share a leaf with a row, for all trees of a forest.
+
+Nothing is sorted. The targets have ranks; a row's weights fall into coarse buckets of ranks first, and
+only the bucket in which a quantile lies is looked at again, rank by rank:
+
+    coarse   .1   .3   .4   .2          ranks 0-3, 4-7, 8-11, 12-15
+    q = .5             ↓
+    fine               .0 .2 .1 .1      .1 + .3 + .0 + .2 ≥ .5: rank 9
+
+With about √n buckets this takes a few passes over the weights, however the leaves overlap.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from arboretum.engine.jit import kernel, subkernel
+
+__all__ = ["Groups", "group_by_leaf", "leaf_quantiles"]
+
+_ROUNDING = 5e-13  # 0.1 + 0.2 has reached 0.3
+
+
+class Groups(NamedTuple):
+    """The training rows of every leaf of every tree, and their shares of the leaf's weight.
+
+    Those of leaf ``l`` of tree ``t`` are ``rows[t, start[a] : start[a + 1]]`` with ``a = first[t] + l``.
+    """
+
+    first: np.ndarray  # int64, (trees,)
+    start: np.ndarray  # int64, one more than there are nodes for every tree
+    rows: np.ndarray  # int32, (trees, the most rows of a bag)
+    share: np.ndarray  # float64, likewise; 1 in all for every leaf
+
+
+@kernel
+def group_by_leaf(leaf, weight, start, rows, share):
+    """Sort the rows of positive weight by leaf; ``start`` has one entry more than there are nodes."""
+    n_nodes = len(start) - 1
+    total = np.zeros(n_nodes)
+    start[:] = 0
+    for i in range(len(leaf)):
+        if weight[i] > 0:
+            start[leaf[i] + 1] += 1
+            total[leaf[i]] += weight[i]
+    for k in range(n_nodes):
+        start[k + 1] += start[k]
+    place = start.copy()
+    for i in range(len(leaf)):
+        if weight[i] > 0:
+            k = place[leaf[i]]
+            rows[k] = i
+            share[k] = weight[i] / total[leaf[i]]
+            place[leaf[i]] += 1
+
+
+@subkernel
+def _size(groups, leaf):
+    """Return how many training rows the leaves of a row hold in all trees."""
+    size = 0
+    for t in range(len(leaf)):
+        a = groups.first[t] + leaf[t]
+        size += groups.start[a + 1] - groups.start[a]
+    return size
+
+
+@subkernel
+def _gather(groups, leaf, rank, places, shares):
+    """Write down rank and share of the training rows in the leaves of a row, tree after tree."""
+    m = 0
+    for t in range(len(leaf)):
+        a = groups.first[t] + leaf[t]
+        for k in range(groups.start[a], groups.start[a + 1]):
+            places[m] = rank[groups.rows[t, k]]
+            shares[m] = groups.share[t, k]
+            m += 1
+
+
+@subkernel
+def _enlarge(places, shares, begin, fine):
+    """Put the shares of the ranks from ``begin`` on, as many as ``fine`` has room for, into it."""
+    fine[:] = 0.0
+    for k in range(len(places)):
+        place = places[k] - begin
+        if 0 <= place < len(fine):
+            fine[place] += shares[k]
+
+
+@subkernel
+def _reach(mass, before, goal):
+    """Return the first entry at which the sum reaches the goal, and the sum before it.
+
+    Entries without weight are passed over; if rounding keeps the sum below the goal, it is the last.
+    """
+    found, ahead = 0, before
+    for k in range(len(mass)):
+        if mass[k] > 0:
+            found, ahead = k, before
+            before += mass[k]
+            if before >= goal:
+                break
+    return found, ahead
+
+
+@kernel
+def leaf_quantiles(groups, leaves, rank, shift, wanted, out):
+    """Fill ``out[i, j]`` with the smallest rank at which row i's weight reaches ``wanted[j]``.
+
+    ``leaves`` is (rows, trees); ``rank`` is the rank of every training row's target, and ``1 << shift``
+    ranks make a bucket.
+    """
+    coarse = np.zeros((rank.max() >> shift) + 1)
+    fine = np.zeros(1 << shift)
+    places, shares = np.empty(0, np.int32), np.empty(0)
+    for i in range(len(leaves)):
+        size = _size(groups, leaves[i])
+        if size > len(places):
+            places, shares = np.empty(2 * size, np.int32), np.empty(2 * size)
+        _gather(groups, leaves[i], rank, places, shares)
+        coarse[:] = 0.0
+        for k in range(size):
+            coarse[places[k] >> shift] += shares[k]
+        total = coarse.sum()
+        shown = -1
+        for j in range(len(wanted)):
+            goal = (wanted[j] - _ROUNDING) * total
+            bucket, before = _reach(coarse, 0.0, goal)
+            if bucket != shown:
+                _enlarge(places[:size], shares[:size], bucket << shift, fine)
+                shown = bucket
+            out[i, j] = (bucket << shift) + _reach(fine, before, goal)[0]

@@ -1,0 +1,110 @@
+"""A heat map of proximities: rows class by class, similar rows side by side.
+
+Blocks on the diagonal are groups of rows that the trees hardly tell apart; a bright stripe that leaves
+its block belongs to rows the forest finds in another class.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arboretum.errors import DataError
+from arboretum.explain.colors import class_colors
+from arboretum.explain.mpl import require_pyplot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_proximity"]
+
+_MOST_ROWS = 5000
+_MOST_NAMES = 12
+
+
+def plot_proximity(proximities: Any, y: Any = None, *, ax: Axes | None = None) -> Axes:
+    """Draw proximities as a heat map.
+
+    Parameters
+    ----------
+    proximities : array or sparse matrix of shape (n, n)
+        What ``proximity`` of a forest returned for rows with each other; at most 5,000 rows.
+    y : array-like of shape (n,), optional
+        Classes: rows stand class by class, with a coloured edge that names them.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from arboretum import RandomForestClassifier
+    >>> from arboretum.forest.proximity import proximity
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> ax = plot_proximity(proximity(forest, X), y)
+    """
+    from arboretum.forest.landscape import order_rows
+
+    if not hasattr(proximities, "toarray"):
+        proximities = np.asarray(proximities)
+    n = proximities.shape[0] if proximities.ndim else 0
+    if n > _MOST_ROWS:
+        raise DataError(
+            f"a heat map of {n:,} rows shows nothing: draw some of them, at most {_MOST_ROWS:,}, e.g. "
+            "P[rows][:, rows]"
+        )
+    order = order_rows(proximities, y)
+    P = proximities.toarray() if hasattr(proximities, "toarray") else proximities
+    P = np.maximum(P, P.T)[np.ix_(order, order)]  # of the nearest only, one side may be missing
+    plt = require_pyplot("plot_proximity")
+    if ax is None:
+        _, ax = plt.subplots(figsize=(7.6, 6.2), layout="compressed")
+    picture = ax.imshow(P, cmap="magma_r", vmin=0.0, vmax=1.0, interpolation="nearest")
+    bar = ax.figure.colorbar(picture, ax=ax, fraction=0.045, pad=0.02)
+    bar.set_label("share of the trees in which two rows share a leaf")
+    bar.outline.set_visible(False)
+    for side in ax.spines.values():
+        side.set_visible(False)
+    ax.set_xticks([])
+    ax.set_yticks([])  # the place of a row says nothing about its number
+    ax.set_xlabel("rows, similar ones side by side")
+    if y is not None:
+        _mark_classes(ax, np.asarray(y)[order])
+    return ax
+
+
+def _mark_classes(ax: Axes, labels: np.ndarray) -> None:
+    """Name the classes along the left edge and draw a band of their colours along left and top."""
+    n = len(labels)
+    starts = np.flatnonzero(np.r_[True, labels[1:] != labels[:-1]])
+    ends = np.r_[starts[1:], n]
+    colors = class_colors(len(starts))
+    width = 0.018 * n
+    for lo, hi, color in zip(starts.tolist(), ends.tolist(), colors):
+        for corner, size in (
+            ((-0.5 - 1.5 * width, lo - 0.5), (width, hi - lo)),
+            ((lo - 0.5, -0.5 - 1.5 * width), (hi - lo, width)),
+        ):
+            ax.add_patch(_band(corner, size, color))
+        for line in (ax.axhline, ax.axvline):
+            if lo:
+                line(lo - 0.5, color="#5b6770", lw=0.6)
+    ax.set_xlim(-0.5 - 2 * width, n - 0.5)
+    ax.set_ylim(n - 0.5, -0.5 - 2 * width)
+    middle = (starts + ends - 1) / 2
+    shown = slice(None) if len(starts) <= _MOST_NAMES else slice(0, 0)
+    names = [str(label) for label in labels[starts].tolist()]
+    ax.set_yticks(middle[shown], names[shown])
+    ax.tick_params(length=0)
+    ax.set_xlabel("rows, class by class, similar ones side by side")
+
+
+def _band(corner: tuple[float, float], size: tuple[float, float], color: str) -> Any:
+    from matplotlib.patches import Rectangle
+
+    return Rectangle(corner, *size, facecolor=color, edgecolor="none")

@@ -1,0 +1,178 @@
+"""What each estimator of a bagging ensemble is given: rows and columns drawn from (seed, number).
+
+    estimator 0   rows 3 3 1 0 4   columns 0 2      rows as counts   1 1 0 2 1
+    estimator 1   rows 2 0 0 4 1   columns 1 2                       2 1 1 0 1
+
+Nothing is stored but the rules: whoever asks for bag 17 gets the same one, in any order, after loading
+the model, on any number of threads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from arboretum.errors import ModelFileError, ParameterError
+from arboretum.forest.sampling import _child, _mix, draw_counts, growing_key, n_draws, tree_key
+from arboretum.tree.model import whole
+
+__all__ = ["Bags", "make_bags"]
+
+_ROWS, _COLUMNS = 0x705, 0xC01
+
+
+@dataclass(frozen=True, eq=False)
+class Bags:
+    """The rules that rows and columns are drawn by.
+
+    Attributes
+    ----------
+    seed : int
+    n_rows, n_columns : int
+        Size of the table.
+    draws, columns : int
+        How many rows and columns every estimator gets.
+    replace, replace_columns : bool
+        A row or column may be drawn again.
+    weight : float64 array or None
+        Weights of the rows; those of weight 0 are never drawn.
+    by_weight : bool
+        Draw rows in proportion to their weight: for estimators that cannot weigh rows themselves.
+    """
+
+    seed: int
+    n_rows: int
+    n_columns: int
+    draws: int
+    columns: int
+    replace: bool
+    replace_columns: bool
+    weight: np.ndarray | None = None
+    by_weight: bool = False
+
+    def counts(self, number: int) -> np.ndarray:
+        """Return how often each row is drawn for an estimator; 0 is out of bag.
+
+        >>> bags = Bags(7, 6, 2, draws=6, columns=2, replace=True, replace_columns=False)
+        >>> int(bags.counts(0).sum()), (bags.counts(0) == bags.counts(0)).all()
+        (6, np.True_)
+        """
+        key = tree_key(self.seed, number)
+        if self.weight is None:
+            return self._draw(key, self.n_rows, None)
+        rows = np.flatnonzero(self.weight)
+        counts = np.zeros(self.n_rows)
+        counts[rows] = self._draw(key, len(rows), self.weight[rows] if self.by_weight else None)
+        return counts
+
+    def _draw(self, key: int, n: int, weight: np.ndarray | None) -> np.ndarray:
+        if self.replace and weight is None:
+            return draw_counts(key, n, self.draws)
+        share = _uniform(_child(key, _ROWS), self.draws if self.replace else n)
+        counts = np.zeros(n)
+        if self.replace:
+            assert weight is not None
+            edges = np.cumsum(weight)
+            found = np.searchsorted(edges, share * edges[-1], side="right")
+            return np.bincount(np.minimum(found, n - 1), minlength=n).astype(np.float64)
+        if self.draws == n:
+            return np.ones(n)
+        # exponential waiting times: who comes first is drawn first, heavy rows come sooner
+        wait = share if weight is None else -np.log1p(-share) / weight
+        counts[np.argsort(wait, kind="stable")[: self.draws]] = 1.0
+        return counts
+
+    def weights(self, number: int) -> np.ndarray:
+        """Return what every row weighs for an estimator: its count, times its own weight."""
+        counts = self.counts(number)
+        return counts if self.weight is None or self.by_weight else counts * self.weight
+
+    def features(self, number: int) -> np.ndarray:
+        """Return the columns of an estimator, in order."""
+        if self.all_columns:
+            return np.arange(self.n_columns)
+        key = _child(tree_key(self.seed, number), _COLUMNS)
+        if self.replace_columns:
+            share = _uniform(key, self.columns)
+            return np.sort((share * self.n_columns).astype(np.int64))
+        order = np.argsort(_uniform(key, self.n_columns), kind="stable")
+        return np.sort(order[: self.columns])
+
+    @property
+    def all_columns(self) -> bool:
+        """Every estimator gets the table as it is."""
+        return not self.replace_columns and self.columns == self.n_columns
+
+    def random_state(self, number: int) -> int:
+        """Return the seed of what an estimator draws itself."""
+        return growing_key(self.seed, number) >> 32
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Bags):
+            return NotImplemented
+        mine, theirs = dict(vars(self)), dict(vars(other))
+        return np.array_equal(mine.pop("weight"), theirs.pop("weight")) and mine == theirs
+
+    __hash__ = None  # type: ignore[assignment]
+
+    # ------------------------------------------------------------------ keeping
+    def to_state(self) -> dict[str, Any]:
+        """Return the rules as plain values."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_state(cls, state: Any, n_columns: int) -> Bags:
+        """Build the rules from what `to_state` returned; any nonsense is a ModelFileError."""
+        n_rows = whole(state, "n_rows", 1)
+        numbers: Any = {name: whole(state, name, 1) for name in ("draws", "columns")}
+        flags: Any = {name: state[name] for name in ("replace", "replace_columns", "by_weight")}
+        weight = state["weight"]
+        good = whole(state, "n_columns", 1) == n_columns
+        good &= all(value is True or value is False for value in flags.values())
+        good &= numbers["columns"] <= n_columns
+        if weight is not None:
+            good &= isinstance(weight, np.ndarray) and weight.shape == (n_rows,)
+            good &= weight.dtype == np.float64
+            good = good and bool(np.all(weight >= 0) and 0 < weight.sum() < np.inf)
+        if not good:
+            raise ModelFileError("what rows and columns are drawn by does not fit the model")
+        return cls(whole(state, "seed", 0), n_rows, n_columns, **numbers, **flags, weight=weight)
+
+
+def make_bags(
+    model: Any, shape: tuple[int, int], weight: np.ndarray | None, by_weight: bool
+) -> Bags:
+    """Return the rules of a bagging estimator's parameters for a table of this shape."""
+    n_rows, n_columns = shape
+    n = n_rows if weight is None else int(np.count_nonzero(weight))
+    draws = n_draws(model.max_samples, n)
+    if draws > n:
+        raise ParameterError(
+            f"max_samples is {draws}, but there are only {n} rows to draw: it must be ≤ {n}"
+        )
+    columns = model.max_features
+    if isinstance(columns, (int, np.integer)):
+        if columns > n_columns:
+            raise ParameterError(
+                f"max_features is {columns}, but there are only {n_columns} columns: it must be "
+                f"≤ {n_columns}"
+            )
+    else:
+        columns = max(1, int(columns * n_columns))
+    return Bags(
+        seed=model.seed_,
+        n_rows=n_rows,
+        n_columns=n_columns,
+        draws=draws,
+        columns=int(columns),
+        replace=bool(model.bootstrap),
+        replace_columns=bool(model.bootstrap_features),
+        weight=weight,
+        by_weight=by_weight and weight is not None,
+    )
+
+
+def _uniform(key: int, size: int) -> np.ndarray:
+    return (_mix(key, np.arange(size)) >> np.uint64(11)) * (1.0 / (1 << 53))

@@ -1,0 +1,311 @@
+"""Missing values guessed from the rows nearby, as Breiman's forests did it: the steps.
+
+    first_guess         the median, or the most frequent category, of the rows of the same class
+    Donors.refill       numbers: the mean of the donors' values, weighted by shared leaves
+                        categories: the one whose donors share most leaves
+    settle              refill, look where the rows stand now, refill, … until the guesses stay
+    fill_rows           new rows under a forest that is there already
+    predict_per_class   rows of unknown class: fill a copy for every class, and see which copy gets
+                        most votes for the class it was filled for
+
+Only observed values are ever given, so a row never learns from itself nor a guess from a guess. All
+tables here are encoded: numbers, codes of categories, NaN for missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arboretum.data.matrix import DenseMatrix
+from arboretum.errors import DataError, ParameterError
+from arboretum.forest.proximity import group_leaves
+from arboretum.forest.voting import leaves_in, sum_answers
+
+if TYPE_CHECKING:
+    from arboretum.data.schema import Schema
+    from arboretum.engine.closeness import Groups
+    from arboretum.forest.estimator import ForestClassifier
+    from arboretum.tree.tree import Tree
+
+__all__ = [
+    "Donors",
+    "Round",
+    "Stop",
+    "fill_rows",
+    "first_guess",
+    "numeric_columns",
+    "predict_per_class",
+    "settle",
+]
+
+_BLOCK = 64  # rows guessed by one thread at a time
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round of guessing: what the guesses did.
+
+    Attributes
+    ----------
+    number : int
+        1, 2, …
+    changed : int
+        Categories that changed.
+    moved : float
+        The farthest a number moved, in standard deviations of its column.
+    fallbacks : int
+        Cells for which no row with a value was near; the first guess stands there.
+    """
+
+    number: int
+    changed: int
+    moved: float
+    fallbacks: int
+
+
+@dataclass(frozen=True)
+class Stop:
+    """When guessing ends: nothing moves more than `tol`, or after `max_iter` rounds."""
+
+    tol: float = 1e-3
+    max_iter: int = 10
+
+
+def numeric_columns(schema: Schema) -> np.ndarray:
+    """Return which columns get means; the others get a value that exists."""
+    return np.array([column.kind == "numeric" for column in schema.columns])
+
+
+# ---------------------------------------------------------------------- once
+def first_guess(
+    X: np.ndarray, numeric: np.ndarray, donors: np.ndarray, classes: np.ndarray | None = None
+) -> np.ndarray:
+    """Return X filled with medians (numbers) or most frequent values of the donors.
+
+    With ``classes`` the donors are X itself and answer class by class; where no row of the class has
+    a value, and without ``classes``, all of them together.
+
+    >>> weight = np.array([[125.0], [180.0], [210.0], [np.nan]])
+    >>> first_guess(weight, np.array([True]), weight, np.array([0, 1, 0, 0]))[3]
+    array([167.5])
+    """
+    filled = np.array(X, dtype=np.float64)
+    for f in np.flatnonzero(np.isnan(X).any(axis=0)):
+        missing = np.isnan(X[:, f])
+        filled[missing, f] = _typical(donors[:, f], numeric[f])
+        for label in np.unique(classes[missing]) if classes is not None else ():
+            inside = classes == label
+            center = _typical(donors[inside, f], numeric[f])
+            if center == center:
+                filled[missing & inside, f] = center
+    return filled
+
+
+def _typical(x: np.ndarray, numeric: bool) -> float:
+    x = x[~np.isnan(x)]
+    if not len(x):
+        return np.nan
+    if numeric:
+        return float(np.median(x))
+    values, counts = np.unique(x, return_counts=True)
+    return float(values[counts.argmax()])
+
+
+@dataclass(frozen=True, eq=False)
+class Donors:
+    """Rows that give their values.
+
+    Attributes
+    ----------
+    rows : float64 array of shape (n, n_columns)
+        NaN where there is nothing to give.
+    numeric : bool array of shape (n_columns,)
+    """
+
+    rows: np.ndarray
+    numeric: np.ndarray
+
+    @cached_property
+    def _coded(self) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+        """Columns one by one, those that are not numeric as codes; how many codes; their values."""
+        columns = np.array(self.rows.T, order="C")
+        levels = [np.empty(0)] * len(columns)
+        for f in np.flatnonzero(~self.numeric):
+            there = ~np.isnan(columns[f])
+            levels[f], columns[f, there] = np.unique(columns[f, there], return_inverse=True)
+        return columns, np.array([len(values) for values in levels], np.int64), levels
+
+    @cached_property
+    def spread(self) -> np.ndarray:
+        """Standard deviation of every column; 1 where there is none."""
+        spread = np.ones(len(self.numeric))
+        for f in range(len(spread)):
+            x = self.rows[:, f]
+            x = x[~np.isnan(x)]
+            spread[f] = (np.std(x) if len(x) else 0.0) or 1.0
+        return spread
+
+    def refill(
+        self, X: np.ndarray, first: np.ndarray, leaves: np.ndarray, groups: Groups, n_jobs: int = 1
+    ) -> tuple[np.ndarray, int]:
+        """Guess every missing value of X; return the filled rows and how often none was near.
+
+        ``leaves`` is (rows of X, trees), ``groups`` the donors by leaf, ``first`` X with the first
+        guesses, which stand where no donor with a value is near.
+        """
+        from arboretum.engine import parallel
+        from arboretum.engine.closeness import guess_values
+
+        columns, n_codes, levels = self._coded
+        row, column = np.nonzero(np.isnan(X))
+        start = np.searchsorted(row, np.arange(len(X) + 1))
+        guess, near = np.zeros(len(row)), np.zeros(len(row), np.int64)
+        leaves = np.ascontiguousarray(leaves, dtype=np.int32)
+
+        def work(block: tuple[int, int]) -> None:
+            lo, hi = block
+            guess_values(
+                leaves[lo:hi], groups, columns, n_codes, start[lo : hi + 1], column, guess, near
+            )
+
+        parallel.run(work, parallel.blocks(len(X), 1 + len(X) // _BLOCK), n_jobs)
+        for f in np.unique(column[~self.numeric[column]]):
+            here = (column == f) & (near > 0)
+            guess[here] = levels[f][guess[here].astype(np.int64)]
+        filled = np.array(X)
+        filled[row, column] = np.where(near > 0, guess, first[row, column])
+        return filled, int(np.count_nonzero(near == 0))
+
+
+# ---------------------------------------------------------------------- until the guesses settle
+Standing = Callable[[np.ndarray], tuple[np.ndarray, "Groups"]]
+
+
+def settle(
+    X: np.ndarray,
+    donors: Donors,
+    first: np.ndarray,
+    standing: Standing,
+    stop: Stop,
+    n_jobs: int,
+    tell: Callable[[Round], None] | None = None,
+) -> tuple[np.ndarray, list[Round], bool]:
+    """Guess until no category changes and no number moves more than ``tol`` standard deviations.
+
+    ``standing`` tells for filled rows in which leaves they are, and the donors by leaf; ``tell``
+    is told of every round. Returns the filled rows, the rounds, and whether the guesses came to rest.
+    """
+    rounds: list[Round] = []
+    filled = first
+    while len(rounds) < stop.max_iter:
+        before = filled
+        filled, fallbacks = donors.refill(X, first, *standing(before), n_jobs)
+        moves = np.abs(filled - before)
+        changed = int(np.count_nonzero(moves[:, ~donors.numeric]))
+        moved = float((moves / donors.spread)[:, donors.numeric].max(initial=0.0))
+        rounds.append(Round(len(rounds) + 1, changed, moved, fallbacks))
+        if tell is not None:
+            tell(rounds[-1])
+        if changed == 0 and moved <= stop.tol:
+            return filled, rounds, True
+    return filled, rounds, False
+
+
+def fill_rows(
+    X: np.ndarray,
+    donors: Donors,
+    leaves: np.ndarray,
+    trees: Sequence[Tree],
+    stop: Stop,
+    n_jobs: int,
+    label: np.ndarray | None = None,
+) -> tuple[np.ndarray, list[Round], bool]:
+    """Fill new rows under trees that stay as they are.
+
+    ``leaves`` are those of the donors, (donors, trees). With ``label``, a mask of donors, only these
+    give their values: the rows are filled as if they were of that class.
+    """
+    givers = donors
+    if label is not None:
+        givers = Donors(donors.rows[label], donors.numeric)
+        leaves = leaves[label]
+    groups = group_leaves(leaves)
+    first = first_guess(X, donors.numeric, givers.rows)
+    if np.isnan(first).any():  # no row of the class has a value
+        first = first_guess(first, donors.numeric, donors.rows)
+
+    def standing(filled: np.ndarray) -> tuple[np.ndarray, Groups]:
+        return leaves_in(trees, DenseMatrix(filled), n_jobs), groups
+
+    return settle(X, givers, first, standing, stop, n_jobs)
+
+
+# ---------------------------------------------------------------------- a copy per class
+def predict_per_class(
+    forest: ForestClassifier, X: Any, *, tol: float = 1e-3, max_iter: int = 10
+) -> np.ndarray:
+    """Return the classes of rows with missing values by Breiman's copies.
+
+    Every row is copied once per class and filled as if it had that class: only training rows of the
+    class give their values. All trees vote on every copy; the class whose copy gets most votes for
+    itself wins, the first of equals. A row without missing values gets the majority vote.
+
+    Parameters
+    ----------
+    forest : RandomForestClassifier or ExtraTreesClassifier
+        Of one output, fitted with ``keep_leaves=True``.
+    X : table
+    tol, max_iter
+        A copy is filled until nothing moves more than ``tol`` standard deviations, or so many rounds.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from arboretum import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = RandomForestClassifier(50, keep_leaves=True, random_state=0).fit(X, y)
+    >>> predict_per_class(forest, [[5.0, np.nan, 1.4, np.nan], [np.nan, 3.0, 5.8, 2.2]])
+    array([0, 2])
+    """
+    if not isinstance(getattr(forest, "classes_", None), np.ndarray):
+        raise ParameterError(
+            "copies per class are made by classifiers of one output: leave missing='per_class' out"
+        )
+    new = forest._encode(X)
+    rows, n_jobs = np.array(new.rows(0, new.n_rows)), forest._threads()
+    votes = sum_answers(forest.trees_, DenseMatrix(rows), n_jobs, hard=True)[:, 0]
+    gaps = np.flatnonzero(np.isnan(rows).any(axis=1))
+    if len(gaps):
+        donors, leaves, classes = _training_rows(forest)
+        stop = Stop(tol, max_iter)
+        for c in range(len(forest.classes_)):
+            copy, _, _ = fill_rows(
+                rows[gaps], donors, leaves, forest.trees_, stop, n_jobs, classes == c
+            )
+            answers = sum_answers(forest.trees_, DenseMatrix(copy), n_jobs, hard=True)
+            votes[gaps, c] = answers[:, 0, c]
+    return forest.classes_[np.rint(votes).argmax(axis=1)]
+
+
+def _training_rows(forest: ForestClassifier) -> tuple[Donors, np.ndarray, np.ndarray]:
+    """Return the training rows of a forest as donors, their leaves and their class codes."""
+    kept = getattr(forest, "_train_rows", None)  # a Matrix: as the table was encoded
+    if kept is None:
+        raise DataError(
+            "filling rows needs the training rows, and this forest has not kept them: fit it with "
+            "keep_leaves=True"
+        )
+    rows = kept.rows(0, kept.n_rows)
+    empty = np.flatnonzero(np.isnan(rows).all(axis=0))
+    if len(empty):
+        raise DataError(
+            f"column {forest.schema_.names[empty[0]]!r} had no value in any training row, so there "
+            "is none to fill in: leave the column out"
+        )
+    donors = Donors(rows, numeric_columns(forest.schema_))
+    return donors, forest._train_leaves, forest._train_y[:, 0]

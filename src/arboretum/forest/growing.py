@@ -1,0 +1,127 @@
+"""Growing the trees of a forest: each from its own bag, any number of them at a time.
+
+Columns are ranked once; a bag is a weight per row; a tree's random numbers come from (seed, tree). So
+trees can be grown in any order by any number of threads, and 100 trees and 100 more are 200.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from arboretum.engine import parallel
+from arboretum.forest.sampling import bag, growing_key
+from arboretum.tree.criterion import Target
+from arboretum.tree.growing import Growth, grow
+from arboretum.tree.pruning import prune
+from arboretum.tree.seedlings import can_grow, grow_seedling, seed_table
+
+if TYPE_CHECKING:
+    from arboretum.data.matrix import Matrix
+    from arboretum.data.schema import Schema
+    from arboretum.tree.tree import Tree
+
+__all__ = ["Plan", "grow_trees"]
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What all trees of a forest have in common.
+
+    Attributes
+    ----------
+    matrix, schema, target
+        The training table; the target's weights are those of the rows, or empty.
+    how : Growth
+    seed : int
+    draws : int or None
+        Size of a bag; None: every tree sees every row.
+    balance : bool
+        Weigh classes anew in every bag ("balanced_subsample").
+    ccp_alpha : float
+    """
+
+    matrix: Matrix
+    schema: Schema
+    target: Target
+    how: Growth
+    seed: int
+    draws: int | None
+    balance: bool = False
+    ccp_alpha: float = 0.0
+
+    def counts(self, tree: int) -> np.ndarray:
+        """Return how often every row is in the bag of a tree.
+
+        A bag that holds nothing but rows of weight 0 is drawn again, from the others.
+        """
+        n, w = len(self.target.y), self.target.weights
+        counts = bag(self.seed, tree, n, self.draws)
+        if len(w) and not np.any(counts * w):
+            others = np.flatnonzero(w)
+            counts = np.zeros(n)
+            counts[others] = bag(self.seed, tree, len(others), self.draws)
+        return counts
+
+    def weight(self, tree: int) -> np.ndarray:
+        """Return what every row weighs in a tree."""
+        counts = self.counts(tree)
+        if self.balance:
+            counts = counts * self._balance(counts)
+        return counts * self.target.weights if len(self.target.weights) else counts
+
+    def _balance(self, counts: np.ndarray) -> np.ndarray:
+        assert self.target.classes is not None
+        product = np.ones(len(counts))
+        for output, n_classes in enumerate(self.target.classes):
+            code = self.target.y[:, output]
+            met = np.bincount(code, counts, n_classes)
+            product *= (counts.sum() / (np.count_nonzero(met) * np.maximum(met, 1)))[code]
+        return product
+
+
+def grow_trees(
+    plan: Plan, numbers: range, n_jobs: int, grown: Callable[[int], None] | None = None
+) -> list[Tree]:
+    """Grow the trees with these numbers; ``grown`` is told of each.
+
+    Interrupted by Ctrl-C it returns the trees before the first one that is missing.
+    """
+    single = replace(plan.how, n_jobs=1)
+    table = None
+    if can_grow(plan.how, plan.schema, plan.target):
+        table = seed_table(
+            plan.matrix, plan.schema, random_splits=plan.how.random_splits, n_jobs=n_jobs
+        )
+    trees: dict[int, Tree] = {}
+    lock = threading.Lock()
+
+    def work(t: int) -> None:
+        how = replace(single, seed=growing_key(plan.seed, t))
+        weight = plan.weight(t)
+        if table is not None:
+            tree = grow_seedling(table, plan.target, how, weight=weight)
+        else:
+            rows = np.flatnonzero(weight)
+            target = Target(plan.target.y[rows], plan.target.classes, weight[rows])
+            tree = grow(plan.matrix, plan.schema, target, rows, how)
+        trees[t] = prune(tree, plan.ccp_alpha) if plan.ccp_alpha > 0 else tree
+        if grown is not None:
+            with lock:
+                grown(len(trees))
+
+    try:
+        parallel.run(work, numbers, n_jobs)
+    except KeyboardInterrupt:
+        if numbers.start not in trees:
+            raise
+    kept = []
+    for t in numbers:
+        if t not in trees:
+            break
+        kept.append(trees[t])
+    return kept

@@ -1,0 +1,404 @@
+"""`ProximityImputer`: missing values filled the way Breiman's forests did it.
+
+    first guess     medians and most frequent categories, class by class
+    repeat          grow a forest on the filled table; who shares leaves with whom?
+                    guess every missing value anew from the rows that share leaves with its row
+    until           no category changes and no number moves more than `tol`
+
+New rows walk down the last forest and are filled from the training rows they meet there. The steps
+are in filling.py, the tables that go in and out in tables.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+
+from arboretum import parameters as p
+from arboretum.data.checks import list_names
+from arboretum.data.matrix import DenseMatrix
+from arboretum.data.schema import Schema, encode, learn_schema
+from arboretum.data.table import Table, is_sparse, read_table
+from arboretum.data.target import encode_classes, numbers
+from arboretum.errors import DataError, ModelFileError
+from arboretum.forest.estimator import FOREST_RULES, Forest
+from arboretum.forest.filling import (
+    Donors,
+    Round,
+    Stop,
+    fill_rows,
+    first_guess,
+    numeric_columns,
+    settle,
+)
+from arboretum.forest.proximity import group_leaves
+from arboretum.forest.tables import encoded_table, missing_cells, put_back
+from arboretum.forest.voting import leaves_in
+from arboretum.parameters import Declared
+
+__all__ = ["ProximityImputer"]
+
+_FEW = 20  # so many whole numbers may still be the names of classes
+_PASSED_ON = ("n_estimators", "max_depth", "min_samples_leaf", "max_features", "n_jobs")
+
+
+class ProximityImputer(OneToOneFeatureMixin, Declared, TransformerMixin, BaseEstimator):
+    """Fill missing values from the rows a random forest finds similar (Breiman 2003).
+
+    A number becomes the mean of the other rows' observed values, weighted by how many trees put both
+    rows into the same leaf; a category the one with the largest weight. Guesses are never given on,
+    so no value is filled from its own row. Where no row with a value is near, the first guess stands.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Trees of the forest that is grown in every round.
+    max_iter : int, default=10
+        The most rounds.
+    tol : float, default=1e-3
+        Stop when no category changes and no number moves more than so many standard deviations of
+        its column.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What ``y`` is. "auto": words, and whole numbers of at most 20 different values (and on average
+        three rows for each), are classes.
+    max_depth, min_samples_leaf, max_features
+        Of the forest, as in `RandomForestClassifier`. Larger leaves make more rows similar.
+    categorical_features, ordinal_features
+        Columns to treat as categories or ranks besides those whose type says so.
+    random_state : int, RandomState, Generator or None, default=None
+        All rounds grow their forest from the same seed: what moves is the guesses, not chance.
+    n_jobs : int or None, default=None
+        Threads; None and -1 use all cores. The guesses do not depend on it.
+    verbose : int, default=0
+        Print a line per round.
+
+    Attributes
+    ----------
+    report_ : list of Round
+        What every round did: `number`, `changed` categories, how far numbers `moved`, `fallbacks`.
+        Empty if nothing was missing.
+    n_iter_ : int
+        Forests that were grown: as many as rounds, or one if nothing was missing.
+    converged_ : bool
+        The guesses came to rest before `max_iter`.
+    n_missing_ : int array
+        Missing values of every column of the training table.
+    forest_ : RandomForestClassifier or RandomForestRegressor
+        The last forest; new rows are compared in it.
+    task_ : str
+        "classification", "regression", or "unsupervised".
+    schema_ : Schema
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Only if the training table had names.
+
+    Notes
+    -----
+    Without ``y`` the forest learns to tell the rows from rows whose columns were shuffled, as Breiman
+    did for unlabelled data. `fit_transform` knows the classes of its rows and uses them in the first
+    guess; `transform` does not. A column without any value cannot be filled and is an error; a row
+    without any value is filled with guesses. A category first met in `transform` stays as it is.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> X = pd.DataFrame({"weight": [125.0, 180.0, 210.0, None, 130.0, 200.0],
+    ...                   "ill": ["no", "yes", "yes", "no", None, "yes"]})
+    >>> imputer = ProximityImputer(n_estimators=20, random_state=0)
+    >>> filled = imputer.fit_transform(X, [0, 1, 1, 0, 0, 1])
+    >>> filled["ill"].tolist(), bool(125 < filled["weight"][3] < 160)
+    (['no', 'yes', 'yes', 'no', 'no', 'yes'], True)
+    """
+
+    _rules: ClassVar = {
+        "n_estimators": p.integer(1),
+        "max_iter": p.integer(1),
+        "tol": p.real(0),
+        "task": p.one_of("auto", "classification", "regression"),
+        **{name: FOREST_RULES[name] for name in ("max_depth", "min_samples_leaf", "max_features")},
+        "random_state": p.seed,
+        "n_jobs": p.jobs,
+        "verbose": p.integer(0) | p.flag,
+    }
+
+    schema_: Schema
+    report_: list[Round]
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        max_iter: int = 10,
+        tol: float = 1e-3,
+        task: str = "auto",
+        max_depth: int | None = None,
+        min_samples_leaf: int | float = 1,
+        max_features: int | float | str | None = "sqrt",
+        categorical_features: Any = None,
+        ordinal_features: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.max_iter = max_iter
+        self.tol = tol
+        self.task = task
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.categorical_features = categorical_features
+        self.ordinal_features = ordinal_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    # ------------------------------------------------------------------ training rows
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn to fill: run the rounds on labelled training rows.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            NumPy array, pandas, polars or pyarrow table, or path of a CSV or Parquet file. NaN, None
+            and null are missing values.
+        y : array-like of shape (n_samples,), optional
+            Classes or numbers; none of them missing.
+
+        Returns
+        -------
+        self
+        """
+        self._fill_training(X, y)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Learn to fill, and return the training rows filled, as a table of the same kind."""
+        table, filled = self._fill_training(X, y)
+        return self._put_back(X, table, filled)
+
+    def _fill_training(self, X: Any, y: Any) -> tuple[Table, np.ndarray]:
+        from arboretum.engine.random import seed_from
+
+        self._check_parameters()
+        self.__dict__.pop("forest_", None)  # a fit that fails leaves no half of an old one
+        table = _read(X)
+        self.schema_, matrix = learn_schema(
+            table,
+            categorical_features=self.categorical_features,
+            ordinal_features=self.ordinal_features,
+        )
+        self._take_names()
+        rows = np.array(matrix.rows(0, matrix.n_rows))
+        self._check_columns(rows)
+        y, classes = self._learn_target(y, len(rows))
+        self._seed = seed_from(self.random_state) % 2**32
+        self.n_missing_ = np.isnan(rows).sum(axis=0)
+        self._donors = Donors(rows, numeric_columns(self.schema_))
+        return table, self._iterate(rows, y, classes)
+
+    def _iterate(self, rows: np.ndarray, y: Any, classes: np.ndarray | None) -> np.ndarray:
+        """Run the rounds; keep the last forest and where the rows stand in it."""
+        donors, n_jobs = self._donors, self._threads()
+        gaps = np.flatnonzero(np.isnan(rows).any(axis=1))
+        filled = first_guess(rows, donors.numeric, rows, classes)
+        if not len(gaps):
+            self._grow(filled, y)
+            self.report_, self.converged_ = [], True
+            return filled
+
+        def standing(guessed: np.ndarray) -> tuple:
+            table = filled.copy()
+            table[gaps] = guessed
+            leaves = self._grow(table, y)
+            return leaves[gaps], group_leaves(leaves)
+
+        stop = Stop(float(self.tol), int(self.max_iter))
+        found = settle(rows[gaps], donors, filled[gaps], standing, stop, n_jobs, self._tell)
+        filled[gaps], self.report_, self.converged_ = found
+        return filled
+
+    def _grow(self, filled: np.ndarray, y: Any) -> np.ndarray:
+        """Grow a forest on a filled table; return the leaves of its rows."""
+        from arboretum.forest.random_forest import RandomForestClassifier, RandomForestRegressor
+
+        make = RandomForestRegressor if self.task_ == "regression" else RandomForestClassifier
+        parameters = {name: getattr(self, name) for name in _PASSED_ON}
+        grown_on = filled
+        if self.task_ == "unsupervised":
+            shuffle = np.random.default_rng(self._seed).permuted
+            grown_on, y = (
+                np.vstack([filled, shuffle(filled, axis=0)]),
+                np.repeat([0, 1], len(filled)),
+            )
+        self.forest_ = make(**parameters, random_state=self._seed)
+        self.forest_.fit(encoded_table(self.schema_, grown_on), y)
+        self._grown_on = filled.copy()
+        self._leaves = leaves_in(self.forest_.trees_, DenseMatrix(filled), self._threads())
+        return self._leaves
+
+    def _tell(self, step: Round) -> None:
+        if self.verbose:
+            print(
+                f"ProximityImputer, round {step.number}: {step.changed} categories changed, numbers "
+                f"moved {step.moved:.4f} standard deviations at most"
+            )
+
+    def _learn_target(self, y: Any, n_rows: int) -> tuple[Any, np.ndarray | None]:
+        """Return the target for the forest, and class codes if it has classes."""
+        if y is None:
+            self.task_ = "unsupervised"
+            return None, None
+        name = type(self).__name__
+        self.task_ = _choose_task(y) if self.task == "auto" else self.task
+        if self.task_ == "regression":
+            values, one = numbers(y, n_rows=n_rows, estimator_name=name)
+            return values[:, 0] if one else values, None
+        _, codes, one = encode_classes(y, n_rows=n_rows, estimator_name=name)
+        if one:
+            return codes[:, 0], codes[:, 0]
+        return codes, np.unique(codes, axis=0, return_inverse=True)[1].ravel()
+
+    def _check_columns(self, rows: np.ndarray) -> None:
+        empty = np.flatnonzero(np.isnan(rows).all(axis=0))
+        if len(empty):
+            names = list_names([self.schema_.names[f] for f in empty])
+            which = "column" if len(empty) == 1 else "columns"
+            raise DataError(f"{which} {names} without any value cannot be filled: leave them out")
+
+    @property
+    def n_iter_(self) -> int:
+        """Forests that were grown."""
+        return max(1, len(self.report_))
+
+    def _take_names(self) -> None:
+        self.n_features_in_ = self.schema_.n_features
+        self.__dict__.pop("feature_names_in_", None)
+        if self.schema_.named:
+            self.feature_names_in_ = np.array(self.schema_.names, dtype=object)
+
+    def _threads(self) -> int:
+        from arboretum.engine.parallel import effective_jobs
+
+        return effective_jobs(self.n_jobs)
+
+    # ------------------------------------------------------------------ new rows
+    def transform(self, X: Any) -> Any:
+        """Return new rows filled from the training rows near them, as a table of the same kind.
+
+        The forest stays as it is. A row begins with the medians and most frequent categories of all
+        training rows, walks down the trees, is filled from the rows it meets, and so on until its
+        guesses settle.
+        """
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self, "forest_")
+        table = _read(X)
+        matrix = encode(self.schema_, table, estimator_name=type(self).__name__)
+        rows = np.array(matrix.rows(0, matrix.n_rows))
+        gaps = np.flatnonzero(np.isnan(rows).any(axis=1))
+        if len(gaps):
+            stop = Stop(float(self.tol), int(self.max_iter))
+            rows[gaps], _, _ = fill_rows(
+                rows[gaps], self._donors, self._leaves, self.forest_.trees_, stop, self._threads()
+            )
+        return self._put_back(X, table, rows)
+
+    def _put_back(self, X: Any, table: Table, rows: np.ndarray) -> Any:
+        places = list(range(len(table.names)))
+        if self.schema_.named and table.named:
+            places = [table.names.index(name) for name in self.schema_.names]
+        return put_back(X, table, self.schema_, places, missing_cells(table)[:, places], rows)
+
+    # ------------------------------------------------------------------ keeping
+    save = Forest.save
+
+    def _get_fitted_state(self) -> dict[str, Any]:
+        forest = {
+            "parameters": self.forest_.get_params(deep=False),
+            "schema": self.forest_.schema_.to_state(),
+            "state": self.forest_._get_fitted_state(),
+        }
+        return {
+            "task": self.task_,
+            "seed": int(self._seed),
+            "forest": forest,
+            "rows": self._donors.rows,
+            "grown_on": self._grown_on,
+            "rounds": [list(vars(step).values()) for step in self.report_],
+            "converged": self.converged_,
+        }
+
+    @classmethod
+    def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
+        from arboretum.forest.random_forest import RandomForestClassifier, RandomForestRegressor
+        from arboretum.tree.model import whole
+
+        model = cls(**parameters)
+        model._check_parameters()
+        model.schema_ = schema
+        model._take_names()
+        rows, grown_on = (_check_rows(state[name], schema) for name in ("rows", "grown_on"))
+        if rows.shape != grown_on.shape or np.isnan(grown_on).any():
+            raise ModelFileError("the training rows and the filled rows do not fit each other")
+        if np.isnan(rows).all(axis=0).any():
+            raise ModelFileError("a column has no value in any training row")
+        if state["task"] not in ("classification", "regression", "unsupervised"):
+            raise ModelFileError(f"its task is unknown: {state['task']!r}")
+        make: Any = (
+            RandomForestRegressor if state["task"] == "regression" else RandomForestClassifier
+        )
+        inner = state["forest"]
+        own = Schema.from_state(inner["schema"])
+        if own.n_features != schema.n_features:
+            raise ModelFileError("its forest has other columns than the imputer")
+        model.forest_ = make._from_fitted_state(inner["parameters"], own, inner["state"])
+        model.task_, model._seed = state["task"], whole(state, "seed", 0)
+        model.report_ = [Round(int(n), int(c), float(m), int(f)) for n, c, m, f in state["rounds"]]
+        model.converged_ = bool(state["converged"])
+        model.n_missing_ = np.isnan(rows).sum(axis=0)
+        model._donors, model._grown_on = Donors(rows, numeric_columns(schema)), grown_on
+        model._leaves = leaves_in(model.forest_.trees_, DenseMatrix(grown_on), model._threads())
+        return model
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def _read(X: Any) -> Table:
+    table = read_table(X)
+    if is_sparse(table.body):
+        raise DataError(
+            "ProximityImputer fills dense tables, and X is a sparse matrix: pass X.toarray()"
+        )
+    return table
+
+
+def _choose_task(y: Any) -> str:
+    """Tell classes from quantities: words and few whole numbers are classes."""
+    try:
+        values, _ = numbers(y)
+    except DataError:
+        return "classification"  # words; or nonsense, which the classifier's reader explains
+    distinct = np.unique(values)
+    few = len(distinct) <= 2 or len(distinct) <= min(_FEW, len(values) / 3)
+    return "classification" if few and not np.any(distinct % 1) else "regression"
+
+
+def _check_rows(rows: Any, schema: Schema) -> np.ndarray:
+    """Return an encoded table from a file, or say what is wrong with it."""
+    good = isinstance(rows, np.ndarray) and rows.dtype == np.float64 and rows.ndim == 2
+    if not good or not len(rows) or rows.shape[1] != schema.n_features or np.isinf(rows).any():
+        raise ModelFileError("its training rows are not a table of its columns")
+    for column, x in zip(schema.columns, rows.T):
+        x = x[~np.isnan(x)]
+        n_codes = len(column.categories or ())
+        if column.categories is not None and np.any((x % 1 != 0) | (x < 0) | (x >= n_codes)):
+            raise ModelFileError(f"column {column.name!r} holds categories that do not exist")
+    return rows

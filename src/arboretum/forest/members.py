@@ -1,0 +1,119 @@
+"""One estimator of a bagging ensemble: made from the base, fitted on its bag, asked about its columns.
+
+The base may come from any library. One that can weigh rows gets the whole table and its bag as weights,
+so it sees every class and every category; any other gets the rows themselves, as often as they were
+drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from arboretum.data.overrides import resolve_wishes
+from arboretum.forest.bags import Bags
+from arboretum.forest.views import take_columns, take_rows
+
+__all__ = ["answer_classes", "answer_numbers", "fit_member", "make_member", "run_in_order"]
+
+
+def make_member(base: Any, bags: Bags, number: int, names: tuple[str, ...]) -> Any:
+    """Return an unfitted copy of the base with its own random state, fit for its columns."""
+    from sklearn.base import clone
+
+    member = clone(base)
+    known = member.get_params(deep=True)
+    states = [name for name in known if name == "random_state" or name.endswith("__random_state")]
+    if states:
+        member.set_params(**dict.fromkeys(sorted(states), bags.random_state(number)))
+    if not bags.all_columns:
+        member.set_params(**_for_columns(known, bags.features(number), names))
+    return member
+
+
+def _for_columns(known: dict[str, Any], columns: np.ndarray, names: tuple[str, ...]) -> dict:
+    """Return the parameters that speak of columns, said of these columns only."""
+    said: dict[str, Any] = {}
+    kinds = {
+        name: known.get(name)
+        for name in ("categorical_features", "ordinal_features")
+        if known.get(name) is not None and not isinstance(known[name], str)
+    }
+    if kinds:
+        wishes = resolve_wishes(
+            names, kinds.get("categorical_features"), kinds.get("ordinal_features")
+        )
+        here = [(place, wishes[f]) for place, f in enumerate(columns) if f in wishes]
+        for name in kinds:
+            mine = [(place, wish) for place, wish in here if name.startswith(wish.kind)]
+            if isinstance(kinds[name], Mapping):
+                said[name] = {place: list(wish.order or ()) for place, wish in mine} or None
+            else:
+                said[name] = [place for place, _ in mine] or None
+    signs = known.get("monotonic_cst")
+    if isinstance(signs, Mapping):
+        by_place = {names.index(k) if isinstance(k, str) else int(k): v for k, v in signs.items()}
+        said["monotonic_cst"] = [by_place.get(f, 0) for f in columns.tolist()]
+    elif signs is not None:
+        said["monotonic_cst"] = [signs[f] for f in columns.tolist()]
+    return said
+
+
+def fit_member(
+    number: int, base: Any, bags: Bags, names: tuple[str, ...], X: Any, y: Any, weighs: bool
+) -> Any:
+    """Fit an estimator on its bag and return it; ``weighs``: it takes the bag as weights."""
+    member = make_member(base, bags, number, names)
+    if not bags.all_columns:
+        X = take_columns(X, bags.features(number))
+    try:
+        if weighs:
+            return member.fit(X, y, sample_weight=bags.weights(number))
+        rows = np.repeat(np.arange(bags.n_rows), bags.counts(number).astype(np.int64))
+        return member.fit(take_rows(X, rows), y[rows])
+    except Exception as error:
+        error.add_note(
+            f"this is estimator {number} of the bag, a {type(member).__name__}; a bag may lack a "
+            "class or a category"
+        )
+        raise
+
+
+# ---------------------------------------------------------------------- asking
+def answer_classes(member: Any, X: Any, classes: np.ndarray) -> np.ndarray:
+    """Return class shares, or a vote where the estimator gives none: (rows, 1, classes)."""
+    if hasattr(member, "predict_proba"):
+        shares = np.asarray(member.predict_proba(X))
+        found = np.zeros((len(shares), len(classes)))
+        found[:, _places(member.classes_, classes)] = shares
+    else:
+        said = _places(member.predict(X), classes)
+        found = np.zeros((len(said), len(classes)))
+        found[np.arange(len(said)), said] = 1.0
+    return found[:, None, :]
+
+
+def _places(labels: Any, classes: np.ndarray) -> np.ndarray:
+    """Return where labels stand among the classes; a bag may have lost some."""
+    return np.searchsorted(classes, np.asarray(labels))
+
+
+def answer_numbers(member: Any, X: Any, n_outputs: int) -> np.ndarray:
+    """Return predicted numbers, (rows, outputs, 1)."""
+    said = np.asarray(member.predict(X), dtype=np.float64)
+    return said.reshape(len(said), n_outputs, 1)
+
+
+# ---------------------------------------------------------------------- many of them
+def run_in_order(
+    work: Callable[..., Any], numbers: range, n_jobs: int | None, threads: bool, *given: Any
+) -> Iterator[Any]:
+    """Yield ``work(number, *given)`` for all numbers in order, on threads or as joblib is configured."""
+    from sklearn.utils.parallel import Parallel, delayed
+
+    where = {"require": "sharedmem"} if threads else {}
+    yield from Parallel(n_jobs=n_jobs, return_as="generator", **where)(
+        delayed(work)(number, *given) for number in numbers
+    )

@@ -1,0 +1,102 @@
+"""Some rows or columns of a table in the form it came in: what an estimator of any library may take.
+
+A bag hands parts of its table to estimators it knows nothing about. Arrays stay arrays, dataframes
+keep their library, their names and their types, so categories and missing values arrive as they are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from arboretum.data.table import Table, array_of_lists, is_sparse, read_table, unmask
+from arboretum.data.values import Numbers, Raw, Words
+
+__all__ = ["as_view", "take_columns", "take_rows"]
+
+
+def as_view(X: Any) -> Any:
+    """Return a table that can be cut: an array, a sparse matrix, a dataframe or a `Table`.
+
+    >>> as_view([[1, 2], [3, 4]])
+    array([[1, 2],
+           [3, 4]])
+    """
+    if isinstance(X, np.ma.MaskedArray):
+        return unmask(X)
+    if isinstance(X, np.ndarray):
+        return np.asarray(X)
+    if isinstance(X, Table):
+        return X
+    if is_sparse(X):
+        return X if X.format in ("csr", "csc") else X.tocsr()
+    if isinstance(X, list | tuple):
+        return array_of_lists(X, "X")
+    from arboretum.data.frames import is_frame
+
+    if is_frame(X):
+        return X
+    return np.asarray(X) if hasattr(X, "__array__") else read_table(X)  # a path, or nonsense
+
+
+def take_columns(X: Any, columns: np.ndarray) -> Any:
+    """Return columns by their places, in this order; a column taken again gets a name of its own.
+
+    >>> take_columns(np.array([[1, 2, 3]]), np.array([2, 0]))
+    array([[3, 1]])
+    """
+    if isinstance(X, np.ndarray) or is_sparse(X):
+        return X[:, columns]
+    if isinstance(X, Table):
+        names = _distinct([X.names[f] for f in columns])
+        if not isinstance(X.body, list):
+            return Table(names, X.named, X.n_rows, X.body[:, columns])
+        return Table(names, X.named, X.n_rows, [X.columns[f] for f in columns])
+    if hasattr(X, "iloc"):
+        taken = X.iloc[:, columns]
+        if len(set(columns.tolist())) < len(columns):
+            taken.columns = _distinct([str(name) for name in taken.columns])
+        return taken
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    old = [frame.columns[f] for f in columns]
+    pairs = zip(old, _distinct(old), strict=True)
+    return frame.select(*(nw.col(name).alias(new) for name, new in pairs)).to_native()
+
+
+def take_rows(X: Any, rows: np.ndarray) -> Any:
+    """Return rows by their numbers, in this order; a row may be taken again.
+
+    >>> take_rows(np.array([[1], [2], [3]]), np.array([2, 0, 0])).tolist()
+    [[3], [1], [1]]
+    """
+    if isinstance(X, np.ndarray):
+        return X[rows]
+    if is_sparse(X):
+        return X.tocsr()[rows]
+    if isinstance(X, Table):
+        body = [_take(raw, rows) for raw in X.body] if isinstance(X.body, list) else X.body[rows]
+        return Table(X.names, X.named, len(rows), body)
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    import narwhals.stable.v2 as nw
+
+    return nw.from_native(X, eager_only=True)[rows.tolist()].to_native()
+
+
+def _take(raw: Raw, rows: np.ndarray) -> Raw:
+    if isinstance(raw, Words):
+        return Words(raw.codes[rows], raw.values, raw.dtype, raw.order)
+    return Numbers(raw.values[rows], raw.dtype)
+
+
+def _distinct(names: list[str]) -> tuple[str, ...]:
+    """Return the names, "a" met again as "a (2)", "a (3)", ..."""
+    seen: dict[str, int] = {}
+    found = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return tuple(found)

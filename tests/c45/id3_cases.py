@@ -1,0 +1,49 @@
+"""Tables for the tests of ID3, and what is compared of its trees and files."""
+
+import io
+
+import numpy as np
+import pandas as pd
+
+from arboretum import ID3Classifier
+
+TENNIS = pd.DataFrame(
+    [
+        row.split()
+        for row in """\
+sunny hot high weak no
+sunny hot high strong no
+overcast hot high weak yes
+rain mild high weak yes
+rain cool normal weak yes
+rain cool normal strong no
+overcast cool normal strong yes
+sunny mild high weak no
+sunny cool normal weak yes
+rain mild normal weak yes
+sunny mild normal strong yes
+overcast mild high strong yes
+overcast hot normal weak yes
+rain mild high strong no""".splitlines()
+    ],
+    columns=["outlook", "temperature", "humidity", "wind", "play"],
+)
+WEATHER, PLAY = TENNIS.drop(columns="play"), TENNIS["play"]
+
+
+def shape(tree) -> list:
+    """Return, in the order of reading, the path of every node and what it asks, or its classes."""
+    return [(" & ".join(map(str, node.path)), node.name or node.value[0].tolist()) for node in tree]
+
+
+def mixed() -> tuple[dict, np.ndarray]:
+    rng = np.random.default_rng(7)
+    number = rng.normal(size=80).round(1)
+    word = rng.choice(["red", "green", "blue"], 80)
+    return {"number": number, "word": word}, (number > 0.2) ^ (word == "red")
+
+
+def saved(model: ID3Classifier) -> bytes:
+    file = io.BytesIO()
+    model.save(file)
+    return file.getvalue()
