@@ -12,7 +12,7 @@ from arboretum import ExtraTreesRegressor, RandomForestClassifier, RandomForestR
 from arboretum.errors import ArboretumError, DataError, ParameterError
 from arboretum.forest import variance
 from arboretum.forest.variance import prediction_variance
-from arboretum.forest.voting import _votes
+from arboretum.forest.voting import votes_of
 from arboretum.textbook.forest_figures import ij_variance
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-12}
@@ -74,7 +74,7 @@ def test_shapes_are_those_of_the_prediction():
 def test_hard_votes_are_what_is_counted():
     forest, X = case(classes=3, voting="hard", min_samples_leaf=8)
     leaves = forest.apply(X)
-    votes = np.array([_votes(tree)[leaves[:, t], 0] for t, tree in enumerate(forest.trees_)])
+    votes = np.array([votes_of(tree)[leaves[:, t], 0] for t, tree in enumerate(forest.trees_)])
     for k in range(3):
         expected = ij_variance(bags(forest), votes[:, :, k]).variance
         assert_allclose(prediction_variance(forest, X)[:, k], expected, **CLOSE)
