@@ -2,6 +2,7 @@
 
     python -m benchmarks cart            the whole comparison
     python -m benchmarks c45             the same for C4.5
+    python -m benchmarks forest          the same for forests, proximity and imputation
     python -m benchmarks cart --quick    small sizes, a minute or two
     python -m benchmarks cart --case iris predict
 
@@ -19,4 +20,8 @@ always given as a ratio of runs that took turns.
 __all__ = ["BENCHMARKS"]
 
 # name on the command line -> module; a new family of models joins with one line
-BENCHMARKS = {"cart": "benchmarks.cart", "c45": "benchmarks.c45"}
+BENCHMARKS = {
+    "cart": "benchmarks.cart",
+    "c45": "benchmarks.c45",
+    "forest": "benchmarks.forest",
+}

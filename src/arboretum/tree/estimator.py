@@ -16,7 +16,7 @@ from arboretum.errors import DataError, ModelFileError
 from arboretum.tree import limits
 from arboretum.tree.cross_pruning import PruningCurve, choose, grid, losses_along
 from arboretum.tree.model import TreeModel, whole
-from arboretum.tree.pruning import PruningPath, prune, pruning_path
+from arboretum.tree.pruning import PruningPath, number_levels, prune, pruning_path
 from arboretum.tree.tree import Tree
 from arboretum.tree.walking import leaves_of
 
@@ -149,13 +149,21 @@ class TreeEstimator(TreeModel):
         """Grow a full tree; rows of weight 0 take no part."""
         from arboretum.tree.growing import grow
 
-        n_rows, rows = matrix.n_rows, None
+        n_rows, rows, here = matrix.n_rows, None, target
         if w is not None and not w.all():
             rows = np.flatnonzero(w)
-            target = target.take(rows)
-        how = limits.growth(self, self.schema_, target, n_rows)
+            here = target.take(rows)
+        how = limits.growth(self, self.schema_, here, n_rows)
         self.max_features_ = how.max_features or self.n_features_in_
-        return grow(matrix, self.schema_, target, rows, how)
+        if how.random_splits or how.max_features is not None:  # looks at little of the table
+            from arboretum.tree.seedlings import can_grow, grow_seedling, seed_table
+
+            if can_grow(how, self.schema_, target):
+                table = seed_table(
+                    matrix, self.schema_, random_splits=how.random_splits, n_jobs=how.n_jobs
+                )
+                return number_levels(grow_seedling(table, target, how, weight=w))
+        return grow(matrix, self.schema_, here, rows, how)
 
     # ------------------------------------------------------------------ pruning
     def cost_complexity_pruning_path(

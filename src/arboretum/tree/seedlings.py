@@ -2,8 +2,8 @@
 
 Where nodes draw their columns or thresholds at random, a tree looks at little of the table, and what
 counts is that nothing is done for the rest: no lists to keep in order, no level to wait for. This way
-serves numbers and ranks, one output, Gini, entropy and squared error; other trees are grown level by
-level (growing.py), and both draw the same random numbers.
+serves numbers (and ranks, unless cuts are drawn), one output, Gini, entropy and squared error; other
+trees are grown level by level (growing.py), and both draw the same random numbers.
 """
 
 from __future__ import annotations
@@ -31,11 +31,13 @@ if TYPE_CHECKING:
 __all__ = ["SeedTable", "can_grow", "grow_seedling", "seed_table"]
 
 _CRITERIA = (GINI, ENTROPY, SQUARED)
-_WEIGHT_BITS, _SUM_BITS = 30, 61
+_SUM_BITS = 61
+_CLASS_BITS, _NUMBER_BITS = 53, 30  # of the sum of weights; targets share the sum with them
 
 
 def can_grow(how: Growth, schema: Schema, target: Target) -> bool:
     """Tell whether such a tree can be grown this way."""
+    kinds = ("numeric",) if how.random_splits else ("numeric", "ordinal")
     return (
         how.criterion in _CRITERIA
         and target.outputs == 1
@@ -43,7 +45,7 @@ def can_grow(how: Growth, schema: Schema, target: Target) -> bool:
         and how.monotone is None
         and how.surrogates == 0
         and how.max_bins is None
-        and all(column.kind != "categorical" for column in schema.columns)
+        and all(column.kind in kinds for column in schema.columns)
     )
 
 
@@ -77,13 +79,13 @@ def seed_table(
         engine.ordered_bits(writable(matrix.column(f)), values[f])
 
     parallel.run(copy if random_splits else rank, range(width), n_jobs if n > 1 << 12 else 1)
-    worded = np.array([bool(column.categories) for column in schema.columns])
+    ranked = np.array([column.kind == "ordinal" for column in schema.columns])
     if not random_splits and n_codes.max(initial=0) < 65535:
         codes = codes.astype(np.uint16)
     return SeedTable(
         matrix,
         schema,
-        engine.Table(codes, values, n_codes, worded, np.empty(0, np.uint32)),
+        engine.Table(codes, values, n_codes, ranked, np.empty(0, np.uint32)),
     )
 
 
@@ -109,7 +111,7 @@ def grow_seedling(
     weight = np.ones(n) if weight is None else weight
     rows = np.flatnonzero(weight).astype(np.uint32)
     w = weight[rows]
-    on_grid, step = _weights_on_grid(w)
+    on_grid, step = _weights_on_grid(w, _NUMBER_BITS if target.classes is None else _CLASS_BITS)
     n_classes = 1 if target.classes is None else int(target.classes[0])
     y = target.y[:, 0]
     label, number, centre, unit = np.empty(0, np.int32), np.empty(0, np.int64), 0.0, 1.0
@@ -142,15 +144,26 @@ def grow_seedling(
         y if target.classes is not None else np.empty(0, np.int32), weight, rules, centre, sums,
         answer,
     )  # fmt: skip
+    if step != 1.0:  # the grid has rounded the weights: measure the gains anew
+        grown.gain[:nodes] = _gains(grown.first_child[:nodes], *answer[1:])
     return _to_tree(table, grown, nodes, *answer)
 
 
-def _weights_on_grid(w: np.ndarray) -> tuple[np.ndarray, float]:
+def _gains(first_child: np.ndarray, impurity: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Return the weighted impurity decrease of every node."""
+    risk, gain = impurity * weight / weight[0], np.zeros(len(weight))
+    inner = np.flatnonzero(first_child >= 0)
+    child = first_child[inner]
+    gain[inner] = np.maximum(risk[inner] - risk[child] - risk[child + 1], 0.0)
+    return gain
+
+
+def _weights_on_grid(w: np.ndarray, bits: int) -> tuple[np.ndarray, float]:
     """Return the weights as whole numbers, and what one step of them weighs."""
     total = float(w.sum())
-    if total < 2.0**_WEIGHT_BITS and np.all(w == np.floor(w)):
+    if total < 2.0**bits and np.all(w == np.floor(w)):
         return w.astype(np.int64), 1.0
-    step = 2.0 ** (frexp(total)[1] - _WEIGHT_BITS)
+    step = 2.0 ** (frexp(total)[1] - bits)
     return np.maximum(np.rint(w / step), 1).astype(np.int64), step
 
 

@@ -370,4 +370,6 @@ class Node:
         """Return the node in one line."""
         if self.is_leaf:
             return f"leaf: {self.count} rows, impurity {self.impurity:.{digits}g}"
-        return f"{self.condition(0).pretty(digits)}? {self.count} rows, gain {self.gain:.{digits}g}"
+        several = self.tree.kind[self.id] in (MULTIWAY, GROUPS)  # one answer would not do
+        question = self.name if several else self.condition(0).pretty(digits)
+        return f"{question}? {self.count} rows, gain {self.gain:.{digits}g}"
