@@ -94,7 +94,7 @@ class ID3Classifier(CaseTreeClassifier):
     >>> X = [["sunny", "high"], ["sunny", "normal"], ["rain", "high"], ["rain", "normal"]]
     >>> model = ID3Classifier().fit(X, ["no", "yes", "yes", "yes"])
     >>> print(model.tree_[0].pretty())
-    x0 = rain? 4 rows, gain 0.311278
+    x0? 4 rows, gain 0.311278
     >>> model.predict([["sunny", "high"], ["sunny", None]])
     array(['no', 'no'], dtype='<U3')
 
