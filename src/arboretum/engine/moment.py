@@ -207,12 +207,11 @@ def scan_moment(entries, start, end, row, nodes, k, sign, rules, table):
 
 
 @inline
-def _part_two(entries, start, number):
-    """Score the one cut of a node of two rows; the same on every column that tells them apart."""
+def _part_two(entries, start, number, total):
+    """Score the one cut of a node of two rows of weight 1, as `_walk_plain` would."""
     if not entries[start + 1] & NEW:
         return REFUSED, np.int64(0)
-    one = np.int64(number[entries[start] & POSITION, 0])
-    d = 0.5 * np.float64(one - np.int64(number[entries[start + 1] & POSITION, 0]))
+    d = np.float64(np.int64(number[entries[start] & POSITION, 0])) - np.float64(total) / 2.0
     return d * d, np.int64(1)
 
 
@@ -244,7 +243,7 @@ def search_moment(lists, columns, row, nodes, rules, table, best):
             start, end = nodes.start[k], nodes.end[k]
             missing_left = 0
             if pairs and end - start == 2:
-                score, cut = _part_two(entries, start, row.number)
+                score, cut = _part_two(entries, start, row.number, nodes.total[k, 0])
             elif plain and not entries[end - 1] & MISSING:
                 least = max(rules[0], 1)
                 score, cut = _walk_plain(

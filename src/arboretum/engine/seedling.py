@@ -443,8 +443,11 @@ def _grow(table, rows, offset, target, rules, out, todo, nodes, small, later, ro
         low = high = np.int64(0)
         varied = 0
         pair = n == 2 and rules.random_splits and len(label) == 0 and rules.min_weight == 0
-        if pair:  # whatever tells the two apart is as good as anything else
-            best = _squares(number[start], weight[start], total[0], whole, rules.table)
+        first_left = second_left = -1.0  # what it brings to part two rows, by who goes left
+        if pair:
+            second = start + 1
+            first_left = _squares(number[start], weight[start], total[0], whole, rules.table)
+            second_left = _squares(number[second], weight[second], total[0], whole, rules.table)
         for turn in range(columns):
             if turn >= rules.max_features and varied:
                 break
@@ -452,9 +455,12 @@ def _grow(table, rows, offset, target, rules, out, todo, nodes, small, later, ro
             f = order[turn]
             if pair:
                 one, two = table.values[f, rows[start]], table.values[f, rows[start + 1]]
-                varied += one != two
-                if one != two and (feature < 0 or f < feature):
-                    feature, low, high = f, min(one, two), max(one, two)
+                if one == two:
+                    continue
+                varied += 1
+                found = first_left if one < two else second_left
+                if found > best or (found == best and f < feature):
+                    best, feature, low, high = found, f, min(one, two), max(one, two)
                 continue
             if rules.random_splits:
                 low, high = _ends(table.values[f], rows, start, end, x)
