@@ -15,7 +15,27 @@ if TYPE_CHECKING:
     from arboretum.c45.table import CaseTable
     from arboretum.data.matrix import Matrix
 
-__all__ = ["C45Classifier"]
+__all__ = ["C45Classifier", "grow_collapsed"]
+
+
+def grow_collapsed(model: Any, table: CaseTable) -> Draft:
+    """Grow a tree by the parameters of a model, and collapse it if that is asked for."""
+    from arboretum.c45.growing import C45Growth, grow
+    from arboretum.c45.pruning import collapse
+    from arboretum.c45.searching import by_ratio, many_values
+
+    how = C45Growth(
+        choose=by_ratio(many_values(table), model.criterion),
+        min_cases=float(model.min_cases),
+        min_weight=2 * float(model.min_cases),
+        subset=bool(model.subset),
+        max_depth=model.max_depth,
+        n_jobs=model._threads(),
+    )
+    draft = grow(table, how)
+    if model.collapse:
+        collapse(draft)
+    return draft
 
 
 class C45Classifier(CaseTreeClassifier):
@@ -175,24 +195,12 @@ class C45Classifier(CaseTreeClassifier):
 
     def _grow(self, table: CaseTable) -> Draft:
         """Grow a tree, collapse it, and prune it by errors if that is asked for."""
-        from arboretum.c45 import pruning
-        from arboretum.c45.growing import C45Growth, grow
-        from arboretum.c45.searching import by_ratio, many_values
+        from arboretum.c45.pruning import Pessimism, prune_by_errors
 
-        how = C45Growth(
-            choose=by_ratio(many_values(table), self.criterion),
-            min_cases=float(self.min_cases),
-            min_weight=2 * float(self.min_cases),
-            subset=bool(self.subset),
-            max_depth=self.max_depth,
-            n_jobs=self._threads(),
-        )
-        draft = grow(table, how)
-        if self.collapse:
-            pruning.collapse(draft)
+        draft = grow_collapsed(self, table)
         if self.pruning == "error":
-            errors = pruning.Pessimism(self.error_limit, float(self.confidence))
-            pruning.prune_by_errors(draft, table, errors, raising=bool(self.subtree_raising))
+            errors = Pessimism(self.error_limit, float(self.confidence))
+            prune_by_errors(draft, table, errors, raising=bool(self.subtree_raising))
         return draft
 
     def _grow_with_holdout(self, matrix: Matrix, codes: np.ndarray, w: np.ndarray) -> Draft:

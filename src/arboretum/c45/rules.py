@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from arboretum import parameters as p
+from arboretum.c45.c45 import grow_collapsed
 from arboretum.c45.estimator import CaseTreeClassifier
 from arboretum.c45.rule import Rule, first_firing
-from arboretum.c45.table import CaseTable
 from arboretum.data.schema import Schema
 from arboretum.errors import ModelFileError
 from arboretum.tree.condition import format_category
@@ -207,7 +207,7 @@ class C45Rules(CaseTreeClassifier):
         threads = self._threads()
         table = case_table(matrix, self.schema_, codes, w, self.n_classes_, n_jobs=threads)
         chosen = rules_of(
-            self._grow(table),
+            grow_collapsed(self, table).to_tree(self.schema_),
             table,
             Pessimism(self.error_limit, float(self.confidence)),
             theory_weight=float(self.theory_weight),
@@ -221,27 +221,6 @@ class C45Rules(CaseTreeClassifier):
             for c in chosen.rules
         ]
         return self
-
-    def _grow(self, table: CaseTable) -> Any:
-        """Return the unpruned tree."""
-        from arboretum.c45 import pruning
-        from arboretum.c45.growing import C45Growth, grow
-        from arboretum.c45.searching import by_ratio, many_values
-
-        draft = grow(
-            table,
-            C45Growth(
-                choose=by_ratio(many_values(table), self.criterion),
-                min_cases=float(self.min_cases),
-                min_weight=2 * float(self.min_cases),
-                subset=bool(self.subset),
-                max_depth=self.max_depth,
-                n_jobs=self._threads(),
-            ),
-        )
-        if self.collapse:
-            pruning.collapse(draft)
-        return draft.to_tree(self.schema_)
 
     # ------------------------------------------------------------------ predicting
     def apply(self, X: Any) -> np.ndarray:
