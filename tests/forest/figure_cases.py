@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from arboretum import RandomForestClassifier, RandomForestRegressor
-from arboretum.forest.sampling import bag
 
 MIXED = {"categorical_features": [2]}
 
@@ -34,7 +33,7 @@ def grown(X, y, w=None, *, classes=False, **options):
 def bags(forest):
     """Return how often every tree drew every row, (trees, rows)."""
     n_trees = len(forest.trees_)
-    return np.array([bag(forest.seed_, t, forest._n_rows, forest._n_draws) for t in range(n_trees)])
+    return np.array([forest._bags.counts(t) for t in range(n_trees)])
 
 
 def said(forest, X):

@@ -7,6 +7,7 @@ from contextlib import suppress
 import numpy as np
 import pytest
 from forest_cases import Recorder, data, mixed_table, mutate, saved
+from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -60,6 +61,27 @@ def test_a_saved_bag_of_regressors():
         assert_array_equal(load(saved(model)).predict(X), model.predict(X))
 
 
+def test_out_of_bag_answers_of_a_bag_survive_a_file():
+    X, y, number = data()
+    two = np.column_stack([number, -number])
+    for model, target, name in (
+        (BaggingClassifier(n_estimators=40), y, "oob_decision_function_"),
+        (BaggingRegressor(n_estimators=40), number, "oob_prediction_"),
+        (BaggingRegressor(n_estimators=40), two, "oob_prediction_"),
+    ):
+        model.set_params(oob_score=True, random_state=0).fit(X, target)
+        again = load(saved(model))
+        for what in (name, "oob_n_trees_", "oob_error_curve_", "oob_score_"):
+            assert_array_equal(getattr(again, what), getattr(model, what))
+        state = model._get_fitted_state()
+        state["oob"]["answers"]["mean"] = np.zeros((3, 1, 1))
+        with pytest.raises(ModelFileError, match="out-of-bag answers do not fit"):
+            type(model)._from_fitted_state(model.get_params(deep=False), model.schema_, state)
+        model.set_params(oob_score=False).fit(X, target)
+        assert not hasattr(model, name)
+        assert not hasattr(model, "oob_score_")
+
+
 def test_a_base_of_another_library_is_not_saved():
     X, y, _ = data(n=40)
     model = BaggingClassifier(LogisticRegression(), 2).fit(X, y)
@@ -97,6 +119,7 @@ BAD = [
     (BaggingClassifier(max_features=6), Y0, ParameterError, "only 5 columns"),
     (BaggingClassifier(max_features=None), Y0, ParameterError, "max_features"),
     (BaggingClassifier(estimator=3), Y0, ParameterError, "an estimator"),
+    (BaggingClassifier(Recorder), Y0, ParameterError, "not its class"),
     (BaggingClassifier(bootstrap=False, oob_score=True), Y0, ParameterError, "bootstrap=True"),
     (BaggingClassifier(), np.column_stack([Y0, Y0]), DataError, "predicts one class"),
     (BaggingClassifier(), N0, DataError, ""),
@@ -163,6 +186,57 @@ def test_an_interrupt_keeps_estimators_of_any_kind():
         model.set_params(estimator__stop_at=_third_state(model, X, y)).fit(X, y)
     assert len(model) == 2
     assert model.predict(X).shape == (40,)
+
+
+def test_an_interrupt_of_a_warm_start_keeps_the_estimators_from_before():
+    X, y, _ = data(n=40)
+    model = BaggingClassifier(Interrupted(), 2, random_state=0, warm_start=True).fit(X, y)
+    stop = _third_state(BaggingClassifier(Interrupted(), 6, random_state=0), X, y)
+    with pytest.warns(UserWarning, match="there are the 2 estimators that were finished, of 6"):
+        model.set_params(n_estimators=6, estimator__stop_at=stop).fit(X, y)
+    assert len(model) == 2
+
+
+class Stranger(Recorder):
+    """Answers what nobody taught it."""
+
+    def predict(self, X):
+        return np.full(len(X), 77)
+
+
+def test_an_answer_that_is_no_class_is_an_error():
+    X, y, _ = data(n=40)
+    model = BaggingClassifier(Stranger(), 3, random_state=0).fit(X, y)
+    with pytest.raises(DataError, match=r"answers .*77.*, which is not a class of y"):
+        model.predict(X)
+
+
+class Locked(Recorder):
+    """Cannot be sent to another process."""
+
+    def __getstate__(self):
+        raise TypeError("cannot pickle a lock")
+
+
+def test_what_cannot_be_sent_to_other_processes_is_one_clear_error():
+    X, y, _ = data(n=40)
+    with pytest.raises(ParameterError, match=r"\(TypeError: cannot pickle a lock\): set n_jobs=1"):
+        BaggingClassifier(Locked(), 3, n_jobs=2, random_state=0).fit(X, y)
+    assert len(BaggingClassifier(Locked(), 3, n_jobs=1, random_state=0).fit(X, y)) == 3
+    with parallel_config("threading"):
+        assert len(BaggingClassifier(Locked(), 3, n_jobs=2, random_state=0).fit(X, y)) == 3
+
+
+@pytest.mark.parametrize(
+    "y", [np.eye(30, 2, dtype=int), np.array([["a", "b"]] * 15 + [["c", "d"]] * 15)]
+)
+def test_a_bag_of_classifiers_has_one_output_as_scikit_learns(y):
+    from sklearn.ensemble import BaggingClassifier as Theirs
+
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    for kind in (Theirs, BaggingClassifier):
+        with pytest.raises(ValueError, match="y"):
+            kind(n_estimators=2).fit(X, y)
 
 
 class Interrupted(Recorder):

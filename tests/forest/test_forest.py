@@ -24,7 +24,7 @@ from arboretum import (
 )
 from arboretum.data.schema import learn_schema
 from arboretum.engine.statistic import ENTROPY, GINI, SQUARED
-from arboretum.forest.sampling import bag
+from arboretum.forest.sampling import Bootstrap
 from arboretum.textbook.forest_figures import oob_curve
 from arboretum.textbook.forest_figures import out_of_bag as textbook_oob
 from arboretum.tree.criterion import Target
@@ -136,7 +136,7 @@ def test_fast_growth_is_level_wise_growth(how, missing, weighted):
     regression = how.criterion == SQUARED
     values = number[:, None] if regression else y[:, None].astype(np.int32)
     classes = None if regression else np.array([3])
-    weight = bag(3, 0, len(X), len(X)) * (rng.random(len(X)) + 0.5 if weighted else 1)
+    weight = Bootstrap(3, len(X), len(X)).counts(0) * (rng.random(len(X)) + 0.5 if weighted else 1)
     schema, matrix = learn_schema(X)
     target = Target(values, classes, weight)
     table = seed_table(matrix, schema, random_splits=how.random_splits)
@@ -173,7 +173,7 @@ def test_out_of_bag_is_the_textbooks(kind):
         model = kind(6, bootstrap=True, oob_score=True, random_state=1).fit(X, y)
     leaves = model.apply(X)
     said = np.array([tree.value[leaves[:, t], 0] for t, tree in enumerate(model.trees_)])
-    in_bag = np.array([bag(model.seed_, t, 60, 60) for t in range(6)])
+    in_bag = np.array([model._bags.counts(t) for t in range(6)])
     classes = kind in CLASSIFIERS
     expected = textbook_oob(said, in_bag, classes)
     found = model.oob_decision_function_ if classes else model.oob_prediction_[:, None]
@@ -215,6 +215,20 @@ def test_a_function_scores_out_of_bag():
     assert error.oob_score_ == np.abs(number - error.oob_prediction_).max()
 
 
+def test_out_of_bag_votes_are_votes():
+    X, y, _ = data()
+    model = RandomForestClassifier(60, max_depth=2, voting="hard", oob_score=True, random_state=0)
+    model.fit(X, y)
+    leaves = model.apply(X)
+    votes = np.array([tree.value[leaves[:, t], 0] for t, tree in enumerate(model.trees_)])
+    votes = (votes.argmax(axis=2)[:, :, None] == np.arange(3)).astype(float)
+    expected = textbook_oob(votes, np.array([model._bags.counts(t) for t in range(60)]), True)
+    assert_allclose(model.oob_decision_function_, expected.decision, atol=1e-12)
+    assert_allclose(model.oob_score_, expected.score(y), atol=1e-12)
+    soft = clone(model).set_params(voting="soft").fit(X, y)
+    assert not np.allclose(soft.oob_decision_function_, model.oob_decision_function_)
+
+
 # ---------------------------------------------------------------------- votes
 def test_soft_and_hard_votes():
     X, y, _ = data()
@@ -250,7 +264,7 @@ def test_balanced_subsample_balances_every_bag():
     model = RandomForestClassifier(5, class_weight="balanced_subsample", random_state=0).fit(X, y)
     for t, tree in enumerate(model.trees_):
         assert_allclose(tree.value[0, 0], [0.5, 0.5])  # the root of a balanced bag
-        assert_allclose(tree.weight[0], bag(model.seed_, t, 300, 300).sum())
+        assert_allclose(tree.weight[0], model._bags.counts(t).sum())
     balanced = RandomForestClassifier(5, class_weight="balanced", random_state=0).fit(X, y)
     share = np.array([tree.value[0, 0, 1] for tree in balanced.trees_])
     assert 0.3 < share.mean() < 0.7
@@ -287,7 +301,7 @@ def test_a_bag_multiplies_weights():
     weight = np.random.default_rng(0).random(len(X)) + 0.1
     model = RandomForestClassifier(4, random_state=0).fit(X, y, sample_weight=weight)
     for t, tree in enumerate(model.trees_):
-        counts = bag(model.seed_, t, len(X), len(X))
+        counts = model._bags.counts(t)
         assert_allclose(tree.weight[0], (counts * weight).sum())
         assert tree.count[0] == np.count_nonzero(counts)
 

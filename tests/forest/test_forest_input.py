@@ -144,6 +144,13 @@ def test_warm_start_does_not_shrink_or_change_tables():
         model.set_params(n_estimators=8).fit(X[:, :3], y)
 
 
+def test_a_warm_start_with_a_bad_parameter_keeps_the_trees():
+    model = fitted(RandomForestClassifier, 5, warm_start=True)
+    with pytest.raises(ParameterError, match="n_estimators of RandomForestClassifier must be"):
+        model.set_params(n_estimators="many").fit(X0, Y0)
+    assert len(model) == 5
+
+
 def test_wrong_columns_at_predict():
     model = fitted(RandomForestClassifier)
     with pytest.raises(DataError, match="X has 2 features"):
@@ -184,21 +191,23 @@ def test_an_interrupt_before_the_first_tree_is_an_interrupt(monkeypatch):
     assert not hasattr(model, "trees_")
 
 
+def test_an_interrupt_of_a_warm_start_keeps_the_trees_from_before(monkeypatch):
+    def interrupted(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    model = RandomForestClassifier(4, warm_start=True, random_state=0).fit(X0, Y0)
+    before = model.predict_proba(X0)
+    monkeypatch.setattr(forest_growing, "grow_seedling", interrupted)
+    with pytest.warns(UserWarning, match="has the 4 trees that were finished, of 9"):
+        model.set_params(n_estimators=9).fit(X0, Y0)
+    assert_array_equal(model.predict_proba(X0), before)
+
+
 def test_a_bar_is_shown_when_asked(capsys):
     RandomForestRegressor(3, verbose=1).fit(*make_regression(30, 3, random_state=0))
     assert "3/3" in capsys.readouterr().out
     RandomForestRegressor(3).fit(*make_regression(30, 3, random_state=0))
     assert capsys.readouterr().out == ""
-
-
-def test_a_bag_without_any_weight_is_drawn_again():
-    X = np.random.default_rng(0).normal(size=(20, 3))
-    w = np.zeros(20)
-    w[[3, 4]] = 1.0
-    model = RandomForestClassifier(30, random_state=0, oob_score=True).fit(
-        X, np.arange(20) % 2, sample_weight=w
-    )
-    assert len(model.trees_) == 30
 
 
 def test_a_warm_start_refuses_other_classes():

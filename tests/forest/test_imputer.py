@@ -2,21 +2,26 @@
 
 import io
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from imputer_cases import GAPS, LABELS, WORDS, N, X, Y, frame, holes, quick
+from imputer_cases import GAPS, LABELS, WORDS, N, X, Y, frame, holes, mixed, quick
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris, load_wine
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import arboretum
+import arboretum.forest.growing as forest_growing
 from arboretum import DataError, ModelFileError, ParameterError, RandomForestClassifier
 from arboretum.forest.imputer import ProximityImputer
 from arboretum.io.native import save
+
+pytestmark = pytest.mark.filterwarnings("ignore:the guesses have not come to rest")
 
 
 # ---------------------------------------------------------------------- laws
@@ -64,6 +69,26 @@ def test_the_rounds_are_reported(capsys):
     assert easy.converged_
     assert len(easy.report_) == 1
     assert imputer.n_missing_.tolist() == np.isnan(holes(X)).sum(axis=0).tolist()
+
+
+def test_guesses_that_do_not_come_to_rest_are_told_with_a_way_out():
+    imputer = quick(max_iter=1, tol=0.0)
+    with pytest.warns(
+        ConvergenceWarning, match=r"in 1 round: .* moved up to .*n_estimators"
+    ) as told:
+        imputer.fit(holes(X), Y)
+    assert f"moved up to {imputer.report_[0].moved:.3g} standard" in str(told[0].message)
+    assert told[0].filename == __file__
+    table, _ = mixed()
+    with pytest.warns(ConvergenceWarning, match=r"in the last one \d+ categories changed and"):
+        quick(max_iter=1, tol=1e9, categorical_features=[3]).fit(table)
+
+
+def test_guesses_that_come_to_rest_are_no_reason_to_warn():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert quick(tol=100.0).fit(holes(X), Y).converged_
+        assert quick(max_iter=1, tol=0.0).fit(X, Y).converged_  # nothing is missing
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_diabetes])
@@ -230,6 +255,13 @@ def test_a_new_category_stays_and_helps_nobody():
     assert not filled.isna().any().any()
 
 
+def test_a_new_category_can_be_an_error():
+    table = frame()[["number", "word"]]
+    imputer = quick(max_iter=2, unseen="error").fit(table, LABELS)
+    with pytest.raises(DataError, match="unseen at fit: 'violet'"):
+        imputer.transform(table.head(2).assign(word="violet"))
+
+
 def test_a_new_table_whose_categories_are_fewer():
     table = frame()[["number", "kind"]]
     imputer = quick(max_iter=2).fit(table, LABELS)
@@ -281,6 +313,7 @@ BAD = [
     ({"tol": -1}, X, Y, ParameterError, "tol"),
     ({"min_samples_leaf": 0}, X, Y, ParameterError, "min_samples_leaf"),
     ({"n_jobs": 0}, X, Y, ParameterError, "n_jobs"),
+    ({"unseen": "guess"}, X, Y, ParameterError, "unseen of ProximityImputer must be"),
 ]
 
 
@@ -308,6 +341,25 @@ def test_bad_new_rows():
             imputer.transform(table)
     with pytest.raises(ValueError, match="not fitted"):
         quick().transform(X)
+
+
+def test_an_interrupt_ends_all_rounds(monkeypatch):
+    real, calls = forest_growing.grow_seedling, []
+
+    def interrupted(*args, **kwargs):
+        calls.append(1)
+        if len(calls) == 14:  # in the second round
+            raise KeyboardInterrupt
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(forest_growing, "grow_seedling", interrupted)
+    imputer = quick(n_jobs=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(KeyboardInterrupt):
+            imputer.fit(holes(X), Y)
+    assert len(calls) == 14
+    assert not hasattr(imputer, "forest_")
 
 
 def test_a_failed_fit_leaves_no_half_of_an_old_one():

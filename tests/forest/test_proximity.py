@@ -14,7 +14,6 @@ from arboretum import (
 from arboretum.explain.proximity_map import plot_proximity
 from arboretum.forest.landscape import mds, order_rows, outlier_scores, prototypes
 from arboretum.forest.proximity import distance, leaf_proximity, proximity, unseen_rows
-from arboretum.forest.sampling import bag
 from arboretum.textbook import proximity as textbook
 
 X, Y = load_iris(return_X_y=True)
@@ -27,7 +26,7 @@ def forest():
 
 @pytest.fixture(scope="module")
 def bags(forest):
-    return np.array([bag(forest.seed_, t, 150, forest._n_draws) for t in range(30)])
+    return np.array([forest._bags.counts(t) for t in range(30)])
 
 
 # ---------------------------------------------------------------------- against the textbook

@@ -1,13 +1,10 @@
 """Quantiles and intervals: equal to the textbook's on the same trees, lawful, and right by simulation."""
 
-import io
-
 import numpy as np
 import pytest
 from figure_cases import bags, grown, table
 from numpy.testing import assert_allclose, assert_array_equal
 
-import arboretum
 from arboretum import ExtraTreesRegressor, RandomForestRegressor
 from arboretum.errors import ParameterError
 from arboretum.forest.quantiles import predict_quantiles, prediction_interval
@@ -19,7 +16,8 @@ Q = [0.0, 0.05, 0.1, 0.3, 0.5, 0.75, 0.9, 1.0]
 def weights_of(forest, X):
     """Return the textbook's weights of the training rows for every row of X."""
     new = forest.apply(X).T
-    return textbook.leaf_weights(forest._train_leaves.T, bags(forest) * forest._train_weight, new)
+    kept = forest._kept
+    return textbook.leaf_weights(kept.leaves.T, bags(forest) * kept.weight, new)
 
 
 CASES = {
@@ -194,19 +192,6 @@ def test_a_classifier_has_no_quantiles():
     X, y, _ = table(classes=2)
     with pytest.raises(ParameterError, match=r"quantiles are of numbers.*predict_proba"):
         predict_quantiles(grown(X, y, classes=True, keep_leaves=True), X, 0.5)
-
-
-def test_a_model_from_a_file_answers_or_says_what_to_do(forest):
-    forest, X, _ = forest
-    file = io.BytesIO()
-    forest.save(file)
-    file.seek(0)
-    loaded = arboretum.load(file)
-    if hasattr(loaded, "_train_leaves"):
-        assert_array_equal(predict_quantiles(loaded, X, Q), predict_quantiles(forest, X, Q))
-    else:
-        with pytest.raises(ParameterError, match="fitted again"):
-            predict_quantiles(loaded, X, Q)
 
 
 def test_unfitted():

@@ -11,6 +11,7 @@ import arboretum
 from arboretum import ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 from arboretum.errors import ArboretumError, DataError, ParameterError
 from arboretum.forest import variance
+from arboretum.forest.sampling import Bootstrap
 from arboretum.forest.variance import prediction_variance
 from arboretum.forest.voting import votes_of
 from arboretum.textbook.forest_figures import ij_variance
@@ -165,7 +166,7 @@ def test_too_few_to_vary(n_trees, n_rows, message):
 
 def test_jackknife_with_every_row_in_every_bag(monkeypatch):
     forest, X = case()
-    monkeypatch.setattr(variance, "bag", lambda seed, tree, n, size: np.ones(n))
+    monkeypatch.setattr(Bootstrap, "counts", lambda self, tree: np.ones(self.n_rows))
     with pytest.raises(DataError, match="nothing can be left out: grow more trees"):
         prediction_variance(forest, X, "jackknife")
 

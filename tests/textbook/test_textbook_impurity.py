@@ -47,7 +47,15 @@ def test_textbook_imports_only_numpy_and_itself():
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             for name in names:
                 own = name == "arboretum.textbook" or name.startswith("arboretum.textbook.")
-                known = ("__future__", "collections", "dataclasses", "itertools", "math", "numpy")
+                known = (
+                    "__future__",
+                    "abc",
+                    "collections",
+                    "dataclasses",
+                    "functools",
+                    "itertools",
+                )
+                known += ("math", "numpy", "typing")
                 assert own or name.split(".")[0] in known, (path.name, name)
 
 

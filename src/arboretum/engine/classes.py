@@ -20,7 +20,7 @@ from arboretum.engine.found import FROM_LIST, REFUSED, keep_better
 from arboretum.engine.jit import inline, kernel
 from arboretum.engine.moment import cut_range, first_missing, xlogx
 from arboretum.engine.order import NEW, POSITION
-from arboretum.engine.random import shuffle_step
+from arboretum.engine.random import pick_column
 
 __all__ = ["draw_classes", "search_classes"]
 
@@ -128,7 +128,7 @@ def draw_classes(codes, rows, row, nodes, keys, drawing, values, rules, table, b
         for turn in range(len(codes)):
             if turn >= drawing.max_features and varied:
                 break
-            shuffle_step(keys[k], turn, order)
+            pick_column(keys[k], turn, order)
             f = order[turn]
             groups, last = next_list(codes, rows, nodes, k, keys, drawing, values, f, scratch, out)
             if groups < 2:

@@ -16,7 +16,7 @@ from arboretum.engine.found import FROM_CODES, REFUSED
 from arboretum.engine.jit import inline, kernel
 from arboretum.engine.moment import SQUARES, scan_moment
 from arboretum.engine.order import MISSING, POSITION
-from arboretum.engine.random import shuffle_step
+from arboretum.engine.random import pick_column
 from arboretum.engine.random_split import draw_cut, list_drawn
 
 __all__ = ["Drawing", "draw_channels", "draw_moment", "keep_drawn", "longest_node", "next_list"]
@@ -109,7 +109,7 @@ def draw_moment(codes, rows, row, nodes, keys, drawing, values, rules, table, be
         for turn in range(len(codes)):
             if turn >= drawing.max_features and varied:
                 break
-            shuffle_step(keys[k], turn, order)
+            pick_column(keys[k], turn, order)
             f = order[turn]
             if quick and not drawing.categorical[f]:
                 score, last, values_met = _ask_once(
@@ -147,7 +147,7 @@ def draw_channels(codes, rows, row, nodes, keys, drawing, values, rules, table, 
         for turn in range(len(codes)):
             if turn >= drawing.max_features and varied:
                 break
-            shuffle_step(keys[k], turn, order)
+            pick_column(keys[k], turn, order)
             f = order[turn]
             groups, last = next_list(codes, rows, nodes, k, keys, drawing, values, f, scratch, out)
             if groups < 2:

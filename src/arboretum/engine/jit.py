@@ -28,7 +28,7 @@ import numpy as np
 
 import arboretum
 
-__all__ = ["cache_directory", "inline", "kernel", "subkernel", "writable"]
+__all__ = ["cache_directory", "inline", "kernel", "leaf_kernel", "subkernel", "writable"]
 
 F = TypeVar("F", bound=Callable)
 _OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
@@ -96,6 +96,14 @@ def kernel(function: F) -> F:
 def subkernel(function: F) -> F:
     """Compile ``function`` for other kernels to call; Python itself cannot, which saves a wrapper."""
     return _compiled(function, no_cpython_wrapper=True)
+
+
+def leaf_kernel(function: F) -> F:
+    """`subkernel` for functions that make and return no arrays: they count no references.
+
+    Numba else counts a reference to every array at every call, which costs more than a small node.
+    """
+    return _compiled(function, no_cpython_wrapper=True, _nrt=False)
 
 
 def _compiled(function: F, **options: bool) -> F:

@@ -7,9 +7,9 @@ Flood 2014), whose output passes the usual statistical test batteries for consec
 
 import numpy as np
 
-from arboretum.engine.jit import inline, kernel
+from arboretum.engine.jit import inline, kernel, leaf_kernel
 
-__all__ = ["child_keys", "draw_features", "mix", "seed_from", "shuffle_step", "uniform"]
+__all__ = ["child_keys", "draw_features", "mix", "pick_column", "seed_from", "uniform"]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _M1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -41,16 +41,19 @@ def child_keys(parents, keys):
         keys[2 * i + 1] = mix(parents[i], np.uint64(1))
 
 
-@inline
-def shuffle_step(node_key, turn, order):
-    """Put a random one of the entries not drawn yet at ``order[turn]`` (Fisher-Yates)."""
+@leaf_kernel
+def pick_column(node_key, turn, order):
+    """Put a random one of the entries not drawn yet at ``order[turn]`` (Fisher-Yates); return it."""
     n = len(order)
     if turn == 0:
         for f in range(n):
             order[f] = f
     key = mix(node_key, np.uint64(0xFEA7))
-    other = turn + np.int64(uniform(mix(key, np.uint64(turn))) * (n - turn))
-    order[turn], order[other] = order[other], order[turn]
+    other = np.uint64(turn) + np.uint64(uniform(mix(key, np.uint64(turn))) * (n - turn))
+    picked = order[other]
+    order[other] = order[turn]
+    order[turn] = picked
+    return picked
 
 
 @kernel
@@ -58,7 +61,7 @@ def draw_features(keys, order):
     """Fill each node's row of ``order`` with a random permutation of the features."""
     for k in range(len(keys)):
         for turn in range(order.shape[1]):
-            shuffle_step(keys[k], turn, order[k])
+            pick_column(keys[k], turn, order[k])
 
 
 def seed_from(random_state) -> int:

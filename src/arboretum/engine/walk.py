@@ -1,7 +1,7 @@
 """Prediction: walking rows down a tree.
 
 In the fast walk a node is two words: its threshold, and its first child, feature and missing side packed
-together. A leaf leads to itself, so a step needs no branch, and eight rows walk side by side, which
+together. A leaf leads to itself, so a step needs no branch, and a dozen rows walk side by side, which
 hides the wait for memory. Trees that ask for categories or have surrogates take the general walk.
 """
 
@@ -11,11 +11,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.jit import inline, kernel
+from arboretum.engine.jit import inline, kernel, subkernel
 
-__all__ = ["Paths", "path_general", "walk", "walk_add", "walk_general"]
+__all__ = [
+    "Paths",
+    "is_complete",
+    "link_nodes",
+    "path_general",
+    "walk",
+    "walk_add",
+    "walk_general",
+]
 
 THRESHOLD, SUBSET, MULTIWAY = 1, 2, 3
+_CHILD, _SIDE, _FEATURE = np.uint64(32), np.uint64(31), np.uint64(0x7FFFFFFF)
+_2, _3, _4 = np.uint64(2), np.uint64(3), np.uint64(4)
 
 
 class Paths(NamedTuple):
@@ -104,65 +114,130 @@ def path_general(tree, X, length, nodes):
         length[i] = n + 1
 
 
-@inline
-def _step(threshold, link, node, X, i):
-    here = link[node]
-    x = X[i, (here >> 1) & 0x7FFFFFFF]
-    right = np.int64(x > threshold[node]) | (np.int64(x != x) & here & 1)
-    return (here >> 32) + right
-
-
-@inline
-def _walk_eight(threshold, link, X, i):
-    """Walk eight rows side by side, until none of them moves; return their leaves."""
-    a = b = c = d = e = f = g = h = np.int64(0)
-    moving = True
-    while moving:
-        for _ in range(4):
-            before = a + b + c + d + e + f + g + h
-            a = _step(threshold, link, a, X, i)
-            b = _step(threshold, link, b, X, i + 1)
-            c = _step(threshold, link, c, X, i + 2)
-            d = _step(threshold, link, d, X, i + 3)
-            e = _step(threshold, link, e, X, i + 4)
-            f = _step(threshold, link, f, X, i + 5)
-            g = _step(threshold, link, g, X, i + 6)
-            h = _step(threshold, link, h, X, i + 7)
-        # a step only ever leads to a larger number
-        moving = a + b + c + d + e + f + g + h != before
-    return a, b, c, d, e, f, g, h
-
-
-@inline
-def _walk_one(threshold, link, X, i):
-    node, before = np.int64(0), np.int64(-1)
-    while node != before:
-        before = node
-        node = _step(threshold, link, node, X, i)
-    return node
+@kernel
+def is_complete(X):
+    """Tell whether no value of a C-contiguous block is missing."""
+    flat = X.ravel()
+    missing = 0
+    for i in range(len(flat)):
+        missing += flat[i] != flat[i]
+    return missing == 0
 
 
 @kernel
-def walk(threshold, link, X, out):
-    """The fast walk: thresholds only. ``link[node]`` is first child << 32 | feature << 1 | missing.
+def link_nodes(tree, threshold, link):
+    """Lay a tree of plain thresholds out for `walk`."""
+    kind, feature, cut, first_child, missing_child = tree
+    for node in range(len(kind)):
+        leaf = kind[node] == 0
+        child = node if leaf else np.int64(first_child[node])
+        asked = np.int64(0) if leaf else np.int64(feature[node])
+        side = np.int64(0) if leaf else np.int64(missing_child[node])
+        threshold[node] = np.inf if leaf else cut[node]
+        link[node] = np.uint64((child << 32) | (side << 31) | asked)
 
-    A missing value compares false with everything, so it needs its own bit: child 1 if set. A leaf
-    leads to itself.
-    """
-    n = len(X)
-    whole = n - n % 8
-    for i in range(0, whole, 8):
-        a, b, c, d, e, f, g, h = _walk_eight(threshold, link, X, i)
+
+@inline
+def _step(threshold, link, node, flat, row):
+    """Return where a row goes whose values are all present; unsigned indices need no wrapping."""
+    here = link[node]
+    return (here >> _CHILD) + np.uint64(flat[row + (here & _FEATURE)] > threshold[node])
+
+
+@inline
+def _step_missing(threshold, link, node, flat, row):
+    """`_step` where a value may be missing: it compares false with everything."""
+    here = link[node]
+    x = flat[row + (here & _FEATURE)]
+    right = np.uint64(x > threshold[node])
+    return (here >> _CHILD) + (right | (np.uint64(x != x) & (here >> _SIDE)))
+
+
+@subkernel
+def _walk_present(threshold, link, flat, width, out):
+    """Walk twelve rows side by side until none of them moves; return how many rows were walked."""
+    whole = len(out) - len(out) % 12
+    for i in range(0, whole, 12):
+        a = b = c = d = e = f = g = h = j = k = m = n = np.uint64(0)
+        ra = np.uint64(i) * width
+        rb, rc, rd = ra + width, ra + _2 * width, ra + _3 * width
+        re, rf, rg, rh = rd + width, rd + _2 * width, rd + _3 * width, rd + _4 * width
+        rj, rk, rm, rn = rh + width, rh + _2 * width, rh + _3 * width, rh + _4 * width
+        moving = True
+        while moving:
+            before = np.uint64(0)
+            for _ in range(4):
+                before = a + b + c + d + e + f + g + h + j + k + m + n
+                a = _step(threshold, link, a, flat, ra)
+                b = _step(threshold, link, b, flat, rb)
+                c = _step(threshold, link, c, flat, rc)
+                d = _step(threshold, link, d, flat, rd)
+                e = _step(threshold, link, e, flat, re)
+                f = _step(threshold, link, f, flat, rf)
+                g = _step(threshold, link, g, flat, rg)
+                h = _step(threshold, link, h, flat, rh)
+                j = _step(threshold, link, j, flat, rj)
+                k = _step(threshold, link, k, flat, rk)
+                m = _step(threshold, link, m, flat, rm)
+                n = _step(threshold, link, n, flat, rn)
+            # a step only ever leads to a larger number
+            moving = a + b + c + d + e + f + g + h + j + k + m + n != before
         out[i], out[i + 1], out[i + 2], out[i + 3] = a, b, c, d
         out[i + 4], out[i + 5], out[i + 6], out[i + 7] = e, f, g, h
-    for i in range(whole, n):
-        out[i] = _walk_one(threshold, link, X, i)
+        out[i + 8], out[i + 9], out[i + 10], out[i + 11] = j, k, m, n
+    return whole
+
+
+@subkernel
+def _walk_missing(threshold, link, flat, width, out):
+    """`_walk_present` for rows with missing values, six at a time."""
+    whole = len(out) - len(out) % 6
+    for i in range(0, whole, 6):
+        a = b = c = d = e = f = np.uint64(0)
+        ra = np.uint64(i) * width
+        rb, rc, rd = ra + width, ra + _2 * width, ra + _3 * width
+        re, rf = rd + width, rd + _2 * width
+        moving = True
+        while moving:
+            before = np.uint64(0)
+            for _ in range(4):
+                before = a + b + c + d + e + f
+                a = _step_missing(threshold, link, a, flat, ra)
+                b = _step_missing(threshold, link, b, flat, rb)
+                c = _step_missing(threshold, link, c, flat, rc)
+                d = _step_missing(threshold, link, d, flat, rd)
+                e = _step_missing(threshold, link, e, flat, re)
+                f = _step_missing(threshold, link, f, flat, rf)
+            moving = a + b + c + d + e + f != before
+        out[i], out[i + 1], out[i + 2] = a, b, c
+        out[i + 3], out[i + 4], out[i + 5] = d, e, f
+    return whole
 
 
 @kernel
-def walk_add(threshold, link, value, X, leaf, total):
+def walk(threshold, link, X, complete, out):
+    """The fast walk: thresholds only. ``link[node]`` is child << 32 | missing << 31 | feature.
+
+    A missing value goes to child 1 if its bit is set. A leaf leads to itself. ``complete`` says that
+    no value of X is missing, which makes a step shorter.
+    """
+    flat, width = X.ravel(), np.uint64(X.shape[1])
+    if complete:
+        done = _walk_present(threshold, link, flat, width, out)
+    else:
+        done = _walk_missing(threshold, link, flat, width, out)
+    for i in range(done, len(out)):
+        node, before, row = np.uint64(0), np.uint64(1), np.uint64(i) * width
+        while node != before:
+            before = node
+            node = _step_missing(threshold, link, node, flat, row)
+        out[i] = node
+
+
+@kernel
+def walk_add(threshold, link, value, X, complete, leaf, total):
     """Add the value of the leaf each row reaches to ``total``; ``leaf`` is scratch, one per row."""
-    walk(threshold, link, X, leaf)
+    walk(threshold, link, X, complete, leaf)
     for i in range(len(X)):
         for c in range(value.shape[1]):
             total[i, c] += value[leaf[i], c]

@@ -20,9 +20,12 @@ from arboretum.data.target import weights
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.forest import members
 from arboretum.forest.bags import Bags, make_bags
-from arboretum.forest.estimator import Forest, _progress
+from arboretum.forest.estimator import Forest
+from arboretum.forest.oob_attributes import OutOfBagAttributes
+from arboretum.forest.out_of_bag import OutOfBag, errors_of, out_of_bag
+from arboretum.forest.progress import progress
 from arboretum.forest.views import as_view, take_columns, take_rows
-from arboretum.forest.voting import OutOfBag, _errors, out_of_bag, sum_answers
+from arboretum.forest.voting import sum_answers
 from arboretum.parameters import Declared
 from arboretum.tree.cart import CARTClassifier, CARTRegressor
 from arboretum.tree.extra_tree import ExtraTreeClassifier, ExtraTreeRegressor
@@ -37,7 +40,10 @@ _TREES = (CARTClassifier, CARTRegressor, ExtraTreeClassifier, ExtraTreeRegressor
 _ORDINARY = p.fraction(0, 1, open_low=True)
 _RULES = {
     "estimator": p.none
-    | p.Rule("an estimator", lambda v: hasattr(v, "fit") and hasattr(v, "predict")),
+    | p.Rule(
+        "an estimator (an object, not its class)",
+        lambda v: hasattr(v, "fit") and hasattr(v, "predict") and not isinstance(v, type),
+    ),
     "n_estimators": p.integer(1),
     "max_samples": p.integer(1) | _ORDINARY | p.none,
     "max_features": p.integer(1) | _ORDINARY,
@@ -62,7 +68,7 @@ class Learned:
     weight: np.ndarray | None
 
 
-class Bagging(Declared, MetaEstimatorMixin, BaseEstimator):
+class Bagging(OutOfBagAttributes, Declared, MetaEstimatorMixin, BaseEstimator):
     """What the classifier and the regressor share."""
 
     _rules: ClassVar = _RULES
@@ -192,7 +198,7 @@ class Bagging(Declared, MetaEstimatorMixin, BaseEstimator):
             ordinal_features=base.ordinal_features if ours else None,
         )
         known = self._signature() if self._goes_on() else None
-        for name in ("estimators_", "oob_score_", "oob_decision_function_", "oob_prediction_"):
+        for name in ("estimators_", "oob_score_", "_oob"):
             self.__dict__.pop(name, None)
         self._take_schema(schema)
         codes, labels = self._learn_target(y, matrix.n_rows)
@@ -227,7 +233,7 @@ class Bagging(Declared, MetaEstimatorMixin, BaseEstimator):
 
     def _fit_new(self, base: Any, learned: Learned, wanted: range, weighs: bool) -> list[Any]:
         """Fit the estimators with these numbers; interrupted, those before the first missing one."""
-        with _progress(len(wanted), bool(self.verbose), type(self).__name__) as told:
+        with progress(len(wanted), bool(self.verbose), type(self).__name__) as told:
             if self._can_share(base):
                 return self._grow(base, learned, wanted, told)
             given = (base, self._bags, self.schema_.names, learned.X, learned.y, weighs)
@@ -240,7 +246,7 @@ class Bagging(Declared, MetaEstimatorMixin, BaseEstimator):
                     if told is not None:
                         told(len(done))
             except KeyboardInterrupt:
-                if not done:
+                if not done and wanted.start == 0:
                     raise
             return done
 
@@ -269,27 +275,21 @@ class Bagging(Declared, MetaEstimatorMixin, BaseEstimator):
         from arboretum.tree import limits
 
         bags = self._bags
-
-        class BagPlan(Plan):
-            def weight(self, tree: int) -> np.ndarray:
-                return bags.weights(tree)
-
         prototype = members.make_member(base, bags, 0, self.schema_.names)
         prototype._check_parameters()
         prototype.schema_ = self.schema_
         prototype._take_names()
-        target, _ = prototype._learn_target(learned.y, None, bags.n_rows)
+        target, _ = prototype._learn_target(learned.y, learned.weight, bags.n_rows)
         limits.check_rows(bags.n_rows)
         if learned.weight is not None:
             limits.check_weights(learned.weight)
         how = limits.growth(prototype, self.schema_, target, bags.n_rows)
-        plan = BagPlan(
+        plan = Plan(
             matrix=learned.matrix,
             schema=self.schema_,
             target=target,
             how=how,
-            seed=bags.seed,
-            draws=bags.draws,
+            bags=bags,
             ccp_alpha=float(base.ccp_alpha),
         )
         trees = grow_trees(plan, wanted, self._threads(), told)
@@ -348,7 +348,6 @@ class Bagging(Declared, MetaEstimatorMixin, BaseEstimator):
 
     # ------------------------------------------------------------------ out of bag
     def _set_oob(self, learned: Learned) -> None:
-        n = learned.matrix.n_rows
         unseen = np.array([self._bags.counts(t) == 0 for t in range(len(self.estimators_))])
         trees = self._trees()
         if trees is not None:
@@ -358,20 +357,7 @@ class Bagging(Declared, MetaEstimatorMixin, BaseEstimator):
             )
         else:
             found = self._out_of_bag(learned, unseen)
-        never = int(np.count_nonzero(found.n_trees == 0))
-        if never == n:
-            raise DataError(
-                "no row is out of bag for any estimator, so there is no out-of-bag score: fit more "
-                "of them, or draw smaller samples (max_samples)"
-            )
-        if never:
-            warnings.warn(
-                f"Some inputs do not have OOB scores: {never} of {n} rows are in the bag of every "
-                "estimator and are left out; more estimators help",
-                stacklevel=3,
-            )
-        self.oob_n_trees_, self.oob_error_curve_ = found.n_trees, found.curve
-        self._keep_oob(found.mean, np.flatnonzero(found.n_trees > 0), learned)
+        self._take_oob(found, learned.codes, "estimator")
 
     def _out_of_bag(self, learned: Learned, unseen: np.ndarray) -> OutOfBag:
         """Ask every estimator about the rows it has not seen."""
@@ -384,7 +370,7 @@ class Bagging(Declared, MetaEstimatorMixin, BaseEstimator):
             if len(rows):
                 total[rows] += self._answer(t, take_rows(learned.X, rows))
                 asked[rows] += 1
-                wrong[rows] = _errors(
+                wrong[rows] = errors_of(
                     total[rows], asked[rows], learned.codes[rows], self._classifies
                 )
             if asked.any():
@@ -436,6 +422,7 @@ class Bagging(Declared, MetaEstimatorMixin, BaseEstimator):
             ],
             "bags": self._bags.to_state(),
             "n_outputs": self.n_outputs_,
+            "oob": self._oob_state(),
         }
 
     @classmethod
@@ -463,6 +450,10 @@ class Bagging(Declared, MetaEstimatorMixin, BaseEstimator):
                 raise ModelFileError(f"estimator {number} does not fit the model's outputs")
             model.estimators_.append(fitted)
         return model
+
+    def _read_answers(self, state: dict) -> None:
+        shape = self._bags.n_rows, self.n_outputs_, self._n_values
+        self._read_oob(state["oob"], shape, len(self.estimators_))
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import get_tags

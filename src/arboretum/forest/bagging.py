@@ -20,7 +20,8 @@ from arboretum.data.schema import Schema
 from arboretum.data.target import encode_classes, numbers
 from arboretum.errors import DataError, ModelFileError
 from arboretum.forest import members
-from arboretum.forest.bag_estimator import Bagging, Learned
+from arboretum.forest.bag_estimator import Bagging
+from arboretum.forest.oob_attributes import ClassesOutOfBag, NumbersOutOfBag
 from arboretum.forest.views import take_columns
 from arboretum.tree.cart import CARTClassifier, CARTRegressor
 
@@ -86,7 +87,7 @@ def _base_decides(model: Bagging) -> bool:
                    "decision_function")  # fmt: skip
 
 
-class BaggingClassifier(ClassifierMixin, Bagging):
+class BaggingClassifier(ClassesOutOfBag, ClassifierMixin, Bagging):
     __doc__ = (
         """Many classifiers on bootstrap samples: scikit-learn's `BaggingClassifier`.
 """
@@ -135,14 +136,6 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     def _read_answer(self, member: Any, X: Any) -> np.ndarray:
         return members.answer_classes(member, X, self.classes_)
 
-    def _keep_oob(self, mean: np.ndarray, rows: np.ndarray, learned: Learned) -> None:
-        self.oob_decision_function_ = mean[:, 0]
-        said = self.classes_[mean[rows, 0].argmax(axis=1)]
-        if callable(self.oob_score):
-            self.oob_score_ = self.oob_score(learned.y[rows], said)
-        else:
-            self.oob_score_ = float((said == learned.y[rows]).mean())
-
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return mean class shares; of estimators without `predict_proba` the shares of votes."""
         return self._sum(X)[:, 0] / len(self.estimators_)
@@ -189,11 +182,12 @@ class BaggingClassifier(ClassifierMixin, Bagging):
             if not isinstance(known, np.ndarray) or not np.isin(known, classes).all():
                 raise ModelFileError("the estimators and the model disagree on the classes")
         model._take_classes(classes)
+        model._read_answers(state)
         return model
 
 
 # ---------------------------------------------------------------------- numbers
-class BaggingRegressor(RegressorMixin, Bagging):
+class BaggingRegressor(NumbersOutOfBag, RegressorMixin, Bagging):
     __doc__ = (
         """Many regressors on bootstrap samples: scikit-learn's `BaggingRegressor`.
 """
@@ -227,14 +221,6 @@ class BaggingRegressor(RegressorMixin, Bagging):
     def _read_answer(self, member: Any, X: Any) -> np.ndarray:
         return members.answer_numbers(member, X, self.n_outputs_)
 
-    def _keep_oob(self, mean: np.ndarray, rows: np.ndarray, learned: Learned) -> None:
-        from sklearn.metrics import r2_score
-
-        said = mean[:, :, 0]
-        self.oob_prediction_ = said[:, 0] if self._one_output else said
-        score = self.oob_score if callable(self.oob_score) else r2_score
-        self.oob_score_ = score(learned.y[rows], self.oob_prediction_[rows])
-
     def predict(self, X: Any) -> np.ndarray:
         """Return the mean of the estimators."""
         mean = self._sum(X)[:, :, 0] / len(self.estimators_)
@@ -250,6 +236,7 @@ class BaggingRegressor(RegressorMixin, Bagging):
         if (one is not True and one is not False) or (one and model.n_outputs_ != 1):
             raise ModelFileError("the model's outputs make no sense")
         model._one_output = one
+        model._read_answers(state)
         return model
 
     def __sklearn_tags__(self) -> Any:

@@ -51,7 +51,8 @@ _TEXT = """
     unseen : {{"missing", "error"}}, default="missing"
         A category first met at predict: treat as missing, with a warning, or raise an error.{voting}
     keep_leaves : bool, default=False
-        Keep which leaf every training row reached, for {kept}.
+        Keep the training rows and the leaf each reached, for {kept}. A model file then
+        holds the rows too.
 
     Attributes
     ----------

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from arboretum import parameters as p
+from arboretum.forest.classifier import ForestClassifier
 from arboretum.forest.documentation import describe
-from arboretum.forest.estimator import FOREST_RULES, ForestClassifier, ForestRegressor
+from arboretum.forest.estimator import FOREST_RULES
+from arboretum.forest.regressor import ForestRegressor
 
 __all__ = ["ExtraTreesClassifier", "ExtraTreesRegressor"]
 

@@ -29,7 +29,7 @@ from arboretum.forest.voting import leaves_in, sum_answers
 if TYPE_CHECKING:
     from arboretum.data.schema import Schema
     from arboretum.engine.closeness import Groups
-    from arboretum.forest.estimator import ForestClassifier
+    from arboretum.forest.classifier import ForestClassifier
     from arboretum.tree.tree import Tree
 
 __all__ = [
@@ -294,13 +294,13 @@ def predict_per_class(
 
 def _training_rows(forest: ForestClassifier) -> tuple[Donors, np.ndarray, np.ndarray]:
     """Return the training rows of a forest as donors, their leaves and their class codes."""
-    kept = getattr(forest, "_train_rows", None)  # a Matrix: as the table was encoded
+    kept = forest._kept
     if kept is None:
         raise DataError(
             "filling rows needs the training rows, and this forest has not kept them: fit it with "
             "keep_leaves=True"
         )
-    rows = kept.rows(0, kept.n_rows)
+    rows = kept.rows.rows(0, kept.rows.n_rows)
     empty = np.flatnonzero(np.isnan(rows).all(axis=0))
     if len(empty):
         raise DataError(
@@ -308,4 +308,4 @@ def _training_rows(forest: ForestClassifier) -> tuple[Donors, np.ndarray, np.nda
             "is none to fill in: leave the column out"
         )
     donors = Donors(rows, numeric_columns(forest.schema_))
-    return donors, forest._train_leaves, forest._train_y[:, 0]
+    return donors, kept.leaves, kept.y[:, 0]

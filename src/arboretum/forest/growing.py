@@ -9,12 +9,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from arboretum.engine import parallel
-from arboretum.forest.sampling import bag, growing_key
+from arboretum.forest.sampling import growing_key
 from arboretum.tree.criterion import Target
 from arboretum.tree.growing import Growth, grow
 from arboretum.tree.pruning import prune
@@ -28,6 +28,15 @@ if TYPE_CHECKING:
 __all__ = ["Plan", "grow_trees"]
 
 
+class Bags(Protocol):
+    """What says which rows a tree sees: `sampling.Bootstrap`, or the `bags.Bags` of bagging."""
+
+    @property
+    def seed(self) -> int: ...
+
+    def counts(self, tree: int, /) -> np.ndarray: ...
+
+
 @dataclass(frozen=True, eq=False)
 class Plan:
     """What all trees of a forest have in common.
@@ -37,9 +46,8 @@ class Plan:
     matrix, schema, target
         The training table; the target's weights are those of the rows, or empty.
     how : Growth
-    seed : int
-    draws : int or None
-        Size of a bag; None: every tree sees every row.
+    bags : Bags
+        Which rows every tree sees.
     balance : bool
         Weigh classes anew in every bag ("balanced_subsample").
     ccp_alpha : float
@@ -49,27 +57,13 @@ class Plan:
     schema: Schema
     target: Target
     how: Growth
-    seed: int
-    draws: int | None
+    bags: Bags
     balance: bool = False
     ccp_alpha: float = 0.0
 
-    def counts(self, tree: int) -> np.ndarray:
-        """Return how often every row is in the bag of a tree.
-
-        A bag that holds nothing but rows of weight 0 is drawn again, from the others.
-        """
-        n, w = len(self.target.y), self.target.weights
-        counts = bag(self.seed, tree, n, self.draws)
-        if len(w) and not np.any(counts * w):
-            others = np.flatnonzero(w)
-            counts = np.zeros(n)
-            counts[others] = bag(self.seed, tree, len(others), self.draws)
-        return counts
-
     def weight(self, tree: int) -> np.ndarray:
         """Return what every row weighs in a tree."""
-        counts = self.counts(tree)
+        counts = self.bags.counts(tree)
         if self.balance:
             counts = counts * self._balance(counts)
         return counts * self.target.weights if len(self.target.weights) else counts
@@ -89,7 +83,8 @@ def grow_trees(
 ) -> list[Tree]:
     """Grow the trees with these numbers; ``grown`` is told of each.
 
-    Interrupted by Ctrl-C it returns the trees before the first one that is missing.
+    Interrupted by Ctrl-C it returns the trees before the first one that is missing; the interrupt
+    goes on only if there is no tree at all.
     """
     single = replace(plan.how, n_jobs=1)
     table = None
@@ -101,7 +96,7 @@ def grow_trees(
     lock = threading.Lock()
 
     def work(t: int) -> None:
-        how = replace(single, seed=growing_key(plan.seed, t))
+        how = replace(single, seed=growing_key(plan.bags.seed, t))
         weight = plan.weight(t)
         if table is not None:
             tree = grow_seedling(table, plan.target, how, weight=weight)
@@ -117,7 +112,7 @@ def grow_trees(
     try:
         parallel.run(work, numbers, n_jobs)
     except KeyboardInterrupt:
-        if numbers.start not in trees:
+        if 0 in numbers and 0 not in trees:
             raise
     kept = []
     for t in numbers:

@@ -23,7 +23,7 @@ import numpy as np
 from arboretum.data.target import encode_classes, numbers, weights
 from arboretum.engine import parallel
 from arboretum.errors import DataError, ParameterError
-from arboretum.forest.sampling import bag, tree_key
+from arboretum.forest.sampling import tree_key
 from arboretum.tree.tree import LEAF
 from arboretum.tree.walking import walk_block
 
@@ -143,15 +143,15 @@ def permutation_importance(forest: Forest, X: Any, y: Any, sample_weight: Any = 
     ([2, 3], (50, 4))
     """
     matrix = forest._encode(X)
-    if forest._n_draws is None:
+    if forest._bags.draws is None:
         raise ParameterError(
             "out-of-bag importance needs rows that a tree has not seen, and this forest was grown "
             "with bootstrap=False: fit it with bootstrap=True, or use "
             "sklearn.inspection.permutation_importance on rows held out"
         )
-    if matrix.n_rows != forest._n_rows:
+    if matrix.n_rows != forest._bags.n_rows:
         raise DataError(
-            f"X has {matrix.n_rows} rows, but the forest was fitted on {forest._n_rows}: give the "
+            f"X has {matrix.n_rows} rows, but the forest was fitted on {forest._bags.n_rows}: give the "
             "training table, in the same order; for other rows there is "
             "sklearn.inspection.permutation_importance"
         )
@@ -161,7 +161,7 @@ def permutation_importance(forest: Forest, X: Any, y: Any, sample_weight: Any = 
     found: dict[int, np.ndarray] = {}
 
     def work(t: int) -> None:
-        rows = np.flatnonzero((bag(forest.seed_, t, matrix.n_rows, forest._n_draws) == 0) & (w > 0))
+        rows = np.flatnonzero((forest._bags.counts(t) == 0) & (w > 0))
         if len(rows):
             spoilt = _Spoilt(forest, t, matrix.take(rows), truth[rows], w[rows])
             found[t] = spoilt.losses()
@@ -181,9 +181,9 @@ def _truth(forest: Forest, y: Any) -> np.ndarray:
     name = type(forest).__name__
     known = getattr(forest, "classes_", None)
     if known is None:
-        truth, _ = numbers(y, n_rows=forest._n_rows, estimator_name=name)
+        truth, _ = numbers(y, n_rows=forest._bags.n_rows, estimator_name=name)
     else:
-        classes, truth, _ = encode_classes(y, n_rows=forest._n_rows, estimator_name=name)
+        classes, truth, _ = encode_classes(y, n_rows=forest._bags.n_rows, estimator_name=name)
         known = [known] if isinstance(known, np.ndarray) else known
         same = len(known) == len(classes) and all(map(np.array_equal, known, classes))
         if not same:

@@ -11,13 +11,14 @@ are in filling.py, the tables that go in and out in tables.py.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 
 from arboretum import parameters as p
-from arboretum.data.checks import list_names
+from arboretum.data.checks import list_names, warn_caller
 from arboretum.data.matrix import DenseMatrix
 from arboretum.data.schema import Schema, encode, learn_schema
 from arboretum.data.table import Table, is_sparse, read_table
@@ -33,6 +34,7 @@ from arboretum.forest.filling import (
     numeric_columns,
     settle,
 )
+from arboretum.forest.kept import check_cells
 from arboretum.forest.proximity import group_leaves
 from arboretum.forest.tables import encoded_table, missing_cells, put_back
 from arboretum.forest.voting import leaves_in
@@ -67,6 +69,9 @@ class ProximityImputer(OneToOneFeatureMixin, Declared, TransformerMixin, BaseEst
         Of the forest, as in `RandomForestClassifier`. Larger leaves make more rows similar.
     categorical_features, ordinal_features
         Columns to treat as categories or ranks besides those whose type says so.
+    unseen : {"missing", "error"}, default="missing"
+        A category first met in `transform`: treat it as missing where rows are compared, with a
+        warning, but let it stand in the table; or raise an error.
     random_state : int, RandomState, Generator or None, default=None
         All rounds grow their forest from the same seed: what moves is the guesses, not chance.
     n_jobs : int or None, default=None
@@ -82,7 +87,7 @@ class ProximityImputer(OneToOneFeatureMixin, Declared, TransformerMixin, BaseEst
     n_iter_ : int
         Forests that were grown: as many as rounds, or one if nothing was missing.
     converged_ : bool
-        The guesses came to rest before `max_iter`.
+        The guesses came to rest before `max_iter`; else `fit` warns (ConvergenceWarning).
     n_missing_ : int array
         Missing values of every column of the training table.
     forest_ : RandomForestClassifier or RandomForestRegressor
@@ -99,7 +104,7 @@ class ProximityImputer(OneToOneFeatureMixin, Declared, TransformerMixin, BaseEst
     Without ``y`` the forest learns to tell the rows from rows whose columns were shuffled, as Breiman
     did for unlabelled data. `fit_transform` knows the classes of its rows and uses them in the first
     guess; `transform` does not. A column without any value cannot be filled and is an error; a row
-    without any value is filled with guesses. A category first met in `transform` stays as it is.
+    without any value is filled with guesses.
 
     Examples
     --------
@@ -118,6 +123,7 @@ class ProximityImputer(OneToOneFeatureMixin, Declared, TransformerMixin, BaseEst
         "tol": p.real(0),
         "task": p.one_of("auto", "classification", "regression"),
         **{name: FOREST_RULES[name] for name in ("max_depth", "min_samples_leaf", "max_features")},
+        "unseen": p.one_of("missing", "error"),
         "random_state": p.seed,
         "n_jobs": p.jobs,
         "verbose": p.integer(0) | p.flag,
@@ -138,6 +144,7 @@ class ProximityImputer(OneToOneFeatureMixin, Declared, TransformerMixin, BaseEst
         max_features: int | float | str | None = "sqrt",
         categorical_features: Any = None,
         ordinal_features: Any = None,
+        unseen: str = "missing",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -151,6 +158,7 @@ class ProximityImputer(OneToOneFeatureMixin, Declared, TransformerMixin, BaseEst
         self.max_features = max_features
         self.categorical_features = categorical_features
         self.ordinal_features = ordinal_features
+        self.unseen = unseen
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -197,7 +205,11 @@ class ProximityImputer(OneToOneFeatureMixin, Declared, TransformerMixin, BaseEst
         self._seed = seed_from(self.random_state) % 2**32
         self.n_missing_ = np.isnan(rows).sum(axis=0)
         self._donors = Donors(rows, numeric_columns(self.schema_))
-        return table, self._iterate(rows, y, classes)
+        try:
+            return table, self._iterate(rows, y, classes)
+        except BaseException:
+            self.__dict__.pop("forest_", None)
+            raise
 
     def _iterate(self, rows: np.ndarray, y: Any, classes: np.ndarray | None) -> np.ndarray:
         """Run the rounds; keep the last forest and where the rows stand in it."""
@@ -218,6 +230,8 @@ class ProximityImputer(OneToOneFeatureMixin, Declared, TransformerMixin, BaseEst
         stop = Stop(float(self.tol), int(self.max_iter))
         found = settle(rows[gaps], donors, filled[gaps], standing, stop, n_jobs, self._tell)
         filled[gaps], self.report_, self.converged_ = found
+        if not self.converged_:
+            _warn_unsettled(self.report_[-1], stop.tol)
         return filled
 
     def _grow(self, filled: np.ndarray, y: Any) -> np.ndarray:
@@ -234,7 +248,11 @@ class ProximityImputer(OneToOneFeatureMixin, Declared, TransformerMixin, BaseEst
                 np.repeat([0, 1], len(filled)),
             )
         self.forest_ = make(**parameters, random_state=self._seed)
-        self.forest_.fit(encoded_table(self.schema_, grown_on), y)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "growing was interrupted")
+            self.forest_.fit(encoded_table(self.schema_, grown_on), y)
+        if len(self.forest_) < self.n_estimators:  # what a forest keeps of an interrupt is no round
+            raise KeyboardInterrupt
         self._grown_on = filled.copy()
         self._leaves = leaves_in(self.forest_.trees_, DenseMatrix(filled), self._threads())
         return self._leaves
@@ -265,8 +283,8 @@ class ProximityImputer(OneToOneFeatureMixin, Declared, TransformerMixin, BaseEst
         empty = np.flatnonzero(np.isnan(rows).all(axis=0))
         if len(empty):
             names = list_names([self.schema_.names[f] for f in empty])
-            which = "column" if len(empty) == 1 else "columns"
-            raise DataError(f"{which} {names} without any value cannot be filled: leave them out")
+            which, them = ("column", "it") if len(empty) == 1 else ("columns", "them")
+            raise DataError(f"{which} {names} without any value cannot be filled: leave {them} out")
 
     @property
     def n_iter_(self) -> int:
@@ -296,7 +314,8 @@ class ProximityImputer(OneToOneFeatureMixin, Declared, TransformerMixin, BaseEst
 
         check_is_fitted(self, "forest_")
         table = _read(X)
-        matrix = encode(self.schema_, table, estimator_name=type(self).__name__)
+        name = type(self).__name__
+        matrix = encode(self.schema_, table, unseen=self.unseen, estimator_name=name)
         rows = np.array(matrix.rows(0, matrix.n_rows))
         gaps = np.flatnonzero(np.isnan(rows).any(axis=1))
         if len(gaps):
@@ -380,6 +399,21 @@ def _read(X: Any) -> Table:
     return table
 
 
+def _warn_unsettled(last: Round, tol: float) -> None:
+    """Say how far the guesses still moved when the rounds were over."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    rounds = "1 round" if last.number == 1 else f"{last.number} rounds"
+    changed = f"{last.changed} categories changed and " if last.changed else ""
+    warn_caller(
+        f"the guesses have not come to rest in {rounds}: in the last one {changed}"
+        f"numbers moved up to {last.moved:.3g} standard deviations (tol={tol:g}). More trees "
+        "(n_estimators) or larger leaves (min_samples_leaf) calm them; more rounds (max_iter) or a "
+        "larger tol let them end; report_ has every round",
+        ConvergenceWarning,
+    )
+
+
 def _choose_task(y: Any) -> str:
     """Tell classes from quantities: words and few whole numbers are classes."""
     try:
@@ -396,9 +430,5 @@ def _check_rows(rows: Any, schema: Schema) -> np.ndarray:
     good = isinstance(rows, np.ndarray) and rows.dtype == np.float64 and rows.ndim == 2
     if not good or not len(rows) or rows.shape[1] != schema.n_features or np.isinf(rows).any():
         raise ModelFileError("its training rows are not a table of its columns")
-    for column, x in zip(schema.columns, rows.T):
-        x = x[~np.isnan(x)]
-        n_codes = len(column.categories or ())
-        if column.categories is not None and np.any((x % 1 != 0) | (x < 0) | (x >= n_codes)):
-            raise ModelFileError(f"column {column.name!r} holds categories that do not exist")
+    check_cells(DenseMatrix(rows), schema)
     return rows

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from arboretum.data.overrides import resolve_wishes
+from arboretum.errors import DataError, ParameterError
 from arboretum.forest.bags import Bags
 from arboretum.forest.views import take_columns, take_rows
 
@@ -97,7 +98,15 @@ def answer_classes(member: Any, X: Any, classes: np.ndarray) -> np.ndarray:
 
 def _places(labels: Any, classes: np.ndarray) -> np.ndarray:
     """Return where labels stand among the classes; a bag may have lost some."""
-    return np.searchsorted(classes, np.asarray(labels))
+    labels = np.asarray(labels)
+    places = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    strange = np.flatnonzero(classes[places] != labels)
+    if len(strange):
+        raise DataError(
+            f"an estimator of the bag answers {labels[strange[0]]!r}, which is not a class of y: is it "
+            "a classifier?"
+        )
+    return places
 
 
 def answer_numbers(member: Any, X: Any, n_outputs: int) -> np.ndarray:
@@ -114,6 +123,17 @@ def run_in_order(
     from sklearn.utils.parallel import Parallel, delayed
 
     where = {"require": "sharedmem"} if threads else {}
-    yield from Parallel(n_jobs=n_jobs, return_as="generator", **where)(
-        delayed(work)(number, *given) for number in numbers
-    )
+    try:
+        yield from Parallel(n_jobs=n_jobs, return_as="generator", **where)(
+            delayed(work)(number, *given) for number in numbers
+        )
+    except Exception as error:
+        if type(error).__name__ != "PicklingError":  # joblib's own, when a task cannot be sent
+            raise
+        why = (
+            str(error.__cause__ or error).strip('"\n ').splitlines()[-1]
+        )  # of the worker's traceback
+        raise ParameterError(
+            f"the estimator or the table cannot be sent to other processes ({why}): set n_jobs=1, or "
+            "fit inside joblib.parallel_config('threading')"
+        ) from error

@@ -18,7 +18,6 @@ import numpy as np
 
 from arboretum.data.checks import warn_caller
 from arboretum.errors import DataError, ParameterError
-from arboretum.forest.sampling import bag
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -91,34 +90,33 @@ def _leaves(forest: Forest, X: Any) -> np.ndarray:
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(forest, "trees_")
-    kept = getattr(forest, "_train_leaves", None)
-    if kept is None:
+    if forest._kept is None:
         raise DataError(
             "the forest has not kept the leaves of its training rows: pass X, or fit with "
             "keep_leaves=True"
         )
-    return kept
+    return forest._kept.leaves
 
 
 def _check_training_rows(forest: Forest, leaves: np.ndarray, what: str) -> None:
-    kept = getattr(forest, "_train_leaves", None)
-    if len(leaves) != forest._n_rows or (kept is not None and not np.array_equal(kept, leaves)):
+    kept, n = forest._kept, forest._bags.n_rows
+    if len(leaves) != n or (kept is not None and not np.array_equal(kept.leaves, leaves)):
         raise DataError(
             f"kind='oob' compares training rows, and {what} ({len(leaves):,} rows) is not the table "
-            f"the forest was fitted on ({forest._n_rows:,} rows): pass that one, or kind='all'"
+            f"the forest was fitted on ({n:,} rows): pass that one, or kind='all'"
         )
 
 
 def unseen_rows(forest: Forest) -> np.ndarray:
     """Return which training rows each tree has not seen, (rows, trees) booleans."""
-    if forest._n_draws is None:
+    if forest._bags.draws is None:
         raise DataError(
             "no row is out of bag: every tree saw all rows. Fit with bootstrap=True, or use "
             "kind='all'"
         )
-    unseen = np.empty((forest._n_rows, len(forest.trees_)), bool)
+    unseen = np.empty((forest._bags.n_rows, len(forest.trees_)), bool)
     for t in range(unseen.shape[1]):
-        unseen[:, t] = bag(forest.seed_, t, forest._n_rows, forest._n_draws) == 0
+        unseen[:, t] = forest._bags.counts(t) == 0
     return unseen
 
 

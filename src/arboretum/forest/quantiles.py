@@ -19,13 +19,13 @@ import numpy as np
 
 from arboretum.engine import parallel
 from arboretum.errors import ParameterError
-from arboretum.forest.sampling import bag
 from arboretum.parameters import real
 from arboretum.tree.walking import run_blocks, walk_block
 
 if TYPE_CHECKING:
     from arboretum.engine.quantile import Groups
     from arboretum.forest.estimator import Forest
+    from arboretum.forest.kept import Kept
 
 __all__ = ["predict_quantiles", "prediction_interval"]
 
@@ -62,10 +62,10 @@ def predict_quantiles(forest: Forest, X: Any, quantiles: Any) -> np.ndarray:
     (True, True)
     """
     matrix = forest._encode(X)
-    _check_kept(forest)
+    kept = _check_kept(forest)
     wanted = _check_quantiles(quantiles)
-    groups = _group(forest)
-    ranked = [_rank(y) for y in forest._train_y.T]
+    groups = _group(forest, kept)
+    ranked = [_rank(y) for y in kept.y.T]
     found = np.empty((matrix.n_rows, forest.n_outputs_, len(wanted)))
 
     def go(lo: int, hi: int, block: np.ndarray) -> None:
@@ -128,19 +128,19 @@ def _check_quantiles(quantiles: Any) -> np.ndarray:
     return np.array(listed, dtype=np.float64)
 
 
-def _check_kept(forest: Forest) -> None:
+def _check_kept(forest: Forest) -> Kept:
     name = type(forest).__name__
     if hasattr(forest, "classes_"):
         raise ParameterError(
             f"quantiles are of numbers, and {name} predicts classes: use predict_proba, or a "
             "regression forest"
         )
-    kept = getattr(forest, "_train_leaves", None)
-    if kept is None or kept.shape != (forest._n_rows, len(forest.trees_)):
+    if forest._kept is None:
         raise ParameterError(
             "quantiles need the leaves of the training rows, which this forest has not kept: fit "
-            f"it with {name}(keep_leaves=True); a model read from a file has to be fitted again"
+            f"it with {name}(keep_leaves=True)"
         )
+    return forest._kept
 
 
 def _rank(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -149,13 +149,13 @@ def _rank(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values, rank.astype(np.int32)
 
 
-def _group(forest: Forest) -> Groups:
+def _group(forest: Forest, kept: Kept) -> Groups:
     """Return the training rows by leaf: 12 bytes for every row in every tree's bag."""
     from arboretum.engine.quantile import Groups, group_by_leaf
 
-    n, n_trees = forest._train_leaves.shape
+    n, n_trees = kept.leaves.shape
     first = np.cumsum([0] + [len(tree) + 1 for tree in forest.trees_])
-    most = n if forest._n_draws is None else min(n, forest._n_draws)
+    most = n if forest._bags.draws is None else min(n, forest._bags.draws)
     groups = Groups(
         first=first[:-1],
         start=np.empty(first[-1], np.int64),
@@ -164,8 +164,8 @@ def _group(forest: Forest) -> Groups:
     )
 
     def work(t: int) -> None:
-        weight = bag(forest.seed_, t, n, forest._n_draws) * forest._train_weight
-        leaf = np.ascontiguousarray(forest._train_leaves[:, t])
+        weight = forest._bags.counts(t) * kept.weight
+        leaf = np.ascontiguousarray(kept.leaves[:, t])
         start = groups.start[first[t] : first[t + 1]]
         group_by_leaf(leaf, weight, start, groups.rows[t], groups.share[t])
 

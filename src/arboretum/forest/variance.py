@@ -22,7 +22,6 @@ import numpy as np
 
 from arboretum.engine import parallel
 from arboretum.errors import DataError, ParameterError
-from arboretum.forest.sampling import bag
 from arboretum.forest.voting import votes_of
 from arboretum.parameters import one_of
 from arboretum.tree.walking import run_blocks, walk_block
@@ -97,8 +96,8 @@ def prediction_variance(
 
 def _bags(forest: Forest) -> np.ndarray:
     """Return how often every tree drew every row, (trees, rows)."""
-    n, n_trees = forest._n_rows, len(forest.trees_)
-    if forest._n_draws is None:
+    n, n_trees = forest._bags.n_rows, len(forest.trees_)
+    if forest._bags.draws is None:
         raise ParameterError(
             "the variance is read from what trees with different bags say, and this forest was grown "
             "with bootstrap=False: every tree has seen every row; fit it with bootstrap=True"
@@ -111,7 +110,7 @@ def _bags(forest: Forest) -> np.ndarray:
     counts = np.empty((n_trees, n), np.uint16)
 
     def work(t: int) -> None:
-        counts[t] = bag(forest.seed_, t, n, forest._n_draws)
+        counts[t] = forest._bags.counts(t)
 
     parallel.run(work, range(n_trees), forest._threads())
     return counts

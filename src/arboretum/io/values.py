@@ -78,6 +78,12 @@ def encode(value: Any, where: str, _depth: int = 0) -> Any:
         return _encode_numpy(value, where, _depth)
     if type(value) in (np.random.RandomState, np.random.Generator):
         return _encode_random(value, where)
+    if callable(value) and not isinstance(value, type):
+        raise ParameterError(
+            f"{where} cannot be saved natively: it holds {short_repr(value)}, and a file that names "
+            "code would have to run it; give it a plain value before saving (model.set_params), or "
+            "keep the model with joblib if the function can be imported"
+        )
     raise _cannot(where, f"it holds {short_repr(value)} ({type(value).__name__})")
 
 

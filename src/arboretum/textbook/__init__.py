@@ -16,6 +16,19 @@ Read in this order; each file builds on the ones before it and on nothing else o
     forest_figures.py out-of-bag error, importance, quantiles, variance
     proximity.py      who shares leaves with whom; maps, outliers, prototypes
     filling.py        missing values guessed from the rows nearby
+    weak_learners.py  stumps, and other learners that are only a little better than a guess
+    adaboost.py       weighting the rows that were wrong: discrete AdaBoost, SAMME, SAMME.R
+    adaboost_r2.py    the same for numbers, answered by a weighted median
+    adaboost_theory.py      why it works: edges, bounds, margins
+    coordinate_boosting.py  AdaBoost as a descent, one weak learner at a time
+    gbm_losses.py     what to descend: losses, their residuals and the best step of a leaf
+    gbm.py            Friedman's gradient boosting, round by round
+    xgboost_splits.py similarity, gain and cover; every cut, with missing values on either side
+    xgboost.py        trees of second order, pruned by γ, and their boosting
+    quantile_sketch.py      summaries that can be merged and shortened: where to look for cuts
+    lightgbm_splits.py      histograms, cuts of bins, sorted categories
+    lightgbm.py       leaf by leaf, the best first
+    lightgbm_sampling.py    fewer rows (GOSS), fewer columns (EFB)
 
 Speed is no aim here. Every function returns the figures on the way (counts, impurities, the gain of
 every candidate split), so a fitted tree can be checked by hand, and the compiled engine against it.

@@ -37,6 +37,7 @@ __all__ = [
     "grow",
     "predict",
     "predict_proba",
+    "reason_to_stop",
     "route",
     "surrogates",
 ]
@@ -235,7 +236,7 @@ def _leaf(whole: Sample, rows: np.ndarray, path: str, bounds: tuple[float, float
         value[0, :-1] = 1 - value[0, -1]  # two classes: the other share; a number: nothing left
     weight, mixed = float(whole.w[rows].sum()), whole.impurity(rows)
     node = TextbookNode(path, rows, weight, value, mixed, bounds, rules.criterion)
-    node.stop = _reason_to_stop(node, rules)
+    node.stop = reason_to_stop(node, rules)
     if node.stop:
         return node
     sample = replace(whole, X=whole.X[rows], y=whole.y[rows], w=whole.w[rows], bounds=bounds)
@@ -254,7 +255,8 @@ def _leaf(whole: Sample, rows: np.ndarray, path: str, bounds: tuple[float, float
     return node
 
 
-def _reason_to_stop(node: TextbookNode, rules: Rules) -> str:
+def reason_to_stop(node: TextbookNode, rules: Rules) -> str:
+    """Return the rule that makes a node a leaf before its splits are looked at; "" if none does."""
     n = len(node.rows)
     if rules.max_depth is not None and node.depth >= rules.max_depth:
         return "max_depth"

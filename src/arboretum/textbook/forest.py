@@ -28,8 +28,8 @@ from arboretum.textbook.cart import (
     EPSILON,
     TIE,
     TextbookNode,
-    _reason_to_stop,
     predict_proba,
+    reason_to_stop,
     route,
 )
 from arboretum.textbook.impurity import CLASS_CRITERIA
@@ -245,7 +245,7 @@ def grow_random_tree(
     waiting = [root]
     while waiting:
         node = waiting.pop()
-        node.stop = _reason_to_stop(node, rules)
+        node.stop = reason_to_stop(node, rules)
         if node.stop:
             continue
         rows = node.rows

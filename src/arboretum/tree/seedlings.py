@@ -19,6 +19,8 @@ from arboretum.engine import seedling as engine
 from arboretum.engine.jit import writable
 from arboretum.engine.moment import XLOGX
 from arboretum.engine.order import MISSING, POSITION, sort_column
+from arboretum.engine.seedling_nodes import describe_nodes
+from arboretum.engine.seedling_random import ordered_bits
 from arboretum.engine.statistic import ENTROPY, GINI, SQUARED
 from arboretum.tree.tree import LEAF, THRESHOLD, Tree
 
@@ -64,7 +66,8 @@ def seed_table(
     """Rank the values of every column; or, for random splits, lay the columns out side by side."""
     n, width = matrix.n_rows, matrix.n_columns
     n_codes = np.zeros(width, np.int64)
-    values = np.empty((width, n) if random_splits else (0, 0), np.int64)
+    number = _shortest(matrix) if random_splits else np.float64
+    values = np.empty((width, n) if random_splits else (0, 0), f"i{number().itemsize}")
     codes = np.empty((0, 0) if random_splits else (width, n), np.uint32)
 
     def rank(f: int) -> None:
@@ -76,7 +79,7 @@ def seed_table(
         codes[f, order & POSITION] = np.where(order & MISSING, distinct, run)
 
     def copy(f: int) -> None:
-        engine.ordered_bits(writable(matrix.column(f)), values[f])
+        ordered_bits(writable(matrix.column(f).astype(number, copy=False)), values[f])
 
     parallel.run(copy if random_splits else rank, range(width), n_jobs if n > 1 << 12 else 1)
     ranked = np.array([column.kind == "ordinal" for column in schema.columns])
@@ -87,6 +90,16 @@ def seed_table(
         schema,
         engine.Table(codes, values, n_codes, ranked, np.empty(0, np.uint32)),
     )
+
+
+def _shortest(matrix: Matrix) -> type[np.floating]:
+    """Return float32 if it holds every value of a table exactly, float64 otherwise."""
+    for f in range(matrix.n_columns):
+        column = matrix.column(f)
+        with np.errstate(over="ignore"):
+            if not np.array_equal(column.astype(np.float32), column, equal_nan=True):
+                return np.float64
+    return np.float32
 
 
 def grow_seedling(
@@ -114,13 +127,13 @@ def grow_seedling(
     on_grid, step = _weights_on_grid(w, _NUMBER_BITS if target.classes is None else _CLASS_BITS)
     n_classes = 1 if target.classes is None else int(target.classes[0])
     y = target.y[:, 0]
-    label, number, centre, unit = np.empty(0, np.int32), np.empty(0, np.int64), 0.0, 1.0
+    label, number, centre, unit = np.empty(0, np.uint32), np.empty(0, np.int64), 0.0, 1.0
     if target.classes is None:
         number, centre, unit = _numbers_on_grid(y[rows], on_grid)
     elif n_classes == 2 and how.criterion == GINI:
         number, unit = on_grid * y[rows], 2.0  # Gini is twice the variance of 0 and 1
     else:
-        label = y[rows].astype(np.int32)
+        label = y[rows].astype(np.uint32)
     rules = engine.Rules(
         criterion=how.criterion,
         max_features=len(table.columns.n_codes) if how.max_features is None else how.max_features,
@@ -131,22 +144,34 @@ def grow_seedling(
         min_weight=int(np.ceil(how.min_weight_leaf / step)),
         min_decrease=float(how.min_impurity_decrease),
         gain_unit=unit,
-        table=XLOGX,
     )
     grown = _room(len(rows))
     nodes = engine.grow_tree(
-        table.columns, rows, on_grid, number, label, n_classes, np.uint64(how.seed), rules, grown
-    )
-    sums = np.empty((nodes, 3 if target.classes is None else n_classes))
-    answer = np.empty((nodes, n_classes)), np.empty(nodes), np.empty(nodes)
-    engine.describe_nodes(
-        grown, nodes, rows, y if target.classes is None else np.empty(0),
-        y if target.classes is not None else np.empty(0, np.int32), weight, rules, centre, sums,
-        answer,
+        table.columns, rows, on_grid, number, label, np.uint64(how.seed), rules, grown,
+        _scratch(table.columns, len(rows), n_classes if len(label) else 1),
     )  # fmt: skip
+    if n_classes == 2 and len(number) and step == 1.0:
+        answer = _two_classes(grown.weight[:nodes], grown.total[:nodes])
+    else:
+        sums = np.empty((nodes, 3 if target.classes is None else n_classes))
+        answer = np.empty((nodes, n_classes)), np.empty(nodes), np.empty(nodes)
+        describe_nodes(
+            grown, nodes, rows, y if target.classes is None else np.empty(0),
+            y if target.classes is not None else np.empty(0, np.int32), weight, rules, centre, sums,
+            answer,
+        )  # fmt: skip
     if step != 1.0:  # the grid has rounded the weights: measure the gains anew
         grown.gain[:nodes] = _gains(grown.first_child[:nodes], *answer[1:])
     return _to_tree(table, grown, nodes, *answer)
+
+
+def _two_classes(weight: np.ndarray, ones: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the class shares, Gini and weight of nodes that were counted exactly."""
+    whole = weight.astype(np.float64)
+    shares = np.column_stack([(weight - ones) / whole, ones / whole])
+    impurity = 1.0 - (shares[:, 0] * shares[:, 0] + shares[:, 1] * shares[:, 1])
+    impurity[(ones == 0) | (ones == weight)] = 0.0
+    return shares, impurity, whole
 
 
 def _gains(first_child: np.ndarray, impurity: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -191,6 +216,25 @@ def _room(n_rows: int) -> engine.Grown:
         gain=np.empty(size),
         start=np.empty(size, np.uint32),
         end=np.empty(size, np.uint32),
+        weight=np.empty(size, np.int64),
+        total=np.empty(size, np.int64),
+    )
+
+
+def _scratch(columns: engine.Table, n_rows: int, channels: int) -> engine.Room:
+    values = columns.values
+    bits = np.empty(3, values.dtype)
+    return engine.Room(
+        keys=np.empty(n_rows, np.uint64),
+        spare=np.empty(n_rows, np.uint64),
+        counts=np.empty(2048, np.uint32),
+        x=np.empty(n_rows if len(values) else 0, values.dtype),
+        left=np.empty(channels, np.int64),
+        total=np.empty(channels, np.int64),
+        order=np.empty(len(columns.n_codes), np.int64),
+        ends=bits.view(f"f{bits.itemsize}"),
+        bits=bits,
+        logs=XLOGX,
     )
 
 

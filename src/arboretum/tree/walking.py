@@ -7,7 +7,7 @@ and threads share out the blocks. A tree of plain thresholds takes the fast walk
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,26 +22,45 @@ if TYPE_CHECKING:
 
 __all__ = ["leaves_of", "paths_of", "proba_of", "run_blocks", "walk_block", "walk_sum"]
 
-_BLOCK_VALUES = 1 << 16  # values of a block: half a megabyte
+_BLOCK_VALUES = 1 << 18  # values of a block: two megabytes
 
 
-class Layout:
-    """A tree's arrays as the walking kernels read them; made once per tree."""
+def _is_plain(tree: Tree) -> bool:
+    """Tell whether a tree asks only for thresholds: it may take the fast walk."""
+    return _once(
+        tree, "_plain", lambda: not np.any(tree.kind > THRESHOLD) and tree.surrogates is None
+    )
 
-    def __init__(self, tree: Tree) -> None:
+
+def _links(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
+    """Return the thresholds and packed links of the fast walk."""
+
+    def make() -> tuple[np.ndarray, np.ndarray]:
+        from arboretum.engine.jit import writable
+        from arboretum.engine.walk import link_nodes
+
+        threshold, link = np.empty(len(tree)), np.empty(len(tree), np.uint64)
+        parts = tree.kind, tree.feature, tree.threshold, tree.first_child, _heaviest(tree)
+        link_nodes(tuple(writable(part) for part in parts), threshold, link)
+        return threshold, link
+
+    return _once(tree, "_links", make)
+
+
+def _paths(tree: Tree) -> Paths:
+    """Return the arrays of the general walk."""
+
+    def make() -> Paths:
         from arboretum.engine.jit import writable
         from arboretum.engine.walk import Paths
 
-        leaf = tree.is_leaf
-        self.plain = not np.any(tree.kind > THRESHOLD) and tree.surrogates is None
-        s = tree.surrogates
-        empty = np.zeros(0, np.int64)
-        self.paths: Paths = Paths(
+        leaf, empty, s = tree.is_leaf, np.zeros(0, np.int64), tree.surrogates
+        return Paths(
             kind=writable(tree.kind),
             feature=np.where(leaf, 0, tree.feature).astype(np.int32),
             threshold=np.where(tree.kind == THRESHOLD, tree.threshold, np.inf),
             first_child=np.where(leaf, np.arange(len(tree)), tree.first_child).astype(np.int32),
-            missing_child=_heaviest(tree),
+            missing_child=np.where(leaf, 0, _heaviest(tree)).astype(np.int32),
             bits_start=writable(tree.bits_start),
             bits=writable(tree.bits),
             n_codes=np.array([len(c.categories or ()) for c in tree.schema.columns], np.int64),
@@ -52,66 +71,72 @@ class Layout:
             surrogate_reverse=np.zeros(0, np.uint8) if s is None else s.reverse,
             surrogate_bits=empty if s is None else s.bits_start,
         )
-        p = self.paths
-        self.link = (
-            (p.first_child.astype(np.int64) << 32)
-            | (p.feature.astype(np.int64) << 1)
-            | p.missing_child
-        )
+
+    return _once(tree, "_paths", make)
 
 
 def _heaviest(tree: Tree) -> np.ndarray:
     """Return the child a missing value takes; where it takes all, the heaviest (the first of equals)."""
-    goes = np.where(tree.kind == LEAF, 0, tree.missing_child).astype(np.int32)
-    for node in np.flatnonzero(goes < 0):
+    spread = np.flatnonzero((tree.missing_child < 0) & (tree.kind != LEAF))
+    if not len(spread):
+        return tree.missing_child
+    goes = tree.missing_child.copy()
+    for node in spread:
         first = tree.first_child[node]
         goes[node] = np.argmax(tree.weight[first : first + tree.n_children[node]])
     return goes
 
 
-def _layout(tree: Tree) -> Layout:
-    layout = tree.__dict__.get("_layout")
-    if layout is None:
-        layout = tree.__dict__["_layout"] = Layout(tree)  # a cache: the tree itself stays as it is
-    return layout
+def _once(tree: Tree, name: str, make: Callable[[], Any]) -> Any:
+    """Return what ``make`` made of a tree the first time."""
+    if name not in tree.__dict__:
+        tree.__dict__[name] = make()  # a cache: the tree itself stays as it is
+    return tree.__dict__[name]
 
 
 def leaves_of(tree: Tree, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
     """Return the leaf every row of an encoded table reaches."""
+    from arboretum.engine.walk import is_complete
+
     out = np.empty(matrix.n_rows, np.int64)
 
     def go(lo: int, hi: int, X: np.ndarray) -> None:
-        walk_block(tree, X, out[lo:hi])
+        walk_block(tree, X, is_complete(X), out=out[lo:hi])
 
     run_blocks(go, matrix, n_jobs)
     return out
 
 
-def walk_block(tree: Tree, X: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-    """Return the leaf every row of a C-contiguous block of values reaches."""
+def walk_block(
+    tree: Tree, X: np.ndarray, complete: bool = False, *, out: np.ndarray | None = None
+) -> np.ndarray:
+    """Return the leaf every row of a C-contiguous block of values reaches.
+
+    ``complete`` promises that no value of X is missing: the walk is then shorter.
+    """
     from arboretum.engine.walk import walk, walk_general
 
-    layout = _layout(tree)
     out = np.empty(len(X), np.int64) if out is None else out
-    if layout.plain:
-        walk(layout.paths.threshold, layout.link, X, out)
+    if _is_plain(tree):
+        walk(*_links(tree), X, complete, out)
     else:
-        walk_general(layout.paths, X, out)
+        walk_general(_paths(tree), X, out)
     return out
 
 
-def walk_sum(tree: Tree, value: np.ndarray, X: np.ndarray, total: np.ndarray) -> None:
+def walk_sum(
+    tree: Tree, value: np.ndarray, X: np.ndarray, complete: bool, total: np.ndarray
+) -> None:
     """Add ``value`` of the leaf every row of a block reaches, (nodes, ...), to ``total``."""
     from arboretum.engine.walk import walk_add
 
-    layout = _layout(tree)
-    if not layout.plain:
+    if not _is_plain(tree):
         total += value[walk_block(tree, X)]
         return
     width = int(np.prod(value.shape[1:]))
     walk_add(
-        layout.paths.threshold, layout.link, value.reshape(-1, width), X,
-        np.empty(len(X), np.int64), total.reshape(-1, width),
+        *_links(tree), value.reshape(-1, width), X, complete, np.empty(len(X), np.int64),
+        total.reshape(-1, width),
     )  # fmt: skip
 
 
@@ -126,7 +151,7 @@ def proba_of(tree: Tree, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
     from arboretum.engine.jit import writable
     from arboretum.engine.settling import spread_proba
 
-    paths = _layout(tree).paths
+    paths = _paths(tree)
     asked = Questions(
         paths.kind, paths.feature, paths.threshold, paths.first_child, writable(tree.n_children),
         writable(tree.missing_child), paths.bits_start, paths.bits,
@@ -147,12 +172,11 @@ def paths_of(tree: Tree, matrix: Matrix, n_jobs: int = 1) -> csr_matrix:
 
     from arboretum.engine.walk import path_general
 
-    layout = _layout(tree)
     n, width = matrix.n_rows, tree.max_depth + 1
     length, nodes = np.empty(n, np.int64), np.empty((n, width), np.int32)
 
     def go(lo: int, hi: int, X: np.ndarray) -> None:
-        path_general(layout.paths, X, length[lo:hi], nodes[lo:hi])
+        path_general(_paths(tree), X, length[lo:hi], nodes[lo:hi])
 
     run_blocks(go, matrix, n_jobs)
     indices = nodes[np.arange(width) < length[:, None]]

@@ -1,0 +1,147 @@
+"""The truth and a round's predictions side by side: what every metric is computed from.
+
+What stays from round to round (the best possible order, log y!) is computed once per `EvaluationSet`, what
+metrics share in a round (the order of the rows) once per `Predicted`. Sums are NumPy's, never BLAS's, so
+that the number of threads changes no bit and early stopping stops where it did.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arboretum.boosting.ranking_metrics import Queries
+from arboretum.errors import DataError
+
+if TYPE_CHECKING:
+    from arboretum.boosting.metrics import Metric
+
+__all__ = ["EvaluationSet", "Predicted"]
+
+
+class EvaluationSet:
+    """The truth that predictions are held against, round after round.
+
+    Parameters
+    ----------
+    y, weight, groups
+        As for `Metric.evaluate`.
+
+    Examples
+    --------
+    >>> from arboretum.boosting.metrics import find_metrics
+    >>> held_out = EvaluationSet([0, 1, 1])
+    >>> held_out.evaluate(find_metrics(["error", "auc"], "xgboost"), [0.2, 0.4, 0.9])
+    {'error': 0.3333333333333333, 'auc': 1.0}
+    """
+
+    def __init__(self, y: Any, weight: Any = None, groups: Any = None) -> None:
+        self.y = np.asarray(y, np.float64)
+        if self.y.ndim != 1 or len(self.y) == 0:
+            raise DataError(f"y must be one column with at least one row, got shape {self.y.shape}")
+        n_rows = len(self.y)
+        self.grouped = groups is not None
+        self.queries = Queries(groups if self.grouped else [n_rows], n_rows)
+        self.weight: np.ndarray | None = None  # of rows
+        self.group_weight: np.ndarray | None = None
+        if weight is not None:
+            self._take_weight(np.asarray(weight, np.float64))
+        self._constants: dict[Hashable, Any] = {}
+
+    def _take_weight(self, weight: np.ndarray) -> None:
+        """Spread weights of groups over their rows, or take the mean of the rows' for a group."""
+        if weight.shape == self.y.shape:
+            self.weight = weight
+            self.group_weight = self.queries.sum(weight) / self.queries.sizes
+        elif self.grouped and weight.shape == self.queries.sizes.shape:
+            self.weight, self.group_weight = np.repeat(weight, self.queries.sizes), weight
+        else:
+            per_group = f", or {len(self.queries)}, one per group" if self.grouped else ""
+            raise DataError(
+                f"weight has shape {weight.shape}: it must hold {len(self.y)} numbers, one per row"
+                + per_group
+            )
+
+    def once(self, key: Hashable, compute: Callable[[], Any]) -> Any:
+        """Return what depends on the truth alone, computed at the first call."""
+        if key not in self._constants:
+            self._constants[key] = compute()
+        return self._constants[key]
+
+    def evaluate(self, metrics: Iterable[Metric], prediction: Any) -> dict[str, float]:
+        """Return the figure of every metric, by name."""
+        given = Predicted(self, np.asarray(prediction, np.float64))
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            return {metric.name: float(metric.measure(given)) for metric in metrics}
+
+
+class Predicted:
+    """One round's predictions beside their truth."""
+
+    def __init__(self, truth: EvaluationSet, prediction: np.ndarray) -> None:
+        if prediction.shape[:1] != truth.y.shape:
+            raise DataError(
+                f"{len(truth.y)} rows need as many predictions, got shape {prediction.shape}"
+            )
+        self.truth, self.y, self.prediction = truth, truth.y, prediction
+
+    @property
+    def vector(self) -> np.ndarray:
+        """The predictions, one number per row."""
+        if self.prediction.ndim != 1:
+            raise DataError(
+                f"this metric needs one number per row, got shape {self.prediction.shape}: "
+                "several classes have metrics of their own, such as mlogloss or multi_logloss"
+            )
+        return self.prediction
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """The predictions, one column per class."""
+        if self.prediction.ndim != 2:
+            raise DataError(
+                f"this metric needs one column per class, got shape {self.prediction.shape}"
+            )
+        return self.prediction
+
+    @property
+    def codes(self) -> np.ndarray:
+        """The classes as whole numbers, none beyond the columns of the predictions."""
+        codes = self.truth.once("codes", lambda: self.y.astype(np.intp))
+        low, high = self.truth.once("range", lambda: (codes.min(), codes.max()))
+        if low < 0 or high >= self.matrix.shape[1]:
+            raise DataError(f"classes must be 0..{self.matrix.shape[1] - 1}, got {low}..{high}")
+        return codes
+
+    @property
+    def positive(self) -> np.ndarray:
+        """1 for a label above 0, else 0."""
+        return self.truth.once("positive", lambda: (self.y > 0).astype(np.float64))
+
+    @cached_property
+    def order(self) -> np.ndarray:
+        """The rows of every group by falling prediction."""
+        return self.truth.queries.order(self.vector)
+
+    def mean(self, values: np.ndarray) -> float:
+        """Return the weighted mean of a value per row."""
+        return _mean(values, self.truth.weight)
+
+    def group_mean(self, values: np.ndarray) -> float:
+        """Return the weighted mean of a value per group."""
+        return _mean(values, self.truth.group_weight)
+
+
+def _mean(values: np.ndarray, weight: np.ndarray | None) -> float:
+    if weight is None:
+        return values.mean()
+    total = (values * weight).sum()
+    if not math.isfinite(total):  # a value without end and without weight counts for nothing
+        some = weight > 0
+        total = (values[some] * weight[some]).sum()
+    whole = weight.sum()
+    return total / whole if whole > 0 else math.nan

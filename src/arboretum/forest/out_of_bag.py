@@ -1,0 +1,143 @@
+"""A forest judged by rows it has not seen: for every row, only the trees whose bag lacks it answer.
+
+        tree 0   tree 1   tree 2        mean over the trees that have not seen the row
+row 0   in bag     .8     in bag        .8
+row 1     .2       .4     in bag        .3
+row 2   in bag   in bag   in bag        nothing: left out of the score, and counted
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arboretum.data.checks import warn_caller
+from arboretum.errors import DataError, ModelFileError
+from arboretum.forest.voting import votes_of
+from arboretum.tree.tree import Tree
+from arboretum.tree.walking import run_blocks, walk_block
+
+if TYPE_CHECKING:
+    from arboretum.data.matrix import Matrix
+
+__all__ = ["OutOfBag", "check_coverage", "errors_of", "out_of_bag"]
+
+
+@dataclass(frozen=True, eq=False)
+class OutOfBag:
+    """What trees say about rows they have not seen.
+
+    Attributes
+    ----------
+    mean : (rows, outputs, values) float64 array
+        Mean answer; NaN for rows that every tree has seen.
+    n_trees : (rows,) int64 array
+        How many trees have not seen a row.
+    curve : (trees,) float64 array
+        Error after each tree: share of wrong classes, or mean squared error, over the rows that have
+        an answer by then; NaN while none has.
+    """
+
+    mean: np.ndarray
+    n_trees: np.ndarray
+    curve: np.ndarray
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The rows that have an answer."""
+        return np.flatnonzero(self.n_trees > 0)
+
+    # ------------------------------------------------------------------ keeping
+    def to_state(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_state(cls, state: Any, shape: tuple[int, int, int], n_trees: int) -> OutOfBag:
+        """Build it from what `to_state` returned; any nonsense is a ModelFileError.
+
+        ``shape`` is (rows, outputs, values).
+        """
+        wanted = {
+            "mean": (shape, np.float64),
+            "n_trees": (shape[:1], np.int64),
+            "curve": ((n_trees,), np.float64),
+        }
+        for name, (size, dtype) in wanted.items():
+            array = state[name]
+            if not isinstance(array, np.ndarray) or (array.shape, array.dtype) != (size, dtype):
+                raise ModelFileError("its out-of-bag answers do not fit its rows and trees")
+        found = cls(**{name: state[name] for name in wanted})
+        some = found.n_trees > 0
+        if np.any((found.n_trees < 0) | (found.n_trees > n_trees)) or not some.any():
+            raise ModelFileError("its out-of-bag answers come from trees that do not exist")
+        if not np.isfinite(found.mean[some]).all() or not np.isnan(found.mean[~some]).all():
+            raise ModelFileError("its out-of-bag answers are not numbers")
+        return found
+
+
+def check_coverage(found: OutOfBag, what: str = "tree") -> None:
+    """Say so if rows have no out-of-bag answer; if no row has one that is an error."""
+    n, never = len(found.n_trees), int(np.count_nonzero(found.n_trees == 0))
+    if never == n:
+        raise DataError(
+            f"no row is out of bag in any {what}, so there is no out-of-bag score: take more "
+            f"{what}s (n_estimators), or draw smaller samples (max_samples)"
+        )
+    if never:
+        warn_caller(
+            f"Some inputs do not have OOB scores: {never} of {n} rows are in the bag of every "
+            f"{what} and are left out; more {what}s help"
+        )
+
+
+def out_of_bag(
+    trees: Sequence[Tree],
+    matrix: Matrix,
+    y: np.ndarray,
+    classes: bool,
+    unseen_by: np.ndarray,
+    n_jobs: int,
+    *,
+    hard: bool = False,
+) -> OutOfBag:
+    """Return the out-of-bag answers.
+
+    ``y`` is (rows, outputs), class codes or numbers; ``unseen_by`` is (trees, rows / 8), bits that
+    are set where a tree has not seen a row (numpy.packbits); ``hard``: trees vote, as in `sum_answers`.
+    """
+    n, shape = matrix.n_rows, trees[0].value.shape[1:]
+    total, asked = np.zeros((n, *shape)), np.zeros(n, np.int64)
+    answers = [votes_of(tree) if hard else tree.value for tree in trees]
+    parts: dict[int, np.ndarray] = {}  # per block: errors and rows after each tree
+
+    def go(lo: int, hi: int, X: np.ndarray) -> None:
+        errors = np.zeros((2, len(trees)))
+        wrong = np.zeros(hi - lo)
+        first = lo // 8
+        for t, (tree, answer) in enumerate(zip(trees, answers, strict=True)):
+            bits = np.unpackbits(unseen_by[t, first : (hi + 7) // 8])
+            here = np.flatnonzero(bits[lo - 8 * first : hi - 8 * first])
+            if len(here):
+                total[lo + here] += answer[walk_block(tree, X[here])]
+                asked[lo + here] += 1
+                wrong[here] = errors_of(total[lo + here], asked[lo + here], y[lo + here], classes)
+            covered = asked[lo:hi] > 0
+            errors[:, t] = wrong[covered].sum(), covered.sum()
+        parts[lo] = errors
+
+    run_blocks(go, matrix, n_jobs)
+    errors, rows = np.sum([parts[lo] for lo in sorted(parts)], axis=0)
+    with np.errstate(invalid="ignore"):
+        mean = total / np.where(asked > 0, asked, np.nan)[:, None, None]
+        return OutOfBag(mean, asked, np.where(rows > 0, errors / rows, np.nan))
+
+
+def errors_of(total: np.ndarray, asked: np.ndarray, y: np.ndarray, classes: bool) -> np.ndarray:
+    """Return the error of every row, the mean over its outputs."""
+    if classes:
+        return (total.argmax(axis=2) != y).mean(axis=1)
+    return ((total[:, :, 0] / asked[:, None] - y) ** 2).mean(axis=1)

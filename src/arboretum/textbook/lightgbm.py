@@ -1,0 +1,301 @@
+"""LightGBM: bins instead of values, and always the leaf that gains most.
+
+    make_bins          a column of numbers becomes at most ``max_bin`` bins, one of categories a bin each
+    grow_lgbm          until there are ``num_leaves`` leaves or none is worth it:
+      build_histogram    Σg, Σh and rows per bin of the smaller child, added up
+      (subtraction)      those of its sibling: the parent's less the smaller child's
+      candidates         every cut of every histogram (lightgbm_splits.py)
+                         split the leaf whose best candidate gains most
+
+Depth-wise growth splits a whole level, worth it or not. Leaf-wise growth goes where the loss falls
+fastest, and comes to deep, narrow trees:
+
+        0                           0            the digits say in which order nodes were split
+       / \\                         / \\
+      1   2      depth-wise       ·   1          leaf-wise
+     / \\ / \\                         / \\
+    ·  · ·  ·                       2   ·
+                                   / \\
+                                  ·   ·
+
+The program takes a shortcut: below a node where a column has no admissible split, it looks at that
+column no more, though a smaller node may well have one. Here this is ``forget_columns``.
+
+GOSS and EFB, which make rows and columns fewer, are in lightgbm_sampling.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from arboretum.textbook.discretize import quantile_cuts
+from arboretum.textbook.lightgbm_splits import (
+    DEFAULT,
+    LGBMCandidate,
+    LGBMSettings,
+    best_split,
+    category_candidates,
+    leaf_output,
+    number_candidates,
+)
+
+__all__ = [
+    "ColumnBins",
+    "LGBMNode",
+    "build_histogram",
+    "grow_lgbm",
+    "make_bins",
+    "predict_lgbm",
+    "tree_text_lgbm",
+]
+
+
+# ---------------------------------------------------------------------- bins and histograms
+@dataclass(frozen=True, eq=False)
+class ColumnBins:
+    """The bins of one column; the code after the last is that of missing values."""
+
+    cuts: np.ndarray  # numbers: the upper ends of all bins but the last
+    categories: np.ndarray | None = None  # the values in order, one per bin
+
+    @property
+    def n_bins(self) -> int:
+        return len(self.cuts) + 1 if self.categories is None else len(self.categories)
+
+    def codes(self, x: ArrayLike) -> np.ndarray:
+        """Return the bin of every value; an unheard-of category counts as missing."""
+        x = np.asarray(x, dtype=np.float64)
+        if self.categories is None:
+            return np.where(np.isnan(x), self.n_bins, np.searchsorted(self.cuts, x))
+        place = np.searchsorted(self.categories, x)
+        found = np.append(self.categories, np.nan)[place] == x  # NaN, which comes last, equals none
+        return np.where(found, place, self.n_bins)
+
+
+def make_bins(x: ArrayLike, max_bin: int = 255, categorical: bool = False) -> ColumnBins:
+    """Return the bins of a column: one per value if there are at most ``max_bin``, else quantiles.
+
+    Of more than ``max_bin`` categories the rare ones count as missing. (The program's own bins of many
+    numbers are a little different: it starts from the values that fill a bin alone, and zero has its
+    own. And if no category is missing, it drops the rarest one when the others hold 99 % of the rows.)
+
+    >>> make_bins([3.0, 1.0, 2.0, 1.0, np.nan]).codes([1.0, 1.7, 9.0, np.nan]).tolist()
+    [0, 1, 2, 3]
+    >>> make_bins(np.arange(100.0), max_bin=4).cuts.tolist()
+    [24.5, 49.5, 74.5]
+    """
+    x = np.asarray(x, dtype=np.float64)
+    values, counts = np.unique(x[~np.isnan(x)], return_counts=True)
+    if categorical:
+        frequent = np.argsort(-counts, kind="stable")[:max_bin]
+        return ColumnBins(np.empty(0), np.sort(values[frequent]))
+    if len(values) > max_bin:
+        return ColumnBins(quantile_cuts(x, max_bin))
+    middles = values[:-1] / 2 + values[1:] / 2  # halves first: the sum may overflow
+    return ColumnBins(np.where(middles < values[1:], middles, values[:-1]))
+
+
+def build_histogram(codes: ArrayLike, g: ArrayLike, h: ArrayLike, n_bins: int) -> np.ndarray:
+    """Return Σg, Σh and the number of rows of every bin, shape (n_bins + 1, 3), the missing last.
+
+    >>> build_histogram([0, 1, 1, 2], [1.0, 2.0, 3.0, 4.0], np.ones(4), 2).tolist()
+    [[1.0, 1.0, 1.0], [5.0, 2.0, 2.0], [4.0, 1.0, 1.0]]
+    """
+    codes = np.asarray(codes)
+    weights = np.asarray(g, dtype=np.float64), np.asarray(h, dtype=np.float64), np.ones(len(codes))
+    return np.column_stack([np.bincount(codes, weight, n_bins + 1) for weight in weights])
+
+
+# ---------------------------------------------------------------------- growing
+@dataclass(eq=False)
+class LGBMNode:
+    """A node and how it came about."""
+
+    path: str  # the way from the root in L and R; the root's own is ""
+    rows: np.ndarray = field(repr=False)
+    sums: np.ndarray  # G, H, n
+    output: float
+    histograms: list[np.ndarray] = field(repr=False)
+    source: str  # how the histograms were made: "added up" or "subtracted"
+    columns: tuple[int, ...]  # those to look at, here and (forget_columns: if of use) below
+    stop: str = ""  # why the node is a leaf
+    order: int = -1  # the node was the order-th to be split
+    candidates: list[LGBMCandidate] = field(default_factory=list, repr=False)
+    chosen: LGBMCandidate | None = field(default=None, repr=False)
+    left: LGBMNode | None = field(default=None, repr=False)
+    right: LGBMNode | None = field(default=None, repr=False)
+
+    @property
+    def children(self) -> list[LGBMNode]:
+        return [child for child in (self.left, self.right) if child is not None]
+
+    @property
+    def is_leaf(self) -> bool:
+        return not self.children
+
+    @property
+    def depth(self) -> int:
+        return len(self.path)
+
+    def __iter__(self) -> Iterator[LGBMNode]:
+        """Visit the node and all below it, parents before children, left before right."""
+        yield self
+        for child in self.children:
+            yield from child
+
+
+@dataclass(frozen=True, eq=False)
+class _Growth:
+    """What stays the same while a tree grows."""
+
+    X: np.ndarray
+    codes: np.ndarray
+    g: np.ndarray
+    h: np.ndarray
+    bins: Sequence[ColumnBins]
+    settings: LGBMSettings
+
+    def histograms(self, rows: np.ndarray) -> list[np.ndarray]:
+        g, h = self.g[rows], self.h[rows]
+        columns = zip(self.codes[rows].T, self.bins)
+        return [build_histogram(codes, g, h, bins.n_bins) for codes, bins in columns]
+
+    def plan(self, node: LGBMNode) -> LGBMNode:
+        """Find the split of a new leaf, or say why there is none."""
+        s = self.settings
+        if 0 < s.max_depth <= node.depth:
+            node.stop = "max_depth"
+            return node
+        for f in node.columns:
+            histogram, bins = node.histograms[f], self.bins[f]
+            if bins.categories is None:
+                table = number_candidates(histogram, bins.cuts, f, node.output, s)
+            else:
+                table = category_candidates(histogram, bins.categories, f, node.output, s)
+            node.candidates += table
+        if s.forget_columns:
+            node.columns = tuple(sorted({c.feature for c in node.candidates if c.admissible}))
+        node.chosen = best_split(node.candidates)
+        node.stop = "" if node.chosen else "no admissible split"
+        return node
+
+    def split(self, node: LGBMNode, order: int) -> list[LGBMNode]:
+        """Carry out the planned split; only the smaller child's rows are added up."""
+        split = node.chosen
+        assert split is not None
+        goes_left = split.left(self.X[node.rows, split.feature])
+        sides = node.rows[goes_left], node.rows[~goes_left]
+        small = int(len(sides[1]) < len(sides[0]))
+        counted = self.histograms(sides[small])
+        rest = [whole - part for whole, part in zip(node.histograms, counted)]
+        made = [(rest, "subtracted"), (rest, "subtracted")]
+        made[small] = (counted, "added up")
+        sums, outputs = (split.left_sums, split.right_sums), (split.left_output, split.right_output)
+        node.left, node.right = (
+            LGBMNode(
+                node.path + "LR"[i], sides[i], np.array(sums[i]), outputs[i], *made[i], node.columns
+            )
+            for i in (0, 1)
+        )
+        node.order = order
+        return [self.plan(child) for child in node.children]
+
+
+def grow_lgbm(
+    X: ArrayLike,
+    g: ArrayLike,
+    h: ArrayLike,
+    settings: LGBMSettings = DEFAULT,
+    categorical: Collection[int] = (),
+) -> LGBMNode:
+    """Grow a tree leaf by leaf and return its root; of equally good leaves the older one is split.
+
+    Examples
+    --------
+    >>> X, g = [[1.0], [2.0], [3.0], [4.0], [5.0]], [-9.0, -1.0, 1.0, 4.0, 5.0]
+    >>> rules = LGBMSettings(num_leaves=3, min_child_samples=1)
+    >>> print(tree_text_lgbm(grow_lgbm(X, g, np.ones(5), rules)))
+    0: x0 <= 1.5, missing left, gain 101.250, 5 rows
+      leaf 9.000, 1 rows (no admissible split)
+      1: x0 <= 3.5, missing left, gain 20.250, 4 rows
+        leaf 0.000, 2 rows (num_leaves)
+        leaf -4.500, 2 rows (num_leaves)
+    """
+    X, g, h = (np.asarray(a, dtype=np.float64) for a in (X, g, h))
+    if X.ndim != 2 or not len(X) == len(g) == len(h):
+        raise ValueError(
+            f"X must be a table with a row per g and h, got {X.shape, g.shape, h.shape}"
+        )
+    bins = [make_bins(x, settings.max_bin, f in categorical) for f, x in enumerate(X.T)]
+    codes = np.column_stack([column.codes(x) for column, x in zip(bins, X.T)])
+    growth = _Growth(X, codes, g, h, bins, settings)
+    sums, rows = np.array([g.sum(), h.sum(), len(X)]), np.arange(len(X))
+    output = leaf_output(sums, None, settings)
+    histograms, columns = growth.histograms(rows), tuple(range(X.shape[1]))
+    root = growth.plan(LGBMNode("", rows, sums, output, histograms, "added up", columns))
+    leaves = [root]
+    for order in range(settings.num_leaves - 1):
+        able = [leaf for leaf in leaves if leaf.chosen]
+        if not able:
+            break
+        best = max(able, key=_planned_gain)
+        leaves.remove(best)
+        leaves += growth.split(best, order)
+    for leaf in leaves:
+        if leaf.chosen:
+            leaf.chosen, leaf.stop = None, "num_leaves"
+    return root
+
+
+def _planned_gain(leaf: LGBMNode) -> float:
+    # twelve digits: equally good leaves are split in the order they were made
+    return float(f"{leaf.chosen.gain:.12g}") if leaf.chosen else -np.inf
+
+
+def predict_lgbm(tree: LGBMNode, X: ArrayLike) -> np.ndarray:
+    """Return the leaf's answer to every row, before the learning rate.
+
+    >>> rules = LGBMSettings(min_child_samples=1)
+    >>> tree = grow_lgbm([[1.0], [2.0], [np.nan]], [-4.0, 5.0, 5.0], np.ones(3), rules)
+    >>> predict_lgbm(tree, [[0.0], [9.0], [np.nan]]).tolist()
+    [4.0, -5.0, -5.0]
+    """
+    X = np.asarray(X, dtype=np.float64)
+    answers = np.empty(len(X))
+    waiting = [(tree, np.arange(len(X)))]
+    while waiting:
+        node, rows = waiting.pop()
+        if node.left is None or node.right is None or node.chosen is None:
+            answers[rows] = node.output
+            continue
+        goes_left = node.chosen.left(X[rows, node.chosen.feature])
+        waiting += [(node.left, rows[goes_left]), (node.right, rows[~goes_left])]
+    return answers
+
+
+def tree_text_lgbm(tree: LGBMNode) -> str:
+    """Return the tree as lines to read; splits are numbered in the order they were made.
+
+    >>> rules = LGBMSettings(min_child_samples=1, max_cat_to_onehot=9)
+    >>> tree = grow_lgbm([[7], [8], [7]], [-1.0, 3.0, -1.0], np.ones(3), rules, categorical=[0])
+    >>> print(tree_text_lgbm(tree))
+    0: x0 in {7}, missing right, gain 10.667, 3 rows
+      leaf 1.000, 2 rows (no admissible split)
+      leaf -3.000, 1 rows (no admissible split)
+    """
+    lines = []
+    for node in tree:
+        rows = f"{len(node.rows)} rows"
+        if node.chosen is None:
+            text = f"leaf {node.output:.3f}, {rows} ({node.stop})"
+        else:
+            c = node.chosen
+            names = ", ".join(f"{value:.6g}" for value in sorted(c.categories))
+            question = f"x{c.feature} in {{{names}}}" if names else f"x{c.feature} <= {c.cut:.6g}"
+            text = f"{node.order}: {question}, missing {c.default}, gain {c.gain:.3f}, {rows}"
+        lines.append("  " * node.depth + text)
+    return "\n".join(lines)
