@@ -23,7 +23,7 @@ unit: $(READY)
 
 bench: $(READY)
 	$(BIN)/pip install -q -e ".[bench]"
-	$(BIN)/python -m benchmarks cart
+	$(BIN)/python -m benchmarks $(or $(BENCH),cart)
 
 $(READY): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

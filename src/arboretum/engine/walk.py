@@ -239,5 +239,6 @@ def walk_add(threshold, link, value, X, complete, leaf, total):
     """Add the value of the leaf each row reaches to ``total``; ``leaf`` is scratch, one per row."""
     walk(threshold, link, X, complete, leaf)
     for i in range(len(X)):
+        node = np.uint64(leaf[i])
         for c in range(value.shape[1]):
-            total[i, c] += value[leaf[i], c]
+            total[i, c] += value[node, c]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from arboretum.engine import parallel
+from arboretum.engine.columns import ColumnStore, store_columns
 from arboretum.forest.sampling import growing_key
 from arboretum.tree.criterion import Target
 from arboretum.tree.growing import Growth, grow
@@ -78,6 +79,19 @@ class Plan:
         return product
 
 
+def _shared_columns(plan: Plan, n_jobs: int) -> ColumnStore | None:
+    """Code the columns once for all trees; None if every node looks at all columns.
+
+    Presorted lists are reordered by the tree that grows on them, so such trees make their own.
+    """
+    how, width = plan.how, plan.schema.n_features
+    if not how.random_splits and (how.max_features is None or how.max_features >= width):
+        return None
+    return store_columns(
+        plan.matrix, plan.schema.columns, all_codes=True, max_bins=how.max_bins, n_jobs=n_jobs
+    )
+
+
 def grow_trees(
     plan: Plan, numbers: range, n_jobs: int, grown: Callable[[int], None] | None = None
 ) -> list[Tree]:
@@ -92,6 +106,7 @@ def grow_trees(
         table = seed_table(
             plan.matrix, plan.schema, random_splits=plan.how.random_splits, n_jobs=n_jobs
         )
+    store = None if table is not None else _shared_columns(plan, n_jobs)
     trees: dict[int, Tree] = {}
     lock = threading.Lock()
 
@@ -103,7 +118,10 @@ def grow_trees(
         else:
             rows = np.flatnonzero(weight)
             target = Target(plan.target.y[rows], plan.target.classes, weight[rows])
-            tree = grow(plan.matrix, plan.schema, target, rows, how)
+            here = None
+            if store is not None:
+                here = replace(store, codes=np.ascontiguousarray(store.codes[:, rows]))
+            tree = grow(plan.matrix, plan.schema, target, rows, how, here)
         trees[t] = prune(tree, plan.ccp_alpha) if plan.ccp_alpha > 0 else tree
         if grown is not None:
             with lock:

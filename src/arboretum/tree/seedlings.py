@@ -8,7 +8,7 @@ trees are grown level by level (growing.py), and both draw the same random numbe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import frexp
 from typing import TYPE_CHECKING
 
@@ -58,6 +58,7 @@ class SeedTable:
     matrix: Matrix
     schema: Schema
     columns: engine.Table
+    rooms: list[tuple[engine.Grown, engine.Room]] = field(default_factory=list)  # not in use now
 
 
 def seed_table(
@@ -145,11 +146,13 @@ def grow_seedling(
         min_decrease=float(how.min_impurity_decrease),
         gain_unit=unit,
     )
-    grown = _room(len(rows))
+    try:
+        grown, scratch = table.rooms.pop()
+    except IndexError:  # every other thread has its own
+        grown, scratch = _room(n), _scratch(table.columns, n, n_classes if len(label) else 1)
     nodes = engine.grow_tree(
-        table.columns, rows, on_grid, number, label, np.uint64(how.seed), rules, grown,
-        _scratch(table.columns, len(rows), n_classes if len(label) else 1),
-    )  # fmt: skip
+        table.columns, rows, on_grid, number, label, np.uint64(how.seed), rules, grown, scratch
+    )
     if n_classes == 2 and len(number) and step == 1.0:
         answer = _two_classes(grown.weight[:nodes], grown.total[:nodes])
     else:
@@ -162,7 +165,9 @@ def grow_seedling(
         )  # fmt: skip
     if step != 1.0:  # the grid has rounded the weights: measure the gains anew
         grown.gain[:nodes] = _gains(grown.first_child[:nodes], *answer[1:])
-    return _to_tree(table, grown, nodes, *answer)
+    tree = _to_tree(table, grown, nodes, *answer)
+    table.rooms.append((grown, scratch))
+    return tree
 
 
 def _two_classes(weight: np.ndarray, ones: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -262,7 +267,7 @@ def _to_tree(
         first_child=grown.first_child[:nodes].copy(),
         n_children=np.where(leaf, np.int32(0), np.int32(2)),
         missing_child=grown.missing_child[:nodes].astype(np.int32),
-        bits_start=np.full(nodes, -1, np.int64),
+        bits_start=np.broadcast_to(np.int64(-1), nodes),  # no category sets: takes no room
         bits=np.zeros(0, np.uint32),
         value=value[:, None, :],
         impurity=impurity,

@@ -1,0 +1,253 @@
+"""Finding bins: from a table to `Bins`, by quantiles of a sample of its rows.
+
+    numbers      one bin per value if there are at most ``max_bin``, else quantiles (cuts.py)
+    categories   counted in all rows; the ``max_bin`` most frequent have bins
+    sparse       only stored entries are looked at; the others are one value with a count
+
+The sample has one row from each of as many equal stretches of the table, drawn by a hash of (seed,
+stretch). So neither threads nor the layout of the table change a bin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from arboretum.boosting.bins import SERIAL, Bins, by_rows, flat
+from arboretum.boosting.bundling import bundle_columns
+from arboretum.boosting.cuts import count_values, number_bounds, whole_weights
+from arboretum.boosting.goss import child_key
+from arboretum.data.matrix import DenseMatrix, Matrix, SparseMatrix
+from arboretum.engine import parallel
+from arboretum.errors import ParameterError
+
+if TYPE_CHECKING:
+    from arboretum.data.schema import Schema
+
+__all__ = [
+    "Absent",
+    "Bins",
+    "ColumnBins",
+    "bin_table",
+    "category_bins",
+    "find_bins",
+    "make_bins",
+    "sample_rows",
+    "visit_numbers",
+]
+
+Absent = tuple[float, float, float]  # value, rows, weight
+Visit = Callable[[int, np.ndarray, np.ndarray | None, Absent | None], None]
+
+_MOST_BINS = 65535
+_STRIP = 512  # rows of a strip that is turned from rows into columns
+_SAMPLE = 0x5A3B
+
+
+class ColumnBins(NamedTuple):
+    """The bins of one feature: upper bounds of numbers, or categories; and the most frequent bin."""
+
+    bounds: np.ndarray
+    categories: np.ndarray | None = None
+    default: int = 0
+
+    @property
+    def n_bins(self) -> int:
+        return len(self.bounds if self.categories is None else self.categories)
+
+
+def find_bins(
+    matrix: Matrix,
+    schema: Schema,
+    max_bin: int = 255,
+    sample: int = 200_000,
+    seed: int = 0,
+    min_data_in_bin: int = 3,
+    weight: np.ndarray | None = None,
+    n_jobs: int = 1,
+    bundle: bool = False,
+    max_conflict: float = 0.0,
+    rare: float = 0.0,
+) -> Bins:
+    """Find the bins of every column and code the table.
+
+    Parameters
+    ----------
+    matrix : Matrix
+    schema : Schema
+    max_bin : int
+        The most bins of a column, 2 to 65535; codes are uint8 up to 255.
+    sample : int
+        The most rows that cuts are found from.
+    seed : int
+        Which rows are drawn.
+    min_data_in_bin : int
+        The fewest sampled rows of a bin of numbers.
+    weight : array of shape (n_rows,) or None
+        Bins then have about equal weight instead of about equally many rows.
+    n_jobs : int
+    bundle : bool
+        Let columns that are rarely both out of their most frequent bin share one (bundling.py).
+    max_conflict : float
+        The share of the rows of a bundle that may lose a value.
+    rare : float
+        The share of a column's rows whose rarest categories count as missing, besides those beyond the
+        ``max_bin`` most frequent ones.
+    """
+    _check(max_bin=(max_bin, 2, _MOST_BINS), sample=(sample, 2, np.inf))
+    _check(min_data_in_bin=(min_data_in_bin, 1, np.inf), max_conflict=(max_conflict, 0, 1))
+    rows = sample_rows(matrix.n_rows, sample, seed)
+    part = matrix if rows is None else matrix.take(rows)
+    if weight is not None:
+        weight = np.asarray(weight, np.float64)
+        weight = whole_weights(weight if rows is None else weight[rows])
+    found: dict[int, ColumnBins] = {}
+
+    def cut(f: int, x: np.ndarray, w: np.ndarray | None, absent: Absent | None) -> None:
+        table = count_values(x, w, absent)
+        bounds = number_bounds(table, max_bin, min_data_in_bin)
+        if absent is not None:
+            usual = absent[0]
+        else:
+            usual = table.values[np.argmax(table.counts)] if len(table.values) else 0.0
+        found[f] = ColumnBins(bounds, None, int(np.searchsorted(bounds, usual)))
+
+    visit_numbers(part, schema, cut, weight, n_jobs)
+    found |= category_bins(matrix, schema, max_bin, rare)
+    return bin_table(matrix, schema, found, max_bin, n_jobs, max_conflict if bundle else None)
+
+
+def _check(**parameters: tuple[float, float, float]) -> None:
+    """Refuse a parameter outside its range: value, least, most."""
+    for name, (value, least, most) in parameters.items():
+        if not least <= value <= most:
+            end = "" if most == np.inf else f" and at most {most}"
+            raise ParameterError(f"{name} must be at least {least}{end}, got {value!r}")
+
+
+def sample_rows(n: int, size: int, seed: int) -> np.ndarray | None:
+    """Return ``size`` rows in order, one from each of as many equal stretches; None: all rows.
+
+    >>> sample_rows(10, 20, seed=0) is None
+    True
+    >>> rows = sample_rows(1000, 4, seed=0)
+    >>> (rows // 250).tolist()
+    [0, 1, 2, 3]
+    """
+    if n <= size:
+        return None
+    from arboretum.engine.boost_bins import hash_keys
+
+    keys = np.empty(size, np.uint64)
+    hash_keys(np.uint64(child_key(seed, _SAMPLE)), keys)
+    edges = np.arange(size + 1, dtype=np.int64) * n // size
+    share = (keys >> np.uint64(11)) * (1.0 / (1 << 53))
+    return edges[:-1] + (share * np.diff(edges)).astype(np.int64)
+
+
+def visit_numbers(
+    matrix: Matrix, schema: Schema, visit: Visit, weight: np.ndarray | None = None, n_jobs: int = 1
+) -> None:
+    """Call ``visit(f, values, weights, absent)`` for every column of numbers.
+
+    Of a sparse column, ``values`` are those stored, and ``absent`` is the value of all other rows with
+    their number and weight. The arrays are lent: they may be written to when ``visit`` is done.
+    """
+    features = [f for f, column in enumerate(schema.columns) if column.kind != "categorical"]
+    n_jobs = n_jobs if matrix.n_rows * len(features) > SERIAL else 1
+    if isinstance(matrix, SparseMatrix):
+        stored, fill, n = matrix.by_column, matrix.fill, matrix.n_rows
+
+        def stored_entries(f: int) -> None:
+            span = slice(stored.indptr[f], stored.indptr[f + 1])
+            x = stored.data[span].astype(np.float64)
+            w = None if weight is None else weight[stored.indices[span]]
+            rest = n - len(x) if weight is None or w is None else weight.sum() - w.sum()
+            visit(f, x, w, (0.0 if fill is None else float(fill[f]), n - len(x), rest))
+
+        parallel.run(stored_entries, features, n_jobs)
+    elif by_rows(matrix):
+        assert isinstance(matrix, DenseMatrix)
+        table = matrix.values
+
+        def some(group: tuple[int, int]) -> None:
+            chosen = features[slice(*group)]
+            columns = _columns_of(table, chosen[0], chosen[-1] + 1)
+            for f in chosen:
+                visit(f, columns[f - chosen[0]], weight, None)
+
+        width = max(64 // table.itemsize, 1)  # columns that one line of the cache holds
+        n_groups = max(-(-len(features) // width), min(n_jobs, len(features)))
+        parallel.run(some, parallel.blocks(len(features), n_groups), n_jobs)
+    else:
+        parallel.run(lambda f: visit(f, matrix.column(f), weight, None), features, n_jobs)
+
+
+def _columns_of(table: np.ndarray, start: int, end: int) -> np.ndarray:
+    """Return neighbouring columns of a table kept by rows, each contiguous."""
+    columns = np.empty((end - start, len(table)))
+    for row in range(0, len(table), _STRIP):
+        columns[:, row : row + _STRIP] = table[row : row + _STRIP, start:end].T
+    return columns
+
+
+def category_bins(
+    matrix: Matrix, schema: Schema, max_bin: int, rare: float = 0.0
+) -> dict[int, ColumnBins]:
+    """Return the bins of all columns of categories: the most frequent first, of equals by code."""
+    _check(rare=(rare, 0, 1))
+    found = {}
+    for f, column in enumerate(schema.columns):
+        if column.kind == "categorical":
+            x = matrix.column(f)
+            counts = np.bincount(x[~np.isnan(x)].astype(np.int64))
+            order = np.argsort(-counts, kind="stable")
+            order = order[counts[order] > 0][:max_bin]
+            before = np.cumsum(counts[order]) - counts[order]
+            kept = order[before < (1 - rare) * counts.sum()].astype(np.int32)
+            default = 0
+            if isinstance(matrix, SparseMatrix):  # what is not stored, if it has a bin
+                absent = 0.0 if matrix.fill is None else matrix.fill[f]
+                default = int(np.argmax(kept == absent)) if len(kept) else 0
+            found[f] = ColumnBins(np.empty(0), kept, default)
+    return found
+
+
+def bin_table(
+    matrix: Matrix,
+    schema: Schema,
+    found: Mapping[int, ColumnBins],
+    max_bin: int,
+    n_jobs: int = 1,
+    max_conflict: float | None = None,
+) -> Bins:
+    """Code a table by the bins of its columns; bundle them if ``max_conflict`` is not None."""
+    bins = make_bins([found[f] for f in range(matrix.n_columns)], schema.names, max_bin)
+    if max_conflict is not None:
+        bins = bundle_columns(bins, matrix, max_conflict, n_jobs)
+    codes, has_missing = bins._encode(matrix, n_jobs)
+    return replace(bins, codes=codes, has_missing=has_missing)
+
+
+def make_bins(columns: Sequence[ColumnBins], names: tuple[str, ...], max_bin: int) -> Bins:
+    """Return `Bins` without rows, every feature in a column of its own."""
+    n = len(columns)
+    bounds = [c.bounds for c in columns]
+    categories = [np.empty(0) if c.categories is None else c.categories for c in columns]
+    return Bins(
+        np.empty((n, 0), np.uint8 if max_bin <= 255 else np.uint16),
+        np.arange(n, dtype=np.int32),
+        np.zeros(n, np.int32),
+        np.array([c.n_bins for c in columns], np.int32),
+        np.array([c.default for c in columns], np.int32),
+        np.array([c.categories is not None for c in columns], bool),
+        np.zeros(n, bool),
+        *flat(bounds, np.float64),
+        *flat(categories, np.int32),
+        np.zeros(n, np.int64),
+        np.zeros(n, np.int32),
+        names,
+    )

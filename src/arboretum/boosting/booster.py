@@ -1,0 +1,247 @@
+"""The rounds of second-order boosting: derivatives, a sample, a tree per output, new margins.
+
+    margin ──► g, h ──► rows of this round ──► one tree per output ──► margin + η · tree ──► …
+
+Both front doors (xgb.py, lgbm.py) describe what they want by a `Plan` and drive a `Booster` round by
+round, so that evaluation, early stopping, checkpoints and Ctrl-C live outside. What a round draws depends on
+(seed, round, output) and the row or column alone: a run that is stopped and taken up again makes the
+same trees as one that never stopped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from arboretum.boosting.dart import Dart, dropped_trees
+from arboretum.boosting.decoding import tree_of
+from arboretum.boosting.goss import draw_columns, goss_rows, subsample_rows
+from arboretum.boosting.newton import Grower, Grown
+from arboretum.engine.boost_scan import Features, Rules
+from arboretum.errors import DataError
+
+if TYPE_CHECKING:
+    from arboretum.boosting.binning import Bins
+    from arboretum.boosting.objective_base import Objective
+    from arboretum.data.schema import Schema
+    from arboretum.tree.tree import Tree
+
+__all__ = ["Booster", "Plan", "Training"]
+
+_MASK = (1 << 64) - 1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to boost; the same for both front doors."""
+
+    rules: Rules
+    learning_rate: float = 0.1
+    n_parallel: int = 1  # trees per round and output
+    subsample: float = 1.0
+    subsample_every: int = 1  # rounds a sample is kept; 0: no sampling
+    goss: tuple[float, float] | None = None  # shares of rows kept and drawn
+    goss_from: int = 0  # the first round with goss
+    columns_by_tree: float = 1.0
+    averaged: bool = False  # a forest of boosted trees ("rf"): margins do not move
+    dart: Dart | None = None
+    seed: int = 0
+    n_jobs: int = 1
+    monotone: np.ndarray | None = field(default=None, compare=False)  # int8 per feature
+    groups: np.ndarray | None = field(default=None, compare=False)  # see Grower
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """What is learned from."""
+
+    bins: Bins
+    schema: Schema
+    y: np.ndarray
+    weight: np.ndarray | None
+    base: np.ndarray  # (n_outputs,) margin before the first tree
+    base_margin: np.ndarray | None = None  # (n, n_outputs), instead of base
+    groups: np.ndarray | None = None  # sizes, for ranking
+
+
+class Booster:
+    """A model that grows by a round at a time.
+
+    Parameters
+    ----------
+    plan : Plan
+    objective : Objective
+    data : Training
+
+    Attributes
+    ----------
+    trees : list of Tree
+    weights : list of float
+    margin : float64 array of shape (n, n_outputs)
+        Of the training rows.
+    """
+
+    def __init__(self, plan: Plan, objective: Objective, data: Training) -> None:
+        self.plan, self.objective, self.data = plan, objective, data
+        n, k = len(data.y), objective.n_outputs
+        self._take_table()
+        self.trees: list[Tree] = []
+        self.grown: list[Grown] = []  # kept where trees are asked again by codes (dart)
+        self.weights: list[float] = []
+        self.margin = np.empty((n, k))
+        self.margin[:] = data.base if data.base_margin is None else data.base_margin
+        self._g, self._h = np.empty((k, n), np.float32), np.empty((k, n), np.float32)
+
+    def _take_table(self) -> None:
+        """Make what grows trees on the training table."""
+        bins, plan = self.data.bins, self.plan
+        empty = np.empty(0, np.int8)
+        default = np.where(bins.offset > 0, bins.default_bin, -1).astype(np.int32)  # of bundles
+        self.features = Features(
+            bins.storage, bins.offset, bins.n_bins, default, bins.is_category,
+            empty if plan.monotone is None else plan.monotone.astype(np.int8),
+        )  # fmt: skip
+        self.grower = Grower(bins.codes, self.features, plan.rules, plan.n_jobs, plan.groups)
+
+    def _decode(self, tree: Grown, values: np.ndarray) -> Tree:
+        """Return a grown tree in terms of the table's own values."""
+        return tree_of(tree, values, self.data.bins, self.data.schema)
+
+    @property
+    def n_rounds(self) -> int:
+        return len(self.trees) // (self.objective.n_outputs * self.plan.n_parallel)
+
+    # ------------------------------------------------------------------ one round
+    def round(self) -> list[Tree]:
+        """Add the trees of one more round; return them."""
+        m, plan = self.n_rounds, self.plan
+        dropped = self._drop(m)
+        g, h = self._derivatives(m)
+        new: list[Tree] = []
+        for output in range(self.objective.n_outputs):
+            for twin in range(plan.n_parallel):
+                key = _key(plan.seed, m, output, twin)
+                rows, factor = self._sample(g, h, m, twin)
+                columns = self._columns(key)
+                tree = self.grower.grow(
+                    g[output], h[output], key, rows=rows, factor=factor, columns=columns
+                )
+                values = self._values(tree, output)
+                if not plan.averaged:
+                    self._add(tree, values, output, rows)
+                if plan.dart is not None:
+                    self.grown.append(replace(tree, value=values))
+                new.append(self._decode(tree, values))
+        self.trees += new
+        self.weights += [1.0] * len(new)
+        self._settle(dropped, len(new))
+        return new
+
+    def _derivatives(self, m: int) -> tuple[np.ndarray, np.ndarray]:
+        data, plan = self.data, self.plan
+        if plan.averaged and m:
+            return self._g, self._h  # margins have not moved
+        self.objective.derivatives(
+            data.y, self.margin, data.weight, self._g, self._h, plan.n_jobs, iteration=m,
+            groups=data.groups,
+        )  # fmt: skip
+        _check(self._g, self._h, m)
+        return self._g, self._h
+
+    def _sample(
+        self, g: np.ndarray, h: np.ndarray, m: int, twin: int
+    ) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """Return the rows of a round and what they count."""
+        plan = self.plan
+        if plan.goss is not None:
+            if m < plan.goss_from:
+                return None, None
+            return goss_rows(g, h, *plan.goss, plan.seed, m)
+        if plan.subsample >= 1.0 or not plan.subsample_every:
+            return None, None
+        turn = m // plan.subsample_every
+        seed = _key(plan.seed, 0, 0, twin)
+        return subsample_rows(len(self.data.y), plan.subsample, seed, turn), None
+
+    def _columns(self, key: int) -> np.ndarray:
+        width = len(self.features.storage)
+        if self.plan.columns_by_tree >= 1.0:
+            return np.arange(width, dtype=np.int64)
+        return draw_columns(width, self.plan.columns_by_tree, key)
+
+    def _values(self, tree: Grown, output: int) -> np.ndarray:
+        """Return what the nodes add to the margin: renewed where the loss asks for it, times η."""
+        values = tree.value.copy()
+        renew = self.objective.renew_leaf
+        if renew is not None:
+            data, entries = self.data, self.grower.entries
+            for leaf in np.flatnonzero(tree.first_child < 0):
+                rows = entries[tree.start[leaf] : tree.end[leaf]] >> np.uint64(32)
+                values[leaf] = renew(
+                    data.y, self.margin, data.weight, rows.astype(np.int64), output
+                )
+        return values if self.plan.averaged else values * self.plan.learning_rate
+
+    def _add(self, tree: Grown, values: np.ndarray, output: int, rows: np.ndarray | None) -> None:
+        self.grower.add_to(self.margin, output, tree, values)
+        if rows is not None:
+            left_out = np.ones(len(self.margin), bool)
+            left_out[rows] = False
+            others = np.flatnonzero(left_out).astype(np.uint32)
+            self.grower.walk_to(self.margin, output, tree, values, others)
+
+    # ------------------------------------------------------------------ dart
+    def _drop(self, m: int) -> list[int]:
+        """Take some earlier trees out of the margins; return them."""
+        if self.plan.dart is None or m == 0:
+            return []
+        per_round = self.objective.n_outputs * self.plan.n_parallel
+        dropped = dropped_trees(
+            self.plan.dart, np.array(self.weights), per_round, self.plan.seed, m
+        )
+        for t in dropped:
+            self._shift(t, -self.weights[t])
+        return dropped
+
+    def _shift(self, t: int, by: float) -> None:
+        per_round = self.objective.n_outputs * self.plan.n_parallel
+        output = t % per_round // self.plan.n_parallel
+        tree = self.grown[t]
+        self.grower.walk_to(self.margin, output, tree, tree.value * by)
+
+    def _settle(self, dropped: list[int], n_new: int) -> None:
+        """Weigh the new trees and the dropped ones so that together they overshoot no more."""
+        if self.plan.dart is None or not dropped:
+            return
+        per_round = self.objective.n_outputs * self.plan.n_parallel
+        new, old = self.plan.dart.shares(len(dropped) // per_round, self.plan.learning_rate)
+        for t in range(len(self.trees) - n_new, len(self.trees)):
+            self._shift(t, new - 1.0)
+            self.weights[t] = new
+        for t in dropped:
+            self.weights[t] *= old
+            self._shift(t, self.weights[t])
+
+
+def _key(seed: int, m: int, output: int, twin: int) -> int:
+    """Return a 64-bit key of a tree."""
+    from arboretum.engine.random import mix
+
+    key = np.uint64(seed & _MASK)
+    with np.errstate(over="ignore"):
+        for part in (m, output, twin):
+            key = np.uint64(mix(key, np.uint64(part)))
+    return int(key)
+
+
+def _check(g: np.ndarray, h: np.ndarray, m: int) -> None:
+    if np.isfinite(g).all() and np.isfinite(h).all():
+        return
+    bad = np.flatnonzero(~(np.isfinite(g) & np.isfinite(h)).all(axis=0))
+    shown = ", ".join(str(row) for row in bad[:5])
+    raise DataError(
+        f"the derivatives of round {m} are not finite at {len(bad)} rows ({shown}): margins have run "
+        "away. Lower learning_rate, or raise reg_lambda or min_child_weight."
+    )

@@ -1,0 +1,127 @@
+"""A boosted model: trees whose answers are added up, output by output.
+
+A round makes ``n_outputs × n_parallel`` trees, output by output. The margin of a row is
+
+    base + Σ weight_t · answer of tree t               weights are 1 but in dart
+
+and the objective turns margins into predictions. Rows are taken in blocks that fit the cache and trees in
+their order, so that a sum does not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from arboretum.tree.tree import Tree
+from arboretum.tree.walking import run_blocks, walk_block, walk_sum
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from arboretum.data.matrix import Matrix
+
+__all__ = ["Ensemble"]
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """The trees of a boosted model.
+
+    Attributes
+    ----------
+    trees : list of Tree
+        Round by round, in a round output by output, for an output its parallel trees.
+    weights : float64 array
+        What every tree counts.
+    base : float64 array of shape (n_outputs,)
+        The margin before any tree.
+    n_parallel : int
+        Trees per round and output.
+    averaged : bool
+        The margin is the mean over rounds instead of the sum (boosted forests: "rf").
+    """
+
+    trees: list[Tree]
+    weights: np.ndarray
+    base: np.ndarray
+    n_parallel: int = 1
+    averaged: bool = False
+
+    @property
+    def n_outputs(self) -> int:
+        return len(self.base)
+
+    @property
+    def per_round(self) -> int:
+        return self.n_outputs * self.n_parallel
+
+    @property
+    def n_rounds(self) -> int:
+        return len(self.trees) // self.per_round
+
+    def output_of(self, tree: int) -> int:
+        """Return the output a tree belongs to."""
+        return tree % self.per_round // self.n_parallel
+
+    def rounds(self, start: int, end: int | None) -> Ensemble:
+        """Return the model of rounds ``start`` to ``end`` (not included; None: the last)."""
+        stop = self.n_rounds if end is None else min(end, self.n_rounds)
+        lo, hi = start * self.per_round, stop * self.per_round
+        return replace(self, trees=self.trees[lo:hi], weights=self.weights[lo:hi])
+
+    def margin(self, matrix: Matrix, base: np.ndarray | None = None, n_jobs: int = 1) -> np.ndarray:
+        """Return the margins, (rows, n_outputs); ``base`` replaces the model's own start."""
+        from arboretum.engine.walk import is_complete
+
+        total = np.empty((matrix.n_rows, self.n_outputs))
+        total[:] = self.base if base is None else base.reshape(matrix.n_rows, -1)
+        answers = self._answers()
+
+        def go(lo: int, hi: int, X: np.ndarray) -> None:
+            complete = is_complete(X)
+            parts = np.zeros((self.n_outputs, hi - lo, 1))
+            for output in range(self.n_outputs):
+                parts[output, :, 0] = total[lo:hi, output]
+            for t, (tree, answer) in enumerate(zip(self.trees, answers, strict=True)):
+                walk_sum(tree, answer, X, complete, parts[self.output_of(t)])
+            total[lo:hi] = parts[:, :, 0].T
+
+        run_blocks(go, matrix, n_jobs)
+        return total
+
+    def _answers(self) -> list[np.ndarray]:
+        share = 1.0 / self.n_rounds if self.averaged and self.n_rounds else 1.0
+        weights = self.weights * share
+        return [
+            tree.value[:, 0] if w == 1.0 else tree.value[:, 0] * w
+            for tree, w in zip(self.trees, weights, strict=True)
+        ]
+
+    def staged(self, matrix: Matrix, n_jobs: int = 1) -> Iterator[np.ndarray]:
+        """Yield the margins after every round."""
+        done = Ensemble([], np.empty(0), self.base, self.n_parallel)
+        total = done.margin(matrix, n_jobs=n_jobs)
+        for m in range(self.n_rounds):
+            one = replace(self.rounds(m, m + 1), base=np.zeros(self.n_outputs), averaged=False)
+            total = total + one.margin(matrix, n_jobs=n_jobs)
+            if not self.averaged:
+                yield total.copy()
+            else:
+                yield self.base + (total - self.base) / (m + 1)
+
+    def leaves(self, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
+        """Return the leaf every row reaches in every tree, (rows, trees)."""
+        from arboretum.engine.walk import is_complete
+
+        found = np.empty((matrix.n_rows, len(self.trees)), np.int32)
+
+        def go(lo: int, hi: int, X: np.ndarray) -> None:
+            complete = is_complete(X)
+            for t, tree in enumerate(self.trees):
+                found[lo:hi, t] = walk_block(tree, X, complete)
+
+        run_blocks(go, matrix, n_jobs)
+        return found

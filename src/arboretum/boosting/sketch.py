@@ -1,0 +1,370 @@
+"""The weighted quantile sketch: cuts of a column that is never sorted as a whole.
+
+A summary keeps some of the values, the smallest and the largest among them, each with bounds of its rank:
+
+    rmin <= Σ w over x < v        rmax >= Σ w over x <= v        weight <= Σ w over x = v
+
+Its error ε is the largest rmax - rmin - weight, at an entry or between two, as a share of all weight.
+Merging adds up bounds and makes no error (ε is the larger of the two); keeping only n entries, the ones
+nearest to equally spaced ranks, adds 1/(n - 1) at most (appendix of the XGBoost paper; textbook/
+quantile_sketch.py has the argument and the same figures).
+
+`QuantileSketch` gathers rows in chunks. A full chunk is summarised; two summaries of the same level are
+merged and pruned to one of the next, like a carry in a binary number:
+
+    rows      ▒▒▒▒▒▒▒▒ | ▒▒▒▒▒▒▒▒ | ▒▒▒▒▒▒▒▒ | ▒▒▒
+    level 0      ●          ●          ●      (waiting)
+    level 1           ●
+
+A summary of level l has been pruned l + 1 times. With 16 levels and n - 1 >= 16/ε entries the error never
+exceeds ε; above the 16th level (more than 2^16 chunks) nothing is pruned any more. Sketches merge level
+by level, by the same rule, so the bound holds for any chunks in any order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from arboretum.boosting.binning import (
+    Absent,
+    ColumnBins,
+    bin_table,
+    category_bins,
+    make_bins,
+    visit_numbers,
+)
+from arboretum.boosting.bins import SERIAL, Bins
+from arboretum.boosting.cuts import count_values, cut_places, cuts_between, starts, whole_weights
+from arboretum.engine import parallel
+from arboretum.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from arboretum.data.matrix import Matrix
+    from arboretum.data.schema import Schema
+
+__all__ = ["QuantileSketch", "Summary", "propose_bins", "sketch_bins"]
+
+_LEVELS = 16
+_EMPTY = 1e-12  # less of the weight than this between two entries is rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """Values in increasing order, each with the bounds of its rank and of its weight."""
+
+    values: np.ndarray
+    rmin: np.ndarray
+    rmax: np.ndarray
+    weight: np.ndarray
+
+    @classmethod
+    def of(cls, values: np.ndarray, weights: np.ndarray) -> Summary:
+        """Return the exact summary; NaN and rows without weight are left out.
+
+        >>> Summary.of(np.array([3.0, 1.0, 3.0]), np.array([0.5, 1.0, 1.5])).rmax
+        array([1., 3.])
+        """
+        used = weights > 0
+        table = count_values(values[used], weights[used])
+        rmax = np.cumsum(table.weight)
+        return cls(table.values, rmax - table.weight, rmax, table.weight)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def total(self) -> float:
+        """All weight."""
+        return float(self.rmax[-1]) if len(self) else 0.0
+
+    @property
+    def gaps(self) -> np.ndarray:
+        """The most weight that may lie strictly between neighbouring entries."""
+        return (self.rmax - self.weight)[1:] - (self.rmin + self.weight)[:-1]
+
+    @property
+    def error(self) -> float:
+        """The error ε that the bounds vouch for."""
+        if not self.total:
+            return 0.0
+        at = self.rmax - self.rmin - self.weight
+        return max(0.0, float(at.max()), float(self.gaps.max(initial=0.0))) / self.total
+
+    def bounds(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return rmin, rmax and weight of any values, kept or not."""
+        if not len(self):
+            return np.zeros(len(y)), np.zeros(len(y)), np.zeros(len(y))
+        below = np.concatenate([[0.0], self.rmin + self.weight])
+        above = np.concatenate([self.rmax - self.weight, [self.total]])
+        place = np.searchsorted(self.values, y)
+        entry = np.minimum(place, len(self) - 1)
+        kept = self.values[entry] == y
+        return (
+            np.where(kept, self.rmin[entry], below[place]),
+            np.where(kept, self.rmax[entry], above[place]),
+            np.where(kept, self.weight[entry], 0.0),
+        )
+
+    def merged(self, other: Summary) -> Summary:
+        """Return the summary of both data sets; its error is at most the larger of the two."""
+        if not len(self) or not len(other):
+            return self if len(self) else other
+        values = np.concatenate([self.values, other.values])
+        values.sort(kind="stable")  # merges the two
+        values = values[starts(values)]
+        return Summary(values, *(a + b for a, b in zip(self.bounds(values), other.bounds(values))))
+
+    def pruned(self, n_entries: int) -> Summary:
+        """Return a summary of at most n entries; its error is larger by at most 1/(n - 1)."""
+        if len(self) <= n_entries:
+            return self
+        kept = np.unique(self._entry(np.linspace(0.0, self.total, n_entries)))
+        return Summary(self.values[kept], self.rmin[kept], self.rmax[kept], self.weight[kept])
+
+    def _entry(self, rank: np.ndarray) -> np.ndarray:
+        """Return the entries nearest to some ranks: each may miss its own by ½·ε of the weight."""
+        middle = (self.rmin + self.rmax) / 2
+        lower = np.clip(np.searchsorted(middle, rank, side="right") - 1, 0, len(self) - 1)
+        upper = np.minimum(lower + 1, len(self) - 1)
+        gap = (self.rmin + self.weight)[lower] + (self.rmax - self.weight)[upper]
+        return np.where((2 * rank < gap) | (rank < middle[0]), lower, upper)
+
+
+class QuantileSketch:
+    """A weighted quantile sketch of bounded error: updated by chunks, merged, asked for cuts.
+
+    Parameters
+    ----------
+    eps : float
+        The largest error of a rank, as a share of the total weight.
+    chunk : int
+        Rows that are gathered before they are summarised.
+
+    Examples
+    --------
+    >>> one, two = QuantileSketch(0.01), QuantileSketch(0.01)
+    >>> one.update(np.arange(0.0, 1000.0, 2), np.ones(500))
+    >>> two.update(np.arange(1.0, 1000.0, 2), np.ones(500))
+    >>> one.merge(two)
+    >>> one.total, one.error <= 0.01, one.cuts(4)
+    (1000.0, True, array([249.5, 499.5, 749.5]))
+    """
+
+    def __init__(self, eps: float, chunk: int = 1 << 16) -> None:
+        if not 0 < eps < 1:
+            raise ParameterError(f"eps must lie between 0 and 1, got {eps!r}")
+        if chunk < 1:
+            raise ParameterError(f"chunk must be at least 1, got {chunk!r}")
+        self.eps = eps
+        self.chunk = chunk
+        self.n_entries = int(np.ceil(_LEVELS / eps)) + 1
+        self._levels: list[Summary | None] = []
+        self._waiting: list[tuple[np.ndarray, np.ndarray]] = []
+        self._n_waiting = 0
+
+    def update(self, values: np.ndarray, weights: np.ndarray | None = None) -> None:
+        """Take in rows; NaN and rows of weight 0 count for nothing. Without weights each weighs 1."""
+        values = np.asarray(values, np.float64)
+        weights = np.ones(len(values)) if weights is None else np.asarray(weights, np.float64)
+        if values.shape != weights.shape or values.ndim != 1:
+            raise DataError(
+                f"values and weights must be equally long columns, got {values.shape, weights.shape}"
+            )
+        if not np.all((weights >= 0) & (weights < np.inf)):
+            row = int(np.flatnonzero(~((weights >= 0) & (weights < np.inf)))[0])
+            raise DataError(
+                f"weights must be finite and not negative, got {weights[row]} in row {row}"
+            )
+        start = 0
+        while start < len(values):
+            end = min(len(values), start + self.chunk - self._n_waiting)
+            self._waiting.append((values[start:end].copy(), weights[start:end].copy()))
+            self._n_waiting += end - start
+            start = end
+            if self._n_waiting == self.chunk:
+                self._carry(self._gather().pruned(self.n_entries), 0)
+                self._waiting, self._n_waiting = [], 0
+
+    def merge(self, other: QuantileSketch) -> None:
+        """Take in all rows of another sketch; it must have the same ``eps`` and ``chunk``."""
+        if (self.eps, self.chunk) != (other.eps, other.chunk):
+            raise ParameterError(
+                f"sketches must agree to be merged: eps {self.eps} and {other.eps}, "
+                f"chunk {self.chunk} and {other.chunk}"
+            )
+        for level, summary in enumerate(list(other._levels)):
+            if summary is not None:
+                self._carry(summary, level)
+        for values, weights in list(other._waiting):
+            self.update(values, weights)
+
+    def _gather(self) -> Summary:
+        """Return the exact summary of the rows that wait for their chunk to fill."""
+        values = [np.empty(0), *(values for values, _ in self._waiting)]
+        weights = [np.empty(0), *(weights for _, weights in self._waiting)]
+        return Summary.of(np.concatenate(values), np.concatenate(weights))
+
+    def _carry(self, summary: Summary, level: int) -> None:
+        """Add a summary of a level, merging with the one that is there into one of the next."""
+        self._levels += [None] * (level + 1 - len(self._levels))
+        there = self._levels[level]
+        if there is None:
+            self._levels[level] = summary
+            return
+        self._levels[level] = None
+        both = there.merged(summary)
+        self._carry(both.pruned(self.n_entries) if level + 1 < _LEVELS else both, level + 1)
+
+    @property
+    def summary(self) -> Summary:
+        """The summary of all rows so far."""
+        whole = self._gather()
+        for level in self._levels:
+            if level is not None:
+                whole = whole.merged(level)
+        return whole
+
+    @property
+    def total(self) -> float:
+        """The weight of all rows so far."""
+        return self.summary.total
+
+    @property
+    def error(self) -> float:
+        """The error that the bounds vouch for; at most ``eps``."""
+        return self.summary.error
+
+    def cuts(self, max_bin: int) -> np.ndarray:
+        """Return at most ``max_bin - 1`` cuts into bins ``x <= cut`` of about equal weight."""
+        return _cuts(self.summary, max_bin)
+
+
+def _cuts(summary: Summary, max_bin: int) -> np.ndarray:
+    """Cut where `cut_places` says, by the middle of what is known about Σ w over x <= v.
+
+    That is wrong by ½·ε of the weight at most. Between two entries with nothing between them the cut is
+    their middle, else it is the lower entry, of which the rank is known.
+    """
+    if len(summary) < 2:
+        return np.empty(0)
+    upto = np.maximum.accumulate((summary.rmin + summary.weight + summary.rmax) / 2)
+    places = cut_places(np.diff(upto, prepend=0.0), max_bin)
+    low, high = summary.values[places], summary.values[places + 1]
+    empty = summary.gaps[places] <= _EMPTY * summary.total
+    return np.where(empty, cuts_between(low, high), low)
+
+
+def sketch_bins(
+    matrix: Matrix,
+    schema: Schema,
+    hessian: np.ndarray,
+    max_bin: int = 256,
+    eps: float = 1 / 2048,
+    n_jobs: int = 1,
+    rare: float = 0.0,
+) -> Bins:
+    """Return the table in bins of about equal hessian: the proposals of ``tree_method="approx"``.
+
+    Parameters
+    ----------
+    matrix : Matrix
+    schema : Schema
+    hessian : array of shape (n_rows,)
+        Of the first round for global proposals, of the current one for new proposals in every round.
+    max_bin : int
+        The most bins of a column; codes are uint8 up to 255.
+    eps : float
+        The error of the sketch, a share of Σ hessian; worth while only well below ``1 / max_bin``.
+    n_jobs : int
+    rare : float
+        As for `find_bins`.
+
+    Examples
+    --------
+    >>> from arboretum.data.schema import learn_schema
+    >>> schema, matrix = learn_schema(np.arange(8.0)[:, np.newaxis])
+    >>> bins = sketch_bins(matrix, schema, np.array([4.0, 4, 1, 1, 1, 1, 1, 1]), max_bin=4)
+    >>> bins.codes.tolist()
+    [[0, 1, 2, 2, 2, 3, 3, 3]]
+    """
+    weight = whole_weights(np.asarray(hessian, np.float64))
+    found: dict[int, ColumnBins] = {}
+
+    def cut(f: int, x: np.ndarray, w: np.ndarray | None, absent: Absent | None) -> None:
+        sketch = QuantileSketch(eps)
+        sketch.update(x, w)
+        summary = sketch.summary
+        if absent is not None and absent[2] > 0:
+            summary = summary.merged(Summary.of(np.array([absent[0]]), np.array([absent[2]])))
+        bounds = np.append(_cuts(summary, max_bin), np.inf)
+        found[f] = ColumnBins(bounds, None, _usual(summary, bounds, absent))
+
+    visit_numbers(matrix, schema, cut, weight, n_jobs)
+    found |= category_bins(matrix, schema, max_bin, rare)
+    return bin_table(matrix, schema, found, max_bin, n_jobs)
+
+
+def _usual(summary: Summary, bounds: np.ndarray, absent: Absent | None) -> int:
+    """Return the bin of the heaviest value, or of the one that a sparse column does not store."""
+    value = 0.0
+    if absent is not None:
+        value = absent[0]
+    elif len(summary):
+        value = float(summary.values[np.argmax(summary.weight)])
+    return int(np.searchsorted(bounds, value))
+
+
+def propose_bins(fine: Bins, hessian: np.ndarray, max_bin: int = 256, n_jobs: int = 1) -> Bins:
+    """Return bins of about equal hessian that are unions of finer ones: new proposals in every round.
+
+    The fine bins, of `find_bins` with 65535 bins, are found once. After that a proposal needs no values:
+    hessians are added up per fine bin, cuts are chosen among the fine bounds, and codes are looked up.
+    The ranks of the cuts are exact, and a cut misses the rank it aims at by half a fine bin at most.
+
+    Parameters
+    ----------
+    fine : Bins
+        Without bundles.
+    hessian : array of shape (n_rows,)
+    max_bin, n_jobs : int
+
+    Examples
+    --------
+    >>> from arboretum.boosting.binning import find_bins
+    >>> from arboretum.data.schema import learn_schema
+    >>> schema, matrix = learn_schema(np.arange(8.0)[:, np.newaxis])
+    >>> fine = find_bins(matrix, schema, max_bin=65535, min_data_in_bin=1)
+    >>> propose_bins(fine, np.array([4.0, 4, 1, 1, 1, 1, 1, 1]), max_bin=4).codes.tolist()
+    [[0, 1, 2, 2, 2, 3, 3, 3]]
+    """
+    if fine.offset.any():
+        raise ParameterError("fine bins must not be bundled: find them with bundle=False")
+    if not 2 <= max_bin <= fine.missing:
+        raise ParameterError(
+            f"max_bin must be at least 2 and at most {fine.missing}, got {max_bin!r}"
+        )
+    weight = whole_weights(np.asarray(hessian, np.float64))
+    codes = np.empty(fine.codes.shape, np.uint8 if max_bin <= 255 else np.uint16)
+    missing = np.iinfo(codes.dtype).max
+    found: list[ColumnBins] = [ColumnBins(np.empty(0))] * fine.n_features
+
+    def cut(f: int) -> None:
+        line, n, kept = fine.codes[f], int(fine.n_bins[f]), fine.categories_of(f)[:max_bin]
+        place = np.full(fine.missing + 1, missing, codes.dtype)
+        if fine.is_category[f]:  # the most frequent come first
+            place[: len(kept)] = np.arange(len(kept))
+            found[f] = ColumnBins(np.empty(0), kept, 0)
+        else:
+            sums = np.bincount(line, weight, n)[:n]
+            places = cut_places(sums, max_bin)
+            place[:n] = np.searchsorted(places, np.arange(n))
+            bounds = np.append(fine.bounds_of(f)[places], np.inf)
+            found[f] = ColumnBins(bounds, None, int(place[fine.default_bin[f]]))
+        np.take(place, line, out=codes[f])
+
+    parallel.run(cut, range(fine.n_features), n_jobs if fine.codes.size > SERIAL else 1)
+    has_missing = np.array([bool(np.any(line == missing)) for line in codes])
+    return replace(make_bins(found, fine.names, max_bin), codes=codes, has_missing=has_missing)

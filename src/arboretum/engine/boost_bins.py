@@ -1,0 +1,267 @@
+"""From values to bins: the kernels behind boosting/binning.py and boosting/goss.py.
+
+A bin is found by a table and a short search. The range of a column's cuts is divided into equal cells;
+the cell of x says how many cuts certainly lie below x, and only the cuts within that cell are looked at:
+
+    cuts       1.2   1.4        2.9 3.0 3.1            4.0
+    cells    |     |     |     |     |     |     |     |
+    first    0     0     2     2  ...                        cuts in the cells before
+
+x - low, the product and the truncation are all monotone in x, so a cut in an earlier cell is below x and
+one in a later cell is above it, whatever was rounded. The search has as many steps as the fullest cell
+needs, and no branches.
+
+Rows are drawn by the k smallest of their keys: hashes of the row's number, or scores turned around. The
+k-th smallest key is found by counting leading bits.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from arboretum.engine.jit import inline, kernel
+from arboretum.engine.random import mix
+
+__all__ = [
+    "BinTables",
+    "chosen_rows",
+    "count_cells",
+    "count_clashes",
+    "count_sorted",
+    "encode_block",
+    "hash_keys",
+    "leading_counts",
+    "mark_rows",
+    "members_of",
+    "sum_products",
+]
+
+_TILE = 512  # rows handled column by column: the tile stays in the cache
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
+_HEAD = np.uint64(48)  # the leading 16 bits of a key
+
+
+class BinTables(NamedTuple):
+    """What it takes to find the bins of every feature; flat arrays, ``start[f]:start[f + 1]`` is f's."""
+
+    is_category: np.ndarray  # bool
+    low: np.ndarray  # float64: where the first cell begins
+    scale: np.ndarray  # float64: cells per unit
+    top: np.ndarray  # float64: the last cell
+    half: np.ndarray  # uint64: the first step of the search, a power of two or 0
+    first: np.ndarray  # uint16: cuts in the cells before
+    first_start: np.ndarray
+    cuts: np.ndarray  # float64, padded with +inf so that the search needs no end
+    cuts_start: np.ndarray
+    place: np.ndarray  # uint16: the bin of every category code
+    place_start: np.ndarray
+
+
+# ---------------------------------------------------------------------- values
+@kernel
+def count_sorted(x, values, counts):
+    """Write the distinct values of a sorted array (NaN at its end) and how often they occur.
+
+    Return how many there are; -0.0 becomes 0.0.
+    """
+    at, start = 0, 0
+    for i in range(len(x)):
+        if x[i] != x[i]:
+            break
+        if i + 1 == len(x) or x[i + 1] != x[i]:
+            values[at] = x[i] + 0.0
+            counts[at] = i + 1 - start
+            start = i + 1
+            at += 1
+    return at
+
+
+# ---------------------------------------------------------------------- bins
+@inline
+def _cell(x, low, scale, top):
+    t = (x - low) * scale
+    t = t if t > 0.0 else 0.0  # NaN, too
+    t = t if t < top else top
+    return np.uint64(np.int64(t))
+
+
+@kernel
+def count_cells(cuts, low, scale, top, first):
+    """Fill ``first``: how many cuts lie in the cells before each; return how many the fullest holds."""
+    for c in range(len(first)):
+        first[c] = 0
+    fullest, here, cell = 0, 0, _ZERO
+    for i in range(len(cuts)):
+        found = _cell(cuts[i], low, scale, top)
+        if found != cell:
+            for c in range(np.int64(cell) + 1, np.int64(found) + 1):
+                first[c] = i
+            cell, here = found, 0
+        here += 1
+        fullest = max(fullest, here)
+    for c in range(np.int64(cell) + 1, len(first)):
+        first[c] = len(cuts)
+    return fullest
+
+
+@inline
+def _number_codes(values, tables, f, missing, out):
+    """Write the number of cuts below every value; tell whether one is missing."""
+    low, scale, top, half = tables.low[f], tables.scale[f], tables.top[f], tables.half[f]
+    first = tables.first[tables.first_start[f] : tables.first_start[f + 1]]
+    cuts = tables.cuts[tables.cuts_start[f] : tables.cuts_start[f + 1]]
+    lost = False
+    if half <= _ONE:  # at most one cut in a cell, as a rule: a loop without a loop is twice as fast
+        for i in range(len(out)):
+            x = values[i]
+            a = np.uint64(first[_cell(x, low, scale, top)])
+            a += np.uint64(cuts[a] < x)
+            lost |= x != x
+            out[i] = missing if x != x else a
+        return lost
+    for i in range(len(out)):
+        x = values[i]
+        a = np.uint64(first[_cell(x, low, scale, top)])
+        step = half
+        while step > _ZERO:
+            a += step * np.uint64(cuts[a + step - _ONE] < x)
+            step >>= _ONE
+        lost |= x != x
+        out[i] = missing if x != x else a
+    return lost
+
+
+@inline
+def _category_codes(values, tables, f, missing, out):
+    """Write the bin of every category; rare and unknown ones are missing; tell whether one is."""
+    place = tables.place[tables.place_start[f] : tables.place_start[f + 1]]
+    lost = False
+    for i in range(len(out)):
+        x = values[i]
+        a = missing
+        if x >= 0.0 and x < len(place):
+            a = np.uint64(place[np.uint64(np.int64(x))])
+        lost |= a == missing
+        out[i] = a
+    return lost
+
+
+@kernel
+def encode_block(block, feature, target, tables, missing, out, at, seen):
+    """Write the codes of a block of rows to ``out[target[f], at:]``.
+
+    Parameters
+    ----------
+    block : float64 array (rows, columns)
+        Its first column is ``feature``.
+    target : int64 array (features,)
+        The line of ``out`` of every feature; -1: none.
+    missing : uint64
+        The code of missing values.
+    seen : uint8 array (features,), output
+        Set to 1 where a value was missing.
+    """
+    n, width = block.shape
+    for start in range(0, n, _TILE):
+        end = min(n, start + _TILE)
+        for j in range(width):
+            f = feature + j
+            if target[f] < 0:
+                continue
+            values = block[start:end, j]
+            codes = out[target[f], at + start : at + end]
+            if tables.is_category[f]:
+                lost = _category_codes(values, tables, f, missing, codes)
+            else:
+                lost = _number_codes(values, tables, f, missing, codes)
+            if lost:
+                seen[f] = 1
+
+
+# ---------------------------------------------------------------------- bundles
+@kernel
+def count_clashes(taken, rows, alive, room, clashes):
+    """Count in which of 64 bundles a column's rows are taken; return those with room for the clashes.
+
+    Parameters
+    ----------
+    taken : uint64 array (n,)
+        Bit j: bundle j has a value in this row.
+    alive : uint64
+        The bundles to look at; one drops out as soon as its clashes exceed ``room[j]``.
+    clashes : int64 array (64,), output
+    """
+    for j in range(64):
+        clashes[j] = 0
+    for i in range(len(rows)):
+        common = taken[rows[i]] & alive
+        j = 0
+        while common != _ZERO:
+            while common & _ONE == _ZERO:
+                common >>= _ONE
+                j += 1
+            clashes[j] += 1
+            if clashes[j] > room[j]:
+                alive &= ~(_ONE << np.uint64(j))
+            common >>= _ONE
+            j += 1
+        if alive == _ZERO:
+            break
+    return alive
+
+
+@kernel
+def mark_rows(taken, rows, bit):
+    """Note that a bundle has a value in these rows."""
+    for i in range(len(rows)):
+        taken[rows[i]] |= bit
+
+
+# ---------------------------------------------------------------------- rows
+@kernel
+def hash_keys(key, keys):
+    """Fill ``keys`` with the hashes of 0, 1, 2, ... under a key."""
+    for i in range(len(keys)):
+        keys[i] = mix(key, np.uint64(i))
+
+
+@kernel
+def sum_products(g, h, score):
+    """Fill ``score`` with Σ|g·h| of every row; g and h are (outputs, n)."""
+    for i in range(len(score)):
+        total = 0.0
+        for k in range(g.shape[0]):
+            total += abs(np.float64(g[k, i]) * np.float64(h[k, i]))
+        score[i] = total
+
+
+@kernel
+def leading_counts(keys, counts):
+    """Count the keys by their leading 16 bits."""
+    for i in range(len(keys)):
+        counts[keys[i] >> _HEAD] += 1
+
+
+@kernel
+def members_of(keys, head, members):
+    """Write the keys with these leading bits to ``members``."""
+    at = 0
+    for i in range(len(keys)):
+        if keys[i] >> _HEAD == head:
+            members[at] = keys[i]
+            at += 1
+
+
+@kernel
+def chosen_rows(keys, limit, ties, out):
+    """Write the rows whose key is below the limit, and the first ``ties`` that equal it."""
+    at = 0
+    for i in range(len(keys)):
+        if keys[i] == limit:
+            if ties == 0:
+                continue
+            ties -= 1
+        elif keys[i] > limit:
+            continue
+        out[at] = i
+        at += 1

@@ -1,0 +1,254 @@
+"""First and second derivatives of losses by margin, a block of rows at a time.
+
+Every kernel reads labels and margins of a block and writes g = ∂L/∂margin and h = ∂²L/∂margin², or what
+boosting uses in its place. Weights are multiplied in afterwards by `weigh`, while the block is in cache.
+Loops have no branches and no calls, so that LLVM turns them into vector instructions; an exponential
+from a library would stop it, so `exp` is one made of arithmetic alone:
+
+    x = k ln 2 + r, |r| <= ln 2 / 2      k by adding and subtracting 1.5 · 2**52, which rounds
+    e**x = 2**k · e**r                   e**r by its Taylor polynomial, 2**k by its exponent bits
+
+Being arithmetic alone it gives the same bits on every machine, and for every way to cut the blocks.
+"""
+
+import math
+
+import numpy as np
+
+from arboretum.engine.jit import inline, kernel
+
+__all__ = [
+    "absolute",
+    "exp",
+    "exponentials",
+    "fair",
+    "gamma",
+    "hinge",
+    "huber",
+    "logistic",
+    "pinball",
+    "poisson",
+    "pseudo_huber",
+    "relative",
+    "softmax",
+    "squared",
+    "squared_log",
+    "tweedie",
+    "weigh",
+]
+
+_LOG2_E = 1.4426950408889634
+_ROUND = 6755399441055744.0  # 1.5 · 2**52: a sum with it is rounded to a whole number
+_LN2_HIGH = 6.93147180369123816490e-01  # so few digits that k times it is exact
+_LN2_LOW = 1.90821492927058770002e-10
+_LARGEST = 80.0  # of a log-link margin: beyond e**80 a million rows would not fit into float32
+
+
+@inline
+def exp(x):
+    """Return e**x to 1e-14 of itself; x beyond ±708 counts as ±708."""
+    x = -708.0 if x < -708.0 else x
+    x = 708.0 if x > 708.0 else x
+    shifted = x * _LOG2_E + _ROUND
+    k = shifted - _ROUND
+    r = (x - k * _LN2_HIGH) - k * _LN2_LOW
+    p = 1.0 / 3628800.0 + r * (1.0 / 39916800.0)
+    p = 1.0 / 362880.0 + r * p
+    p = 1.0 / 40320.0 + r * p
+    p = 1.0 / 5040.0 + r * p
+    p = 1.0 / 720.0 + r * p
+    p = 1.0 / 120.0 + r * p
+    p = 1.0 / 24.0 + r * p
+    p = 1.0 / 6.0 + r * p
+    p = 0.5 + r * p
+    p = 1.0 + r * p
+    p = 1.0 + r * p
+    # The low bits of ``shifted`` are k; moved into the exponent of a float64 they make 2**k
+    exponent = np.float64(shifted).view(np.int64) + 1023
+    return p * np.int64(exponent << 52).view(np.float64)
+
+
+@inline
+def _exp_of_margin(x):
+    return exp(_LARGEST if x > _LARGEST else x)
+
+
+@kernel
+def exponentials(x, out):
+    """Write e**x."""
+    for i in range(len(x)):
+        out[i] = exp(x[i])
+
+
+@kernel
+def weigh(weight, g, h):
+    """Multiply the derivatives of every row by its weight."""
+    for i in range(len(weight)):
+        g[i] *= weight[i]
+        h[i] *= weight[i]
+
+
+# ---------------------------------------------------------------------- numbers
+@kernel
+def squared(y, margin, g, h):
+    """½ (m - y)²."""
+    for i in range(len(y)):
+        g[i] = margin[i] - y[i]
+        h[i] = 1.0
+
+
+@kernel
+def squared_log(y, margin, g, h):
+    """½ (log(1 + m) - log(1 + y))²; margins stay above -1, curvatures above 0."""
+    for i in range(len(y)):
+        above = 1.0 + max(margin[i], -1.0 + 1e-6)
+        apart = math.log(above) - math.log1p(y[i])
+        g[i] = apart / above
+        h[i] = max((1.0 - apart) / (above * above), 1e-6)
+
+
+@kernel
+def absolute(y, margin, g, h):
+    """|m - y|; the curvature is 1, as in all losses made of straight lines."""
+    for i in range(len(y)):
+        apart = margin[i] - y[i]
+        g[i] = (1.0 if apart > 0.0 else 0.0) - (1.0 if apart < 0.0 else 0.0)
+        h[i] = 1.0
+
+
+@kernel
+def relative(y, margin, g, h):
+    """|m - y| / max(1, |y|)."""
+    for i in range(len(y)):
+        apart = margin[i] - y[i]
+        sign = (1.0 if apart > 0.0 else 0.0) - (1.0 if apart < 0.0 else 0.0)
+        size = abs(y[i])
+        g[i] = sign / (size if size > 1.0 else 1.0)
+        h[i] = 1.0
+
+
+@kernel
+def pinball(y, margin, g, h, alpha):
+    """α (y - m) below the label, (1 - α) (m - y) above it."""
+    for i in range(len(y)):
+        g[i] = 1.0 - alpha if margin[i] >= y[i] else -alpha
+        h[i] = 1.0
+
+
+@kernel
+def pseudo_huber(y, margin, g, h, slope):
+    """s² (√(1 + ((m - y) / s)²) - 1)."""
+    for i in range(len(y)):
+        apart = margin[i] - y[i]
+        share = apart / slope
+        bent = 1.0 + share * share
+        root = math.sqrt(bent)
+        g[i] = apart / root
+        h[i] = 1.0 / (bent * root)
+
+
+@kernel
+def huber(y, margin, g, h, alpha):
+    """½ (m - y)² up to α, a straight line beyond."""
+    for i in range(len(y)):
+        apart = margin[i] - y[i]
+        apart = alpha if apart > alpha else apart
+        g[i] = -alpha if apart < -alpha else apart
+        h[i] = 1.0
+
+
+@kernel
+def fair(y, margin, g, h, c):
+    """c² (|m - y| / c - log(1 + |m - y| / c))."""
+    for i in range(len(y)):
+        apart = margin[i] - y[i]
+        share = c / (abs(apart) + c)
+        g[i] = apart * share
+        h[i] = share * share
+
+
+# ---------------------------------------------------------------------- two classes
+@kernel
+def logistic(y, margin, g, h, sigma, no, yes, least):
+    """Log loss of p = 1 / (1 + e**(-σ m)); labels of 1 weigh ``yes``, others ``no``."""
+    for i in range(len(y)):
+        e = exp(-sigma * margin[i])
+        p = 1.0 / (1.0 + e)
+        weight = yes if y[i] == 1.0 else no
+        curvature = p * (e * p)  # p (1 - p), exact for p close to 1 too
+        g[i] = weight * sigma * (p - y[i])
+        h[i] = weight * sigma * sigma * (least if curvature < least else curvature)
+
+
+@kernel
+def hinge(y, margin, g, h):
+    """max(0, 1 - m) for a label of 1, max(0, 1 + m) for 0."""
+    for i in range(len(y)):
+        side = 2.0 * y[i] - 1.0
+        inside = 1.0 if side * margin[i] < 1.0 else 0.0
+        g[i] = -side * inside
+        h[i] = 1.0 if inside > 0.0 else 1.1754943508222875e-38
+
+
+# ---------------------------------------------------------------------- log link
+@kernel
+def poisson(y, margin, g, h, step):
+    """e**m - y m; the curvature is that at m + step, so that no step is too long."""
+    ahead = exp(step)
+    for i in range(len(y)):
+        mean = _exp_of_margin(margin[i])
+        g[i] = mean - y[i]
+        h[i] = mean * ahead
+
+
+@kernel
+def gamma(y, margin, g, h):
+    """m + y e**(-m)."""
+    for i in range(len(y)):
+        ratio = y[i] * _exp_of_margin(-margin[i])
+        g[i] = 1.0 - ratio
+        h[i] = ratio
+
+
+@kernel
+def tweedie(y, margin, g, h, power):
+    """e**((2 - ρ) m) / (2 - ρ) - y e**((1 - ρ) m) / (1 - ρ)."""
+    a, b = 1.0 - power, 2.0 - power
+    for i in range(len(y)):
+        pull = y[i] * _exp_of_margin(a * margin[i])
+        push = _exp_of_margin(b * margin[i])
+        g[i] = push - pull
+        h[i] = b * push - a * pull
+
+
+# ---------------------------------------------------------------------- several classes
+@kernel
+def softmax(y, margin, first, g, h, factor, least, room):
+    """-log of the label's share of Σ e**m; ``room`` is float64, (K + 2, rows of a block).
+
+    ``first`` is where the block begins in g and h, which are whole. The curvature is ``factor`` times
+    p (1 - p). Classes are the outer loop, so that the inner one runs over rows whatever their number.
+    """
+    n, n_classes = margin.shape
+    top, total = room[n_classes], room[n_classes + 1]
+    for i in range(n):
+        most = margin[i, 0]
+        for k in range(n_classes):
+            room[k, i] = margin[i, k]
+            most = max(most, margin[i, k])
+        top[i] = most
+        total[i] = 0.0
+    for k in range(n_classes):
+        share = room[k]
+        for i in range(n):
+            share[i] = exp(share[i] - top[i])
+            total[i] += share[i]
+    for i in range(n):
+        total[i] = 1.0 / total[i]
+    for k in range(n_classes):
+        share, gk, hk = room[k], g[k][first : first + n], h[k][first : first + n]
+        for i in range(n):
+            p = share[i] * total[i]
+            curvature = factor * (p * (1.0 - p))
+            gk[i] = p - (1.0 if y[i] == k else 0.0)
+            hk[i] = least if curvature < least else curvature

@@ -1,0 +1,134 @@
+"""Gradients as small whole numbers: what histograms add up.
+
+A round's g and h are scaled by powers of two to 16 bits and rounded up or down at random, by a hash of
+(seed, row): unbiased, and the same on every machine. A row that takes part in
+a tree is one entry:
+
+    63            32 31      16 15       0
+    row number       g (signed)  h
+
+Sums of whole numbers do not depend on their order, so neither threads nor blocks of rows change a bit
+of the model. What leaves answer is summed again from finer numbers (`leaf_sums`).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from arboretum.engine.jit import inline, kernel, leaf_kernel
+from arboretum.engine.random import mix
+
+__all__ = [
+    "add_found",
+    "add_leaf",
+    "fill_entries",
+    "fine_scale",
+    "largest",
+    "leaf_sums",
+    "scale_for",
+]
+
+G_BITS, H_BITS = 15, 16
+_MOST_G, _MOST_H = 32767, 65535
+_FINE_BITS = 61
+_ROW = np.uint64(32)
+_NO_SIGN, _MINUS_ZERO = np.uint32(0x7FFFFFFF), np.uint32(0x80000000)
+_LOW16, _LOW32 = np.int64(0xFFFF), np.uint64(0xFFFFFFFF)
+
+
+def scale_for(most: float, bits: int) -> float:
+    """Return the power of two that brings ``most`` just below 2 ** bits (1 if it is 0)."""
+    return 2.0 ** (bits - math.frexp(most)[1]) if most > 0.0 else 1.0
+
+
+def fine_scale(most: float, n_rows: int) -> float:
+    """Return the power of two by which any sum of so many numbers up to ``most`` fits 62 bits."""
+    return scale_for(most, _FINE_BITS - int(n_rows).bit_length())
+
+
+@kernel
+def largest(g, h, out):
+    """Write the bits of the largest absolute g and of the largest h.
+
+    ``g`` and ``h`` are float32 seen as uint32: without their sign, numbers are ordered as their bits,
+    and what is infinite, not a number or a negative h comes out above every finite number.
+    """
+    most_g, most_h = np.uint32(0), np.uint32(0)
+    for i in range(len(g)):
+        a, b = g[i] & _NO_SIGN, h[i]
+        b = b if b != _MINUS_ZERO else np.uint32(0)
+        most_g = a if a > most_g else most_g
+        most_h = b if b > most_h else most_h
+    out[0], out[1] = most_g, most_h
+
+
+@inline
+def _entry(row, g, h, g_scale, h_scale, key):
+    bits = mix(key, row)
+    up_g = np.float64(bits & _LOW32) * 2.3283064365386963e-10
+    up_h = np.float64(bits >> _ROW) * 2.3283064365386963e-10
+    a = np.int64(math.floor(np.float64(g) * g_scale + up_g))
+    b = np.int64(math.floor(np.float64(h) * h_scale + up_h))
+    a, b = min(a, _MOST_G), min(b, _MOST_H)
+    return (row << _ROW) | np.uint64(((a & _LOW16) << 16) | b)
+
+
+@kernel
+def fill_entries(g, h, rows, factor, scales, key, start, end, entries):
+    """Write the entries ``start:end``; ``rows`` may be empty (all rows), ``factor`` too (1 each)."""
+    g_scale, h_scale = scales[0], scales[1]
+    if len(rows) == 0:
+        for i in range(start, end):
+            entries[i] = _entry(np.uint64(i), g[i], h[i], g_scale, h_scale, key)
+        return
+    for i in range(start, end):
+        row, by = np.uint64(rows[i]), np.float32(1.0)
+        if len(factor):
+            by = factor[i]
+        entries[i] = _entry(row, g[row] * by, h[row] * by, g_scale, h_scale, key)
+
+
+@leaf_kernel
+def _fine(value, scale):
+    return np.int64(np.rint(np.float64(value) * scale))
+
+
+@kernel
+def leaf_sums(entries, start, end, g, h, factor_of, scales, out):
+    """Write Σg and Σh of the rows start:end of the entries, as whole numbers at fine scales.
+
+    ``factor_of`` is what every row's gradients count (GOSS), by row; empty: 1 each.
+    """
+    g_scale, h_scale = scales[0], scales[1]
+    sum_g, sum_h = np.int64(0), np.int64(0)
+    if len(factor_of):
+        for i in range(np.uint64(start), np.uint64(end)):
+            row = entries[i] >> _ROW
+            sum_g += _fine(g[row] * factor_of[row], g_scale)
+            sum_h += _fine(h[row] * factor_of[row], h_scale)
+    else:
+        for i in range(np.uint64(start), np.uint64(end)):
+            row = entries[i] >> _ROW
+            sum_g += _fine(g[row], g_scale)
+            sum_h += _fine(h[row], h_scale)
+    out[0], out[1] = sum_g, sum_h
+
+
+@kernel
+def add_leaf(entries, starts, ends, values, score, output):
+    """Add the value of every leaf to column ``output`` of the scores of its rows."""
+    column = np.uint64(output)
+    for k in range(len(starts)):
+        value = values[k]
+        for i in range(np.uint64(starts[k]), np.uint64(ends[k])):
+            score[entries[i] >> _ROW, column] += value
+
+
+@kernel
+def add_found(leaf, values, rows, start, end, score, output):
+    """Add the values of leaves that rows start:end have reached; ``rows`` may be empty."""
+    for i in range(start, end):
+        row = np.uint64(rows[i]) if len(rows) else np.uint64(i)
+        score[row, np.uint64(output)] += values[np.uint64(leaf[i - start])]

@@ -1,0 +1,334 @@
+"""The best split of a node, read off its histograms.
+
+Sums are whole numbers; G and H are the sums times a power of two. A set of rows answers b and is scored by
+twice what b saves:
+
+    b     = -soft(G, α) / (H + λ)       clipped to ±max_delta_step and to the bounds of constraints
+    b     = (b · n/s + b_parent) / (n/s + 1)                      path_smooth = s
+    score = -(2 · soft(G, α) · b + (H + λ) · b²)                   G² / (H + λ) where nothing else is set
+    gain  = score left + score right - score of the node
+
+A number is cut after each bin, with the missing values on either side in turn. Categories are parted
+one against the rest if they are few; else sorted by G / (H + smooth), of which beginnings and ends are
+tried. The row counts that a side needs are told from its H, the node's rows shared out by hessian.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from arboretum.engine.jit import inline, leaf_kernel
+
+__all__ = ["Features", "Rules", "Work", "answer", "best_of", "score"]
+
+BINS = 256
+_TIE = 1e-12  # gains closer to nothing than this share of the scores they are made of are nothing
+# what is known of the best split
+GAIN = 0  # floats
+FEATURE, BIN, MISSING_LEFT, KIND, LEFT_G, LEFT_H = 0, 1, 2, 3, 4, 5  # whole numbers
+NUMBER, CATEGORIES = 1, 2
+
+
+class Features(NamedTuple):
+    """Where the bins of every feature stand."""
+
+    storage: np.ndarray  # int32, the stored column
+    offset: np.ndarray  # int32, its first code there; 0 for a column of its own
+    n_bins: np.ndarray  # int32
+    default_bin: np.ndarray  # int32, of a bundled column: what is not stored; else -1
+    is_category: np.ndarray  # bool
+    monotone: np.ndarray  # int8, or empty
+
+
+class Rules(NamedTuple):
+    """How splits are judged and trees are grown; numbers only."""
+
+    l1: float
+    l2: float
+    max_delta_step: float  # 0: no limit
+    path_smooth: float
+    min_gain: float
+    reach_gain: bool  # a gain equal to min_gain suffices
+    min_weight: float
+    min_rows: float
+    cat_l2: float
+    cat_smooth: float
+    cat_min_rows: float  # categories of fewer rows take no part
+    max_cat_threshold: int
+    max_onehot: int  # so many categories are parted one against the rest
+    min_group: float
+    max_depth: int
+    max_leaves: int
+    depth_first: bool  # smallest depth first instead of largest gain
+    level_columns: int  # drawn at every depth; 0: all
+    node_columns: int  # drawn at every node of those; 0: all
+
+
+class Work(NamedTuple):
+    """What a scan writes on; one per thread."""
+
+    g: np.ndarray  # int64, a number per bin and one for the missing
+    h: np.ndarray
+    left_g: np.ndarray  # float64
+    left_h: np.ndarray
+    gain: np.ndarray
+    order: np.ndarray  # int64
+    ratio: np.ndarray  # float64
+    best: np.ndarray  # float64, (1,)
+    found: np.ndarray  # int64, (6,)
+    members: np.ndarray  # uint32, (words,): the bins of a category split that go left
+    small: np.ndarray  # int64, the small tables of a tile
+
+
+class Node(NamedTuple):
+    """The figures of the node that is split; numbers only."""
+
+    g: int
+    h: int
+    g_unit: float
+    h_unit: float
+    rows: float
+    answer: float  # what the children lean on
+    lower: float
+    upper: float
+
+
+@inline
+def _soft(g, l1):
+    if l1 == 0.0:
+        return g
+    return max(g - l1, 0.0) + min(g + l1, 0.0)
+
+
+@leaf_kernel
+def answer(g, h, rows, parent, lower, upper, l2, rules):
+    """Return what rows with such sums answer; ``parent`` is NaN at the root."""
+    curvature = h + l2
+    b = -_soft(g, rules.l1) / curvature if curvature > 0.0 else 0.0
+    if rules.max_delta_step > 0.0:
+        b = min(max(b, -rules.max_delta_step), rules.max_delta_step)
+    if rules.path_smooth > 0.0 and parent == parent:
+        ratio = rows / rules.path_smooth
+        b = (b * ratio + parent) / (ratio + 1.0)
+    return min(max(b, lower), upper)
+
+
+@leaf_kernel
+def score(g, h, b, l2, rules):
+    """Return twice what the answer b saves."""
+    return -(2.0 * _soft(g, rules.l1) * b + (h + l2) * b * b)
+
+
+@inline
+def _is_plain(node, rules, sign):
+    """Tell whether the score is G² / (H + λ)."""
+    if rules.l1 != 0.0 or rules.max_delta_step > 0.0 or rules.path_smooth > 0.0:
+        return False
+    return sign == 0 and node.lower == -np.inf and node.upper == np.inf
+
+
+@leaf_kernel
+def _load(hist, f, features, node, work):
+    """Copy a feature's bins; return how many there are. The missing rows come after them."""
+    n, s, first = features.n_bins[f], features.storage[f], features.offset[f]
+    g, h = work.g, work.h
+    if features.default_bin[f] < 0:
+        for b in range(n):
+            g[b], h[b] = hist[s, b, 0], hist[s, b, 1]
+        last = hist.shape[1] - 1
+        g[n], h[n] = hist[s, last, 0], hist[s, last, 1]
+        return n
+    rest_g, rest_h, at, default = node.g, node.h, first, features.default_bin[f]
+    for b in range(n):
+        if b == default:
+            continue
+        g[b], h[b] = hist[s, at, 0], hist[s, at, 1]
+        rest_g -= g[b]
+        rest_h -= h[b]
+        at += 1
+    g[default], h[default] = rest_g, rest_h
+    g[n], h[n] = 0, 0
+    return n
+
+
+@leaf_kernel
+def _score_cuts(n, node, own, sign, rules, work):
+    """Write the gain of every beginning of the bins from the sums on its left."""
+    left_g, left_h, gain = work.left_g, work.left_h, work.gain
+    whole_g, whole_h = np.float64(node.g) * node.g_unit, np.float64(node.h) * node.h_unit
+    share = node.rows / whole_h if whole_h > 0.0 else 0.0
+    least, rows, l2 = rules.min_weight, rules.min_rows, rules.l2
+    if _is_plain(node, rules, sign):
+        rows -= 0.5  # as many when rounded
+        for b in range(n):
+            a, c = left_g[b], left_h[b]
+            d, e = whole_g - a, whole_h - c
+            found = a * a / (c + l2) + d * d / (e + l2) - own
+            allowed = (c >= least) & (e >= least) & (c * share >= rows) & (e * share >= rows)
+            gain[b] = found if allowed else -np.inf
+        return
+    for b in range(n):
+        a, c = left_g[b], left_h[b]
+        d, e = whole_g - a, whole_h - c
+        n_left, n_right = np.floor(c * share + 0.5), np.floor(e * share + 0.5)
+        gain[b] = -np.inf
+        if c < least or e < least or n_left < rows or n_right < rows:
+            continue
+        p = answer(a, c, n_left, node.answer, node.lower, node.upper, l2, rules)
+        q = answer(d, e, n_right, node.answer, node.lower, node.upper, l2, rules)
+        if (q - p) * sign < 0.0:
+            continue
+        gain[b] = score(a, c, p, l2, rules) + score(d, e, q, l2, rules) - own
+
+
+@inline
+def _worth(gain, own, rules):
+    """Tell whether a gain is more than rounding, and enough."""
+    if not gain > _TIE * abs(own):
+        return False
+    return gain > rules.min_gain or (rules.reach_gain and gain == rules.min_gain)
+
+
+@leaf_kernel
+def _keep(gain, f, b, missing_left, kind, left_g, left_h, work):
+    work.best[GAIN] = gain
+    found = work.found
+    found[FEATURE], found[BIN], found[MISSING_LEFT], found[KIND] = f, b, missing_left, kind
+    found[LEFT_G], found[LEFT_H] = left_g, left_h
+
+
+@leaf_kernel
+def _scan_number(f, n, node, own, sign, rules, work):
+    """Try every cut of a number, missing values right, then left."""
+    g, h = work.g, work.h
+    missing = g[n] != 0 or h[n] != 0
+    for side in range(2 if missing else 1):
+        sum_g, sum_h = (g[n], h[n]) if side else (np.int64(0), np.int64(0))
+        start_g, start_h = sum_g, sum_h
+        cuts = n if missing and not side else n - 1
+        for b in range(cuts):
+            sum_g += g[b]
+            sum_h += h[b]
+            work.left_g[b] = np.float64(sum_g) * node.g_unit
+            work.left_h[b] = np.float64(sum_h) * node.h_unit
+        _score_cuts(cuts, node, own, sign, rules, work)
+        best, at = -np.inf, -1
+        for b in range(cuts):
+            if work.gain[b] > best:
+                best, at = work.gain[b], b
+        if at < 0 or not (best > work.best[GAIN] and _worth(best, own, rules)):
+            continue
+        sum_g, sum_h = start_g, start_h
+        for b in range(at + 1):
+            sum_g += g[b]
+            sum_h += h[b]
+        heavier = 2 * sum_h >= node.h  # no value is missing: a later one goes with the many
+        _keep(best, f, at, side if missing else heavier, NUMBER, sum_g, sum_h, work)
+
+
+@inline
+def _remember(members, order, count, from_end, n_used):
+    for w in range(len(members)):
+        members[w] = 0
+    for i in range(count):
+        b = order[n_used - 1 - i] if from_end else order[i]
+        members[b >> 5] |= np.uint32(1) << np.uint32(b & 31)
+
+
+@leaf_kernel
+def _gain_of(sum_g, sum_h, node, own, l2, rules):
+    """Return the gain of a set of categories against the rest, and the rows on both sides."""
+    a, c = np.float64(sum_g) * node.g_unit, np.float64(sum_h) * node.h_unit
+    d, e = np.float64(node.g - sum_g) * node.g_unit, np.float64(node.h - sum_h) * node.h_unit
+    whole = np.float64(node.h) * node.h_unit
+    share = node.rows / whole if whole > 0.0 else 0.0
+    n_left, n_right = np.floor(c * share + 0.5), np.floor(e * share + 0.5)
+    if c < rules.min_weight or e < rules.min_weight:
+        return -np.inf, n_left, n_right
+    if n_left < rules.min_rows or n_right < rules.min_rows:
+        return -np.inf, n_left, n_right
+    p = answer(a, c, n_left, node.answer, node.lower, node.upper, l2, rules)
+    q = answer(d, e, n_right, node.answer, node.lower, node.upper, l2, rules)
+    return score(a, c, p, l2, rules) + score(d, e, q, l2, rules) - own, n_left, n_right
+
+
+@leaf_kernel
+def _sort_categories(n, node, rules, work):
+    """Order the categories that take part by G / (H + smooth); return how many they are."""
+    g, h, order, ratio = work.g, work.h, work.order, work.ratio
+    whole = np.float64(node.h) * node.h_unit
+    share = node.rows / whole if whole > 0.0 else 0.0
+    used = 0
+    for b in range(n):
+        weight = np.float64(h[b]) * node.h_unit
+        if h[b] <= 0 or np.floor(weight * share + 0.5) < rules.cat_min_rows:
+            continue
+        key = np.float64(g[b]) * node.g_unit / (weight + rules.cat_smooth)
+        at = used
+        while at > 0 and ratio[at - 1] > key:
+            order[at], ratio[at] = order[at - 1], ratio[at - 1]
+            at -= 1
+        order[at], ratio[at] = b, key
+        used += 1
+    return used
+
+
+@leaf_kernel
+def _scan_categories(f, n, node, own, rules, work):
+    """Try one category against the rest, or beginnings and ends of their order."""
+    g, h, order = work.g, work.h, work.order
+    if n <= rules.max_onehot:
+        for b in range(n):
+            if h[b] <= 0:
+                continue
+            gain, _, _ = _gain_of(g[b], h[b], node, own, rules.l2, rules)
+            if gain > work.best[GAIN] and _worth(gain, own, rules):
+                order[0] = b
+                _remember(work.members, order, 1, False, 1)
+                _keep(gain, f, b, 0, CATEGORIES, g[b], h[b], work)
+        return
+    used = _sort_categories(n, node, rules, work)
+    longest = min(rules.max_cat_threshold, (used + 1) // 2)
+    for side in range(2):
+        sum_g, sum_h, group, seen = np.int64(0), np.int64(0), 0.0, 0.0
+        for i in range(longest):
+            b = order[used - 1 - i] if side else order[i]
+            sum_g += g[b]
+            sum_h += h[b]
+            gain, n_left, n_right = _gain_of(
+                sum_g, sum_h, node, own, rules.l2 + rules.cat_l2, rules
+            )
+            group += n_left - seen
+            seen = n_left
+            if n_right < rules.min_rows or n_right < rules.min_group:
+                break
+            if group < rules.min_group or gain == -np.inf:
+                continue
+            group = 0.0
+            if gain > work.best[GAIN] and _worth(gain, own, rules):
+                _remember(work.members, order, i + 1, side == 1, used)
+                _keep(gain, f, i, 0, CATEGORIES, sum_g, sum_h, work)
+
+
+@leaf_kernel
+def best_of(hist, columns, first, last, features, node, rules, work):
+    """Find the best split among ``columns[first:last]``; the first of equals stays."""
+    work.best[GAIN], work.found[FEATURE] = -np.inf, -1
+    g, h = np.float64(node.g) * node.g_unit, np.float64(node.h) * node.h_unit
+    plain = g * g / (h + rules.l2) if h + rules.l2 > 0.0 else 0.0
+    itself, now = plain, plain
+    if not _is_plain(node, rules, 0):
+        lower, upper = node.lower, node.upper
+        b = answer(g, h, node.rows, node.answer, lower, upper, rules.l2, rules)
+        itself = score(g, h, b, rules.l2, rules)
+        now = score(g, h, node.answer, rules.l2, rules) if rules.path_smooth > 0.0 else itself
+    for k in range(first, last):
+        f = columns[k]
+        n = _load(hist, f, features, node, work)
+        if features.is_category[f]:
+            _scan_categories(f, n, node, now, rules, work)
+        else:
+            sign = np.float64(features.monotone[f]) if len(features.monotone) else 0.0
+            _scan_number(f, n, node, itself, sign, rules, work)

@@ -1,0 +1,119 @@
+"""Rounds of boosting: margins are the sums of the trees, and nothing depends on threads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from arboretum.boosting.binning import find_bins
+from arboretum.boosting.booster import Booster, Plan, Training
+from arboretum.boosting.dart import Dart, dropped_trees
+from arboretum.boosting.ensemble import Ensemble
+from arboretum.boosting.objectives import find_objective
+from arboretum.data.schema import learn_schema
+from arboretum.engine.boost_scan import Rules
+
+RULES = Rules(
+    l1=0.0, l2=1.0, max_delta_step=0.0, path_smooth=0.0, min_gain=0.0, reach_gain=False,
+    min_weight=1e-3, min_rows=5.0, cat_l2=10.0, cat_smooth=10.0, cat_min_rows=10.0,
+    max_cat_threshold=32, max_onehot=4, min_group=10.0, max_depth=1 << 30, max_leaves=8,
+    depth_first=False, level_columns=0, node_columns=0,
+)  # fmt: skip
+
+PLANS = {
+    "plain": {},
+    "subsample": {"subsample": 0.6},
+    "kept sample": {"subsample": 0.6, "subsample_every": 3},
+    "goss": {"goss": (0.2, 0.3), "goss_from": 2},
+    "columns": {"columns_by_tree": 0.5, "rules": RULES._replace(level_columns=3, node_columns=2)},
+    "parallel": {"n_parallel": 3, "subsample": 0.7},
+    "dart": {"dart": Dart(rate_drop=0.5, skip_drop=0.2)},
+    "dart by weight": {"dart": Dart(rate_drop=0.4, skip_drop=0.0, weighted=True, one_drop=True)},
+}
+
+
+def table(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 6))
+    X[rng.random(X.shape) < 0.05] = np.nan
+    return X, rng
+
+
+def boosted(plan, objective="binary", n_classes=2, n=400, n_rounds=8, n_jobs=1):
+    X, rng = table(n)
+    score = np.nan_to_num(X[:, 0]) + rng.normal(size=n)
+    y = np.digitize(score, [-0.5, 0.5])[: len(X)] if n_classes == 3 else (score > 0)
+    schema, matrix = learn_schema(X)
+    found = find_objective(objective, "lightgbm", n_classes=n_classes)
+    y = y.astype(float)
+    base = found.start(y, None)
+    plan = Plan(**({"rules": RULES, "seed": 3, "n_jobs": n_jobs} | plan))
+    bins = find_bins(matrix, schema, n_jobs=n_jobs)
+    booster = Booster(plan, found, Training(bins, schema, y, None, base))
+    for _ in range(n_rounds):
+        booster.round()
+    weights = np.array(booster.weights)
+    return booster, Ensemble(booster.trees, weights, base, plan.n_parallel), matrix
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("name", PLANS)
+def test_margins_are_the_sums_of_the_trees(name, classes):
+    objective = "binary" if classes == 2 else "multiclass"
+    booster, ensemble, matrix = boosted(PLANS[name], objective, classes)
+    assert ensemble.n_rounds == booster.n_rounds == 8
+    exact = booster.plan.dart is None  # dropping adds and takes away again
+    margin = ensemble.margin(matrix)
+    assert np.allclose(margin, booster.margin, rtol=0, atol=0 if exact else 1e-9)
+    *_, last = ensemble.staged(matrix)
+    assert np.allclose(last, margin, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_threads_change_no_bit(name):
+    n = 40_000  # enough for several threads to share a node
+    one, *_ = boosted(PLANS[name], n=n, n_rounds=3)
+    two, *_ = boosted(PLANS[name], n=n, n_rounds=3, n_jobs=2)
+    assert np.array_equal(one.margin, two.margin)
+    for a, b in zip(one.trees, two.trees, strict=True):
+        assert np.array_equal(a.threshold, b.threshold, equal_nan=True)
+        assert np.array_equal(a.value, b.value)
+
+
+def test_a_forest_of_boosted_trees_leaves_the_margins_alone():
+    booster, ensemble, matrix = boosted({"averaged": True, "subsample": 0.5}, n_rounds=6)
+    assert np.all(booster.margin == ensemble.base)
+    mean = Ensemble(ensemble.trees, ensemble.weights, ensemble.base, averaged=True)
+    total = ensemble.margin(matrix)
+    assert np.allclose(mean.margin(matrix), ensemble.base + (total - ensemble.base) / 6)
+
+
+def test_dart_shares_add_up_as_published():
+    # dropped rounds and the new one together weigh what the dropped ones did, at a small rate
+    for k in (1, 2, 5):
+        new, old = Dart(normalize="tree").shares(k, 0.1)
+        assert np.isclose(new * (k + 0.1), 1.0)
+        assert np.isclose(old, k * new)
+        new, old = Dart(normalize="lightgbm").shares(k, 0.1)
+        assert np.isclose(new + old, 1.0)
+
+
+def test_dart_drops_whole_rounds_within_its_limits():
+    weights = np.ones(60)
+    limited = Dart(rate_drop=0.9, skip_drop=0.0, max_drop=4)
+    for m in range(20):
+        dropped = dropped_trees(limited, weights, 3, seed=0, m=m)
+        rounds = {t // 3 for t in dropped}
+        assert len(dropped) == 3 * len(rounds) <= 12
+    never = Dart(rate_drop=0.9, skip_drop=1.0)
+    assert dropped_trees(never, weights, 3, seed=0, m=1) == []
+    one = Dart(rate_drop=0.0, skip_drop=0.0, one_drop=True)
+    assert len(dropped_trees(one, weights, 3, seed=0, m=1)) == 3
+
+
+def test_a_part_of_the_rounds_is_a_model_of_its_own():
+    _, ensemble, matrix = boosted({})
+    first, last = ensemble.rounds(0, 5), ensemble.rounds(5, None)
+    together = first.margin(matrix) + last.margin(matrix) - ensemble.base
+    assert np.allclose(together, ensemble.margin(matrix))
+    assert first.leaves(matrix).shape == (400, 5)

@@ -1,0 +1,263 @@
+"""Trees of second order on codes: engine against the textbook, and the same bits on any threads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from arboretum.boosting.newton import Grower
+from arboretum.engine.boost_scan import Features, Rules
+from arboretum.textbook.lightgbm import LGBMSettings, grow_lgbm
+
+NO_LIMIT = 1 << 30
+
+
+def rules(**changes) -> Rules:
+    settings = {
+        "l1": 0.0,
+        "l2": 0.0,
+        "max_delta_step": 0.0,
+        "path_smooth": 0.0,
+        "min_gain": 0.0,
+        "reach_gain": False,
+        "min_weight": 1e-3,
+        "min_rows": 1.0,
+        "cat_l2": 10.0,
+        "cat_smooth": 10.0,
+        "cat_min_rows": 10.0,
+        "max_cat_threshold": 32,
+        "max_onehot": 3,
+        "min_group": 100.0,
+        "max_depth": NO_LIMIT,
+        "max_leaves": 31,
+        "depth_first": False,
+        "level_columns": 0,
+        "node_columns": 0,
+    }
+    return Rules(**(settings | changes))
+
+
+def table(rng, n, f, values, missing=0.0, dtype=np.uint8):
+    """Return small whole numbers, some missing, and their codes."""
+    X = rng.integers(0, values, (n, f)).astype(float)
+    X[rng.random((n, f)) < missing] = np.nan
+    codes = np.where(np.isnan(X), np.iinfo(dtype).max, np.nan_to_num(X)).astype(dtype)
+    return X, np.ascontiguousarray(codes.T)
+
+
+def features(f, values, categories=(), monotone=()):
+    return Features(
+        storage=np.arange(f, dtype=np.int32),
+        offset=np.zeros(f, np.int32),
+        n_bins=np.full(f, values, np.int32),
+        default_bin=np.full(f, -1, np.int32),
+        is_category=np.isin(np.arange(f), categories),
+        monotone=np.array(monotone, np.int8),
+    )
+
+
+def gradients(rng, n):
+    """Return derivatives that the small whole numbers of histograms hold exactly."""
+    return (rng.integers(-64, 65, n) / 16).astype(np.float32), np.ones(n, np.float32)
+
+
+def shape_of(grown, node=0):
+    """Return a tree as nested tuples (feature, bin or members, missing side, count, children)."""
+    child = grown.first_child[node]
+    if child < 0:
+        return (int(grown.count[node]), round(float(grown.value[node]), 9))
+    if grown.by_set[node]:
+        bits = "".join(f"{w:032b}"[::-1] for w in grown.members[node])
+        asked = tuple(b for b, bit in enumerate(bits) if bit == "1")
+        side = False
+    else:
+        asked, side = int(grown.bin[node]), bool(grown.missing_left[node])
+    return (
+        int(grown.feature[node]), asked, side, shape_of(grown, child), shape_of(grown, child + 1)
+    )  # fmt: skip
+
+
+def textbook_shape(node, X, rows):
+    if node.is_leaf:
+        return (len(rows), round(float(node.output), 9))
+    split = node.chosen
+    x = X[rows, split.feature]
+    left = split.left(x)
+    if split.kind == "number":
+        present = np.unique(x[~np.isnan(x)])
+        below = present[present <= split.cut]
+        asked, side = int(below[-1]) if len(below) else -1, split.default == "left"
+        if not np.isnan(x).any():
+            side = 2 * left.sum() >= len(rows)
+    else:
+        asked, side = tuple(int(c) for c in sorted(split.categories)), False
+    return (
+        split.feature, asked, side,
+        textbook_shape(node.left, X, rows[left]), textbook_shape(node.right, X, rows[~left]),
+    )  # fmt: skip
+
+
+CASES = {
+    "plain": {},
+    "l2": {"reg_lambda": 1.0},
+    "l1": {"reg_alpha": 2.0, "reg_lambda": 0.5},
+    "rows": {"min_child_samples": 20},
+    "gain": {"min_split_gain": 3.0},
+    "smooth": {"path_smooth": 5.0},
+    "depth": {"max_depth": 3},
+    "leaves": {"num_leaves": 4},
+}
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+@pytest.mark.parametrize("case", CASES)
+def test_trees_are_those_of_the_textbook(case, missing):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X, codes = table(rng, 300, 4, 9, missing)
+        g, h = gradients(rng, 300)
+        changes = {"min_child_samples": 1, "num_leaves": 12} | CASES[case]
+        book = grow_lgbm(X, g, h, LGBMSettings(**changes))
+        depth = changes.get("max_depth", -1)
+        how = rules(
+            l1=changes.get("reg_alpha", 0.0),
+            l2=changes.get("reg_lambda", 0.0),
+            min_rows=float(changes["min_child_samples"]),
+            min_gain=changes.get("min_split_gain", 0.0),
+            path_smooth=changes.get("path_smooth", 0.0),
+            max_depth=depth if depth > 0 else NO_LIMIT,
+            max_leaves=changes["num_leaves"],
+        )
+        grown = Grower(codes, features(4, 9), how).grow(g, h, key=seed)
+        assert shape_of(grown) == textbook_shape(book, X, np.arange(300)), seed
+
+
+@pytest.mark.parametrize("few", [True, False])
+def test_categories_are_those_of_the_textbook(few):
+    values = 3 if few else 14
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X, codes = table(rng, 900, 3, values, 0.1)
+        g, h = gradients(rng, 900)
+        settings = LGBMSettings(
+            min_child_samples=5, num_leaves=6, min_data_per_group=20, cat_smooth=5.0
+        )
+        book = grow_lgbm(X, g, h, settings, categorical=(0, 2))
+        how = rules(
+            min_rows=5.0, max_leaves=6, min_group=20.0, cat_smooth=5.0, cat_min_rows=5.0
+        )
+        grown = Grower(codes, features(3, values, (0, 2)), how).grow(g, h, key=seed)
+        assert shape_of(grown) == textbook_shape(book, X, np.arange(900)), seed
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+def test_threads_and_widths_make_the_same_tree(dtype):
+    rng = np.random.default_rng(0)
+    n = 90_000  # more than one thread's share
+    codes = rng.integers(0, 40, (11, n)).astype(dtype)
+    g = rng.normal(size=n).astype(np.float32)
+    h = rng.random(n).astype(np.float32)
+    how = rules(max_leaves=20, min_rows=20.0, node_columns=6)
+    grown = [Grower(codes, features(11, 40), how, jobs).grow(g, h, key=7) for jobs in (1, 2, 3)]
+    for other in grown[1:]:
+        for name in ("first_child", "feature", "bin", "gain", "value", "cover", "count"):
+            assert np.array_equal(getattr(other, name), getattr(grown[0], name)), name
+
+
+def test_the_width_of_codes_changes_nothing():
+    rng = np.random.default_rng(1)
+    narrow = rng.integers(0, 40, (5, 2_000)).astype(np.uint8)
+    g, h = gradients(rng, 2_000)
+    how = rules(max_leaves=15)
+    one = Grower(narrow, features(5, 40), how).grow(g, h, key=1)
+    two = Grower(narrow.astype(np.uint16), features(5, 40), how).grow(g, h, key=1)
+    assert shape_of(one) == shape_of(two)
+
+
+def test_depth_first_fills_levels_before_it_goes_down():
+    rng = np.random.default_rng(2)
+    _, codes = table(rng, 500, 4, 30)
+    g, h = gradients(rng, 500)
+    how = rules(max_leaves=8, depth_first=True)
+    grown = Grower(codes, features(4, 30), how).grow(g, h, key=0)
+    depth = np.zeros(len(grown.first_child), int)
+    for node, child in enumerate(grown.first_child):
+        if child >= 0:
+            depth[child : child + 2] = depth[node] + 1
+    leaves = depth[grown.first_child < 0]
+    assert leaves.max() - leaves.min() <= 1
+
+
+def test_monotone_answers_follow_the_sign():
+    rng = np.random.default_rng(3)
+    X, codes = table(rng, 2_000, 3, 20)
+    g = (-(X[:, 0] + rng.normal(size=2_000) * 8)).astype(np.float32)
+    h = np.ones(2_000, np.float32)
+    how = rules(max_leaves=16)
+    grown = Grower(codes, features(3, 20, monotone=(1, 0, 0)), how).grow(g, h, key=0)
+    scores = np.zeros((20, 1))
+    for c in range(20):
+        codes_here = np.array([[c], [7], [7]], np.uint8)
+        other = Grower(codes_here, features(3, 20, monotone=(1, 0, 0)), how)
+        other.walk_to(scores[c : c + 1], 0, grown, grown.value)
+    assert (np.diff(scores[:, 0]) >= 0).all()
+    assert np.ptp(scores) > 0
+
+
+def test_groups_keep_features_apart():
+    rng = np.random.default_rng(4)
+    _, codes = table(rng, 3_000, 4, 16)
+    g, h = gradients(rng, 3_000)
+    groups = np.array([[1], [1], [2], [2]], np.uint64)
+    how = rules(max_leaves=24)
+    grown = Grower(codes, features(4, 16), how, groups=groups).grow(g, h, key=0)
+
+    def paths(node, seen):
+        child = grown.first_child[node]
+        if child < 0:
+            assert seen <= {0, 1} or seen <= {2, 3}, seen
+            return
+        for side in range(2):
+            paths(child + side, seen | {int(grown.feature[node])})
+
+    paths(0, set())
+
+
+def test_rows_left_out_reach_the_leaf_of_their_codes():
+    rng = np.random.default_rng(5)
+    _, codes = table(rng, 1_000, 3, 25, 0.1)
+    g, h = gradients(rng, 1_000)
+    grower = Grower(codes, features(3, 25), rules(max_leaves=10))
+    grown = grower.grow(g, h, key=0)
+    one, two = np.zeros((1_000, 1)), np.zeros((1_000, 1))
+    grower.add_to(one, 0, grown, grown.value)
+    grower.walk_to(two, 0, grown, grown.value)
+    assert np.array_equal(one, two)
+
+
+def test_bundled_columns_are_asked_as_if_they_stood_alone():
+    rng = np.random.default_rng(6)
+    n = 2_000
+    which, level = rng.integers(0, 4, n), rng.integers(1, 6, n)
+    X = np.zeros((n, 3), int)
+    for f in range(3):
+        X[which == f, f] = level[which == f]
+    g, h = gradients(rng, n)
+    how = rules(max_leaves=12)
+    alone = Grower(np.ascontiguousarray(X.T).astype(np.uint8), features(3, 6), how).grow(g, h, key=0)
+    bundle = np.where(which < 3, 1 + 5 * which + level - 1, 0).astype(np.uint8)[None]
+    together = Features(
+        storage=np.zeros(3, np.int32),
+        offset=np.array([1, 6, 11], np.int32),
+        n_bins=np.full(3, 6, np.int32),
+        default_bin=np.zeros(3, np.int32),
+        is_category=np.zeros(3, bool),
+        monotone=np.empty(0, np.int8),
+    )
+    grower = Grower(bundle, together, how)
+    grown = grower.grow(g, h, key=0)
+    assert shape_of(grown) == shape_of(alone)
+    one, two = np.zeros((n, 1)), np.zeros((n, 1))
+    grower.add_to(one, 0, grown, grown.value)
+    grower.walk_to(two, 0, grown, grown.value)
+    assert np.array_equal(one, two)
