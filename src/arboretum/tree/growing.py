@@ -28,7 +28,7 @@ import numpy as np
 from arboretum.data.matrix import Matrix
 from arboretum.data.schema import Schema
 from arboretum.engine import parallel
-from arboretum.engine.columns import store_columns
+from arboretum.engine.columns import ColumnStore, store_columns
 from arboretum.engine.partition import move_rows, partition_lists
 from arboretum.engine.random import child_keys
 from arboretum.tree.criterion import Batch, Rules, Target, make_statistic
@@ -64,7 +64,12 @@ class Growth:
 
 
 def grow(
-    matrix: Matrix, schema: Schema, target: Target, rows: np.ndarray | None, how: Growth
+    matrix: Matrix,
+    schema: Schema,
+    target: Target,
+    rows: np.ndarray | None,
+    how: Growth,
+    store: ColumnStore | None = None,
 ) -> Tree:
     """Grow one tree.
 
@@ -78,8 +83,12 @@ def grow(
     rows : int array or None
         Which rows of the matrix they are; None for all.
     how : Growth
+    store : ColumnStore or None
+        The columns of these rows, made before; None makes them here. Growing reorders its lists unless the
+        tree is a stump: hand over a copy to use them again.
     """
-    nodes = _Grower(matrix, schema, target, rows, how).grow()  # the columns are given back here
+    # the columns are given back here
+    nodes = _Grower(matrix, schema, target, rows, how, store).grow()
     tree = nodes.to_tree(schema)
     # level by level the nodes are made in the order they are numbered
     return tree if how.max_leaf_nodes is None else number_levels(tree)
@@ -87,19 +96,26 @@ def grow(
 
 class _Grower:
     def __init__(
-        self, matrix: Matrix, schema: Schema, target: Target, rows: np.ndarray | None, how: Growth
+        self,
+        matrix: Matrix,
+        schema: Schema,
+        target: Target,
+        rows: np.ndarray | None,
+        how: Growth,
+        store: ColumnStore | None = None,
     ) -> None:
         self.how = how
         n, n_features = len(target.y), schema.n_features
         max_features = n_features if how.max_features is None else how.max_features
-        store = store_columns(
-            matrix,
-            schema.columns,
-            rows,
-            all_codes=how.random_splits or max_features < n_features,
-            max_bins=how.max_bins,
-            n_jobs=how.n_jobs,
-        )
+        if store is None:
+            store = store_columns(
+                matrix,
+                schema.columns,
+                rows,
+                all_codes=how.random_splits or max_features < n_features,
+                max_bins=how.max_bins,
+                n_jobs=how.n_jobs,
+            )
         signs = np.zeros(n_features, np.int8) if how.monotone is None else how.monotone
         rules = Rules(
             how.min_samples_leaf, how.min_weight_leaf, how.surrogates > 0, how.monotone is not None
