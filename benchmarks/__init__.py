@@ -3,6 +3,9 @@
     python -m benchmarks cart            the whole comparison
     python -m benchmarks c45             the same for C4.5
     python -m benchmarks forest          the same for forests, proximity and imputation
+    python -m benchmarks gbm             the same for gradient boosting
+    python -m benchmarks adaboost        AdaBoost
+    python -m benchmarks boosting        XGBoost's and LightGBM's ways; --phases: where the time goes
     python -m benchmarks cart --quick    small sizes, a minute or two
     python -m benchmarks cart --case iris predict
 
@@ -24,4 +27,7 @@ BENCHMARKS = {
     "cart": "benchmarks.cart",
     "c45": "benchmarks.c45",
     "forest": "benchmarks.forest",
+    "adaboost": "benchmarks.adaboost",
+    "gbm": "benchmarks.gbm",
+    "boosting": "benchmarks.boosting",
 }

@@ -1,4 +1,4 @@
-"""The command: ``python -m benchmarks cart [--quick] [--repeat 3] [--jobs 2] [--case NAME ...]``.
+"""The command: ``python -m benchmarks cart [gbm ...] [--quick] [--repeat 3] [--jobs 2] [--case NAME ...]``.
 
 An experiment that fails or lacks a package does not stop the others, and Ctrl-C reports what was
 measured so far. The exit code is 1 if anything failed; a missed goal is a result, not a failure.
@@ -39,11 +39,14 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks", description="Compare arboretum with its peers, side by side."
     )
-    parser.add_argument("benchmark", choices=sorted(BENCHMARKS))
+    parser.add_argument("benchmark", nargs="+", choices=sorted(BENCHMARKS))
     parser.add_argument("--quick", action="store_true", help="small sizes, for a first look")
     parser.add_argument("--repeat", type=_positive, default=3, help="timed rounds (default 3)")
     parser.add_argument("--jobs", type=_positive, default=2, help="our threads (default 2)")
     parser.add_argument("--case", nargs="+", metavar="NAME", help="only these experiments")
+    parser.add_argument(
+        "--phases", action="store_true", help="where the time of our own fit goes (boosting only)"
+    )
     parser.add_argument(
         "--out", type=Path, default=_RESULTS, help="where JSON and pictures go (benchmarks/results)"
     )
@@ -88,21 +91,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a benchmark, print its tables, write JSON and pictures; return the exit code."""
     parser = _parser()
     asked = parser.parse_args(arguments)
-    every = import_module(BENCHMARKS[asked.benchmark]).experiments(asked.jobs)
-    chosen = _chosen(parser, every, asked.case)
     console = Console()
     if not console.is_terminal:
         console = Console(width=_LEAST_WIDTH)
+    if asked.phases:
+        if asked.benchmark != ["boosting"]:
+            parser.error("--phases is told of boosting only, not of " + ", ".join(asked.benchmark))
+        from benchmarks.boosting_phases import print_phases
+
+        print_phases(console, quick=asked.quick, jobs=asked.jobs)
+        return 0
+    modules = {name: import_module(BENCHMARKS[name]) for name in dict.fromkeys(asked.benchmark)}
+    every = {name: module.experiments(asked.jobs) for name, module in modules.items()}
+    _chosen(parser, {case: e for cases in every.values() for case, e in cases.items()}, asked.case)
+    failed = [_run_one(name, cases, asked, console) for name, cases in every.items()]
+    return 1 if any(failed) else 0
+
+
+def _run_one(
+    name: str, every: Mapping[str, Any], asked: argparse.Namespace, console: Console
+) -> bool:
+    """Run one benchmark; return whether anything failed."""
+    chosen = {case: e for case, e in every.items() if asked.case is None or case in asked.case}
+    if not chosen:
+        return False
     options = Options(quick=asked.quick, repeat=asked.repeat, jobs=asked.jobs)
-    report = run(Report(asked.benchmark, options, facts()), chosen, console)
+    report = run(Report(name, options, facts()), chosen, console)
     print_report(report, console)
     asked.out.mkdir(parents=True, exist_ok=True)
     # A quick or partial run must not overwrite the results of a whole one.
-    stem = asked.benchmark + "-part" * (asked.case is not None) + "-quick" * asked.quick
+    stem = name + "-part" * (asked.case is not None) + "-quick" * asked.quick
     write_json(report, asked.out / f"{stem}.json")
     names = [f"{stem}.json", *(path.name for path in write_plots(report, asked.out, stem))]
     console.print(f"wrote {', '.join(names)}")
-    return 1 if report.failed else 0
+    return bool(report.failed)
 
 
 if __name__ == "__main__":

@@ -143,9 +143,7 @@ def test_categories_are_those_of_the_textbook(few):
             min_child_samples=5, num_leaves=6, min_data_per_group=20, cat_smooth=5.0
         )
         book = grow_lgbm(X, g, h, settings, categorical=(0, 2))
-        how = rules(
-            min_rows=5.0, max_leaves=6, min_group=20.0, cat_smooth=5.0, cat_min_rows=5.0
-        )
+        how = rules(min_rows=5.0, max_leaves=6, min_group=20.0, cat_smooth=5.0, cat_min_rows=5.0)
         grown = Grower(codes, features(3, values, (0, 2)), how).grow(g, h, key=seed)
         assert shape_of(grown) == textbook_shape(book, X, np.arange(900)), seed
 
@@ -244,7 +242,9 @@ def test_bundled_columns_are_asked_as_if_they_stood_alone():
         X[which == f, f] = level[which == f]
     g, h = gradients(rng, n)
     how = rules(max_leaves=12)
-    alone = Grower(np.ascontiguousarray(X.T).astype(np.uint8), features(3, 6), how).grow(g, h, key=0)
+    alone = Grower(np.ascontiguousarray(X.T).astype(np.uint8), features(3, 6), how).grow(
+        g, h, key=0
+    )
     bundle = np.where(which < 3, 1 + 5 * which + level - 1, 0).astype(np.uint8)[None]
     together = Features(
         storage=np.zeros(3, np.int32),

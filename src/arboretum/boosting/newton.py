@@ -210,7 +210,7 @@ class Grower:
             len(g),
         )
         found = most.max(axis=0).view(np.float32).astype(np.float64)
-        if not np.all(found < np.inf):
+        if not np.all((found >= 0.0) & (found < np.inf)):  # a negative h has the largest bits
             raise DataError("derivatives must be finite, and second ones not negative")
         return found * factor
 

@@ -156,6 +156,18 @@ def _train(  # one parameter per option: typer reads the signature
     jobs: Annotated[
         int | None, typer.Option(help="Threads; -1 and the default use all cores.")
     ] = None,
+    early_stopping: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="ROUNDS",
+            help="Stop boosting when the held-out rows have not gained for so many rounds.",
+        ),
+    ] = None,
+    curve: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw the learning curve of a booster (png, svg, pdf)."),
+    ] = None,
 ) -> None:
     """Learn a model from a data file."""
     from arboretum.cli.train import Training, train
@@ -177,6 +189,8 @@ def _train(  # one parameter per option: typer reads the signature
             categorical=tuple(categorical or ()),
             seed=seed,
             jobs=jobs,
+            early_stopping=early_stopping,
+            curve=curve,
         )
     )
 

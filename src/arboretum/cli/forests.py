@@ -23,12 +23,14 @@ def trees_of(model: Any) -> list[Any]:
     """Return the trees of a forest; empty for a bag of other estimators."""
     if hasattr(model, "trees_"):
         return list(model.trees_)
+    if hasattr(model, "final_estimator_"):  # the models of a stack are of different kinds
+        return []
     return [e.tree_ for e in model.estimators_ if hasattr(e, "tree_")]
 
 
 def rows_of(model: Any) -> int:
     """Return how many rows a forest was trained on."""
-    return int(model._n_rows if hasattr(model, "trees_") else model._bags.n_rows)
+    return int(model._bags.n_rows if hasattr(model, "_bags") else model._n_rows)
 
 
 def forest_size(model: Any) -> str:
@@ -41,6 +43,9 @@ def forest_size(model: Any) -> str:
     >>> forest_size(forest.fit([[1], [2], [3], [4]], [0, 0, 1, 1]))
     '5 trees of 2 leaves, depth up to 1'
     """
+    if hasattr(model, "final_estimator_"):
+        names = ", ".join(type(member).__name__ for member in model.estimators_)
+        return f"{names}, and {type(model.final_estimator_).__name__} on their answers"
     trees = trees_of(model)
     if not trees:
         what = type(model.estimators_[0]).__name__
@@ -68,13 +73,20 @@ def describe_forest(model: Any, shares: list[float] | None) -> str:
 def one_tree(model: Any, number: int) -> Any:
     """Return one tree of a forest as a model of its own."""
     if not trees_of(model):
-        raise UsageError(f"a bag of {type(model.estimators_[0]).__name__} has no trees to show")
+        what = type(model.estimators_[0]).__name__
+        whose = "a stack" if hasattr(model, "final_estimator_") else f"a bag of {what}"
+        raise UsageError(f"{whose} has no trees to show")
     if number >= len(model):
         raise UsageError(f"--tree {number}: there are trees 0 to {len(model) - 1}")
     if hasattr(model, "estimators_"):
-        return model.estimators_[number]
+        members = model.estimators_  # boosting of several classes has a line of trees per round
+        return members.ravel()[number] if hasattr(members, "ravel") else members[number]
     from arboretum import CARTClassifier, CARTRegressor
 
+    if hasattr(
+        model, "ensemble_"
+    ):  # a booster's trees answer margins, whatever it tells in the end
+        return _margin_tree(model, number)
     kind: Any = CARTClassifier if hasattr(model, "classes_") else CARTRegressor
     tree = kind(criterion=model.criterion, unseen=model.unseen)
     tree.tree_, tree.schema_ = model.trees_[number], model.schema_
@@ -83,4 +95,14 @@ def one_tree(model: Any, number: int) -> Any:
             setattr(tree, name, getattr(model, name))
     if hasattr(model, "_one_output"):
         tree._one_output = model._one_output
+    return tree
+
+
+def _margin_tree(model: Any, number: int) -> Any:
+    from arboretum.tree.cart import CARTRegressor
+
+    tree = CARTRegressor()
+    tree.tree_, tree.schema_ = model.trees_[number], model.schema_
+    tree.n_outputs_, tree._one_output = 1, True
+    tree.n_features_in_ = model.n_features_in_
     return tree

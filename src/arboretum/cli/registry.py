@@ -13,4 +13,9 @@ MODELS: dict[str, tuple[str | None, str | None]] = {
     "rf": ("RandomForestClassifier", "RandomForestRegressor"),
     "extratrees": ("ExtraTreesClassifier", "ExtraTreesRegressor"),
     "bagging": ("BaggingClassifier", "BaggingRegressor"),
+    "gbm": ("GradientBoostingClassifier", "GradientBoostingRegressor"),
+    "adaboost": ("AdaBoostClassifier", "AdaBoostRegressor"),
+    "stack": ("StackingClassifier", "StackingRegressor"),
+    "xgb": ("XGBClassifier", "XGBRegressor"),
+    "lgbm": ("LGBMClassifier", "LGBMRegressor"),
 }

@@ -8,6 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from arboretum.cli.boosters import (
+    check_watching,
+    describe_rounds,
+    draw_curve,
+    fit_watched,
+    is_watched,
+)
 from arboretum.cli.files import Data, check_output, pick, read_data
 from arboretum.cli.guard import UsageError
 from arboretum.cli.models import check_model, choose_task, find_estimator, parse_settings
@@ -39,23 +46,29 @@ class Training:
     categorical: tuple[str, ...] = ()
     seed: int | None = None
     jobs: int | None = None
+    early_stopping: int | None = None
+    curve: Path | None = None
 
 
 def train(options: Training) -> None:
     """Run the command."""
     _check_options(options)
     output = check_output(options.output)
+    if options.curve is not None:
+        check_output(options.curve)
     data = read_data(options.data)
     task, reason = choose_task(data.column(options.target, "the target"), options.task)
     for name in options.categorical:
         data.column(name, "--categorical")
     model = _make_model(options, task)
+    judged = options.valid is not None or options.test_size is not None
+    check_watching(model, options.early_stopping, options.curve, held_out=judged)
     problem = Problem.of(data, task, options.target, options.weight, options.drop)
     problem, held_out = _hold_out(options, model, problem)
     what = f"training {type(model).__name__} on {plural(problem.n_rows, 'row')}"
     with spinner(f"{what} (the first time compiles the engine, some seconds)"):
         start = time.perf_counter()
-        _fit(options, model, problem)
+        _fit(options, model, problem, held_out)
         seconds = time.perf_counter() - start
     pruning = _describe_pruning(model)
     _save(options, model, {"target": options.target, "task": task, **pruning}, output)
@@ -68,10 +81,13 @@ def train(options: Training) -> None:
             ("model", describe_parameters(model)),
             ("size", describe_size(model)),
             *pruning.items(),
+            *describe_rounds(model).items(),
             ("time", f"{seconds:.2f} s"),
             ("saved", f"{output} ({file_size(output.stat().st_size)})"),
         ]
     )
+    if options.curve is not None:
+        draw_curve(model, options.curve)
     if held_out is not None:
         origin = "held out" if options.valid is None else f"of {options.valid}"
         scores = score(model, held_out.features, held_out.y, held_out.weight)
@@ -152,7 +168,10 @@ def _hold_out(options: Training, model: Any, problem: Problem) -> tuple[Problem,
 
 
 # --------------------------------------------------------------------------- training
-def _fit(options: Training, model: Any, problem: Problem) -> None:
+def _fit(options: Training, model: Any, problem: Problem, held_out: Problem | None) -> None:
+    if held_out is not None and is_watched(model):
+        fit_watched(model, problem, held_out)
+        return
     X = problem.features.table
     if options.prune_cv:
         cv = folds(problem, options.seed or 0)

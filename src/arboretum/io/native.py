@@ -45,6 +45,21 @@ REGISTRY = {
     "BaggingClassifier": "arboretum.forest.bagging",
     "BaggingRegressor": "arboretum.forest.bagging",
     "C45Rules": "arboretum.c45.rules",
+    "GradientBoostingClassifier": "arboretum.boosting.gradient_boosting",
+    "GradientBoostingRegressor": "arboretum.boosting.gradient_boosting",
+    "AdaBoostClassifier": "arboretum.boosting.adaboost",
+    "AdaBoostRegressor": "arboretum.boosting.adaboost_regressor",
+    "CoordinateBoostingClassifier": "arboretum.boosting.coordinate",
+    "StackingClassifier": "arboretum.stacking",
+    "StackingRegressor": "arboretum.stacking",
+    "VotingClassifier": "arboretum.stacking",
+    "VotingRegressor": "arboretum.stacking",
+    "XGBClassifier": "arboretum.boosting.xgb",
+    "XGBRegressor": "arboretum.boosting.xgb",
+    "XGBRanker": "arboretum.boosting.xgb",
+    "LGBMClassifier": "arboretum.boosting.lgbm",
+    "LGBMRegressor": "arboretum.boosting.lgbm",
+    "LGBMRanker": "arboretum.boosting.lgbm",
 }
 
 _KEYS = {"format", "arboretum", "model", "parameters", "schema", "state"}
@@ -184,39 +199,73 @@ def _build(document: dict[str, Any]) -> Any:
         ) from error
 
 
-# An ensemble's parameter `estimator` is itself an estimator: its class and its parameters are written.
+# Parameters of an ensemble may be estimators: of one its class and its parameters are written, of a list
+# of them each, with its name if it has one.
+_ESTIMATORS = ("estimator", "estimators", "final_estimator")
+
+
 def _encode_parameters(model: Any) -> dict[str, Any]:
     name = type(model).__name__
     plain = {}
     for key, value in model.get_params(deep=False).items():
         where = f"parameter {key!r} of {name}"
-        if key != "estimator" or value is None:
+        if key in _ESTIMATORS and isinstance(value, list):
+            plain[key] = {"list": [_encode_item(item, where) for item in value]}
+        elif key in _ESTIMATORS and not (value is None or isinstance(value, str)):
+            plain[key] = _encode_estimator(value, where)
+        else:
             plain[key] = encode(value, where)
-            continue
-        inner = type(value).__name__
-        if inner not in REGISTRY or _find(inner) is not type(value):
-            raise ParameterError(
-                f"{where} is a {inner}, which is not an estimator of arboretum, so it cannot be "
-                "saved natively: keep the model with joblib"
-            )
-        plain[key] = {"model": inner, "parameters": _encode_parameters(value)}
     return plain
+
+
+def _encode_item(item: Any, where: str) -> Any:
+    """Write an estimator of a list, or a pair of a name and an estimator (or "drop")."""
+    if not isinstance(item, tuple | list):
+        return _encode_estimator(item, where)
+    name, value = item
+    kept = encode(value, where) if isinstance(value, str) else _encode_estimator(value, where)
+    return {"name": encode(name, where), "estimator": kept}
+
+
+def _encode_estimator(value: Any, where: str) -> dict[str, Any]:
+    inner = type(value).__name__
+    if inner not in REGISTRY or _find(inner) is not type(value):
+        raise ParameterError(
+            f"{where} is a {inner}, which is not an estimator of arboretum, so it cannot be saved "
+            "natively: keep the model with joblib"
+        )
+    return {"model": inner, "parameters": _encode_parameters(value)}
 
 
 def _decode_parameters(written: Any) -> dict[str, Any]:
     if not isinstance(written, dict):
         raise ModelFileError("its parameters are not a dictionary: it is damaged")
-    inner = written.get("estimator")
-    if not isinstance(inner, dict):
-        parameters = decode(written)
-        if not isinstance(parameters, dict):
-            raise ModelFileError("its parameters are not a dictionary: it is damaged")
-        return parameters
-    if inner.keys() != {"model", "parameters"} or inner["model"] not in REGISTRY:
-        raise ModelFileError(f"its estimator is of an unknown kind, {short_repr(inner)}")
-    parameters = _decode_parameters({k: v for k, v in written.items() if k != "estimator"})
-    estimator = _find(inner["model"])(**_decode_parameters(inner["parameters"]))
-    return {**parameters, "estimator": estimator}
+    ours = {key: written[key] for key in _ESTIMATORS if isinstance(written.get(key), dict)}
+    parameters = decode({key: value for key, value in written.items() if key not in ours})
+    if not isinstance(parameters, dict):
+        raise ModelFileError("its parameters are not a dictionary: it is damaged")
+    for key, value in ours.items():
+        if value.keys() == {"list"} and isinstance(value["list"], list):
+            parameters[key] = [_decode_item(item) for item in value["list"]]
+        else:
+            parameters[key] = _decode_estimator(value)
+    return parameters
+
+
+def _decode_item(item: Any) -> Any:
+    if not isinstance(item, dict) or item.keys() != {"name", "estimator"}:
+        return _decode_estimator(item)
+    name, value = decode(item["name"]), item["estimator"]
+    if not isinstance(name, str):
+        raise ModelFileError(f"an estimator of its has no name but {short_repr(name)}")
+    return name, value if isinstance(value, str) else _decode_estimator(value)
+
+
+def _decode_estimator(written: Any) -> Any:
+    good = isinstance(written, dict) and written.keys() == {"model", "parameters"}
+    if not good or not isinstance(written["model"], str) or written["model"] not in REGISTRY:
+        raise ModelFileError(f"its estimator is of an unknown kind, {short_repr(written)}")
+    return _find(written["model"])(**_decode_parameters(written["parameters"]))
 
 
 def _check_format(document: dict[str, Any]) -> None:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["leaves_of", "paths_of", "proba_of", "run_blocks", "walk_block", "walk_sum"]
 
 _BLOCK_VALUES = 1 << 18  # values of a block: two megabytes
+_SHARED_VALUES = 1 << 15  # so few are not worth a second thread
+_LEAST_BLOCKS = 8
 
 
 def _is_plain(tree: Tree) -> bool:
@@ -190,7 +192,10 @@ def run_blocks(go: Callable[[int, int, np.ndarray], None], matrix: Matrix, n_job
     from arboretum.engine.jit import writable
 
     n = matrix.n_rows
-    step = max(64, _BLOCK_VALUES // max(matrix.n_columns, 1) // 8 * 8)
+    width = max(matrix.n_columns, 1)
+    step = max(64, _BLOCK_VALUES // width)
+    if n * width > _SHARED_VALUES:  # enough for every thread; the same blocks for any n_jobs
+        step = min(step, -(-n // _LEAST_BLOCKS))
     blocks = [(lo, min(lo + step, n)) for lo in range(0, n, step)]
 
     def work(block: tuple[int, int]) -> None:

@@ -1,0 +1,325 @@
+"""AdaBoost for classes (Freund and Schapire 1997; SAMME: Zhu, Zou, Rosset and Hastie 2009).
+
+Learn, look at the mistakes, give them more weight, learn again; the learners vote, the better the more say
+they have. The theory is part of the model: `margins`, `training_error_bound`, `margin_bound`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from arboretum import parameters as p
+from arboretum.boosting import rounds, theory, weak
+from arboretum.boosting.ada_estimator import ADA_RULES, ADA_TEXT, AdaBoost
+from arboretum.data.schema import Schema
+from arboretum.data.target import encode_classes
+from arboretum.errors import DataError, ModelFileError, ParameterError
+from arboretum.tree.cart import CARTClassifier
+
+__all__ = ["AdaBoostClassifier"]
+
+_VOTES = {
+    "discrete": rounds.discrete_votes,
+    "SAMME": rounds.samme_votes,
+    "SAMME.R": rounds.samme_r_votes,
+}
+
+
+class AdaBoostClassifier(ClassifierMixin, AdaBoost):
+    __doc__ = (
+        """Weak classifiers, each trained on the mistakes of those before it, and their weighted vote.
+"""
+        + ADA_TEXT.format(
+            base="a stump, `CARTClassifier(max_depth=1)`",
+            first="""
+    algorithm : {"SAMME", "discrete", "SAMME.R"}, default="SAMME"
+        "discrete" is for two classes, with a say of ½ ln((1-e)/e). "SAMME" is for any number and has
+        ln((1-e)/e) + ln(K-1), which is twice that for two classes: the same weights and the same answers.
+        In "SAMME.R" class shares vote; it needs learners with `predict_proba`.""",
+            error="Weighted error",
+            attributes="""
+    edges_, normalisers_ : float arrays
+        γ = ½ - error and Z of every round; not with "SAMME.R".
+    classes_ : array
+        The class labels, sorted.
+    n_classes_ : int""",
+        )
+        + """
+    Notes
+    -----
+    A learner no better than chance is discarded and ends the boosting, with a warning; it is an error if
+    it is the first. A perfect one is kept with a say of 1 and ends it too.
+
+    `decision_function` is Σ β h(x) for "discrete"; for the others it is the mean vote, as scikit-learn's:
+    from -2 to 2 for two classes, of shape (rows, K) for more.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = AdaBoostClassifier(n_estimators=30).fit(X, y)
+    >>> errors = 1 - np.array(list(model.staged_score(X, y)))
+    >>> bool((errors <= model.training_error_bound()).all()), round(float(errors[-1]), 3)
+    (True, 0.002)
+    """
+    )
+
+    _rules: ClassVar = {**ADA_RULES, "algorithm": p.one_of("discrete", "SAMME", "SAMME.R")}
+    _tree: ClassVar = CARTClassifier
+    _depth: ClassVar = 1
+    _classifies: ClassVar = True
+    _chance_text: ClassVar = "no better than chance on the rows as they are weighted now"
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_estimators: int = 50,
+        learning_rate: float = 1.0,
+        algorithm: str = "SAMME",
+        sampling: str = "reweight",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.algorithm = algorithm
+        self.sampling = sampling
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    # ------------------------------------------------------------------ fitting
+    def _check_base(self, base: Any) -> None:
+        super()._check_base(base)
+        if self.algorithm == "SAMME.R" and not hasattr(base, "predict_proba"):
+            raise ParameterError(
+                f"algorithm='SAMME.R' lets class shares vote, and {type(base).__name__} has no "
+                "predict_proba: use algorithm='SAMME'"
+            )
+
+    def _learn_target(self, y: Any, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+        name = type(self).__name__
+        classes, codes, _ = encode_classes(y, n_rows=n_rows, estimator_name=name)
+        if len(classes) > 1:
+            raise DataError(f"y has {len(classes)} columns: {name} predicts one class")
+        if self.algorithm == "discrete" and len(classes[0]) > 2:
+            raise ParameterError(
+                f"algorithm='discrete' is for two classes, y has {len(classes[0])}: use 'SAMME'"
+            )
+        self._take_classes(classes[0])
+        return codes[:, 0], classes[0][codes[:, 0]]
+
+    def _take_classes(self, classes: np.ndarray) -> None:
+        self.classes_, self.n_classes_ = classes, len(classes)
+
+    def _judge(self, w: np.ndarray, answers: np.ndarray, y: np.ndarray) -> rounds.Round | None:
+        rate = float(self.learning_rate)
+        if self.algorithm == "SAMME.R":
+            return rounds.judge_shares(w, answers, y, rate)
+        return rounds.judge_classes(w, answers != y, self.algorithm, self.n_classes_, rate)
+
+    def _judge_first(self, w: np.ndarray, answers: np.ndarray, y: np.ndarray) -> rounds.Round:
+        error = float(w[answers != y].sum())
+        chance = rounds.chance_of(self.algorithm, self.n_classes_)
+        raise DataError(
+            f"the first learner, a {type(self._base()).__name__}, has a weighted error of {error:.4g}; a "
+            f"guess has {chance:.4g}: there is nothing to boost, try another estimator"
+        )
+
+    # ------------------------------------------------------------------ answers of members
+    def _read_nodes(self, value: np.ndarray) -> np.ndarray:
+        """Return the answers of a tree's nodes: class codes, or shares."""
+        if self.algorithm == "SAMME.R":
+            return value[:, 0]
+        return value[:, 0].argmax(axis=1).astype(np.int32)  # as y: comparing is twice as fast
+
+    def _read(self, member: Any, X: Any) -> np.ndarray:
+        read = weak.shares_of if self.algorithm == "SAMME.R" else weak.places_of
+        return read(member, X, self.classes_)
+
+    def _votes(self, answers: np.ndarray) -> np.ndarray:
+        return _VOTES[self.algorithm](answers, self.n_classes_)
+
+    # ------------------------------------------------------------------ predicting
+    def _sum(self, X: Any) -> np.ndarray:
+        """Return the sum of all votes by say, (rows, classes), or (rows, 1) for "discrete"."""
+        from sklearn.utils.validation import check_is_fitted
+
+        from arboretum.engine.walk import is_complete
+        from arboretum.tree.walking import run_blocks, walk_sum
+
+        check_is_fitted(self, "estimators_")
+        trees = self._trees()
+        if trees is None:
+            *_, total = self._staged_sums(X)
+            return total
+        matrix = self._encode(X)
+        says = self.estimator_weights_.tolist()
+        votes = [
+            np.ascontiguousarray(say * self._votes(self._read_nodes(tree.value)))
+            for tree, say in zip(trees, says, strict=True)
+        ]
+        total = np.zeros((matrix.n_rows, votes[0].shape[1]))
+
+        def go(lo: int, hi: int, block: np.ndarray) -> None:
+            complete = is_complete(block)
+            for tree, vote in zip(trees, votes, strict=True):
+                walk_sum(tree, vote, block, complete, total[lo:hi])
+
+        run_blocks(go, matrix, self._threads())
+        return total
+
+    def _staged_sums(self, X: Any) -> Iterator[np.ndarray]:
+        total: Any = 0.0
+        for answers, say in zip(self._answers(X), self.estimator_weights_.tolist(), strict=True):
+            total = total + say * self._votes(answers)
+            yield total
+
+    def _decide(self, total: np.ndarray, n_rounds: int) -> np.ndarray:
+        """Turn the sum of the votes of the first rounds into decisions."""
+        if self.algorithm == "discrete":
+            return total[:, 0]
+        mean = total / self.estimator_weights_[:n_rounds].sum()
+        return mean[:, 1] - mean[:, 0] if self.n_classes_ == 2 else mean
+
+    def _shares(self, decision: np.ndarray) -> np.ndarray:
+        if self.n_classes_ == 1:
+            return np.ones((len(decision), 1))
+        if self.algorithm == "discrete":
+            logits = np.column_stack([-decision, decision])
+        elif self.n_classes_ == 2:
+            logits = np.column_stack([-decision, decision]) / 2
+        else:
+            logits = decision / (self.n_classes_ - 1)
+        raised = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return raised / raised.sum(axis=1, keepdims=True)
+
+    def _labels(self, decision: np.ndarray) -> np.ndarray:
+        if self.n_classes_ == 1:
+            return np.repeat(self.classes_, len(decision))
+        if decision.ndim == 1:
+            return self.classes_[(decision > 0).astype(np.int64)]
+        return self.classes_[decision.argmax(axis=1)]
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return how the vote went; for two classes one number, positive for the second class."""
+        return self._decide(self._sum(X), len(self.estimators_))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class with the most say, the first in order between equals."""
+        return self._labels(self.decision_function(X))
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return probabilities: e^F / (e^F + e^-F) of Σ β h for "discrete", else softmax of the mean vote.
+
+        The second ones, scikit-learn's, rank rows well and stay close to 1/K.
+        """
+        return self._shares(self.decision_function(X))
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Return the logarithms of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield `decision_function` after each round."""
+        for k, total in enumerate(self._staged_sums(X)):
+            yield self._decide(total, k + 1)
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield `predict` after each round."""
+        for decision in self.staged_decision_function(X):
+            yield self._labels(decision)
+
+    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield `predict_proba` after each round."""
+        for decision in self.staged_decision_function(X):
+            yield self._shares(decision)
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """Yield the accuracy after each round."""
+        from sklearn.metrics import accuracy_score
+
+        for answer in self.staged_predict(X):
+            yield float(accuracy_score(y, answer, sample_weight=sample_weight))
+
+    # ------------------------------------------------------------------ theory
+    @property
+    def _betas(self) -> np.ndarray:
+        """Return β of every round: the say on the scale of labels -1 and 1."""
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self, "estimators_")
+        if self.algorithm == "SAMME.R":
+            raise ParameterError(
+                "the theory of margins is about learners that vote with their say; in SAMME.R class "
+                "shares vote: use algorithm='SAMME' or 'discrete'"
+            )
+        return self.estimator_weights_ / (1 if self.algorithm == "discrete" else 2)
+
+    @property
+    def edges_(self) -> np.ndarray:
+        """γ_t = ½ - e_t: how much better than a coin every learner is."""
+        self._betas  # noqa: B018 (SAMME.R has none)
+        return 0.5 - self.estimator_errors_
+
+    @property
+    def normalisers_(self) -> np.ndarray:
+        """Z_t: by how much every round shrinks the bound on the training error."""
+        return theory.normalisers(self.estimator_errors_, self._betas)
+
+    def margins(self, X: Any, y: Any) -> np.ndarray:
+        """Return every row's margin: the say for its class less the most for another, over all say.
+
+        It lies between -1 and 1, is positive where the answer is right, and tells how clearly.
+        """
+        *_, last = self.staged_margins(X, y)
+        return last
+
+    def staged_margins(self, X: Any, y: Any) -> Iterator[np.ndarray]:
+        """Yield `margins` after each round."""
+        self._betas  # noqa: B018
+        codes = theory.codes_among(y, self.classes_, type(self).__name__)
+        return theory.staged_margins(
+            self._answers(X), self.estimator_weights_, codes, self.n_classes_
+        )
+
+    def training_error_bound(self) -> np.ndarray:
+        """Return after each round what the weighted training error cannot exceed: Π Z_t."""
+        return theory.bounds_of(self.estimator_errors_, self._betas).product
+
+    def margin_bound(self, theta: Any) -> Any:
+        """Return what the share of training rows with a margin ≤ ``theta`` cannot exceed.
+
+        With the best say of two classes it is Π 2 √(e^(1-θ) (1-e)^(1+θ)). An array gives an array.
+        """
+        return theory.margin_bound(self.estimator_errors_, self._betas, theta)
+
+    # ------------------------------------------------------------------ keeping
+    def _get_fitted_state(self) -> dict[str, Any]:
+        return {**super()._get_fitted_state(), "classes": self.classes_}
+
+    @classmethod
+    def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
+        model = super()._from_fitted_state(parameters, schema, state)
+        classes = state["classes"]
+        if not isinstance(classes, np.ndarray) or classes.ndim != 1 or not len(classes):
+            raise ModelFileError("the classes are not a list of labels")
+        if model.algorithm == "discrete" and len(classes) > 2:
+            raise ModelFileError("a discrete AdaBoost has more than two classes")
+        for member in model.estimators_:
+            known = getattr(member, "classes_", None)
+            if not isinstance(known, np.ndarray) or not np.isin(known, classes).all():
+                raise ModelFileError("the estimators and the model disagree on the classes")
+            shared = type(member) is CARTClassifier and member.schema_ is schema
+            if shared and len(known) != len(classes):
+                raise ModelFileError("the trees and the model disagree on the number of classes")
+        model._take_classes(classes)
+        return model

@@ -1,0 +1,130 @@
+"""AdaBoost for numbers: AdaBoost.R2 (Drucker 1997).
+
+A prediction is more or less wrong: its deviation, divided by the largest of all rows, is the loss that a
+round goes by, and the answer is the median of the learners, weighted by their say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from arboretum import parameters as p
+from arboretum.boosting import rounds
+from arboretum.boosting.ada_estimator import ADA_RULES, ADA_TEXT, AdaBoost
+from arboretum.data.target import numbers
+from arboretum.errors import DataError
+from arboretum.tree import limits
+from arboretum.tree.cart import CARTRegressor
+
+__all__ = ["AdaBoostRegressor"]
+
+_BLOCK = 1 << 22  # answers sorted at a time
+
+
+class AdaBoostRegressor(RegressorMixin, AdaBoost):
+    __doc__ = (
+        """Weak regressors, each trained on what those before it predicted badly, and their median.
+"""
+        + ADA_TEXT.format(
+            base="`CARTRegressor(max_depth=3)`",
+            first="""
+    loss : {"linear", "square", "exponential"}, default="linear"
+        What a deviation d, as a share of the largest, costs: d, d² or 1 - e^(-d).""",
+            error="Weighted mean loss",
+            attributes="",
+        )
+        + """
+    Notes
+    -----
+    A learner with a mean loss of a half or more is discarded and ends the boosting, as `stop_` tells; the
+    first one is kept, with a warning: alone, it is the answer whatever its say. scikit-learn's estimator
+    always draws rows, as Drucker did: that is ``sampling="resample"``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> AdaBoostRegressor(n_estimators=20).fit(X, y).score(X, y) > 0.5
+    True
+    """
+    )
+
+    _rules: ClassVar = {**ADA_RULES, "loss": p.one_of(*rounds.R2_LOSSES)}
+    _tree: ClassVar = CARTRegressor
+    _depth: ClassVar = 3
+    _classifies: ClassVar = False
+    _chance_text: ClassVar = "on average half as wrong as on the worst row, or more"
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_estimators: int = 50,
+        learning_rate: float = 1.0,
+        loss: str = "linear",
+        sampling: str = "reweight",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.loss = loss
+        self.sampling = sampling
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _learn_target(self, y: Any, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+        name = type(self).__name__
+        values, _ = numbers(y, n_rows=n_rows, estimator_name=name)
+        if values.shape[1] > 1:
+            raise DataError(f"y has {values.shape[1]} columns: {name} predicts one number")
+        limits.check_scale(values)
+        return values[:, 0], values[:, 0]
+
+    def _judge(self, w: np.ndarray, answers: np.ndarray, y: np.ndarray) -> rounds.Round | None:
+        return rounds.judge_numbers(w, np.abs(answers - y), self.loss, float(self.learning_rate))
+
+    def _judge_first(self, w: np.ndarray, answers: np.ndarray, y: np.ndarray) -> rounds.Round:
+        losses = rounds.r2_losses(w, np.abs(answers - y), self.loss)
+        return rounds.Round(float(w @ losses), 1.0, w)
+
+    def _read_nodes(self, value: np.ndarray) -> np.ndarray:
+        return value[:, 0, 0]
+
+    def _read(self, member: Any, X: Any) -> np.ndarray:
+        return np.asarray(member.predict(X), dtype=np.float64).reshape(-1)
+
+    # ------------------------------------------------------------------ predicting
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the median of the learners' answers, weighted by their say."""
+        return self._median(np.stack(list(self._answers(X)), axis=1))
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield `predict` after each round."""
+        answers: list[np.ndarray] = []
+        for answer in self._answers(X):
+            answers.append(answer)
+            yield self._median(np.stack(answers, axis=1))
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """Yield R² after each round."""
+        from sklearn.metrics import r2_score
+
+        for answer in self.staged_predict(X):
+            yield float(r2_score(y, answer, sample_weight=sample_weight))
+
+    def _median(self, answers: np.ndarray) -> np.ndarray:
+        says = self.estimator_weights_[: answers.shape[1]]
+        step = max(1, _BLOCK // answers.shape[1])
+        parts = [
+            rounds.weighted_median(answers[lo : lo + step], says)
+            for lo in range(0, len(answers), step)
+        ]
+        return np.concatenate(parts)

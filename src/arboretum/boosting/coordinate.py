@@ -1,0 +1,390 @@
+"""AdaBoost as coordinate descent: a fixed dictionary of weak classifiers, one coefficient each.
+
+AdaBoost never looks back. Here every classifier may be visited again, in greedy, cyclic or random order, and
+each step goes exactly to the best value of its coefficient, until the exponential loss falls no more. In
+greedy order that is AdaBoost whose learner is the best of the dictionary, step by step.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+
+from arboretum import parameters as p
+from arboretum.boosting.descent import STOPS, Descent, Goal, HeldOut, descend
+from arboretum.boosting.dictionary import Dictionary, MemberDictionary, StumpDictionary
+from arboretum.boosting.weak import in_order
+from arboretum.data.schema import Schema, encode, learn_schema
+from arboretum.data.target import encode_classes, weights
+from arboretum.errors import DataError, ModelFileError, ParameterError
+from arboretum.forest.estimator import Forest
+from arboretum.forest.progress import progress
+from arboretum.forest.views import as_view, take_rows
+from arboretum.parameters import Declared
+
+__all__ = ["CoordinateBoostingClassifier"]
+
+_REPORT = ("coordinate", "error", "delta", "loss", "steepest", "validation")
+
+
+def _are_estimators(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(
+            hasattr(e, "fit") and hasattr(e, "predict") and not isinstance(e, type) for e in value
+        )
+    )
+
+
+class CoordinateBoostingClassifier(Declared, ClassifierMixin, BaseEstimator):
+    """Coefficients of a fixed dictionary of weak classifiers, two classes, by coordinate descent.
+
+    Parameters
+    ----------
+    estimators : "stumps" or list of classifiers, default="stumps"
+        The dictionary: every stump on the columns of the table, or classifiers, which are fitted first;
+        wrap one in scikit-learn's `FrozenEstimator` to use it as it is.
+    order : {"greedy", "cyclic", "random"}, default="greedy"
+        Which coefficient moves next: the one that gains most, one after the other, or a random one.
+    max_iter : int, default=1000
+        The most steps.
+    tol : float, default=1e-9
+        The end: no classifier is better or worse than a coin by more, or no larger share of the loss is
+        left.
+    n_iter_no_change : int or None, default=None
+        Hold rows out, stop if their exponential loss has not improved for so many steps, and go back to
+        where it was best.
+    validation_fraction : float, default=0.1
+        Share of the rows held out for that.
+    max_bins : int or None, default=None
+        Stumps cut every numeric column into at most so many bins of about equal rows; None cuts between any
+        two values.
+    categorical_features, ordinal_features : default=None
+        As for `CARTClassifier`; for stumps.
+    unseen : {"missing", "error"}, default="missing"
+        A category first met at predict: treat as missing, with a warning, or raise an error.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the random order and of the rows held out.
+    n_jobs : int or None, default=None
+        Threads that sort columns; None and -1 use all cores. The result does not depend on it.
+    verbose : int, default=0
+        Show a progress bar.
+
+    Attributes
+    ----------
+    coefficients_ : float array
+        λ, one for each classifier of the dictionary.
+    dictionary_ : Dictionary
+        `len(dictionary_)` classifiers; ``dictionary_.describe(j)`` says which one j is.
+    report_ : Descent
+        Every step, and whether it converged; ``print(report_.to_text())``.
+    n_iter_ : int
+    schema_ : Schema
+    classes_ : array
+    n_features_in_, n_outputs_ : int
+    feature_names_in_ : array of str
+        Only if the training table had names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = CoordinateBoostingClassifier(max_iter=30).fit(X, y)
+    >>> model.score(X, y) > 0.97, model.report_.converged
+    (True, False)
+    >>> model.dictionary_.describe(int(model.report_.coordinate[0]))
+    'x20 > 16.795'
+    """
+
+    _rules: ClassVar = {
+        "estimators": p.one_of("stumps") | p.Rule("a list of classifiers", _are_estimators),
+        "order": p.one_of("greedy", "cyclic", "random"),
+        "max_iter": p.integer(1),
+        "tol": p.real(0),
+        "n_iter_no_change": p.integer(1) | p.none,
+        "validation_fraction": p.fraction(0, 1, open_low=True, open_high=True),
+        "max_bins": p.integer(2, 65_535) | p.none,
+        "unseen": p.one_of("missing", "error"),
+        "random_state": p.seed,
+        "n_jobs": p.jobs,
+        "verbose": p.integer(0) | p.flag,
+    }
+
+    schema_: Schema
+    dictionary_: Dictionary
+
+    def __init__(
+        self,
+        estimators: Any = "stumps",
+        *,
+        order: str = "greedy",
+        max_iter: int = 1000,
+        tol: float = 1e-9,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        max_bins: int | None = None,
+        categorical_features: Any = None,
+        ordinal_features: Any = None,
+        unseen: str = "missing",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimators = estimators
+        self.order = order
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.ordinal_features = ordinal_features
+        self.unseen = unseen
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    # ------------------------------------------------------------------ fitting
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Descend.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Two classes.
+        sample_weight : array-like of shape (n_samples,) or None
+
+        Returns
+        -------
+        self
+        """
+        from arboretum.engine.random import seed_from
+
+        self._check_parameters()
+        X = as_view(X)
+        self.schema_, matrix = learn_schema(
+            X,
+            categorical_features=self.categorical_features,
+            ordinal_features=self.ordinal_features,
+        )
+        self._take_names()
+        n = matrix.n_rows
+        codes = self._learn_target(y, n)
+        w = weights(sample_weight, n)
+        w = np.ones(n) if w is None else w
+        self.seed_ = seed_from(self.random_state)
+        train, held = self._hold_out(codes, w)
+        signs = 2.0 * codes - 1.0
+        stumps = isinstance(self.estimators, str)
+        table = matrix if stumps else X
+        if held is not None:
+            table = matrix.take(train) if stumps else take_rows(X, train)
+        self._learn_dictionary(table, self.classes_[codes[train]], w[train])
+        judge = None
+        if held is not None:
+            judge = self._judge(
+                matrix.take(held) if stumps else take_rows(X, held), signs[held], w[held]
+            )
+        goal = Goal(
+            self.order, int(self.max_iter), float(self.tol), self.n_iter_no_change, self.seed_
+        )
+        with progress(int(self.max_iter), bool(self.verbose), type(self).__name__) as told:
+            self.coefficients_, self.report_ = descend(
+                self.dictionary_, signs[train], w[train], goal, judge, told
+            )
+        self.n_iter_ = len(self.report_)
+        if self.report_.stop == "interrupted":
+            warnings.warn(
+                f"the descent was interrupted after {self.n_iter_} of at most {self.max_iter} steps",
+                stacklevel=2,
+            )
+        return self
+
+    def _take_names(self) -> None:
+        self.n_outputs_ = 1
+        self.n_features_in_ = self.schema_.n_features
+        self.__dict__.pop("feature_names_in_", None)
+        if self.schema_.named:
+            self.feature_names_in_ = np.array(self.schema_.names, dtype=object)
+
+    def _learn_target(self, y: Any, n_rows: int) -> np.ndarray:
+        name = type(self).__name__
+        classes, codes, _ = encode_classes(y, n_rows=n_rows, estimator_name=name)
+        if len(classes) > 1:
+            raise DataError(f"y has {len(classes)} columns: {name} predicts one class")
+        if len(classes[0]) > 2:
+            raise DataError(
+                "Only binary classification is supported. The type of the target is multiclass: "
+                f"{name} tells two classes apart, y has {len(classes[0])}; AdaBoostClassifier takes "
+                "them all, and scikit-learn's OneVsRestClassifier makes many classifiers of this one"
+            )
+        self.classes_ = classes[0]
+        return codes[:, 0]
+
+    def _hold_out(self, codes: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return the rows to learn from, and those to judge by."""
+        everyone = np.arange(len(codes))
+        if self.n_iter_no_change is None:
+            return everyone, None
+        n = round(self.validation_fraction * len(codes))
+        rng = np.random.default_rng(self.seed_)
+        held = np.sort(rng.permutation(len(codes))[:n])
+        train = np.setdiff1d(everyone, held)
+        good = n > 0 and w[held].any() and len(train) > 1 and w[train].any()
+        if not good or len(np.unique(codes[train])) < len(self.classes_):
+            raise DataError(
+                f"n_iter_no_change needs rows to judge by, and validation_fraction="
+                f"{self.validation_fraction} of {len(codes)} rows leaves too few of them, or a class "
+                "unlearned: change it, or set n_iter_no_change=None"
+            )
+        return train, held
+
+    def _learn_dictionary(self, table: Any, labels: np.ndarray, w: np.ndarray) -> None:
+        from sklearn.utils.validation import has_fit_parameter
+
+        from arboretum.engine.parallel import effective_jobs
+
+        if isinstance(self.estimators, str):
+            jobs = effective_jobs(self.n_jobs)
+            self.dictionary_ = StumpDictionary.of(table, self.schema_, self.max_bins, jobs)
+            return
+        members = []
+        equal = bool((w == w[0]).all())
+        for estimator in self.estimators:
+            member = clone(estimator)
+            if has_fit_parameter(member, "sample_weight"):
+                member.fit(table, labels, sample_weight=w)
+            elif equal or type(member).__name__ == "FrozenEstimator":
+                member.fit(table, labels)
+            else:
+                raise ParameterError(
+                    f"{type(member).__name__} doesn't support sample_weight: leave the weights out, or "
+                    "fit it before and wrap it in FrozenEstimator"
+                )
+            members.append(member)
+        names = [f"{type(member).__name__} {j}" for j, member in enumerate(members)]
+        found = MemberDictionary(members, names, self.classes_)
+        found.learn(table)
+        self.dictionary_ = found
+
+    def _judge(self, table: Any, signs: np.ndarray, w: np.ndarray) -> HeldOut:
+        one = np.ones(1)
+        dictionary = self.dictionary_
+        return HeldOut(lambda j: dictionary.combine(np.array([j]), one, table), signs, w)
+
+    # ------------------------------------------------------------------ predicting
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return Σ λ_j g_j(x): positive for the second class."""
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self, "coefficients_")
+        matrix = encode(self.schema_, X, unseen=self.unseen, estimator_name=type(self).__name__)
+        used = np.flatnonzero(self.coefficients_)
+        if len(used) == 0:
+            return np.zeros(matrix.n_rows)
+        table: Any = matrix
+        if not isinstance(self.dictionary_, StumpDictionary):
+            table = in_order(self.schema_, X, type(self).__name__)
+        return self.dictionary_.combine(used, self.coefficients_[used], table)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class."""
+        decision = self.decision_function(X)
+        if len(self.classes_) == 1:
+            return np.repeat(self.classes_, len(decision))
+        return self.classes_[(decision > 0).astype(np.int64)]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return probabilities e^F / (e^F + e^-F) of the decision F, which the exponential loss estimates."""
+        decision = self.decision_function(X)
+        if len(self.classes_) == 1:
+            return np.ones((len(decision), 1))
+        second = 1 / (1 + np.exp(-2 * np.clip(decision, -350, 350)))
+        return np.column_stack([1 - second, second])
+
+    # ------------------------------------------------------------------ keeping
+    def save(self, path: Any) -> None:
+        """Write the model to one file, if its dictionary is of this library; `arboretum.load` reads it."""
+        Forest.save(self, path)  # type: ignore[arg-type]
+
+    def _get_fitted_state(self) -> dict[str, Any]:
+        report = {name: getattr(self.report_, name) for name in _REPORT}
+        dictionary: Any
+        if isinstance(self.dictionary_, StumpDictionary):
+            dictionary = self.dictionary_.to_state()
+        else:
+            assert isinstance(self.dictionary_, MemberDictionary)
+            dictionary = [
+                {"schema": m.schema_.to_state(), "state": m._get_fitted_state()}
+                for m in self.dictionary_.members
+            ]
+        return {
+            "classes": self.classes_,
+            "dictionary": dictionary,
+            "coefficients": self.coefficients_,
+            "report": {**report, "first_loss": self.report_.first_loss, "stop": self.report_.stop},
+            "seed": self.seed_,
+        }
+
+    @classmethod
+    def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
+        from arboretum.tree.model import whole
+
+        model = cls(**parameters)
+        model._check_parameters()
+        model.schema_ = schema
+        model._take_names()
+        model.seed_ = whole(state, "seed", 0)
+        classes = state["classes"]
+        if not isinstance(classes, np.ndarray) or classes.ndim != 1 or not 1 <= len(classes) <= 2:
+            raise ModelFileError("the classes are not one or two labels")
+        model.classes_ = classes
+        model._read_dictionary(state)
+        report = state["report"]
+        arrays = [report[name] for name in _REPORT]
+        good = all(isinstance(a, np.ndarray) and a.ndim == 1 for a in arrays)
+        if not good or len({len(a) for a in arrays[:-1]}) > 1 or report["stop"] not in STOPS:
+            raise ModelFileError("the report of the descent makes no sense")
+        model.report_ = Descent(
+            **dict(zip(_REPORT, arrays)),
+            first_loss=float(report["first_loss"]),
+            stop=report["stop"],
+        )
+        model.n_iter_ = len(model.report_)
+        return model
+
+    def _read_dictionary(self, state: dict) -> None:
+        """Take the dictionary and its coefficients."""
+        sizes, kept = state["coefficients"], state["dictionary"]
+        if isinstance(self.estimators, str):
+            self.dictionary_ = StumpDictionary.from_state(self.schema_, kept)
+        else:
+            if not isinstance(kept, list) or len(kept) != len(self.estimators):
+                raise ModelFileError("its classifiers are not those of its parameters")
+            members = []
+            for base, one in zip(self.estimators, kept, strict=True):
+                schema = Schema.from_state(one["schema"])
+                same = base.get_params(deep=False)
+                members.append(type(base)._from_fitted_state(same, schema, one["state"]))
+            names = [f"{type(member).__name__} {j}" for j, member in enumerate(members)]
+            self.dictionary_ = MemberDictionary(members, names, self.classes_)
+        good = isinstance(sizes, np.ndarray) and sizes.dtype == np.float64
+        if not good or sizes.shape != (len(self.dictionary_),) or not np.isfinite(sizes).all():
+            raise ModelFileError("its coefficients do not fit its classifiers")
+        self.coefficients_ = sizes
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import get_tags
+
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        members = [] if isinstance(self.estimators, str) else self.estimators
+        for name in ("sparse", "allow_nan", "string", "categorical"):
+            able = all(getattr(get_tags(member).input_tags, name) for member in members)
+            setattr(tags.input_tags, name, able)
+        return tags

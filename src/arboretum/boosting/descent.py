@@ -1,0 +1,225 @@
+"""Coordinate descent on the exponential loss: one coefficient at a time, each to its best value.
+
+    L(λ) = Σ_i w_i exp(-y_i Σ_j λ_j g_j(x_i))          v_i: the terms, divided by their sum
+
+Along coordinate j the loss is L · ((1-e) e^(-δ) + e e^δ), where e = Σ v_i 1[g_j(x_i) ≠ y_i]: least at
+δ = ½ ln((1-e)/e), the amount of say of AdaBoost, and then L falls by the factor 2√(e(1-e)).
+
+    order     greedy    the largest edge |½ - e|: AdaBoost with the best of the dictionary as its learner
+              cyclic    one after the other, again and again
+              random    drawn anew every time
+
+L is convex, so every order has the same goal. Where the rows can be told apart it has no minimum, only 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from arboretum.boosting.dictionary import Dictionary
+
+__all__ = ["Descent", "Goal", "descend"]
+
+TIE = 1e-12  # edges closer than this are equal; the first classifier of the dictionary wins
+STOPS = ("max_iter", "flat", "no loss left", "perfect classifier", "validation", "interrupted")
+
+
+@dataclass(frozen=True)
+class Goal:
+    """How and how far to descend."""
+
+    order: str = "greedy"
+    max_iter: int = 1000
+    tol: float = 1e-9  # converged: no edge larger, or no larger share of the loss left
+    patience: int | None = None  # steps without a better loss on held-out rows
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Descent:
+    """The convergence report: one entry per step.
+
+    Attributes
+    ----------
+    coordinate : int array
+        Which classifier moved.
+    error : float array
+        Its weighted error before the step.
+    delta : float array
+        By how much its coefficient changed.
+    loss : float array
+        L after the step.
+    steepest : float array
+        The largest edge |½ - e| of any classifier before the step: 0 at the minimum.
+    validation : float array
+        Mean exponential loss of the held-out rows after the step; empty without them.
+    first_loss : float
+        L at λ = 0.
+    stop : str
+        "flat", "no loss left", "perfect classifier", "validation", "max_iter" or "interrupted".
+    """
+
+    coordinate: np.ndarray
+    error: np.ndarray
+    delta: np.ndarray
+    loss: np.ndarray
+    steepest: np.ndarray
+    validation: np.ndarray
+    first_loss: float
+    stop: str
+
+    def __len__(self) -> int:
+        return len(self.coordinate)
+
+    @property
+    def converged(self) -> bool:
+        """The end was reached: a minimum, or rows told apart."""
+        return self.stop in ("flat", "no loss left", "perfect classifier")
+
+    def to_text(self, most: int | None = 20) -> str:
+        """Return the first steps as a table, and how it ended."""
+        lines = [" step  classifier   error      delta          loss  steepest"]
+        for k in range(min(len(self), len(self) if most is None else most)):
+            lines.append(
+                f"{k + 1:5}  {self.coordinate[k]:10}  {self.error[k]:.4f}  {self.delta[k]:9.4f}"
+                f"  {self.loss[k]:12.6f}  {self.steepest[k]:8.2g}"
+            )
+        if len(lines) <= len(self):
+            lines.append("    …")
+        last = self.loss[-1] if len(self) else self.first_loss
+        ended = "converged" if self.converged else "not converged"
+        lines.append(
+            f"{ended} ({self.stop}) after {len(self)} steps: loss {self.first_loss:.6g} → {last:.6g}"
+        )
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Rows to judge by; ``ask(j)``: what classifier j answers to them."""
+
+    ask: Callable[[int], np.ndarray]
+    y: np.ndarray
+    w: np.ndarray
+
+
+def descend(
+    dictionary: Dictionary,
+    y: np.ndarray,
+    w: np.ndarray,
+    goal: Goal,
+    held_out: HeldOut | None = None,
+    told: Callable[[int], None] | None = None,
+) -> tuple[np.ndarray, Descent]:
+    """Return the coefficients and the report; ``y`` is -1 or 1. Interrupted, what is done counts.
+
+    >>> from arboretum.boosting.dictionary import StumpDictionary
+    >>> from arboretum.data.schema import learn_schema
+    >>> schema, matrix = learn_schema([[1.0], [2.0], [3.0]])
+    >>> y = np.array([1.0, -1.0, 1.0])
+    >>> stumps = StumpDictionary.of(matrix, schema)
+    >>> coefficients, report = descend(stumps, y, np.ones(3), Goal(max_iter=2))
+    >>> coefficients.round(4), report.loss.round(4)
+    (array([0.3466, 0.    , 0.5493]), array([2.8284, 2.4495]))
+    """
+    coefficients = np.zeros(len(dictionary))
+    descent = _Descending(dictionary, y, w, goal, held_out)
+    stop = "max_iter"
+    try:
+        while len(descent.steps) < goal.max_iter:
+            stop = descent.step(coefficients)
+            if told is not None:
+                told(len(descent.steps))
+            if stop != "max_iter":
+                break
+    except KeyboardInterrupt:
+        if not descent.steps:
+            raise
+        stop = "interrupted"
+    if goal.patience is not None and descent.best is not None:
+        coefficients[:] = descent.best
+    return coefficients, descent.report(stop)
+
+
+class _Descending:
+    """Where a descent stands."""
+
+    def __init__(
+        self,
+        dictionary: Dictionary,
+        y: np.ndarray,
+        w: np.ndarray,
+        goal: Goal,
+        held_out: HeldOut | None,
+    ) -> None:
+        self.dictionary, self.y, self.w, self.goal = dictionary, y, w, goal
+        self.held_out = held_out
+        self.f = np.zeros(len(y))
+        self.loss = self.first_loss = float(w.sum())
+        self.steps: list[tuple[int, float, float, float, float]] = []
+        self.rng = np.random.default_rng(goal.seed)
+        self.best: np.ndarray | None = None
+        self.validation: list[float] = []
+        self.f_held = None if held_out is None else np.zeros(len(held_out.y))
+
+    def step(self, coefficients: np.ndarray) -> str:
+        """Move one coordinate, or tell why there is nothing left to do."""
+        goal = self.goal
+        v = self.w * np.exp(-self.y * self.f)
+        v = v / v.sum()
+        edges = self.dictionary.sums(v * self.y) / 2
+        steepest = float(np.abs(edges).max())
+        if steepest <= goal.tol:
+            return "flat"
+        if self.loss <= goal.tol * self.first_loss:
+            return "no loss left"
+        j = self._pick(edges)
+        answers = self.dictionary.answers(j)
+        wrong = answers != self.y
+        error, right = float(v[wrong].sum()), float(v[~wrong].sum())
+        perfect = error == 0 or right == 0
+        if perfect:
+            delta = 1.0 if error == 0 else -1.0
+        else:
+            delta = float(np.log(right) - np.log(error)) / 2
+        f = self.f + delta * answers
+        loss = float(self.w @ np.exp(-self.y * f))
+        self.steps.append((j, error, delta, loss, steepest))
+        self.f, self.loss = f, loss
+        coefficients[j] += delta
+        if self._is_late(j, delta, coefficients):
+            return "validation"
+        return "perfect classifier" if perfect else "max_iter"
+
+    def _pick(self, edges: np.ndarray) -> int:
+        if self.goal.order == "cyclic":
+            return len(self.steps) % len(edges)
+        if self.goal.order == "random":
+            return int(self.rng.integers(len(edges)))
+        steepest = np.abs(edges) >= np.abs(edges).max() - TIE
+        better = steepest & (edges > 0)
+        return int(np.argmax(better if better.any() else steepest))
+
+    def _is_late(self, j: int, delta: float, coefficients: np.ndarray) -> bool:
+        """Look at the held-out rows; tell whether they have not got better for too long."""
+        if self.held_out is None or self.goal.patience is None:
+            return False
+        assert self.f_held is not None
+        self.f_held = self.f_held + delta * self.held_out.ask(j)
+        w = self.held_out.w
+        self.validation.append(float(w @ np.exp(-self.held_out.y * self.f_held) / w.sum()))
+        best = int(np.argmin(self.validation))
+        if best == len(self.validation) - 1:
+            self.best = coefficients.copy()
+        return len(self.validation) - 1 - best >= self.goal.patience
+
+    def report(self, stop: str) -> Descent:
+        columns = [np.array(column) for column in zip(*self.steps)] or [np.zeros(0)] * 5
+        j, error, delta, loss, steepest = columns
+        return Descent(
+            j.astype(np.int64), error, delta, loss, steepest, np.array(self.validation),
+            self.first_loss, stop,
+        )  # fmt: skip

@@ -1,0 +1,223 @@
+"""One tree of XGBoost's exact method: every cut between two values that are there.
+
+    columns           ->  lists of their rows in the order of the values, once per fit     exact_columns.py
+    g, h of all rows  ->  whole numbers, rows side by side                                 here
+    level by level    ->  best cuts of all nodes, rows and lists parted, pruned by γ       exact_growth.py
+
+Columns are shared out to threads; all sums are whole numbers, so the tree is the same for any number of
+them. A value that is missing, or not stored in a sparse matrix, is in no list: it costs nothing, and both
+ways are tried for such rows (engine/boost_exact.py).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from arboretum.boosting.exact_columns import sort_lists
+from arboretum.boosting.exact_growth import ExactTree, Growth
+from arboretum.data.matrix import SparseMatrix
+from arboretum.data.schema import Schema
+from arboretum.engine import boost_exact as engine
+from arboretum.engine import boost_pack, parallel
+from arboretum.engine.boost_lists import NOWHERE, Lists, filter_lists
+from arboretum.engine.jit import writable
+from arboretum.engine.order import MAX_ROWS
+from arboretum.errors import DataError
+from arboretum.tree.walking import walk_block
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from arboretum.data.matrix import Matrix
+    from arboretum.engine.boost_scan import Rules
+
+__all__ = ["ExactGrower", "ExactTree"]
+
+_MANY = 1 << 15  # entries of all lists from which on several threads read them
+_BLOCK = 1 << 14  # rows walked at a time
+_UNNAMED = Schema((), named=False)  # of trees that are only walked
+
+
+class ExactGrower:
+    """Grows trees on the presorted columns of one table; stands in for `newton.Grower`.
+
+    Parameters
+    ----------
+    matrix : Matrix
+        Numbers; NaN is missing.
+    rules : Rules
+        ``min_gain`` is γ, and prunes the full tree. Trees grow level by level.
+    n_jobs : int
+    groups : (features, words) uint64 array or None
+        The groups of features that may meet on a path, a bit per group.
+    monotone : int8 array or None
+        1, 0 or -1 per feature.
+    zero_is_missing : bool
+        What a sparse matrix does not store is missing, as XGBoost has it, instead of 0. Zeros that are
+        stored are zeros.
+
+    Examples
+    --------
+    >>> from arboretum.data.matrix import DenseMatrix
+    >>> from arboretum.engine.boost_scan import Rules
+    >>> rules = Rules(0.0, 1.0, 0.0, 0.0, 0.0, True, 1.0, 0.0, 0.0, 0.0, 0.0, 0, 0, 0.0,
+    ...               max_depth=6, max_leaves=64, depth_first=True, level_columns=0, node_columns=0)
+    >>> grower = ExactGrower(DenseMatrix(np.array([[1.0], [2.0], [3.0]])), rules)
+    >>> tree = grower.grow(np.float32([-4, -2, 6]), np.float32([1, 1, 1]), key=0)
+    >>> tree.gain.tolist(), tree.value.tolist(), tree.threshold[0].round(3)
+    ([30.0, 0.0, 0.0], [0.0, 2.0, -3.0], np.float64(2.5))
+    """
+
+    def __init__(
+        self,
+        matrix: Matrix,
+        rules: Rules,
+        n_jobs: int = 1,
+        groups: np.ndarray | None = None,
+        monotone: np.ndarray | None = None,
+        zero_is_missing: bool = False,
+    ) -> None:
+        n, width = matrix.shape
+        if n > MAX_ROWS:
+            raise DataError(
+                f"tree_method='exact' takes up to {MAX_ROWS} rows, got {n}; use 'hist' for more"
+            )
+        if zero_is_missing and isinstance(matrix, SparseMatrix):
+            matrix = SparseMatrix(matrix.by_column, np.full(width, np.nan))
+        self.matrix, self.rules, self.n_jobs = matrix, rules, n_jobs
+        self.groups = np.empty((0, 0), np.uint64) if groups is None else groups
+        self.monotone = np.empty(0, np.int8) if monotone is None else monotone.astype(np.int8)
+        self.lists = sort_lists(matrix, n_jobs)
+        self.gappy = self.lists.many[:, 0] < n  # columns that miss values
+        self.entries = np.empty(n, np.uint64)  # the row at every position, times 2³²
+        self.words = np.empty((n, 2), np.int64)  # its g and h
+        self.place = np.empty(n, np.uint32)
+        self.spare = np.empty(n + 1, np.uint64), np.empty((n + 1, 2), np.int64)
+        self._works: list[tuple[engine.Work, np.ndarray]] = []
+        self._target: np.ndarray | None = None
+
+    @property
+    def target(self) -> np.ndarray:
+        """Room for lists whose entries follow the nodes of a tree."""
+        if self._target is None:
+            self._target = np.empty_like(self.lists.entries)
+        return self._target
+
+    # ------------------------------------------------------------------ growing
+    def grow(
+        self,
+        g: np.ndarray,
+        h: np.ndarray,
+        key: int,
+        *,
+        rows: np.ndarray | None = None,
+        factor: np.ndarray | None = None,
+        columns: np.ndarray | None = None,
+    ) -> ExactTree:
+        """Grow a tree for gradients and hessians (float32, one per row); see `newton.Grower.grow`."""
+        n = len(g) if rows is None else len(rows)
+        if columns is None:
+            columns = np.arange(self.matrix.n_columns, dtype=np.int64)
+        units, sums = self._fill(g, h, n, rows, factor)
+        return Growth(self, columns, units, key).grow(self._root_lists(columns, rows), sums, n)
+
+    def _fill(
+        self,
+        g: np.ndarray,
+        h: np.ndarray,
+        n: int,
+        rows: np.ndarray | None,
+        factor: np.ndarray | None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Write rows and words; return the units of g and h, and their sums."""
+        by = 1.0 if factor is None else float(factor.max(initial=1.0))
+        most = np.array([max(g.max(), -g.min()), h.max()], np.float64) * by
+        if not (np.all(most < np.inf) and h.min() >= 0):  # NaN fails, too
+            raise DataError("derivatives must be finite, and second ones not negative")
+        scales = np.array([boost_pack.fine_scale(m, n) for m in most])
+        these = np.empty(0, np.uint32) if rows is None else rows
+        factors = np.empty(0, np.float32) if factor is None else factor
+        pieces = parallel.blocks(n, self.n_jobs)
+        sums = np.zeros((len(pieces), 2), np.int64)
+
+        def fill(k: int) -> None:
+            engine.fill_words(
+                g, h, these, factors, scales, *pieces[k], self.entries, self.words, sums[k]
+            )
+
+        self.share(fill, list(range(len(pieces))), n)
+        return 1.0 / scales, sums.sum(axis=0)
+
+    def _root_lists(self, columns: np.ndarray, rows: np.ndarray | None) -> Lists:
+        """Return the lists of the columns, of the rows of a sample if there is one."""
+        entries, first, many = self.lists
+        lists = Lists(entries, first[columns], many[columns])
+        if rows is None:
+            return lists
+        place = np.full(self.matrix.n_rows, NOWHERE)
+        place[rows] = np.arange(len(rows), dtype=np.uint32)
+        kept, target = np.empty_like(lists.many), self.target
+        self.share(
+            lambda b: filter_lists(lists, place, target, b[0], b[1], kept),
+            parallel.blocks(len(columns), 4 * self.n_jobs),
+            int(lists.many.sum()),
+        )
+        return Lists(target, lists.first, kept)
+
+    def share(self, work: Callable, items: list, size: int) -> None:
+        """Call ``work`` for every item, on several threads if there is much to do."""
+        parallel.run(work, items, self.n_jobs if size > _MANY else 1)
+
+    def borrow(self) -> tuple[engine.Work, np.ndarray]:
+        """Return room for a scan and for parting a list; to be given back."""
+        try:
+            return self._works.pop()
+        except IndexError:
+            longest = int(self.lists.many.max(initial=0))
+            gain = np.empty(engine.CHUNK + 1, np.float32)
+            sums = np.empty((3, engine.CHUNK + 1), np.int64)
+            best, kept = np.empty(2, np.int32), np.empty((2, 3), np.int64)
+            work = engine.Work(sums[0], sums[1], sums[2], gain, gain.view(np.int32), best, kept)
+            return work, np.empty(longest + 1, np.uint32)
+
+    def give_back(self, work: tuple[engine.Work, np.ndarray]) -> None:
+        """Keep what was borrowed for the next one."""
+        self._works.append(work)
+
+    # ------------------------------------------------------------------ answers
+    def add_to(self, score: np.ndarray, output: int, tree: ExactTree, values: np.ndarray) -> None:
+        """Add the values of the last tree's leaves to the scores of the rows it was grown on."""
+        leaves = np.flatnonzero(tree.first_child < 0)
+        pieces = [leaves[k :: 2 * self.n_jobs] for k in range(2 * self.n_jobs)]
+        self.share(
+            lambda some: boost_pack.add_leaf(
+                self.entries, tree.start[some], tree.end[some], values[some], score, output
+            ),
+            [piece for piece in pieces if len(piece)],
+            len(score),
+        )
+
+    def walk_to(
+        self,
+        score: np.ndarray,
+        output: int,
+        tree: ExactTree,
+        values: np.ndarray,
+        rows: np.ndarray | None = None,
+    ) -> None:
+        """Add the values of the leaves that rows reach by their values (None: all rows)."""
+        asked, matrix = tree.to_tree(_UNNAMED, values), self.matrix
+        these = np.empty(0, np.uint32) if rows is None else rows
+        n = len(score) if rows is None else len(rows)
+
+        def go(lo: int) -> None:
+            hi = min(lo + _BLOCK, n)
+            some = (
+                matrix.rows(lo, hi) if rows is None else matrix.take(rows[lo:hi]).rows(0, hi - lo)
+            )
+            leaf = walk_block(asked, writable(some))
+            boost_pack.add_found(leaf, values, these, lo, hi, score, output)
+
+        self.share(go, list(range(0, n, _BLOCK)), n * matrix.n_columns)

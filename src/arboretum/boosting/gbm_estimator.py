@@ -1,0 +1,496 @@
+"""What both gradient boosting estimators share: learning, boosting, asking the trees, keeping.
+
+A classifier and a regressor (gradient_boosting.py) differ in the target and in what is made of the sum.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from arboretum import parameters as p
+from arboretum.boosting.gbm_losses import is_custom, make_loss
+from arboretum.boosting.gbm_progress import Report
+from arboretum.boosting.gbm_start import Constant, fit_start, raw_start, take_rows
+from arboretum.boosting.gbm_stopping import Patience, set_aside
+from arboretum.boosting.gbm_summing import add_trees, shaped
+from arboretum.data.schema import Schema, encode, learn_schema
+from arboretum.errors import DataError, ModelFileError, ParameterError
+from arboretum.parameters import Declared
+from arboretum.tree import limits
+from arboretum.tree.tree import Tree
+from arboretum.tree.walking import run_blocks, walk_block
+
+if TYPE_CHECKING:
+    from arboretum.boosting.gbm_fitting import Booster, Round
+    from arboretum.boosting.gbm_losses import Loss
+    from arboretum.data.matrix import Matrix
+
+__all__ = ["GBM_RULES", "GradientBoosting"]
+
+_ESTIMATOR = p.Rule(
+    "an estimator with fit and predict",
+    lambda v: not isinstance(v, type) and hasattr(v, "fit") and hasattr(v, "predict"),
+)
+OWN_LOSS = p.Rule("an object with gradient(y, F) and hessian(y, F)", is_custom)
+
+GBM_RULES = {
+    "learning_rate": p.real(0, open_low=True),
+    "n_estimators": p.integer(1),
+    "subsample": p.real(0, 1, open_low=True),
+    "criterion": p.one_of("friedman_mse", "squared_error"),
+    "min_samples_split": p.integer(2) | p.fraction(0, 1, open_low=True),
+    "min_samples_leaf": p.integer(1) | p.fraction(0, 1, open_low=True, open_high=True),
+    "min_weight_fraction_leaf": p.real(0, 0.5),
+    "max_depth": p.integer(1) | p.none,
+    "min_impurity_decrease": p.real(0),
+    "init": p.one_of("zero", None) | _ESTIMATOR,
+    "random_state": p.seed,
+    "max_features": p.integer(1) | p.fraction(0, 1, open_low=True) | p.one_of("sqrt", "log2", None),
+    "verbose": p.integer(0) | p.flag,
+    "max_leaf_nodes": p.integer(2) | p.none,
+    "warm_start": p.flag,
+    "validation_fraction": p.real(0, 1, open_low=True, open_high=True),
+    "n_iter_no_change": p.integer(1) | p.none,
+    "tol": p.real(0),
+    "ccp_alpha": p.real(0),
+    "step": p.one_of("leaf", "line_search"),
+    "unseen": p.one_of("missing", "error"),
+    "n_jobs": p.jobs,
+}
+
+Monitor = Callable[[int, Any, dict], bool]
+_SCORES = ("train_score_", "oob_scores_", "oob_improvement_")
+_LEARNED = ("trees_", "init_", "_rates", "_n_rows", *_SCORES)  # what a fit begins without
+
+
+class GradientBoosting(Declared, BaseEstimator):
+    """Growing and reading a sum of trees over the columns of `schema_`."""
+
+    # what trees know and boosting has no parameter for
+    splitter: ClassVar[str] = "best"
+    surrogates: ClassVar[int] = 0
+    max_bins: ClassVar[None] = None
+    monotonic_cst: ClassVar[None] = None
+    alpha: float = 0.9
+    power: float = 1.5
+
+    schema_: Schema
+    trees_: list[Tree]  # round after round; in a round, class after class
+    train_score_: np.ndarray
+    oob_scores_: np.ndarray
+    oob_improvement_: np.ndarray
+    init_: Any
+    _rates: np.ndarray  # learning rate of every round
+    _n_rows: int
+
+    # ------------------------------------------------------------------ fitting
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, monitor: Monitor | None = None
+    ) -> Self:
+        """Boost.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            NumPy array, pandas, polars or pyarrow table, scipy.sparse matrix, or path of a CSV or Parquet
+            file. NaN, None and null are missing values.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,) or None
+        monitor : callable, optional
+            Called after every round with its number, the model and a dict (``F``, the sum of the training
+            rows; ``sample_mask``, the rows of the round's bag); boosting ends when it returns True.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        before = self._to_go_on_with()
+        kept = {name: self.__dict__[name] for name in _LEARNED if before and hasattr(self, name)}
+        matrix, target, w = self._learn(X, y, sample_weight, going_on=bool(before))
+        self.__dict__.update(kept)
+        booster, judge = self._prepare(X, matrix, target, w)
+        if not before:
+            self.trees_, self._rates = [], np.empty(0)
+            for name in _SCORES if booster.task.n_inbag is not None else _SCORES[:1]:
+                setattr(self, name, np.empty(0))
+        self._n_rows = matrix.n_rows
+        self._boost(booster, judge, monitor)
+        return self
+
+    def _to_go_on_with(self) -> list[Tree]:
+        """Return the trees that stay, with `warm_start`."""
+        if not (self.warm_start and hasattr(self, "trees_")):
+            return []
+        done = self.n_estimators_
+        if self.n_estimators < done:
+            raise ParameterError(
+                f"n_estimators is {self.n_estimators}, but there are {done} rounds already: with "
+                "warm_start=True it must not get smaller"
+            )
+        if self.n_estimators == done:
+            warnings.warn(
+                "warm_start=True, and n_estimators has not grown: no round is added", stacklevel=3
+            )
+        if (self.subsample < 1) != hasattr(self, "oob_scores_"):
+            raise ParameterError(
+                "with warm_start=True, subsample must stay below 1, or stay 1: rounds out of bag "
+                "are scored from the first"
+            )
+        return self.trees_
+
+    def _learn(
+        self, X: Any, y: Any, sample_weight: Any, *, going_on: bool
+    ) -> tuple[Matrix, np.ndarray, np.ndarray | None]:
+        """Check the data `fit` was given and turn them into numbers."""
+        old: tuple[Any, Any] = getattr(self, "schema_", None), getattr(self, "classes_", None)
+        schema, matrix = learn_schema(
+            X,
+            categorical_features=self.categorical_features,
+            ordinal_features=self.ordinal_features,
+        )
+        limits.check_rows(matrix.n_rows)
+        for name in _LEARNED:
+            self.__dict__.pop(name, None)
+        self._set_schema(schema)
+        target, w = self._learn_target(y, sample_weight, matrix.n_rows)
+        if w is not None:
+            limits.check_weights(w)
+        classes: Any = getattr(self, "classes_", None)
+        same = old[0] == schema and np.array_equal(old[1], classes)
+        if going_on and not same:
+            raise DataError(
+                "with warm_start=True the table must have the columns, categories and classes of "
+                "the first fit: set warm_start=False to begin anew"
+            )
+        return matrix, target, w
+
+    def _learn_target(
+        self, y: Any, sample_weight: Any, n_rows: int
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        raise NotImplementedError
+
+    def _set_schema(self, schema: Schema) -> None:
+        self.schema_ = schema
+        self.n_features_in_ = schema.n_features
+        self.n_outputs_ = 1
+        self.__dict__.pop("feature_names_in_", None)
+        if schema.named:
+            self.feature_names_in_ = np.array(schema.names, dtype=object)
+
+    @property
+    def _labels(self) -> np.ndarray | None:
+        return getattr(self, "classes_", None)
+
+    def _make_loss(self) -> Loss:
+        labels = self._labels
+        return make_loss(self.loss, None if labels is None else len(labels), self.alpha, self.power)
+
+    def _prepare(
+        self, X: Any, matrix: Matrix, y: np.ndarray, w: np.ndarray | None
+    ) -> tuple[Booster, _Judge | None]:
+        """Return what plays the rounds, and what tells when to stop."""
+        from arboretum.boosting.gbm_fitting import Booster, Task
+        from arboretum.boosting.gbm_growing import plant
+        from arboretum.engine.random import seed_from
+
+        loss = self._make_loss()
+        loss.check(y, w)
+        self.loss_ = loss
+        if not hasattr(self, "trees_"):
+            self.seed_ = seed_from(self.random_state)
+        rows, judge = None, None
+        if self.n_iter_no_change is not None:
+            self._check_has_value(loss)
+            codes = y if loss.classifies else None
+            rows, aside = set_aside(matrix.n_rows, self.validation_fraction, self.seed_, codes, w)
+        there = X if rows is None else self._rows_for_init(X, rows)
+        y_in, w_in = (y, w) if rows is None else (y[rows], None if w is None else w[rows])
+        table = matrix if rows is None else matrix.take(rows)
+        if not hasattr(self, "init_"):
+            self.init_ = fit_start(self.init, loss, there, y_in, w_in, self._labels)
+        F = self._sum(there, table)
+        if rows is not None:
+            here = matrix.take(aside)
+            raw = self._sum(self._rows_for_init(X, aside), here)
+            judge = _Judge(self, here, y[aside], None if w is None else w[aside], raw)
+        how = limits.growth(self, self.schema_, _target_of(y_in, w_in), table.n_rows)
+        self.max_features_ = how.max_features or self.n_features_in_
+        task = Task(
+            orchard=plant(
+                table, self.schema_, how, self.min_weight_fraction_leaf, float(self.ccp_alpha)
+            ),
+            loss=loss,
+            y=y_in,
+            w=w_in,
+            rows=rows,
+            seed=self.seed_,
+            n_inbag=max(1, int(self.subsample * table.n_rows)) if self.subsample < 1 else None,
+            learning_rate=float(self.learning_rate),
+            step=self.step,
+        )
+        return Booster(task, F), judge
+
+    def _check_has_value(self, loss: Loss) -> None:
+        if not getattr(loss, "has_value", True):
+            raise ParameterError(
+                f"n_iter_no_change judges rounds by the loss itself: give {type(self.loss).__name__} "
+                "a method value(y, F), or leave n_iter_no_change None"
+            )
+
+    def _rows_for_init(self, X: Any, rows: np.ndarray) -> Any:
+        """Return rows of the table as an init estimator takes them; nobody else looks at them."""
+        constant = self.init is None or isinstance(self.init, str)
+        return None if constant else take_rows(X, rows)
+
+    def _boost(self, booster: Booster, judge: _Judge | None, monitor: Monitor | None) -> None:
+        numbers = range(self.n_estimators_, int(self.n_estimators))
+        out_of_bag = booster.task.n_inbag is not None
+        report = Report(int(self.verbose), int(self.n_estimators), out_of_bag=out_of_bag)
+        try:
+            for number in numbers:
+                played = booster.play(number)
+                self._keep(played)
+                better = float(self.oob_improvement_[-1]) if out_of_bag else None
+                report.tell(number, played.train_score, better)
+                if monitor is not None:
+                    state = {"F": booster.F, "sample_mask": booster.mask, "i": number}
+                    if monitor(number, self, state):
+                        break
+                if judge is not None and judge.has_ended(played.trees, booster.loss):
+                    break
+        except KeyboardInterrupt:
+            if not self.n_estimators_:
+                del self.trees_
+                raise
+            warnings.warn(
+                f"boosting was interrupted: the model has the {self.n_estimators_} rounds that were "
+                f"finished, of {self.n_estimators}",
+                stacklevel=3,
+            )
+        except BaseException:  # a fit that fails leaves no half of a model
+            del self.trees_
+            raise
+
+    def _keep(self, played: Round) -> None:
+        """Add a round to the model."""
+        self.train_score_ = np.append(self.train_score_, played.train_score)
+        if hasattr(self, "oob_scores_"):
+            last = self.oob_scores_[-1] if len(self.oob_scores_) else played.oob_before
+            self.oob_improvement_ = np.append(self.oob_improvement_, last - played.oob_score)
+            self.oob_scores_ = np.append(self.oob_scores_, played.oob_score)
+        self._rates = np.append(self._rates, float(self.learning_rate))
+        self.trees_.extend(played.trees)
+
+    # ------------------------------------------------------------------ reading
+    @property
+    def _width(self) -> int:
+        """Trees of a round."""
+        labels = self._labels
+        return 1 if labels is None or len(labels) <= 2 else len(labels)
+
+    @property
+    def n_trees_per_iteration_(self) -> int:
+        """How many trees a round grows: one, or one for each of more than two classes."""
+        self._check_fitted()
+        return self._width
+
+    @property
+    def n_estimators_(self) -> int:
+        """How many rounds there are; fewer than `n_estimators` after stopping early."""
+        self._check_fitted()
+        return len(self.trees_) // self._width
+
+    @property
+    def oob_score_(self) -> float:
+        """Loss of the rows out of the last round's bag; only with `subsample` < 1."""
+        return float(self.oob_scores_[-1])
+
+    def _check_fitted(self) -> None:
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self, "trees_")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "trees_")
+
+    def _encode(self, X: Any) -> Matrix:
+        self._check_fitted()
+        return encode(self.schema_, X, unseen=self.unseen, estimator_name=type(self).__name__)
+
+    def _threads(self) -> int:
+        from arboretum.engine.parallel import effective_jobs
+
+        return effective_jobs(self.n_jobs)
+
+    def _sum(self, X: Any, matrix: Matrix) -> np.ndarray:
+        """Return F of every row, one line per score: (1, n), or (K, n)."""
+        F = raw_start(self.init_, self.loss_, X, matrix.n_rows, self._labels)
+        trees = getattr(self, "trees_", [])
+        if trees:
+            add_trees(trees, self._rates, matrix, self._threads(), F)
+        return F
+
+    def _raw(self, X: Any) -> np.ndarray:
+        """Return F of every row of a table, (n,) or (n, K)."""
+        matrix = self._encode(X)
+        return shaped(self._sum(X, matrix))
+
+    def _staged_raw(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield F of every row after each round."""
+        matrix = self._encode(X)
+        F = raw_start(self.init_, self.loss_, X, matrix.n_rows, self._labels)
+        width = self._width
+        for number in range(self.n_estimators_):
+            trees = self.trees_[number * width : (number + 1) * width]
+            add_trees(trees, self._rates[number : number + 1], matrix, self._threads(), F)
+            yield shaped(F).copy()
+
+    def apply(self, X: Any) -> np.ndarray:
+        """Return the leaf each row reaches in each tree, (rows, rounds); classifiers: (…, trees of a
+        round) besides.
+        """
+        from arboretum.engine.walk import is_complete
+
+        matrix = self._encode(X)
+        leaves = np.empty((matrix.n_rows, len(self.trees_)), np.int64)
+
+        def go(lo: int, hi: int, block: np.ndarray) -> None:
+            complete = is_complete(block)
+            for t, tree in enumerate(self.trees_):
+                leaves[lo:hi, t] = walk_block(tree, block, complete)
+
+        run_blocks(go, matrix, self._threads())
+        return leaves
+
+    @property
+    def estimators_(self) -> np.ndarray:
+        """The trees as regressors of their own, (rounds, trees of a round). They answer steps."""
+        from arboretum.tree.cart import CARTRegressor
+
+        self._check_fitted()
+        found = np.empty(len(self.trees_), dtype=object)
+        for t, tree in enumerate(self.trees_):
+            one = CARTRegressor(criterion=self.criterion, max_depth=self.max_depth)
+            one.tree_, one.schema_, one.n_outputs_, one._one_output = tree, self.schema_, 1, True
+            one.max_features_ = self.max_features_
+            one._take_names()
+            found[t] = one
+        return found.reshape(-1, self._width)
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Share of the impurity decrease each column brought, summed over all trees."""
+        self._check_fitted()
+        total = np.zeros(self.n_features_in_)
+        for tree in self.trees_:
+            total += tree.feature_importances(normalize=False)
+        return total / total.sum() if total.sum() > 0 else total
+
+    def __len__(self) -> int:
+        return len(self.trees_)
+
+    # ------------------------------------------------------------------ keeping
+    def save(self, path: str | Path | BinaryIO) -> None:
+        """Write the model to one file; `arboretum.load` reads it back.
+
+        A model with a loss or an initial estimator of the user's own cannot be saved so: keep it with
+        joblib.
+        """
+        from arboretum.io.native import save
+
+        save(self, path)
+
+    def _get_fitted_state(self) -> dict[str, Any]:
+        from arboretum.tree.validation import tree_to_state
+
+        self._check_fitted()
+        assert isinstance(self.init_, Constant)  # others are refused with the parameters
+        return {
+            "trees": [tree_to_state(tree) for tree in self.trees_],
+            "rates": self._rates,
+            "start": self.init_.raw.reshape(-1),
+            "scores": {name: getattr(self, name) for name in _SCORES if hasattr(self, name)},
+            "max_features": self.max_features_,
+            "n_rows": self._n_rows,
+            "seed": self.seed_,
+        }
+
+    @classmethod
+    def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
+        from arboretum.tree.model import whole
+        from arboretum.tree.validation import tree_from_state
+
+        model = cls(**parameters)
+        model._check_parameters()
+        model._set_schema(schema)
+        model._take_classes(state)
+        model.loss_ = model._make_loss()
+        if not isinstance(state["trees"], list) or not state["trees"]:
+            raise ModelFileError("the model has no trees")
+        model.trees_ = [tree_from_state(tree, schema) for tree in state["trees"]]
+        if any(tree.value.shape[1:] != (1, 1) for tree in model.trees_):
+            raise ModelFileError("its trees are not regression trees")
+        model.max_features_ = whole(state, "max_features", 1)
+        model._n_rows = whole(state, "n_rows", 1)
+        model.seed_ = whole(state, "seed", 0)
+        model._take_numbers(state)
+        return model
+
+    def _take_classes(self, state: dict) -> None:
+        """Take the classes from a file; a regressor has none."""
+
+    def _take_numbers(self, state: dict) -> None:
+        rounds, odd = divmod(len(self.trees_), self._width)
+        start, scores = state["start"], state["scores"]
+        sizes = [(state["rates"], rounds), (start, self._width)]
+        sizes += [(scores[name], rounds) for name in scores]
+        for array, size in sizes:
+            good = isinstance(array, np.ndarray) and array.dtype == np.float64
+            if odd or not good or array.shape != (size,):
+                raise ModelFileError("its numbers do not fit its rounds")
+        if not np.isfinite(start).all() or not np.isfinite(state["rates"]).all():
+            raise ModelFileError("its first score or its learning rates are not finite")
+        if not {"train_score_"} <= scores.keys() <= set(_SCORES):
+            raise ModelFileError("its scores have unknown names")
+        self._rates = state["rates"]
+        self.init_ = Constant(start if self._width > 1 else start.reshape(()))
+        for name, values in scores.items():
+            setattr(self, name, values)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.target_tags.single_output = True
+        return tags
+
+
+class _Judge:
+    """The rows set aside: follows the rounds and tells when to stop."""
+
+    def __init__(
+        self, model: GradientBoosting, matrix: Matrix, y: np.ndarray, w: Any, F: np.ndarray
+    ) -> None:
+        self.model, self.matrix, self.y, self.w, self.F = model, matrix, y, w, F
+        self.patience = Patience(int(model.n_iter_no_change), float(model.tol))
+
+    def has_ended(self, trees: list[Tree], loss: Loss) -> bool:
+        """Add the trees of a round, and judge by the loss it went by."""
+        model = self.model
+        add_trees(trees, model._rates[-1:], self.matrix, model._threads(), self.F)
+        return self.patience.has_ended(loss.score(self.y, shaped(self.F), self.w))
+
+
+def _target_of(y: np.ndarray, w: np.ndarray | None) -> Any:
+    from arboretum.tree.criterion import make_target
+
+    return make_target(y[:, None].astype(np.float64), None, w)

@@ -1,0 +1,121 @@
+"""F_0: the constant a loss likes best, zero, or what an estimator says.
+
+`init_` of a fitted model is one of these; the sum of trees begins with its answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arboretum.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from arboretum.boosting.gbm_losses import Loss
+
+__all__ = ["Constant", "fit_start", "raw_start", "take_rows"]
+
+
+@dataclass(frozen=True, eq=False)
+class Constant:
+    """The same F for every row.
+
+    Attributes
+    ----------
+    raw : float64 array of shape () or (n_classes,)
+        F itself: log odds or the log of a mean, where the loss has such a link.
+
+    Examples
+    --------
+    >>> Constant(np.array(2.5)).predict([[1.0], [7.0]])
+    array([2.5, 2.5])
+    """
+
+    raw: np.ndarray
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return F for every row of a table."""
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        return np.full((n, *self.raw.shape), self.raw)
+
+
+def fit_start(
+    init: Any, loss: Loss, X: Any, y: np.ndarray, w: np.ndarray | None, labels: np.ndarray | None
+) -> Any:
+    """Return the fitted start.
+
+    Parameters
+    ----------
+    init : None, "zero" or estimator
+    loss : Loss
+    X : table
+        As it was given; only an estimator looks at it.
+    y, w : arrays
+        Numbers or class codes, and weights.
+    labels : array or None
+        The labels of the classes, which an estimator is given instead of codes.
+    """
+    if init is None:
+        return Constant(loss.start(y, w))
+    if isinstance(init, str):
+        return Constant(np.zeros_like(loss.start(y, w)))
+    from sklearn.base import clone
+    from sklearn.utils.validation import has_fit_parameter
+
+    name = type(init).__name__
+    if loss.classifies and not hasattr(init, "predict_proba"):
+        raise ParameterError(
+            f"init is a {name}, which has no predict_proba: boosting classes begins with "
+            "probabilities, take a classifier that tells them"
+        )
+    target = y if labels is None else labels[y]
+    if w is None:
+        return clone(init).fit(X, target)
+    if not has_fit_parameter(init, "sample_weight"):
+        raise ParameterError(
+            f"init is a {name}, whose fit takes no sample_weight: the initial estimator must "
+            "support sample weights, or leave the weights out"
+        )
+    return clone(init).fit(X, target, sample_weight=w)
+
+
+def raw_start(start: Any, loss: Loss, X: Any, n: int, labels: np.ndarray | None) -> np.ndarray:
+    """Return F_0 of n rows, one line per score: (1, n), or (K, n)."""
+    if isinstance(start, Constant):
+        F = np.empty((start.raw.size, n))
+        F[:] = start.raw.reshape(-1, 1)
+        return F
+    if loss.classifies:
+        answer = np.asarray(start.predict_proba(X), dtype=np.float64)
+        if labels is not None and not np.array_equal(start.classes_, labels):
+            raise DataError(
+                f"the init estimator knows the classes {start.classes_.tolist()}, boosting has "
+                f"{labels.tolist()}: give it all of them"
+            )
+    else:
+        answer = np.asarray(start.predict(X), dtype=np.float64)
+        if answer.shape != (n,):
+            raise DataError(
+                f"the init estimator predicts an array of shape {answer.shape} for {n} rows: it "
+                "must predict one number for each"
+            )
+    F = loss.link(answer)
+    if not np.isfinite(F).all():
+        raise DataError("the init estimator predicts values that are not finite")
+    return np.ascontiguousarray(F.T if F.ndim == 2 else F[None], dtype=np.float64)
+
+
+def take_rows(X: Any, rows: np.ndarray | None) -> Any:
+    """Return some rows of a table in the form it came in, for an estimator."""
+    if rows is None:
+        return X
+    from sklearn.utils import _safe_indexing
+
+    if isinstance(X, str) or not (hasattr(X, "shape") or isinstance(X, list | tuple)):
+        raise DataError(
+            "an init estimator together with n_iter_no_change needs X as an array or a dataframe: "
+            "read the file first"
+        )
+    return _safe_indexing(X, rows)

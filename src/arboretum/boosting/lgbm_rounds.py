@@ -1,0 +1,122 @@
+"""Rounds as LightGBM makes them: what a tree's rows and columns are drawn from, and when to end.
+
+    rows       GOSS; or a bag, drawn anew every ``subsample_freq`` rounds: of all rows, of the rows of each of
+               two classes, or of whole groups
+    columns    those of interaction constraints, if there are any; of them a share for every tree
+
+A tree that cannot be split answers nothing, and a round of such trees is the last, unless other rows or
+columns may be drawn: no later one would find a split either, as the margins do not move.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from arboretum.boosting.booster import Plan, Training
+from arboretum.boosting.goss import child_key, draw_columns, goss_rows, subsample_rows
+from arboretum.boosting.open_booster import OpenBooster
+
+if TYPE_CHECKING:
+    from arboretum.boosting.newton import Grown
+    from arboretum.boosting.objective_base import Objective
+    from arboretum.data.matrix import Matrix
+    from arboretum.tree.tree import Tree
+
+__all__ = ["Draws", "LGBMRounds"]
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """What rows and columns are drawn from.
+
+    Attributes
+    ----------
+    rows_seed : int
+    columns_seed : int or None
+        None: columns are drawn by the seed of the model.
+    columns : int64 array
+        The columns that may be asked for.
+    strata, shares : int array and list of float, or None
+        The stratum of every row, and the share drawn of each.
+    by_group : bool
+        Draw whole groups.
+    """
+
+    rows_seed: int
+    columns_seed: int | None
+    columns: np.ndarray
+    strata: np.ndarray | None = None
+    shares: Sequence[float] | None = None
+    by_group: bool = False
+
+
+class LGBMRounds(OpenBooster):
+    """A booster that draws and ends as LightGBM does.
+
+    Parameters
+    ----------
+    plan, objective, data, matrix
+        As for `OpenBooster`.
+    draws : Draws
+
+    Attributes
+    ----------
+    is_stuck : bool
+        The last round found no split, and no other will.
+    """
+
+    def __init__(
+        self, plan: Plan, objective: Objective, data: Training, matrix: Matrix, draws: Draws
+    ) -> None:
+        super().__init__(plan, objective, data, matrix)
+        self.draws = draws
+        self.is_stuck = False
+
+    def round(self) -> list[Tree]:
+        """Add the trees of one more round; return them, none if no more can be split."""
+        first = self.n_rounds == 0
+        new = super().round()
+        self.is_stuck = self._repeats() and all(tree.node_count == 1 for tree in new)
+        if not self.is_stuck or first:
+            return new
+        del self.trees[-len(new) :], self.weights[-len(new) :]
+        return []
+
+    def _repeats(self) -> bool:
+        """Tell whether a round with the same margins makes the same trees."""
+        plan, shares = self.plan, self.draws.shares or (self.plan.subsample,)
+        bags = plan.goss is not None or (plan.subsample_every > 0 and min(shares) < 1.0)
+        columns = plan.columns_by_tree < 1.0 or plan.rules.node_columns > 0
+        return not (plan.averaged or plan.dart is not None or bags or columns)
+
+    def _sample(
+        self, g: np.ndarray, h: np.ndarray, m: int, twin: int
+    ) -> tuple[np.ndarray | None, np.ndarray | None]:
+        plan, draws = self.plan, self.draws
+        if plan.goss is not None:
+            if m < plan.goss_from:
+                return None, None
+            return goss_rows(g, h, *plan.goss, draws.rows_seed, m)
+        share = plan.subsample if draws.shares is None else draws.shares
+        if not plan.subsample_every or np.min(share) >= 1.0:
+            return None, None
+        rows = subsample_rows(
+            len(self.data.y), share, draws.rows_seed, m // plan.subsample_every,
+            groups=self.data.groups if draws.by_group else None, strata=draws.strata,
+        )  # fmt: skip
+        return rows, None
+
+    def _columns(self, key: int) -> np.ndarray:
+        draws, share = self.draws, self.plan.columns_by_tree
+        if draws.columns_seed is not None:
+            key = child_key(key, draws.columns_seed)
+        return draw_columns(draws.columns, share, key)
+
+    def _values(self, tree: Grown, output: int) -> np.ndarray:
+        if len(tree.first_child) == 1:
+            return np.zeros(1)
+        return super()._values(tree, output)

@@ -1,0 +1,198 @@
+"""What `fit` of LightGBM's estimators is given: tables to judge by, metrics, names of columns."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from arboretum.boosting.boosted_model import Given
+from arboretum.boosting.watching import Figure, Judge
+from arboretum.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from arboretum.boosting.evaluation_set import EvaluationSet
+    from arboretum.boosting.snapshot import Snapshot
+
+__all__ = ["Asked", "Evaluation", "Weighing", "by_output", "user_judge"]
+
+
+class Weighing(NamedTuple):
+    """Weights of rows and of classes, to be multiplied when the classes are known."""
+
+    rows: Any
+    classes: Any
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a fit is asked for besides its tables."""
+
+    eval_metric: Any = None
+    feature_name: Any = "auto"
+    categorical_feature: Any = "auto"
+    callbacks: Sequence[Any] | None = None
+    init_model: Any = None
+    snapshot: Snapshot | None = None
+    eval_at: Any = None
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The arguments of `fit` that begin with ``eval_``; each has one entry per table, or is None."""
+
+    eval_set: Any = None
+    eval_names: Any = None
+    eval_sample_weight: Any = None
+    eval_class_weight: Any = None
+    eval_init_score: Any = None
+    eval_group: Any = None
+    eval_X: Any = None
+    eval_y: Any = None
+
+    def tables(self, training: Given) -> list[Given]:
+        """Return the tables; that of the training rows is called "training", others "valid_0", …"""
+        pairs = self._pairs()
+        n = len(pairs)
+        names = self._each("eval_names", n)
+        weights, classes = self._each("eval_sample_weight", n), self._each("eval_class_weight", n)
+        scores, groups = self._each("eval_init_score", n), self._each("eval_group", n)
+        if training.groups is not None and any(sizes is None for sizes in groups):
+            raise DataError("every table of eval_set needs groups: give eval_group")
+        found = []
+        for k, (X, y) in enumerate(pairs):
+            own = X is training.X and y is training.y
+            name = names[k] or ("training" if own else f"valid_{k}")
+            weight = Weighing(weights[k], classes[k]) if classes[k] is not None else weights[k]
+            if own and weight is None:
+                weight = training.sample_weight
+            score = training.base_margin if own and scores[k] is None else by_output(scores[k], y)
+            found.append(Given(X, y, weight, score, groups[k], name))
+        if len({table.name for table in found}) < n:
+            raise ParameterError(f"eval_names must differ, got {[table.name for table in found]}")
+        return found
+
+    def _pairs(self) -> list[tuple[Any, Any]]:
+        if self.eval_X is not None or self.eval_y is not None:
+            if self.eval_set is not None:
+                raise ParameterError("give eval_set, or eval_X and eval_y, not both")
+            tables = self.eval_X if isinstance(self.eval_X, tuple) else (self.eval_X,)
+            labels = self.eval_y if isinstance(self.eval_y, tuple) else (self.eval_y,)
+            if len(tables) != len(labels) or any(one is None for one in (*tables, *labels)):
+                raise ParameterError("eval_X and eval_y must hold as many tables as labels")
+            return list(zip(tables, labels, strict=True))
+        given = self.eval_set
+        if given is None:
+            return []
+        if isinstance(given, tuple) and len(given) == 2 and not _is_pair(given[0]):
+            given = [given]
+        if not isinstance(given, list | tuple) or not all(_is_pair(pair) for pair in given):
+            raise ParameterError("eval_set must be a list of (X, y) pairs")
+        return [(X, y) for X, y in given]
+
+    def _each(self, name: str, n: int) -> list:
+        """Return one entry per table."""
+        given = getattr(self, name)
+        if given is None:
+            return [None] * n
+        if not isinstance(given, list | tuple) or len(given) != n:
+            raise ParameterError(
+                f"{name} must be a list with one entry for each of the {n} tables of eval_set"
+            )
+        return list(given)
+
+
+def _is_pair(given: Any) -> bool:
+    return isinstance(given, list | tuple) and len(given) == 2
+
+
+def by_output(init_score: Any, y: Any) -> Any:
+    """Return scores of several classes, given class after class, as rows.
+
+    >>> by_output([1, 2, 3, 10, 20, 30], [0, 1, 2]).tolist()
+    [[1, 10], [2, 20], [3, 30]]
+    """
+    if init_score is None:
+        return None
+    found = np.asarray(init_score)
+    n = np.shape(y)[0] if np.ndim(y) else 0
+    if found.ndim == 1 and n and len(found) > n and len(found) % n == 0:
+        return found.reshape(-1, n).T
+    return found
+
+
+# ---------------------------------------------------------------------- metrics
+def metric_names(eval_metric: Any) -> tuple[list[str], list[Callable]]:
+    """Return the names and the functions of a metric, or of a list of them."""
+    each = eval_metric if isinstance(eval_metric, list | tuple) else [eval_metric]
+    for one in each:
+        if not (one is None or isinstance(one, str) or callable(one)):
+            raise ParameterError(f"eval_metric must hold names and functions, got {one!r}")
+    words = [one for one in each if isinstance(one, str)]
+    return [word for one in words for word in one.split(",")], [f for f in each if callable(f)]
+
+
+def user_judge(function: Callable) -> Judge:
+    """Return the judge that asks a user's function.
+
+    It is called with (y, prediction), (y, prediction, weight) or (y, prediction, weight, group), and returns
+    (name, figure, larger is better), or a list of such.
+    """
+    try:
+        kinds = [one.kind for one in inspect.signature(function).parameters.values()]
+        places = sum(kind <= inspect.Parameter.POSITIONAL_OR_KEYWORD for kind in kinds)
+    except (TypeError, ValueError):  # a builtin without a signature
+        places = 2
+    called = getattr(function, "__name__", type(function).__name__)
+    if not 2 <= places <= 4:
+        raise ParameterError(
+            f"a metric takes y, prediction and optionally weight and group: {called!r} takes {places} "
+            "arguments"
+        )
+
+    def judge(truth: EvaluationSet, prediction: np.ndarray) -> list[Figure]:
+        more = [truth.weight, truth.queries.sizes if truth.grouped else None][: places - 2]
+        found = function(truth.y, prediction, *more)
+        try:
+            each = found if isinstance(found, list) else [found]
+            return [Figure(str(name), float(value), bool(larger)) for name, value, larger in each]
+        except (TypeError, ValueError):
+            raise DataError(
+                f"the metric {called!r} must return (name, figure, larger is better), got {found!r}"
+            ) from None
+
+    return judge
+
+
+# ---------------------------------------------------------------------- columns
+def column_names(feature_name: Any, width: int) -> list[str] | None:
+    """Return the names asked for, or None."""
+    if isinstance(feature_name, str) and feature_name == "auto":
+        return None
+    good = isinstance(feature_name, list | tuple | np.ndarray) and all(
+        isinstance(name, str) for name in feature_name
+    )
+    if not good or len(feature_name) != width or len(set(feature_name)) != width:
+        raise ParameterError(
+            f"feature_name must be 'auto' or {width} different names, got {feature_name!r}"
+        )
+    return [str(name) for name in feature_name]
+
+
+def categories_asked(categorical_feature: Any, feature_name: Any) -> dict[str, Any]:
+    """Return the columns that are categories, as `learn_schema` takes them."""
+    if categorical_feature is None or (
+        isinstance(categorical_feature, str) and categorical_feature == "auto"
+    ):
+        return {}
+    if not isinstance(categorical_feature, list | tuple | np.ndarray):
+        raise ParameterError(
+            "categorical_feature must be 'auto' or a list of names or places of columns, got "
+            f"{categorical_feature!r}"
+        )
+    named = [] if isinstance(feature_name, str) else list(feature_name)
+    found = [named.index(one) if one in named else one for one in categorical_feature]
+    return {"categorical_features": found}

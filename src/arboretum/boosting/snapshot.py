@@ -1,0 +1,185 @@
+"""A fit that is killed can go on: its state on disk, every few rounds.
+
+    fit(X, y, save_snapshot="run.snap")                killed, at whatever moment
+    fit(X, y, save_snapshot="run.snap", resume=True)   goes on, and ends in the same model, byte for byte
+
+A snapshot holds the trees, what they count, the margins of the training rows and of the tables judged by, the
+history, and fingerprints of data and parameters: it is refused where either is another. The file is replaced
+by one rename, so it is always a whole one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arboretum.boosting.watching import Watch
+from arboretum.data.matrix import Matrix
+from arboretum.errors import DataError, ModelFileError, ParameterError
+
+if TYPE_CHECKING:
+    from arboretum.data.schema import Schema
+
+__all__ = ["Snapshot", "data_print", "parameter_print"]
+
+_FORMAT = 1
+_BLOCK = 1 << 16  # rows
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Where and how often a fit is kept.
+
+    Attributes
+    ----------
+    path : path
+    every : int
+        Rounds from one snapshot to the next.
+    resume : bool
+        Go on from the file if there is one.
+    """
+
+    path: str | os.PathLike[str]
+    every: int = 10
+    resume: bool = False
+
+    @classmethod
+    def asked(cls, path: Any, every: Any, resume: Any) -> Snapshot | None:
+        """Return what the arguments of fit ask for."""
+        if isinstance(resume, str | os.PathLike):
+            if not Path(resume).exists():
+                raise ParameterError(f"resume={str(resume)!r}: there is no such snapshot")
+            if path is not None and Path(path) != Path(resume):
+                raise ParameterError(
+                    "save_snapshot and resume name two files: a fit goes on with the one it resumes"
+                )
+            path, resume = resume, True
+        if not isinstance(resume, bool | np.bool_):
+            raise ParameterError(f"resume must be True, False or a path, got {resume!r}")
+        if path is None:
+            if resume:
+                raise ParameterError("resume=True goes on from save_snapshot: say where that is")
+            return None
+        if not isinstance(path, str | os.PathLike):
+            raise ParameterError(f"save_snapshot must be a path or None, got {path!r}")
+        if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
+            raise ParameterError(f"snapshot_every must be an int ≥ 1, got {every!r}")
+        return cls(path, int(every), bool(resume))
+
+    # ------------------------------------------------------------------ writing
+    def due(self, rounds: int) -> bool:
+        """Tell whether to write after so many rounds."""
+        return rounds % self.every == 0
+
+    def write(self, watch: Watch, prints: dict[str, str], rounds: int, seed: int) -> None:
+        """Write the state of a fit after ``rounds`` of its own."""
+        from arboretum.io.container import write
+        from arboretum.io.values import encode
+        from arboretum.tree.validation import tree_to_state
+
+        booster = watch.booster
+        state = {
+            "snapshot": _FORMAT,
+            **prints,
+            "rounds": rounds,
+            "seed": str(seed),
+            "learning_rate": float(booster.plan.learning_rate),
+            "trees": [tree_to_state(tree) for tree in booster.trees],
+            "weights": np.array(booster.weights),
+            "margin": booster.margin,
+            "tables": {
+                table.name: table.total for table in watch.held_out if not table.is_training
+            },
+            "history": watch.history,
+            "larger": watch.larger,
+        }
+        write(self.path, encode(state, "the snapshot"))
+
+    # ------------------------------------------------------------------ reading
+    def read(self, prints: dict[str, str]) -> dict[str, Any] | None:
+        """Return the state to go on from; None to begin anew."""
+        from arboretum.io.container import read
+        from arboretum.io.values import decode
+
+        if not self.resume or not Path(self.path).exists():
+            return None
+        try:
+            state = decode(read(self.path))
+            if not isinstance(state, dict) or state.get("snapshot") != _FORMAT:
+                raise ModelFileError("it is not a snapshot of this version")
+        except ModelFileError as error:
+            raise ModelFileError(f"{os.fspath(self.path)} cannot be resumed: {error}") from error
+        for what, mine in prints.items():
+            if state.get(what) != mine:
+                raise DataError(
+                    f"{os.fspath(self.path)} is a snapshot of a fit with other {what}: resume with the "
+                    f"{what} it was begun with, or remove it to begin anew"
+                )
+        return state
+
+
+def take_up(watch: Watch, state: dict[str, Any], schema: Schema) -> int:
+    """Put a fit back where its snapshot was written; return the rounds it has made."""
+    try:
+        return _take_up(watch, state, schema)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise ModelFileError(f"the snapshot is damaged: {str(error)[:300]}") from error
+
+
+def _take_up(watch: Watch, state: dict[str, Any], schema: Schema) -> int:
+    from arboretum.tree.validation import tree_from_state
+
+    booster, rounds = watch.booster, int(state["rounds"])
+    trees = [tree_from_state(tree, schema) for tree in state["trees"]]
+    per_round = booster.objective.n_outputs * booster.plan.n_parallel
+    if len(trees) != (watch.first + rounds) * per_round or len(state["weights"]) != len(trees):
+        raise ModelFileError("its trees do not make the rounds it tells of")
+    booster.trees, booster.weights = trees, state["weights"].tolist()
+    booster.margin[:] = state["margin"]
+    booster.plan = replace(booster.plan, learning_rate=float(state["learning_rate"]))
+    for table in watch.held_out:
+        if not table.is_training:
+            table.take_up(state["tables"][table.name], state["weights"])
+    watch.take_up(state["history"], state["larger"], rounds)
+    return rounds
+
+
+# ---------------------------------------------------------------------- fingerprints
+def data_print(
+    matrices: Iterable[Matrix], arrays: Iterable[np.ndarray | None], schema: Schema
+) -> str:
+    """Return the fingerprint of tables, and of what belongs to their rows."""
+    found = hashlib.blake2b(repr(schema.to_state()).encode(), digest_size=16)
+    for matrix in matrices:
+        found.update(repr(matrix.shape).encode())
+        for lo in range(0, matrix.n_rows, _BLOCK):
+            found.update(np.ascontiguousarray(matrix.rows(lo, lo + _BLOCK) + 0.0).data)
+    for array in arrays:
+        found.update(b"none" if array is None else repr((array.shape, array.dtype.str)).encode())
+        if array is not None:
+            found.update(np.ascontiguousarray(array).data)
+    return found.hexdigest()
+
+
+def parameter_print(parameters: dict[str, Any]) -> str:
+    """Return the fingerprint of parameters; functions count by their names."""
+    shown = {name: _shown(value) for name, value in sorted(parameters.items())}
+    return hashlib.blake2b(repr(shown).encode(), digest_size=16).hexdigest()
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, np.random.RandomState | np.random.Generator):
+        return type(value).__name__  # has moved on since; the snapshot holds the seed
+    if callable(value):
+        return getattr(value, "__qualname__", type(value).__qualname__)
+    if isinstance(value, dict):
+        return sorted((repr(_shown(key)), _shown(item)) for key, item in value.items())
+    return [_shown(item) for item in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,436 @@
+"""What is looked at between two rounds: figures on held-out tables, when to stop, what users add.
+
+    round m ──► margins of every table ──► figures ──► history ──► stop? print? callbacks? ──► round m + 1
+
+A table's margins are moved by what the trees count more than before (the new trees; with dart also the
+reweighed ones), so that a round costs its own trees only. Figures come from *judges*: the named metrics of a
+dialect, or a user's function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from arboretum.boosting.ensemble import Ensemble
+from arboretum.boosting.evaluation_set import EvaluationSet
+from arboretum.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from arboretum.boosting.booster import Booster
+    from arboretum.boosting.metrics import Metric
+    from arboretum.data.matrix import Matrix
+
+__all__ = [
+    "Callback",
+    "EarlyStopping",
+    "EvaluationMonitor",
+    "Figure",
+    "HeldOut",
+    "History",
+    "LearningRateScheduler",
+    "Patience",
+    "Watch",
+    "named_judge",
+]
+
+History = dict[str, dict[str, list[float]]]  # table, metric, a figure per round
+
+
+class Figure(NamedTuple):
+    """A number that tells how good a round is."""
+
+    name: str
+    value: float
+    larger_is_better: bool
+
+
+Judge = Callable[[EvaluationSet, np.ndarray], list[Figure]]  # of predictions beside their truth
+
+
+def named_judge(metrics: Sequence[Metric]) -> Judge:
+    """Return the judge of some named metrics."""
+    larger = {metric.name: metric.larger_is_better for metric in metrics}
+
+    def judge(truth: EvaluationSet, prediction: np.ndarray) -> list[Figure]:
+        found = truth.evaluate(metrics, prediction)
+        return [Figure(name, value, larger[name]) for name, value in found.items()]
+
+    return judge
+
+
+# ---------------------------------------------------------------------- tables
+@dataclass(eq=False)
+class HeldOut:
+    """A table to judge by.
+
+    Attributes
+    ----------
+    name : str
+        As it is printed.
+    matrix : Matrix
+        Its columns, encoded as those of the training table.
+    truth : EvaluationSet
+    start : float64 array of shape (rows, n_outputs)
+        The margins before the first tree.
+    total : float64 array
+        The same with all trees so far.
+    is_training : bool
+        It is the table that is learned from: the booster knows its margins.
+    """
+
+    name: str
+    matrix: Matrix
+    truth: EvaluationSet
+    start: np.ndarray
+    is_training: bool = False
+    total: np.ndarray = field(init=False)
+    _counted: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.total, self._counted = self.start, np.empty(0)
+
+    def margins(self, booster: Booster) -> np.ndarray:
+        """Return the margins after the booster's last round."""
+        plan = booster.plan
+        if self.is_training and not plan.averaged:
+            return booster.margin
+        now = np.array(booster.weights)
+        more = now.copy()
+        more[: len(self._counted)] -= self._counted
+        moved = np.flatnonzero(more)
+        # whole rounds move together, so the places of these trees tell their outputs
+        some = Ensemble(
+            [booster.trees[t] for t in moved], more[moved], np.zeros(self.start.shape[1]),
+            plan.n_parallel,
+        )  # fmt: skip
+        self.total = some.margin(self.matrix, base=self.total, n_jobs=plan.n_jobs)
+        self._counted = now
+        if plan.averaged and booster.n_rounds:
+            return self.start + (self.total - self.start) / booster.n_rounds
+        return self.total
+
+    def take_up(self, total: np.ndarray, counted: np.ndarray) -> None:
+        """Go on from margins that the trees so far have been added to."""
+        if total.shape != self.start.shape:
+            raise DataError(f"the table {self.name!r} has other rows than the one before")
+        self.total, self._counted = total, counted
+
+
+# ---------------------------------------------------------------------- stopping
+@dataclass
+class Patience:
+    """Stop when a figure has not become better for some rounds.
+
+    Parameters
+    ----------
+    rounds : int
+        How many rounds to wait.
+    min_delta : float or list of float
+        By how much a figure must be better than the best so far; a list holds one per metric.
+    tables, metrics : collections of names, or None
+        Which figures to follow; None follows the last table and the last metric.
+    follow_all : bool
+        Follow every figure of ``tables`` and ``metrics`` (None: of all) and stop with the first
+        that stays behind.
+    larger_is_better : bool or None
+        None: as the metric says.
+    """
+
+    rounds: int
+    min_delta: float | Sequence[float] = 0.0
+    tables: Sequence[str] | None = None
+    metrics: Sequence[str] | None = None
+    follow_all: bool = False
+    larger_is_better: bool | None = None
+    best: dict[tuple[str, str], tuple[int, float]] = field(default_factory=dict, init=False)
+    stopped_by: tuple[str, str] | None = field(default=None, init=False)
+
+    def look(self, m: int, figures: dict[str, list[Figure]]) -> bool:
+        """Look at the figures of round ``m``; tell whether to stop."""
+        for table, figure, least in self._followed(figures):
+            key = table, figure.name
+            larger = self.larger_is_better
+            larger = figure.larger_is_better if larger is None else larger
+            best = self.best.get(key)
+            better = best is None or (
+                figure.value > best[1] + least if larger else figure.value < best[1] - least
+            )
+            if better:
+                self.best[key] = m, figure.value
+            elif best is not None and m - best[0] >= self.rounds:
+                self.stopped_by = key
+                return True
+        return False
+
+    def _followed(self, figures: dict[str, list[Figure]]) -> Iterator[tuple[str, Figure, float]]:
+        tables = [name for name in figures if self.tables is None or name in self.tables]
+        for name in tables if self.follow_all else tables[-1:]:
+            known = list(dict.fromkeys(figure.name for figure in figures[name]))
+            asked = [f for f in figures[name] if self.metrics is None or f.name in self.metrics]
+            if not asked:
+                raise ParameterError(
+                    f"early stopping follows {list(self.metrics or ())}, but {name!r} is judged by "
+                    f"{known}"
+                )
+            for figure in asked if self.follow_all else asked[-1:]:
+                yield name, figure, self._delta(known.index(figure.name), len(known))
+        if not tables:
+            raise ParameterError(
+                "early stopping needs a table to judge by: give eval_set"
+                + (f" one named {list(self.tables)}" if self.tables else "")
+            )
+
+    def _delta(self, place: int, count: int) -> float:
+        if isinstance(self.min_delta, int | float):
+            return float(self.min_delta)
+        if len(self.min_delta) != count:
+            raise ParameterError(
+                f"min_delta has {len(self.min_delta)} numbers for {count} metrics: give one, or one "
+                "per metric"
+            )
+        return float(self.min_delta[place])
+
+    @property
+    def decisive(self) -> tuple[int, float] | None:
+        """The round and figure that were best: of the figure that stopped, or of the first."""
+        if not self.best:
+            return None
+        return self.best[self.stopped_by or next(iter(self.best))]
+
+
+# ---------------------------------------------------------------------- callbacks
+class Callback:
+    """What a user wants done between rounds; every method may be left out.
+
+    Returning True from ``before_iteration`` or ``after_iteration`` ends the training.
+    """
+
+    def before_training(self, model: Watch) -> Any:
+        """Is called once, before the first round."""
+        return model
+
+    def before_iteration(self, model: Watch, epoch: int, evals_log: History) -> bool:
+        """Is called before every round."""
+        return False
+
+    def after_iteration(self, model: Watch, epoch: int, evals_log: History) -> bool:
+        """Is called after every round, the figures of which stand last in ``evals_log``."""
+        return False
+
+    def after_training(self, model: Watch) -> Any:
+        """Is called once, after the last round."""
+        return model
+
+
+class EarlyStopping(Callback):
+    """Stop when a metric has not become better for some rounds.
+
+    Parameters
+    ----------
+    rounds : int
+    metric_name, data_name : str or None, default=None
+        Which figure to follow; None: the last metric, the last table.
+    maximize : bool or None, default=None
+        None: as the metric says.
+    save_best : bool, default=False
+        Keep the trees up to the best round only.
+    min_delta : float, default=0.0
+        By how much a figure must be better than the best so far.
+    """
+
+    def __init__(
+        self,
+        *,
+        rounds: int,
+        metric_name: str | None = None,
+        data_name: str | None = None,
+        maximize: bool | None = None,
+        save_best: bool = False,
+        min_delta: float = 0.0,
+    ) -> None:
+        self.rounds, self.metric_name, self.data_name = rounds, metric_name, data_name
+        self.maximize, self.save_best, self.min_delta = maximize, save_best, min_delta
+
+    def patience(self) -> Patience:
+        """Return a fresh patience of this kind."""
+        return Patience(
+            self.rounds,
+            self.min_delta,
+            None if self.data_name is None else (self.data_name,),
+            None if self.metric_name is None else (self.metric_name,),
+            larger_is_better=self.maximize,
+        )
+
+
+class EvaluationMonitor(Callback):
+    """Print the figures of every so many rounds, and of the last one.
+
+    Parameters
+    ----------
+    period : int, default=1
+    """
+
+    def __init__(self, period: int = 1) -> None:
+        self.period = period
+        self._waiting = ""
+
+    def after_iteration(self, model: Watch, epoch: int, evals_log: History) -> bool:
+        figures = [
+            f"{table}-{name}:{values[-1]:.5f}"
+            for table, by_name in evals_log.items()
+            for name, values in by_name.items()
+        ]
+        self._waiting = "\t".join([f"[{epoch}]", *figures])
+        if epoch % self.period == 0:
+            self.after_training(model)
+        return False
+
+    def after_training(self, model: Watch) -> Any:
+        if self._waiting:
+            print(self._waiting, flush=True)
+        self._waiting = ""
+
+
+class LearningRateScheduler(Callback):
+    """Set the learning rate before every round.
+
+    Parameters
+    ----------
+    learning_rates : function of the round, or list
+    """
+
+    def __init__(self, learning_rates: Callable[[int], float] | Sequence[float]) -> None:
+        self.learning_rates = learning_rates
+
+    def before_iteration(self, model: Watch, epoch: int, evals_log: History) -> bool:
+        rates = self.learning_rates
+        model.set_param("learning_rate", rates(epoch) if callable(rates) else rates[epoch])
+        return False
+
+
+# ---------------------------------------------------------------------- all of it
+class Watch:
+    """Looks at a booster between its rounds.
+
+    Parameters
+    ----------
+    booster : Booster
+    held_out : list of HeldOut
+    judges : list of Judge
+    patience : list of Patience
+    callbacks : list of Callback
+    first : int
+        The number of the first round: how many an earlier model has.
+
+    Attributes
+    ----------
+    history : History
+    figures : dict from table to list of Figure
+        Of the last round.
+    """
+
+    def __init__(
+        self,
+        booster: Booster,
+        held_out: Sequence[HeldOut] = (),
+        judges: Sequence[Judge] = (),
+        patience: Sequence[Patience] = (),
+        callbacks: Sequence[Any] = (),
+        first: int = 0,
+    ) -> None:
+        self.booster, self.held_out, self.judges = booster, list(held_out), list(judges)
+        self.callbacks, self.first = list(callbacks), first
+        own = [c.patience() for c in self.callbacks if isinstance(c, EarlyStopping)]
+        self.patience = [*patience, *own]
+        self.save_best = any(isinstance(c, EarlyStopping) and c.save_best for c in self.callbacks)
+        self.history: History = {}
+        self.larger: dict[str, bool] = {}
+        self.figures: dict[str, list[Figure]] = {}
+
+    # ------------------------------------------------------------------ between rounds
+    def begin(self) -> None:
+        """Tell the callbacks that training begins."""
+        self._call("before_training")
+
+    def before(self, m: int) -> bool:
+        """Tell the callbacks that round ``m`` begins; tell whether one wants to stop."""
+        return self._call("before_iteration", m, self.history)
+
+    def after(self, m: int) -> bool:
+        """Judge round ``m``; tell whether to stop."""
+        self.figures = {table.name: self._judge(table) for table in self.held_out}
+        self._note()
+        stop = [patience.look(m, self.figures) for patience in self.patience]
+        return self._call("after_iteration", m, self.history) or any(stop)
+
+    def end(self) -> None:
+        """Tell the callbacks that training has ended."""
+        self._call("after_training")
+
+    def _judge(self, table: HeldOut) -> list[Figure]:
+        prediction = self.booster.objective.predict(table.margins(self.booster))
+        found = [figure for judge in self.judges for figure in judge(table.truth, prediction)]
+        for figure in found:
+            if np.isnan(figure.value) and table.name not in self.history:  # later, nothing is lost
+                raise DataError(
+                    f"{figure.name} of {table.name!r} is NaN: it cannot be told from these rows"
+                )
+        return found
+
+    def _note(self) -> None:
+        for name, figures in self.figures.items():
+            for figure in figures:
+                self.history.setdefault(name, {}).setdefault(figure.name, []).append(figure.value)
+                self.larger[figure.name] = figure.larger_is_better
+
+    def _call(self, moment: str, *arguments: Any) -> bool:
+        answers = [
+            getattr(callback, moment)(self, *arguments)
+            for callback in self.callbacks
+            if hasattr(callback, moment)
+        ]
+        return "iteration" in moment and any(answer is True for answer in answers)
+
+    def take_up(self, history: History, larger: dict[str, bool], rounds: int) -> None:
+        """Go on from the history of an interrupted fit."""
+        self.history, self.larger = history, larger
+        for m in range(rounds):
+            self.figures = {
+                table: [Figure(name, values[m], larger[name]) for name, values in by_name.items()]
+                for table, by_name in history.items()
+            }
+            for patience in self.patience:
+                patience.look(self.first + m, self.figures)
+
+    # ------------------------------------------------------------------ what callbacks may ask
+    @property
+    def best(self) -> tuple[int, float] | None:
+        """The best round and its figure, by the first patience."""
+        return self.patience[0].decisive if self.patience else None
+
+    @property
+    def best_iteration(self) -> int | None:
+        """The best round so far, if there is early stopping."""
+        return None if self.best is None else self.best[0]
+
+    @property
+    def best_score(self) -> float | None:
+        """The figure of the best round."""
+        return None if self.best is None else self.best[1]
+
+    def num_boosted_rounds(self) -> int:
+        """Return how many rounds there are."""
+        return self.booster.n_rounds
+
+    def set_param(self, name: str, value: Any) -> None:
+        """Change a parameter from the next round on; ``learning_rate`` (``eta``) can be changed."""
+        if name not in ("learning_rate", "eta"):
+            raise ParameterError(f"only learning_rate can change between rounds, not {name!r}")
+        if not (isinstance(value, int | float) and np.isfinite(value) and value > 0):
+            raise ParameterError(f"learning_rate must be a number > 0, got {value!r}")
+        plan = self.booster.plan  # of trees side by side the mean counts
+        self.booster.plan = replace(plan, learning_rate=float(value) / plan.n_parallel)

@@ -1,0 +1,188 @@
+"""XGBoost's front door: its names, parameters, defaults and fit arguments on this package's engine.
+
+    from arboretum import XGBClassifier          # instead of xgboost
+    model = XGBClassifier(max_depth=4, learning_rate=0.1, early_stopping_rounds=20)
+    model.fit(X, y, eval_set=[(X_valid, y_valid)], verbose=10)
+
+What differs from the program on purpose: columns of strings are categories without being declared, labels
+may be any classes, unknown parameters are refused, `predict_proba` of binary:logitraw tells probabilities,
+and a fit can be resumed after a crash (``save_snapshot``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from arboretum.boosting import xgb_parameters as xgb
+from arboretum.boosting.boosted_model import Given
+from arboretum.boosting.boosted_targets import (
+    BoostedClassifier,
+    BoostedRanker,
+    BoostedRegressor,
+    group_sizes,
+)
+from arboretum.boosting.objectives import find_objective
+from arboretum.boosting.snapshot import Snapshot
+from arboretum.boosting.xgb_arguments import is_raw, one_each, refuse_feature_weights, tables_of
+from arboretum.boosting.xgb_model import XGBModel, with_objective
+from arboretum.errors import DataError, ParameterError
+
+__all__ = ["XGBClassifier", "XGBRanker", "XGBRegressor"]
+
+
+class XGBClassifier(BoostedClassifier, XGBModel):
+    __doc__ = f"""Boosted trees that tell classes, as XGBoost's.
+{xgb.describe("binary:logistic", classes=True)}
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = XGBClassifier(n_estimators=20, max_depth=2).fit(X, y)
+    >>> model.predict(X[[0, 60, 140]])
+    array([0, 1, 2])
+    """
+    __init__ = with_objective("binary:logistic")
+
+    def _objective_name(self, n_classes: int | None) -> str | Callable:
+        given = self.objective or "binary:logistic"
+        if callable(given) or (n_classes or 2) <= 2:
+            name = given
+        else:
+            name = "multi:softprob" if given == "binary:logistic" else given
+        if not callable(name) and not name.startswith(("binary:", "multi:")):
+            find_objective(name, "xgboost", n_classes, quantile_alpha=0.5)  # may be unknown
+            raise ParameterError(
+                f"objective {name!r} does not tell classes: XGBClassifier takes 'binary:logistic', "
+                "'binary:logitraw', 'binary:hinge', 'multi:softprob', 'multi:softmax' or a function"
+            )
+        return name
+
+    def _shares(self, margin: np.ndarray) -> np.ndarray:
+        if not is_raw(self.objective_):
+            return super()._shares(margin)
+        found = 1.0 / (1.0 + np.exp(-margin[:, 0]))
+        return np.column_stack([1.0 - found, found])
+
+    def _answer(self, margin: np.ndarray) -> np.ndarray:
+        return self.classes_[self._shares(margin).argmax(axis=1)]
+
+    def predict_proba(
+        self,
+        X: Any,
+        validate_features: bool = True,
+        base_margin: Any = None,
+        iteration_range: tuple[int, int] | None = None,
+    ) -> np.ndarray:
+        """Return the probability of every class, (rows, classes); arguments as for `predict`."""
+        return self._shares(self._asked_margin(X, base_margin, iteration_range, validate_features))
+
+    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield the probabilities after every round."""
+        for margin in self._staged(X):
+            yield self._shares(margin)
+
+
+class XGBRegressor(BoostedRegressor, XGBModel):
+    __doc__ = f"""Boosted trees that tell numbers, as XGBoost's.
+{xgb.describe("reg:squarederror")}
+    Examples
+    --------
+    >>> X = [[1.0], [2.0], [3.0], [4.0]]
+    >>> model = XGBRegressor(n_estimators=50, min_child_weight=0).fit(X, [1.0, 1.0, 5.0, 5.0])
+    >>> model.predict([[1.5], [3.5]]).round(2)
+    array([1., 5.])
+    """
+    __init__ = with_objective("reg:squarederror")
+
+    def _objective_name(self, n_classes: int | None) -> str | Callable:
+        name = self.objective or "reg:squarederror"
+        if not callable(name) and name.startswith(("multi:", "rank:")):
+            find_objective(name, "xgboost", 2)  # may be unknown
+            what = "classes: use XGBClassifier" if name[0] == "m" else "orders: use XGBRanker"
+            raise ParameterError(f"objective {name!r} is for {what}")
+        return name
+
+
+class XGBRanker(BoostedRanker, XGBModel):
+    __doc__ = f"""Boosted trees that put the rows of every group into order, as XGBoost's (LambdaMART).
+{xgb.describe("rank:ndcg")}
+    Examples
+    --------
+    >>> X, y = [[1.0], [2.0], [3.0], [1.0], [3.0]], [0, 1, 2, 0, 1]
+    >>> model = XGBRanker(n_estimators=10, min_child_weight=0).fit(X, y, group=[3, 2])
+    >>> bool(np.diff(model.predict(X[:3])).min() > 0)
+    True
+    """
+    __init__ = with_objective("rank:ndcg")
+
+    def _objective_name(self, n_classes: int | None) -> str | Callable:
+        name = self.objective or "rank:ndcg"
+        if callable(name) or not name.startswith("rank:"):
+            raise ParameterError(f"XGBRanker takes objectives named rank:…, got {name!r}")
+        return name
+
+    def _row_weights(self, sample_weight: Any, y: np.ndarray, groups: Any) -> np.ndarray | None:
+        if sample_weight is None:
+            return None
+        return np.asarray(sample_weight, np.float64)  # one per group: the objective checks them
+
+    def fit(  # type: ignore[override]
+        self,
+        X: Any,
+        y: Any,
+        *,
+        group: Any = None,
+        qid: Any = None,
+        sample_weight: Any = None,
+        base_margin: Any = None,
+        eval_set: Sequence[tuple[Any, Any]] | None = None,
+        eval_group: Sequence[Any] | None = None,
+        eval_qid: Sequence[Any] | None = None,
+        verbose: bool | int | None = False,
+        xgb_model: Any = None,
+        sample_weight_eval_set: Sequence[Any] | None = None,
+        base_margin_eval_set: Sequence[Any] | None = None,
+        feature_weights: None = None,
+        save_snapshot: Any = None,
+        snapshot_every: int = 10,
+        resume: Any = False,
+    ) -> Self:
+        """Boost.
+
+        Parameters
+        ----------
+        X, y, base_margin, eval_set, verbose, xgb_model, save_snapshot, snapshot_every, resume
+            As for `XGBRegressor.fit`; ``y`` are grades, larger is better.
+        group : array-like
+            How many rows each group has; the rows of a group stand together.
+        qid : array-like of shape (n_samples,)
+            The group of every row, instead of ``group``.
+        sample_weight : array-like of shape (n_groups,) or None
+            One weight per group.
+        eval_group, eval_qid : lists
+            The groups of every table of ``eval_set``.
+        """
+        refuse_feature_weights(feature_weights)
+        sizes = group_sizes(group, qid)
+        if sizes is None:
+            raise DataError("ranking needs groups: give group (sizes) or qid (one per row)")
+        n = len(eval_set or ())
+        eval_sizes = [
+            group_sizes(one, other, f"validation_{k}: ")
+            for k, (one, other) in enumerate(
+                zip(
+                    one_each(eval_group, n, "eval_group"),
+                    one_each(eval_qid, n, "eval_qid"),
+                    strict=True,
+                )
+            )
+        ]
+        if any(one is None for one in eval_sizes):
+            raise DataError("every table of eval_set needs groups: give eval_group or eval_qid")
+        held_out = tables_of(eval_set, sample_weight_eval_set, base_margin_eval_set, eval_sizes)
+        training = Given(X, y, sample_weight, base_margin, sizes)
+        snapshot = Snapshot.asked(save_snapshot, snapshot_every, resume)
+        return self._fit(self._request(training, held_out, verbose, xgb_model, snapshot))

@@ -1,0 +1,170 @@
+"""What `get_booster()` returns: the trees of a model, in the words of XGBoost's Booster."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arboretum.errors import ParameterError
+from arboretum.tree.tree import SUBSET, Tree
+
+if TYPE_CHECKING:
+    from arboretum.boosting.boosted_model import BoostedModel
+
+__all__ = ["XGBBooster"]
+
+IMPORTANCES = ("weight", "gain", "cover", "total_gain", "total_cover")
+
+
+class XGBBooster:
+    """The trees of a fitted model.
+
+    A node asks ``x <= split`` where XGBoost asks ``x < split``: the splits lie between the same values.
+    """
+
+    def __init__(self, model: BoostedModel) -> None:
+        self.model = model
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names of the columns; f0, f1 … if the table had none."""
+        schema = self.model.schema_
+        if schema.named:
+            return list(schema.names)
+        return [f"f{f}" for f in range(schema.n_features)]
+
+    def num_boosted_rounds(self) -> int:
+        """Return the number of rounds."""
+        return self.model.ensemble_.n_rounds
+
+    def num_features(self) -> int:
+        """Return the number of columns."""
+        return self.model.n_features_in_
+
+    @property
+    def best_iteration(self) -> int:
+        """The best round, if there was early stopping."""
+        return self.model.best_iteration  # type: ignore[attr-defined]
+
+    @property
+    def best_score(self) -> float:
+        """The figure of the best round."""
+        return self.model.best_score  # type: ignore[attr-defined]
+
+    def get_score(self, importance_type: str = "weight") -> dict[str, float]:
+        """Return the importance of the columns that are asked for, by name."""
+        if importance_type not in IMPORTANCES:
+            raise ParameterError(
+                f"importance_type must be one of {', '.join(IMPORTANCES)}, got {importance_type!r}"
+            )
+        found = self.model._importance()
+        used = np.flatnonzero(found["weight"])
+        names = self.feature_names
+        return {names[f]: float(found[importance_type][f]) for f in used}
+
+    def get_dump(self, with_stats: bool = False, dump_format: str = "text") -> list[str]:
+        """Return every tree as text or JSON."""
+        if dump_format not in ("text", "json"):
+            raise ParameterError(f"dump_format must be 'text' or 'json', got {dump_format!r}")
+        show = _text if dump_format == "text" else _json
+        trees = self._trees()
+        return [show(tree, self.feature_names, with_stats) for tree in trees]
+
+    def _trees(self) -> list[tuple[Tree, float]]:
+        found = self.model.ensemble_
+        return list(zip(found.trees, found.weights.tolist(), strict=True))
+
+    def trees_to_dataframe(self) -> Any:
+        """Return all nodes as a pandas table; Gain is the answer at a leaf."""
+        import pandas as pd
+
+        rows = []
+        for t, (tree, weight) in enumerate(self._trees()):
+            for node in range(len(tree)):
+                rows.append(
+                    (t, node, f"{t}-{node}", *_cells(tree, t, node, weight, self.feature_names))
+                )
+        columns = (
+            "Tree", "Node", "ID", "Feature", "Split", "Yes", "No", "Missing", "Gain", "Cover", "Category",
+        )  # fmt: skip
+        return pd.DataFrame(rows, columns=list(columns))
+
+    def save_model(self, path: Any) -> None:
+        """Write the model to a file of arboretum's own format."""
+        self.model.save(path)
+
+
+def _children(tree: Tree, node: int) -> tuple[int, int, int]:
+    """Return where yes, no and missing lead."""
+    first = int(tree.first_child[node])
+    return first, first + 1, first + int(tree.missing_child[node])
+
+
+def _categories(tree: Tree, node: int) -> list:
+    inside, _ = tree.categories_of(int(tree.bits_start[node]), int(tree.feature[node]))
+    return inside
+
+
+def _cells(tree: Tree, t: int, node: int, weight: float, names: list[str]) -> tuple:
+    cover = float(tree.weight[node])
+    if tree.feature[node] < 0:
+        answer = float(tree.value[node, 0, 0]) * weight
+        return "Leaf", np.nan, None, None, None, answer, cover, None
+    yes, no, missing = (f"{t}-{child}" for child in _children(tree, node))
+    by_set = tree.kind[node] == SUBSET
+    split = np.nan if by_set else float(tree.threshold[node])
+    members = _categories(tree, node) if by_set else None
+    name = names[tree.feature[node]]
+    return name, split, yes, no, missing, float(tree.gain[node]), cover, members
+
+
+def _question(tree: Tree, node: int, names: list[str]) -> str:
+    name = names[tree.feature[node]]
+    if tree.kind[node] == SUBSET:
+        return f"{name}:{{{','.join(map(str, _categories(tree, node)))}}}"
+    return f"{name}<={tree.threshold[node]:.9g}"
+
+
+def _text(item: tuple[Tree, float], names: list[str], with_stats: bool) -> str:
+    tree, weight = item
+    lines = []
+    waiting = [0]
+    while waiting:  # depth first, yes before no
+        node = waiting.pop()
+        depth = "\t" * int(tree.depth[node])
+        if tree.feature[node] < 0:
+            stats = f",cover={tree.weight[node]:.9g}" if with_stats else ""
+            lines.append(f"{depth}{node}:leaf={tree.value[node, 0, 0] * weight:.9g}{stats}")
+            continue
+        yes, no, missing = _children(tree, node)
+        stats = f",gain={tree.gain[node]:.9g},cover={tree.weight[node]:.9g}" if with_stats else ""
+        asked = _question(tree, node, names)
+        lines.append(f"{depth}{node}:[{asked}] yes={yes},no={no},missing={missing}{stats}")
+        waiting += [no, yes]
+    return "\n".join(lines) + "\n"
+
+
+def _json(item: tuple[Tree, float], names: list[str], with_stats: bool) -> str:
+    tree, weight = item
+    built: list[dict[str, Any]] = [{} for _ in range(len(tree))]
+    for node in reversed(range(len(tree))):  # children come after their parents
+        found = built[node]
+        found["nodeid"] = node
+        if tree.feature[node] < 0:
+            found["leaf"] = float(tree.value[node, 0, 0]) * weight
+        else:
+            yes, no, missing = _children(tree, node)
+            by_set = tree.kind[node] == SUBSET
+            found["depth"] = int(tree.depth[node])
+            found["split"] = names[tree.feature[node]]
+            asked = _categories(tree, node) if by_set else float(tree.threshold[node])
+            found["split_condition"] = asked
+            found["yes"], found["no"], found["missing"] = yes, no, missing
+            found["children"] = [built[yes], built[no]]
+            if with_stats:
+                found["gain"] = float(tree.gain[node])
+        if with_stats:
+            found["cover"] = float(tree.weight[node])
+    return json.dumps(built[0], default=str)

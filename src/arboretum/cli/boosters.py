@@ -1,0 +1,94 @@
+"""Boosters on the command line: judged round by round, stopped early, drawn as a learning curve.
+
+    arboretum train data.csv -t y --model xgb --valid other.csv --early-stopping 20 --curve curve.png
+
+What is held out (``--valid``, ``--test-size``) is the table they are judged by after every round.
+"""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+from arboretum.cli.guard import UsageError
+from arboretum.cli.problem import Problem
+from arboretum.cli.screen import number, plural
+
+__all__ = ["check_watching", "describe_rounds", "draw_curve", "fit_watched", "is_watched"]
+
+_PICTURES = (".png", ".svg", ".pdf")
+
+
+def is_watched(model: Any) -> bool:
+    """Tell whether a model can be judged while it is trained."""
+    return "eval_set" in inspect.signature(model.fit).parameters
+
+
+def check_watching(
+    model: Any, early_stopping: int | None, curve: Path | None, *, held_out: bool
+) -> None:
+    """Raise unless what is asked for can be done; set the number of rounds to wait."""
+    asked = [
+        option
+        for option, value in (("--early-stopping", early_stopping), ("--curve", curve))
+        if value is not None
+    ]
+    if not asked:
+        return
+    if not is_watched(model):
+        raise UsageError(
+            f"{asked[0]} is for boosters, {type(model).__name__} is not judged while it is trained"
+        )
+    if not held_out:
+        raise UsageError(f"{asked[0]} needs rows to judge by: give --valid or --test-size")
+    if curve is not None and curve.suffix.lower() not in _PICTURES:
+        raise UsageError(f"--curve draws {', '.join(_PICTURES)} files, not {curve.name}")
+    if early_stopping is not None:
+        if model.get_params().get("early_stopping_rounds") is not None:
+            raise UsageError("--early-stopping and --set early_stopping_rounds=… say the same")
+        model.set_params(early_stopping_rounds=early_stopping)
+
+
+def fit_watched(model: Any, problem: Problem, held_out: Problem) -> None:
+    """Train a booster, judged by the rows it learns from and by those held out."""
+    X = problem.features.table
+    tables = [(X, problem.y), (held_out.features.table, held_out.y)]
+    arguments: dict[str, Any] = {"eval_set": tables}
+    known = inspect.signature(model.fit).parameters
+    if problem.weight is not None:
+        name = (
+            "sample_weight_eval_set" if "sample_weight_eval_set" in known else "eval_sample_weight"
+        )
+        arguments[name] = [problem.weight, held_out.weight]
+    if "verbose" in known:
+        arguments["verbose"] = False
+    model.fit(X, problem.y, sample_weight=problem.weight, **arguments)
+
+
+def describe_rounds(model: Any) -> dict[str, str]:
+    """Return what early stopping found."""
+    best = getattr(model, "_best", None)
+    if best is None:
+        return {}
+    history = model.evals_result_
+    table = list(history)[-1]
+    metric = list(history[table])[-1]
+    made = plural(len(history[table][metric]), "round")
+    return {
+        "best round": f"{best[0] + 1} of {made}, by {metric} of the held-out rows: {number(best[1])}"
+    }
+
+
+def draw_curve(model: Any, path: Path) -> None:
+    """Draw the learning curve into a file."""
+    from arboretum.explain.learning_curve import plot_learning_curve
+    from arboretum.explain.mpl import require_pyplot
+
+    plt = require_pyplot("a learning curve")
+    plt.switch_backend("Agg")  # no window, wherever this runs
+    tables = list(model.evals_result_)
+    names = dict(zip(tables, ("training rows", "held-out rows"), strict=False))
+    figure = plot_learning_curve(model, names=names).figure
+    figure.savefig(path, dpi=150)  # type: ignore[union-attr]
+    plt.close(figure)  # type: ignore[arg-type]

@@ -1,0 +1,177 @@
+"""Presorted lists by node: keeping the rows of a sample, and following the rows of split nodes.
+
+A row has a *position*: rows of a node stand side by side. A list holds the positions of rows that have a
+value in its column, in the order of the values, the entries of a node side by side; an entry is marked NEW
+where the value is another than before (order.py).
+
+    positions         0 1 2 3 4 | 5 6 7           two nodes of a level
+    list of column 0  3 0 4 2   | 7 5 6           position 1 has no value there
+    list of column 1  1         | 6               a sparse column: nothing but what is present
+
+A split gives the rows of a node new positions, left side first (`divide_rows`), and every list is parted
+stably by one look-up per entry (`part_list`). Entries keep their marks, and take over those of entries that
+went elsewhere since their predecessor.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from arboretum.engine.jit import kernel, leaf_kernel
+from arboretum.engine.order import NEW, POSITION
+
+__all__ = [
+    "NOWHERE",
+    "PADDING",
+    "Lists",
+    "Splits",
+    "divide_rows",
+    "filter_lists",
+    "part_list",
+    "take_rows",
+]
+
+PADDING = 32  # entries behind the last list, which scans read ahead
+NOWHERE = np.uint32(0xFFFFFFFF)  # the position of a row that takes no part
+_ONE = np.uint64(1)
+
+
+class Lists(NamedTuple):
+    """Where the entries of nodes stand: a line per column of the tree, a place per node."""
+
+    entries: np.ndarray  # uint32, and PADDING more
+    first: np.ndarray  # (columns, nodes) int64
+    many: np.ndarray  # (columns, nodes) int64
+
+
+class Splits(NamedTuple):
+    """How the nodes of a level are split."""
+
+    column: np.ndarray  # int64, a line of the lists; -1: not split
+    cut: np.ndarray  # int64
+    missing_left: np.ndarray  # bool
+    middle: np.ndarray  # int64, the first position on the right
+
+
+@kernel
+def take_rows(order, rows, start, out):
+    """Turn sorted places (order.py) of a sparse column into rows, from ``start`` on."""
+    for i in range(len(order)):
+        out[start + i] = (order[i] & NEW) | np.uint32(rows[np.uint64(order[i] & POSITION)])
+
+
+@leaf_kernel
+def _filter(entries, first, many, place, target):
+    """Copy the entries of rows that have a place; return how many they are."""
+    at, mark = np.uint64(first), np.uint32(0)
+    for i in range(np.uint64(first), np.uint64(first + many)):
+        entry = entries[i]
+        mark |= entry & NEW
+        p = place[np.uint64(entry & POSITION)]
+        if p != NOWHERE:
+            target[at] = p | mark
+            mark = np.uint32(0)
+            at += _ONE
+    return np.int64(at) - first
+
+
+@kernel
+def filter_lists(source, place, target, start, end, out):
+    """Keep of the lists start:end the rows of a sample, by their positions; write how many."""
+    for j in range(start, end):
+        out[j, 0] = _filter(source.entries, source.first[j, 0], source.many[j, 0], place, target)
+
+
+@leaf_kernel
+def _mark_right(entries, first, many, cut, missing_left, start, end, place):
+    """Write 1 for every position of a node that goes right."""
+    if many < end - start:
+        for p in range(start, end):
+            place[p] = np.uint32(not missing_left)
+    for i in range(np.uint64(first), np.uint64(first + cut)):
+        place[np.uint64(entries[i] & POSITION)] = np.uint32(0)
+    for i in range(np.uint64(first + cut), np.uint64(first + many)):
+        place[np.uint64(entries[i] & POSITION)] = np.uint32(1)
+
+
+@leaf_kernel
+def _move_rows(start, end, middle, entries, words, spare_entries, spare_words, place, deeper):
+    """Move the rows of a node, left side first, and write where they went."""
+    at, other = np.uint64(start), np.uint64(middle)
+    for p in range(np.uint64(start), np.uint64(end)):
+        right = np.uint64(place[p])
+        q = other if right else at
+        if deeper:
+            place[p] = np.uint32(q)
+            a, b = words[p, 0], words[p, 1]
+            words[at, 0], words[at, 1] = a, b
+            spare_words[other, 0], spare_words[other, 1] = a, b
+        entry = entries[p]
+        entries[at] = entry
+        spare_entries[other] = entry
+        at += _ONE - right
+        other += right
+    for p in range(np.uint64(middle), np.uint64(end)):
+        entries[p] = spare_entries[p]
+        if deeper:
+            words[p, 0], words[p, 1] = spare_words[p, 0], spare_words[p, 1]
+
+
+@kernel
+def divide_rows(lists, splits, nodes, start, end, entries, words, spare, place, deeper):
+    """Give the rows of the nodes start:end their new positions; ``place`` tells them by the old.
+
+    ``spare`` is (entries, words) to write on. Unless the tree grows ``deeper``, only rows are moved.
+    """
+    for k in range(start, end):
+        j = splits.column[k]
+        if j < 0:
+            continue
+        _mark_right(
+            lists.entries, lists.first[j, k], lists.many[j, k], splits.cut[k],
+            splits.missing_left[k], nodes.start[k], nodes.end[k], place,
+        )  # fmt: skip
+        _move_rows(
+            nodes.start[k], nodes.end[k], splits.middle[k], entries, words, spare[0], spare[1],
+            place, deeper,
+        )  # fmt: skip
+
+
+@leaf_kernel
+def _part(source, first, many, middle, place, target, spare):
+    """Part the entries of a node stably, left ones first; return how many go left."""
+    at, other = np.uint64(first), np.uint64(0)
+    left_mark, right_mark = np.uint32(0), np.uint32(0)
+    for i in range(np.uint64(first), np.uint64(first + many)):
+        entry = source[i]
+        mark = entry & NEW
+        left_mark |= mark
+        right_mark |= mark
+        q = place[np.uint64(entry & POSITION)]
+        right = np.uint32(q >= middle)
+        target[at] = q | left_mark
+        spare[other] = q | right_mark
+        at += np.uint64(np.uint32(1) - right)
+        other += np.uint64(right)
+        left_mark &= np.uint32(0) - right
+        right_mark &= right - np.uint32(1)
+    for i in range(other):
+        target[at + i] = spare[i]
+    return np.int64(at) - first
+
+
+@leaf_kernel
+def part_list(j, source, middle, child, place, target, spare):
+    """Part one list of the nodes that are split; write where the children's begin."""
+    for k in range(len(child)):
+        c = child[k]
+        if c < 0:
+            continue
+        first, many = source.first[j, k], source.many[j, k]
+        left = _part(
+            source.entries, first, many, np.uint32(middle[k]), place, target.entries, spare
+        )
+        target.first[j, c], target.many[j, c] = first, left
+        target.first[j, c + 1], target.many[j, c + 1] = first + left, many - left

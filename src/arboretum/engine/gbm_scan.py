@@ -1,0 +1,236 @@
+"""Searching all nodes of a level in one pass per column, in an order that was sorted once per fit.
+
+Boosting grows hundreds of small trees on the same table. Columns are sorted once (order.py) and never
+moved again; a word per row says what the row adds and in which node of the level it stands:
+
+    order of a column     7   2   9   4   0   5         rows, ascending by value
+    node of the row       a   b   a   a   b   a
+    cuts                  ·   ·  |a  |a  |b  |a         before each row whose value is new to its node
+
+so one pass meets every cut of every node, each node with sums of its own. Rows out of the bag, or in
+nodes that are leaves by now, stand in a last node that nobody asks about. Sums are whole numbers (see
+statistic.py), so the answer does not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from arboretum.engine.jit import inline, kernel, leaf_kernel
+from arboretum.engine.order import POSITION
+
+__all__ = [
+    "LEFT",
+    "MET",
+    "SHIFT",
+    "SLOT",
+    "SLOT_BITS",
+    "VARIES",
+    "choose_cuts",
+    "pack_rows",
+    "scan_columns",
+]
+
+TIE = 1e-12  # scores that differ by less than this share are equal: the first cut wins
+SLOT_BITS = 8  # of the word: the node; the others: what the row adds
+SLOT = np.uint64((1 << SLOT_BITS) - 1)
+SHIFT = np.int64(SLOT_BITS)
+_NEW = np.uint32(31)
+REFUSED = -1.0
+LEFT, MET, VARIES = 1, 2, 4  # of missing values, and of the column
+_CLEARLY = 1 + TIE
+
+
+@kernel
+def pack_rows(r, rows, scale, node, slot_of, words, sums):
+    """Write the word of every row, and what the rows of every node add up to.
+
+    ``rows`` is (weight, weight on its grid, whole, inside): no weights where every row weighs 1, and nothing
+    inside where every row is in the bag. ``scale`` puts residuals on their grid; times weights, unless
+    these are whole numbers: then a scan multiplies, and a row of weight 2 is exactly two rows. ``sums`` is
+    (3, nodes): numbers, weights, rows; the last node is nobody's.
+    """
+    weight, row_weight, whole, inside = rows
+    nobody = np.uint64(sums.shape[1] - 1)
+    sums[:] = 0
+    for i in range(len(r)):
+        slot = np.uint64(slot_of[np.uint64(node[i])])
+        if len(inside) and not inside[i]:
+            slot = nobody
+        v = r[i] * scale
+        if len(weight) and not whole:
+            v *= weight[i]
+        number = np.int64(np.floor(v + 0.5))
+        words[i] = (number << SHIFT) | np.int64(slot)
+        w = row_weight[i] if len(row_weight) else np.int64(1)
+        sums[0, slot] += number * w if whole else number
+        sums[1, slot] += w
+        sums[2, slot] += 1
+
+
+@inline
+def _score(left_sum, left_weight, mean, weight):
+    """Return the impurity decrease of a cut; NaN where a side is empty."""
+    d = np.float64(left_sum) - left_weight * mean
+    return d * d / (left_weight * (weight - left_weight))
+
+
+@leaf_kernel
+def _scan_plain(
+    entries, words, mean, weight, least, left_sum, left, last, best, bar, place, on_left
+):  # fmt: skip
+    """Rows of weight 1, nothing missing: the loop most time is spent in."""
+    code = np.uint64(0)
+    for i in range(len(entries)):
+        entry = entries[i]
+        code += np.uint64(entry >> _NEW)
+        word = words[np.uint64(entry & POSITION)]
+        k = np.uint64(word) & SLOT
+        count = left[k]
+        if last[k] != code:
+            last[k] = code
+            found = _score(left_sum[k], count, mean[k], weight[k])
+            if found > bar[k] and count >= least and weight[k] - count >= least:
+                best[k], bar[k] = found, found * _CLEARLY
+                place[k], on_left[k] = i, count
+        left_sum[k] += word >> SHIFT
+        left[k] = count + 1.0
+
+
+@leaf_kernel
+def _add_missing(entries, present, words, row_weight, whole, gone_sum, gone_weight, gone):
+    """Add up the rows of every node that miss the column's value."""
+    for i in range(present, len(entries)):
+        row = np.uint64(entries[i] & POSITION)
+        k = np.uint64(words[row]) & SLOT
+        w = row_weight[row] if len(row_weight) else np.int64(1)
+        gone_sum[k] += (words[row] >> SHIFT) * (w if whole else np.int64(1))
+        gone_weight[k] += w
+        gone[k] += 1
+
+
+@leaf_kernel
+def _scan_full(
+    entries, present, words, row_weight, whole, mean, weight, n_rows, least, least_weight, left_sum,
+    left_weight, left, last, gone_sum, gone_weight, gone, best, bar, place, on_left, values,
+):  # fmt: skip
+    """Weights and missing values; ``best`` and the like have a line for each side missing rows take."""
+    code = np.uint64(0)
+    for i in range(present + 1):
+        k, number, w = np.uint64(0), np.int64(0), np.int64(0)
+        first, end = np.int64(0), np.int64(len(mean))  # behind the last row: cuts of all nodes
+        if i < present:
+            entry = entries[i]
+            code += np.uint64(entry >> _NEW)
+            row = np.uint64(entry & POSITION)
+            k = np.uint64(words[row]) & SLOT
+            w = row_weight[row] if len(row_weight) else np.int64(1)
+            number = (words[row] >> SHIFT) * (w if whole else np.int64(1))
+            first = np.int64(k)
+            end = first + np.int64(last[k] != code)
+            values[k] += end - first
+            last[k] = code
+        for j in range(first, end):
+            for side in range(2 if gone[j] and i < present else 1):
+                count = left[j] + side * gone[j]
+                heavy = np.float64(left_weight[j] + side * gone_weight[j])
+                light = weight[j] - heavy
+                if left[j] == 0 or count < least or n_rows[j] - count < least:
+                    continue
+                if heavy < least_weight or light < least_weight or light <= 0.0:
+                    continue
+                found = _score(left_sum[j] + side * gone_sum[j], heavy, mean[j], weight[j])
+                if found > bar[side, j]:
+                    best[side, j], bar[side, j] = found, found * _CLEARLY
+                    place[side, j], on_left[side, j] = i, heavy
+        if i < present:
+            left_sum[k] += number
+            left_weight[k] += w
+            left[k] += 1
+
+
+@kernel
+def scan_columns(table, columns, words, row_weight, level, rules, score, place, on_left, flags):
+    """Find the best cut of every node on every one of some columns.
+
+    Parameters
+    ----------
+    table : tuple
+        (order of the rows by every column, (columns, n) uint32; how many of them have a value).
+    columns : int64 array
+        Which to search.
+    words, row_weight : int64 arrays
+        Of every row; no weights where every row weighs 1.
+    level : tuple
+        (mean on the grid, weight, rows) of every node; the last node is nobody's.
+    rules : tuple
+        (rows each side needs, weight each side needs, are weights whole?, tell which columns vary?).
+    score, place, on_left, flags : arrays of shape (columns of the table, nodes)
+        Filled for the columns searched: -1 where there is no cut; the first entry on the right; the
+        weight on the left; LEFT if missing values go left, MET if the node has any, VARIES if it has two
+        values (only if asked for).
+    """
+    lists, presents = table
+    mean, weight, n_rows = level
+    least, least_weight, whole, ask = rules
+    m = len(mean)
+    sums = np.empty((2, m), np.int64)  # on the left, and missing
+    weights = np.empty((2, m), np.int64)
+    counts = np.empty((3, m), np.int64)  # and the number of values
+    light = np.empty(m)
+    last = np.empty(m, np.uint64)
+    best, bar, at = np.empty((2, m)), np.empty((2, m)), np.empty((2, m), np.int64)
+    heavy = np.zeros((2, m))
+    for f in columns:
+        present = presents[f]
+        best[:] = REFUSED
+        bar[:] = REFUSED
+        bar[:, m - 1] = np.inf
+        at[:] = 0
+        sums[:] = 0
+        counts[:] = 0
+        last[:] = 0
+        if present == lists.shape[1] and len(row_weight) == 0 and not ask:
+            light[:] = 0.0
+            _scan_plain(
+                lists[f], words, mean, weight, np.float64(least), sums[0], light, last, best[0],
+                bar[0], at[0], heavy[0],
+            )  # fmt: skip
+        else:
+            weights[:] = 0
+            _add_missing(
+                lists[f], present, words, row_weight, whole, sums[1], weights[1], counts[1]
+            )
+            _scan_full(
+                lists[f], present, words, row_weight, whole, mean, weight, n_rows, least,
+                least_weight, sums[0], weights[0], counts[0], last, sums[1], weights[1], counts[1],
+                best, bar, at, heavy, counts[2],
+            )  # fmt: skip
+        for k in range(score.shape[1]):
+            side = np.int64(best[1, k] > bar[0, k])
+            score[f, k], place[f, k], on_left[f, k] = best[side, k], at[side, k], heavy[side, k]
+            met = counts[1, k] > 0
+            varies = counts[2, k] + np.int64(met) > 1
+            flags[f, k] = LEFT * side | MET * np.int64(met) | VARIES * np.int64(varies)
+
+
+@kernel
+def choose_cuts(lists, words, score, place, on_left, flags, chosen, numbers):
+    """Take every node's best column, the first between equals.
+
+    ``chosen`` is (4, nodes) int64: column, first entry on the right, last entry of the node itself on the
+    left (-1 for no cut), flags; ``numbers`` is (2, nodes): score, weight on the left.
+    """
+    for k in range(score.shape[1]):
+        best = score[0, k]
+        for j in range(1, len(score)):
+            best = max(best, score[j, k])
+        f = 0
+        while score[f, k] < best - abs(best) * TIE:
+            f += 1
+        entries = lists[f]
+        i = place[f, k] - 1
+        while i >= 0 and np.uint64(words[np.uint64(entries[i] & POSITION)]) & SLOT != np.uint64(k):
+            i -= 1
+        chosen[0, k], chosen[1, k], chosen[2, k], chosen[3, k] = f, place[f, k], i, flags[f, k]
+        numbers[0, k], numbers[1, k] = score[f, k], on_left[f, k]

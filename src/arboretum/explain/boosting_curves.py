@@ -1,0 +1,161 @@
+"""What theory says about AdaBoost, and what it does: errors under their bound, margins by rounds.
+
+`plot_boosting_errors` draws the error after every round, of training and other rows, below Π Z_t, which the
+training error cannot exceed. `plot_margins` draws the share of rows with a margin of at most θ after a few
+rounds: long after no training row is wrong, the curve goes on moving to the right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arboretum.errors import ParameterError
+from arboretum.explain.mpl import require_pyplot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_boosting_errors", "plot_margins"]
+
+_LINE, _OTHER, _QUIET, _TEXT = "#0072b2", "#d55e00", "#5b6770", "#1d2329"
+_SHADES = ("#b9d9ec", "#7fb9dc", "#3f93c4", "#0072b2", "#00436b")
+
+
+def plot_boosting_errors(
+    model: Any, X: Any, y: Any, *, test: tuple[Any, Any] | None = None, ax: Axes | None = None
+) -> Axes:
+    """Plot the error after each round under its bound.
+
+    Parameters
+    ----------
+    model : AdaBoostClassifier
+        Fitted; not with "SAMME.R", for which there is no such bound.
+    X, y
+        The rows it was trained on.
+    test : (X, y), optional
+        Other rows, which no bound holds for.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from arboretum import AdaBoostClassifier
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = AdaBoostClassifier(n_estimators=20).fit(X[:400], y[:400])
+    >>> ax = plot_boosting_errors(model, X[:400], y[:400], test=(X[400:], y[400:]))
+    """
+    _check(model, "plot_boosting_errors")
+    plt = require_pyplot("plot_boosting_errors")
+    bound = model.training_error_bound()
+    if ax is None:
+        _, ax = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
+    rounds = np.arange(1, len(bound) + 1)
+    ax.fill_between(rounds, bound, 1.0, color=_QUIET, alpha=0.08, lw=0)
+    ax.plot(rounds, bound, color=_QUIET, lw=1.2, ls=(0, (4, 3)), label="bound: Π Z")
+    ax.plot(rounds, _errors(model, X, y), color=_LINE, lw=1.6, label="training error")
+    if test is not None:
+        ax.plot(rounds, _errors(model, *test), color=_OTHER, lw=1.6, label="error on other rows")
+    ax.set_xlabel("rounds")
+    ax.set_ylabel("error")
+    ax.set_ylim(0, min(1.0, 1.05 * float(bound.max())))
+    ax.set_xlim(1, max(len(bound), 2))
+    _tidy(ax)
+    return ax
+
+
+def plot_margins(
+    model: Any, X: Any, y: Any, *, rounds: Sequence[int] | None = None, ax: Axes | None = None
+) -> Axes:
+    """Plot the distribution of the margins after some rounds, and the bound after the last.
+
+    Parameters
+    ----------
+    model : AdaBoostClassifier
+    X, y
+        Rows to look at; the bound holds for those it was trained on.
+    rounds : list of int, optional
+        After which rounds, at most five; by default a few, doubling, and the last.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from arboretum import AdaBoostClassifier
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> ax = plot_margins(AdaBoostClassifier(n_estimators=40).fit(X, y), X, y, rounds=[5, 40])
+    """
+    _check(model, "plot_margins")
+    n = len(model.estimators_)
+    chosen = _few_rounds(n) if rounds is None else sorted(set(rounds))
+    if not chosen or len(chosen) > len(_SHADES) or chosen[0] < 1 or chosen[-1] > n:
+        raise ParameterError(
+            f"rounds of plot_margins must be one to {len(_SHADES)} numbers from 1 to {n}, got {rounds!r}"
+        )
+    plt = require_pyplot("plot_margins")
+    if ax is None:
+        _, ax = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
+    shades = _SHADES[-len(chosen) :]
+    for number, margins in enumerate(model.staged_margins(X, y), start=1):
+        if number in chosen:
+            place = np.sort(margins)
+            share = np.arange(1, len(place) + 1) / len(place)
+            color = shades[chosen.index(number)]
+            what = f"{number} {'round' if number == 1 else 'rounds'}"
+            ax.step(
+                np.append(place, 1.0), np.append(share, 1.0), where="post", color=color, label=what
+            )
+    theta = np.linspace(-1, 1, 201)
+    bound = model.margin_bound(theta)
+    seen = bound <= 1
+    label = f"bound after {n}"
+    ax.plot(theta[seen], bound[seen], color=_QUIET, lw=1.2, ls=(0, (4, 3)), label=label)
+    ax.axvline(0, color=_QUIET, lw=0.8)
+    ax.set_xlim(-1, 1)
+    ax.set_ylim(0, 1.02)
+    ax.set_xlabel("margin θ")
+    ax.set_ylabel("share of rows with a margin ≤ θ")
+    _tidy(ax)
+    return ax
+
+
+def _errors(model: Any, X: Any, y: Any) -> np.ndarray:
+    return 1 - np.array(list(model.staged_score(X, y)))
+
+
+def _few_rounds(n: int) -> list[int]:
+    """Return up to five rounds, the last among them.
+
+    >>> _few_rounds(50), _few_rounds(3)
+    ([1, 5, 10, 20, 50], [1, 2, 3])
+    """
+    if n <= len(_SHADES):
+        return list(range(1, n + 1))
+    return sorted({1, max(n // 10, 2), max(n // 5, 3), max(2 * n // 5, 4), n})
+
+
+def _check(model: Any, caller: str) -> None:
+    if not hasattr(model, "staged_margins"):
+        raise ParameterError(
+            f"{caller} needs a fitted AdaBoostClassifier, got a {type(model).__name__}"
+        )
+
+
+def _tidy(ax: Axes) -> None:
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    ax.grid(axis="y", color="#e6e9ec", lw=0.8)
+    ax.set_axisbelow(True)
+    ax.legend(frameon=False, fontsize="small", labelcolor=_TEXT)

@@ -1,0 +1,327 @@
+"""AdaBoost for classes: against the textbook, against scikit-learn, and trees of one presort against CART."""
+
+import numpy as np
+import pytest
+from ada_cases import mixed, numbers, with_holes
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.ensemble import AdaBoostClassifier as Theirs
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+from arboretum import AdaBoostClassifier, C45Classifier, CARTClassifier, CARTRegressor
+from arboretum.boosting.sorted_trees import Shallow, Stumps
+from arboretum.boosting.weak import draws_of
+from arboretum.data.schema import learn_schema
+from arboretum.textbook.adaboost import (
+    AdaRules,
+    discrete_adaboost,
+    predict_adaboost,
+    samme,
+    samme_r,
+    votes_adaboost,
+)
+from arboretum.textbook.splits import Rules
+from arboretum.textbook.weak_learners import tree_learner
+
+FIELDS = (
+    "kind", "feature", "threshold", "first_child", "missing_child", "value", "impurity", "gain", "weight",
+    "count", "bits",
+)  # fmt: skip
+
+
+def same_tree(one, other):
+    for name in FIELDS:
+        assert_array_equal(getattr(one, name), getattr(other, name), name)
+
+
+# ---------------------------------------------------------------------- one presort, many weights
+def odd_weights(n, seed, kind):
+    rng = np.random.default_rng(seed)
+    if kind == "whole":
+        return rng.integers(1, 5, n).astype(float)
+    if kind == "zeros":
+        return rng.integers(0, 3, n) * rng.random(n)
+    return rng.random(n) ** 4 + 1e-9
+
+
+@pytest.mark.parametrize("kind", ["real", "whole", "zeros"])
+@pytest.mark.parametrize("make", [numbers, with_holes])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_stump_is_the_tree_of_depth_one(make, kind, seed):
+    X, y = make(n=60, seed=seed)
+    schema, matrix = learn_schema(X)
+    stumps = Stumps(matrix, schema, y, 2)
+    for again in range(3):
+        w = odd_weights(len(y), 10 * seed + again, kind)
+        theirs = CARTClassifier(max_depth=1).fit(X, y, w)
+        grown = stumps.grow(w)
+        same_tree(grown.tree, theirs.tree_)
+        assert_array_equal(grown.leaf, theirs.apply(X))
+
+
+@pytest.mark.parametrize("classes", [3, 7])
+@pytest.mark.parametrize("holes", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_stump_of_many_classes_is_the_tree_of_depth_one(classes, holes, seed):
+    X, y = numbers(300, 4, classes, seed)
+    if holes:
+        X = np.where(np.random.default_rng(seed).random(X.shape) < 0.2, np.nan, X)
+    schema, matrix = learn_schema(X)
+    stumps = Stumps(matrix, schema, y, classes)
+    for again in range(3):
+        w = odd_weights(len(y), 10 * seed + again, "zeros" if again == 2 else "real")
+        grown, theirs = stumps.grow(w), CARTClassifier(max_depth=1).fit(X, y, w)
+        same_tree(grown.tree, theirs.tree_)
+        assert_array_equal(grown.leaf, theirs.apply(X))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_a_stump_of_few_values_is_the_tree_of_depth_one(data):
+    n = data.draw(st.integers(2, 12))
+    cell = st.sampled_from([0.0, 1.0, 2.0, -0.0, np.nan, 1e300])
+    X = np.array(
+        data.draw(st.lists(st.lists(cell, min_size=2, max_size=2), min_size=n, max_size=n))
+    )
+    y = np.array(data.draw(st.lists(st.integers(0, 1), min_size=n, max_size=n)))
+    w = np.array(data.draw(st.lists(st.integers(1, 3), min_size=n, max_size=n)), dtype=float)
+    y[0] = 0
+    y[-1] = 1
+    schema, matrix = learn_schema(X)
+    same_tree(
+        Stumps(matrix, schema, y, 2).grow(w / 7).tree,
+        CARTClassifier(max_depth=1).fit(X, y, w / 7).tree_,
+    )
+
+
+def test_ranks_are_cut_at_a_rank():
+    X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    schema, matrix = learn_schema(X, ordinal_features=[0])
+    grown = Stumps(matrix, schema, np.array([0, 0, 1, 1]), 2).grow(np.ones(4))
+    assert grown.tree.threshold[0] == 1.0
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        CARTClassifier(max_depth=2),
+        CARTClassifier(max_depth=3, min_samples_leaf=4, criterion="entropy"),
+        CARTClassifier(max_depth=1),
+        CARTClassifier(max_leaf_nodes=5),
+        CARTClassifier(max_depth=2, surrogates=2),
+        CARTClassifier(max_depth=4, ccp_alpha=0.02),
+        CARTClassifier(max_depth=2, min_weight_fraction_leaf=0.2),
+    ],
+)
+@pytest.mark.parametrize("kind", ["real", "zeros"])
+def test_trees_of_one_presort_are_those_of_cart(base, kind):
+    frame, words = mixed()
+    y = (words == "yes").astype(np.int32)
+    schema, matrix = learn_schema(frame)
+    trees = Shallow(base, matrix, schema, y[:, None], 2)
+    for again in range(3):
+        w = odd_weights(len(y), again, kind)
+        grown = trees.grow(w)
+        theirs = base.fit(frame, y, w)
+        same_tree(grown.tree, theirs.tree_)
+        assert_array_equal(grown.leaf, theirs.apply(frame))
+
+
+def test_regression_trees_of_one_presort_are_those_of_cart():
+    X, _ = with_holes()
+    y = np.random.default_rng(0).normal(size=(len(X), 1))
+    schema, matrix = learn_schema(X)
+    base = CARTRegressor(max_depth=3)
+    trees = Shallow(base, matrix, schema, y, None)
+    for again in range(3):
+        w = odd_weights(len(y), again, "zeros")
+        same_tree(trees.grow(w).tree, base.fit(X, y[:, 0], w).tree_)
+
+
+# ---------------------------------------------------------------------- the textbook
+def stump(n_classes, **more):
+    return tree_learner(Rules("gini", n_classes=n_classes, max_depth=1), **more)
+
+
+def same_rounds(model, book):
+    """Compare; where the book goes on with learners as good as a coin, the model has stopped."""
+    k = len(model)
+    assert k == len(book.rounds) or (
+        k < len(book.rounds) and model.stop_ == "no better than chance"
+    )
+    assert_allclose(model.estimator_errors_, book.errors[:k], rtol=1e-9, atol=1e-12)
+    assert_allclose(model.estimator_weights_, book.says[:k], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:boosting ended")
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("rate", [1.0, 0.4])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_samme_is_the_textbooks(classes, rate, seed):
+    X, y = numbers(60, 3, classes, seed)
+    w = np.random.default_rng(seed).random(60)
+    model = AdaBoostClassifier(n_estimators=12, learning_rate=rate).fit(X, y, w)
+    book = samme(X, y, w, AdaRules(12, rate), stump(classes))
+    same_rounds(model, book)
+    new = numbers(40, 3, classes, seed + 50)[0]
+    assert_array_equal(model.predict(new), predict_adaboost(book, new))
+
+
+@pytest.mark.filterwarnings("ignore:boosting ended")
+@pytest.mark.parametrize("make", [numbers, with_holes])
+@pytest.mark.parametrize("seed", range(4))
+def test_discrete_is_the_textbooks(make, seed):
+    X, y = make(70, seed=seed)
+    model = AdaBoostClassifier(n_estimators=12, algorithm="discrete").fit(X, y)
+    book = discrete_adaboost(X, y, None, AdaRules(12, coding="zero_one"), stump(2))
+    same_rounds(model, book)
+    assert_allclose(model.decision_function(X), votes_adaboost(book, X), rtol=1e-9)
+    F = model.decision_function(X)
+    assert_allclose(model.predict_proba(X)[:, 1], 1 / (1 + np.exp(-2 * F)))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("seed", range(3))
+def test_samme_r_is_the_textbooks(classes, seed):
+    X, y = numbers(60, 3, classes, seed)
+    model = AdaBoostClassifier(n_estimators=8, algorithm="SAMME.R", learning_rate=0.7).fit(X, y)
+    book = samme_r(X, y, None, AdaRules(8, 0.7), stump(classes, shares=True))
+    same_rounds(model, book)
+    votes = votes_adaboost(book, X) / len(model)
+    mine = model.decision_function(X)
+    assert_allclose(mine, votes[:, 1] - votes[:, 0] if classes == 2 else votes, atol=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore:boosting ended")
+@pytest.mark.parametrize("seed", range(3))
+def test_drawing_rows_by_weight_is_the_textbooks(seed):
+    X, y = numbers(80, 3, seed=seed)
+    model = AdaBoostClassifier(n_estimators=10, sampling="resample", random_state=seed).fit(X, y)
+    draws = np.array([draws_of(model.seed_, t, 80) for t in range(10)])
+    same_rounds(model, samme(X, y, None, AdaRules(10), stump(2), draws))
+    again = AdaBoostClassifier(
+        CARTClassifier(max_depth=1, class_weight={0: 1, 1: 1}),  # not grown from one presort
+        n_estimators=10,
+        sampling="resample",
+        random_state=seed,
+    ).fit(X, y)
+    assert_allclose(again.estimator_errors_, model.estimator_errors_, rtol=1e-9)
+
+
+def test_two_classes_have_twice_the_say_in_samme():
+    X, y = load_breast_cancer(return_X_y=True)
+    one, two = (
+        AdaBoostClassifier(n_estimators=20, algorithm=a).fit(X, y) for a in ("discrete", "SAMME")
+    )
+    assert_allclose(two.estimator_weights_, 2 * one.estimator_weights_)
+    assert_array_equal(one.predict(X), two.predict(X))
+
+
+def test_half_the_learning_rate_is_the_form_of_the_notes():
+    """Note 004 multiplies the wrong by e^β for labels 0 and 1, where e^(2β) is right."""
+    X, y = numbers(80, 3)
+    model = AdaBoostClassifier(n_estimators=10, learning_rate=0.5).fit(X, y)
+    book = discrete_adaboost(X, y, None, AdaRules(10, coding="zero_one_note"), stump(2))
+    same_rounds(model, book)
+
+
+# ---------------------------------------------------------------------- scikit-learn
+@pytest.mark.parametrize("load", [load_breast_cancer, load_iris, load_wine])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_on_real_data_it_is_scikit_learns(load, weighted):
+    """Ties between columns would be broken by chance there: a little noise leaves none."""
+    X, y = load(return_X_y=True)
+    X = np.float32(X + 1e-3 * np.random.default_rng(0).normal(size=X.shape)).astype(float)
+    w = np.random.default_rng(1).random(len(y)) if weighted else None
+    theirs = Theirs(n_estimators=25, random_state=0).fit(X, y, w)
+    ours = AdaBoostClassifier(n_estimators=25).fit(X, y, w)
+    k = len(ours)
+    assert_allclose(ours.estimator_errors_, theirs.estimator_errors_[:k], rtol=1e-9)
+    assert_allclose(ours.estimator_weights_, theirs.estimator_weights_[:k], rtol=1e-9)
+    assert_allclose(ours.decision_function(X), theirs.decision_function(X), rtol=1e-9, atol=1e-12)
+    assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-9)
+    assert_array_equal(ours.predict(X), theirs.predict(X))
+    if load is not load_iris:  # where two columns part the first class equally well
+        assert_allclose(ours.feature_importances_, theirs.feature_importances_, atol=1e-9)
+    for mine, their in zip(ours.staged_predict_proba(X), theirs.staged_predict_proba(X)):
+        assert_allclose(mine, their, rtol=1e-9)
+    staged = list(ours.staged_decision_function(X))
+    assert_allclose(staged[-1], ours.decision_function(X), rtol=1e-12, atol=1e-12)
+    assert_allclose(list(ours.staged_score(X, y)), list(theirs.staged_score(X, y)))
+
+
+@pytest.mark.parametrize("base", [GaussianNB(), LogisticRegression(max_iter=500)])
+def test_any_base_gives_what_it_gives_there(base):
+    X, y = numbers(120, 4, 3)
+    theirs = Theirs(base, n_estimators=5, random_state=0).fit(X, y)
+    ours = AdaBoostClassifier(base, n_estimators=5, random_state=0).fit(X, y)
+    assert_allclose(ours.estimator_errors_, theirs.estimator_errors_[: len(ours)], rtol=1e-6)
+    assert_array_equal(ours.predict(X), theirs.predict(X))
+
+
+def test_bases_of_many_kinds():
+    frame, y = mixed()
+    deep = AdaBoostClassifier(CARTClassifier(max_depth=3), n_estimators=10).fit(frame, y)
+    assert deep.score(frame, y) > 0.9
+    assert AdaBoostClassifier(C45Classifier(), n_estimators=3).fit(frame, y).score(frame, y) > 0.8
+    X, z = numbers()
+    near = AdaBoostClassifier(KNeighborsClassifier(), n_estimators=3, sampling="resample").fit(X, z)
+    assert near.score(X, z) > 0.7
+    drawn = CARTClassifier(max_depth=2, max_features=1)
+    models = [
+        AdaBoostClassifier(drawn, n_estimators=5, random_state=r).fit(X, z) for r in (0, 0, 1)
+    ]
+    assert_array_equal(models[0].estimator_errors_, models[1].estimator_errors_)
+    assert not np.array_equal(models[0].estimator_errors_, models[2].estimator_errors_)
+
+
+@pytest.mark.parametrize("sampling", ["reweight", "resample"])
+def test_the_number_of_threads_changes_nothing(sampling, monkeypatch):
+    monkeypatch.setattr("arboretum.boosting.sorted_trees._SERIAL", 0)
+    X, y = with_holes(400)
+    models = [
+        AdaBoostClassifier(n_estimators=10, sampling=sampling, random_state=0, n_jobs=j).fit(X, y)
+        for j in (1, 3)
+    ]
+    assert_array_equal(models[0].estimator_weights_, models[1].estimator_weights_)
+    assert_array_equal(models[0].decision_function(X), models[1].decision_function(X))
+    for one, other in zip(models[0].estimators_, models[1].estimators_):
+        same_tree(one.tree_, other.tree_)
+
+
+@pytest.mark.parametrize("scale", [1e-90, 1e-5, 1e90])
+def test_the_scale_of_the_weights_changes_nothing(scale):
+    X, y = with_holes()
+    w = np.random.default_rng(0).random(len(y))
+    one, other = (AdaBoostClassifier(n_estimators=10).fit(X, y, v) for v in (w, scale * w))
+    assert_allclose(one.estimator_weights_, other.estimator_weights_, rtol=1e-9)
+    assert_array_equal(one.predict(X), other.predict(X))
+
+
+def test_a_perfect_first_learner_ends_it():
+    X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]
+    for algorithm in ("SAMME", "discrete", "SAMME.R"):
+        model = AdaBoostClassifier(algorithm=algorithm).fit(X, y)
+        assert (len(model), model.stop_) == (1, "perfect")
+        assert model.estimator_errors_.tolist() == [0.0]
+        assert model.estimator_weights_.tolist() == [1.0]
+        assert model.predict(X).tolist() == y
+
+
+def test_one_class_is_always_the_answer():
+    model = AdaBoostClassifier().fit([[1.0], [2.0]], ["a", "a"])
+    assert model.predict([[5.0]]).tolist() == ["a"]
+    assert model.predict_proba([[5.0]]).tolist() == [[1.0]]
+
+
+def test_columns_of_a_frame_are_matched_by_name():
+    frame, y = mixed()
+    model = AdaBoostClassifier(n_estimators=5).fit(frame, y)
+    assert_array_equal(model.predict(frame[["age", "color", "size"]]), model.predict(frame))
+    foreign = AdaBoostClassifier(GaussianNB(), n_estimators=3).fit(frame[["size"]].assign(b=1.0), y)
+    turned = frame[["size"]].assign(b=1.0)[["b", "size"]]
+    assert_array_equal(foreign.predict(turned), foreign.predict(turned[["size", "b"]]))

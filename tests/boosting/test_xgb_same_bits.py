@@ -1,0 +1,213 @@
+"""The same model file for any number of threads, and after a fit was killed and taken up again."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from xgb_cases import halves, mixed, saved, thirds
+
+from arboretum import XGBClassifier, XGBRanker, XGBRegressor, load
+from arboretum.boosting.booster import Booster
+from arboretum.errors import DataError, ModelFileError, ParameterError
+
+DRAWN = {
+    "subsample": 0.7,
+    "colsample_bytree": 0.8,
+    "colsample_bylevel": 0.8,
+    "colsample_bynode": 0.8,
+    "random_state": 3,
+    "n_estimators": 6,
+}
+
+
+def _large(n=40_000):
+    """Rows enough for several threads to split a node."""
+    rng = np.random.default_rng(0)
+    X, y = mixed(n)
+    for k in range(4):
+        X[f"noise {k}"] = rng.normal(size=n)
+    return X, y
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {},
+        {"tree_method": "approx", "n_estimators": 3},
+        {"grow_policy": "lossguide", "max_leaves": 40},
+        {"booster": "dart", "rate_drop": 0.4, "num_parallel_tree": 2, "n_estimators": 4},
+        {"max_bin": 400},
+    ],
+    ids=str,
+)
+def test_the_file_does_not_depend_on_the_number_of_threads(how):
+    X, y = _large()
+    files = {
+        saved(XGBRegressor(n_jobs=jobs, **{**DRAWN, **how}).fit(X, y)) for jobs in (1, 2, 3, 8)
+    }
+    assert len(files) == 1
+
+
+def test_nor_does_that_of_several_classes_or_of_orders():
+    X, y = _large()
+    w = np.random.default_rng(1).random(len(y))
+    files = {
+        saved(XGBClassifier(n_jobs=jobs, **DRAWN).fit(X, thirds(y), sample_weight=w))
+        for jobs in (1, 2, 3, 8)
+    }
+    assert len(files) == 1
+    sizes = [100] * (len(y) // 100)
+    files = {
+        saved(XGBRanker(n_jobs=jobs, **DRAWN).fit(X, thirds(y), group=sizes)) for jobs in (1, 3)
+    }
+    assert len(files) == 1
+
+
+def test_exact_trees_do_not_depend_on_the_number_of_threads():
+    X, y = _large(20_000)
+    X = X.drop(columns=["city", "colour"])
+    how = {**DRAWN, "tree_method": "exact", "n_estimators": 3}
+    files = {saved(XGBRegressor(n_jobs=jobs, **how).fit(X, y)) for jobs in (1, 2, 3, 8)}
+    assert len(files) == 1
+
+
+# ---------------------------------------------------------------------- snapshots
+KINDS = {
+    "plain": {"subsample": 0.7, "colsample_bynode": 0.7},
+    "dart": {"booster": "dart", "rate_drop": 0.4},
+    "approx": {"tree_method": "approx", "proposals": "iteration"},
+    "approx, global": {"tree_method": "approx", "proposals": "global"},
+    "exact": {"tree_method": "exact"},
+    "absolute": {"objective": "reg:absoluteerror"},
+}
+
+
+def _table(kind):
+    X, y = mixed()
+    return (X[["age"]], y) if kind == "exact" else (X, y)
+
+
+def _die_after(monkeypatch, rounds):
+    """Let the process "die" in a round: an error that nothing catches."""
+    grow = Booster.round
+    made = []
+
+    def dying(self):
+        if len(made) == rounds:
+            raise MemoryError("died")
+        made.append(1)
+        return grow(self)
+
+    monkeypatch.setattr(Booster, "round", dying)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_fit_taken_up_again_ends_in_the_same_bytes(kind, tmp_path, monkeypatch):
+    X, y = _table(kind)
+    how = {"n_estimators": 9, "max_depth": 3, "random_state": 5, **KINDS[kind]}
+    how["early_stopping_rounds"] = 4
+    judged = {"eval_set": [(X, y), (X[:100], y[:100])], "verbose": False}
+    whole = XGBRegressor(**how).fit(X, y, **judged)
+    path = tmp_path / "run.snap"
+    for rounds in (3, 2):  # dies twice
+        keep = {"save_snapshot": path, "snapshot_every": 2, "resume": True}
+        with monkeypatch.context() as patch:
+            _die_after(patch, rounds)
+            with pytest.raises(MemoryError):
+                XGBRegressor(**how).fit(X, y, **judged, **keep)
+    model = XGBRegressor(**how).fit(X, y, **judged, resume=path)
+    assert saved(model) == saved(whole)
+    assert model.evals_result() == whole.evals_result()
+
+
+_SCRIPT = """
+import sys, time
+from pathlib import Path
+sys.path.insert(0, {tests!r})
+from xgb_cases import mixed
+from arboretum import XGBClassifier
+from arboretum.boosting.watching import Callback
+
+class Slow(Callback):
+    def after_iteration(self, model, epoch, evals_log):
+        time.sleep(0.02)
+        return False
+
+X, y = mixed()
+model = XGBClassifier(n_estimators=60, subsample=0.6, colsample_bytree=0.7, random_state=1)
+if {slow}:
+    model.set_params(callbacks=[Slow()])
+model.fit(X, y > 2, save_snapshot={path!r}, snapshot_every=1, resume=True)
+model.set_params(callbacks=None).save({out!r})
+"""
+
+
+def test_a_process_that_is_killed_can_be_taken_up(tmp_path):
+    tests = str(Path(__file__).parent)
+    path, out = tmp_path / "run.snap", tmp_path / "killed.arb"
+
+    def start(slow):
+        script = _SCRIPT.format(tests=tests, slow=slow, path=str(path), out=str(out))
+        return subprocess.Popen([sys.executable, "-c", script])
+
+    for _ in range(2):  # killed twice, at whatever round it was in
+        before = path.stat().st_mtime_ns if path.exists() else 0
+        process = start(slow=True)
+        deadline = time.monotonic() + 120
+        while not path.exists() or path.stat().st_mtime_ns == before:
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        time.sleep(0.1)
+        process.send_signal(signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+    assert start(slow=False).wait() == 0
+    X, y = mixed()
+    whole = XGBClassifier(n_estimators=60, subsample=0.6, colsample_bytree=0.7, random_state=1)
+    whole.fit(X, y > 2).save(tmp_path / "whole.arb")
+    assert out.read_bytes() == (tmp_path / "whole.arb").read_bytes()
+    assert len(load(out)) == 60
+
+
+def test_a_snapshot_of_another_fit_is_refused(tmp_path):
+    X, y = mixed()
+    path = tmp_path / "run.snap"
+    keep = {"save_snapshot": path, "snapshot_every": 2, "resume": True}
+    model = XGBRegressor(n_estimators=4).fit(X, y, **keep)
+    other = y.copy()
+    other[17] += 1e-9
+    for data, how in (((X, other), {}), ((X, y), {"max_depth": 3}), ((X[::-1], y), {})):
+        words = "other parameters" if how else "other data"
+        with pytest.raises(DataError, match=words):
+            XGBRegressor(n_estimators=4, **how).fit(*data, **keep)
+    with pytest.raises(DataError, match="other data"):
+        XGBRegressor(n_estimators=4).fit(X, y, sample_weight=np.full(len(y), 2.0), **keep)
+    # more rounds, or other threads, are the same fit
+    longer = XGBRegressor(n_estimators=6, n_jobs=2).fit(X, y, **keep)
+    whole = XGBRegressor(n_estimators=6).fit(X, y)
+    assert saved(longer.set_params(n_jobs=None)) == saved(whole)
+    assert len(model) == 4
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(ModelFileError, match="cannot be resumed"):
+        XGBRegressor(n_estimators=4).fit(X, y, **keep)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"resume": True}, "say where"),
+        ({"resume": "nowhere.snap"}, "no such snapshot"),
+        ({"save_snapshot": 3}, "a path or None"),
+        ({"save_snapshot": "a", "snapshot_every": 0}, "an int ≥ 1"),
+        ({"save_snapshot": "a", "resume": "yes please.snap"}, "no such snapshot"),
+        ({"save_snapshot": "a", "resume": 2}, "True, False or a path"),
+    ],
+)
+def test_snapshots_are_asked_for_in_a_way_that_makes_sense(arguments, words):
+    X, y = mixed(50)
+    with pytest.raises(ParameterError, match=words):
+        XGBClassifier(n_estimators=1).fit(X, halves(y), **arguments)

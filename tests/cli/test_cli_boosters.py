@@ -1,0 +1,100 @@
+"""Boosters from the command line: parameters, held-out rows, early stopping, learning curves."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli_helpers import fact, fails, ok
+
+from arboretum import load
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Two tables of one kind, with words, numbers and a weight."""
+    folder = tmp_path_factory.mktemp("boosters")
+    rng = np.random.default_rng(0)
+    for name, n in (("train.csv", 600), ("valid.csv", 300)):
+        frame = pd.DataFrame({"x": rng.normal(size=n), "city": rng.choice(list("abcd"), n)})
+        noise = rng.normal(size=n)
+        frame["y"] = frame["x"] * 2 + (frame["city"] == "a") + noise
+        frame["kind"] = np.where(frame["y"] > 0.5, "high", "low")
+        frame["w"] = rng.integers(1, 4, n)
+        frame.to_csv(folder / name, index=False)
+    return folder
+
+
+def _train(files, *words, target="y", drop="kind"):
+    return ok(
+        "train", files / "train.csv", "-t", target, "--drop", drop, "--model", "xgb",
+        "--set", "n_estimators=60", "-o", files / "model.arb", *words,
+    )  # fmt: skip
+
+
+def test_a_booster_is_trained_judged_and_shown(files):
+    text = _train(files, "--set", "max_depth=2", "--set", "eta=0.1", "--drop", "w")
+    assert "XGBRegressor(learning_rate=0.1, max_depth=2" in fact(text, "model")
+    assert "60 trees" in fact(text, "size")
+    model = load(files / "model.arb")
+    assert (model.max_depth, model.learning_rate, model.random_state) == (2, 0.1, 0)
+    assert "R²" in ok("evaluate", files / "model.arb", files / "valid.csv")
+    assert "600 rows" in ok("describe", files / "model.arb")
+    assert "60" in ok("show", files / "model.arb")
+    assert "x" in ok("show", files / "model.arb", "--tree", "3")
+    found = ok("predict", files / "model.arb", files / "valid.csv").splitlines()
+    answers = np.array([float(line) for line in found[1:]])
+    table = pd.read_csv(files / "valid.csv")[["x", "city"]]
+    np.testing.assert_allclose(answers, model.predict(table), rtol=1e-6)
+
+
+def test_held_out_rows_stop_boosting_and_draw_its_curve(files):
+    curve = files / "curve.svg"
+    text = _train(
+        files, "--valid", files / "valid.csv", "--weight", "w", "--early-stopping", "5", "--curve", curve,
+        target="kind", drop="y",
+    )  # fmt: skip
+    model = load(files / "model.arb")
+    found = model.evals_result()["validation_1"]["logloss"]
+    assert len(found) == model.best_iteration + 6 < 60
+    assert f"{model.best_iteration + 1} of {len(found)} rounds" in fact(text, "best round")
+    assert "held-out rows" in curve.read_text() or curve.stat().st_size > 1000
+    assert "Scores on 300 rows" in text
+    _train(files, "--test-size", "0.25", "--drop", "w", "--curve", files / "curve.png")
+    assert (files / "curve.png").read_bytes()[:4] == b"\x89PNG"
+    assert len(load(files / "model.arb").evals_result()["validation_1"]["rmse"]) == 60
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--early-stopping", "3"], "needs rows to judge by"),
+        (["--curve", "c.png"], "needs rows to judge by"),
+        (["--test-size", "0.3", "--curve", "c.txt"], ".png, .svg, .pdf"),
+        (
+            ["--test-size", "0.3", "--early-stopping", "3", "--set", "early_stopping_rounds=4"],
+            "same",
+        ),
+        (["--set", "max_dept=3"], "did you mean 'max_depth'"),
+        (["--set", "booster=gblinear"], "gblinear"),
+    ],
+)
+def test_what_cannot_be_done_is_said(files, words, message):
+    _, line = fails(
+        "train", files / "train.csv", "-t", "y", "--model", "xgb", "-o", files / "no.arb", *words
+    )
+    assert message in line
+
+
+def test_other_models_are_not_watched(files):
+    for words in (["--early-stopping", "3"], ["--curve", "c.png"]):
+        _, line = fails(
+            "train",
+            files / "train.csv",
+            "-t",
+            "y",
+            "--test-size",
+            "0.3",
+            "-o",
+            files / "no.arb",
+            *words,
+        )
+        assert "is for boosters" in line

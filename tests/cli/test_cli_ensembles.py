@@ -1,0 +1,46 @@
+"""AdaBoost and stacks from the command line."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli_helpers import fails, ok
+
+import arboretum
+from arboretum import load
+from arboretum.cli.files import features_of, read_data
+
+CLASSES = {
+    "adaboost": ("AdaBoostClassifier", "AdaBoostRegressor"),
+    "stack": ("StackingClassifier", "StackingRegressor"),
+}
+
+
+@pytest.mark.filterwarnings("ignore:boosting ended")
+@pytest.mark.parametrize(("target", "task"), [("fate", 0), ("height_cm", 1)])
+@pytest.mark.parametrize("name", list(CLASSES))
+def test_every_command_takes_them(shelf, tmp_path, name, target, task):
+    file, data = tmp_path / "model.arb", shelf / "seedlings.csv"
+    options = ["--set", "n_estimators=7"] if name == "adaboost" else ["--set", "cv=3"]
+    ok("train", data, "-t", target, "--model", name, *options, "-o", file)
+    model = load(file)
+    assert type(model) is getattr(arboretum, CLASSES[name][task])
+    features = features_of(model, read_data(data), known=[target]).table
+    truth = pd.read_csv(data)[target].to_numpy()
+    assert f"{model.score(features, truth):.4f}" in ok("evaluate", file, data)
+    ok("predict", file, data, "-o", tmp_path / "p.csv", *(["--proba"] if task == 0 else []))
+    answers = pd.read_csv(tmp_path / "p.csv")
+    if task == 0:
+        assert answers["prediction"].tolist() == model.predict(features).tolist()
+        np.testing.assert_allclose(answers.iloc[:, 1:], model.predict_proba(features))
+    else:
+        np.testing.assert_allclose(answers["prediction"], model.predict(features))
+    described = ok("describe", file)
+    assert f"{len(truth)} rows" in described
+    shown = ok("show", file)
+    if name == "adaboost":
+        assert f"{len(model)} trees of" in described
+        assert "importance" in shown
+        assert model.schema_.names[0] in ok("show", file, "--tree", 0) + shown
+    else:
+        assert "on their answers" in described
+        assert "a stack has no trees to show" in fails("show", file, "--tree", 0)[1]

@@ -1,0 +1,84 @@
+"""The level-wise scan: every cut of every node, by hand and against CART's search."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from arboretum.engine.gbm_bag import draw_bag
+from arboretum.engine.gbm_scan import VARIES, pack_rows, scan_columns
+from arboretum.engine.order import MISSING, sort_column
+
+
+def _scan(X, r, node, m, w=None, least=1, ask=False):
+    """Return the scores of the best cuts of nodes 0 … m-1, and which columns vary."""
+    n, width = X.shape
+    lists = np.empty((width, n), np.uint32)
+    for f in range(width):
+        sort_column(np.ascontiguousarray(X[:, f]), lists[f])
+    present = np.array([n - np.count_nonzero(line & MISSING) for line in lists])
+    weight = np.empty(0) if w is None else w.astype(float)
+    row_weight = np.empty(0, np.int64) if w is None else w.astype(np.int64)
+    words, sums = np.empty(n, np.int64), np.empty((3, m + 1), np.int64)
+    rows = weight, row_weight, True, np.zeros(0, np.uint8)
+    pack_rows(r, rows, 1.0, node.astype(np.uint16), np.arange(m + 1, dtype=np.uint8), words, sums)
+    sums[:, m] = 0
+    whole = sums[1].astype(float)
+    score, place = np.full((width, m), -1.0), np.zeros((width, m), np.int64)
+    on_left, flags = np.zeros((width, m)), np.zeros((width, m), np.int64)
+    scan_columns(
+        (lists, present), np.arange(width), words, row_weight,
+        (sums[0] / np.maximum(whole, 1), whole, sums[2]), (least, 1.0, True, ask), score, place, on_left,
+        flags,
+    )  # fmt: skip
+    return score, (flags & VARIES) > 0
+
+
+def _best(x, r, w, least):
+    """Return the best score of one node by trying everything."""
+    best, gone = -1.0, np.isnan(x)
+    mean = w @ r / w.sum()
+    cuts = [*np.unique(x[~gone])]
+    for cut in cuts:
+        for side in (False, True) if gone.any() else (False,):
+            left = np.where(gone, side, x <= cut)
+            if min(left.sum(), (~left).sum()) < least:
+                continue
+            d = w[left] @ (r[left] - mean)
+            best = max(best, d * d / (w[left].sum() * w[~left].sum()))
+    return best
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize("least", [1, 4])
+def test_every_node_gets_its_best_cut(weighted, missing, least):
+    rng = np.random.default_rng(0)
+    for trial in range(20):
+        X = rng.integers(0, 4 + 10 * (trial % 2), (40, 3)).astype(float)
+        X[rng.random(X.shape) < missing] = np.nan
+        r = rng.integers(-50, 50, 40).astype(float)
+        node = rng.integers(0, 4, 40)  # 3 is nobody's
+        w = rng.integers(1, 4, 40) if weighted else None
+        score, varied = _scan(X, r, node, 3, w, least, ask=bool(trial % 2))
+        for k in range(3):
+            here = node == k
+            weight = np.ones(here.sum()) if w is None else w[here].astype(float)
+            for f in range(3):
+                x = X[here, f]
+                assert score[f, k] == pytest.approx(_best(x, r[here], weight, least), abs=1e-9)
+                if trial % 2:
+                    values = len(np.unique(x[~np.isnan(x)])) + np.isnan(x).any()
+                    assert varied[f, k] == (values > 1)
+
+
+def test_a_bag_is_a_fair_draw():
+    total = np.zeros(20)
+    for key in range(2000):
+        inside = np.zeros(20, np.uint8)
+        draw_bag(np.uint64(key), np.arange(20), 5, inside)
+        assert inside.sum() == 5
+        total += inside
+    assert abs(total / 2000 - 0.25).max() < 0.05
+    again = np.zeros(20, np.uint8)
+    draw_bag(np.uint64(1999), np.arange(20), 5, again)
+    assert_array_equal(again, inside)

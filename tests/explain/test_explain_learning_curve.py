@@ -1,0 +1,34 @@
+"""The learning curve of a booster."""
+
+import numpy as np
+import pytest
+
+from arboretum import XGBRegressor, plot_learning_curve
+from arboretum.errors import ParameterError
+
+X = np.random.default_rng(0).normal(size=(120, 3))
+Y = X[:, 0] + np.random.default_rng(1).normal(size=120)
+
+
+@pytest.fixture(scope="module")
+def model():
+    found = XGBRegressor(n_estimators=60, early_stopping_rounds=4, eval_metric=["mae", "rmse"])
+    return found.fit(X[:80], Y[:80], eval_set=[(X[:80], Y[:80]), (X[80:], Y[80:])], verbose=False)
+
+
+def test_a_line_per_table_and_the_best_round(model):
+    ax = plot_learning_curve(model, names={"validation_1": "held out"})
+    assert ax.get_ylabel() == "rmse"
+    lines = {line.get_label(): line for line in ax.get_lines()}
+    assert list(lines) == ["validation_0", "held out", f"round {model.best_iteration + 1}"]
+    figures = model.evals_result()["validation_1"]["rmse"]
+    assert lines["held out"].get_ydata().tolist() == figures
+    assert lines["held out"].get_xdata()[0] == 1
+    assert plot_learning_curve(model, metric="mae", ax=ax) is ax
+
+
+def test_what_cannot_be_drawn_is_said(model):
+    with pytest.raises(ParameterError, match="did you mean 'rmse'"):
+        plot_learning_curve(model, metric="rmsse")
+    with pytest.raises(ParameterError, match="give eval_set"):
+        plot_learning_curve(XGBRegressor(n_estimators=1).fit(X, Y))

@@ -1,0 +1,287 @@
+"""Stacking and voting: scikit-learn's answers, our defaults, dataframes, files, bad input."""
+
+import io
+import pickle
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import ensemble
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from arboretum import (
+    AdaBoostClassifier,
+    C45Classifier,
+    CARTClassifier,
+    CARTRegressor,
+    ModelFileError,
+    ParameterError,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    StackingClassifier,
+    StackingRegressor,
+    VotingClassifier,
+    VotingRegressor,
+    load,
+)
+
+sys.path.insert(0, str(Path(__file__).parent / "boosting"))
+from ada_cases import mixed, numbers, saved
+
+CLASSIFIERS = [
+    ("cart", CARTClassifier(max_depth=2)),
+    ("forest", RandomForestClassifier(5, random_state=0)),
+]
+REGRESSORS = [
+    ("cart", CARTRegressor(max_depth=2)),
+    ("forest", RandomForestRegressor(5, random_state=0)),
+]
+SMALL_FINAL = RandomForestClassifier(5, max_depth=3, random_state=0)
+ALL = [
+    StackingClassifier(CLASSIFIERS, SMALL_FINAL, cv=3),
+    StackingRegressor(REGRESSORS, CARTRegressor(max_depth=3), cv=3),
+    VotingClassifier(CLASSIFIERS),
+    VotingRegressor(REGRESSORS),
+]
+
+
+def target_of(model, y, X):
+    return y if model.__class__.__name__.endswith("Classifier") else X[:, 0] + X[:, 1] ** 2
+
+
+# ---------------------------------------------------------------------- scikit-learn's answers
+@pytest.mark.parametrize("model", ALL, ids=lambda m: type(m).__name__)
+def test_answers_are_scikit_learns(model):
+    X, y = numbers(80, 4, 3)
+    y = target_of(model, y, X)
+    theirs = getattr(ensemble, type(model).__name__)
+    same = theirs(**model.get_params(deep=False)).fit(X, y)
+    assert_array_equal(clone(model).fit(X, y).predict(X), same.predict(X))
+    assert isinstance(model, theirs)
+
+
+def test_defaults_are_models_of_this_library():
+    X, y = load_wine(return_X_y=True)
+    model = StackingClassifier().fit(X, y)
+    assert [type(e).__module__.split(".")[0] for e in model.estimators_] == ["arboretum"] * 3
+    assert type(model.final_estimator_).__module__.startswith("arboretum.")
+    assert model.estimators is None
+    assert model.final_estimator is None
+    assert model.score(X, y) > 0.95
+    assert VotingClassifier(weights=[1, 1, 3]).fit(X, y).score(X, y) > 0.95
+    X, y = load_diabetes(return_X_y=True)
+    for kind in (StackingRegressor, VotingRegressor):
+        assert kind().fit(X, y).score(X, y) > 0.5
+    assert VotingRegressor(weights=[1, 0, 0]).fit(X, y).predict(X[:1]).shape == (1,)
+
+
+def test_the_default_stack_is_about_as_good_as_its_best_model():
+    X, y = load_breast_cancer(return_X_y=True)
+    both = cross_val_score(StackingClassifier(), X, y, cv=3).mean()
+    best = max(
+        cross_val_score(model, X, y, cv=3).mean() for _, model in StackingClassifier._models()
+    )
+    assert both > best - 0.01
+
+
+# ---------------------------------------------------------------------- tables
+@pytest.mark.parametrize("kind", [StackingClassifier, VotingClassifier])
+def test_frames_with_words_and_missing_values(kind):
+    frame, y = mixed()
+    models = [*CLASSIFIERS, ("c45", C45Classifier()), ("ada", AdaBoostClassifier(n_estimators=5))]
+    model = kind(models).fit(frame, y)
+    assert model.score(frame, y) > 0.75
+    assert_array_equal(model.predict(frame[["color", "age", "size"]]), model.predict(frame))
+    assert model.schema_.names == ("size", "color", "age")
+    assert list(model.feature_names_in_) == ["size", "color", "age"]
+
+
+@pytest.mark.parametrize("module", ["polars", "pyarrow"])
+def test_frames_of_other_libraries(module):
+    frame, y = mixed()
+    library = pytest.importorskip(module)
+    other = library.from_pandas(frame) if module == "polars" else library.Table.from_pandas(frame)
+    model = StackingClassifier(CLASSIFIERS, SMALL_FINAL, cv=3).fit(other, y)
+    assert_array_equal(model.predict(other), StackingClassifier(CLASSIFIERS, SMALL_FINAL, cv=3)
+                       .fit(frame, y).predict(frame))  # fmt: skip
+
+
+def test_a_file_is_a_table(tmp_path):
+    frame, y = mixed()
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    path = tmp_path / "rows.csv"
+    model = StackingClassifier(CLASSIFIERS, SMALL_FINAL, cv=3).fit(path, y)
+    assert_array_equal(model.predict(path), model.predict(frame))
+
+
+def test_the_final_model_may_see_the_table():
+    frame, y = mixed()
+    model = StackingClassifier(CLASSIFIERS, SMALL_FINAL, cv=3, passthrough=True).fit(frame, y)
+    assert model.final_estimator_.n_features_in_ == 2 + 3
+    assert model.score(frame, y) > 0.7
+
+
+def test_weights_reach_every_model():
+    X, y = numbers(80, 3)
+    w = np.random.default_rng(0).integers(1, 4, 80).astype(float)
+    for model in ALL:
+        z = target_of(model, y, X)
+        one, other = clone(model).fit(X, z, sample_weight=w), clone(model).fit(X, z)
+        assert not np.array_equal(one.transform(X), other.transform(X))
+        direct = clone(one.estimators[0][1]).fit(X, z, sample_weight=w)
+        assert_array_equal(one.estimators_[0].tree_.threshold, direct.tree_.threshold)
+
+
+def test_prefit_and_dropped_models():
+    X, y = numbers(80, 3)
+    ready = [(name, clone(model).fit(X[:40], y[:40])) for name, model in CLASSIFIERS]
+    model = StackingClassifier(ready, SMALL_FINAL, cv="prefit").fit(X[40:], y[40:])
+    assert model.estimators_[0] is ready[0][1]
+    model = VotingClassifier([*CLASSIFIERS, ("gone", "drop")], weights=[1, 1, 5]).fit(X, y)
+    assert len(model) == 2
+    assert_array_equal(load(saved(model)).predict(X), model.predict(X))
+
+
+# ---------------------------------------------------------------------- keeping
+@pytest.mark.parametrize("model", ALL, ids=lambda m: type(m).__name__)
+def test_a_saved_model_is_the_same_model(model):
+    X, y = numbers(80, 4, 3)
+    y = target_of(model, y, X)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    model = clone(model).fit(frame, y)
+    for again in (load(saved(model)), pickle.loads(pickle.dumps(model))):
+        assert saved(again) == saved(model)
+        assert_array_equal(again.predict(frame), model.predict(frame))
+        assert_allclose(again.transform(frame), model.transform(frame))
+        assert repr(again.get_params()) == repr(model.get_params())
+        assert again.n_features_in_ == 4
+        assert again.named_estimators_["cart"].get_depth() == 2
+
+
+def test_words_to_predict_survive_a_file():
+    frame, y = mixed()
+    for kind in (StackingClassifier, VotingClassifier):
+        model = kind(CLASSIFIERS).fit(frame, y)
+        again = load(saved(model))
+        assert_array_equal(again.predict(frame), model.predict(frame))
+        assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
+        assert again.classes_.tolist() == ["no", "yes"]
+
+
+def test_the_default_stack_can_be_saved():
+    X, y = load_wine(return_X_y=True)
+    model = StackingClassifier().fit(X, y)
+    again = load(saved(model))
+    assert_array_equal(again.predict(X), model.predict(X))
+    assert again.estimators is None
+
+
+def test_foreign_models_are_refused_by_name():
+    X, y = numbers(60, 3)
+    for model, name in (
+        (VotingClassifier([("lr", LogisticRegression())]), "LogisticRegression"),
+        (StackingClassifier(CLASSIFIERS, LogisticRegression()), "LogisticRegression"),
+        (StackingRegressor([("lr", LinearRegression())]), "LinearRegression"),
+    ):
+        model.fit(X, y)
+        with pytest.raises(
+            ParameterError, match=f"is a {name}, which is not an estimator of arboretum"
+        ):
+            model.save(io.BytesIO())
+        assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"models": []}, "its models are not those of its parameters"),
+        ({"methods": ["predict"]}, "how its models answer"),
+        ({"methods": ["predict", "fit"]}, "how its models answer"),
+        ({"classes": np.zeros((2, 2))}, "not a list of labels"),
+        ({"n_rows": 0}, "n_rows must be an int"),
+    ],
+)
+def test_a_broken_file_is_one_clear_error(change, message):
+    X, y = numbers(60, 3)
+    model = clone(ALL[0]).fit(X, y)
+    state = {**model._get_fitted_state(), **change}
+    with pytest.raises(ModelFileError, match=message):
+        StackingClassifier._from_fitted_state(model.get_params(deep=False), model.schema_, state)
+
+
+# ---------------------------------------------------------------------- bad input
+BAD = [
+    (StackingClassifier, {"estimators": []}, "must be None or a list of .name, estimator. pairs"),
+    (StackingClassifier, {"estimators": [CARTClassifier()]}, "a list of .name, estimator. pairs"),
+    (
+        StackingClassifier,
+        {"final_estimator": CARTClassifier},
+        "final_estimator of StackingClassifier",
+    ),
+    (
+        StackingClassifier,
+        {"stack_method": "guess"},
+        "stack_method of StackingClassifier must be 'auto'",
+    ),
+    (
+        StackingRegressor,
+        {"passthrough": "yes"},
+        "passthrough of StackingRegressor must be True or False",
+    ),
+    (VotingClassifier, {"voting": "loud"}, "voting of VotingClassifier must be 'hard' or 'soft'"),
+    (VotingClassifier, {"estimators": CLASSIFIERS, "weights": [1]}, "weights"),
+    (
+        VotingRegressor,
+        {"weights": 3},
+        "weights of VotingRegressor must be None or a list of numbers",
+    ),
+    (VotingClassifier, {"estimators": [("a", "drop")]}, "drop"),
+    (VotingClassifier, {"estimators": [("a", CARTRegressor())]}, "classifier"),
+]
+
+
+@pytest.mark.parametrize(("kind", "options", "message"), BAD)
+def test_bad_input_is_one_clear_error(kind, options, message):
+    X, y = numbers(60, 3)
+    with pytest.raises(ValueError, match=message):
+        kind(**options).fit(X, y)
+
+
+def test_unknown_parameters_are_refused_with_a_hint():
+    with pytest.raises(ParameterError, match="did you mean 'passthrough'"):
+        StackingClassifier(passthru=True)
+    model = VotingClassifier(CLASSIFIERS).set_params(cart__max_depth=1, forest="drop")
+    assert model.estimators[0][1].max_depth == 1
+    assert model.estimators[1][1] == "drop"
+    CLASSIFIERS[0][1].max_depth = 2
+
+
+# Weights equal to repetitions ask for models without chance; folds of 15 rows and of 30 are different folds.
+TREES = [("deep", CARTClassifier()), ("flat", CARTClassifier(max_depth=2))]
+CHECKED = [
+    *ALL[:2],
+    VotingClassifier(TREES),
+    VotingClassifier(TREES, voting="hard"),
+    VotingRegressor([("deep", CARTRegressor()), ("flat", CARTRegressor(max_depth=2))]),
+]
+
+
+def _checks():
+    for number, model in enumerate(CHECKED):
+        for copy, check in estimator_checks_generator(model):
+            name = getattr(check, "func", check).__name__
+            if "Stacking" in type(model).__name__ and "sample_weight_equivalence" in name:
+                continue
+            yield pytest.param(copy, check, id=f"{type(model).__name__}{number}-{name}")
+
+
+@pytest.mark.parametrize(("estimator", "check"), list(_checks()))
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
