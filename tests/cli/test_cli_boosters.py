@@ -98,3 +98,14 @@ def test_other_models_are_not_watched(files):
             *words,
         )
         assert "is for boosters" in line
+
+
+@pytest.mark.parametrize(
+    ("model", "name"), [("xgb", "early_stopping_rounds"), ("lgbm", "early_stopping_round")]
+)
+def test_early_stopping_is_asked_for_once(files, model, name):
+    words = ("--test-size", "0.3", "--early-stopping", "3", "--set", f"{name}=2")
+    _, line = fails(
+        "train", files / "train.csv", "-t", "y", "--model", model, "-o", files / "no.arb", *words
+    )
+    assert name in line

@@ -45,9 +45,11 @@ def check_watching(
     if curve is not None and curve.suffix.lower() not in _PICTURES:
         raise UsageError(f"--curve draws {', '.join(_PICTURES)} files, not {curve.name}")
     if early_stopping is not None:
-        if model.get_params().get("early_stopping_rounds") is not None:
-            raise UsageError("--early-stopping and --set early_stopping_rounds=… say the same")
-        model.set_params(early_stopping_rounds=early_stopping)
+        known = model.get_params()
+        name = next(n for n in ("early_stopping_rounds", "early_stopping_round") if n in known)
+        if known[name]:
+            raise UsageError(f"--early-stopping and --set {name}=… say the same")
+        model.set_params(**{name: early_stopping})
 
 
 def fit_watched(model: Any, problem: Problem, held_out: Problem) -> None:
