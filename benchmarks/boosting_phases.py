@@ -2,17 +2,16 @@
 
     python -m benchmarks boosting --phases [--quick] [--jobs 2]
 
-A fit is run once as it is and once with every step timed on its own (all nodes are then split from
-Python, which small nodes usually are not: the sum is a little larger). Histograms are the bulk. Their work is
-counted in updates, one per row and column that is added to a bin, and measured against what a core can do
-at best: the same number of additions to one small table that stays in the nearest cache, timed here.
+What Python calls is timed here; the steps inside a growing tree are told by the processor's own clock, which
+the engine reads before and after each. Histograms are the bulk. Their work is counted in updates, one per row
+and column that is added to a bin, and measured against what the cores can do at best: the same number of
+additions to small tables that stay in the nearest cache, timed here.
 """
 
 from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -33,7 +32,7 @@ class _Clock:
         self.seconds: dict[str, float] = defaultdict(float)
         self.units: dict[str, int] = defaultdict(int)
 
-    def wrap(self, owner: Any, name: str, phase: str, units: Callable[..., int]) -> None:
+    def wrap(self, owner: Any, name: str, phase: str, n_units: int) -> None:
         """Time a method of an object from now on."""
         method = getattr(owner, name)
 
@@ -41,7 +40,7 @@ class _Clock:
             start = time.perf_counter()
             answer = method(*arguments, **named)
             self.seconds[phase] += time.perf_counter() - start
-            self.units[phase] += units(*arguments)
+            self.units[phase] += n_units
             return answer
 
         setattr(owner, name, timed)
@@ -52,6 +51,7 @@ def _booster(split: data.Split, jobs: int, clock: _Clock | None) -> Any:
     import arboretum
     from arboretum.boosting.binning import find_bins
     from arboretum.boosting.booster import Booster, Training
+    from arboretum.boosting.lgbm_plan import make_plan
     from arboretum.boosting.objectives import find_objective
     from arboretum.data.schema import learn_schema
 
@@ -64,38 +64,76 @@ def _booster(split: data.Split, jobs: int, clock: _Clock | None) -> Any:
         clock.units["bins"] += split.X.size
     objective = find_objective("binary", "lightgbm", n_classes=2)
     y = split.y.astype(np.float64)
-    plan = model._plan(objective, schema, 0)
+    plan = make_plan(model, schema, 0, jobs)
     return Booster(plan, objective, Training(bins, schema, y, None, objective.start(y, None)))
 
 
 def _time_steps(booster: Any, clock: _Clock) -> None:
+    """Time what Python calls, and count the work of every tree."""
     grower, n = booster.grower, len(booster.margin)
-    width = len(grower.store.codes)
-    clock.wrap(booster, "_derivatives", "derivatives", lambda m: n)
-    clock.wrap(grower, "_fill", "entries", lambda *given: n)
-    clock.wrap(
-        grower, "_count", "histograms", lambda growth, start, end, *rest: (end - start) * width
-    )
-    clock.wrap(grower, "_part", "partition", lambda growth, node, start, end: end - start)
-    clock.wrap(grower, "_scan", "best splits", lambda *given: width * grower.n_bins)
-    clock.wrap(grower, "_finish", "leaf sums", lambda *given: n)
-    clock.wrap(grower, "add_to", "margins", lambda *given: n)
+    clock.wrap(booster, "_derivatives", "derivatives", n)
+    clock.wrap(grower, "_largest", "largest g and h", n)
+    clock.wrap(grower, "_grow", "tree", 1)
+    clock.wrap(grower, "add_to", "margins", n)
+    clock.wrap(booster, "_decode", "tree as kept", 1)
+    finish = grower._grown
+
+    def count(growth: Any) -> Any:
+        tree = finish(growth)
+        inner = np.flatnonzero(tree.first_child >= 0)
+        children = tree.first_child[inner]
+        smaller = np.minimum(tree.count[children], tree.count[children + 1]).sum()
+        columns = len(grower.store.codes)
+        clock.units["histograms"] += int(tree.count[0] + smaller) * columns
+        clock.units["entries"] += n
+        clock.units["leaf sums"] += n
+        clock.units["partition"] += int(tree.count[inner].sum())
+        clock.units["best splits"] += len(tree.count) * columns * grower.n_bins
+        return tree
+
+    grower._grown = count
+
+
+def _steps(booster: Any, clock: _Clock, ticks_per_second: float) -> None:
+    """Add what the engine's own clock says of the steps inside a tree."""
+    from arboretum.engine import boost_grow as engine
+
+    ticks = booster.grower._growth.ticks / ticks_per_second
+    steps = {
+        "entries": [engine.FILL],
+        "histograms": [engine.COUNT, engine.MERGE],
+        "partition": [engine.PART],
+        "best splits": [engine.SCAN],
+        "leaf sums": [engine.SUM],
+    }
+    for step, kinds in steps.items():
+        clock.seconds[step] = float(ticks[kinds].sum())
+    inside = sum(clock.seconds[step] for step in steps)
+    clock.seconds["rest of the tree"] = clock.seconds.pop("tree") - inside
+    clock.units["rest of the tree"] = clock.units.pop("tree")
+
+
+def _ticks_per_second() -> float:
+    from arboretum.engine.team import read_ticks
+
+    read_ticks()  # compiled
+    start, first = time.perf_counter(), read_ticks()
+    time.sleep(0.2)
+    return (read_ticks() - first) / (time.perf_counter() - start) or 1.0
 
 
 def _least(jobs: int) -> float:
     """Return the seconds of one addition to a table of 256 numbers, shared by the threads."""
     from arboretum.engine import parallel
-    from arboretum.engine.boost_hist import fill_tile
+    from arboretum.engine.boost_hist import time_tile
 
     n = 1 << 16  # a block: its entries and words come from the near cache again and again
     rng = np.random.default_rng(0)
-    words = rng.integers(0, 1 << 62, (1, n), dtype=np.uint64)
+    words = rng.integers(0, 1 << 62, (n, 2), dtype=np.uint64)
     entries = np.arange(n, dtype=np.uint64) << np.uint64(32) | np.uint64(1 << 16 | 1)
 
     def work(_: int) -> None:
-        hist, small = np.empty((8, 256, 2), np.int64), np.empty(2048, np.int64)
-        for _ in range(20):
-            fill_tile(words, 8, 0, entries, 0, n, True, small, hist, hist[:0])
+        time_tile(words, entries, 20, np.zeros(16 * 256, np.int64))
 
     work(0)
     best = np.inf
@@ -103,45 +141,41 @@ def _least(jobs: int) -> float:
         start = time.perf_counter()
         parallel.run(work, range(jobs), jobs)
         best = min(best, time.perf_counter() - start)
-    return best / (20 * n * 8 * jobs)
+    return best / (20 * n * 16 * jobs)
 
 
 def print_phases(console: Console, *, quick: bool, jobs: int) -> None:
     """Measure and print the phases of a fit."""
-    from arboretum.boosting import newton
-
     split = data.classification(50_000 if quick else 1_000_000)
-    whole = _booster(split, jobs, None)
-    whole.round()  # compiled code is loaded
+    clock = _Clock()
+    booster = _booster(split, jobs, clock)
+    booster.round()  # compiled code is loaded
+    _time_steps(booster, clock)
+    booster.grower._growth.ticks[:] = 0
     start = time.perf_counter()
     for _ in range(_TREES):
-        whole.round()
-    as_it_is = time.perf_counter() - start
-    clock = _Clock()
-    usual, newton._MANY = newton._MANY, 0
-    try:
-        booster = _booster(split, jobs, clock)
-        _time_steps(booster, clock)
-        for _ in range(_TREES):
-            booster.round()
-    finally:
-        newton._MANY = usual
+        booster.round()
+    whole = time.perf_counter() - start
+    _steps(booster, clock, _ticks_per_second())
+    clock.seconds["between"] = whole - sum(
+        seconds for phase, seconds in clock.seconds.items() if phase != "bins"
+    )
+    clock.units["between"] = _TREES
     least = _least(jobs)
     table = Table(
         title=f"{_TREES} trees of {_LEAVES} leaves, {len(split.y):,} rows, {jobs} threads"
     )
     for name in ("phase", "seconds", "share", "units of work", "ns each", "at best"):
         table.add_column(name, justify="left" if name == "phase" else "right")
-    total = sum(s for phase, s in clock.seconds.items() if phase != "bins")
     for phase, seconds in clock.seconds.items():
         each = 1e9 * seconds / clock.units[phase]
         best = f"{1e9 * least:.2f} ns: {1e9 * least / each:.0%}" if phase == "histograms" else ""
-        share = "" if phase == "bins" else f"{seconds / total:.0%}"
+        share = "" if phase == "bins" else f"{seconds / whole:.0%}"
         table.add_row(
-            phase, f"{seconds:.2f}", share, f"{clock.units[phase]:,}", f"{each:.2f}", best
+            phase, f"{seconds:.3f}", share, f"{clock.units[phase]:,}", f"{each:,.2f}", best
         )
     console.print(table)
+    limit = least * clock.units["histograms"]
     console.print(
-        f"the same rounds without clocks: {as_it_is:.2f} s; histogram updates alone at best "
-        f"{least * clock.units['histograms']:.2f} s ({least * clock.units['histograms'] / as_it_is:.0%})"
+        f"all rounds: {whole:.2f} s; histogram updates alone, at best: {limit:.2f} s ({limit / whole:.0%})"
     )

@@ -176,12 +176,10 @@ class Booster:
         values = tree.value.copy()
         renew = self.objective.renew_leaf
         if renew is not None:
-            data, entries = self.data, self.grower.entries
+            data = self.data
             for leaf in np.flatnonzero(tree.first_child < 0):
-                rows = entries[tree.start[leaf] : tree.end[leaf]] >> np.uint64(32)
-                values[leaf] = renew(
-                    data.y, self.margin, data.weight, rows.astype(np.int64), output
-                )
+                rows = self.grower.rows_of(tree, leaf)
+                values[leaf] = renew(data.y, self.margin, data.weight, rows, output)
         return values if self.plan.averaged else values * self.plan.learning_rate
 
     def _add(self, tree: Grown, values: np.ndarray, output: int, rows: np.ndarray | None) -> None:

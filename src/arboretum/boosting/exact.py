@@ -187,6 +187,10 @@ class ExactGrower:
         self._works.append(work)
 
     # ------------------------------------------------------------------ answers
+    def rows_of(self, tree: ExactTree, leaf: int) -> np.ndarray:
+        """Return the rows of a leaf of the last tree."""
+        return (self.entries[tree.start[leaf] : tree.end[leaf]] >> np.uint64(32)).astype(np.int64)
+
     def add_to(self, score: np.ndarray, output: int, tree: ExactTree, values: np.ndarray) -> None:
         """Add the values of the last tree's leaves to the scores of the rows it was grown on."""
         leaves = np.flatnonzero(tree.first_child < 0)

@@ -26,12 +26,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.boost_grow import draw_columns
 from arboretum.engine.boost_lists import PADDING, part_list
 from arboretum.engine.boost_scan import answer, score
+from arboretum.engine.boost_tree import draw_columns
+from arboretum.engine.intrinsics import prefetch
 from arboretum.engine.jit import kernel, leaf_kernel
 from arboretum.engine.order import POSITION
-from arboretum.engine.prefetch import prefetch
 
 __all__ = [
     "CHUNK",
@@ -101,7 +101,7 @@ class Work(NamedTuple):
 
 
 class Draw(NamedTuple):
-    """What `boost_grow.draw_columns` draws from and writes on."""
+    """What `boost_tree.draw_columns` draws from and writes on."""
 
     columns: np.ndarray  # int64, of the tree
     drawn: np.ndarray  # int64
@@ -139,7 +139,7 @@ def draw_allowed(draw, first_node, open_nodes, depth, key, rules, allowed):
     for k in range(len(open_nodes)):
         for f in range(allowed.shape[1]):
             allowed[k, f] = 0
-        n = draw_columns(draw, first_node + open_nodes[k], depth, key, rules)
+        n = draw_columns(draw, draw.drawn, first_node + open_nodes[k], depth, key, rules)
         for i in range(n):
             allowed[k, draw.drawn[i]] = 1
 

@@ -1,448 +1,414 @@
 """Growing one tree on histograms: split the best open leaf, again and again.
 
-A leaf that may be split waits in ``open`` with its best split. The loop takes one (largest gain, or
-smallest depth: growth policy is nothing but this order), parts its entries, counts the smaller child,
-has the larger by subtraction, and looks for both children's best splits:
+The loop takes a leaf that waits (boost_tree.py), parts its entries, counts the smaller child, has the larger
+by subtraction, and looks for both children's best splits:
 
     entries   [ left … | right … ]       histograms   parent − smaller = larger, in the parent's place
 
-The loop runs in compiled code until it meets a node with so many rows that several threads are worth
-their while; it then returns that node to Python, which does the same steps on blocks of rows, tiles of
-columns and ranges of features, and calls again. Both ways make the same tree.
+All of it runs in compiled code. Each step is a task of the team (team.py), cut into items that touch
+nothing of each other's:
+
+    FILL      blocks of rows: gradients to entries
+    PART      blocks of rows: a node's entries to the other list, left ones in front, right ones behind
+    COUNT     tiles of columns, times groups of blocks where tiles do not share out evenly
+    MERGE     tiles of columns: the groups' histograms added up
+    SCAN      ranges of the features of both children
+    SUM       leaves: Σg and Σh at fine scales
+
+Sums are whole numbers and the first of equal splits is kept, so the tree is the same for any number of
+threads, blocks and pieces.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from arboretum.engine.boost_hist import count_tiles, count_wide, subtract
-from arboretum.engine.boost_scan import (
-    BIN,
-    CATEGORIES,
-    FEATURE,
-    GAIN,
-    KIND,
-    LEFT_G,
-    LEFT_H,
-    MISSING_LEFT,
-    Node,
-    answer,
-    best_of,
+from arboretum.engine import team as teams
+from arboretum.engine.boost_hist import (
+    FULL,
+    add_segment,
+    begin_tile,
+    count_wide,
+    empty_tile,
+    subtract,
 )
+from arboretum.engine.boost_pack import add_fine, fill_entries
+from arboretum.engine.boost_scan import FEATURE, GAIN, Node, answer, best_of
+from arboretum.engine.boost_tree import (
+    ANSWER,
+    DEPTH,
+    FREE,
+    LEAVES,
+    LEFT,
+    LOWER,
+    NODES,
+    ROWS,
+    SLOT,
+    SUM_G,
+    SUM_H,
+    UPPER,
+    WAITING,
+    add_children,
+    draw_columns,
+    fill_sides,
+    give_answers,
+    keep_split,
+    may_split,
+    next_leaf,
+    plant,
+    release_slot,
+    take_slot,
+)
+from arboretum.engine.intrinsics import prefetch, ticks
 from arboretum.engine.jit import kernel, leaf_kernel
-from arboretum.engine.prefetch import prefetch
-from arboretum.engine.random import mix, pick_column
 
-__all__ = [
-    "Growth",
-    "Store",
-    "add_children",
-    "draw_columns",
-    "fill_sides",
-    "grow",
-    "keep_split",
-    "part_block",
-    "scan_features",
-]
+__all__ = ["grow", "help_grow"]
 
-_AHEAD = 24
+FILL, PART, COUNT, MERGE, SCAN, SUM = 0, 1, 2, 3, 4, 5
+N_KINDS = 6
+# what a task says of itself
+_KIND, _NODE, _PIECES, _SLOT, _PARENT, _THREADS, _SCANNED, _DRAWN = 0, 1, 2, 3, 4, 5, 6, 8
+N_TASK = 10  # _SCANNED, _DRAWN: two nodes, and how many features they may ask for
+_AHEAD = np.uint64(24)
 _ROW = np.uint64(32)
 _ONE = np.uint64(1)
-# whole numbers kept of a node, after those of its best split (boost_scan.py)
-START, END, SLOT, DEPTH, LEFT, SUM_G, SUM_H, ROWS = 6, 7, 8, 9, 10, 11, 12, 13
-N_INTS = 14
-# numbers kept of a node, after the gain
-ANSWER, LOWER, UPPER = 1, 2, 3
-N_FLOATS = 4
-# counters
-NODES, LEAVES, WAITING, FREE = 0, 1, 2, 3
+_FEW_ROWS = 4096  # that are not worth sharing
+_FEW_UPDATES = 16384  # of histograms, the same
+_FEW_BINS = 2048  # that are looked at, the same
+_MERGED_ROWS = 16384  # that are worth histograms of their own
+_FINE_ROWS = 65536  # that are worth items of their own, for every thread
 
 
-class Store(NamedTuple):
-    """The table as codes; the same for all trees."""
-
-    codes: np.ndarray  # (columns, n) uint8 or uint16
-    words: np.ndarray  # (tiles, n) uint64; empty if codes have 16 bits
-    width: int  # columns of a tile
-
-
-class Growth(NamedTuple):
-    """A tree that grows, and room to work on."""
-
-    ints: np.ndarray  # (nodes, N_INTS) int64
-    floats: np.ndarray  # (nodes, N_FLOATS) float64
-    members: np.ndarray  # (nodes, words) uint32, bins that go left
-    counters: np.ndarray  # int64
-    open: np.ndarray  # int64, the leaves that wait
-    free: np.ndarray  # int64, slots of histograms not in use
-    hists: np.ndarray  # (slots, columns, bins, 2) int64
-    entries: np.ndarray  # uint64
-    spare: np.ndarray  # uint64
-    goes_left: np.ndarray  # uint8, by code
-    columns: np.ndarray  # int64, the features of this tree
-    drawn: np.ndarray  # int64, the features of a node
-    marks: np.ndarray  # uint8, by feature
-    groups: np.ndarray  # (nodes, words) uint64, groups of features still open; or empty
-    group_of: np.ndarray  # (features, words) uint64; or empty
-
-
+# ---------------------------------------------------------------------- items of tasks
 @leaf_kernel
-def fill_sides(features, growth, node):
-    """Write for every code whether it goes left at a node."""
-    goes, split = growth.goes_left, growth.ints[node]
-    f, last = split[FEATURE], len(growth.goes_left) - 1
-    n, default, first = features.n_bins[f], features.default_bin[f], features.offset[f]
-    by_set = split[KIND] == CATEGORIES
-    side = split[MISSING_LEFT] if default < 0 else np.int64(default <= split[BIN])
-    for c in range(last + 1):
-        goes[c] = side
-    at = first
-    for b in range(n):
-        if b == default:
-            continue
-        if by_set:
-            goes[at] = (growth.members[node, b >> 5] >> np.uint32(b & 31)) & np.uint32(1)
-        else:
-            goes[at] = b <= split[BIN]
-        at += 1
-    if by_set and default >= 0:
-        side = (growth.members[node, default >> 5] >> np.uint32(default & 31)) & np.uint32(1)
-        for c in range(last + 1):
-            if c < first or c >= at:
-                goes[c] = side
+def _part(codes, column, goes, entries, target, start, end):
+    """Write left entries from ``start`` on, in their order, right ones from ``end`` down.
 
-
-@leaf_kernel
-def _part(codes, column, goes, entries, spare, start, end):
-    """Put the left entries first, in their order, and the right ones into ``spare``.
-
-    Returns how many go left. The right ones stand from ``start`` on in ``spare``.
+    Every entry is written to both ends; the one that was wrong is written over. Returns how many go left.
     """
-    at, other = np.uint64(start), np.uint64(start)
-    near = max(start, end - _AHEAD)
-    for i in range(start, near):
+    first, last = np.uint64(start), np.uint64(end)
+    at, other = first, last - _ONE
+    near = max(last, first + _AHEAD) - _AHEAD
+    for i in range(first, near):
         prefetch(codes, column, entries[i + _AHEAD] >> _ROW)
         entry = entries[i]
         left = np.uint64(goes[codes[column, entry >> _ROW]])
-        entries[at] = entry
-        spare[other] = entry
+        target[at] = entry
+        target[other] = entry
         at += left
-        other += _ONE - left
-    for i in range(near, end):
+        other -= _ONE - left
+    for i in range(near, last):
         entry = entries[i]
         left = np.uint64(goes[codes[column, entry >> _ROW]])
-        entries[at] = entry
-        spare[other] = entry
+        target[at] = entry
+        target[other] = entry
         at += left
-        other += _ONE - left
+        other -= _ONE - left
     return np.int64(at) - start
 
 
-@kernel
-def part_block(codes, column, goes, entries, spare, start, end):
-    """`_part` for Python to call."""
-    return _part(codes, np.uint64(column), goes, entries, spare, start, end)
+@leaf_kernel
+def _part_block(field, block):
+    """Part the entries of a node in one block."""
+    growth = field.growth
+    node, left, bounds = growth.task[_NODE], growth.counters[NODES], growth.bounds
+    side = growth.ints[node, DEPTH] & 1
+    column = np.uint64(field.features.storage[growth.ints[node, FEATURE]])
+    start, end = bounds[node, block, 0], bounds[node, block, 1]
+    middle = start + _part(
+        field.store.codes, column, growth.goes_left, growth.lists[side], growth.lists[1 - side],
+        start, end,
+    )  # fmt: skip
+    bounds[left, block, 0], bounds[left, block, 1] = start, middle
+    bounds[left + 1, block, 0], bounds[left + 1, block, 1] = middle, end
 
 
 @leaf_kernel
-def draw_columns(growth, node, depth, key, rules):
-    """Write the features a node may ask for, in order; return how many they are."""
-    whole, drawn, marks = growth.columns, growth.drawn, growth.marks
-    n = len(whole)
-    for k in range(n):
-        drawn[k] = whole[k]
-    for level in range(2):
-        many = rules.node_columns if level else rules.level_columns
-        if many == 0 or many >= n:
-            continue
-        chosen = mix(key, np.uint64((node << 1) | 1 if level else depth << 1))
-        order = growth.free[len(growth.free) - n :]  # scratch behind the slots
-        for turn in range(many):
-            marks[drawn[pick_column(chosen, turn, order)]] = 1
-        kept = 0
-        for k in range(n):
-            if marks[drawn[k]]:
-                marks[drawn[k]] = 0
-                drawn[kept] = drawn[k]
-                kept += 1
-        n = kept
-    if len(growth.group_of):
-        kept = 0
-        for k in range(n):
-            together = np.uint64(0)
-            for w in range(growth.group_of.shape[1]):
-                together |= growth.group_of[drawn[k], w] & growth.groups[node, w]
-            if together:
-                drawn[kept] = drawn[k]
-                kept += 1
-        n = kept
-    return n
+def _tile_columns(store, tile):
+    """Return the first column of a tile, and the one after its last."""
+    if len(store.words) == 0:
+        return tile, tile + 1
+    many = store.words.shape[2] * store.width
+    return tile * many, min((tile + 1) * many, len(store.codes))
 
 
 @leaf_kernel
-def _figures(growth, node, units):
+def _count_tile(field, work, tile, node, block, last_block, hist):
+    """Count a node's rows of blocks block:last_block in the columns of a tile."""
+    store, growth = field.store, field.growth
+    entries = growth.lists[growth.ints[node, DEPTH] & 1]
+    first, last = _tile_columns(store, tile)
+    begin_tile(work.small, hist, first, last)
+    room = FULL
+    for k in range(block, last_block):
+        at, end = growth.bounds[node, k, 0], growth.bounds[node, k, 1]
+        while at < end:
+            stop = min(at + room, end)
+            add_segment(store.words[tile], store.width, entries, at, stop, work.small)
+            room -= stop - at
+            at = stop
+            if room == 0:
+                empty_tile(work.small, hist, first, last)
+                room = FULL
+    empty_tile(work.small, hist, first, last)
+
+
+@leaf_kernel
+def _count_piece(field, work, item):
+    """Count a tile over a group of the blocks."""
+    store, growth, task = field.store, field.growth, field.growth.task
+    tile, piece, pieces = item // task[_PIECES], item % task[_PIECES], task[_PIECES]
+    node, blocks = task[_NODE], growth.bounds.shape[1]
+    block, last_block = blocks * piece // pieces, blocks * (piece + 1) // pieces
+    hist = growth.hists[task[_SLOT]] if piece == 0 else growth.extra[piece - 1]
+    if len(store.words):
+        _count_tile(field, work, tile, node, block, last_block, hist)
+    else:
+        entries = growth.lists[growth.ints[node, DEPTH] & 1]
+        for b in range(hist.shape[1]):
+            hist[tile, b, 0], hist[tile, b, 1] = 0, 0
+        for k in range(block, last_block):
+            start, end = growth.bounds[node, k, 0], growth.bounds[node, k, 1]
+            count_wide(store.codes, tile, entries, start, end, hist)
+    if pieces == 1:
+        _take_from_parent(store, growth, tile)
+
+
+@leaf_kernel
+def _take_from_parent(store, growth, tile):
+    """Take what was counted from the parent's histograms: the larger sibling is left."""
+    slot, parent = growth.task[_SLOT], growth.task[_PARENT]
+    first, last = _tile_columns(store, tile)
+    if parent >= 0:
+        subtract(growth.hists[parent][first:last], growth.hists[slot][first:last])
+
+
+@leaf_kernel
+def _merge_tile(store, growth, tile):
+    """Add up the histograms of all pieces."""
+    hist = growth.hists[growth.task[_SLOT]]
+    first, last = _tile_columns(store, tile)
+    for k in range(growth.task[_PIECES] - 1):
+        for f in range(first, last):
+            for b in range(hist.shape[1]):
+                hist[f, b, 0] += growth.extra[k, f, b, 0]
+                hist[f, b, 1] += growth.extra[k, f, b, 1]
+    _take_from_parent(store, growth, tile)
+
+
+@leaf_kernel
+def _scan_piece(field, work, item):
+    """Look for the best split of a child among a range of its features."""
+    growth, task, units = field.growth, field.growth.task, field.units
+    side, piece = item // task[_PIECES], item % task[_PIECES]
+    node, n = task[_SCANNED + side], task[_DRAWN + side]
+    first, last = n * piece // task[_PIECES], n * (piece + 1) // task[_PIECES]
+    growth.gains[item], growth.found[item, FEATURE] = -np.inf, -1
+    if first >= last:
+        return
     ints, floats = growth.ints[node], growth.floats[node]
-    return Node(
+    figures = Node(
         ints[SUM_G], ints[SUM_H], units[0], units[1], np.float64(ints[ROWS]), floats[ANSWER],
         floats[LOWER], floats[UPPER],
     )  # fmt: skip
-
-
-@leaf_kernel
-def keep_split(growth, node, work):
-    """Keep what a scan has found; a leaf with a split waits for its turn."""
-    ints = growth.ints[node]
-    growth.floats[node, GAIN] = work.best[GAIN]
+    hist = growth.hists[ints[SLOT]]
+    best_of(hist, growth.drawn[side], first, last, field.features, figures, field.rules, work)
+    growth.gains[item] = work.best[GAIN]
     for k in range(6):
-        ints[k] = work.found[k]
-    if ints[FEATURE] < 0:
-        _release(growth, ints[SLOT])
-        ints[SLOT] = -1
+        growth.found[item, k] = work.found[k]
+    for w in range(growth.found_members.shape[1]):
+        growth.found_members[item, w] = work.members[w]
+
+
+@leaf_kernel
+def _sum_leaf(field, node):
+    """Add up the gradients of a leaf's rows at fine scales."""
+    growth = field.growth
+    growth.sums[node, 0], growth.sums[node, 1] = 0, 0
+    if growth.ints[node, LEFT] >= 0:
         return
-    for w in range(growth.members.shape[1]):
-        growth.members[node, w] = work.members[w]
-    growth.open[growth.counters[WAITING]] = node
-    growth.counters[WAITING] += 1
+    entries = growth.lists[growth.ints[node, DEPTH] & 1]
+    for k in range(growth.bounds.shape[1]):
+        start, end = growth.bounds[node, k, 0], growth.bounds[node, k, 1]
+        add_fine(field.given, entries, start, end, growth.sums[node])
 
 
 @leaf_kernel
-def _release(growth, slot):
-    if slot >= 0:
-        growth.free[growth.counters[FREE]] = slot
-        growth.counters[FREE] += 1
-
-
-@leaf_kernel
-def _take_slot(growth):
-    growth.counters[FREE] -= 1
-    return growth.free[growth.counters[FREE]]
-
-
-@kernel
-def scan_features(growth, node, drawn, first, last, features, units, rules, work):
-    """Look for the best split of a node among ``drawn[first:last]``."""
-    slot = growth.ints[node, SLOT]
-    figures = _figures(growth, node, units)
-    best_of(growth.hists[slot], drawn, first, last, features, figures, rules, work)
-
-
-@leaf_kernel
-def _bounds(growth, node, left, features, rules):
-    """Hand a node's bounds to its children, parted in the middle by a monotone constraint."""
-    floats = growth.floats
-    for child in range(left, left + 2):
-        floats[child, LOWER], floats[child, UPPER] = floats[node, LOWER], floats[node, UPPER]
-    sign = features.monotone[growth.ints[node, FEATURE]] if len(features.monotone) else 0
-    if sign == 0 or growth.ints[node, KIND] == CATEGORIES:
-        return
-    middle = floats[left, ANSWER] / 2.0 + floats[left + 1, ANSWER] / 2.0
-    floats[left, UPPER if sign > 0 else LOWER] = middle
-    floats[left + 1, LOWER if sign > 0 else UPPER] = middle
-
-
-@leaf_kernel
-def _children(growth, node, n_left, features, units, rules):
-    """Make the two children of a node whose entries are parted; return the first."""
-    ints, floats, counters = growth.ints, growth.floats, growth.counters
-    left = counters[NODES]
-    counters[NODES] += 2
-    counters[LEAVES] += 1
-    ints[node, LEFT] = left
-    middle = ints[node, START] + n_left
-    for side in range(2):
-        child = left + side
-        ints[child, START] = middle if side else ints[node, START]
-        ints[child, END] = ints[node, END] if side else middle
-        ints[child, DEPTH] = ints[node, DEPTH] + 1
-        ints[child, LEFT], ints[child, SLOT], ints[child, FEATURE] = -1, -1, -1
-        ints[child, ROWS] = ints[child, END] - ints[child, START]
-        g, h = ints[node, LEFT_G], ints[node, LEFT_H]
-        ints[child, SUM_G] = ints[node, SUM_G] - g if side else g
-        ints[child, SUM_H] = ints[node, SUM_H] - h if side else h
-        floats[child, GAIN] = -np.inf
-        l2 = rules.l2
-        if (
-            ints[node, KIND] == CATEGORIES
-            and features.n_bins[ints[node, FEATURE]] > rules.max_onehot
-        ):
-            l2 += rules.cat_l2
-        floats[child, ANSWER] = answer(
-            np.float64(ints[child, SUM_G]) * units[0], np.float64(ints[child, SUM_H]) * units[1],
-            np.float64(ints[child, ROWS]), floats[node, ANSWER], floats[node, LOWER],
-            floats[node, UPPER], l2, rules,
-        )  # fmt: skip
-    _bounds(growth, node, left, features, rules)
-    if len(growth.group_of):
-        f = ints[node, FEATURE]
-        for w in range(growth.group_of.shape[1]):
-            still = growth.groups[node, w] & growth.group_of[f, w]
-            growth.groups[left, w], growth.groups[left + 1, w] = still, still
-    return left
-
-
-@kernel
-def add_children(growth, node, n_left, features, units, rules):
-    """`_children` for Python to call."""
-    return _children(growth, node, n_left, features, units, rules)
-
-
-@leaf_kernel
-def _may_split(growth, node, rules):
-    """Tell whether a leaf is large and shallow enough to be looked at, and more leaves are wanted."""
-    ints = growth.ints[node]
-    if growth.counters[LEAVES] >= rules.max_leaves or ints[DEPTH] >= rules.max_depth:
-        return False
-    return ints[ROWS] >= max(2.0 * rules.min_rows, 2.0)
-
-
-@leaf_kernel
-def next_leaf(growth, rules):
-    """Take the leaf whose turn it is out of those that wait; -1 if none is left."""
-    waiting = growth.counters[WAITING]
-    if waiting == 0 or growth.counters[LEAVES] >= rules.max_leaves:
-        return np.int64(-1)
-    at = 0
-    for k in range(1, waiting):
-        node, best = growth.open[k], growth.open[at]
-        if rules.depth_first:
-            a, b = growth.ints[node, DEPTH], growth.ints[best, DEPTH]
-            if a < b or (a == b and node < best):
-                at = k
-            continue
-        a, b = growth.floats[node, GAIN], growth.floats[best, GAIN]
-        if a > b or (a == b and node < best):
-            at = k
-    node = growth.open[at]
-    growth.open[at] = growth.open[waiting - 1]
-    growth.counters[WAITING] -= 1
-    return node
-
-
-@leaf_kernel
-def _count(store, growth, node, slot, work):
-    start, end = growth.ints[node, START], growth.ints[node, END]
-    hist = growth.hists[slot]
-    if len(store.words):
-        tiles = len(store.words)
-        count_tiles(
-            store.words, store.width, 0, tiles, growth.entries, start, end, False, work.small, hist
-        )
+def _do_item(field, work, item):
+    growth = field.growth
+    kind = growth.task[_KIND]
+    if kind == PART:
+        _part_block(field, item)
+    elif kind == COUNT:
+        _count_piece(field, work, item)
+    elif kind == SCAN:
+        _scan_piece(field, work, item)
+    elif kind == MERGE:
+        _merge_tile(field.store, growth, item)
+    elif kind == FILL:
+        start, end = growth.bounds[0, item, 0], growth.bounds[0, item, 1]
+        fill_entries(field.given, start, end, growth.lists[0])
     else:
-        count_wide(store.codes, 0, len(store.codes), growth.entries, start, end, hist)
+        _sum_leaf(field, item)
+
+
+# ---------------------------------------------------------------------- the leader's steps
+@leaf_kernel
+def _together(team, field, work, kind, n_items, alone):
+    """Do all items of a task, with whoever is there to help unless it is not worth it."""
+    start = ticks()
+    task = field.growth.task
+    task[_KIND] = kind
+    if alone or n_items == 1 or task[_THREADS] == 1:
+        for item in range(n_items):
+            _do_item(field, work, item)
+    else:
+        teams.post(team, n_items)
+        item = teams.take(team)
+        while item >= 0:
+            _do_item(field, work, item)
+            teams.done(team)
+            item = teams.take(team)
+        teams.wait_for(team, n_items)
+    field.growth.ticks[kind] += ticks() - start
 
 
 @leaf_kernel
-def _split(store, growth, features, units, rules, key, work, node):
-    """Split a leaf: part its entries, count its children, find their best splits."""
-    ints = growth.ints
-    start, end, slot = ints[node, START], ints[node, END], ints[node, SLOT]
-    fill_sides(features, growth, node)
-    column = np.uint64(features.storage[ints[node, FEATURE]])
-    entries, spare = growth.entries, growth.spare
-    n_left = _part(store.codes, column, growth.goes_left, entries, spare, start, end)
-    for i in range(end - start - n_left):
-        entries[start + n_left + i] = spare[start + i]
-    left = _children(growth, node, n_left, features, units, rules)
-    first, second = _may_split(growth, left, rules), _may_split(growth, left + 1, rules)
-    if not (first or second):
-        _release(growth, slot)
-        ints[node, SLOT] = -1
-        return
-    smaller = left if 2 * n_left <= end - start else left + 1
-    larger = 2 * left + 1 - smaller
-    other = _take_slot(growth)
-    _count(store, growth, smaller, other, work)
-    subtract(growth.hists[slot], growth.hists[other])
-    ints[smaller, SLOT], ints[larger, SLOT], ints[node, SLOT] = other, slot, -1
-    for child in range(left, left + 2):
-        if not _may_split(growth, child, rules):
-            _release(growth, ints[child, SLOT])
-            ints[child, SLOT] = -1
+def _part_node(team, field, work, node):
+    """Part a node's entries, block by block."""
+    growth = field.growth
+    fill_sides(field.features, growth, node)
+    growth.task[_NODE] = node
+    few = growth.ints[node, ROWS] < _FEW_ROWS
+    _together(team, field, work, PART, growth.bounds.shape[1], few)
+
+
+@leaf_kernel
+def _pieces_of(growth, tiles, rows):
+    """Return how many groups of blocks share out the tiles evenly, if there is enough to count.
+
+    A core may be slower than another for a while, so large nodes are cut more finely.
+    """
+    threads = growth.task[_THREADS]
+    most = min(1 + len(growth.extra), growth.bounds.shape[1], rows // _MERGED_ROWS)
+    if threads == 1 or most <= 1:
+        return 1
+    items = threads * min(4, max(1, rows // _FINE_ROWS))
+    pieces = 1
+    while pieces < most and (tiles * pieces < items or tiles * pieces % threads):
+        pieces += 1
+    return pieces
+
+
+@leaf_kernel
+def _count_node(team, field, work, node, parent):
+    """Count a node's histograms and take them from those in slot ``parent``, if it is one."""
+    store, growth, task = field.store, field.growth, field.growth.task
+    tiles = len(store.words) if len(store.words) else len(store.codes)
+    rows = growth.ints[node, ROWS]
+    task[_NODE], task[_SLOT], task[_PARENT] = node, growth.ints[node, SLOT], parent
+    task[_PIECES] = _pieces_of(growth, tiles, rows)
+    few = rows * len(store.codes) < _FEW_UPDATES
+    _together(team, field, work, COUNT, tiles * task[_PIECES], few)
+    if task[_PIECES] > 1:
+        _together(team, field, work, MERGE, tiles, False)
+
+
+@leaf_kernel
+def _scan_nodes(team, field, work, first, count):
+    """Find the best splits of up to two nodes that follow each other."""
+    growth, task, rules = field.growth, field.growth.task, field.rules
+    many = 0
+    for node in range(first, first + count):
+        if not may_split(growth, node, rules):
+            release_slot(growth, node)
             continue
-        n = draw_columns(growth, child, ints[child, DEPTH], key, rules)
-        figures = _figures(growth, child, units)
-        hist = growth.hists[ints[child, SLOT]]
-        best_of(hist, growth.drawn, 0, n, features, figures, rules, work)
-        keep_split(growth, child, work)
+        drawn, depth = growth.drawn[many], growth.ints[node, DEPTH]
+        task[_SCANNED + many] = node
+        task[_DRAWN + many] = draw_columns(growth, drawn, node, depth, field.given.key, rules)
+        many += 1
+    if many == 0:
+        return
+    few = task[_DRAWN] * growth.hists.shape[2] < _FEW_BINS
+    task[_PIECES] = 1 if few else task[_THREADS]
+    _together(team, field, work, SCAN, many * task[_PIECES], few)
+    for k in range(many):
+        at = k * task[_PIECES]
+        keep_split(growth, task[_SCANNED + k], at, at + task[_PIECES], rules)
 
 
-@kernel
-def grow(store, growth, features, units, rules, key, work, largest):
-    """Split leaves until the tree is done; return a leaf of more than ``largest`` rows, or -1."""
-    while True:
-        node = next_leaf(growth, rules)
-        if node < 0 or growth.ints[node, ROWS] > largest:
-            return node
-        _split(store, growth, features, units, rules, key, work, node)
-
-
-@kernel
-def prepare_children(growth, node, left, features, units, rules):
-    """Tell which child is counted (or -1), and give both their slots: for nodes split by Python."""
+@leaf_kernel
+def _split(team, field, work, node):
+    """Split a leaf: part its entries, count its children, find their best splits."""
+    growth, rules = field.growth, field.rules
     ints = growth.ints
-    slot = ints[node, SLOT]
-    if not (_may_split(growth, left, rules) or _may_split(growth, left + 1, rules)):
-        _release(growth, slot)
-        ints[node, SLOT] = -1
-        return np.int64(-1)
+    _part_node(team, field, work, node)
+    left = add_children(growth, node, field.features, field.units, rules)
+    if not (may_split(growth, left, rules) or may_split(growth, left + 1, rules)):
+        release_slot(growth, node)
+        return
     smaller = left if ints[left, ROWS] <= ints[left + 1, ROWS] else left + 1
     larger = 2 * left + 1 - smaller
-    ints[smaller, SLOT], ints[larger, SLOT], ints[node, SLOT] = _take_slot(growth), slot, -1
-    return smaller
+    ints[smaller, SLOT], ints[larger, SLOT] = take_slot(growth), ints[node, SLOT]
+    ints[node, SLOT] = -1
+    if ints[larger, SLOT] >= 0:
+        _count_node(team, field, work, smaller, ints[larger, SLOT])
+    else:
+        ints[larger, SLOT] = take_slot(growth)
+        _count_node(team, field, work, larger, -1)
+        _count_node(team, field, work, smaller, -1)
+    _scan_nodes(team, field, work, left, 2)
+
+
+@leaf_kernel
+def _plant(team, field, work, n_rows):
+    """Make the root: write its entries, count its histograms and find its best split."""
+    growth = field.growth
+    counters, slots = growth.counters, len(growth.hists)
+    counters[NODES], counters[LEAVES], counters[WAITING], counters[FREE] = 1, 1, 0, slots
+    for k in range(slots):
+        growth.free[k] = slots - 1 - k
+    slot = take_slot(growth)
+    plant(growth, n_rows, slot)
+    _together(team, field, work, FILL, growth.bounds.shape[1], n_rows < _FEW_ROWS)
+    _count_node(team, field, work, 0, -1)
+    g, h = np.int64(0), np.int64(0)
+    for b in range(growth.hists.shape[2]):
+        g += growth.hists[slot, 0, b, 0]
+        h += growth.hists[slot, 0, b, 1]
+    growth.ints[0, SUM_G], growth.ints[0, SUM_H] = g, h
+    growth.floats[0, ANSWER] = answer(
+        np.float64(g) * field.units[0], np.float64(h) * field.units[1], np.float64(n_rows), np.nan,
+        -np.inf, np.inf, field.rules.l2, field.rules,
+    )  # fmt: skip
+    _scan_nodes(team, field, work, 0, 1)
 
 
 @kernel
-def begin_scan(growth, node, key, rules):
-    """Draw a node's columns if it may be split; return how many, or -1 (its slot is released)."""
-    if not _may_split(growth, node, rules):
-        _release(growth, growth.ints[node, SLOT])
-        growth.ints[node, SLOT] = -1
-        return np.int64(-1)
-    return draw_columns(growth, node, growth.ints[node, DEPTH], key, rules)
+def grow(team, field, work, n_rows, n_threads):
+    """Grow a tree on ``n_rows`` rows; ``n_threads`` may come to help, this one included."""
+    growth = field.growth
+    growth.task[_THREADS] = n_threads
+    _plant(team, field, work, n_rows)
+    node = next_leaf(growth, field.rules)
+    while node >= 0:
+        _split(team, field, work, node)
+        node = next_leaf(growth, field.rules)
+    _together(team, field, work, SUM, growth.counters[NODES], n_rows < _FEW_ROWS)
+    give_answers(growth, field.features, field.given.fine, field.rules)
 
 
 @kernel
-def end_scan(growth, node, work):
-    """`keep_split` for Python to call."""
-    keep_split(growth, node, work)
-
-
-@kernel
-def sides_of(features, growth, node):
-    """`fill_sides` for Python to call."""
-    fill_sides(features, growth, node)
-
-
-@kernel
-def walk_codes(codes, features, tree, rows, start, end, out):
-    """Write the leaf that rows reach by their codes; ``rows`` may be empty: row i is i.
-
-    ``tree`` is (first child, feature, last bin on the left, missing left?, by set?, members).
-    """
-    child, feature, last, missing_left, by_set, members = tree
-    gone = np.int64(np.iinfo(codes.dtype).max)
-    for i in range(start, end):
-        row = np.uint64(rows[i]) if len(rows) else np.uint64(i)
-        node = np.int64(0)
-        while child[node] >= 0:
-            f = feature[node]
-            code, default = (
-                np.int64(codes[np.uint64(features.storage[f]), row]),
-                features.default_bin[f],
-            )
-            missing = code == gone
-            if default >= 0:  # bundled: the stored bins, without the default one
-                missing = False
-                at = code - features.offset[f]
-                inside = at >= 0 and at < features.n_bins[f] - 1
-                code = at + np.int64(at >= default) if inside else np.int64(default)
-            if missing:
-                left = missing_left[node] and not by_set[node]
-            elif by_set[node]:
-                left = (members[node, code >> 5] >> np.uint32(code & 31)) & np.uint32(1) > 0
-            else:
-                left = code <= last[node]
-            node = child[node] + np.int64(not left)
-        out[i - start] = node
+def help_grow(team, field, work):
+    """Do items of tasks until the team is closed."""
+    waited = 0
+    while True:
+        item = teams.take(team)
+        if item >= 0:
+            _do_item(field, work, item)
+            teams.done(team)
+            waited = 0
+        elif teams.is_open(team):
+            waited = teams.wait_turn(waited)
+        else:
+            return

@@ -8,34 +8,51 @@ a tree is one entry:
     row number       g (signed)  h
 
 Sums of whole numbers do not depend on their order, so neither threads nor blocks of rows change a bit
-of the model. What leaves answer is summed again from finer numbers (`leaf_sums`).
+of the model. What leaves answer is summed again from finer numbers (`add_fine`).
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
+from arboretum.engine.intrinsics import prefetch, prefetch_at
 from arboretum.engine.jit import inline, kernel, leaf_kernel
 from arboretum.engine.random import mix
 
 __all__ = [
+    "Given",
+    "add_fine",
     "add_found",
     "add_leaf",
     "fill_entries",
     "fine_scale",
     "largest",
-    "leaf_sums",
     "scale_for",
 ]
 
 G_BITS, H_BITS = 15, 16
 _MOST_G, _MOST_H = 32767, 65535
 _FINE_BITS = 61
+_AHEAD = np.uint64(24)  # entries
 _ROW = np.uint64(32)
 _NO_SIGN, _MINUS_ZERO = np.uint32(0x7FFFFFFF), np.uint32(0x80000000)
 _LOW16, _LOW32 = np.int64(0xFFFF), np.uint64(0xFFFFFFFF)
+
+
+class Given(NamedTuple):
+    """What a tree is grown for."""
+
+    g: np.ndarray  # float32, by row
+    h: np.ndarray
+    rows: np.ndarray  # uint32, those that take part, ascending; empty: all
+    factor: np.ndarray  # float32, what each of them counts; empty: 1
+    factor_of: np.ndarray  # float32, the same by row; empty: 1
+    scales: np.ndarray  # float64, of the small whole numbers of g and h
+    fine: np.ndarray  # float64, of the large ones
+    key: int  # uint64, of what is rounded at random
 
 
 def scale_for(most: float, bits: int) -> float:
@@ -75,15 +92,16 @@ def _entry(row, g, h, g_scale, h_scale, key):
     return (row << _ROW) | np.uint64(((a & _LOW16) << 16) | b)
 
 
-@kernel
-def fill_entries(g, h, rows, factor, scales, key, start, end, entries):
-    """Write the entries ``start:end``; ``rows`` may be empty (all rows), ``factor`` too (1 each)."""
-    g_scale, h_scale = scales[0], scales[1]
+@leaf_kernel
+def fill_entries(given, start, end, entries):
+    """Write the entries ``start:end``."""
+    g, h, rows, factor, key = given.g, given.h, given.rows, given.factor, given.key
+    g_scale, h_scale = given.scales[0], given.scales[1]
     if len(rows) == 0:
-        for i in range(start, end):
-            entries[i] = _entry(np.uint64(i), g[i], h[i], g_scale, h_scale, key)
+        for i in range(np.uint64(start), np.uint64(end)):
+            entries[i] = _entry(i, g[i], h[i], g_scale, h_scale, key)
         return
-    for i in range(start, end):
+    for i in range(np.uint64(start), np.uint64(end)):
         row, by = np.uint64(rows[i]), np.float32(1.0)
         if len(factor):
             by = factor[i]
@@ -95,25 +113,33 @@ def _fine(value, scale):
     return np.int64(np.rint(np.float64(value) * scale))
 
 
-@kernel
-def leaf_sums(entries, start, end, g, h, factor_of, scales, out):
-    """Write Σg and Σh of the rows start:end of the entries, as whole numbers at fine scales.
-
-    ``factor_of`` is what every row's gradients count (GOSS), by row; empty: 1 each.
-    """
-    g_scale, h_scale = scales[0], scales[1]
+@leaf_kernel
+def add_fine(given, entries, start, end, out):
+    """Add g and h of the rows of entries start:end to ``out``, as whole numbers at fine scales."""
+    g, h, factor_of = given.g, given.h, given.factor_of
+    g_scale, h_scale = given.fine[0], given.fine[1]
     sum_g, sum_h = np.int64(0), np.int64(0)
+    first, last = np.uint64(start), np.uint64(end)
     if len(factor_of):
-        for i in range(np.uint64(start), np.uint64(end)):
+        for i in range(first, last):
             row = entries[i] >> _ROW
             sum_g += _fine(g[row] * factor_of[row], g_scale)
             sum_h += _fine(h[row] * factor_of[row], h_scale)
     else:
-        for i in range(np.uint64(start), np.uint64(end)):
+        near = max(last, first + _AHEAD) - _AHEAD
+        for i in range(first, near):
+            ahead = entries[i + _AHEAD] >> _ROW
+            prefetch_at(g, ahead)
+            prefetch_at(h, ahead)
             row = entries[i] >> _ROW
             sum_g += _fine(g[row], g_scale)
             sum_h += _fine(h[row], h_scale)
-    out[0], out[1] = sum_g, sum_h
+        for i in range(near, last):
+            row = entries[i] >> _ROW
+            sum_g += _fine(g[row], g_scale)
+            sum_h += _fine(h[row], h_scale)
+    out[0] += sum_g
+    out[1] += sum_h
 
 
 @kernel
@@ -122,7 +148,12 @@ def add_leaf(entries, starts, ends, values, score, output):
     column = np.uint64(output)
     for k in range(len(starts)):
         value = values[k]
-        for i in range(np.uint64(starts[k]), np.uint64(ends[k])):
+        first, last = np.uint64(starts[k]), np.uint64(ends[k])
+        near = max(last, first + _AHEAD) - _AHEAD
+        for i in range(first, near):
+            prefetch(score, entries[i + _AHEAD] >> _ROW, column)
+            score[entries[i] >> _ROW, column] += value
+        for i in range(near, last):
             score[entries[i] >> _ROW, column] += value
 
 

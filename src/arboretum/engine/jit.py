@@ -28,9 +28,18 @@ import numpy as np
 
 import arboretum
 
-__all__ = ["cache_directory", "inline", "kernel", "leaf_kernel", "subkernel", "writable"]
+__all__ = [
+    "COMPILED",
+    "cache_directory",
+    "inline",
+    "kernel",
+    "leaf_kernel",
+    "subkernel",
+    "writable",
+]
 
 F = TypeVar("F", bound=Callable)
+COMPILED = not numba.config.DISABLE_JIT
 _OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 

@@ -17,7 +17,7 @@ from numbers import Integral
 
 from arboretum.errors import ParameterError
 
-__all__ = ["blocks", "effective_jobs", "run"]
+__all__ = ["blocks", "cores", "effective_jobs", "run", "run_with_helpers"]
 
 _MOST_THREADS = 1024  # more never help; work is cut into pieces by their number
 
@@ -77,6 +77,11 @@ def _cores(affinity: int) -> int:
     return joblib.cpu_count()
 
 
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return _cores(_affinity())
+
+
 def blocks(n_items: int, n_blocks: int) -> list[tuple[int, int]]:
     """Cut ``range(n_items)`` into at most ``n_blocks`` even pieces.
 
@@ -118,6 +123,26 @@ def run(work: Callable, items: Iterable, n_jobs: int) -> None:
     try:
         take_items()
     finally:
+        helping = [future for future in futures if not future.cancel()]
+        wait(helping)
+    for future in helping:
+        future.result()
+
+
+def run_with_helpers(lead: Callable, help_out: Callable, close: Callable, n_threads: int) -> None:
+    """Call ``lead()`` here and ``help_out(k)`` on other threads, for k = 1 … n_threads - 1.
+
+    After ``lead`` returns, ``close()`` tells helpers to return. A helper may begin late or never.
+    """
+    if n_threads <= 1:
+        lead()
+        return
+    pool = _get_pool(n_threads - 1)
+    futures = [pool.submit(help_out, k) for k in range(1, n_threads)]
+    try:
+        lead()
+    finally:
+        close()
         helping = [future for future in futures if not future.cancel()]
         wait(helping)
     for future in helping:

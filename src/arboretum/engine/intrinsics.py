@@ -1,0 +1,199 @@
+"""Single instructions of the processor that Python has no words for.
+
+    prefetch       asks for memory before it is needed, so that a later read does not wait for it
+    atomic_*       read and write a number that other threads read and write, too; what was written
+                   before is seen by whoever reads it afterwards
+    give_way       tells the processor, or the system, that this thread only waits
+    ticks          a clock that costs nothing to read; always 0 where reading it is not allowed
+
+With ``NUMBA_DISABLE_JIT=1`` they are plain Python for a single thread.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+
+import numba
+
+__all__ = [
+    "atomic_add",
+    "atomic_read",
+    "atomic_replace",
+    "atomic_write",
+    "give_way",
+    "prefetch",
+    "prefetch_at",
+    "rest_a_moment",
+    "ticks",
+]
+
+_X86 = platform.machine().lower() in ("x86_64", "amd64", "i686")
+_ARM = platform.machine().lower() in ("aarch64", "arm64")
+_GIVE_WAY = "arboretum_give_way"  # the system's own name for it, whatever it is called there
+
+if numba.config.DISABLE_JIT:
+
+    def prefetch(array, row, column):
+        """Do nothing: there is nothing to hurry."""
+
+    def prefetch_at(array, index):
+        """Do nothing: there is nothing to hurry."""
+
+    def atomic_read(array, index):
+        return array[index]
+
+    def atomic_write(array, index, value):
+        array[index] = value
+
+    def atomic_add(array, index, value):
+        before = array[index]
+        array[index] = before + value
+        return before
+
+    def atomic_replace(array, index, expected, value):
+        found = array[index] == expected
+        if found:
+            array[index] = value
+        return found
+
+    def give_way():
+        """Do nothing: nobody else runs."""
+
+    def rest_a_moment():
+        """Do nothing: nobody else runs."""
+
+    def ticks():
+        return 0
+
+else:
+    import llvmlite.binding as llvm
+    from llvmlite import ir
+    from numba import types
+    from numba.extending import intrinsic
+
+    _yield = ctypes.WinDLL("kernel32").SwitchToThread if os.name == "nt" else None
+    if _yield is None:
+        _yield = ctypes.CDLL(None).sched_yield
+    llvm.add_symbol(_GIVE_WAY, ctypes.cast(_yield, ctypes.c_void_p).value)
+
+    def _place(context, builder, array_type, array, index):
+        """Return the address of an element of a contiguous array of one dimension."""
+        data = context.make_array(array_type)(context, builder, array).data
+        return builder.gep(data, [index])
+
+    def _hurry(builder, place):
+        """Ask for the memory at an address, to be read, and to be kept near."""
+        byte, whole = ir.IntType(8).as_pointer(), ir.IntType(32)
+        hint = builder.module.declare_intrinsic(
+            "llvm.prefetch.p0", (), ir.FunctionType(ir.VoidType(), [byte, whole, whole, whole])
+        )
+        builder.call(hint, [builder.bitcast(place, byte), whole(0), whole(3), whole(1)])
+
+    @intrinsic
+    def prefetch(typingctx, array, row, column):
+        """Bring ``array[row, column]`` of a C-contiguous table into the cache; indices uint64."""
+
+        def build(context, builder, signature, arguments):
+            table = context.make_array(signature.args[0])(context, builder, arguments[0])
+            width = builder.extract_value(table.shape, 1)
+            offset = builder.add(builder.mul(arguments[1], width), arguments[2])
+            _hurry(builder, builder.gep(table.data, [offset]))
+            return context.get_dummy_value()
+
+        return types.void(array, types.uint64, types.uint64), build
+
+    @intrinsic
+    def prefetch_at(typingctx, array, index):
+        """Bring ``array[index]`` of a contiguous array into the cache; the index is uint64."""
+
+        def build(context, builder, signature, arguments):
+            _hurry(builder, _place(context, builder, signature.args[0], *arguments))
+            return context.get_dummy_value()
+
+        return types.void(array, types.uint64), build
+
+    @intrinsic
+    def atomic_read(typingctx, array, index):
+        """Return ``array[index]``, and see all that was written before it."""
+
+        def build(context, builder, signature, arguments):
+            place = _place(context, builder, signature.args[0], *arguments)
+            return builder.load_atomic(place, "seq_cst", 8)
+
+        return types.int64(array, types.int64), build
+
+    @intrinsic
+    def atomic_write(typingctx, array, index, value):
+        """Write ``array[index]``, after all that was written before it."""
+
+        def build(context, builder, signature, arguments):
+            place = _place(context, builder, signature.args[0], *arguments[:2])
+            builder.store_atomic(arguments[2], place, "seq_cst", 8)
+            return context.get_dummy_value()
+
+        return types.void(array, types.int64, types.int64), build
+
+    @intrinsic
+    def atomic_add(typingctx, array, index, value):
+        """Add to ``array[index]``; return what it was before."""
+
+        def build(context, builder, signature, arguments):
+            place = _place(context, builder, signature.args[0], *arguments[:2])
+            return builder.atomic_rmw("add", place, arguments[2], "seq_cst")
+
+        return types.int64(array, types.int64, types.int64), build
+
+    @intrinsic
+    def atomic_replace(typingctx, array, index, expected, value):
+        """Put ``value`` where ``expected`` stands; return whether it stood there."""
+
+        def build(context, builder, signature, arguments):
+            place = _place(context, builder, signature.args[0], *arguments[:2])
+            pair = builder.cmpxchg(place, arguments[2], arguments[3], "seq_cst", "seq_cst")
+            return builder.extract_value(pair, 1)
+
+        return types.boolean(array, types.int64, types.int64, types.int64), build
+
+    @intrinsic
+    def give_way(typingctx):
+        """Let another thread have this core if one wants it."""
+
+        def build(context, builder, signature, arguments):
+            kind = ir.FunctionType(ir.IntType(32), [])
+            found = builder.module.globals.get(_GIVE_WAY)
+            builder.call(found or ir.Function(builder.module, kind, _GIVE_WAY), [])
+            return context.get_dummy_value()
+
+        return types.void(), build
+
+    @intrinsic
+    def rest_a_moment(typingctx):
+        """Tell the core that this is a loop that waits."""
+
+        def build(context, builder, signature, arguments):
+            nothing, whole = ir.VoidType(), ir.IntType(32)
+            declare = builder.module.declare_intrinsic
+            if _X86:
+                builder.call(declare("llvm.x86.sse2.pause", (), ir.FunctionType(nothing, [])), [])
+            elif _ARM:
+                hint = declare("llvm.aarch64.hint", (), ir.FunctionType(nothing, [whole]))
+                builder.call(hint, [whole(1)])
+            return context.get_dummy_value()
+
+        return types.void(), build
+
+    @intrinsic
+    def ticks(typingctx):
+        """Return the processor's own clock; 0 where programs may not read it."""
+
+        def build(context, builder, signature, arguments):
+            whole = ir.IntType(64)
+            if not _X86:
+                return whole(0)
+            kind = ir.FunctionType(whole, [])
+            read = builder.module.declare_intrinsic("llvm.readcyclecounter", (), kind)
+            return builder.call(read, [])
+
+        return types.int64(), build

@@ -1,0 +1,122 @@
+"""Threads that work on one thing together, in steps too short to wake a thread for.
+
+One thread leads: it posts a task of so many items and takes items itself. Helpers do the same for as long
+as the team is open:
+
+    leader    post 4 items ── take 3 ── do ── take 1 ── do ── all done? ── next task … close
+    helper    … wait ──────── take 2 ── do ── take 0 ── do ── wait …                    go home
+
+A ticket is (task, items left), changed in one step, so an item is taken once and only while its task is
+the current one. The leader waits for items that were taken, never for a helper: one that comes late, or
+never, costs speed and nothing else. Which thread does an item must not matter to its result.
+
+Waiting threads spin, a few microseconds on their core and then behind everybody else's threads. Waking a
+thread that sleeps takes a hundred microseconds.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from arboretum.engine.intrinsics import (
+    atomic_add,
+    atomic_read,
+    atomic_replace,
+    atomic_write,
+    give_way,
+    rest_a_moment,
+    ticks,
+)
+from arboretum.engine.jit import COMPILED, kernel, leaf_kernel
+from arboretum.engine.parallel import cores
+
+__all__ = [
+    "close",
+    "crew",
+    "done",
+    "is_open",
+    "new_team",
+    "post",
+    "read_ticks",
+    "take",
+    "wait_for",
+    "wait_turn",
+]
+
+# places of a team's state, on cache lines of their own
+_TICKET, _DONE, _CLOSED = 0, 16, 32
+_LEFT = np.int64(0xFFFFFFFF)
+_TURN = np.int64(1) << np.int64(32)
+_PATIENCE = 4000  # rounds of waiting before giving way
+
+
+def crew(n_jobs: int) -> int:
+    """Return how many threads may spin together: no more than there are cores."""
+    return min(n_jobs, cores()) if COMPILED else 1
+
+
+def new_team() -> np.ndarray:
+    """Return the state of a team that is open and has nothing to do."""
+    return np.zeros(48, np.int64)
+
+
+@leaf_kernel
+def post(team, n_items):
+    """Offer a task: whoever reads its ticket sees all that was written before."""
+    atomic_write(team, _DONE, np.int64(0))
+    turn = atomic_read(team, _TICKET) & ~_LEFT
+    atomic_write(team, _TICKET, turn + _TURN + np.int64(n_items))
+
+
+@leaf_kernel
+def take(team):
+    """Return an item nobody else has, or -1."""
+    while True:
+        ticket = atomic_read(team, _TICKET)
+        left = ticket & _LEFT
+        if left == 0:
+            return np.int64(-1)
+        if atomic_replace(team, _TICKET, ticket, ticket - np.int64(1)):
+            return left - np.int64(1)
+
+
+@leaf_kernel
+def done(team):
+    """Report an item that was taken."""
+    atomic_add(team, _DONE, np.int64(1))
+
+
+@leaf_kernel
+def wait_turn(waited):
+    """Wait a little, longer the longer it has been."""
+    if waited < _PATIENCE:
+        rest_a_moment()
+    else:
+        give_way()
+    return waited + 1
+
+
+@leaf_kernel
+def wait_for(team, n_items):
+    """Wait until all items of the task are done."""
+    waited = 0
+    while atomic_read(team, _DONE) < n_items:
+        waited = wait_turn(waited)
+
+
+@leaf_kernel
+def is_open(team):
+    """Tell whether more tasks may come."""
+    return atomic_read(team, _CLOSED) == 0
+
+
+@kernel
+def close(team):
+    """Send the helpers home."""
+    atomic_write(team, _CLOSED, np.int64(1))
+
+
+@kernel
+def read_ticks():
+    """Return the processor's own clock."""
+    return ticks()
