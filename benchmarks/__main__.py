@@ -48,6 +48,11 @@ def _parser() -> argparse.ArgumentParser:
         "--phases", action="store_true", help="where the time of our own fit goes (boosting only)"
     )
     parser.add_argument(
+        "--losses",
+        action="store_true",
+        help="loss beside the peers' on many tables (boosting only)",
+    )
+    parser.add_argument(
         "--out", type=Path, default=_RESULTS, help="where JSON and pictures go (benchmarks/results)"
     )
     return parser
@@ -94,12 +99,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console()
     if not console.is_terminal:
         console = Console(width=_LEAST_WIDTH)
-    if asked.phases:
+    reports = {"phases": "boosting_phases", "losses": "boosting_losses"}
+    for report, module in reports.items():
+        if not getattr(asked, report):
+            continue
         if asked.benchmark != ["boosting"]:
-            parser.error("--phases is told of boosting only, not of " + ", ".join(asked.benchmark))
-        from benchmarks.boosting_phases import print_phases
-
-        print_phases(console, quick=asked.quick, jobs=asked.jobs)
+            parser.error(
+                f"--{report} is told of boosting only, not of {', '.join(asked.benchmark)}"
+            )
+        tell = getattr(import_module(f"benchmarks.{module}"), f"print_{report}")
+        tell(console, quick=asked.quick, jobs=asked.jobs)
         return 0
     modules = {name: import_module(BENCHMARKS[name]) for name in dict.fromkeys(asked.benchmark)}
     every = {name: module.experiments(asked.jobs) for name, module in modules.items()}

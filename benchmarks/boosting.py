@@ -23,7 +23,7 @@ import numpy as np
 from benchmarks import data
 from benchmarks.harness import Case, Job, Make
 
-__all__ = ["experiments"]
+__all__ = ["experiments", "loss", "ten_classes"]
 
 OURS, LIGHTGBM, XGBOOST = "arboretum", "LightGBM", "XGBoost hist"
 HGB, CATBOOST, EXACT = "scikit-learn HGB", "CatBoost", "XGBoost exact"
@@ -116,7 +116,7 @@ def _contenders(shape: _Shape, jobs: int) -> dict[str, Make]:
 
 
 # ---------------------------------------------------------------------- work
-def _loss(model: Any, split: data.Split) -> float:
+def loss(model: Any, split: data.Split) -> float:
     """Return the log-loss, or the mean squared error, on the held-out rows."""
     from sklearn.metrics import log_loss, mean_squared_error
 
@@ -127,7 +127,7 @@ def _loss(model: Any, split: data.Split) -> float:
 
 def boosting(make: Make, split: data.Split) -> Job:
     """Return the job of a fit; its score is the loss on held-out rows."""
-    return Job(run=lambda: make().fit(split.X, split.y), score=partial(_loss, split=split))
+    return Job(run=lambda: make().fit(split.X, split.y), score=partial(loss, split=split))
 
 
 def predicting(make: Make, split: data.Split) -> Job:
@@ -140,7 +140,7 @@ def predicting(make: Make, split: data.Split) -> Job:
 
 
 # ---------------------------------------------------------------------- data
-def _classes(n: int, n_classes: int = 10, *, seed: int = 0) -> data.Split:
+def ten_classes(n: int, n_classes: int = 10, *, seed: int = 0) -> data.Split:
     """Return the columns of `data.classification` with classes by noisy linear scores of pairs."""
     split = data.classification(n, seed=seed)
     rng = np.random.default_rng([seed, n_classes])
@@ -204,7 +204,7 @@ _SHAPES = (
         regression=True,
         goal=1.0,
     ),
-    _Shape("classes", "28 columns, 10 classes, 31 leaves", _classes, 100_000, 2_000, goal=1.0),
+    _Shape("classes", "28 columns, 10 classes, 31 leaves", ten_classes, 100_000, 2_000, goal=1.0),
     _Shape(
         "sparse",
         "2,000 one-hot columns, 31 leaves",

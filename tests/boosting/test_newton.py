@@ -261,3 +261,89 @@ def test_bundled_columns_are_asked_as_if_they_stood_alone():
     grower.add_to(one, 0, grown, grown.value)
     grower.walk_to(two, 0, grown, grown.value)
     assert np.array_equal(one, two)
+
+
+FIGURES = ("first_child", "feature", "bin", "gain", "value", "cover", "count")
+
+
+def same(one, other):
+    for name in FIGURES:
+        assert np.array_equal(getattr(one, name), getattr(other, name)), name
+    assert np.array_equal(one.members[one.by_set], other.members[other.by_set])
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+@pytest.mark.parametrize("columns", [1, 3, 9, 20, 35])
+def test_any_number_of_threads_on_any_number_of_columns(columns, dtype, monkeypatch):
+    """More threads than cores: tiles, blocks and merged pieces of all shapes."""
+    from arboretum.engine import team
+
+    rng = np.random.default_rng(columns)
+    n = 70_000
+    codes = rng.integers(0, 30, (columns, n)).astype(dtype)
+    g, h = rng.normal(size=n).astype(np.float32), rng.random(n).astype(np.float32)
+    how = rules(max_leaves=9, min_rows=20.0)
+    one = Grower(codes, features(columns, 30, (0,)), how).grow(g, h, key=3)
+    monkeypatch.setattr(team, "crew", lambda n_jobs: n_jobs)
+    for jobs in (2, 3, 5):
+        same(one, Grower(codes, features(columns, 30, (0,)), how, jobs).grow(g, h, key=3))
+
+
+def test_leaves_without_room_for_histograms_are_counted_again(monkeypatch):
+    from arboretum.boosting import newton
+
+    rng = np.random.default_rng(4)
+    codes = rng.integers(0, 50, (6, 3_000)).astype(np.uint8)
+    g, h = gradients(rng, 3_000)
+    how = rules(max_leaves=200, min_rows=2.0)
+    with_room = Grower(codes, features(6, 50), how).grow(g, h, key=0)
+    monkeypatch.setattr(newton, "_POOL", 1)
+    grower = Grower(codes, features(6, 50), how)
+    same(with_room, grower.grow(g, h, key=0))
+    assert len(grower._growth.hists) == 8
+
+
+def test_rows_of_a_leaf_ascend():
+    rng = np.random.default_rng(5)
+    n = 40_000
+    codes = rng.integers(0, 50, (4, n)).astype(np.uint8)
+    g, h = gradients(rng, n)
+    grower = Grower(codes, features(4, 50), rules(max_leaves=25), 2)
+    grown = grower.grow(g, h, key=0)
+    leaves = np.flatnonzero(grown.first_child < 0)
+    rows = [grower.rows_of(grown, leaf) for leaf in leaves]
+    assert all(np.all(np.diff(some) > 0) for some in rows)
+    assert [len(some) for some in rows] == grown.count[leaves].tolist()
+    assert np.array_equal(np.sort(np.concatenate(rows)), np.arange(n))
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_derivatives_that_are_no_numbers_are_refused(bad):
+    from arboretum.errors import DataError
+
+    rng = np.random.default_rng(6)
+    codes = rng.integers(0, 50, (2, 100)).astype(np.uint8)
+    g, h = gradients(rng, 100)
+    grower = Grower(codes, features(2, 50), rules())
+    for which in (0, 1):
+        given = [g.copy(), h.copy()]
+        given[which][17] = bad
+        with pytest.raises(DataError, match="must be finite"):
+            grower.grow(*given, key=0)
+    h[3] = -1.0
+    with pytest.raises(DataError, match="not negative"):
+        grower.grow(g, h, key=0)
+    h[3] = -0.0
+    assert len(grower.grow(g, h, key=0)) > 1
+
+
+@pytest.mark.parametrize("columns", [5, 9, 11, 19, 33])
+def test_places_that_no_column_fills_count_for_nothing(columns):
+    rng = np.random.default_rng(columns)
+    X, codes = table(rng, 400, columns, 7, 0.1)
+    g, h = gradients(rng, 400)
+    book = grow_lgbm(X, g, h, LGBMSettings(min_child_samples=5, num_leaves=10))
+    grower = Grower(codes, features(columns, 7), rules(min_rows=5.0, max_leaves=10))
+    for _ in range(2):
+        grown = grower.grow(g, h, key=0)
+        assert shape_of(grown) == textbook_shape(book, X, np.arange(400))

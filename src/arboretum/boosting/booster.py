@@ -10,7 +10,7 @@ same trees as one that never stopped.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -125,14 +125,12 @@ class Booster:
                 key = _key(plan.seed, m, output, twin)
                 rows, factor = self._sample(g, h, m, twin)
                 columns = self._columns(key)
-                tree = self.grower.grow(
-                    g[output], h[output], key, rows=rows, factor=factor, columns=columns
-                )
+                tree = self._grow(g[output], h[output], key, rows, factor, columns)
                 values = self._values(tree, output)
                 if not plan.averaged:
                     self._add(tree, values, output, rows)
                 if plan.dart is not None:
-                    self.grown.append(replace(tree, value=values))
+                    self.grown.append(tree.with_value(values))
                 new.append(self._decode(tree, values))
         self.trees += new
         self.weights += [1.0] * len(new)
@@ -147,8 +145,24 @@ class Booster:
             data.y, self.margin, data.weight, self._g, self._h, plan.n_jobs, iteration=m,
             groups=data.groups,
         )  # fmt: skip
-        _check(self._g, self._h, m)
+        if plan.goss is not None:
+            _check(self._g, self._h, m)
         return self._g, self._h
+
+    def _grow(
+        self,
+        g: np.ndarray,
+        h: np.ndarray,
+        key: int,
+        rows: np.ndarray | None,
+        factor: np.ndarray | None,
+        columns: np.ndarray,
+    ) -> Grown:
+        try:
+            return self.grower.grow(g, h, key, rows=rows, factor=factor, columns=columns)
+        except DataError:
+            _check(self._g, self._h, self.n_rounds)  # says where
+            raise
 
     def _sample(
         self, g: np.ndarray, h: np.ndarray, m: int, twin: int
@@ -177,7 +191,7 @@ class Booster:
         renew = self.objective.renew_leaf
         if renew is not None:
             data = self.data
-            for leaf in np.flatnonzero(tree.first_child < 0):
+            for leaf in np.flatnonzero(tree.first_child < 0).tolist():
                 rows = self.grower.rows_of(tree, leaf)
                 values[leaf] = renew(data.y, self.margin, data.weight, rows, output)
         return values if self.plan.averaged else values * self.plan.learning_rate
@@ -224,14 +238,14 @@ class Booster:
 
 
 def _key(seed: int, m: int, output: int, twin: int) -> int:
-    """Return a 64-bit key of a tree."""
-    from arboretum.engine.random import mix
-
-    key = np.uint64(seed & _MASK)
-    with np.errstate(over="ignore"):
-        for part in (m, output, twin):
-            key = np.uint64(mix(key, np.uint64(part)))
-    return int(key)
+    """Return a 64-bit key of a tree: `engine.random.mix`, on Python's own numbers."""
+    key = seed & _MASK
+    for part in (m, output, twin):
+        z = (key + (part + 1) * 0x9E3779B97F4A7C15) & _MASK
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
+        key = z ^ (z >> 31)
+    return key
 
 
 def _check(g: np.ndarray, h: np.ndarray, m: int) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Tree
+from arboretum.engine.boost_walk import decode_nodes
+from arboretum.tree.tree import Tree
 
 if TYPE_CHECKING:
     from arboretum.boosting.binning import Bins
@@ -18,39 +20,38 @@ __all__ = ["tree_of"]
 
 def tree_of(grown: Grown, values: np.ndarray, bins: Bins, schema: Schema) -> Tree:
     """Return the grown tree, its leaves answering ``values``, in terms of the table's own values."""
-    nodes = len(grown.first_child)
-    leaf = grown.first_child < 0
-    threshold = np.full(nodes, np.nan)
-    bits_start, bits = np.full(nodes, -1, np.int64), [np.zeros(0, np.uint32)]
-    filled = 0
-    for node in np.flatnonzero(~leaf).tolist():
-        f = int(grown.feature[node])
-        if grown.by_set[node]:
-            words = _category_bits(grown, node, bins, schema)
-            bits_start[node], filled = filled, filled + len(words)
-            bits.append(words)
-        elif grown.bin[node] < bins.n_bins[f] - 1:
-            threshold[node] = bins.bounds[bins.bounds_start[f] + grown.bin[node]]
-        else:
-            threshold[node] = np.inf
-    left = np.where(leaf, -1, np.where(grown.missing_left & ~grown.by_set, 0, 1))
-    kind = np.where(grown.by_set, SUBSET, THRESHOLD)
-    return Tree(
-        kind=np.where(leaf, LEAF, kind).astype(np.uint8),
-        feature=np.where(leaf, -1, grown.feature).astype(np.int32),
-        threshold=threshold,
-        first_child=np.where(leaf, -1, grown.first_child).astype(np.int32),
-        n_children=np.where(leaf, 0, 2).astype(np.int32),
-        missing_child=left.astype(np.int32),
-        bits_start=bits_start,
-        bits=np.concatenate(bits),
+    n = len(grown)
+    tree = Tree(
+        kind=np.empty(n, np.uint8),
+        feature=np.empty(n, np.int32),
+        threshold=np.empty(n),
+        first_child=np.empty(n, np.int32),
+        n_children=np.empty(n, np.int32),
+        missing_child=np.empty(n, np.int32),
+        bits_start=np.full(n, -1, np.int64),
+        bits=np.empty(0, np.uint32),
         value=values.reshape(-1, 1, 1).copy(),
-        impurity=np.zeros(nodes),
-        gain=grown.gain,
-        weight=grown.cover,
-        count=grown.count,
+        impurity=np.zeros(n),
+        gain=np.empty(n),
+        weight=grown.cover.copy(),
+        count=grown.count.copy(),
         schema=schema,
     )
+    decode_nodes(
+        grown.ints, grown.floats, bins.n_bins, bins.bounds, bins.bounds_start,
+        (tree.kind, tree.feature, tree.threshold, tree.first_child, tree.n_children,
+         tree.missing_child, tree.gain),
+    )  # fmt: skip
+    if not bins.is_category.any():
+        return tree
+    sets = np.flatnonzero(grown.by_set)
+    words = [_category_bits(grown, node, bins, schema) for node in sets.tolist()]
+    if words:
+        ends = np.cumsum([len(some) for some in words])
+        tree.bits_start[sets[1:]] = ends[:-1]
+        tree.bits_start[sets[0]] = 0
+        tree = replace(tree, bits=np.concatenate(words))
+    return tree
 
 
 def _category_bits(grown: Grown, node: int, bins: Bins, schema: Schema) -> np.ndarray:

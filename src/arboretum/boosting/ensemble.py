@@ -5,16 +5,18 @@ A round makes ``n_outputs × n_parallel`` trees, output by output. The margin of
     base + Σ weight_t · answer of tree t               weights are 1 but in dart
 
 and the objective turns margins into predictions. Rows are taken in blocks that fit the cache and trees in
-their order, so that a sum does not depend on the number of threads.
+their order, so that a sum does not depend on the number of threads, nor on whether trees are walked or
+asked all at once (tree/masking.py).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arboretum.tree.masking import add_masked, mask_trees
 from arboretum.tree.tree import Tree
 from arboretum.tree.walking import run_blocks, walk_block, walk_sum
 
@@ -22,8 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from arboretum.data.matrix import Matrix
+    from arboretum.engine.masks import Masks
 
 __all__ = ["Ensemble"]
+
+_MANY_ROWS = 256  # from which on a layout of all trees is worth making
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +55,10 @@ class Ensemble:
     n_parallel: int = 1
     averaged: bool = False
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What pickle keeps: the fields, not what was laid out from them."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
     @property
     def n_outputs(self) -> int:
         return len(self.base)
@@ -74,23 +83,35 @@ class Ensemble:
 
     def margin(self, matrix: Matrix, base: np.ndarray | None = None, n_jobs: int = 1) -> np.ndarray:
         """Return the margins, (rows, n_outputs); ``base`` replaces the model's own start."""
-        from arboretum.engine.walk import is_complete
-
         total = np.empty((matrix.n_rows, self.n_outputs))
         total[:] = self.base if base is None else base.reshape(matrix.n_rows, -1)
-        answers = self._answers()
+        masks = self._masks() if matrix.n_rows >= _MANY_ROWS else None
 
         def go(lo: int, hi: int, X: np.ndarray) -> None:
-            complete = is_complete(X)
-            parts = np.zeros((self.n_outputs, hi - lo, 1))
-            for output in range(self.n_outputs):
-                parts[output, :, 0] = total[lo:hi, output]
-            for t, (tree, answer) in enumerate(zip(self.trees, answers, strict=True)):
-                walk_sum(tree, answer, X, complete, parts[self.output_of(t)])
-            total[lo:hi] = parts[:, :, 0].T
+            if masks is not None:
+                add_masked(masks, X, total[lo:hi])
+            else:
+                self._walk(X, total[lo:hi])
 
         run_blocks(go, matrix, n_jobs)
         return total
+
+    def _walk(self, X: np.ndarray, total: np.ndarray) -> None:
+        """Add the trees' answers to the rows of a block, tree by tree."""
+        from arboretum.engine.walk import is_complete
+
+        complete = is_complete(X)
+        parts = np.ascontiguousarray(total.T)[:, :, None]
+        for t, (tree, answer) in enumerate(zip(self.trees, self._answers(), strict=True)):
+            walk_sum(tree, answer, X, complete, parts[self.output_of(t)])
+        total[:] = parts[:, :, 0].T
+
+    def _masks(self) -> Masks | None:
+        """Return the trees laid out to be asked all at once, made once; None if that does not pay."""
+        if "_laid_out" not in self.__dict__:
+            outputs = np.array([self.output_of(t) for t in range(len(self.trees))], np.int64)
+            self.__dict__["_laid_out"] = mask_trees(self.trees, self._answers(), outputs)
+        return self.__dict__["_laid_out"]
 
     def _answers(self) -> list[np.ndarray]:
         share = 1.0 / self.n_rounds if self.averaged and self.n_rounds else 1.0

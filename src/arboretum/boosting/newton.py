@@ -19,7 +19,7 @@ from arboretum.engine import boost_grow as engine
 from arboretum.engine import boost_hist, boost_pack, boost_walk, parallel
 from arboretum.engine import boost_tree as places
 from arboretum.engine import team as teams
-from arboretum.engine.boost_pack import Given
+from arboretum.engine.boost_pack import Given, Scales
 from arboretum.engine.boost_scan import (
     BIN,
     CATEGORIES,
@@ -41,24 +41,78 @@ __all__ = ["Grower", "Grown"]
 
 _MANY = 1 << 15  # rows from which on several threads go over them
 _FEW_CODES = 1 << 17  # of a table that one thread is done with before another wakes up
+_NO_ROWS, _NO_FACTORS = np.empty(0, np.uint32), np.empty(0, np.float32)
 _POOL = 1 << 29  # bytes for histograms of leaves that wait
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Grown:
-    """A grown tree; its nodes' children stand side by side."""
+    """A grown tree; its nodes' children stand side by side.
 
-    first_child: np.ndarray  # int64, -1 at a leaf
-    feature: np.ndarray  # int64
-    bin: np.ndarray  # int64, the last one that goes left
-    missing_left: np.ndarray  # bool
-    by_set: np.ndarray  # bool: the node asks for categories
+    Whole numbers and numbers of its nodes are kept as the engine left them; see engine/boost_tree.py.
+    """
+
+    ints: np.ndarray  # (nodes, places.N_INTS) int64
+    floats: np.ndarray  # (nodes, places.N_FLOATS) float64
     members: np.ndarray  # (nodes, words) uint32, bins that go left
-    gain: np.ndarray  # float64
-    cover: np.ndarray  # float64, Σh
-    count: np.ndarray  # int64
-    value: np.ndarray  # float64, what a node answers
-    depth: np.ndarray  # int64
+
+    def __len__(self) -> int:
+        return len(self.ints)
+
+    @property
+    def first_child(self) -> np.ndarray:
+        """-1 at a leaf."""
+        return self.ints[:, places.LEFT]
+
+    @property
+    def is_inner(self) -> np.ndarray:
+        return self.ints[:, places.LEFT] >= 0
+
+    @property
+    def feature(self) -> np.ndarray:
+        return np.where(self.is_inner, self.ints[:, FEATURE], -1)
+
+    @property
+    def bin(self) -> np.ndarray:
+        """The last one that goes left."""
+        return np.where(self.is_inner, self.ints[:, BIN], -1)
+
+    @property
+    def missing_left(self) -> np.ndarray:
+        return self.is_inner & (self.ints[:, MISSING_LEFT] > 0)
+
+    @property
+    def by_set(self) -> np.ndarray:
+        """Whether a node asks for categories."""
+        return self.is_inner & (self.ints[:, KIND] == CATEGORIES)
+
+    @property
+    def gain(self) -> np.ndarray:
+        return np.where(self.is_inner, self.floats[:, GAIN], 0.0)
+
+    @property
+    def cover(self) -> np.ndarray:
+        """Σh."""
+        return self.floats[:, places.COVER]
+
+    @property
+    def count(self) -> np.ndarray:
+        return self.ints[:, places.ROWS]
+
+    @property
+    def value(self) -> np.ndarray:
+        """What a node answers."""
+        return self.floats[:, places.VALUE]
+
+    @property
+    def depth(self) -> np.ndarray:
+        return self.ints[:, places.DEPTH]
+
+    def with_value(self, value: np.ndarray) -> Grown:
+        """Return the tree with other answers."""
+        floats = self.floats.copy()
+        floats[:, places.VALUE] = value
+        return Grown(self.ints, floats, self.members)
 
 
 class Grower:
@@ -106,24 +160,27 @@ class Grower:
 
     def _work(self) -> Work:
         bins, longest = self.n_bins, int(self.features.n_bins.max(initial=1))
+        gain = np.empty(bins)
         return Work(
             g=np.empty(bins + 1, np.int64),
             h=np.empty(bins + 1, np.int64),
-            left_g=np.empty(bins),
-            left_h=np.empty(bins),
-            gain=np.empty(bins),
+            left_g=np.empty(bins, np.int64),
+            left_h=np.empty(bins, np.int64),
+            gain=gain,
+            bits=gain.view(np.int64),
             order=np.empty(bins, np.int64),
             ratio=np.empty(bins),
             best=np.empty(1),
             found=np.empty(6, np.int64),
             members=np.zeros(self._words(longest), np.uint32),
-            small=np.empty(boost_hist.TILE * boost_hist.BINS, np.int64),
+            small=np.zeros(boost_hist.TILE * boost_hist.BINS, np.int64),
         )
 
     def _words(self, longest: int) -> int:
         return (longest + 31) // 32 if np.any(self.features.is_category) else 0
 
     def _each(self, work: Callable, items: list, n_rows: int) -> None:
+        """Call ``work`` for every item, on several threads if there are many rows."""
         parallel.run(work, items, self.n_jobs if n_rows > _MANY else 1)
 
     def _room(self, columns: np.ndarray, n_rows: int) -> Growth:
@@ -138,6 +195,7 @@ class Grower:
         table = n_columns * self.n_bins * 2  # whole numbers
         slots = min(leaves + 2, max(_POOL // (8 * table), 8))
         blocks = 1 if self.threads == 1 else min(2 * self.threads, 1 + (n_rows >> 14))
+        self.scales = Scales(np.empty((blocks, 2)), np.empty(2), np.empty(2), np.empty(2))
         pieces, words = 2 * self.threads, len(self.works[0].members)
         self._growth = Growth(
             ints=np.empty((2 * leaves + 1, places.N_INTS), np.int64),
@@ -146,8 +204,8 @@ class Grower:
             counters=np.zeros(places.N_COUNTERS, np.int64),
             open=np.empty(leaves + 1, np.int64),
             free=np.empty(slots + n_features, np.int64),
-            hists=np.empty((slots, n_columns, self.n_bins, 2), np.int64),
-            extra=np.empty((blocks - 1, n_columns, self.n_bins, 2), np.int64),
+            hists=np.empty((slots, n_columns, 2, self.n_bins), np.int64),
+            extra=np.empty((blocks - 1, n_columns, 2, self.n_bins), np.int64),
             lists=self.lists,
             bounds=np.empty((2 * leaves + 1, blocks, 2), np.int64),
             sums=np.empty((2 * leaves + 1, 2), np.int64),
@@ -184,11 +242,12 @@ class Grower:
         ``columns`` are the features the tree may ask for, ascending.
         """
         n = len(g) if rows is None else len(rows)
-        given = self._given(g, h, key, rows, factor)
         if columns is None:
             columns = np.arange(len(self.features.storage), dtype=np.int64)
         growth = self._room(columns, n)
-        self._grow(growth, given, n)
+        self._grow(growth, self._given(g, h, key, rows, factor), n)
+        if growth.counters[places.FAILED]:
+            raise DataError("derivatives must be finite, and second ones not negative")
         return self._grown(growth)
 
     def _given(
@@ -199,72 +258,34 @@ class Grower:
         rows: np.ndarray | None,
         factor: np.ndarray | None,
     ) -> Given:
-        """Return what a tree is grown for, with scales that no sum outgrows."""
-        nothing = np.empty(0, np.float32)
-        by_row = nothing
-        if factor is not None and rows is not None:
-            by_row = np.zeros(len(g), np.float32)
-            by_row[rows] = factor
-        most = self._largest(g, h, 1.0 if factor is None else float(factor.max(initial=1.0)))
-        bits = (boost_pack.G_BITS, boost_pack.H_BITS)
-        return Given(
-            g=g,
-            h=h,
-            rows=np.empty(0, np.uint32) if rows is None else rows,
-            factor=nothing if factor is None else factor,
-            factor_of=by_row,
-            scales=np.array([boost_pack.scale_for(m, b) for m, b in zip(most, bits, strict=True)]),
-            fine=np.array([boost_pack.fine_scale(m, len(g)) for m in most]),
-            key=np.uint64(key),
-        )
-
-    def _largest(self, g: np.ndarray, h: np.ndarray, factor: float) -> np.ndarray:
-        """Return the largest absolute g and the largest h, times ``factor``."""
-        pieces = parallel.blocks(len(g), self.n_jobs)
-        most = np.zeros((len(pieces), 2), np.uint32)
-        a, b = g.view(np.uint32), h.view(np.uint32)
-        self._each(
-            lambda k: boost_pack.largest(a[slice(*pieces[k])], b[slice(*pieces[k])], most[k]),
-            list(range(len(pieces))),
-            len(g),
-        )
-        found = most.max(axis=0).view(np.float32).astype(np.float64)
-        if not np.all((found >= 0.0) & (found < np.inf)):  # a negative h has the largest bits
-            raise DataError("derivatives must be finite, and second ones not negative")
-        return found * factor
+        """Return what a tree is grown for."""
+        if factor is None or rows is None:
+            whole = _NO_ROWS if rows is None else rows
+            return Given(g, h, whole, _NO_FACTORS, _NO_FACTORS, 1.0, np.uint64(key))
+        by_row = np.zeros(len(g), np.float32)
+        by_row[rows] = factor
+        most = float(factor.max(initial=1.0))
+        return Given(g, h, rows, factor, by_row, most, np.uint64(key))
 
     def _grow(self, growth: Growth, given: Given, n: int) -> None:
         """Grow a tree on n rows, with the help of other threads if it is worth it."""
-        units = 1.0 / given.scales
-        field = Field(self.store, growth, self.features, units, self.rules, given)
+        field = Field(self.store, growth, self.features, self.rules, given, self.scales)
         threads = self.threads if n * len(self.store.codes) > _FEW_CODES else 1
         team = teams.new_team()
+        if threads == 1:
+            engine.grow(team, field, self.works[0], n, 1, True)
+            return
         parallel.run_with_helpers(
-            lambda: engine.grow(team, field, self.works[0], n, threads),
-            lambda k: engine.help_grow(team, field, self.works[k]),
+            lambda: engine.grow(team, field, self.works[0], n, threads, True),
+            lambda k: engine.grow(team, field, self.works[k], n, threads, False),
             lambda: teams.close(team),
             threads,
         )
 
     def _grown(self, growth: Growth) -> Grown:
         """Return a copy of the tree that has grown."""
-        nodes = int(growth.counters[places.NODES])
-        ints, floats = growth.ints[:nodes].copy(), growth.floats[:nodes].copy()
-        inner = ints[:, places.LEFT] >= 0
-        ints[~inner, :6] = -1  # splits that were found and not made
-        return Grown(
-            first_child=ints[:, places.LEFT],
-            feature=ints[:, FEATURE],
-            bin=ints[:, BIN],
-            missing_left=ints[:, MISSING_LEFT] > 0,
-            by_set=ints[:, KIND] == CATEGORIES,
-            members=growth.members[:nodes].copy(),
-            gain=np.where(inner, floats[:, GAIN], 0.0),
-            cover=floats[:, places.COVER],
-            count=ints[:, places.ROWS],
-            value=floats[:, places.VALUE],
-            depth=ints[:, places.DEPTH],
-        )
+        n = growth.counters[places.NODES]
+        return Grown(growth.ints[:n].copy(), growth.floats[:n].copy(), growth.members[:n].copy())
 
     # ------------------------------------------------------------------ answers
     def rows_of(self, tree: Grown, leaf: int) -> np.ndarray:
@@ -273,31 +294,19 @@ class Grower:
         assert growth is not None
         entries, bounds = growth.lists[tree.depth[leaf] & 1], growth.bounds[leaf]
         rows = [entries[start:end] >> np.uint64(32) for start, end in bounds]
-        found = np.concatenate([r if r[:1] <= r[-1:] else r[::-1] for r in rows])
+        found = np.concatenate([r if len(r) < 2 or r[0] < r[-1] else r[::-1] for r in rows])
         return found.astype(np.int64)
 
     def add_to(self, score: np.ndarray, output: int, tree: Grown, values: np.ndarray) -> None:
         """Add the values of the last tree's leaves to the scores of the rows it was grown on."""
         growth = self._growth
         assert growth is not None
-        leaves = np.flatnonzero(tree.first_child < 0)
-        pieces = 2 * self.n_jobs if len(score) > _MANY else 1
-        shares = [
-            (growth.lists[side], some[tree.depth[some] & 1 == side])
-            for k in range(pieces)
-            for some in (leaves[k::pieces],)
-            for side in range(2)
-        ]
-        blocks = growth.bounds.shape[1]
+        shares = self.n_jobs if len(score) > _MANY else 1
         self._each(
-            lambda share: boost_pack.add_leaf(
-                share[0], growth.bounds[share[1], :, 0].ravel(),
-                growth.bounds[share[1], :, 1].ravel(), np.repeat(values[share[1]], blocks), score,
-                output,
-            ),
-            [share for share in shares if len(share[1])],
+            lambda k: engine.add_leaves(growth, values, score, output, k, shares),
+            list(range(shares)),
             len(score),
-        )  # fmt: skip
+        )
 
     def walk_to(
         self,

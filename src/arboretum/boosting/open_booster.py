@@ -141,9 +141,9 @@ def _refuse_negative(h: np.ndarray, name: str, m: int) -> None:
 
 def with_whole_ranks(tree: Tree) -> Tree:
     """Return a tree whose cuts between the ranks of words are ranks: ``x <= 1`` instead of 1.5."""
-    ranked = [f for f, column in enumerate(tree.schema.columns) if column.kind == "ordinal"]
-    ranked = [f for f in ranked if tree.schema.columns[f].categories is not None]
-    asked = np.isin(tree.feature, ranked)
-    if not asked.any():
+    columns = tree.schema.columns
+    ranked = [f for f, one in enumerate(columns) if one.kind == "ordinal" and one.categories]
+    if not ranked:
         return tree
+    asked = np.isin(tree.feature, ranked)
     return replace(tree, threshold=np.where(asked, np.floor(tree.threshold), tree.threshold))

@@ -5,10 +5,11 @@ by subtraction, and looks for both children's best splits:
 
     entries   [ left … | right … ]       histograms   parent − smaller = larger, in the parent's place
 
-All of it runs in compiled code. Each step is a task of the team (team.py), cut into items that touch
-nothing of each other's:
+All of it runs in one compiled call. Each step is a task of the team (team.py), cut into items that touch
+nothing of each other's; when a task is done, its leader goes on to the next:
 
-    FILL      blocks of rows: gradients to entries
+    SCALE     blocks of rows: the largest derivatives
+    FILL      blocks of rows: derivatives to entries
     PART      blocks of rows: a node's entries to the other list, left ones in front, right ones behind
     COUNT     tiles of columns, times groups of blocks where tiles do not share out evenly
     MERGE     tiles of columns: the groups' histograms added up
@@ -26,17 +27,24 @@ import numpy as np
 from arboretum.engine import team as teams
 from arboretum.engine.boost_hist import (
     FULL,
+    add,
     add_segment,
-    begin_tile,
     count_wide,
     empty_tile,
     subtract,
 )
-from arboretum.engine.boost_pack import add_fine, fill_entries
+from arboretum.engine.boost_pack import (
+    add_fine,
+    add_value,
+    choose_scales,
+    fill_entries,
+    find_largest,
+)
 from arboretum.engine.boost_scan import FEATURE, GAIN, Node, answer, best_of
 from arboretum.engine.boost_tree import (
     ANSWER,
     DEPTH,
+    FAILED,
     FREE,
     LEAVES,
     LEFT,
@@ -60,23 +68,24 @@ from arboretum.engine.boost_tree import (
     take_slot,
 )
 from arboretum.engine.intrinsics import prefetch, ticks
-from arboretum.engine.jit import kernel, leaf_kernel
+from arboretum.engine.jit import inline, kernel, leaf_kernel
 
-__all__ = ["grow", "help_grow"]
+__all__ = ["add_leaves", "grow"]
 
-FILL, PART, COUNT, MERGE, SCAN, SUM = 0, 1, 2, 3, 4, 5
-N_KINDS = 6
+SCALE, FILL, PART, COUNT, MERGE, SCAN, SUM = 0, 1, 2, 3, 4, 5, 6
+N_KINDS = 7
 # what a task says of itself
-_KIND, _NODE, _PIECES, _SLOT, _PARENT, _THREADS, _SCANNED, _DRAWN = 0, 1, 2, 3, 4, 5, 6, 8
-N_TASK = 10  # _SCANNED, _DRAWN: two nodes, and how many features they may ask for
+_KIND, _NODE, _PIECES, _SLOT, _PARENT, _THEN, _THREADS, _MANY = 0, 1, 2, 3, 4, 5, 6, 7
+_SCANNED, _DRAWN = 8, 10  # up to two nodes, and how many features they may ask for
+N_TASK = 12
 _AHEAD = np.uint64(24)
 _ROW = np.uint64(32)
 _ONE = np.uint64(1)
+_ROOT, _NOBODY = np.int64(0), np.int64(-1)
 _FEW_ROWS = 4096  # that are not worth sharing
 _FEW_UPDATES = 16384  # of histograms, the same
 _FEW_BINS = 2048  # that are looked at, the same
 _MERGED_ROWS = 16384  # that are worth histograms of their own
-_FINE_ROWS = 65536  # that are worth items of their own, for every thread
 
 
 # ---------------------------------------------------------------------- items of tasks
@@ -107,7 +116,7 @@ def _part(codes, column, goes, entries, target, start, end):
     return np.int64(at) - start
 
 
-@leaf_kernel
+@inline
 def _part_block(field, block):
     """Part the entries of a node in one block."""
     growth = field.growth
@@ -132,14 +141,13 @@ def _tile_columns(store, tile):
     return tile * many, min((tile + 1) * many, len(store.codes))
 
 
-@leaf_kernel
+@inline
 def _count_tile(field, work, tile, node, block, last_block, hist):
     """Count a node's rows of blocks block:last_block in the columns of a tile."""
     store, growth = field.store, field.growth
     entries = growth.lists[growth.ints[node, DEPTH] & 1]
     first, last = _tile_columns(store, tile)
-    begin_tile(work.small, hist, first, last)
-    room = FULL
+    room, fresh = FULL, True
     for k in range(block, last_block):
         at, end = growth.bounds[node, k, 0], growth.bounds[node, k, 1]
         while at < end:
@@ -148,12 +156,13 @@ def _count_tile(field, work, tile, node, block, last_block, hist):
             room -= stop - at
             at = stop
             if room == 0:
-                empty_tile(work.small, hist, first, last)
-                room = FULL
-    empty_tile(work.small, hist, first, last)
+                empty_tile(work.small, hist, first, last, fresh)
+                room, fresh = FULL, False
+    if fresh or room < FULL:
+        empty_tile(work.small, hist, first, last, fresh)
 
 
-@leaf_kernel
+@inline
 def _count_piece(field, work, item):
     """Count a tile over a group of the blocks."""
     store, growth, task = field.store, field.growth, field.growth.task
@@ -165,8 +174,8 @@ def _count_piece(field, work, item):
         _count_tile(field, work, tile, node, block, last_block, hist)
     else:
         entries = growth.lists[growth.ints[node, DEPTH] & 1]
-        for b in range(hist.shape[1]):
-            hist[tile, b, 0], hist[tile, b, 1] = 0, 0
+        for b in range(hist.shape[2]):
+            hist[tile, 0, b], hist[tile, 1, b] = 0, 0
         for k in range(block, last_block):
             start, end = growth.bounds[node, k, 0], growth.bounds[node, k, 1]
             count_wide(store.codes, tile, entries, start, end, hist)
@@ -174,7 +183,7 @@ def _count_piece(field, work, item):
         _take_from_parent(store, growth, tile)
 
 
-@leaf_kernel
+@inline
 def _take_from_parent(store, growth, tile):
     """Take what was counted from the parent's histograms: the larger sibling is left."""
     slot, parent = growth.task[_SLOT], growth.task[_PARENT]
@@ -183,23 +192,20 @@ def _take_from_parent(store, growth, tile):
         subtract(growth.hists[parent][first:last], growth.hists[slot][first:last])
 
 
-@leaf_kernel
+@inline
 def _merge_tile(store, growth, tile):
     """Add up the histograms of all pieces."""
     hist = growth.hists[growth.task[_SLOT]]
     first, last = _tile_columns(store, tile)
     for k in range(growth.task[_PIECES] - 1):
-        for f in range(first, last):
-            for b in range(hist.shape[1]):
-                hist[f, b, 0] += growth.extra[k, f, b, 0]
-                hist[f, b, 1] += growth.extra[k, f, b, 1]
+        add(hist[first:last], growth.extra[k][first:last])
     _take_from_parent(store, growth, tile)
 
 
-@leaf_kernel
+@inline
 def _scan_piece(field, work, item):
     """Look for the best split of a child among a range of its features."""
-    growth, task, units = field.growth, field.growth.task, field.units
+    growth, task, units = field.growth, field.growth.task, field.scales.units
     side, piece = item // task[_PIECES], item % task[_PIECES]
     node, n = task[_SCANNED + side], task[_DRAWN + side]
     first, last = n * piece // task[_PIECES], n * (piece + 1) // task[_PIECES]
@@ -220,7 +226,7 @@ def _scan_piece(field, work, item):
         growth.found_members[item, w] = work.members[w]
 
 
-@leaf_kernel
+@inline
 def _sum_leaf(field, node):
     """Add up the gradients of a leaf's rows at fine scales."""
     growth = field.growth
@@ -230,7 +236,7 @@ def _sum_leaf(field, node):
     entries = growth.lists[growth.ints[node, DEPTH] & 1]
     for k in range(growth.bounds.shape[1]):
         start, end = growth.bounds[node, k, 0], growth.bounds[node, k, 1]
-        add_fine(field.given, entries, start, end, growth.sums[node])
+        add_fine(field.given, field.scales, entries, start, end, growth.sums[node])
 
 
 @leaf_kernel
@@ -247,76 +253,81 @@ def _do_item(field, work, item):
         _merge_tile(field.store, growth, item)
     elif kind == FILL:
         start, end = growth.bounds[0, item, 0], growth.bounds[0, item, 1]
-        fill_entries(field.given, start, end, growth.lists[0])
+        fill_entries(field.given, field.scales, start, end, growth.lists[0])
+    elif kind == SCALE:
+        n, blocks = len(field.given.g), growth.bounds.shape[1]
+        start, end = n * item // blocks, n * (item + 1) // blocks
+        find_largest(field.given, start, end, field.scales.found[item])
     else:
         _sum_leaf(field, item)
 
 
-# ---------------------------------------------------------------------- the leader's steps
-@leaf_kernel
-def _together(team, field, work, kind, n_items, alone):
-    """Do all items of a task, with whoever is there to help unless it is not worth it."""
-    start = ticks()
-    task = field.growth.task
-    task[_KIND] = kind
-    if alone or n_items == 1 or task[_THREADS] == 1:
-        for item in range(n_items):
-            _do_item(field, work, item)
-    else:
-        teams.post(team, n_items)
-        item = teams.take(team)
-        while item >= 0:
-            _do_item(field, work, item)
-            teams.done(team)
-            item = teams.take(team)
-        teams.wait_for(team, n_items)
-    field.growth.ticks[kind] += ticks() - start
-
-
-@leaf_kernel
-def _part_node(team, field, work, node):
-    """Part a node's entries, block by block."""
+# ---------------------------------------------------------------------- from one task to the next
+@inline
+def _begin(field, n_rows):
+    """Begin a tree: make the root and let derivatives be looked at."""
     growth = field.growth
-    fill_sides(field.features, growth, node)
-    growth.task[_NODE] = node
-    few = growth.ints[node, ROWS] < _FEW_ROWS
-    _together(team, field, work, PART, growth.bounds.shape[1], few)
+    counters, slots = growth.counters, len(growth.hists)
+    counters[NODES], counters[LEAVES], counters[WAITING], counters[FREE] = 1, 1, 0, slots
+    for k in range(slots):
+        growth.free[k] = slots - 1 - k
+    plant(growth, n_rows, take_slot(growth))
+    growth.counters[FAILED] = 0
+    return _task(growth, SCALE, growth.bounds.shape[1], n_rows < _FEW_ROWS)
+
+
+@inline
+def _task(growth, kind, n_items, alone):
+    """Describe the next task; return how many items it has, as a negative number if alone."""
+    growth.task[_KIND] = kind
+    many = np.int64(n_items)
+    return -many if alone or growth.task[_THREADS] == 1 else many
 
 
 @leaf_kernel
 def _pieces_of(growth, tiles, rows):
-    """Return how many groups of blocks share out the tiles evenly, if there is enough to count.
-
-    A core may be slower than another for a while, so large nodes are cut more finely.
-    """
+    """Return how many groups of blocks share out the tiles evenly, if there is enough to count."""
     threads = growth.task[_THREADS]
     most = min(1 + len(growth.extra), growth.bounds.shape[1], rows // _MERGED_ROWS)
-    if threads == 1 or most <= 1:
-        return 1
-    items = threads * min(4, max(1, rows // _FINE_ROWS))
     pieces = 1
-    while pieces < most and (tiles * pieces < items or tiles * pieces % threads):
+    while pieces < most and tiles * pieces < 8 * threads and tiles * pieces % threads:
         pieces += 1
     return pieces
 
 
+@inline
+def _tiles(store):
+    return len(store.words) if len(store.words) else len(store.codes)
+
+
 @leaf_kernel
-def _count_node(team, field, work, node, parent):
-    """Count a node's histograms and take them from those in slot ``parent``, if it is one."""
-    store, growth, task = field.store, field.growth, field.growth.task
-    tiles = len(store.words) if len(store.words) else len(store.codes)
-    rows = growth.ints[node, ROWS]
+def _count(field, node, parent, then):
+    """Let a node be counted, taken from the histograms in slot ``parent`` if it is one; ``then`` another."""
+    growth, task = field.growth, field.growth.task
+    tiles, rows = _tiles(field.store), growth.ints[node, ROWS]
     task[_NODE], task[_SLOT], task[_PARENT] = node, growth.ints[node, SLOT], parent
-    task[_PIECES] = _pieces_of(growth, tiles, rows)
-    few = rows * len(store.codes) < _FEW_UPDATES
-    _together(team, field, work, COUNT, tiles * task[_PIECES], few)
-    if task[_PIECES] > 1:
-        _together(team, field, work, MERGE, tiles, False)
+    task[_PIECES], task[_THEN] = _pieces_of(growth, tiles, rows), then
+    few = rows * len(field.store.codes) < _FEW_UPDATES
+    return _task(growth, COUNT, tiles * task[_PIECES], few)
+
+
+@inline
+def _know_root(field):
+    """Read the root's sums off its first histogram."""
+    growth, rules = field.growth, field.rules
+    slot, rows = growth.ints[0, SLOT], np.float64(growth.ints[0, ROWS])
+    g, h = np.int64(0), np.int64(0)
+    for b in range(growth.hists.shape[3]):
+        g += growth.hists[slot, 0, 0, b]
+        h += growth.hists[slot, 0, 1, b]
+    growth.ints[0, SUM_G], growth.ints[0, SUM_H] = g, h
+    a, c = np.float64(g) * field.scales.units[0], np.float64(h) * field.scales.units[1]
+    growth.floats[0, ANSWER] = answer(a, c, rows, np.nan, -np.inf, np.inf, rules.l2, rules)
 
 
 @leaf_kernel
-def _scan_nodes(team, field, work, first, count):
-    """Find the best splits of up to two nodes that follow each other."""
+def _scan(field, first, count):
+    """Let the best splits of up to two nodes be found that follow each other."""
     growth, task, rules = field.growth, field.growth.task, field.rules
     many = 0
     for node in range(first, first + count):
@@ -327,88 +338,132 @@ def _scan_nodes(team, field, work, first, count):
         task[_SCANNED + many] = node
         task[_DRAWN + many] = draw_columns(growth, drawn, node, depth, field.given.key, rules)
         many += 1
-    if many == 0:
-        return
-    few = task[_DRAWN] * growth.hists.shape[2] < _FEW_BINS
-    task[_PIECES] = 1 if few else task[_THREADS]
-    _together(team, field, work, SCAN, many * task[_PIECES], few)
-    for k in range(many):
+    few = task[_DRAWN] * growth.hists.shape[3] < _FEW_BINS
+    task[_MANY], task[_PIECES] = many, 1 if few else task[_THREADS]
+    return _task(growth, SCAN, many * task[_PIECES], few)
+
+
+@inline
+def _keep_splits(field):
+    """Keep what the scan has found."""
+    growth, task = field.growth, field.growth.task
+    for k in range(task[_MANY]):
         at = k * task[_PIECES]
-        keep_split(growth, task[_SCANNED + k], at, at + task[_PIECES], rules)
+        keep_split(growth, task[_SCANNED + k], at, at + task[_PIECES], field.rules)
 
 
 @leaf_kernel
-def _split(team, field, work, node):
-    """Split a leaf: part its entries, count its children, find their best splits."""
-    growth, rules = field.growth, field.rules
-    ints = growth.ints
-    _part_node(team, field, work, node)
-    left = add_children(growth, node, field.features, field.units, rules)
+def _part_next(field):
+    """Let the next leaf be parted, or, if there is none, the leaves be added up."""
+    growth = field.growth
+    node = next_leaf(growth, field.rules)
+    if node < 0:
+        few = growth.ints[0, ROWS] < _FEW_ROWS
+        return _task(growth, SUM, growth.counters[NODES], few)
+    fill_sides(field.features, growth, node)
+    growth.task[_NODE] = node
+    return _task(growth, PART, growth.bounds.shape[1], growth.ints[node, ROWS] < _FEW_ROWS)
+
+
+@leaf_kernel
+def _count_children(field):
+    """Make the children of the node that was parted; let the smaller be counted, if either may be split."""
+    growth, rules, ints = field.growth, field.rules, field.growth.ints
+    node = growth.task[_NODE]
+    left = add_children(growth, node, field.features, field.scales.units, rules)
     if not (may_split(growth, left, rules) or may_split(growth, left + 1, rules)):
         release_slot(growth, node)
-        return
+        return _part_next(field)
     smaller = left if ints[left, ROWS] <= ints[left + 1, ROWS] else left + 1
     larger = 2 * left + 1 - smaller
     ints[smaller, SLOT], ints[larger, SLOT] = take_slot(growth), ints[node, SLOT]
     ints[node, SLOT] = -1
     if ints[larger, SLOT] >= 0:
-        _count_node(team, field, work, smaller, ints[larger, SLOT])
-    else:
-        ints[larger, SLOT] = take_slot(growth)
-        _count_node(team, field, work, larger, -1)
-        _count_node(team, field, work, smaller, -1)
-    _scan_nodes(team, field, work, left, 2)
+        return _count(field, smaller, ints[larger, SLOT], _NOBODY)
+    ints[larger, SLOT] = take_slot(growth)
+    return _count(field, smaller, _NOBODY, larger)
 
 
 @leaf_kernel
-def _plant(team, field, work, n_rows):
-    """Make the root: write its entries, count its histograms and find its best split."""
-    growth = field.growth
-    counters, slots = growth.counters, len(growth.hists)
-    counters[NODES], counters[LEAVES], counters[WAITING], counters[FREE] = 1, 1, 0, slots
-    for k in range(slots):
-        growth.free[k] = slots - 1 - k
-    slot = take_slot(growth)
-    plant(growth, n_rows, slot)
-    _together(team, field, work, FILL, growth.bounds.shape[1], n_rows < _FEW_ROWS)
-    _count_node(team, field, work, 0, -1)
-    g, h = np.int64(0), np.int64(0)
-    for b in range(growth.hists.shape[2]):
-        g += growth.hists[slot, 0, b, 0]
-        h += growth.hists[slot, 0, b, 1]
-    growth.ints[0, SUM_G], growth.ints[0, SUM_H] = g, h
-    growth.floats[0, ANSWER] = answer(
-        np.float64(g) * field.units[0], np.float64(h) * field.units[1], np.float64(n_rows), np.nan,
-        -np.inf, np.inf, field.rules.l2, field.rules,
-    )  # fmt: skip
-    _scan_nodes(team, field, work, 0, 1)
+def _go_on(field):
+    """Draw the conclusions of a task that is done; return the items of the next one, 0 at the end."""
+    growth, task = field.growth, field.growth.task
+    kind = task[_KIND]
+    if kind == SCALE:
+        if not choose_scales(field.given, field.scales, len(field.given.g)):
+            growth.counters[FAILED] = 1
+            return 0
+        return _task(growth, FILL, growth.bounds.shape[1], growth.ints[0, ROWS] < _FEW_ROWS)
+    if kind == FILL:
+        return _count(field, _ROOT, _NOBODY, _NOBODY)
+    if kind == PART:
+        return _count_children(field)
+    if kind == COUNT and task[_PIECES] > 1:
+        return _task(growth, MERGE, _tiles(field.store), False)
+    if kind in (COUNT, MERGE):
+        if task[_THEN] >= 0:
+            return _count(field, task[_THEN], _NOBODY, _NOBODY)
+        if growth.counters[NODES] > 1:
+            return _scan(field, growth.counters[NODES] - 2, 2)
+        _know_root(field)
+        kind = _scan(field, _ROOT, 1)
+        return kind if kind != 0 else _part_next(field)
+    if kind == SCAN:
+        _keep_splits(field)
+        return _part_next(field)
+    give_answers(growth, field.features, field.scales.fine, field.rules)
+    return 0
 
 
 @kernel
-def grow(team, field, work, n_rows, n_threads):
-    """Grow a tree on ``n_rows`` rows; ``n_threads`` may come to help, this one included."""
-    growth = field.growth
-    growth.task[_THREADS] = n_threads
-    _plant(team, field, work, n_rows)
-    node = next_leaf(growth, field.rules)
-    while node >= 0:
-        _split(team, field, work, node)
-        node = next_leaf(growth, field.rules)
-    _together(team, field, work, SUM, growth.counters[NODES], n_rows < _FEW_ROWS)
-    give_answers(growth, field.features, field.given.fine, field.rules)
+def grow(team, field, work, n_rows, n_threads, leads):
+    """Grow a tree on ``n_rows`` rows as the leader of a team, or help until the team is closed.
 
-
-@kernel
-def help_grow(team, field, work):
-    """Do items of tasks until the team is closed."""
-    waited = 0
+    ``n_threads`` may take part, this one included.
+    """
+    n_items, alone, waited, start = np.int64(0), np.int64(0), 0, np.int64(0)
+    if leads:
+        field.growth.task[_THREADS] = n_threads
+        start, n_items = ticks(), _begin(field, n_rows)
+        alone = -n_items
+        if n_items > 0:
+            teams.post(team, n_items)
     while True:
-        item = teams.take(team)
+        shared = alone <= 0
+        alone -= 1
+        item = teams.take(team) if shared else alone
         if item >= 0:
             _do_item(field, work, item)
-            teams.done(team)
+            if shared:
+                teams.done(team)
             waited = 0
+        elif leads:
+            teams.wait_for(team, n_items)
+            now = ticks()
+            field.growth.ticks[field.growth.task[_KIND]] += now - start
+            start, n_items = now, _go_on(field)
+            if n_items == 0:
+                return
+            alone = -n_items
+            if n_items > 0:
+                teams.post(team, n_items)
         elif teams.is_open(team):
             waited = teams.wait_turn(waited)
         else:
             return
+
+
+@kernel
+def add_leaves(growth, values, score, output, share, shares):
+    """Add the values of every ``shares``-th leaf of a grown tree to the scores of its rows."""
+    at = 0
+    for node in range(growth.counters[NODES]):
+        if growth.ints[node, LEFT] >= 0:
+            continue
+        at += 1
+        if at % shares != share:
+            continue
+        entries = growth.lists[growth.ints[node, DEPTH] & 1]
+        for k in range(growth.bounds.shape[1]):
+            start, end = growth.bounds[node, k, 0], growth.bounds[node, k, 1]
+            add_value(entries, start, end, values[node], score, np.uint64(output))

@@ -7,7 +7,7 @@ Up to eight columns of codes are one word (uint64) per row, up to two words make
 
 The small tables of a tile stay in the nearest cache, and an entry is looked at once per tile. 28 columns
 are two tiles of two words of seven: an empty place would be counted, too. Before h could run into g, after
-65,536 rows, the small tables are added to the wide sums, (columns, bins, 2) int64. Tiles are shared out
+65,536 rows, the small tables are added to the wide sums, (columns, 2, bins) int64. Tiles are shared out
 to threads. The larger of two siblings is what the parent has more than the smaller.
 """
 
@@ -19,8 +19,8 @@ from arboretum.engine.intrinsics import prefetch
 from arboretum.engine.jit import kernel, leaf_kernel
 
 __all__ = [
+    "add",
     "add_segment",
-    "begin_tile",
     "count_wide",
     "empty_tile",
     "pack_tiles",
@@ -263,24 +263,21 @@ def add_segment(words, width, entries, start, end, small):
 
 
 @leaf_kernel
-def begin_tile(small, hist, first, last):
-    """Empty the small tables, and the wide sums of the columns first:last."""
-    for b in range(len(small)):
-        small[b] = 0
+def empty_tile(small, hist, first, last, fresh):
+    """Empty the small tables into the wide sums of the columns first:last, which they begin if ``fresh``."""
     for f in range(first, last):
+        table, g, h = small[(f - first) * BINS : (f - first + 1) * BINS], hist[f, 0], hist[f, 1]
+        if fresh:
+            for b in range(BINS):
+                g[b], h[b] = table[b] >> 32, table[b] & _LOW32
+        else:
+            for b in range(BINS):
+                g[b] += table[b] >> 32
+                h[b] += table[b] & _LOW32
         for b in range(BINS):
-            hist[f, b, 0], hist[f, b, 1] = 0, 0
-
-
-@leaf_kernel
-def empty_tile(small, hist, first, last):
-    """Add the small tables to the wide sums of the columns first:last, and empty them."""
-    for f in range(first, last):
-        for b in range(BINS):
-            q = small[(f - first) * BINS + b]
-            small[(f - first) * BINS + b] = 0
-            hist[f, b, 0] += q >> 32
-            hist[f, b, 1] += q & _LOW32
+            table[b] = 0
+    for place in range(last - first, TILE):  # empty ones have counted rows in their first bin
+        small[place * BINS] = 0
 
 
 @leaf_kernel
@@ -291,8 +288,16 @@ def count_wide(codes, column, entries, start, end, hist):
         entry = entries[i]
         q = _spread(entry)
         b = codes[f, entry >> _ROW]
-        hist[f, b, 0] += q >> 32
-        hist[f, b, 1] += q & _LOW16
+        hist[f, _ZERO, b] += q >> 32
+        hist[f, _ONE, b] += q & _LOW16
+
+
+@leaf_kernel
+def add(whole, part):
+    """Add histograms to others."""
+    a, b = whole.reshape(-1), part.reshape(-1)
+    for i in range(len(a)):
+        a[i] += b[i]
 
 
 @leaf_kernel

@@ -24,12 +24,15 @@ from arboretum.engine.random import mix
 
 __all__ = [
     "Given",
+    "Scales",
     "add_fine",
     "add_found",
     "add_leaf",
+    "add_value",
+    "choose_scales",
     "fill_entries",
+    "find_largest",
     "fine_scale",
-    "largest",
     "scale_for",
 ]
 
@@ -39,6 +42,7 @@ _FINE_BITS = 61
 _AHEAD = np.uint64(24)  # entries
 _ROW = np.uint64(32)
 _NO_SIGN, _MINUS_ZERO = np.uint32(0x7FFFFFFF), np.uint32(0x80000000)
+_INFINITY, _FRACTION, _EXPONENT = np.uint32(0x7F800000), np.uint32(0x7FFFFF), np.uint32(23)
 _LOW16, _LOW32 = np.int64(0xFFFF), np.uint64(0xFFFFFFFF)
 
 
@@ -50,35 +54,79 @@ class Given(NamedTuple):
     rows: np.ndarray  # uint32, those that take part, ascending; empty: all
     factor: np.ndarray  # float32, what each of them counts; empty: 1
     factor_of: np.ndarray  # float32, the same by row; empty: 1
-    scales: np.ndarray  # float64, of the small whole numbers of g and h
-    fine: np.ndarray  # float64, of the large ones
-    key: int  # uint64, of what is rounded at random
+    most: float  # the largest factor
+    key: np.uint64  # of what is rounded at random
 
 
-def scale_for(most: float, bits: int) -> float:
+class Scales(NamedTuple):
+    """Powers of two that make whole numbers of g and h; written when a tree begins."""
+
+    found: np.ndarray  # (blocks, 2) float64, the largest |g| and h of every block of rows
+    small: np.ndarray  # (2,) float64, of entries
+    units: np.ndarray  # (2,) float64, what one of them is worth
+    fine: np.ndarray  # (2,) float64, of leaves' sums
+
+
+@leaf_kernel
+def scale_for(most, bits):
     """Return the power of two that brings ``most`` just below 2 ** bits (1 if it is 0)."""
-    return 2.0 ** (bits - math.frexp(most)[1]) if most > 0.0 else 1.0
+    if not most > 0.0:
+        return 1.0
+    return math.ldexp(1.0, bits - math.frexp(most)[1])
 
 
 def fine_scale(most: float, n_rows: int) -> float:
     """Return the power of two by which any sum of so many numbers up to ``most`` fits 62 bits."""
-    return scale_for(most, _FINE_BITS - int(n_rows).bit_length())
+    if not most > 0.0:
+        return 1.0
+    return math.ldexp(1.0, _FINE_BITS - int(n_rows).bit_length() - math.frexp(most)[1])
 
 
-@kernel
-def largest(g, h, out):
-    """Write the bits of the largest absolute g and of the largest h.
+@leaf_kernel
+def find_largest(given, start, end, out):
+    """Write the largest |g| and h of the rows start:end; infinity if one is no number, or h below 0.
 
-    ``g`` and ``h`` are float32 seen as uint32: without their sign, numbers are ordered as their bits,
-    and what is infinite, not a number or a negative h comes out above every finite number.
+    Without their sign, numbers are ordered as their bits, and what is infinite, not a number or a negative
+    h comes out above every finite number.
     """
+    g, h = given.g.view(np.uint32), given.h.view(np.uint32)
     most_g, most_h = np.uint32(0), np.uint32(0)
-    for i in range(len(g)):
+    for i in range(np.uint64(start), np.uint64(end)):
         a, b = g[i] & _NO_SIGN, h[i]
         b = b if b != _MINUS_ZERO else np.uint32(0)
         most_g = a if a > most_g else most_g
         most_h = b if b > most_h else most_h
-    out[0], out[1] = most_g, most_h
+    out[0], out[1] = _of_bits(most_g), _of_bits(most_h)
+
+
+@leaf_kernel
+def _of_bits(bits):
+    """Return the number ≥ 0 that has such bits as a float32; infinity for what is none."""
+    if bits >= _INFINITY:
+        return np.inf
+    fraction, exponent = np.float64(bits & _FRACTION), np.int64(bits >> _EXPONENT)
+    if exponent == 0:
+        return math.ldexp(fraction, -149)
+    return math.ldexp(fraction + 8388608.0, exponent - 150)
+
+
+@leaf_kernel
+def choose_scales(given, scales, n_rows):
+    """Make the scales from what was found; return whether all derivatives are good."""
+    bits = 0
+    while n_rows >> bits:
+        bits += 1
+    for k in range(2):
+        most = 0.0
+        for b in range(len(scales.found)):
+            most = max(most, scales.found[b, k])
+        if not most < np.inf:
+            return False
+        most *= given.most
+        scales.small[k] = scale_for(most, H_BITS if k else G_BITS)
+        scales.units[k] = 1.0 / scales.small[k]
+        scales.fine[k] = scale_for(most, _FINE_BITS - bits)
+    return True
 
 
 @inline
@@ -93,10 +141,10 @@ def _entry(row, g, h, g_scale, h_scale, key):
 
 
 @leaf_kernel
-def fill_entries(given, start, end, entries):
+def fill_entries(given, scales, start, end, entries):
     """Write the entries ``start:end``."""
     g, h, rows, factor, key = given.g, given.h, given.rows, given.factor, given.key
-    g_scale, h_scale = given.scales[0], given.scales[1]
+    g_scale, h_scale = scales.small[0], scales.small[1]
     if len(rows) == 0:
         for i in range(np.uint64(start), np.uint64(end)):
             entries[i] = _entry(i, g[i], h[i], g_scale, h_scale, key)
@@ -114,10 +162,10 @@ def _fine(value, scale):
 
 
 @leaf_kernel
-def add_fine(given, entries, start, end, out):
+def add_fine(given, scales, entries, start, end, out):
     """Add g and h of the rows of entries start:end to ``out``, as whole numbers at fine scales."""
     g, h, factor_of = given.g, given.h, given.factor_of
-    g_scale, h_scale = given.fine[0], given.fine[1]
+    g_scale, h_scale = scales.fine[0], scales.fine[1]
     sum_g, sum_h = np.int64(0), np.int64(0)
     first, last = np.uint64(start), np.uint64(end)
     if len(factor_of):
@@ -142,19 +190,23 @@ def add_fine(given, entries, start, end, out):
     out[1] += sum_h
 
 
+@leaf_kernel
+def add_value(entries, start, end, value, score, column):
+    """Add a leaf's value to the scores of its rows."""
+    first, last = np.uint64(start), np.uint64(end)
+    near = max(last, first + _AHEAD) - _AHEAD
+    for i in range(first, near):
+        prefetch(score, entries[i + _AHEAD] >> _ROW, column)
+        score[entries[i] >> _ROW, column] += value
+    for i in range(near, last):
+        score[entries[i] >> _ROW, column] += value
+
+
 @kernel
 def add_leaf(entries, starts, ends, values, score, output):
     """Add the value of every leaf to column ``output`` of the scores of its rows."""
-    column = np.uint64(output)
     for k in range(len(starts)):
-        value = values[k]
-        first, last = np.uint64(starts[k]), np.uint64(ends[k])
-        near = max(last, first + _AHEAD) - _AHEAD
-        for i in range(first, near):
-            prefetch(score, entries[i + _AHEAD] >> _ROW, column)
-            score[entries[i] >> _ROW, column] += value
-        for i in range(near, last):
-            score[entries[i] >> _ROW, column] += value
+        add_value(entries, starts[k], ends[k], values[k], score, np.uint64(output))
 
 
 @kernel

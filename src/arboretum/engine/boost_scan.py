@@ -24,6 +24,7 @@ from arboretum.engine.jit import inline, leaf_kernel
 __all__ = ["Features", "Rules", "Work", "answer", "best_of", "score"]
 
 BINS = 256
+_INFINITY = np.int64(0x7FF0000000000000)  # its bits; larger ones are not numbers
 _TIE = 1e-12  # gains closer to nothing than this share of the scores they are made of are nothing
 # what is known of the best split
 GAIN = 0  # floats
@@ -71,9 +72,10 @@ class Work(NamedTuple):
 
     g: np.ndarray  # int64, a number per bin and one for the missing
     h: np.ndarray
-    left_g: np.ndarray  # float64
+    left_g: np.ndarray  # int64, sums up to a bin
     left_h: np.ndarray
-    gain: np.ndarray
+    gain: np.ndarray  # float64
+    bits: np.ndarray  # the same memory as int64: positive numbers have the same order
     order: np.ndarray  # int64
     ratio: np.ndarray  # float64
     best: np.ndarray  # float64, (1,)
@@ -136,15 +138,15 @@ def _load(hist, f, features, node, work):
     g, h = work.g, work.h
     if features.default_bin[f] < 0:
         for b in range(n):
-            g[b], h[b] = hist[s, b, 0], hist[s, b, 1]
-        last = hist.shape[1] - 1
-        g[n], h[n] = hist[s, last, 0], hist[s, last, 1]
+            g[b], h[b] = hist[s, 0, b], hist[s, 1, b]
+        last = hist.shape[2] - 1
+        g[n], h[n] = hist[s, 0, last], hist[s, 1, last]
         return n
     rest_g, rest_h, at, default = node.g, node.h, first, features.default_bin[f]
     for b in range(n):
         if b == default:
             continue
-        g[b], h[b] = hist[s, at, 0], hist[s, at, 1]
+        g[b], h[b] = hist[s, 0, at], hist[s, 1, at]
         rest_g -= g[b]
         rest_h -= h[b]
         at += 1
@@ -157,20 +159,21 @@ def _load(hist, f, features, node, work):
 def _score_cuts(n, node, own, sign, rules, work):
     """Write the gain of every beginning of the bins from the sums on its left."""
     left_g, left_h, gain = work.left_g, work.left_h, work.gain
-    whole_g, whole_h = np.float64(node.g) * node.g_unit, np.float64(node.h) * node.h_unit
+    g_unit, h_unit = node.g_unit, node.h_unit
+    whole_g, whole_h = np.float64(node.g) * g_unit, np.float64(node.h) * h_unit
     share = node.rows / whole_h if whole_h > 0.0 else 0.0
     least, rows, l2 = rules.min_weight, rules.min_rows, rules.l2
     if _is_plain(node, rules, sign):
         rows -= 0.5  # as many when rounded
         for b in range(n):
-            a, c = left_g[b], left_h[b]
+            a, c = np.float64(left_g[b]) * g_unit, np.float64(left_h[b]) * h_unit
             d, e = whole_g - a, whole_h - c
             found = a * a / (c + l2) + d * d / (e + l2) - own
             allowed = (c >= least) & (e >= least) & (c * share >= rows) & (e * share >= rows)
             gain[b] = found if allowed else -np.inf
         return
     for b in range(n):
-        a, c = left_g[b], left_h[b]
+        a, c = np.float64(left_g[b]) * g_unit, np.float64(left_h[b]) * h_unit
         d, e = whole_g - a, whole_h - c
         n_left, n_right = np.floor(c * share + 0.5), np.floor(e * share + 0.5)
         gain[b] = -np.inf
@@ -206,26 +209,38 @@ def _scan_number(f, n, node, own, sign, rules, work):
     missing = g[n] != 0 or h[n] != 0
     for side in range(2 if missing else 1):
         sum_g, sum_h = (g[n], h[n]) if side else (np.int64(0), np.int64(0))
-        start_g, start_h = sum_g, sum_h
         cuts = n if missing and not side else n - 1
         for b in range(cuts):
             sum_g += g[b]
             sum_h += h[b]
-            work.left_g[b] = np.float64(sum_g) * node.g_unit
-            work.left_h[b] = np.float64(sum_h) * node.h_unit
+            work.left_g[b], work.left_h[b] = sum_g, sum_h
         _score_cuts(cuts, node, own, sign, rules, work)
-        best, at = -np.inf, -1
-        for b in range(cuts):
-            if work.gain[b] > best:
-                best, at = work.gain[b], b
-        if at < 0 or not (best > work.best[GAIN] and _worth(best, own, rules)):
+        at = _first_largest(work.gain, work.bits, cuts)
+        if at < 0 or not (work.gain[at] > work.best[GAIN] and _worth(work.gain[at], own, rules)):
             continue
-        sum_g, sum_h = start_g, start_h
-        for b in range(at + 1):
-            sum_g += g[b]
-            sum_h += h[b]
+        sum_g, sum_h = work.left_g[at], work.left_h[at]
         heavier = 2 * sum_h >= node.h  # no value is missing: a later one goes with the many
-        _keep(best, f, at, side if missing else heavier, NUMBER, sum_g, sum_h, work)
+        towards = np.int64(side if missing else heavier)
+        _keep(work.gain[at], f, at, towards, NUMBER, sum_g, sum_h, work)
+
+
+@leaf_kernel
+def _first_largest(gain, bits, n):
+    """Return the place of the first largest gain above 0, or -1; what is not a number is passed over."""
+    most = np.int64(0)
+    for b in range(n):
+        most = max(most, bits[b])
+    if most > _INFINITY:
+        best, at = 0.0, -1
+        for b in range(n):
+            if gain[b] > best:
+                best, at = gain[b], b
+        return at
+    if most > 0:
+        for b in range(n):
+            if bits[b] == most:
+                return b
+    return -1
 
 
 @inline

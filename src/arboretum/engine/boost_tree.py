@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.boost_pack import Given
+from arboretum.engine.boost_pack import Given, Scales
 from arboretum.engine.boost_scan import (
     BIN,
     CATEGORIES,
@@ -52,8 +52,8 @@ N_INTS = 12
 ANSWER, LOWER, UPPER, VALUE, COVER = 1, 2, 3, 4, 5
 N_FLOATS = 6
 # counters
-NODES, LEAVES, WAITING, FREE = 0, 1, 2, 3
-N_COUNTERS = 4
+NODES, LEAVES, WAITING, FREE, FAILED = 0, 1, 2, 3, 4
+N_COUNTERS = 5
 _SPARE_SLOTS = 2  # always free: the children of a leaf without histograms need so many
 
 
@@ -74,8 +74,8 @@ class Growth(NamedTuple):
     counters: np.ndarray  # int64
     open: np.ndarray  # int64, the leaves that wait
     free: np.ndarray  # int64, slots of histograms not in use; behind them room for draws
-    hists: np.ndarray  # (slots, columns, bins, 2) int64
-    extra: np.ndarray  # (pieces - 1, columns, bins, 2) int64, for many threads on few columns
+    hists: np.ndarray  # (slots, columns, 2, bins) int64
+    extra: np.ndarray  # (pieces - 1, columns, 2, bins) int64, for many threads on few columns
     lists: np.ndarray  # (2, n) uint64, entries of nodes at even and at odd depths
     bounds: np.ndarray  # (nodes, blocks, 2) int64, where a node's entries stand in every block
     sums: np.ndarray  # (nodes, 2) int64, Σg and Σh of leaves at fine scales
@@ -98,9 +98,9 @@ class Field(NamedTuple):
     store: Store
     growth: Growth
     features: Features
-    units: np.ndarray  # float64, what one of Σg and one of Σh is worth
     rules: Rules
     given: Given
+    scales: Scales
 
 
 @leaf_kernel

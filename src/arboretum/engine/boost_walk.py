@@ -1,12 +1,16 @@
-"""Rows that walk down a grown tree by their codes."""
+"""A grown tree of codes: rows that walk down it, and its nodes in terms of values."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from arboretum.engine.boost_scan import BIN, CATEGORIES, FEATURE, GAIN, KIND, MISSING_LEFT
+from arboretum.engine.boost_tree import LEFT
 from arboretum.engine.jit import kernel
 
-__all__ = ["walk_codes"]
+__all__ = ["decode_nodes", "walk_codes"]
+
+_LEAF, _THRESHOLD, _SUBSET = 0, 1, 2  # kinds of nodes (tree/tree.py)
 
 
 @kernel
@@ -40,3 +44,21 @@ def walk_codes(codes, features, tree, rows, start, end, out):
                 left = code <= last[node]
             node = child[node] + np.int64(not left)
         out[i - start] = node
+
+
+@kernel
+def decode_nodes(ints, floats, n_bins, bounds, bounds_start, tree):
+    """Write the nodes of a grown tree as a `Tree` has them; category sets are left out."""
+    kind, feature, threshold, first_child, n_children, missing_child, gain = tree
+    for node in range(len(ints)):
+        kind[node], feature[node], threshold[node], gain[node] = _LEAF, -1, np.nan, 0.0
+        first_child[node], n_children[node], missing_child[node] = -1, 0, -1
+        if ints[node, LEFT] < 0:
+            continue
+        f, b, by_set = ints[node, FEATURE], ints[node, BIN], ints[node, KIND] == CATEGORIES
+        feature[node], gain[node] = f, floats[node, GAIN]
+        first_child[node], n_children[node] = ints[node, LEFT], 2
+        missing_child[node] = 0 if ints[node, MISSING_LEFT] > 0 and not by_set else 1
+        kind[node] = _SUBSET if by_set else _THRESHOLD
+        if not by_set:
+            threshold[node] = bounds[bounds_start[f] + b] if b < n_bins[f] - 1 else np.inf

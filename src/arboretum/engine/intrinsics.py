@@ -3,6 +3,9 @@
     prefetch       asks for memory before it is needed, so that a later read does not wait for it
     atomic_*       read and write a number that other threads read and write, too; what was written
                    before is seen by whoever reads it afterwards
+    and_lanes      32 numbers and-ed with 32 others by wide instructions
+    search_step    one step of eight binary searches, without a branch
+    lowest_bit     the place of the lowest bit that is set
     give_way       tells the processor, or the system, that this thread only waits
     ticks          a clock that costs nothing to read; always 0 where reading it is not allowed
 
@@ -18,14 +21,17 @@ import platform
 import numba
 
 __all__ = [
+    "and_lanes",
     "atomic_add",
     "atomic_read",
     "atomic_replace",
     "atomic_write",
     "give_way",
+    "lowest_bit",
     "prefetch",
     "prefetch_at",
     "rest_a_moment",
+    "search_step",
     "ticks",
 ]
 
@@ -66,6 +72,18 @@ if numba.config.DISABLE_JIT:
 
     def ticks():
         return 0
+
+    def and_lanes(lanes, table, row):
+        lanes &= table[row]
+
+    def search_step(sorted_values, x, rank, at, half):
+        for i in range(int(at), int(at) + 8):
+            if sorted_values[rank[i] + half - 1] < x[i]:
+                rank[i] += half
+
+    def lowest_bit(word):
+        word = int(word)
+        return (word & -word).bit_length() - 1
 
 else:
     import llvmlite.binding as llvm
@@ -197,3 +215,85 @@ else:
             return builder.call(read, [])
 
         return types.int64(), build
+
+    @intrinsic
+    def lowest_bit(typingctx, word):
+        """Return the place of the lowest bit of a uint64 that is not 0."""
+
+        def build(context, builder, signature, arguments):
+            return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+        return types.uint64(types.uint64), build
+
+    @intrinsic
+    def and_lanes(typingctx, lanes, table, row):
+        """Do ``lanes &= table[row]`` for 32 whole numbers; the table is C-contiguous, the row uint64.
+
+        The compiler would not use wide registers by itself: for all it knows the two might overlap.
+        """
+
+        def build(context, builder, signature, arguments):
+            left, right, _ = signature.args
+            target = context.make_array(left)(context, builder, arguments[0]).data
+            source = context.make_array(right)(context, builder, arguments[1]).data
+            size = left.dtype.bitwidth
+            wide = ir.VectorType(ir.IntType(size), 32).as_pointer()
+            offset = builder.mul(arguments[2], ir.Constant(ir.IntType(64), 32))
+            target = builder.bitcast(target, wide)
+            source = builder.bitcast(builder.gep(source, [offset]), wide)
+            a, b = (builder.load(place, align=size // 8) for place in (target, source))
+            builder.store(builder.and_(a, b), target, align=size // 8)
+            return context.get_dummy_value()
+
+        return types.void(lanes, table, types.uint64), build
+
+    @intrinsic
+    def search_step(typingctx, sorted_values, x, rank, at, half):
+        """Move eight ranks on by ``half`` where the value before there lies below x.
+
+        ``rank[at : at + 8]`` (uint64) are places in ``sorted_values`` (float64). The compiler would make
+        branches of the eight questions, and every other one would be guessed wrong.
+        """
+
+        def build(context, builder, signature, arguments):
+            table, values, ranks = (
+                context.make_array(kind)(context, builder, given).data
+                for kind, given in zip(signature.args[:3], arguments[:3], strict=True)
+            )
+            word, number, lanes = ir.IntType(64), ir.DoubleType(), 8
+            whole, numbers = ir.VectorType(word, lanes), ir.VectorType(number, lanes)
+
+            def eight(value):
+                none = ir.Constant(whole, ir.Undefined)
+                first = builder.insert_element(none, value, ir.Constant(ir.IntType(32), 0))
+                zeros = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
+                return builder.shuffle_vector(first, none, zeros)
+
+            at, half = arguments[3], arguments[4]
+            place = builder.bitcast(builder.gep(ranks, [at]), whole.as_pointer())
+            wanted = builder.bitcast(builder.gep(values, [at]), numbers.as_pointer())
+            rank, x = builder.load(place, align=8), builder.load(wanted, align=8)
+            before = builder.add(rank, eight(builder.sub(half, ir.Constant(word, 1))))
+            base = eight(builder.ptrtoint(table, word))
+            eights = ir.Constant(whole, [8] * lanes)
+            address = builder.add(base, builder.mul(before, eights))
+            pointers = ir.VectorType(number.as_pointer(), lanes)
+            yes = ir.VectorType(ir.IntType(1), lanes)
+            gather = builder.module.declare_intrinsic(
+                "llvm.masked.gather.v8f64.v8p0",
+                (),
+                ir.FunctionType(numbers, [pointers, ir.IntType(32), yes, numbers]),
+            )
+            found = builder.call(gather, [
+                builder.inttoptr(address, pointers), ir.IntType(32)(8),
+                ir.Constant(yes, [1] * lanes), ir.Constant(numbers, ir.Undefined),
+            ])  # fmt: skip
+            below = builder.fcmp_ordered("<", found, x)
+            none = ir.Constant(whole, [0] * lanes)
+            builder.store(
+                builder.add(rank, builder.select(below, eight(half), none)), place, align=8
+            )
+            return context.get_dummy_value()
+
+        kinds = sorted_values, x, rank, types.uint64, types.uint64
+        return types.void(*kinds), build

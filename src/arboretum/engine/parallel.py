@@ -132,7 +132,8 @@ def run(work: Callable, items: Iterable, n_jobs: int) -> None:
 def run_with_helpers(lead: Callable, help_out: Callable, close: Callable, n_threads: int) -> None:
     """Call ``lead()`` here and ``help_out(k)`` on other threads, for k = 1 … n_threads - 1.
 
-    After ``lead`` returns, ``close()`` tells helpers to return. A helper may begin late or never.
+    After ``lead`` has returned, ``close()`` tells helpers to return, too. Nobody waits for them: one may
+    begin late, find all done, and return.
     """
     if n_threads <= 1:
         lead()
@@ -143,10 +144,9 @@ def run_with_helpers(lead: Callable, help_out: Callable, close: Callable, n_thre
         lead()
     finally:
         close()
-        helping = [future for future in futures if not future.cancel()]
-        wait(helping)
-    for future in helping:
-        future.result()
+    for future in futures:
+        if not future.cancel() and future.done():
+            future.result()
 
 
 def _get_pool(n_threads: int) -> ThreadPoolExecutor:

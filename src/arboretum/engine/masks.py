@@ -1,0 +1,185 @@
+"""Many small trees asked at once, without walking: a leaf is a bit, an answer to a question a mask.
+
+The values of a column that trees tell apart are numbered: place 0 before its first threshold, and so on,
+and a last place for missing values. For every tree and place, a mask keeps the leaves that a row with this
+value can still reach:
+
+    x₃ lies in place 2   ->   tree 0: 0 0 1 1 0 1 1 1     tree 1: 1 1 1 0 0 …
+    x₅ lies in place 7   ->   tree 0: 1 1 0 1 1 1 0 0
+    all columns, and-ed  ->   tree 0: 0 0 0 1 0 0 0 0     one bit is left: the leaf
+
+Masks of one place lie side by side for a group of trees, so that a few wide instructions answer for all
+of them. A row costs its columns times groups, however deep the trees are.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from arboretum.engine.intrinsics import and_lanes, lowest_bit, search_step
+from arboretum.engine.jit import kernel, leaf_kernel
+
+__all__ = ["Masks", "Work", "add_answers", "fill_masks"]
+
+GROUP = 32  # trees whose masks lie side by side
+ROWS = 512  # whose places are found before trees are asked
+_THRESHOLD = 1  # kind of a node (tree/tree.py)
+_ONE, _NONE, _EIGHT = np.uint64(1), np.uint64(0), np.uint64(8)
+
+
+class Masks(NamedTuple):
+    """The trees of a model, laid out by the columns they ask for."""
+
+    features: np.ndarray  # int64, the columns that are asked for
+    n_categories: np.ndarray  # int64, of each; -1: a number
+    cuts: np.ndarray  # float64, the thresholds of all columns, each in order
+    cuts_start: np.ndarray  # int64, one more than columns
+    place_start: np.ndarray  # int64, one more than columns; the last place is for missing values
+    masks: np.ndarray  # (groups, places, GROUP) uint32 or uint64
+    asked: np.ndarray  # uint64, which of the columns a group asks for, group by group
+    asked_start: np.ndarray  # int64, one more than groups
+    value: np.ndarray  # (trees, leaves) float64, what leaves answer
+    outputs: np.ndarray  # int64, the output of every tree
+
+
+class Work(NamedTuple):
+    """What a block of rows is worked on; one per thread."""
+
+    x: np.ndarray  # (ROWS,) float64
+    rank: np.ndarray  # (ROWS,) uint64
+    places: np.ndarray  # (ROWS, columns asked) uint32
+    alive: np.ndarray  # (GROUP,) of the masks' type: leaves that can still be reached
+    whole: np.ndarray  # the same, all of them
+    answers: np.ndarray  # (GROUP, 8) float64
+    sums: np.ndarray  # (outputs, 8) float64
+
+
+class Rows(NamedTuple):
+    """Up to eight rows; numbers only."""
+
+    first: int  # in the block
+    start: int  # among those whose places are known
+    size: int
+
+
+@kernel
+def fill_masks(layout, nodes, asked, tree):
+    """Take from the masks of one tree what each of its questions rules out.
+
+    ``nodes`` is (kind, threshold, first child, missing child, start of its bits, bits) of a `Tree`,
+    ``asked`` which of the layout's columns a node asks for.
+    """
+    kind, threshold, first_child, missing_child, bits_start, bits = nodes
+    masks, lane = layout.masks[tree // GROUP], tree % GROUP
+    reach, leaves = np.zeros(len(kind), np.uint64), np.uint64(0)
+    for node in range(len(kind)):
+        if kind[node] == 0:
+            reach[node] = _ONE << leaves
+            leaves += _ONE
+    for node in range(len(kind) - 1, -1, -1):
+        child = first_child[node]
+        if kind[node]:
+            reach[node] = reach[child] | reach[child + 1]
+    for node in range(len(kind)):
+        if kind[node] == 0:
+            continue
+        left, right = reach[first_child[node]], reach[first_child[node] + 1]
+        f = asked[node]
+        first, last = layout.place_start[f], layout.place_start[f + 1] - 1
+        for place in range(first, last):
+            p = place - first
+            if kind[node] == _THRESHOLD:  # place p holds the values above p thresholds
+                goes_left = p == 0 or layout.cuts[layout.cuts_start[f] + p - 1] < threshold[node]
+            else:
+                word = bits[bits_start[node] + (p >> 5)]
+                goes_left = (word >> np.uint32(p & 31)) & np.uint32(1) > 0
+            masks[place, lane] &= ~right if goes_left else ~left
+        masks[last, lane] &= ~left if missing_child[node] else ~right
+
+
+@leaf_kernel
+def _rank(cuts, start, end, x, rank):
+    """Write how many of the cuts start:end, in order, lie below each of some values.
+
+    All values take the same steps of a binary search, one step at a time: nothing has to be guessed.
+    """
+    n, many = np.uint64(len(rank)), np.uint64(end - start)
+    for i in range(n):
+        rank[i] = np.uint64(start)
+    while many:
+        half = max(many >> _ONE, _ONE)
+        for i in range(_NONE, n, _EIGHT):
+            search_step(cuts, x, rank, i, half)
+        many -= half
+
+
+@leaf_kernel
+def _find_places(layout, X, start, end, work):
+    """Write the places of the rows start:end, (rows, columns asked)."""
+    x, rank, places = work.x, work.rank, work.places
+    n = np.uint64(end - start)
+    for column in range(len(layout.features)):
+        k, f = np.uint64(column), np.uint64(layout.features[column])
+        first, missing = layout.place_start[column], np.uint32(layout.place_start[column + 1] - 1)
+        for i in range(n):
+            x[i] = X[np.uint64(start) + i, f]
+        if layout.n_categories[column] >= 0:
+            for i in range(n):
+                known = x[i] >= 0.0 and x[i] < layout.n_categories[column]
+                places[i, k] = np.uint32(first + np.int64(x[i])) if known else missing
+            continue
+        low, high = layout.cuts_start[column], layout.cuts_start[column + 1]
+        _rank(layout.cuts, low, high, x, rank)
+        shift = np.uint64(first) - np.uint64(low)
+        for i in range(n):
+            places[i, k] = np.uint32(rank[i] + shift) if x[i] == x[i] else missing
+
+
+@leaf_kernel
+def _reach(layout, group, row, work):
+    """And the masks of all places of a row: one leaf of every tree of the group is left alive."""
+    alive, masks = work.alive, layout.masks[group]
+    asked = layout.asked[layout.asked_start[group] : layout.asked_start[group + 1]]
+    for lane in range(GROUP):
+        alive[lane] = work.whole[lane]
+    for k in range(np.uint64(len(asked))):
+        and_lanes(alive, masks, np.uint64(work.places[row, asked[k]]))
+
+
+@leaf_kernel
+def _add_group(layout, group, rows, work, total):
+    """Add what the trees of a group answer to eight rows (or fewer, the last ones of a block).
+
+    A sum has to wait for the sum before: eight of them side by side wait together.
+    """
+    first = np.uint64(group * GROUP)
+    lanes = min(np.uint64(GROUP), np.uint64(len(layout.value)) - first)
+    answers, sums = work.answers, work.sums
+    for r in range(rows.size):
+        _reach(layout, group, rows.start + r, work)
+        for lane in range(lanes):
+            leaf = lowest_bit(np.uint64(work.alive[lane]))
+            answers[lane, r] = layout.value[first + lane, leaf]
+        for k in range(len(sums)):
+            sums[k, r] = total[rows.first + r, k]
+    for lane in range(lanes):
+        k = layout.outputs[first + lane]
+        for r in range(8):
+            sums[k, r] += answers[lane, r]
+    for r in range(rows.size):
+        for k in range(len(sums)):
+            total[rows.first + r, k] = sums[k, r]
+
+
+@kernel
+def add_answers(layout, X, work, total):
+    """Add what all trees answer to the rows of a block, in the order of the trees."""
+    for start in range(0, len(X), ROWS):
+        end = min(start + ROWS, len(X))
+        _find_places(layout, X, start, end, work)
+        for group in range(len(layout.masks)):
+            for i in range(start, end, 8):
+                rows = Rows(np.uint64(i), np.uint64(i - start), np.uint64(min(8, end - i)))
+                _add_group(layout, group, rows, work, total)
