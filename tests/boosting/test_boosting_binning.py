@@ -9,7 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arboretum.boosting.binning import Bins, find_bins, sample_rows
-from arboretum.boosting.cuts import count_values, cut_places, number_bounds
+from arboretum.boosting.cuts import (
+    bounds_around_zero,
+    count_values,
+    cut_places,
+    number_bounds,
+)
 from arboretum.data.matrix import DenseMatrix, FrameMatrix, SparseMatrix
 from arboretum.data.schema import Column, Schema, encode, learn_schema
 from arboretum.errors import DataError, ParameterError
@@ -333,3 +338,48 @@ def test_bad_parameters(options, message):
 def test_a_table_of_other_width_is_refused():
     with pytest.raises(DataError, match="the table has 2 columns, its bins are those of 1"):
         _bins(np.arange(9.0)).encode(DenseMatrix(np.zeros((3, 2))))
+
+
+COLUMNS = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "positive": lambda rng, n: rng.exponential(size=n),
+    "whole": lambda rng, n: rng.integers(-3, 12, n).astype(float),
+    "many whole": lambda rng, n: np.round(rng.normal(size=n) * 200),
+    "mostly zero": lambda rng, n: np.where(rng.random(n) < 0.8, 0.0, rng.normal(size=n)),
+    "heavy values": lambda rng, n: np.where(
+        rng.random(n) < 0.5, rng.choice([1.0, 2.5, -4.0], n), rng.normal(size=n) * 9
+    ),
+    "missing": lambda rng, n: np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n)),
+    "negative": lambda rng, n: -np.round(rng.exponential(size=n), 1) - 0.1,
+    "few": lambda rng, n: rng.choice([0.0, 1.0], n),
+}
+
+
+@pytest.mark.parametrize("max_bin", [15, 63, 255])
+@pytest.mark.parametrize("name", COLUMNS)
+def test_bins_around_zero_are_lightgbms(name, max_bin):
+    lightgbm = pytest.importorskip("lightgbm")
+    for n in (60, 700, 5_000):
+        x = COLUMNS[name](np.random.default_rng(n), n)
+        X = x[:, np.newaxis]
+        schema, matrix = learn_schema(X)
+        ours = find_bins(matrix, schema, max_bin, zero_apart=True)
+        asked = {
+            "max_bin": max_bin,
+            "verbose": -1,
+            "min_data_in_leaf": 1,
+            "feature_pre_filter": False,
+        }
+        data = lightgbm.Dataset(X, np.arange(n), params=asked).construct()
+        counted = int(ours.n_bins[0]) + bool(np.isnan(x).any())
+        assert data.feature_num_bin(0) == counted, n
+
+
+def test_a_sign_shares_no_bin_with_the_other():
+    x = np.concatenate([np.random.default_rng(0).normal(size=4_000), np.zeros(3)])
+    bounds = bounds_around_zero(count_values(x), 20)
+    assert len(bounds) <= 20
+    assert bounds[-1] == np.inf
+    codes = np.searchsorted(bounds, x)
+    assert len(set(codes[x < 0]) & set(codes[x > 0])) == 0
+    assert set(codes[x == 0]).isdisjoint(codes[x != 0])

@@ -18,7 +18,7 @@ import numpy as np
 
 from arboretum.boosting.bins import SERIAL, Bins, by_rows, flat
 from arboretum.boosting.bundling import bundle_columns
-from arboretum.boosting.cuts import count_values, number_bounds, whole_weights
+from arboretum.boosting.cuts import bounds_around_zero, count_values, number_bounds, whole_weights
 from arboretum.boosting.goss import child_key
 from arboretum.data.matrix import DenseMatrix, Matrix, SparseMatrix
 from arboretum.engine import parallel
@@ -71,6 +71,7 @@ def find_bins(
     bundle: bool = False,
     max_conflict: float = 0.0,
     rare: float = 0.0,
+    zero_apart: bool = False,
 ) -> Bins:
     """Find the bins of every column and code the table.
 
@@ -96,6 +97,8 @@ def find_bins(
     rare : float
         The share of a column's rows whose rarest categories count as missing, besides those beyond the
         ``max_bin`` most frequent ones.
+    zero_apart : bool
+        Give zero a bin of its own, as LightGBM does; there are then no weights.
     """
     _check(max_bin=(max_bin, 2, _MOST_BINS), sample=(sample, 2, np.inf))
     _check(min_data_in_bin=(min_data_in_bin, 1, np.inf), max_conflict=(max_conflict, 0, 1))
@@ -108,7 +111,11 @@ def find_bins(
 
     def cut(f: int, x: np.ndarray, w: np.ndarray | None, absent: Absent | None) -> None:
         table = count_values(x, w, absent)
-        bounds = number_bounds(table, max_bin, min_data_in_bin)
+        if zero_apart:
+            lost = table.counts.sum() < part.n_rows  # missing values take a bin
+            bounds = bounds_around_zero(table, max(max_bin - lost, 2), min_data_in_bin)
+        else:
+            bounds = number_bounds(table, max_bin, min_data_in_bin)
         if absent is not None:
             usual = absent[0]
         else:

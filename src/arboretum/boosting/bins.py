@@ -103,7 +103,7 @@ class Bins:
     @property
     def missing(self) -> int:
         """The code of missing values."""
-        return int(np.iinfo(self.codes.dtype).max)
+        return (1 << 8 * self.codes.dtype.itemsize) - 1
 
     def bounds_of(self, f: int) -> np.ndarray:
         """Return the upper bounds of a feature's bins."""
@@ -197,6 +197,9 @@ class Bins:
 
     def _values(self, values: np.ndarray, f: int) -> np.ndarray:
         """Return the bins of some values of one feature, as if it had a column of its own."""
+        if not self.is_category[f] and len(values) and values.min() == values.max():  # no NaN
+            one = np.searchsorted(self.bounds_of(f), values[0])
+            return np.full(len(values), one, self.codes.dtype)
         out = np.empty((1, len(values)), self.codes.dtype)
         block = np.ascontiguousarray(values, np.float64)[:, np.newaxis]
         self._code(block, f, self._first_line, out, 0, self._unread)

@@ -8,6 +8,9 @@ and the others share the remaining bins by quantiles:
 
 Without the first step zero would use up two of the four. A cut lies halfway between two neighbouring
 distinct values, so only the order of the values decides which of them share a bin.
+
+LightGBM's way (`bounds_around_zero`) is another: numbers below zero, zero, and numbers above are binned
+apart, each by filling bins one after the other. A sign then never shares a bin with the other.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ import numpy as np
 
 __all__ = [
     "ValueCounts",
+    "bounds_around_zero",
     "count_values",
     "cut_places",
     "cuts_between",
@@ -26,6 +30,7 @@ __all__ = [
     "whole_weights",
 ]
 
+_ZERO = 1e-35  # numbers no larger are zero
 TIE = 1e-9  # shares closer than this differ by rounding only
 
 
@@ -212,3 +217,34 @@ def number_bounds(table: ValueCounts, max_bin: int, least: int = 1) -> np.ndarra
         places = _enough_rows(places, table.counts, least)
     cuts = cuts_between(table.values[places], table.values[places + 1])
     return np.append(cuts, np.inf)
+
+
+def bounds_around_zero(table: ValueCounts, max_bin: int, least: int = 1) -> np.ndarray:
+    """Return the upper bounds of the bins of a column, the last +inf, zero in a bin of its own.
+
+    Bins below and above zero are as many as their share of the rows.
+
+    >>> bounds_around_zero(count_values(np.array([-2.0, -1.0, 0.0, 3.0, 4.0])), 255)
+    array([-1.5e+00, -1.0e-35,  1.0e-35,  3.5e+00,      inf])
+    """
+    values, counts = table.values, table.counts
+    low, high = np.searchsorted(values, -_ZERO, "right"), np.searchsorted(values, _ZERO, "right")
+    below, above = float(counts[:low].sum()), float(counts[high:].sum())
+    bounds = np.empty(0)
+    if below and max_bin > 1:
+        bins = max(1, int(below / (below + above) * (max_bin - 1)))
+        bounds = np.append(_filled_bins(values[:low], counts[:low], bins, least), -_ZERO)
+    room = max_bin - 1 - len(bounds)
+    if above and room > 0:
+        bounds = np.append(bounds, _ZERO)
+        bounds = np.append(bounds, _filled_bins(values[high:], counts[high:], room, least))
+    return np.append(bounds, np.inf)
+
+
+def _filled_bins(values: np.ndarray, counts: np.ndarray, bins: int, least: int) -> np.ndarray:
+    """Return cuts that fill bins one after the other."""
+    from arboretum.engine.boost_bins import greedy_places
+
+    places = np.empty(len(values), np.int64)
+    places = places[: greedy_places(counts, bins, float(least), places)]
+    return cuts_between(values[places], values[places + 1])

@@ -310,6 +310,7 @@ class LGBMModel(NativeNames, BoostedModel):
             n_jobs=self._threads(),
             bundle=bool(self.enable_bundle),
             rare=_RARE,
+            zero_apart=True,
         )
         names = self.feature_name_
         self.bundles_ = [[names[f] for f in sorted(group)] for group in found.bundles()]

@@ -29,6 +29,7 @@ __all__ = [
     "count_clashes",
     "count_sorted",
     "encode_block",
+    "greedy_places",
     "hash_keys",
     "leading_counts",
     "mark_rows",
@@ -74,6 +75,50 @@ def count_sorted(x, values, counts):
             start = i + 1
             at += 1
     return at
+
+
+@kernel
+def greedy_places(counts, max_bin, least, places):
+    """Write after which of the ordered values to cut; return how many cuts there are.
+
+    Bins are filled from below until they hold their share of the rows that are left. A value that holds a
+    share by itself gets a bin of its own, and the bin before it may be half full.
+    """
+    n, rows, cuts, room = len(counts), 0.0, 0, max_bin
+    total = 0.0
+    for i in range(n):
+        total += counts[i]
+    few = n <= max_bin
+    if not few:
+        room = max(min(max_bin, np.int64(total / least)), 1)
+    share, left, bins = total / room, total, room
+    alone = share
+    for i in range(n):
+        if not few and counts[i] >= alone:
+            left -= counts[i]
+            bins -= 1
+    share = left / bins if bins > 0 else np.inf
+    for i in range(n - 1):
+        rows += counts[i]
+        if few:
+            full = rows >= least
+        else:
+            heavy, next_heavy = counts[i] >= alone, counts[i + 1] >= alone
+            left -= 0.0 if heavy else counts[i]
+            full = heavy or rows >= share or (next_heavy and rows >= max(1.0, 0.5 * share))
+        if not full:
+            continue
+        places[cuts] = i
+        cuts += 1
+        rows = 0.0
+        if few:
+            continue
+        if cuts >= room - 1:
+            break
+        if not heavy:
+            bins -= 1
+            share = left / bins if bins > 0 else np.inf
+    return cuts
 
 
 # ---------------------------------------------------------------------- bins

@@ -155,37 +155,6 @@ def _load(hist, f, features, node, work):
     return n
 
 
-@leaf_kernel
-def _score_cuts(n, node, own, sign, rules, work):
-    """Write the gain of every beginning of the bins from the sums on its left."""
-    left_g, left_h, gain = work.left_g, work.left_h, work.gain
-    g_unit, h_unit = node.g_unit, node.h_unit
-    whole_g, whole_h = np.float64(node.g) * g_unit, np.float64(node.h) * h_unit
-    share = node.rows / whole_h if whole_h > 0.0 else 0.0
-    least, rows, l2 = rules.min_weight, rules.min_rows, rules.l2
-    if _is_plain(node, rules, sign):
-        rows -= 0.5  # as many when rounded
-        for b in range(n):
-            a, c = np.float64(left_g[b]) * g_unit, np.float64(left_h[b]) * h_unit
-            d, e = whole_g - a, whole_h - c
-            found = a * a / (c + l2) + d * d / (e + l2) - own
-            allowed = (c >= least) & (e >= least) & (c * share >= rows) & (e * share >= rows)
-            gain[b] = found if allowed else -np.inf
-        return
-    for b in range(n):
-        a, c = np.float64(left_g[b]) * g_unit, np.float64(left_h[b]) * h_unit
-        d, e = whole_g - a, whole_h - c
-        n_left, n_right = np.floor(c * share + 0.5), np.floor(e * share + 0.5)
-        gain[b] = -np.inf
-        if c < least or e < least or n_left < rows or n_right < rows:
-            continue
-        p = answer(a, c, n_left, node.answer, node.lower, node.upper, l2, rules)
-        q = answer(d, e, n_right, node.answer, node.lower, node.upper, l2, rules)
-        if (q - p) * sign < 0.0:
-            continue
-        gain[b] = score(a, c, p, l2, rules) + score(d, e, q, l2, rules) - own
-
-
 @inline
 def _worth(gain, own, rules):
     """Tell whether a gain is more than rounding, and enough."""
@@ -200,6 +169,57 @@ def _keep(gain, f, b, missing_left, kind, left_g, left_h, work):
     found = work.found
     found[FEATURE], found[BIN], found[MISSING_LEFT], found[KIND] = f, b, missing_left, kind
     found[LEFT_G], found[LEFT_H] = left_g, left_h
+
+
+@inline
+def _plain_gain(a, c, whole_g, whole_h, own, l2, least, share, rows):
+    """Return what a cut gains that has G = a and H = c on its left, where scores are G² / (H + λ)."""
+    d, e = whole_g - a, whole_h - c
+    found = a * a / (c + l2) + d * d / (e + l2) - own
+    allowed = (c >= least) & (e >= least) & (c * share >= rows) & (e * share >= rows)
+    return found if allowed else -np.inf
+
+
+@leaf_kernel
+def _scan_two(f, node, own, rules, work):
+    """`_scan_number` for a feature of two bins without missing values: one-hot columns are many."""
+    whole_g, whole_h = np.float64(node.g) * node.g_unit, np.float64(node.h) * node.h_unit
+    share = node.rows / whole_h if whole_h > 0.0 else 0.0
+    sum_g, sum_h = work.g[0], work.h[0]
+    a, c = np.float64(sum_g) * node.g_unit, np.float64(sum_h) * node.h_unit
+    gain = _plain_gain(
+        a, c, whole_g, whole_h, own, rules.l2, rules.min_weight, share, rules.min_rows - 0.5
+    )
+    if gain > work.best[GAIN] and _worth(gain, own, rules):
+        _keep(gain, f, 0, np.int64(2 * sum_h >= node.h), NUMBER, sum_g, sum_h, work)
+
+
+@leaf_kernel
+def _score_cuts(n, node, own, sign, rules, work):
+    """Write the gain of every beginning of the bins from the sums on its left."""
+    left_g, left_h, gain = work.left_g, work.left_h, work.gain
+    g_unit, h_unit = node.g_unit, node.h_unit
+    whole_g, whole_h = np.float64(node.g) * g_unit, np.float64(node.h) * h_unit
+    share = node.rows / whole_h if whole_h > 0.0 else 0.0
+    least, rows, l2 = rules.min_weight, rules.min_rows, rules.l2
+    if _is_plain(node, rules, sign):
+        rows -= 0.5  # as many when rounded
+        for b in range(n):
+            a, c = np.float64(left_g[b]) * g_unit, np.float64(left_h[b]) * h_unit
+            gain[b] = _plain_gain(a, c, whole_g, whole_h, own, l2, least, share, rows)
+        return
+    for b in range(n):
+        a, c = np.float64(left_g[b]) * g_unit, np.float64(left_h[b]) * h_unit
+        d, e = whole_g - a, whole_h - c
+        n_left, n_right = np.floor(c * share + 0.5), np.floor(e * share + 0.5)
+        gain[b] = -np.inf
+        if c < least or e < least or n_left < rows or n_right < rows:
+            continue
+        p = answer(a, c, n_left, node.answer, node.lower, node.upper, l2, rules)
+        q = answer(d, e, n_right, node.answer, node.lower, node.upper, l2, rules)
+        if (q - p) * sign < 0.0:
+            continue
+        gain[b] = score(a, c, p, l2, rules) + score(d, e, q, l2, rules) - own
 
 
 @leaf_kernel
@@ -346,4 +366,7 @@ def best_of(hist, columns, first, last, features, node, rules, work):
             _scan_categories(f, n, node, now, rules, work)
         else:
             sign = np.float64(features.monotone[f]) if len(features.monotone) else 0.0
+            if n == 2 and work.h[2] == 0 and work.g[2] == 0 and _is_plain(node, rules, sign):
+                _scan_two(f, node, itself, rules, work)
+                continue
             _scan_number(f, n, node, itself, sign, rules, work)
