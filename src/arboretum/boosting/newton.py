@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["Grower", "Grown"]
 
 _MANY = 1 << 15  # rows from which on several threads go over them
-_FEW_CODES = 1 << 17  # of a table that one thread is done with before another wakes up
+_FEW_CODES = 1 << 19  # of a table that one thread is done with before another wakes up
 _NO_ROWS, _NO_FACTORS = np.empty(0, np.uint32), np.empty(0, np.float32)
 _POOL = 1 << 29  # bytes for histograms of leaves that wait
 
@@ -192,7 +192,8 @@ class Grower:
         if old is not None and len(old.ints) > 2 * leaves:
             return old._replace(columns=columns)
         n_features, n_columns = len(self.features.storage), len(self.store.codes)
-        table = n_columns * self.n_bins * 2  # whole numbers
+        sums = 1 if len(self.store.words) and self.lists.shape[1] <= boost_hist.FULL else 2
+        table = n_columns * self.n_bins * sums  # whole numbers
         slots = min(leaves + 2, max(_POOL // (8 * table), 8))
         blocks = 1 if self.threads == 1 else min(2 * self.threads, 1 + (n_rows >> 14))
         self.scales = Scales(np.empty((blocks, 2)), np.empty(2), np.empty(2), np.empty(2))
@@ -204,8 +205,8 @@ class Grower:
             counters=np.zeros(places.N_COUNTERS, np.int64),
             open=np.empty(leaves + 1, np.int64),
             free=np.empty(slots + n_features, np.int64),
-            hists=np.empty((slots, n_columns, 2, self.n_bins), np.int64),
-            extra=np.empty((blocks - 1, n_columns, 2, self.n_bins), np.int64),
+            hists=np.empty((slots, n_columns, sums, self.n_bins), np.int64),
+            extra=np.empty((blocks - 1, n_columns, sums, self.n_bins), np.int64),
             lists=self.lists,
             bounds=np.empty((2 * leaves + 1, blocks, 2), np.int64),
             sums=np.empty((2 * leaves + 1, 2), np.int64),

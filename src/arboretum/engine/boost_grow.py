@@ -27,6 +27,7 @@ import numpy as np
 from arboretum.engine import team as teams
 from arboretum.engine.boost_hist import (
     FULL,
+    LOW32,
     add,
     add_segment,
     count_wide,
@@ -317,9 +318,11 @@ def _know_root(field):
     growth, rules = field.growth, field.rules
     slot, rows = growth.ints[0, SLOT], np.float64(growth.ints[0, ROWS])
     g, h = np.int64(0), np.int64(0)
+    packed = growth.hists.shape[2] == 1
     for b in range(growth.hists.shape[3]):
-        g += growth.hists[slot, 0, 0, b]
-        h += growth.hists[slot, 0, 1, b]
+        q = growth.hists[slot, 0, 0, b]
+        g += q >> 32 if packed else q
+        h += q & LOW32 if packed else growth.hists[slot, 0, 1, b]
     growth.ints[0, SUM_G], growth.ints[0, SUM_H] = g, h
     a, c = np.float64(g) * field.scales.units[0], np.float64(h) * field.scales.units[1]
     growth.floats[0, ANSWER] = answer(a, c, rows, np.nan, -np.inf, np.inf, rules.l2, rules)

@@ -7,8 +7,9 @@ Up to eight columns of codes are one word (uint64) per row, up to two words make
 
 The small tables of a tile stay in the nearest cache, and an entry is looked at once per tile. 28 columns
 are two tiles of two words of seven: an empty place would be counted, too. Before h could run into g, after
-65,536 rows, the small tables are added to the wide sums, (columns, 2, bins) int64. Tiles are shared out
-to threads. The larger of two siblings is what the parent has more than the smaller.
+65,536 rows, the small tables are added to the wide sums, (columns, 2, bins) int64; tables of no more rows
+need none, and keep half as much. Tiles are shared out to threads. The larger of two siblings is what the
+parent has more than the smaller.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ FULL = 65536  # rows until the small tables must be emptied
 _AHEAD = np.uint64(24)  # entries
 _ROW = np.uint64(32)
 _BYTE = np.uint64(255)
-_LOW16, _LOW32 = np.int64(0xFFFF), np.int64(0xFFFFFFFF)
+_LOW16, LOW32 = np.int64(0xFFFF), np.int64(0xFFFFFFFF)
 _S1, _S2, _S3, _S4 = np.uint64(8), np.uint64(16), np.uint64(24), np.uint64(32)
 _S5, _S6, _S7 = np.uint64(40), np.uint64(48), np.uint64(56)
 _B1, _B2, _B3, _B4 = np.uint64(256), np.uint64(512), np.uint64(768), np.uint64(1024)
@@ -264,16 +265,25 @@ def add_segment(words, width, entries, start, end, small):
 
 @leaf_kernel
 def empty_tile(small, hist, first, last, fresh):
-    """Empty the small tables into the wide sums of the columns first:last, which they begin if ``fresh``."""
+    """Empty the small tables into the sums of the columns first:last, which they begin if ``fresh``.
+
+    Sums of up to 65,536 rows stay packed, (columns, 1, bins).
+    """
+    packed = hist.shape[1] == 1
     for f in range(first, last):
-        table, g, h = small[(f - first) * BINS : (f - first + 1) * BINS], hist[f, 0], hist[f, 1]
-        if fresh:
+        table, g = small[(f - first) * BINS : (f - first + 1) * BINS], hist[f, 0]
+        if packed:
             for b in range(BINS):
-                g[b], h[b] = table[b] >> 32, table[b] & _LOW32
+                g[b] = table[b]
+        elif fresh:
+            h = hist[f, 1]
+            for b in range(BINS):
+                g[b], h[b] = table[b] >> 32, table[b] & LOW32
         else:
+            h = hist[f, 1]
             for b in range(BINS):
                 g[b] += table[b] >> 32
-                h[b] += table[b] & _LOW32
+                h[b] += table[b] & LOW32
         for b in range(BINS):
             table[b] = 0
     for place in range(last - first, TILE):  # empty ones have counted rows in their first bin

@@ -74,7 +74,7 @@ class Growth(NamedTuple):
     counters: np.ndarray  # int64
     open: np.ndarray  # int64, the leaves that wait
     free: np.ndarray  # int64, slots of histograms not in use; behind them room for draws
-    hists: np.ndarray  # (slots, columns, 2, bins) int64
+    hists: np.ndarray  # (slots, columns, 2, bins) int64, or with 1 for 2: packed (boost_hist.py)
     extra: np.ndarray  # (pieces - 1, columns, 2, bins) int64, for many threads on few columns
     lists: np.ndarray  # (2, n) uint64, entries of nodes at even and at odd depths
     bounds: np.ndarray  # (nodes, blocks, 2) int64, where a node's entries stand in every block
