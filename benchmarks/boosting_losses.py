@@ -4,7 +4,8 @@
 
 One table is luck: a tree that takes another of two equally good splits may be a hundredth better or worse.
 So every kind of table is drawn several times, made-up ones anew and real ones with other rows held out, and
-the relative difference to the peer of the same shape is averaged. Below nought is better than the peer.
+the relative difference to the peer of the same shape is averaged. Below nought is better than the peer. Small
+tables scatter most, so the mean over all tables weighs each by its certainty (one over the squared error).
 """
 
 from __future__ import annotations
@@ -58,7 +59,10 @@ def _with_holes(n: int, seed: int) -> data.Split:
 
 
 def _tables(n: int) -> dict[str, tuple[Callable[[int], data.Split], bool]]:
-    """Return every kind of table by name: how to draw it, and whether it is regression."""
+    """Return every kind of table by name: how to draw it, and whether it is regression.
+
+    The last four are real, and small.
+    """
     return {
         "two classes": (lambda seed: data.classification(n, seed=seed), False),
         "ten classes": (lambda seed: boosting.ten_classes(n // 4, seed=seed), False),
@@ -100,27 +104,41 @@ def _pairs(jobs: int, regression: bool) -> Iterator[tuple[str, Any, Any]]:
 
 def print_losses(console: Console, *, quick: bool, jobs: int) -> None:
     """Measure and print the losses."""
-    seeds = range(2 if quick else 6)
-    table = Table(title=f"held-out loss beside the peer's, {_TREES} trees, {len(seeds)} draws each")
-    for name in ("table", "peer", "arboretum", "peer's", "difference", "standard error"):
+    few, many = (2, 3) if quick else (6, 24)
+    tables = _tables(2_000 if quick else 40_000)
+    table = Table(title=f"held-out loss beside the peer's, {_TREES} trees")
+    for name in ("table", "draws", "peer", "arboretum", "peer's", "difference", "standard error"):
         table.add_column(name, justify="left" if name in ("table", "peer") else "right")
-    means: dict[str, list[float]] = {}
-    for name, (draw, regression) in _tables(2_000 if quick else 40_000).items():
-        found: dict[str, list[tuple[float, float]]] = {}
-        for seed in seeds:
-            split = draw(seed)
-            for peer, ours, theirs in _pairs(jobs, regression):
-                losses = [boosting.loss(m.fit(split.X, split.y), split) for m in (ours, theirs)]
-                found.setdefault(peer, []).append((losses[0], losses[1]))
-        for peer, pairs in found.items():
-            both = np.array(pairs)
+    found: dict[str, list[tuple[float, float]]] = {}
+    for name, (draw, regression) in tables.items():
+        draws = many if name in list(tables)[-4:] else few
+        for peer, both in _losses(draw, regression, range(draws), jobs).items():
             apart = both[:, 0] / both[:, 1] - 1.0
-            means.setdefault(peer, []).append(float(apart.mean()))
+            error = float(apart.std(ddof=1) / np.sqrt(draws))
+            found.setdefault(peer, []).append((float(apart.mean()), error))
             table.add_row(
-                name, peer, f"{both[:, 0].mean():.4f}", f"{both[:, 1].mean():.4f}",
-                f"{apart.mean():+.2%}", f"{apart.std(ddof=1) / np.sqrt(len(apart)):.2%}",
+                name, str(draws), peer, f"{both[:, 0].mean():.4f}", f"{both[:, 1].mean():.4f}",
+                f"{apart.mean():+.2%}", f"{error:.2%}",
             )  # fmt: skip
         console.print(f"measured {name}", style="dim")
     console.print(table)
-    for peer, some in means.items():
-        console.print(f"mean over all tables, beside {peer}: {np.mean(some):+.2%}")
+    for peer, some in found.items():
+        mean, error = np.array(some).T
+        certainty = 1.0 / np.maximum(error, 1e-4) ** 2
+        console.print(
+            f"over all tables, beside {peer}: {np.average(mean, weights=certainty):+.2%} "
+            f"± {1.0 / np.sqrt(certainty.sum()):.2%} (plain mean {mean.mean():+.2%})"
+        )
+
+
+def _losses(
+    draw: Callable[[int], data.Split], regression: bool, seeds: range, jobs: int
+) -> dict[str, np.ndarray]:
+    """Return our losses and the peer's, (draws, 2), by peer."""
+    found: dict[str, list[list[float]]] = {}
+    for seed in seeds:
+        split = draw(seed)
+        for peer, ours, theirs in _pairs(jobs, regression):
+            both = [boosting.loss(model.fit(split.X, split.y), split) for model in (ours, theirs)]
+            found.setdefault(peer, []).append(both)
+    return {peer: np.array(losses) for peer, losses in found.items()}

@@ -72,7 +72,6 @@ def _time_steps(booster: Any, clock: _Clock) -> None:
     """Time what Python calls, and count the work of every tree."""
     grower, n = booster.grower, len(booster.margin)
     clock.wrap(booster, "_derivatives", "derivatives", n)
-    clock.wrap(grower, "_largest", "largest g and h", n)
     clock.wrap(grower, "_grow", "tree", 1)
     clock.wrap(grower, "add_to", "margins", n)
     clock.wrap(booster, "_decode", "tree as kept", 1)
@@ -85,6 +84,7 @@ def _time_steps(booster: Any, clock: _Clock) -> None:
         smaller = np.minimum(tree.count[children], tree.count[children + 1]).sum()
         columns = len(grower.store.codes)
         clock.units["histograms"] += int(tree.count[0] + smaller) * columns
+        clock.units["largest g and h"] += n
         clock.units["entries"] += n
         clock.units["leaf sums"] += n
         clock.units["partition"] += int(tree.count[inner].sum())
@@ -100,6 +100,7 @@ def _steps(booster: Any, clock: _Clock, ticks_per_second: float) -> None:
 
     ticks = booster.grower._growth.ticks / ticks_per_second
     steps = {
+        "largest g and h": [engine.SCALE],
         "entries": [engine.FILL],
         "histograms": [engine.COUNT, engine.MERGE],
         "partition": [engine.PART],
