@@ -102,3 +102,14 @@ def test_a_pickled_model_makes_its_layout_anew():
     assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(X), expected)
     model.ensemble_._masks()
     assert len(pickle.dumps(model)) == small
+
+
+def test_the_layout_of_some_rounds_is_made_once():
+    X, y = table(600)
+    model = LGBMRegressor(n_estimators=20).fit(X, y)
+    first = model.predict(X, num_iteration=10)
+    part = model.ensemble_.rounds(0, 10)
+    assert part is model.ensemble_.rounds(0, 10)
+    assert "_laid_out" in part.__dict__
+    assert np.array_equal(first, model.predict(X, num_iteration=10))
+    assert not np.array_equal(first, model.predict(X, num_iteration=11))

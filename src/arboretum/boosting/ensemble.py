@@ -76,10 +76,17 @@ class Ensemble:
         return tree % self.per_round // self.n_parallel
 
     def rounds(self, start: int, end: int | None) -> Ensemble:
-        """Return the model of rounds ``start`` to ``end`` (not included; None: the last)."""
+        """Return the model of rounds ``start`` to ``end`` (not included; None: the last).
+
+        The last one asked for is kept, with its layout: a stopped model is asked for the same again.
+        """
         stop = self.n_rounds if end is None else min(end, self.n_rounds)
         lo, hi = start * self.per_round, stop * self.per_round
-        return replace(self, trees=self.trees[lo:hi], weights=self.weights[lo:hi])
+        kept = self.__dict__.get("_last_rounds")
+        if kept is None or kept[0] != (lo, hi):
+            some = replace(self, trees=self.trees[lo:hi], weights=self.weights[lo:hi])
+            kept = self.__dict__["_last_rounds"] = ((lo, hi), some)
+        return kept[1]
 
     def margin(self, matrix: Matrix, base: np.ndarray | None = None, n_jobs: int = 1) -> np.ndarray:
         """Return the margins, (rows, n_outputs); ``base`` replaces the model's own start."""
