@@ -47,7 +47,7 @@ _ORDER = [
     "tree",
     "c45 forest",
     "boosting",
-    "stacking",
+    "combining",
     "explain io",
     "cli",
 ]

@@ -32,7 +32,7 @@ from arboretum import (
     load,
 )
 
-sys.path.insert(0, str(Path(__file__).parent / "boosting"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "boosting"))
 from ada_cases import mixed, numbers, saved
 
 CLASSIFIERS = [

@@ -1,0 +1,1 @@
+"""Several different models that answer together: stacking and voting."""
