@@ -9,15 +9,19 @@ Categories have no order; a search gives them one and cuts it, or tries all subs
                               (Coppersmith, Hong and Hosking 1999): very good, not always best
 """
 
+import math
+
 import numpy as np
 
 from arboretum.engine.found import REFUSED
 from arboretum.engine.histogram import count_codes, known_part, sort_seen, walk_codes
 from arboretum.engine.jit import kernel, subkernel
 
-__all__ = ["EXHAUSTIVE", "choose_categories", "rank_categories", "scan_categories"]
+__all__ = ["CHANCE", "EXHAUSTIVE", "choose_categories", "rank_categories", "scan_categories"]
 
 EXHAUSTIVE = 10  # with so many categories in a node every subset is tried
+# share of a row's impurity that a category which means nothing gains by its place in the order
+CHANCE = 2.0 / math.pi
 
 
 @subkernel
@@ -72,11 +76,12 @@ def _order(counter, n, total, weight, one_axis, subsets):
 
 
 @kernel
-def scan_categories(codes, rows, row, nodes, columns, rules, table, counter, found):
+def scan_categories(codes, rows, row, nodes, columns, rules, table, counter, chance, found):
     """Find the best division of every node on its own category column; see `scan_counts`.
 
     ``found.cut``: how many categories go left, in their order, or a bit mask of them where every
-    subset was tried.
+    subset was tried. ``found.charge``: what of the score is held to be chance, ``chance[k]`` for every
+    category beyond two.
     """
     min_leaf, skip_missing, criterion, outputs, labels = rules
     single = _one_axis(nodes.total.shape[1], outputs, labels)
@@ -98,6 +103,7 @@ def scan_categories(codes, rows, row, nodes, columns, rules, table, counter, fou
         if best > 0.0:
             best *= known
         found.score[k], found.cut[k], found.missing_left[k] = best, place, side
+        found.charge[k] = chance[k] * max(n - 2, 0)
 
 
 @kernel

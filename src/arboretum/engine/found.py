@@ -1,6 +1,7 @@
 """What a search returns: the best division of each node, and how two are compared.
 
-The better of two has the higher score; between equal scores the lower feature wins, then the lower cut.
+The better of two has the higher score, less what is charged for categories (categories.py); between equal
+ones the lower feature wins, then the lower cut.
 That order depends on nothing but the data, so neither threads nor the order of work can change a tree.
 """
 
@@ -25,6 +26,7 @@ class Found(NamedTuple):
     cut: np.ndarray  # (k,) int64
     missing_left: np.ndarray  # (k,) uint8
     constant: np.ndarray  # (k,) bool: the column holds one value only
+    charge: np.ndarray  # (k,) float64: what of the score is held to be chance
 
 
 class Best(NamedTuple):
@@ -35,18 +37,21 @@ class Best(NamedTuple):
     missing_left: np.ndarray  # (k,) uint8
     feature: np.ndarray  # (k,) int64
     source: np.ndarray  # (k,) uint8: FROM_LIST, FROM_CODES, or 0 for none
+    charge: np.ndarray  # (k,) float64
 
 
 def room(k: int) -> Found:
     """Return an unfilled `Found` for k nodes."""
-    return Found(np.empty(k), np.empty(k, np.int64), np.empty(k, np.uint8), np.zeros(k, np.bool_))
+    return Found(
+        np.empty(k), np.empty(k, np.int64), np.empty(k, np.uint8), np.zeros(k, np.bool_), np.zeros(k)
+    )
 
 
 def no_best(k: int) -> Best:
     """Return a `Best` for k nodes with nothing in it."""
     return Best(
         np.full(k, REFUSED), np.zeros(k, np.int64), np.zeros(k, np.uint8), np.full(k, -1, np.int64),
-        np.zeros(k, np.uint8),
+        np.zeros(k, np.uint8), np.zeros(k),
     )  # fmt: skip
 
 
@@ -65,15 +70,19 @@ def keep_better(found, feature, source, best):
 
 @kernel
 def keep_better_at(found, where, features, source, best):
-    """The same for the nodes ``where`` of a batch, each searched on a feature of its own."""
+    """The same for the nodes ``where`` of a batch, each searched on a feature of its own, charged."""
     for i in range(len(where)):
-        k, score = where[i], found.score[i]
-        if score < 0.0 or score < best.score[k]:
+        k = where[i]
+        if found.score[i] < 0.0:
             continue
-        if score > best.score[k] or features[i] < best.feature[k]:
-            best.score[k], best.cut[k] = score, found.cut[i]
-            best.missing_left[k], best.feature[k] = found.missing_left[i], features[i]
-            best.source[k] = source
+        worth, worth_so_far = found.score[i] - found.charge[i], best.score[k] - best.charge[k]
+        if best.feature[k] >= 0 and (
+            worth < worth_so_far or (worth == worth_so_far and features[i] > best.feature[k])
+        ):
+            continue
+        best.score[k], best.charge[k], best.cut[k] = found.score[i], found.charge[i], found.cut[i]
+        best.missing_left[k], best.feature[k] = found.missing_left[i], features[i]
+        best.source[k] = source
 
 
 def merge(results: list[Best]) -> Best:
@@ -81,9 +90,9 @@ def merge(results: list[Best]) -> Best:
     best = results[0]
     # (threads finish in any order; the comparison does not care)
     for other in results[1:]:
-        better = (other.score > best.score) | (
-            (other.score == best.score) & (other.score >= 0) & (other.feature < best.feature)
-        )
-        for mine, theirs in zip(best, other):
-            mine[better] = theirs[better]
+        mine, theirs = best.score - best.charge, other.score - other.charge
+        better = (theirs > mine) | ((theirs == mine) & (other.feature < best.feature))
+        better = (other.feature >= 0) & (better | (best.feature < 0))
+        for ours, others in zip(best, other):
+            ours[better] = others[better]
     return best

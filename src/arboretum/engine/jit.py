@@ -62,7 +62,7 @@ def _user_cache() -> Path:
 def _kernel_set() -> str:
     """Name the kernels of this version, these sources and this way of compiling."""
     digest = hashlib.sha256()
-    for source in sorted(Path(__file__).parent.glob("*.py")):
+    for source in sorted(Path(__file__).parent.rglob("*.py")):
         digest.update(source.read_bytes())
     name = f"kernels-{arboretum.__version__}-{digest.hexdigest()[:8]}"
     # Numba does not tell checked code from unchecked code when it reads its cache

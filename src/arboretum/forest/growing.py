@@ -19,7 +19,7 @@ from arboretum.forest.sampling import growing_key
 from arboretum.tree.criterion import Target
 from arboretum.tree.growing import Growth, grow
 from arboretum.tree.pruning import prune
-from arboretum.tree.seedlings import can_grow, grow_seedling, seed_table
+from arboretum.tree.random_tree import can_grow, grow_random_tree, tree_table
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
@@ -102,9 +102,13 @@ def grow_trees(
     """
     single = replace(plan.how, n_jobs=1)
     table = None
-    if can_grow(plan.how, plan.schema, plan.target):
-        table = seed_table(
-            plan.matrix, plan.schema, random_splits=plan.how.random_splits, n_jobs=n_jobs
+    if can_grow(plan.how):
+        table = tree_table(
+            plan.matrix,
+            plan.schema,
+            random_splits=plan.how.random_splits,
+            monotone=plan.how.monotone,
+            n_jobs=n_jobs,
         )
     store = None if table is not None else _shared_columns(plan, n_jobs)
     trees: dict[int, Tree] = {}
@@ -114,7 +118,7 @@ def grow_trees(
         how = replace(single, seed=growing_key(plan.bags.seed, t))
         weight = plan.weight(t)
         if table is not None:
-            tree = grow_seedling(table, plan.target, how, weight=weight)
+            tree = grow_random_tree(table, plan.target, how, weight=weight)
         else:
             rows = np.flatnonzero(weight)
             target = Target(plan.target.y[rows], plan.target.classes, weight[rows])

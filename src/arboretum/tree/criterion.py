@@ -102,6 +102,7 @@ class Batch:
     ids: np.ndarray
     nodes: Nodes
     keys: np.ndarray  # (k,) uint64: what random draws of the node are keyed by
+    impurity: np.ndarray  # (k,) float64
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -117,6 +118,7 @@ class Batch:
             ids=self.ids[where],
             nodes=Nodes(*(array[where] for array in self.nodes)),
             keys=self.keys[where],
+            impurity=self.impurity[where],
         )
 
     def block(self, lo: int, hi: int) -> Batch:
@@ -126,6 +128,7 @@ class Batch:
             ids=self.ids[lo:hi],
             nodes=Nodes(*(array[lo:hi] for array in self.nodes)),
             keys=self.keys[lo:hi],
+            impurity=self.impurity[lo:hi],
         )
 
 
@@ -183,9 +186,17 @@ class Statistic(ABC):
         """
         return False
 
-    @abstractmethod
     def decrease(self, nodes: Nodes, score: np.ndarray) -> np.ndarray:
         """Turn scores in grid units into impurity decreases."""
+        return score * self._unit(nodes)
+
+    def to_score(self, nodes: Nodes, decrease: np.ndarray) -> np.ndarray:
+        """Turn impurity decreases into scores in grid units."""
+        return decrease / self._unit(nodes)
+
+    @abstractmethod
+    def _unit(self, nodes: Nodes) -> np.ndarray | float:
+        """What a score of 1 is as an impurity decrease: a power of two."""
 
     @property
     def code_rules(self) -> tuple:
@@ -298,15 +309,15 @@ class Moment(Statistic):
         )  # fmt: skip
         return True
 
-    def decrease(self, nodes: Nodes, score: np.ndarray) -> np.ndarray:
+    def _unit(self, nodes: Nodes) -> np.ndarray | float:
         shift = nodes.weight_shift - nodes.sum_shift
         if self.criterion == stat.POISSON:
-            return np.ldexp(score, shift)
+            return np.ldexp(1.0, shift)
         if self.criterion == stat.ENTROPY:
-            return score
+            return 1.0
         if self.is_class:  # the two classes' squares are equal
-            return 2.0 * score
-        return np.ldexp(score, 2 * shift)
+            return 2.0
+        return np.ldexp(1.0, 2 * shift)
 
 
 class Channels(Statistic):
@@ -375,11 +386,11 @@ class Channels(Statistic):
         )  # fmt: skip
         return True
 
-    def decrease(self, nodes: Nodes, score: np.ndarray) -> np.ndarray:
+    def _unit(self, nodes: Nodes) -> np.ndarray | float:
         if self.is_class:
-            return score
+            return 1.0
         shift = nodes.weight_shift - nodes.sum_shift
-        return np.ldexp(score, shift if self.criterion == stat.POISSON else 2 * shift)
+        return np.ldexp(1.0, shift if self.criterion == stat.POISSON else 2 * shift)
 
 
 class Classes(Channels):
@@ -469,8 +480,8 @@ class Absolute(Statistic):
     ) -> None:
         raise AssertionError("medians cannot be counted per code: codes are sorted into lists")
 
-    def decrease(self, nodes: Nodes, score: np.ndarray) -> np.ndarray:
-        return score
+    def _unit(self, nodes: Nodes) -> np.ndarray | float:
+        return 1.0
 
     def follow(self, partition: tuple) -> None:
         start, middle, end, new_position, spare = partition

@@ -148,6 +148,12 @@ class TreeEstimator(TreeModel):
     def _grow(self, matrix: Matrix, target: Target, w: np.ndarray | None) -> Tree:
         """Grow a full tree; rows of weight 0 take no part."""
         from arboretum.tree.growing import grow
+        from arboretum.tree.random_tree import (
+            can_grow,
+            grow_random_tree,
+            looks_at_little,
+            tree_table,
+        )
 
         n_rows, rows, here = matrix.n_rows, None, target
         if w is not None and not w.all():
@@ -155,14 +161,15 @@ class TreeEstimator(TreeModel):
             here = target.take(rows)
         how = limits.growth(self, self.schema_, here, n_rows)
         self.max_features_ = how.max_features or self.n_features_in_
-        if how.random_splits or how.max_features is not None:  # looks at little of the table
-            from arboretum.tree.seedlings import can_grow, grow_seedling, seed_table
-
-            if can_grow(how, self.schema_, target):
-                table = seed_table(
-                    matrix, self.schema_, random_splits=how.random_splits, n_jobs=how.n_jobs
-                )
-                return number_levels(grow_seedling(table, target, how, weight=w))
+        if can_grow(how) and looks_at_little(how, matrix):
+            table = tree_table(
+                matrix,
+                self.schema_,
+                random_splits=how.random_splits,
+                monotone=how.monotone,
+                n_jobs=how.n_jobs,
+            )
+            return number_levels(grow_random_tree(table, target, how, weight=w, alone=True))
         return grow(matrix, self.schema_, here, rows, how)
 
     # ------------------------------------------------------------------ pruning

@@ -59,6 +59,7 @@ class Growth:
     monotone: np.ndarray | None = None  # int8 per feature
     surrogates: int = 0
     max_bins: int | None = None
+    category_penalty: float = 1.0  # see engine/categories.py
     seed: int = 0
     n_jobs: int = 1
 
@@ -123,7 +124,13 @@ class _Grower:
         categories = any(c.kind == "categorical" for c in schema.columns)
         self.statistic = make_statistic(target, how.criterion, rules, categories=categories)
         self.searcher = Searcher(
-            store, self.statistic, signs, max_features, how.random_splits, how.n_jobs
+            store,
+            self.statistic,
+            signs,
+            max_features,
+            how.random_splits,
+            how.n_jobs,
+            how.category_penalty,
         )
         self.divider = Divider(matrix, schema, rows, self.searcher, how.surrogates)
         self.store = store
@@ -235,7 +242,7 @@ class _Grower:
             nodes.end[ids].astype(np.int64),
             nodes.bounds[ids],
         )
-        return Batch(ids, laid_out, nodes.key[ids])
+        return Batch(ids, laid_out, nodes.key[ids], nodes.impurity[ids])
 
     def _search(self, ids: np.ndarray) -> tuple[Batch, Divisions]:
         batch = self._lay_out(ids)

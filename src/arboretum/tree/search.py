@@ -18,14 +18,14 @@ from itertools import pairwise
 import numpy as np
 
 from arboretum.engine import parallel
-from arboretum.engine.categories import rank_categories, scan_categories
+from arboretum.engine.categories import CHANCE, rank_categories, scan_categories
 from arboretum.engine.codes import sort_nodes
 from arboretum.engine.columns import FEW, ColumnStore
 from arboretum.engine.drawn import Drawing
 from arboretum.engine.found import FROM_CODES, Best, Found, keep_better_at, merge, no_best, room
 from arboretum.engine.histogram import Columns, make_counter
 from arboretum.engine.moment import XLOGX
-from arboretum.engine.order import MISSING, POSITION
+from arboretum.engine.order import MISSING, NEW, POSITION
 from arboretum.engine.random import draw_features
 from arboretum.engine.random_split import draw_lists
 from arboretum.tree.criterion import Absolute, Batch, Statistic
@@ -50,6 +50,8 @@ class Searcher:
     random : bool
         Draw one cut per column instead of trying them all.
     n_jobs : int
+    category_penalty : float
+        What categories are charged, in shares of what they are held to gain by chance.
     """
 
     store: ColumnStore
@@ -58,6 +60,7 @@ class Searcher:
     max_features: int
     random: bool
     n_jobs: int
+    category_penalty: float
 
     @property
     def draws(self) -> bool:
@@ -196,9 +199,15 @@ class Searcher:
         counter = make_counter(int(columns.n_codes.max()), self.statistic.channels)
         scan_categories(
             self.store.codes, positions, self.statistic.row, batch.nodes, columns,
-            self.statistic.code_rules, XLOGX, counter, found,
+            self.statistic.code_rules, XLOGX, counter, self._chance(batch), found,
         )  # fmt: skip
         return found
+
+    def _chance(self, batch: Batch) -> np.ndarray:
+        """Return what a category more is held to gain by chance at every node, as a score."""
+        rows = batch.nodes.end - batch.nodes.start
+        share = self.category_penalty * CHANCE / rows
+        return self.statistic.to_score(batch.nodes, share * batch.impurity)
 
     def _scan_sorted(self, positions: np.ndarray, batch: Batch, columns: Columns) -> Found:
         """Sort each node's codes into a list of its own and scan it."""
@@ -222,6 +231,12 @@ class Searcher:
         )  # fmt: skip
         self.statistic.scan_list(lists, batch, columns.sign, found)
         # a cut counts rows of the list: say it as the last code on the left, or its place
+        if columns.categorical.any():
+            new = (lists & (NEW | MISSING)) == NEW
+            met = np.array([np.count_nonzero(new[lo:hi]) for lo, hi in zip(nodes.start, nodes.end)])
+            found.charge[:] = np.where(
+                columns.categorical, self._chance(batch) * np.maximum(met - 2, 0), 0.0
+            )
         some = np.flatnonzero(found.score >= 0)
         last = lists[nodes.start[some] + found.cut[some] - 1] & POSITION
         code = self.store.codes[columns.slot[some], positions[last]].astype(np.int64)

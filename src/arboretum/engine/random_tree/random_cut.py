@@ -6,6 +6,10 @@ scores it:
 
     values of the node   .3  .9  .1  .4         ends .1 and .9
     drawn                .52                    left: .3 .1 .4   right: .9
+
+Of a category, kept as its code, a coin says whether it goes left. The rows' coins take the place of
+their values, 0 for left and 1 for right, with a threshold of 0; should all fall alike, the lowest
+category goes left alone.
 """
 
 from __future__ import annotations
@@ -15,9 +19,12 @@ import numpy as np
 from arboretum.engine.channels import channel_score
 from arboretum.engine.jit import inline, kernel, leaf_kernel
 from arboretum.engine.random import mix, pick_column, uniform
-from arboretum.engine.seedling_cuts import allowed, squares
+from arboretum.engine.random_split import coin
+from arboretum.engine.random_tree.best_cut import add_row, is_known_constant
+from arboretum.engine.random_tree.counts import allowed, score, squares
+from arboretum.engine.random_tree.records import CATEGORY, ONE_LABEL, ONE_SUM, RANK
 
-__all__ = ["cut_pair", "gone_of", "ordered_bits", "random_cut"]
+__all__ = ["cut_pair", "gone_of", "ordered_bits", "random_cut", "toss"]
 
 _ONE = np.uint64(1)
 _FEW = 48
@@ -77,7 +84,7 @@ def _ask_few(values, f, rows, start, n, cut, number, weight, total, node_weight,
             p = start + np.uint64(i)
             goes = -np.int64(values[f, rows[p]] <= cut)
             rows_left -= goes
-            left_sum += number[p] & goes
+            left_sum += number[0, p] & goes
         left_weight = rows_left
     else:
         for i in range(n):
@@ -85,7 +92,7 @@ def _ask_few(values, f, rows, start, n, cut, number, weight, total, node_weight,
             goes = -np.int64(values[f, rows[p]] <= cut)
             rows_left -= goes
             left_weight += weight[p] & goes
-            left_sum += number[p] & goes
+            left_sum += number[0, p] & goes
     if not allowed(rows_left, n, left_weight, node_weight, rules):
         return -1.0
     return squares(left_sum, left_weight, total, node_weight)
@@ -129,24 +136,42 @@ def _ask_squares(x, start, n, cut, number, weight, total, node_weight, rules):
         for i in range(n):
             goes = -np.int64(x[i] <= cut)
             rows_left -= goes
-            left_sum += number[start + np.uint64(i)] & goes
+            left_sum += number[0, start + np.uint64(i)] & goes
         left_weight = rows_left
     else:
         for i in range(n):
             goes = -np.int64(x[i] <= cut)
             rows_left -= goes
             left_weight += weight[start + np.uint64(i)] & goes
-            left_sum += number[start + np.uint64(i)] & goes
+            left_sum += number[0, start + np.uint64(i)] & goes
     if not allowed(rows_left, n, left_weight, node_weight, rules):
         return -1.0
     return squares(left_sum, left_weight, total, node_weight)
 
 
 @leaf_kernel
+def _ask_labels(x, start, n, cut, label, weight, total, node_weight, rules, logs, left):
+    """`_ask_squares` for class counts."""
+    left[:] = 0
+    left_weight, rows_left = np.int64(0), np.int64(0)
+    for i in range(n):
+        p = start + np.uint64(i)
+        goes = np.int64(x[i] <= cut)
+        w = weight[p] & -goes
+        rows_left += goes
+        left_weight += w
+        left[label[0, p]] += w
+    if not allowed(rows_left, n, left_weight, node_weight, rules):
+        return -1.0
+    return channel_score(left, total, left_weight, node_weight, rules.criterion, 1, logs)
+
+
+@leaf_kernel
 def _ask_general(
-    x, start, n, cut, several, missing, label, number, weight, total, node_weight, rules, logs, left
-):
-    """Score one threshold, missing values on either side or alone.
+    x, start, n, cut, several, missing, label, number, weight, total, node_weight, rules, logs,
+    left, sign, lower, upper,
+):  # fmt: skip
+    """Score one threshold with everything: missing values, any channels, constraints.
 
     Returns (score, way: missing right, missing left, present against missing).
     """
@@ -163,42 +188,85 @@ def _ask_general(
             if goes:
                 rows_left += 1
                 left_weight += weight[p]
-                if len(label):
-                    left[label[p]] += weight[p]
-                else:
-                    left[0] += number[p]
+                add_row(p, label, number, weight, left)
         if not allowed(rows_left, n, left_weight, node_weight, rules):
             continue
-        if len(label):
-            found = channel_score(left, total, left_weight, node_weight, rules.criterion, 1, logs)
-        else:
-            found = squares(left[0], left_weight, total[0], node_weight)
+        found = score(left, total, left_weight, node_weight, rules, logs, sign, lower, upper)
         if found > best:
             best, best_way = found, way
     return best, best_way
 
 
 @leaf_kernel
-def cut_pair(values, rows, start, number, weight, total, whole, node_key, rules, order, ends, bits):
+def toss(values, f, rows, start, n, key, x):
+    """Toss a coin for every category of a node; write 0 (left), 1 (right) or missing for its rows.
+
+    Returns the smallest and the largest of what was written, as `_ends` does.
+    """
+    gone = gone_of(values)
+    zero, one = x.dtype.type(0), x.dtype.type(1)
+    lowest, highest, some_left, some_right, missing = gone, zero, False, False, False
+    for i in range(n):
+        v = values[f, rows[start + np.uint64(i)]]
+        if v == gone:
+            x[i] = gone
+            missing = True
+            continue
+        goes = coin(key, f, v) == 1
+        some_left |= goes
+        some_right |= not goes
+        x[i] = zero if goes else one
+        lowest, highest = min(lowest, v), max(highest, v)
+    if lowest == gone:
+        return gone, gone
+    if not (some_left and some_right):
+        for i in range(n):
+            v = values[f, rows[start + np.uint64(i)]]
+            if v != gone:
+                x[i] = zero if v == lowest else one
+    last = gone if missing else (one if lowest < highest else zero)
+    return zero, last
+
+
+@leaf_kernel
+def _first_left(a, b, is_category, key, f, gone):
+    """Tell whether the first of two different values goes left."""
+    if is_category and a != gone and b != gone:
+        first, second = coin(key, f, a), coin(key, f, b)
+        if first != second:
+            return first == 1
+    return a < b
+
+
+@leaf_kernel
+def cut_pair(
+    values, kind, constant, rows, start, number, weight, total, whole, node_key, rules, order, ends,
+    bits,
+):
     """Part two rows: any threshold does it, so only the order of the two is looked at."""
     one, two = rows[start], rows[start + _ONE]
-    first_left = squares(number[start], weight[start], total, whole)
-    second_left = squares(number[start + _ONE], weight[start + _ONE], total, whole)
+    first_left = squares(number[0, start], weight[start], total, whole)
+    second_left = squares(number[0, start + _ONE], weight[start + _ONE], total, whole)
     best, feature, varied, gone = -1.0, np.int64(-1), 0, gone_of(values)
-    low = high = gone
+    low, high, begin = gone, gone, np.int64(start)
     for turn in range(len(order)):
         if turn >= rules.max_features and varied:
             break
         f = np.uint64(pick_column(node_key, turn, order))
+        if is_known_constant(constant, f, begin, begin + 2):
+            continue
         a, b = values[f, one], values[f, two]
         if a == b:
             continue
         varied += 1
-        found = first_left if a < b else second_left
+        first = _first_left(a, b, kind[f] == CATEGORY, node_key, f, gone)
+        found = first_left if first else second_left
         if found > best or (found == best and np.int64(f) < feature):
             best, feature, low, high = found, np.int64(f), min(a, b), max(a, b)
     cut, last = np.inf, np.int64(gone) - 1
-    if high != gone:
+    if feature >= 0 and kind[feature] == CATEGORY:
+        cut, last = np.nan, np.int64(high == gone)
+    elif high != gone:
         cut, at = _draw(node_key, feature, low, high, ends, bits)
         last = np.int64(at)
     return best, feature, cut, np.int64(0), last
@@ -206,47 +274,61 @@ def cut_pair(values, rows, start, number, weight, total, whole, node_key, rules,
 
 @leaf_kernel
 def random_cut(
-    values, worded, rows, start, n, label, number, weight, total, whole, node_key, rules, logs,
-    x, left, order, ends, bits,
+    values, kind, signs, constant, rows, start, n, label, number, weight, total, whole, lower,
+    upper, node_key, rules, logs, x, left, order, ends, bits,
 ):  # fmt: skip
-    """Draw columns and a threshold for each.
+    """Draw columns, and a question for each.
 
-    Returns the best: (score, feature, threshold, missing left?, ordered bits of the threshold).
+    Returns the best: (score, feature, threshold, missing left?, ordered bits of the threshold; of a
+    category: is it parted from nothing but missing values?).
     """
     gone = gone_of(values)
     best, feature, cut, side, last = -1.0, np.int64(-1), np.nan, np.int64(0), np.int64(0)
-    varied, few = 0, n <= _FEW and len(label) == 0
+    varied, few = 0, n <= _FEW and rules.form == ONE_SUM
+    everything, begin = rules.max_features >= len(order), np.int64(start)
     for turn in range(len(order)):
         if turn >= rules.max_features and varied:
             break
-        f = np.uint64(pick_column(node_key, turn, order))
-        whole_column = not few
-        if few:
+        f = np.uint64(turn) if everything else np.uint64(pick_column(node_key, turn, order))
+        if is_known_constant(constant, f, begin, begin + n):
+            continue
+        is_category = kind[f] == CATEGORY
+        reread = few and not is_category
+        if is_category:
+            low, high = toss(values, f, rows, start, n, node_key, x)
+        elif reread:
             low, high = _ends_of_few(values, f, rows, start, n, gone)
-            whole_column = high == gone
-        if whole_column:
+            reread = high != gone
+        if not (is_category or reread):
             low, high = _ends(values, f, rows, start, n, x)
         missing = high == gone
         if missing and low < gone:
             high = _largest_present(x, n, low, gone)
         if low == gone or (low == high and not missing):  # no value, or one
+            constant[f, 0], constant[f, 1] = begin, begin + n
             continue
         varied += 1
-        value, at = _draw(node_key, f, low, high, ends, bits)
-        way = 0
-        if missing or len(label):
+        value, at, way = np.nan, low, 0
+        if not is_category:
+            value, at = _draw(node_key, f, low, high, ends, bits)
+        if rules.form == ONE_LABEL and not missing:
+            found = _ask_labels(x, start, n, at, label, weight, total, whole, rules, logs, left)
+        elif missing or rules.form != ONE_SUM:
             found, way = _ask_general(
                 x, start, n, at, low < high, missing, label, number, weight, total, whole, rules,
-                logs, left,
+                logs, left, signs[f], lower, upper,
             )  # fmt: skip
-        elif few:
+        elif reread:
             found = _ask_few(values, f, rows, start, n, at, number, weight, total[0], whole, rules)
         else:
             found = _ask_squares(x, start, n, at, number, weight, total[0], whole, rules)
         if found > best or (found == best and found >= 0.0 and np.int64(f) < feature):
             best, feature, side = found, np.int64(f), np.int64(way == 1)
-            cut = np.inf if way == 2 else value
-            last = np.int64(gone) - 1 if way == 2 else np.int64(at)
-    if feature >= 0 and worded[feature] and cut < np.inf:
+            if is_category:
+                cut, last = np.nan, np.int64(way == 2)
+            else:
+                cut = np.inf if way == 2 else value
+                last = np.int64(gone) - 1 if way == 2 else np.int64(at)
+    if feature >= 0 and kind[feature] == RANK and cut < np.inf:
         cut = np.floor(cut)  # the rows are ranks: they go the same way
     return best, feature, cut, side, last

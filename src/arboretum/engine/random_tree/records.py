@@ -1,0 +1,121 @@
+"""What a tree is grown from, on and into.
+
+Rows of a node stand next to each other, and so do their weights and targets; a cut puts those that go
+left first. A target is added up in one of three forms, the plainest that serves its criterion:
+
+    ONE_SUM     a number per row           squared error, Gini of two classes
+    ONE_LABEL   a class per row            Gini, entropy
+    CHANNELS    any number of either       several outputs, Poisson, Friedman, monotone constraints
+
+All sums are whole numbers on a grid. It is chosen once for a tree of a forest, and anew for every node
+of a single regression tree (``regrid``), whose last bits may matter to somebody.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+__all__ = ["CATEGORY", "CHANNELS", "NUMBER", "ONE_LABEL", "ONE_SUM", "RANK"]
+__all__ += ["EXAMPLE", "ROWS", "STAMP", "SUMS", "WEIGHT"]
+__all__ += ["Counter", "Grown", "Rules", "Scratch", "Table", "Target"]
+
+NUMBER, RANK, CATEGORY = 0, 1, 2  # kinds of columns
+ONE_SUM, ONE_LABEL, CHANNELS = 0, 1, 2  # forms of a target
+# cells of a code: the last count that met it, how many rows, their weight, one of them, their sums
+STAMP, ROWS, WEIGHT, EXAMPLE, SUMS = 0, 1, 2, 3, 4
+
+
+class Table(NamedTuple):
+    """The columns, the same for all trees of a forest."""
+
+    codes: np.ndarray  # (columns, n) unsigned, rank or category; n_codes means missing; or empty
+    values: np.ndarray  # (columns, n) int64 or int32, see `ordered_bits`: random splits only
+    n_codes: np.ndarray  # (columns,) int64; with random splits that of categories only
+    kind: np.ndarray  # (columns,) int8: NUMBER, RANK, CATEGORY
+    sign: np.ndarray  # (columns,) int8: monotone constraints
+    origin: np.ndarray  # (n,) uint32, the rows' own numbers; empty if they are numbered so here
+
+
+class Target(NamedTuple):
+    """What the rows of a tree add to their nodes, by position; reordered while the tree grows."""
+
+    label: np.ndarray  # (outputs, m) uint32 channel of the row's class in each output; or empty
+    number: np.ndarray  # (outputs, m) int64, weight times target on the grid; or empty
+    weight: np.ndarray  # (m,) int64 on the grid
+    y: np.ndarray  # (rows of the table, outputs) float64: only where every node has its own grid
+    row_weight: np.ndarray  # (rows of the table,) float64: likewise; empty if every row weighs 1
+
+
+class Rules(NamedTuple):
+    """When to divide a node, and how."""
+
+    form: int
+    criterion: int
+    outputs: int
+    two_classes: bool  # the one sum counts class 1
+    max_features: int
+    random_splits: bool
+    max_depth: int
+    max_leaves: int  # 0: no limit, depth first
+    min_split: int
+    min_leaf: int
+    min_weight: int  # on the grid
+    unit_weights: bool  # every row weighs 1
+    whole_weights: bool
+    weight_step: float  # what one step of the weights' grid weighs
+    min_decrease: float  # of the weighted impurity, as a share of the whole weight
+    gain_unit: float  # what a score is to be multiplied by
+    bounded: bool  # there are monotone constraints
+    regrid: bool  # every node has its own grid
+    exhaustive: int  # so many categories at a node are tried in every subset
+    charge: float  # share of a row's impurity that a category more is held to gain by chance
+
+
+class Grown(NamedTuple):
+    """Room for the nodes of one tree."""
+
+    feature: np.ndarray  # int32, -1 at a leaf
+    threshold: np.ndarray  # float64; NaN if it lies between the values of two rows:
+    below: np.ndarray  # uint32, a row of the largest value on the left
+    above: np.ndarray  # uint32, a row of the smallest value on the right
+    first_child: np.ndarray  # int32
+    missing_child: np.ndarray  # int8
+    gain: np.ndarray  # float64
+    start: np.ndarray  # uint32, where the rows of a node stand
+    end: np.ndarray  # uint32
+    weight: np.ndarray  # int64, of its rows, on the grid
+    total: np.ndarray  # int64, of their numbers (one sum)
+    bounds: np.ndarray  # (nodes, 2) float64, from monotone constraints; or empty
+
+
+class Counter(NamedTuple):
+    """What is known per code of the column being counted; a code's cells are neighbours."""
+
+    tag: np.ndarray  # one int64: which count this is
+    cells: np.ndarray  # (codes, 4 + channels) int64: STAMP, ROWS, WEIGHT, EXAMPLE, the sums
+    seen: np.ndarray  # (codes,) int64: the codes met, in the order they are cut
+    key: np.ndarray  # (codes,) float64: what categories are ordered by
+    axis: np.ndarray  # (2, channels) float64: scratch of that order
+    takes: np.ndarray  # (codes,) uint8: does the category go left?
+
+
+class Scratch(NamedTuple):
+    """What a search writes on."""
+
+    keys: np.ndarray  # uint64, as many as rows
+    spare: np.ndarray
+    buckets: np.ndarray  # uint32
+    x: np.ndarray  # the type of the table's values
+    left: np.ndarray  # int64, one per channel
+    total: np.ndarray
+    order: np.ndarray  # int64, the columns
+    constant: np.ndarray  # (columns, 2) int64: rows among which a column is known not to vary
+    ends: np.ndarray  # three float64 or float32
+    bits: np.ndarray  # the same memory as whole numbers
+    logs: np.ndarray  # x ln x of small whole numbers: only read
+    stack: np.ndarray  # (rows + 2, 7) int64: branches that wait to be searched
+    later: np.ndarray  # likewise: branches that are grown on a copy of their columns
+    heap: np.ndarray  # (leaves, 10) int64 and
+    heap_real: np.ndarray  # (leaves, 2) float64: searched nodes, best first
