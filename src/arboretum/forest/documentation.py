@@ -49,7 +49,7 @@ _TEXT = """
     ordinal_features : list of names or indices, dict or None, default=None
         Columns to treat as ranks; a dict gives the order of their words.
     unseen : {{"missing", "error"}}, default="missing"
-        A category first met at predict: treat as missing, with a warning, or raise an error.{voting}
+        A category first met at predict: treat as missing, with a warning, or raise an error.{penalty}{voting}
     keep_leaves : bool, default=False
         Keep the training rows and the leaf each reached, for {kept}. A model file then
         holds the rows too.
@@ -77,6 +77,10 @@ _CLASS_WEIGHT = """
     class_weight : dict, list of dicts, "balanced", "balanced_subsample" or None, default=None
         Weight of each class; "balanced" is n / (K · count of the class), "balanced_subsample" the same
         in every tree's own bag."""
+_PENALTY = """
+    category_penalty : float, default=1.0
+        What a division of m categories is charged when columns compete, times 2/π (m - 2)/n of the node's
+        impurity (n its rows): so much it gains by chance. 0 takes the best division of the training rows."""
 _VOTING = """
     voting : {"soft", "hard"}, default="soft"
         Average the class shares of the trees, or count their votes."""
@@ -98,6 +102,7 @@ def describe(*, classifier: bool, bootstrap: bool) -> str:
         score="accuracy" if classifier else "R²",
         class_weight=_CLASS_WEIGHT if classifier else "",
         voting=_VOTING if classifier else "",
+        penalty=_PENALTY if bootstrap else "",  # others draw their subsets
         kept="`proximity`" if classifier else "`predict(X, quantiles=...)` and `proximity`",
         classes=_CLASSES if classifier else "",
         oob="`oob_decision_function_` has the shares"

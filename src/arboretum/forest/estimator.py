@@ -67,6 +67,7 @@ class Forest(OutOfBagAttributes, Declared, BaseEstimator):
     splitter: ClassVar[str] = "best"
     surrogates: ClassVar[int] = 0
     max_bins: ClassVar[None] = None
+    category_penalty: float = 1.0  # where subsets are searched, not drawn
 
     schema_: Schema
     trees_: list[Tree]

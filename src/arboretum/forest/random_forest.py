@@ -32,6 +32,7 @@ class RandomForestClassifier(ForestClassifier):
     _rules: ClassVar = {
         "criterion": p.one_of("gini", "entropy", "log_loss"),
         **FOREST_RULES,
+        "category_penalty": p.real(0),
         "class_weight": p.text_or("a dict, a list of dicts", dict, list)
         | p.one_of("balanced", "balanced_subsample", None),
         "voting": p.one_of("soft", "hard"),
@@ -62,6 +63,7 @@ class RandomForestClassifier(ForestClassifier):
         categorical_features: Any = None,
         ordinal_features: Any = None,
         unseen: str = "missing",
+        category_penalty: float = 1.0,
         voting: str = "soft",
         keep_leaves: bool = False,
     ) -> None:
@@ -87,6 +89,7 @@ class RandomForestClassifier(ForestClassifier):
         self.categorical_features = categorical_features
         self.ordinal_features = ordinal_features
         self.unseen = unseen
+        self.category_penalty = category_penalty
         self.voting = voting
         self.keep_leaves = keep_leaves
 
@@ -110,6 +113,7 @@ class RandomForestRegressor(ForestRegressor):
     _rules: ClassVar = {
         "criterion": p.one_of("squared_error", "absolute_error", "friedman_mse", "poisson"),
         **FOREST_RULES,
+        "category_penalty": p.real(0),
     }
 
     def __init__(
@@ -136,6 +140,7 @@ class RandomForestRegressor(ForestRegressor):
         categorical_features: Any = None,
         ordinal_features: Any = None,
         unseen: str = "missing",
+        category_penalty: float = 1.0,
         keep_leaves: bool = False,
     ) -> None:
         self.n_estimators = n_estimators
@@ -159,4 +164,5 @@ class RandomForestRegressor(ForestRegressor):
         self.categorical_features = categorical_features
         self.ordinal_features = ordinal_features
         self.unseen = unseen
+        self.category_penalty = category_penalty
         self.keep_leaves = keep_leaves

@@ -82,6 +82,7 @@ class CARTClassifier(ClassifierMixin, TreeEstimator):
         unseen: str = "missing",
         surrogates: int = 0,
         max_bins: int | None = None,
+        category_penalty: float = 1.0,
         n_jobs: int | None = None,
     ) -> None:
         self.criterion = criterion
@@ -102,6 +103,7 @@ class CARTClassifier(ClassifierMixin, TreeEstimator):
         self.unseen = unseen
         self.surrogates = surrogates
         self.max_bins = max_bins
+        self.category_penalty = category_penalty
         self.n_jobs = n_jobs
 
     def _learn_target(
@@ -225,6 +227,7 @@ class CARTRegressor(RegressorMixin, TreeEstimator):
         unseen: str = "missing",
         surrogates: int = 0,
         max_bins: int | None = None,
+        category_penalty: float = 1.0,
         n_jobs: int | None = None,
     ) -> None:
         self.criterion = criterion
@@ -244,6 +247,7 @@ class CARTRegressor(RegressorMixin, TreeEstimator):
         self.unseen = unseen
         self.surrogates = surrogates
         self.max_bins = max_bins
+        self.category_penalty = category_penalty
         self.n_jobs = n_jobs
 
     def _learn_target(

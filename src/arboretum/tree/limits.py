@@ -64,6 +64,7 @@ def growth(model: Any, schema: Schema, target: Target, n_rows: int) -> Growth:
         monotone=monotone_signs(model.monotonic_cst, schema, target),
         surrogates=model.surrogates,
         max_bins=model.max_bins,
+        category_penalty=float(model.category_penalty),
         seed=seed_from(model.random_state) if random or drawn < n_features else 0,
         n_jobs=effective_jobs(model.n_jobs),
     )
