@@ -85,17 +85,23 @@ class Categories:
     """pandas categories for words. Columns are renamed: XGBoost and LightGBM refuse some names."""
 
     def training(self, X: pd.DataFrame, y: pd.Series) -> pd.DataFrame:
-        frame = X.set_axis(range(X.shape[1]), axis=1)
+        frame = self._named(X)
         self.kinds = {
             column: frame[column].astype("category").dtype
             for column in frame
             if is_words(frame[column])
         }
-        return self.rows(X)
+        return frame.astype(self.kinds)
 
     def rows(self, X: pd.DataFrame) -> pd.DataFrame:
-        frame = X.set_axis(range(X.shape[1]), axis=1).astype(self.kinds)
-        return frame.rename(columns=lambda k: f"c{k}")
+        frame = self._named(X)
+        known = {
+            c: frame[c].where(frame[c].isin(kind.categories)) for c, kind in self.kinds.items()
+        }
+        return frame.assign(**known).astype(self.kinds)
+
+    def _named(self, X: pd.DataFrame) -> pd.DataFrame:
+        return X.set_axis([f"c{k}" for k in range(X.shape[1])], axis=1)
 
 
 class YdfData:

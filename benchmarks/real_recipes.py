@@ -63,7 +63,7 @@ def _dated(column: str, *, year: bool = True, hour: bool = False) -> Callable[[A
         import pandas as pd
 
         date = pd.to_datetime(frame[column], format="mixed", errors="coerce")
-        parts = {"month": date.dt.month, "weekday": date.dt.weekday}
+        parts = {"month": date.dt.month, "weekday": date.dt.day_of_week}
         if year:
             parts["year"] = date.dt.year
         if hour:
