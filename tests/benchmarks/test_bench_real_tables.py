@@ -95,6 +95,12 @@ def test_there_are_enough_recipes_and_each_has_its_own_name():
     assert len(real_recipes._WORDS) >= 30
 
 
+def test_every_table_is_on_the_page():
+    page = Path(__file__).resolve().parents[2] / "docs" / "real_tables.md"
+    text = page.read_text(encoding="utf-8")
+    assert [name for name in table_names() if f"| {name} | " not in text] == []
+
+
 def test_scikit_learns_sets_need_no_package():
     table = load("iris")
     assert (table.X.shape, table.words, table.task) == ((150, 4), 0, "classes")
