@@ -1,18 +1,19 @@
 """What was found on real tables, for people and for programs.
 
-The first table sums up every model over tables of numbers, tables with words, and all; the second names
-the tables where it does worst. Speed is told with the peer's codes ready made, the stricter way, and from
-the same frame; goals are for the former.
+Speed and loss of every model are summed up over tables of numbers, tables with words, and all; then the
+tables are named where it does worst. Speed is told with the peer's codes ready made, the stricter way, and
+from the same frame; goals are for the former.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.real_models import MODELS
 from benchmarks.real_results import (
+    EVEN,
     FAR,
     LEAST_ROWS,
     RATIOS,
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["plain_tables", "print_tables"]
 
+_Cell = Callable[[Summary, bool], str]  # a model over a group of tables, held to its goals or not
+_Columns = Mapping[str, _Cell]
 _GROUPS = {"numbers": False, "words": True, "all": None}
 _NAMED = 5  # worst tables that are told by name
 _HURT = 0.95  # threads that make a fit this much slower are named
@@ -57,56 +60,65 @@ def _loss(ratio: float) -> str:
     return f"{ratio:.3f}"
 
 
-def _summary_table(results: Sequence[TableResult]) -> Table:
+def _grouped_table(results: Sequence[TableResult], title: str, columns: _Columns) -> Table:
+    """Return a table with a section per model and a row per kind of tables."""
     from rich.table import Table
 
-    table = Table(title="Every model beside its peer, over real tables", title_justify="left")
+    table = Table(title=title, title_justify="left")
     table.add_column("model, peer", no_wrap=True)
     table.add_column("tables", no_wrap=True)
-    for heading in ("fit", "worst", "from frame", "predict", "worst", "few rows", "loss", "worst",
-                    "better, worse", f"> {FAR:.0%}"):  # fmt: skip
+    for heading in columns:
         table.add_column(heading, justify="right", no_wrap=True)
     found = {group: {s.model: s for s in summaries(results, w)} for group, w in _GROUPS.items()}
     for name, model in MODELS.items():
-        for k, (group, by_model) in enumerate(found.items()):
+        head = f"[bold]{model.title}[/], {model.peer}"
+        for group, by_model in found.items():
             if name in by_model:
-                head = f"[bold]{model.title}[/], {model.peer}" if k == 0 else ""
-                table.add_row(head or _head(name, group, found), *_cells(by_model[name], group))
+                s = by_model[name]
+                cells = (write(s, group == "all") for write in columns.values())
+                table.add_row(head, f"{group}, {len(s.pairs)}", *cells)
+                head = ""
         table.add_section()
     return table
 
 
-def _head(name: str, group: str, found: dict[str, dict[str, Summary]]) -> str:
-    """Return the name of a model that has no row of numbers above this one."""
-    first = next(g for g, by_model in found.items() if name in by_model)
-    model = MODELS[name]
-    return f"[bold]{model.title}[/], {model.peer}" if first == group else ""
+def _mean_of(ratio: str) -> _Cell:
+    return lambda s, judged: _times(s.mean(ratio))
 
 
-def _cells(s: Summary, group: str) -> list[str]:
-    goal, least = MODELS[s.model].goals
-    (slow, slowest), (lost, highest) = s.worst("fit_speed")[0], s.worst("loss")[0]
-    late, latest = s.worst("predict_speed")[0]
-    judged = group == "all"
-    fit = _times(s.mean("fit_speed"))
-    worst = _times(slowest)
-    if judged:
-        fit = _verdict(f"{fit} (≥ {goal:g})", s.mean("fit_speed") >= goal)
-        if least:
-            worst = _verdict(f"{worst} (≥ {least:g})", slowest >= least)
-    return [
-        f"{group}, {len(s.pairs)}",
-        fit,
-        f"{worst} {slow}",
-        _times(s.mean("fit_speed_from_frame")),
-        _times(s.mean("predict_speed")),
-        f"{_times(latest)} {late}",
-        _times(s.mean("predict_few_speed")),
-        _loss(s.mean("loss")),
-        f"{_loss(highest)} {lost}",
-        f"{s.won}, {s.lost}",
-        str(len(s.far)),
-    ]
+def _worst_of(ratio: str) -> _Cell:
+    return lambda s, judged: _named(s.worst(ratio), _times)
+
+
+def _fit(s: Summary, judged: bool) -> str:
+    mean, goal = s.mean("fit_speed"), MODELS[s.model].goals[0]
+    return _verdict(f"{_times(mean)} (≥ {goal:g})", mean >= goal) if judged else _times(mean)
+
+
+def _worst_fit(s: Summary, judged: bool) -> str:
+    ((name, ratio),) = s.worst("fit_speed")
+    least = MODELS[s.model].goals[1]
+    if not judged or not least:
+        return f"{name} {_times(ratio)}"
+    return _verdict(f"{name} {_times(ratio)} (≥ {least:g})", ratio >= least)
+
+
+_SPEED: _Columns = {
+    "fit": _fit,
+    "worst fit": _worst_fit,
+    "from frame": _mean_of("fit_speed_from_frame"),
+    "predict": _mean_of("predict_speed"),
+    "worst predict": _worst_of("predict_speed"),
+    "from frame ": _mean_of("predict_speed_from_frame"),
+    "few rows": _mean_of("predict_few_speed"),
+}
+_LOSS: _Columns = {
+    "loss": lambda s, judged: _loss(s.mean("loss")),
+    "worst": lambda s, judged: _named(s.worst("loss"), _loss),
+    "better": lambda s, judged: str(s.won),
+    "worse": lambda s, judged: str(s.lost),
+    f"{FAR:.0%} worse": lambda s, judged: str(len(s.far)),
+}
 
 
 def _worst_table(results: Sequence[TableResult]) -> Table:
@@ -151,11 +163,14 @@ def print_tables(results: Sequence[TableResult], console: Console) -> None:
     console.print(
         f"{len(results)} tables, {words} of them with words; CPU time of one thread; everybody's defaults"
     )
-    console.print(_summary_table(results))
+    console.print(_grouped_table(results, "Speed: the peer's time ÷ ours", _SPEED))
     console.print(
-        "fit, predict: the peer's time ÷ ours, its codes ready made (geometric means); from frame: its "
-        "preparation counts too.\nloss: ours ÷ the peer's, below 1 is better (log loss or RMSE; trees, "
-        "forests and AdaBoost: root of the Brier score); better, worse: by more than 0.5 %"
+        "geometric means, the peer's codes ready made; from frame: its preparation counts too"
+    )
+    console.print(_grouped_table(results, "Loss: ours ÷ the peer's, below 1 is better", _LOSS))
+    console.print(
+        "log loss or RMSE; trees, forests and AdaBoost: root of the Brier score. "
+        f"better, worse: by more than {EVEN:.1%}; {FAR:.0%} worse: of {LEAST_ROWS} rows or more"
     )
     console.print(_worst_table(results))
     for line in _thread_lines(results):
