@@ -44,7 +44,8 @@ QUICK_CASES = (
 )  # fmt: skip
 _SPLITS = ((500, 10), (3_000, 5), (12_000, 2))  # up to so many rows: so many splits; one above
 _MANY_ROWS = 4_000
-_ROUND_SECONDS = 0.5  # work that takes longer is not repeated
+_ROUND_SECONDS = 0.5  # to be filled with rounds
+_LONG_SECONDS = 3.0  # work that takes longer is not repeated
 
 
 @dataclass(frozen=True)
@@ -114,9 +115,13 @@ def _job(run: Callable[[], Any]) -> Job:
 
 
 def _fastest(jobs: Mapping[str, Job], rounds: int, clock: Callable[[], float]) -> dict[str, float]:
-    """Return the least seconds of every job in turns; long work runs once."""
+    """Return the least seconds of every job in turns; the longer the work, the fewer the rounds.
+
+    Work of less than a few seconds is done twice at least: its first run may load compiled code.
+    """
     times = interleave(jobs, 1, clock=clock)
-    more = min(rounds - 1, int(_ROUND_SECONDS / max(sum(s[0] for s in times.values()), 1e-9)))
+    once = max(sum(seconds[0] for seconds in times.values()), 1e-9)
+    more = min(rounds - 1, max(int(_ROUND_SECONDS / once), int(once < _LONG_SECONDS)))
     for name, seconds in interleave(jobs, more, clock=clock).items():
         times[name] += seconds
     return {name: min(seconds) for name, seconds in times.items()}
@@ -212,5 +217,5 @@ def _threads(model: Model, regression: bool, split: Split, options: Options) -> 
         )
         for n in (options.jobs, 1)
     }
-    several, one = _fastest(jobs, 2 + options.repeat, time.perf_counter).values()
+    several, one = _fastest(jobs, options.repeat, time.perf_counter).values()
     return one / several

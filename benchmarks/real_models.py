@@ -158,9 +158,9 @@ class YdfForest:
 
     def predict_proba(self, data: Any) -> np.ndarray:
         answer = self.predict(data)
-        if answer.ndim == 1:
-            return np.column_stack([1 - answer, answer])
-        order = np.argsort([int(name) for name in self.model.label_classes()])
+        if answer.ndim == 1:  # of two classes, the second one's probability
+            answer = np.column_stack([1 - answer, answer])
+        order = np.argsort([int(name) for name in self.model.label_classes()])  # it has its own
         return answer[:, order]
 
 

@@ -222,3 +222,18 @@ def test_wrong_names_are_one_clear_line(arguments, message, capsys):
     with pytest.raises(SystemExit):
         main(arguments)
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("task", ["binary", "classes", "regression"])
+def test_ydf_answers_in_the_order_of_the_classes(task):
+    pytest.importorskip("ydf")
+    table = tiny(task=task, n=400)
+    if task == "binary":
+        table = RealTable("more", table.X, (table.X.iloc[:, 0] > -1).astype(int), task, 1, "")
+    model = MODELS["ydf"]
+    preparation = model.preparation()
+    ready = preparation.training(table.X, table.y)
+    peer = model.make_peer(task == "regression", 0).fit(ready, table.y)
+    answer = real._answer(peer, preparation.rows(table.X), task == "regression")
+    y = table.y.to_numpy()
+    assert loss("brier", y, answer) < 0.6 * guess("brier", y, y, task == "regression")
