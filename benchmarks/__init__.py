@@ -6,14 +6,16 @@
     python -m benchmarks gbm             the same for gradient boosting
     python -m benchmarks adaboost        AdaBoost
     python -m benchmarks boosting        XGBoost's and LightGBM's ways; --phases: where the time goes
+    python -m benchmarks real            every model on real tables; --models, --case: some of them
     python -m benchmarks cart --quick    small sizes, a minute or two
     python -m benchmarks cart --case iris predict
 
-A benchmark is a module with ``experiments(jobs)``: named experiments of three kinds.
+A benchmark is a module with ``experiments(jobs)``: named experiments of four kinds.
 
     harness.Case        contenders timed in turns, scored on held-out data, peak memory   harness.py
     scaling.Curve       fit time over rows or columns                                     scaling.py
     startup.StartUp     imports and first fits in fresh processes                         startup.py
+    real.RealCase       all models and their peers on one real table                      real.py
 
 Every experiment measures itself and returns a result; report.py prints tables and writes JSON,
 plots.py draws. Times of one machine on one day only mean something against each other, so speed is
@@ -30,4 +32,5 @@ BENCHMARKS = {
     "adaboost": "benchmarks.adaboost",
     "gbm": "benchmarks.gbm",
     "boosting": "benchmarks.boosting",
+    "real": "benchmarks.real",
 }

@@ -1,4 +1,5 @@
-"""The command: ``python -m benchmarks cart [gbm ...] [--quick] [--repeat 3] [--jobs 2] [--case NAME ...]``.
+"""The command: ``python -m benchmarks cart [gbm ...] [--quick] [--repeat 3] [--jobs 2] [--case NAME ...]``;
+``real`` also takes ``--models NAME ...``.
 
 An experiment that fails or lacks a package does not stop the others, and Ctrl-C reports what was
 measured so far. The exit code is 1 if anything failed; a missed goal is a result, not a failure.
@@ -45,6 +46,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--jobs", type=_positive, default=2, help="our threads (default 2)")
     parser.add_argument("--case", nargs="+", metavar="NAME", help="only these experiments")
     parser.add_argument(
+        "--models", nargs="+", metavar="NAME", default=[], help="only these models (real only)"
+    )
+    parser.add_argument(
         "--phases", action="store_true", help="where the time of our own fit goes (boosting only)"
     )
     parser.add_argument(
@@ -58,15 +62,24 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _quick_cases(module: Any, cases: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the experiments of a quick run: all, or those the benchmark names."""
+    names = getattr(module, "QUICK_CASES", cases)
+    return {name: case for name, case in cases.items() if name in names}
+
+
 def _chosen(
-    parser: argparse.ArgumentParser, every: Mapping[str, Any], names: Sequence[str] | None
+    parser: argparse.ArgumentParser,
+    every: Mapping[str, Any],
+    names: Sequence[str] | None,
+    what: str = "case",
 ) -> dict[str, Any]:
     """Return the experiments asked for, in their own order."""
     for name in names or ():
         if name not in every:
             close = get_close_matches(name, every, 1)
             hint = f"did you mean {close[0]}? " if close else ""
-            parser.error(f"unknown case {name!r}: {hint}there are {', '.join(every)}")
+            parser.error(f"unknown {what} {name!r}: {hint}there are {', '.join(every)}")
     return {name: e for name, e in every.items() if names is None or name in names}
 
 
@@ -111,8 +124,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         tell(console, quick=asked.quick, jobs=asked.jobs)
         return 0
     modules = {name: import_module(BENCHMARKS[name]) for name in dict.fromkeys(asked.benchmark)}
+    for name, chosen_from in modules.items():
+        if asked.models:
+            if not hasattr(chosen_from, "MODELS"):
+                parser.error(f"--models chooses among the models of real, {name} has none")
+            _chosen(parser, chosen_from.MODELS, asked.models, "model")
     every = {name: module.experiments(asked.jobs) for name, module in modules.items()}
     _chosen(parser, {case: e for cases in every.values() for case, e in cases.items()}, asked.case)
+    if asked.quick and asked.case is None:
+        every = {name: _quick_cases(modules[name], cases) for name, cases in every.items()}
     failed = [_run_one(name, cases, asked, console) for name, cases in every.items()]
     return 1 if any(failed) else 0
 
@@ -124,16 +144,17 @@ def _run_one(
     chosen = {case: e for case, e in every.items() if asked.case is None or case in asked.case}
     if not chosen:
         return False
-    options = Options(quick=asked.quick, repeat=asked.repeat, jobs=asked.jobs)
+    options = Options(asked.quick, asked.repeat, asked.jobs, tuple(asked.models))
     report = run(Report(name, options, facts()), chosen, console)
     print_report(report, console)
     asked.out.mkdir(parents=True, exist_ok=True)
     # A quick or partial run must not overwrite the results of a whole one.
-    stem = name + "-part" * (asked.case is not None) + "-quick" * asked.quick
+    part = asked.case is not None or bool(asked.models)
+    stem = name + "-part" * part + "-quick" * asked.quick
     write_json(report, asked.out / f"{stem}.json")
     names = [f"{stem}.json", *(path.name for path in write_plots(report, asked.out, stem))]
     console.print(f"wrote {', '.join(names)}")
-    return bool(report.failed)
+    return bool(report.failed) or any(table.failed for table in report.tables)
 
 
 if __name__ == "__main__":

@@ -54,6 +54,7 @@ class Options:
     quick: bool = False
     repeat: int = 3
     jobs: int = 2
+    models: tuple[str, ...] = ()  # only these, where a case has several; all if empty
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Pictures of a report: bars for cases, curves for scaling, bars for start-up."""
+"""Pictures of a report: bars for cases, curves for scaling, bars for start-up, dots for real tables."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.real_plot import draw_tables
 from benchmarks.report import Report
 from benchmarks.scaling import REFERENCES, CurveResult
 
@@ -131,6 +132,8 @@ def write_plots(report: Report, folder: Path, stem: str) -> list[Path]:
         figure, axes = _figure(1, 10, 1.2 + 0.4 * len(start_up.scripts))
         _draw_start_up(axes[0], start_up)
         figures[f"{stem}-{start_up.name}"] = figure
+    if report.tables:
+        figures[stem] = draw_tables(report.tables)
     paths = []
     for name, figure in figures.items():
         paths.append(folder / f"{name}.png")

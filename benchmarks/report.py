@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.harness import CaseResult, Measurement, Options
+from benchmarks.real_report import plain_tables, print_tables
+from benchmarks.real_results import TableResult
 from benchmarks.scaling import CurveResult
 from benchmarks.startup import StartUpResult
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Report", "print_report", "write_json"]
 
-Result = CaseResult | CurveResult | StartUpResult
+Result = CaseResult | CurveResult | StartUpResult | TableResult
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,10 @@ class Report:
     @property
     def start_ups(self) -> list[StartUpResult]:
         return [r for r in self.results if isinstance(r, StartUpResult)]
+
+    @property
+    def tables(self) -> list[TableResult]:
+        return [r for r in self.results if isinstance(r, TableResult)]
 
 
 # ---------------------------------------------------------------------- numbers as people read them
@@ -180,6 +186,8 @@ def print_report(report: Report, console: Console) -> None:
         console.print(_curve_table(curve))
     for start_up in report.start_ups:
         console.print(_start_up_table(start_up))
+    if report.tables:
+        print_tables(report.tables, console)
     for name, reason in report.skipped.items():
         console.print(f"[yellow]skipped {name}: {reason}[/]")
     for name, reason in report.failed.items():
@@ -222,6 +230,7 @@ def write_json(report: Report, path: Path) -> None:
         "cases": [_plain_case(case) for case in report.cases],
         "curves": [_plain_curve(curve) for curve in report.curves],
         "start_up": [_plain_start_up(result) for result in report.start_ups],
+        "real": plain_tables(report.tables),
         "skipped": report.skipped,
         "failed": report.failed,
     }
