@@ -221,7 +221,7 @@ def tree_learner(
     target, _ = tree._learn_target(y, None, matrix.n_rows)
     classes = None if target.classes is None else int(target.classes[0])
     trees: SortedTrees
-    if classes is not None and can_be_stump(base, schema, classes):
+    if classes is not None and can_be_stump(base, classes):
         trees = Stumps(matrix, schema, target.y[:, 0], classes, threads)
     else:
         trees = Shallow(tree, matrix, schema, target.y, classes)
