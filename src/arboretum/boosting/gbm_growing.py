@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from arboretum.data.schema import Schema
     from arboretum.tree.tree import Tree
 
-__all__ = ["Bag", "Orchard", "plant"]
+__all__ = ["DEEPEST", "Bag", "Orchard", "plant"]
 
 _WEIGHT_BITS = 53
-_DEEPEST = 8  # levels: the nodes of one, and nobody's, have numbers of 8 bits
+DEEPEST = 8  # levels: the nodes of one, and nobody's, have numbers of 8 bits
 _KINDS = {"numeric": NUMBERS, "ordinal": RANKS, "categorical": CATEGORIES}
 _SERIAL = 60_000  # (row, column) pairs below which threads do not pay
 
@@ -100,6 +100,7 @@ class Orchard:
     how: Growth
     min_share: float  # of the bag's weight, that each side of a split needs
     ccp_alpha: float
+    category_penalty: float
     table: Table  # no columns if trees are grown as by CART
     threads: int  # that share out the columns of one tree
 
@@ -152,7 +153,12 @@ class Orchard:
 
 
 def plant(
-    matrix: Matrix, schema: Schema, how: Growth, min_share: float, ccp_alpha: float
+    matrix: Matrix,
+    schema: Schema,
+    how: Growth,
+    min_share: float,
+    ccp_alpha: float,
+    category_penalty: float,
 ) -> Orchard:
     """Sort the columns of a table, if its trees can be grown from that.
 
@@ -160,7 +166,7 @@ def plant(
     """
     how = replace(how, min_weight_leaf=0.0)
     n, width = matrix.n_rows, matrix.n_columns
-    shallow = how.max_depth is not None and how.max_depth <= _DEEPEST
+    shallow = how.max_depth is not None and how.max_depth <= DEEPEST
     level_wise = shallow and how.max_leaf_nodes is None
     threads = how.n_jobs if n * width > _SERIAL else 1
     shape = (width if level_wise else 0, n)
@@ -189,4 +195,4 @@ def plant(
 
     if level_wise:
         parallel.run(sort, range(width), threads)
-    return Orchard(matrix, schema, how, min_share, ccp_alpha, table, threads)
+    return Orchard(matrix, schema, how, min_share, ccp_alpha, category_penalty, table, threads)

@@ -10,7 +10,6 @@ threads, a level at a time.
 
 from __future__ import annotations
 
-import os
 from math import ceil, frexp, ldexp
 from typing import TYPE_CHECKING
 
@@ -30,7 +29,7 @@ from arboretum.engine.gbm_tree import (
     scan_drawn,
 )
 from arboretum.engine.jit import writable
-from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Tree
+from arboretum.tree.tree import Tree
 
 if TYPE_CHECKING:
     from arboretum.boosting.gbm_growing import Bag, Orchard
@@ -41,8 +40,6 @@ __all__ = ["LevelGrower"]
 
 _SUM_BITS, _WEIGHT_BITS = 61, 53
 _NO_ROWS = np.zeros(0, np.int64)
-TUNE = (0.0, 0.0, 0.0, 1e9)
-ABSENT = 0
 
 
 class LevelGrower:
@@ -60,7 +57,8 @@ class LevelGrower:
         self.orchard, self.depth = orchard, how.max_depth
         self.most = min(2 ** (self.depth + 1), 2 * n)
         level = min(2 ** max(self.depth - 1, 0), n)  # nodes of one that is searched
-        self.words = -(-int(orchard.table.n_codes.max(initial=0)) // 32)
+        words = -(-int(orchard.table.n_codes.max(initial=0)) // 32)  # of the largest set
+        self.bits, self.used = np.empty(self.most // 2 * words, np.uint32), np.zeros(1, np.int64)
         self.work = Work(
             node=np.empty(n, np.uint16),
             words=np.empty(n, np.int64),
@@ -80,7 +78,6 @@ class LevelGrower:
             flags=np.zeros(shape, np.int64),
             arranged=np.empty((width, n if orchard.table.has_categories else 0), np.uint32),
             sizes=np.zeros(shape, np.int64),
-            charge=np.zeros(shape),
         )
 
     def grow(self, r: np.ndarray, bag: Bag, how: Growth) -> tuple[Tree, np.ndarray]:
@@ -101,35 +98,36 @@ class LevelGrower:
             whole=weights.whole,
             scale=_scale(rows, weights.whole),
             step=weights.step,
-            tune=TUNE,
-            absent=ABSENT,
+            penalty=self.orchard.category_penalty,
         )
         nodes = self._new_nodes()
         if self.orchard.threads == 1:
             size = grow_tree(table, rows, limits, self.work, self.found, nodes)
         else:
             size = self._grow_shared(table, rows, limits, nodes)
-        return _to_tree(nodes, size, table, self.orchard.schema), self.work.node.copy()
+        return _to_tree(nodes, size, self.orchard.schema), self.work.node.copy()
 
     def _new_nodes(self) -> Nodes:
         most = self.most
         return Nodes(
+            kind=np.empty(most, np.uint8),
             feature=np.empty(most, np.int32),
             first_child=np.empty(most, np.int32),
-            missing_child=np.full(most, -1, np.int32),
-            threshold=np.full(most, np.nan),
-            gain=np.zeros(most),
+            n_children=np.empty(most, np.int32),
+            missing_child=np.empty(most, np.int32),
+            threshold=np.empty(most),
+            gain=np.empty(most),
             stats=np.empty((5, most)),
             count=np.empty(most, np.int64),
-            bits=np.zeros((most, self.words), np.uint32),
+            bits_start=np.empty(most, np.int64),
+            bits=self.bits,
+            used=self.used,
         )
 
     def _grow_shared(self, table: Table, rows: Rows, limits: Limits, nodes: Nodes) -> int:
         """Grow as `grow_tree` does, columns shared out to threads."""
         threads, work, found = self.orchard.threads, self.work, self.found
-        pieces = [
-            np.arange(lo, hi) for lo, hi in parallel.blocks(len(table.lists), 2 * threads)
-        ]
+        pieces = [np.arange(lo, hi) for lo, hi in parallel.blocks(len(table.lists), 2 * threads)]
         size, m = 1, plant_root(rows, limits, nodes, work)
         for _ in range(self.depth):
             if m == 0:
@@ -139,9 +137,7 @@ class LevelGrower:
                 scan_drawn(table, rows, limits, work, found, m)
             else:
                 level = work.mean[: m + 1], work.whole[: m + 1], work.sums[2, : m + 1]
-                rules = (
-                    limits.samples_leaf, limits.least_weight, limits.whole, False, limits.tune,
-                )  # fmt: skip
+                rules = limits.samples_leaf, limits.least_weight, limits.whole, False
 
                 def scan(columns: np.ndarray, level: tuple = level, rules: tuple = rules) -> None:
                     scan_columns(table, columns, work.words, rows.row_weight, level, rules, found)
@@ -165,27 +161,17 @@ def _scale(rows: Rows, whole: bool) -> float:
     return ldexp(1.0, min(bits - frexp(largest)[1], 1000)) if largest > 0 else 1.0
 
 
-def _to_tree(nodes: Nodes, n: int, table: Table, schema: Schema) -> Tree:
+def _to_tree(nodes: Nodes, n: int, schema: Schema) -> Tree:
     """Return the first n nodes as a tree."""
-    feature = nodes.feature[:n]
-    leaf = feature < 0
-    kind = np.where(leaf, np.uint8(LEAF), np.uint8(THRESHOLD))
-    bits_start, bits = np.full(n, -1, np.int64), np.zeros(0, np.uint32)
-    if table.has_categories:
-        asks = np.flatnonzero(~leaf & (table.kind[feature] == 2))
-        sizes = -(-table.n_codes[feature[asks]] // 32)
-        kind[asks], bits_start[asks] = SUBSET, np.cumsum(sizes) - sizes
-        parts = [nodes.bits[node, :size] for node, size in zip(asks, sizes, strict=True)]
-        bits = np.concatenate([bits, *parts])
     return Tree(
-        kind=kind,
-        feature=feature,
+        kind=nodes.kind[:n],
+        feature=nodes.feature[:n],
         threshold=nodes.threshold[:n],
         first_child=nodes.first_child[:n],
-        n_children=np.where(leaf, np.int32(0), np.int32(2)),
+        n_children=nodes.n_children[:n],
         missing_child=nodes.missing_child[:n],
-        bits_start=bits_start,
-        bits=bits,
+        bits_start=nodes.bits_start[:n],
+        bits=nodes.bits[: nodes.used[0]].copy(),
         value=nodes.stats[1, :n].copy()[:, None, None],
         impurity=nodes.stats[2, :n].copy(),
         gain=nodes.gain[:n],

@@ -5,8 +5,10 @@
                                   └─ ...
 
 `Stumps` serves trees of depth 1 for classes, where nothing but one walk along every list is needed
-(engine/stump.py), and one count of every column of categories (category_stumps.py); `Shallow` serves every other tree that CART grows. Both give the tree that
-CART would grow on the rows of weight > 0, to the last bit; a list of fewer rows is filtered, not sorted anew.
+(engine/stump.py), and one count of every column of categories (category_stumps.py); `LevelWise` serves trees
+of numbers up to a depth of 8, grown in one compiled call (engine/gbm_tree.py); `Shallow` serves every other
+tree that CART grows. The first and the last give the tree that CART would grow on the rows of weight > 0, to
+the last bit. A list of fewer rows is filtered, not sorted anew.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from arboretum.boosting.category_stumps import CategoryColumns, CategoryCut, code_categories
+from arboretum.boosting.gbm_growing import DEEPEST, Bag, plant
 from arboretum.data.schema import Schema
 from arboretum.engine import parallel
 from arboretum.engine.columns import ColumnStore, store_columns
@@ -45,7 +48,15 @@ from arboretum.tree.walking import leaves_of
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
 
-__all__ = ["Grown", "Shallow", "SortedTrees", "Stumps", "can_be_stump"]
+__all__ = [
+    "Grown",
+    "LevelWise",
+    "Shallow",
+    "SortedTrees",
+    "Stumps",
+    "can_be_level_wise",
+    "can_be_stump",
+]
 
 _SERIAL = 100_000  # (row, column) pairs below which threads do not pay
 
@@ -60,6 +71,14 @@ class Grown:
 
 class SortedTrees(ABC):
     """Columns sorted once, and trees grown on them by weight."""
+
+    @abstractmethod
+    def grow(self, weights: np.ndarray) -> Grown:
+        """Grow the tree of these weights; rows of weight 0 take no part."""
+
+
+class _Filtered(SortedTrees):
+    """Columns that are made anew for the rows of weight > 0, where these change."""
 
     def __init__(self, matrix: Matrix, schema: Schema, y: np.ndarray, n_jobs: int) -> None:
         self.matrix, self.schema, self.y, self.n_jobs = matrix, schema, y, n_jobs
@@ -133,7 +152,7 @@ class _Cut:
     place: int  # rows on the left that have a value
 
 
-class Stumps(SortedTrees):
+class Stumps(_Filtered):
     """Trees of depth 1 for classes; ``y`` holds their codes.
 
     Examples
@@ -322,8 +341,42 @@ def _stump(
     )
 
 
+# ---------------------------------------------------------------------- numbers
+def can_be_level_wise(base: Any) -> bool:
+    """Tell whether `LevelWise` grows what this CART would grow."""
+    return (
+        base.max_depth is not None
+        and base.max_depth <= DEEPEST
+        and base.criterion in ("squared_error", "friedman_mse")
+        and base.max_leaf_nodes is None
+        and base.monotonic_cst is None
+        and base.surrogates == 0
+    )
+
+
+class LevelWise(SortedTrees):
+    """Trees of limited depth for numbers, grown as those of gradient boosting; ``y`` holds the numbers.
+
+    They are CART's, but for cuts that gain the same up to rounding: there the first column wins.
+    """
+
+    def __init__(self, base: Any, matrix: Matrix, schema: Schema, y: np.ndarray) -> None:
+        self.y = np.array(y, np.float64)
+        target = make_target(self.y[:, None], None, None)
+        how = limits.growth(base, schema, target, matrix.n_rows)
+        least = float(base.min_weight_fraction_leaf)
+        self.orchard = plant(matrix, schema, how, least, float(base.ccp_alpha), 0.0)
+
+    def grow(self, weights: np.ndarray) -> Grown:
+        """Grow the tree of these weights; rows of weight 0 take no part."""
+        inside = (weights > 0).astype(np.uint8)
+        bag = Bag(inside[:0] if inside.all() else inside, np.require(weights, requirements="W"))
+        tree, leaf = self.orchard.grow(self.y, bag, 0)
+        return Grown(tree, leaf.astype(np.int64))
+
+
 # ---------------------------------------------------------------------- any other tree
-class Shallow(SortedTrees):
+class Shallow(_Filtered):
     """Trees as an estimator's parameters ask for; ``y`` is (n, 1): class codes, or numbers."""
 
     def __init__(

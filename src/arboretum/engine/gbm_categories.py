@@ -69,10 +69,42 @@ def _add_up(entries, present, codes, words, row_weight, grid, start, so_far, gro
         count_here[k] += 1
 
 
+@leaf_kernel
+def _count(codes, words, row_weight, grid, n_codes, table, start, groups, sizes):
+    """`_add_up` by counting: a row of the table for every node, a place in it for every category.
+
+    ``table`` is zeros, and zeros again afterwards.
+    """
+    shift, slot, whole = grid
+    code_of, sums, weights, counts = groups
+    width = np.uint64(n_codes)
+    for i in range(np.uint64(len(codes))):
+        x = codes[i]
+        if x != x:
+            continue
+        k = np.uint64(words[i]) & slot
+        at = k * width + np.uint64(x)
+        w = row_weight[i] if len(row_weight) else np.int64(1)
+        table[at, 0] += (words[i] >> shift) * (w if whole else np.int64(1))
+        table[at, 1] += w
+        table[at, 2] += 1
+    for k in range(np.uint64(len(sizes))):
+        n, first = np.int64(0), np.int64(start[k])
+        for c in range(width):
+            at = k * width + c
+            if table[at, 2] > 0 and k + np.uint64(1) < np.uint64(len(sizes)):
+                to = np.uint64(first + n)
+                code_of[to], sums[to] = np.int64(c), table[at, 0]
+                weights[to], counts[to] = table[at, 1], table[at, 2]
+                n += 1
+            table[at, 0], table[at, 1], table[at, 2] = 0, 0, 0
+        sizes[k] = n
+
+
 @kernel
 def scan_categories(
-    entries, present, codes, words, row_weight, grid, level, least, least_weight, gone, room,
-    sizes, arranged, best, place, on_left, clearly, tune, charge,
+    entries, present, codes, n_codes, words, row_weight, grid, level, least, least_weight, gone, room,
+    table, sizes, arranged, best, place, on_left, clearly,
 ):  # fmt: skip
     """Find the best division of one column's categories in every node.
 
@@ -80,8 +112,8 @@ def scan_categories(
     ----------
     entries, present : uint32 array, int
         The order of the rows by code, and how many of them have one.
-    codes : float64 array
-        Of every row.
+    codes, n_codes : float64 array, int
+        Of every row, and how many there are.
     words, row_weight : int64 arrays
         See `scan_columns`.
     grid : tuple
@@ -94,51 +126,38 @@ def scan_categories(
         (sum, weight, rows) that miss a value, of every node.
     room : tuple of arrays
         As many int64, int64, int64, int64, float64 and int64 as there are rows.
+    table : (cells, 3) int64 array
+        Zeros; where nodes times categories fit into it, rows are counted instead of followed in order.
     sizes : int64 array
         Filled with the number of categories of every node.
     arranged : uint32 array
         Filled with the categories of every node in their order, a node beginning where its rows begin.
     best, place, on_left : arrays of shape (2, nodes)
         As in `_scan_full`; ``place`` is the number of categories on the left.
+    clearly : float
+        What a score must be times the best so far to be better.
     """
     mean, weight, n_rows = level
     gone_sum, gone_weight, gone_rows = gone
     m = len(mean)
     code_of, sums, weights, counts, keys, order = room
-    smooth, toll, rare, much = tune
     start = np.zeros(m, np.int64)
     for k in range(1, m):
         start[k] = start[k - 1] + n_rows[k - 1]
-    so_far = (
-        np.zeros(m, np.int64), np.zeros(m, np.int64), np.zeros(m, np.int64), np.empty(m, np.int64),
-    )  # fmt: skip
     sizes[:] = 0
-    _add_up(
-        entries, present, codes, words, row_weight, grid, start, so_far,
-        (code_of, sums, weights, counts), sizes,
-    )  # fmt: skip
+    groups = code_of, sums, weights, counts
+    if m * n_codes <= len(table):
+        _count(codes, words, row_weight, grid, n_codes, table, start, groups, sizes)
+    else:
+        so_far = (
+            np.zeros(m, np.int64), np.zeros(m, np.int64), np.zeros(m, np.int64),
+            np.empty(m, np.int64),
+        )  # fmt: skip
+        _add_up(entries, present, codes, words, row_weight, grid, start, so_far, groups, sizes)
     for k in range(m - 1):
         first, size = start[k], sizes[k]
-        kept = 0
         for j in range(first, first + size):
-            if counts[j] < rare:
-                gone_sum[k] += sums[j]
-                gone_weight[k] += weights[j]
-                gone_rows[k] += counts[j]
-                continue
-            at = first + kept
-            code_of[at], sums[at], weights[at], counts[at] = code_of[j], sums[j], weights[j], counts[j]
-            kept += 1
-        size = kept
-        sizes[k] = size
-        for j in range(first, first + size):
-            if size > much * n_rows[k]:
-                keys[j] = np.float64(code_of[j])
-            else:
-                keys[j] = (np.float64(sums[j]) - mean[k] * weights[j]) / (max(weights[j], 1) + smooth)
-        if smooth == 0.0 and size <= much * n_rows[k]:
-            for j in range(first, first + size):
-                keys[j] = np.float64(sums[j]) / np.float64(max(weights[j], 1))
+            keys[j] = np.float64(sums[j]) / np.float64(max(weights[j], 1))
         if size <= _FEW:
             _insert(keys, order, first, size)
         else:
@@ -146,7 +165,7 @@ def scan_categories(
             for j in range(size):
                 order[first + j] = first + sorted_[j]
         left_sum, left_weight, left = np.int64(0), np.int64(0), np.int64(0)
-        bar = np.full(2, -1.0)
+        bar, other_bar = -1.0, -1.0  # where missing values go right, and left
         for j in range(size):
             g = order[first + j]
             arranged[first + j] = np.uint32(code_of[g])
@@ -164,7 +183,9 @@ def scan_categories(
                     continue
                 d = np.float64(left_sum + side * gone_sum[k]) - heavy * mean[k]
                 found = d * d / (heavy * light)
-                if found > bar[side]:
-                    best[side, k], bar[side] = found, found * clearly
-                    place[side, k], on_left[side, k] = j + 1, heavy
-        charge[k] = toll * max(size - 1, 0) / max(n_rows[k], 1)
+                if found > (other_bar if side else bar):
+                    best[side, k], place[side, k], on_left[side, k] = found, j + 1, heavy
+                    if side:
+                        other_bar = found * clearly
+                    else:
+                        bar = found * clearly

@@ -32,7 +32,7 @@ def divide_level(table, nodes, node):
             right = nodes.missing_child[k]
         elif table.kind[f] == CATEGORIES:
             code = np.uint64(x)
-            word = nodes.bits[k, code >> np.uint64(5)]
+            word = nodes.bits[np.uint64(nodes.bits_start[k]) + (code >> np.uint64(5))]
             right = 1 - np.int32((word >> np.uint32(code & np.uint64(31))) & np.uint32(1))
         else:
             right = np.int32(x > threshold[k])

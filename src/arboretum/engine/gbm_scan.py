@@ -69,8 +69,7 @@ class Found(NamedTuple):
     on_left: np.ndarray  # float64: weight
     flags: np.ndarray  # int64: LEFT if missing values go left, MET if there are any, VARIES
     arranged: np.ndarray  # (columns, rows) uint32: categories of the nodes in their order
-    sizes: np.ndarray
-    charge: np.ndarray
+    sizes: np.ndarray  # int64: categories a node has met; of other columns, 0 or nothing of use
 
 
 @kernel
@@ -200,7 +199,7 @@ def scan_columns(table, columns, words, row_weight, level, rules, found):
         Filled for the columns searched.
     """
     mean, weight, n_rows = level
-    least, least_weight, whole, ask, tune = rules
+    least, least_weight, whole, ask = rules
     lists = table.lists
     m = len(mean)
     sums = np.empty((2, m), np.int64)  # on the left, and missing
@@ -215,6 +214,7 @@ def scan_columns(table, columns, words, row_weight, level, rules, found):
         np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64),
         np.empty(room, np.int64), np.empty(room), np.empty(room, np.int64),
     )  # fmt: skip
+    cells = np.zeros((max(room, 256) if room else 0, 3), np.int64)
     for f in columns:
         present = table.present[f]
         best[:] = REFUSED
@@ -238,9 +238,10 @@ def scan_columns(table, columns, words, row_weight, level, rules, found):
             )
             if table.kind[f] == CATEGORIES:
                 scan_categories(
-                    lists[f], present, table.values[f], words, row_weight, (SHIFT, SLOT, whole),
-                    level, least, least_weight, (sums[1], weights[1], counts[1]), rooms, counts[2],
-                    found.arranged[f], best, at, heavy, _CLEARLY, tune, found.charge[f],
+                    lists[f], present, table.values[f], table.n_codes[f], words, row_weight,
+                    (SHIFT, SLOT, whole), level, least, least_weight,
+                    (sums[1], weights[1], counts[1]), rooms, cells, counts[2], found.arranged[f],
+                    best, at, heavy, _CLEARLY,
                 )  # fmt: skip
                 bar[0, : m - 1] = best[0, : m - 1] * _CLEARLY
             else:

@@ -44,6 +44,8 @@ __all__ = [
     "scan_drawn",
 ]
 
+_CHANCE = 2.0 / np.pi  # (E|z|)² of a standard normal: see docs/gbm.md
+_THRESHOLD, _SUBSET = 1, 2  # kinds of a node (tree/tree.py)
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -71,21 +73,24 @@ class Limits(NamedTuple):
     whole: bool  # weights are whole numbers: they multiply what a row adds
     scale: float  # of residuals
     step: float  # of weights
-    tune: tuple
-    absent: int
+    penalty: float  # of a division of categories, in shares of what it gains by chance
 
 
 class Nodes(NamedTuple):
     """The nodes so far, in the order they are numbered."""
 
+    kind: np.ndarray  # uint8: see tree/tree.py
     feature: np.ndarray  # int32, -1 at a leaf
     first_child: np.ndarray  # int32
+    n_children: np.ndarray  # int32
     missing_child: np.ndarray  # int32
     threshold: np.ndarray  # float64
     gain: np.ndarray  # float64
     stats: np.ndarray  # (5, nodes): weight, mean, impurity, smallest, largest residual
     count: np.ndarray  # int64
-    bits: np.ndarray  # (nodes, words) uint32: categories that go left
+    bits_start: np.ndarray  # int64, -1 for none
+    bits: np.ndarray  # uint32: categories that go left, one bit each
+    used: np.ndarray  # (1,) int64: words of ``bits`` so far
 
 
 class Work(NamedTuple):
@@ -112,11 +117,18 @@ def _is_worth(nodes, limits, k):
     )
 
 
+@inline
+def _make_leaf(nodes, k):
+    nodes.kind[k], nodes.n_children[k], nodes.gain[k], nodes.threshold[k] = 0, 0, 0.0, np.nan
+    nodes.feature[k] = nodes.first_child[k] = nodes.missing_child[k] = nodes.bits_start[k] = -1
+
+
 @kernel
 def plant_root(rows, limits, nodes, work):
     """Put all rows into node 0; return how many nodes the first level has."""
     work.node[:] = 0
-    nodes.feature[0] = nodes.first_child[0] = -1
+    _make_leaf(nodes, 0)
+    nodes.used[0] = 0
     describe_new(rows.r, rows.weight, rows.bag, work.node, 0, nodes.stats[:, :1], nodes.count[:1])
     work.ids[0], work.keys[0] = 0, limits.seed
     return np.int64(_is_worth(nodes, limits, 0))
@@ -147,9 +159,7 @@ def level_of(work, m):
 @inline
 def rules_of(limits):
     """Return what `scan_columns` goes by."""
-    return (
-        limits.samples_leaf, limits.least_weight, limits.whole, limits.columns > 0, limits.tune,
-    )  # fmt: skip
+    return limits.samples_leaf, limits.least_weight, limits.whole, limits.columns > 0
 
 
 @kernel
@@ -182,22 +192,35 @@ def scan_drawn(table, rows, limits, work, found, m):
 
 
 @leaf_kernel
-def _best_column(found, work, draws, k, dear):
-    """Return a node's best column, the first between equals; -1 for none."""
-    best = -1.0
-    for f in range(len(found.score)):
-        if (not draws or work.taken[k, f]) and found.score[f, k] >= 0.0:
-            best = max(best, found.score[f, k] - found.charge[f, k] * dear)
+def _worth_of(table, found, f, k, chance):
+    """Return what the best cut of a column is worth when columns compete; below 0 for none.
+
+    Categories are put in an order that suits the residuals, so they gain by chance as well.
+    """
+    score = found.score[f, k]
+    if score >= 0.0 and table.kind[f] == CATEGORIES:
+        score = max(score - chance * np.float64(max(found.sizes[f, k] - 2, 0)), -1.0)
+    return score
+
+
+@leaf_kernel
+def _best_column(table, found, work, draws, k, chance):
+    """Return a node's best column, the first between equals; -1 for none.
+
+    ``chance`` is what the score of a division owes to chance for every category beyond two.
+    """
+    width, best = len(found.score), -1.0
+    for f in range(width):
+        if not draws or work.taken[k, f]:
+            best = max(best, _worth_of(table, found, f, k, chance))
     if best < 0.0:
         return -1
-    f = 0
-    while (
-        (draws and not work.taken[k, f])
-        or found.score[f, k] < 0.0
-        or found.score[f, k] - found.charge[f, k] * dear < best - abs(best) * TIE
-    ):
-        f += 1
-    return f
+    for f in range(width):
+        if not draws or work.taken[k, f]:
+            worth = _worth_of(table, found, f, k, chance)
+            if worth >= 0.0 and worth >= best - best * TIE:
+                return f
+    return -1
 
 
 @leaf_kernel
@@ -208,9 +231,10 @@ def _middle(low, high):
 
 
 @leaf_kernel
-def _write_question(table, work, found, nodes, limits, f, k, node):
+def _write_question(table, work, found, nodes, f, k, node):
     """Write what a node asks; categories it has not met go where missing values go."""
     place = found.place[f, k]
+    nodes.kind[node] = _SUBSET if table.kind[f] == CATEGORIES else _THRESHOLD
     if table.kind[f] != CATEGORIES:
         if place == table.present[f]:
             nodes.threshold[node] = np.inf  # present against missing
@@ -222,16 +246,14 @@ def _write_question(table, work, found, nodes, limits, f, k, node):
         high = table.values[f, np.uint64(entries[place] & POSITION)]
         nodes.threshold[node] = low if table.kind[f] == RANKS else _middle(low, high)
         return
-    nodes.threshold[node] = np.nan
     start = 0
     for j in range(k):
         start += work.sums[2, j]
     goes_left = nodes.missing_child[node] == 0
-    if limits.absent == 1:
-        goes_left = 2 * found.on_left[f, k] >= work.whole[k]
-    elif limits.absent == 2:
-        goes_left = False
-    line = nodes.bits[node]
+    words = (table.n_codes[f] + 31) >> 5
+    nodes.bits_start[node] = nodes.used[0]
+    line = nodes.bits[nodes.used[0] : nodes.used[0] + words]
+    nodes.used[0] += words
     line[:] = 0
     if goes_left:
         for code in range(table.n_codes[f]):
@@ -253,8 +275,9 @@ def close_level(table, rows, limits, work, found, nodes, size, m):
     divided = 0
     for k in range(m):
         node = work.ids[k]
-        dear = nodes.stats[2, node] / (unit * unit)
-        f = _best_column(found, work, limits.columns > 0, k, dear)
+        spread = nodes.stats[2, node] / unit**2  # on the grid
+        chance = limits.penalty * _CHANCE * spread / np.float64(work.sums[2, k])
+        f = _best_column(table, found, work, limits.columns > 0, k, chance)
         if f < 0:
             continue
         gain = found.score[f, k] * work.whole[k] * (limits.step / nodes.stats[0, 0])
@@ -266,11 +289,11 @@ def close_level(table, rows, limits, work, found, nodes, size, m):
         goes_right = 2 * found.on_left[f, k] < work.whole[k]
         if flags & MET:
             goes_right = flags & LEFT == 0
-        nodes.feature[node], nodes.gain[node] = f, gain
+        nodes.feature[node], nodes.gain[node], nodes.n_children[node] = f, gain, 2
         nodes.missing_child[node], nodes.first_child[node] = np.int32(goes_right), size
-        _write_question(table, work, found, nodes, limits, f, k, node)
-        for child in range(size, size + 2):
-            nodes.feature[child] = nodes.first_child[child] = -1
+        _write_question(table, work, found, nodes, f, k, node)
+        _make_leaf(nodes, size)
+        _make_leaf(nodes, size + 1)
         ids[divided], keys[divided] = size, work.keys[k]
         divided += 1
         size += 2
