@@ -13,7 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from arboretum import AdaBoostClassifier, C45Classifier, CARTClassifier, CARTRegressor
-from arboretum.boosting.sorted_trees import Shallow, Stumps
+from arboretum.boosting.sorted_trees import LevelWise, Shallow, Stumps
 from arboretum.boosting.weak import draws_of
 from arboretum.data.schema import learn_schema
 from arboretum.textbook.adaboost import (
@@ -79,6 +79,30 @@ def test_a_stump_of_many_classes_is_the_tree_of_depth_one(classes, holes, seed):
         assert_array_equal(grown.leaf, theirs.apply(X))
 
 
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("kind", ["real", "whole", "zeros"])
+@pytest.mark.parametrize("only_words", [False, True])
+def test_a_stump_on_words_is_the_tree_of_depth_one(classes, kind, only_words):
+    rng = np.random.default_rng(classes)
+    X = rng.normal(size=(80, 4))
+    X[:, 1] = rng.integers(0, 6, 80)
+    X[:, 3] = rng.integers(0, 14, 80)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = ((X[:, 1] % 2 > 0) + rng.integers(0, classes, 80)).astype(np.int64) % classes
+    columns, words = ([1, 3], [0, 1]) if only_words else ([0, 1, 2, 3], [1, 3])
+    X = X[:, columns]
+    schema, matrix = learn_schema(X, categorical_features=words)
+    stumps, asked = Stumps(matrix, schema, y, classes), set()
+    for again in range(4):
+        w = odd_weights(len(y), again, kind)
+        grown = stumps.grow(w)
+        theirs = CARTClassifier(max_depth=1, categorical_features=words).fit(X, y, w)
+        same_tree(grown.tree, theirs.tree_)
+        assert_array_equal(grown.leaf, theirs.apply(X))
+        asked |= {int(grown.tree.feature[0])}
+    assert asked & set(words)
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_a_stump_of_few_values_is_the_tree_of_depth_one(data):
@@ -128,6 +152,25 @@ def test_trees_of_one_presort_are_those_of_cart(base, kind):
         grown = trees.grow(w)
         theirs = base.fit(frame, y, w)
         same_tree(grown.tree, theirs.tree_)
+        assert_array_equal(grown.leaf, theirs.apply(frame))
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"max_depth": 6, "min_samples_leaf": 4}, {"ccp_alpha": 0.1}]
+)
+@pytest.mark.parametrize("kind", ["real", "zeros"])
+def test_level_wise_trees_are_those_of_cart(options, kind):
+    frame, _ = mixed()
+    y = np.random.default_rng(0).normal(size=len(frame))
+    base = CARTRegressor(**{"max_depth": 3, **options})
+    schema, matrix = learn_schema(frame)
+    trees = LevelWise(base, matrix, schema, y)
+    for again in range(3):
+        w = odd_weights(len(y), again, kind)
+        grown, theirs = trees.grow(w), base.fit(frame, y, w)
+        for name in FIELDS:
+            one, other = getattr(grown.tree, name), getattr(theirs.tree_, name)
+            assert_allclose(one, other, rtol=1e-9, atol=1e-12, err_msg=name)
         assert_array_equal(grown.leaf, theirs.apply(frame))
 
 

@@ -89,8 +89,9 @@ def test_random_data_missing_values_and_bags(seed, loss, depth, least, missing, 
     depth=st.integers(1, 3),
     missing=st.floats(0, 0.3),
     share=st.sampled_from([1.0, 0.6]),
+    penalty=st.sampled_from([0.0, 1.0, 3.0]),
 )
-def test_random_categories(seed, loss, depth, missing, share):
+def test_random_categories(seed, loss, depth, missing, share, penalty):
     """Categories of equal mean may be taken in any order; limits of rows would tell."""
     X, y, w = make(seed, n=40, loss=loss)
     rng = np.random.default_rng(seed)
@@ -106,6 +107,7 @@ def test_random_categories(seed, loss, depth, missing, share):
         max_depth=depth,
         subsample=share,
         categorical_features=[0, 2],
+        category_penalty=penalty,
     )
     model.fit(X, y, w, monitor=_watch(bags, sums))
     kinds = ("categorical", "numeric", "categorical")
@@ -113,7 +115,9 @@ def test_random_categories(seed, loss, depth, missing, share):
     for f in (0, 2):  # as the schema numbers them: by the values met
         known = ~np.isnan(X[:, f])
         codes[known, f] = np.unique(X[known, f], return_inverse=True)[1]
-    tree = Rules("friedman_mse", max_depth=depth, kinds=kinds, exhaustive=False)
+    tree = Rules(
+        "friedman_mse", max_depth=depth, kinds=kinds, exhaustive=False, category_penalty=penalty
+    )
     theirs = textbook(loss, codes, y, w, bags, tree, n_rounds=3)
     assert_allclose(raw(model, X), theirs.rounds[-1].F, rtol=0, atol=1e-8)
     assert_array_equal(raw(model, X), sums[-1])  # rows out of the bag found their leaves too
@@ -123,7 +127,9 @@ def test_random_categories(seed, loss, depth, missing, share):
 def test_categories_and_missing_values_are_carts(options):
     """The first tree from zero is CART's tree on y, with the learning rate."""
     frame, y = mixed_table()
-    model = GradientBoostingRegressor(init="zero", n_estimators=1, learning_rate=1, **options)
+    model = GradientBoostingRegressor(
+        init="zero", n_estimators=1, learning_rate=1, category_penalty=0, **options
+    )
     tree = CARTRegressor(**{"max_depth": 3, **options}).fit(frame, y)
     assert_allclose(model.fit(frame, y).predict(frame), tree.predict(frame), atol=1e-12)
     for name in ("kind", "feature", "missing_child", "count", "bits", "bits_start"):
@@ -174,6 +180,19 @@ def test_limits_are_carts(options, weighted):
         return
     tree = CARTRegressor(max_depth=3, **options).fit(X, y, w)
     assert_allclose(model.predict(X), tree.predict(X), atol=1e-12)
+
+
+def test_categories_that_mean_nothing_lose_against_a_number():
+    rng = np.random.default_rng(0)
+    n = 200
+    X = np.column_stack([rng.integers(0, 60, n), rng.normal(size=n)]).astype(float)
+    y = np.where(X[:, 1] > 0, 0.5, -0.5) + rng.normal(size=n)
+    options = {"n_estimators": 1, "max_depth": 1, "categorical_features": [0]}
+    exact = GradientBoostingRegressor(category_penalty=0, **options).fit(X, y)
+    charged = GradientBoostingRegressor(**options).fit(X, y)
+    assert exact.trees_[0].feature[0] == 0
+    assert charged.trees_[0].feature[0] == 1
+    assert 0 < charged.trees_[0].gain[0] < exact.trees_[0].gain[0]
 
 
 def test_ranks_are_cut_at_a_rank():

@@ -1,15 +1,25 @@
 """The level-wise scan: every cut of every node, by hand and against CART's search."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 from arboretum.engine.gbm_bag import draw_bag
-from arboretum.engine.gbm_scan import VARIES, pack_rows, scan_columns
+from arboretum.engine.gbm_scan import (
+    CATEGORIES,
+    NUMBERS,
+    VARIES,
+    Found,
+    Table,
+    pack_rows,
+    scan_columns,
+)
 from arboretum.engine.order import MISSING, sort_column
 
 
-def _scan(X, r, node, m, w=None, least=1, ask=False):
+def _scan(X, r, node, m, w=None, least=1, ask=False, categories=False):
     """Return the scores of the best cuts of nodes 0 … m-1, and which columns vary."""
     n, width = X.shape
     lists = np.empty((width, n), np.uint32)
@@ -23,14 +33,20 @@ def _scan(X, r, node, m, w=None, least=1, ask=False):
     pack_rows(r, rows, 1.0, node.astype(np.uint16), np.arange(m + 1, dtype=np.uint8), words, sums)
     sums[:, m] = 0
     whole = sums[1].astype(float)
-    score, place = np.full((width, m), -1.0), np.zeros((width, m), np.int64)
-    on_left, flags = np.zeros((width, m)), np.zeros((width, m), np.int64)
-    scan_columns(
-        (lists, present), np.arange(width), words, row_weight,
-        (sums[0] / np.maximum(whole, 1), whole, sums[2]), (least, 1.0, True, ask), score, place, on_left,
-        flags,
+    kind = np.full(width, CATEGORIES if categories else NUMBERS, np.uint8)
+    codes = np.full(width, 20 if categories else 0)
+    table = Table(lists, present, kind, codes, np.ascontiguousarray(X.T), categories)
+    shape = (width, m)
+    counts = [np.zeros(shape, np.int64) for _ in range(3)]
+    found = Found(
+        np.full(shape, -1.0), counts[0], np.zeros(shape), counts[1], np.zeros((width, n), np.uint32),
+        counts[2],
     )  # fmt: skip
-    return score, (flags & VARIES) > 0
+    scan_columns(
+        table, np.arange(width), words, row_weight,
+        (sums[0] / np.maximum(whole, 1), whole, sums[2]), (least, 1.0, True, ask), found,
+    )  # fmt: skip
+    return found.score, (found.flags & VARIES) > 0
 
 
 def _best(x, r, w, least):
@@ -69,6 +85,49 @@ def test_every_node_gets_its_best_cut(weighted, missing, least):
                 if trial % 2:
                     values = len(np.unique(x[~np.isnan(x)])) + np.isnan(x).any()
                     assert varied[f, k] == (values > 1)
+
+
+def _best_subset(x, r, w):
+    """Return the best score of one node's categories by trying every subset."""
+    best, gone, mean = -1.0, np.isnan(x), w @ r / w.sum()
+    codes = np.unique(x[~gone])
+    for size in range(1, len(codes) + 1):
+        for chosen in combinations(codes, size):
+            for side in (False, True):
+                left = np.where(gone, side, np.isin(x, chosen))
+                if left.all():
+                    continue
+                d = w[left] @ (r[left] - mean)
+                best = max(best, d * d / (w[left].sum() * w[~left].sum()))
+    return best
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_every_node_gets_its_best_subset(weighted, missing):
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        X = rng.integers(0, 5, (40, 2)).astype(float)
+        X[rng.random(X.shape) < missing] = np.nan
+        r, node = rng.integers(-50, 50, 40).astype(float), rng.integers(0, 4, 40)
+        w = rng.integers(1, 4, 40) if weighted else None
+        score, _ = _scan(X, r, node, 3, w, categories=True)
+        for k in range(3):
+            here = node == k
+            weight = np.ones(here.sum()) if w is None else w[here].astype(float)
+            for f in range(2):
+                best = _best_subset(X[here, f], r[here], weight)
+                assert score[f, k] == pytest.approx(best, abs=1e-9)
+
+
+def test_many_categories_are_put_in_order():
+    """More than are sorted by insertion."""
+    rng = np.random.default_rng(2)
+    X, r = np.repeat(np.arange(60.0), 3)[:, None], rng.integers(-50, 50, 180).astype(float)
+    score, _ = _scan(X, r, np.zeros(180), 1, categories=True)
+    means = np.array([r[X[:, 0] == c].mean() for c in range(60)])
+    rank = np.argsort(np.argsort(means, kind="stable"), kind="stable")[X[:, 0].astype(int)]
+    assert score[0, 0] == pytest.approx(_best(rank.astype(float), r, np.ones(180), 1))
 
 
 def test_a_bag_is_a_fair_draw():

@@ -26,8 +26,10 @@ from arboretum.forest.views import as_view
 from arboretum.parameters import Declared
 from arboretum.tree import limits
 from arboretum.tree.cart import CARTClassifier, CARTRegressor
+from arboretum.tree.joined import join_trees
 
 if TYPE_CHECKING:
+    from arboretum.tree.joined import JoinedTrees
     from arboretum.tree.tree import Tree
 
 __all__ = ["ADA_RULES", "ADA_TEXT", "AdaBoost"]
@@ -89,7 +91,7 @@ ADA_TEXT = """
 
 _ATTEMPTS = 10  # to draw rows that a learner learns something from
 _STOPS = ("n_estimators", "perfect", "no better than chance", "interrupted")
-_LEARNED = ("estimators_", "estimator_weights_", "estimator_errors_", "stop_")
+_LEARNED = ("estimators_", "_all_nodes", "estimator_weights_", "estimator_errors_", "stop_")
 
 
 class AdaBoost(Declared, MetaEstimatorMixin, BaseEstimator):
@@ -247,18 +249,36 @@ class AdaBoost(Declared, MetaEstimatorMixin, BaseEstimator):
             return [e.tree_ for e in self.estimators_]
         return None
 
+    @property
+    def _joined(self) -> JoinedTrees | None:
+        """The trees, if all learners are such, as compiled code takes them at a time."""
+        if "_all_nodes" not in self.__dict__:
+            trees = self._trees()
+            self._all_nodes = None if trees is None else join_trees(trees)
+        return self._all_nodes
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What pickle keeps: nothing that is worked out from the learners."""
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_all_nodes"}
+
     def _answers(self, X: Any) -> Any:
         """Yield what every member answers to rows, one after the other."""
         from sklearn.utils.validation import check_is_fitted
 
-        from arboretum.tree.walking import leaves_of
+        from arboretum.tree.walking import leaves_of, leaves_of_all
 
         check_is_fitted(self, "estimators_")
         trees = self._trees()
         if trees is not None:
             matrix = self._encode(X)
-            for tree in trees:
-                leaf = leaves_of(tree, matrix, self._threads())
+            nodes = self._joined
+            leaves = None if nodes is None else leaves_of_all(nodes, matrix, self._threads())
+            for t, tree in enumerate(trees):
+                if leaves is None or nodes is None:
+                    leaf = leaves_of(tree, matrix, self._threads())
+                else:
+                    leaf = leaves[:, t] - nodes.start[t]
                 yield self._read_nodes(tree.value)[leaf]
             return
         X = weak.in_order(self.schema_, X, type(self).__name__)

@@ -153,7 +153,7 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
         from sklearn.utils.validation import check_is_fitted
 
         from arboretum.engine.walk import is_complete
-        from arboretum.tree.walking import run_blocks, walk_sum
+        from arboretum.tree.walking import run_blocks, sum_votes, walk_sum
 
         check_is_fitted(self, "estimators_")
         trees = self._trees()
@@ -162,6 +162,11 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
             return total
         matrix = self._encode(X)
         says = self.estimator_weights_.tolist()
+        nodes = self._joined
+        if nodes is not None:
+            answers = self._read_nodes(np.concatenate([tree.value for tree in trees]))
+            weight = np.repeat(says, np.diff(nodes.start))[:, None]
+            return sum_votes(nodes, weight * self._votes(answers), matrix, self._threads())
         votes = [
             np.ascontiguousarray(say * self._votes(self._read_nodes(tree.value)))
             for tree, say in zip(trees, says, strict=True)

@@ -12,6 +12,7 @@ asked all at once (tree/masking.py).
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Ensemble"]
 
-_MANY_ROWS = 256  # from which on a layout of all trees is worth making
+_MANY_ROWS = 256  # from which on a layout of all trees is worth making,
+_FEW_NODES = 1 << 14  # unless it is quickly made
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +94,7 @@ class Ensemble:
         """Return the margins, (rows, n_outputs); ``base`` replaces the model's own start."""
         total = np.empty((matrix.n_rows, self.n_outputs))
         total[:] = self.base if base is None else base.reshape(matrix.n_rows, -1)
-        masks = self._masks() if matrix.n_rows >= _MANY_ROWS else None
+        masks = self._masks() if matrix.n_rows >= _MANY_ROWS or self._is_small else None
 
         def go(lo: int, hi: int, X: np.ndarray) -> None:
             if masks is not None:
@@ -112,6 +114,11 @@ class Ensemble:
         for t, (tree, answer) in enumerate(zip(self.trees, self._answers(), strict=True)):
             walk_sum(tree, answer, X, complete, parts[self.output_of(t)])
         total[:] = parts[:, :, 0].T
+
+    @cached_property
+    def _is_small(self) -> bool:
+        """Whether a layout is made in no time."""
+        return sum(len(tree) for tree in self.trees) <= _FEW_NODES
 
     def _masks(self) -> Masks | None:
         """Return the trees laid out to be asked all at once, made once; None if that does not pay."""

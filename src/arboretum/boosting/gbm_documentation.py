@@ -48,6 +48,9 @@ _TEXT = """
         Strength of cost-complexity pruning of every tree; 0 prunes nothing.
     step : {{"leaf", "line_search"}}, default="leaf"
         A step of its own for every leaf, or one length for the whole round.
+    category_penalty : float, default=1.0
+        What a division of m categories is charged when columns compete, times 2/π (m - 2)/n of the node's
+        impurity (n its rows): so much it gains by chance. 0 takes the best division of the training rows.
     categorical_features : list of names, indices or mask, or None, default=None
         Columns to treat as categories besides those whose type says so.
     ordinal_features : list of names or indices, dict or None, default=None

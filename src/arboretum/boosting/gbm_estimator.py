@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from arboretum import parameters as p
+from arboretum.boosting.ensemble import Ensemble
 from arboretum.boosting.gbm_losses import is_custom, make_loss
 from arboretum.boosting.gbm_progress import Report
 from arboretum.boosting.gbm_start import Constant, fit_start, raw_start, take_rows
@@ -59,6 +60,7 @@ GBM_RULES = {
     "n_iter_no_change": p.integer(1) | p.none,
     "tol": p.real(0),
     "ccp_alpha": p.real(0),
+    "category_penalty": p.real(0),
     "step": p.one_of("leaf", "line_search"),
     "unseen": p.one_of("missing", "error"),
     "n_jobs": p.jobs,
@@ -66,7 +68,14 @@ GBM_RULES = {
 
 Monitor = Callable[[int, Any, dict], bool]
 _SCORES = ("train_score_", "oob_scores_", "oob_improvement_")
-_LEARNED = ("trees_", "init_", "_rates", "_n_rows", *_SCORES)  # what a fit begins without
+_LEARNED = (
+    "trees_",
+    "_summed",
+    "init_",
+    "_rates",
+    "_n_rows",
+    *_SCORES,
+)  # what a fit begins without
 
 
 class GradientBoosting(Declared, BaseEstimator):
@@ -224,7 +233,12 @@ class GradientBoosting(Declared, BaseEstimator):
         self.max_features_ = how.max_features or self.n_features_in_
         task = Task(
             orchard=plant(
-                table, self.schema_, how, self.min_weight_fraction_leaf, float(self.ccp_alpha)
+                table,
+                self.schema_,
+                how,
+                self.min_weight_fraction_leaf,
+                float(self.ccp_alpha),
+                float(self.category_penalty),
             ),
             loss=loss,
             y=y_in,
@@ -332,10 +346,22 @@ class GradientBoosting(Declared, BaseEstimator):
     def _sum(self, X: Any, matrix: Matrix) -> np.ndarray:
         """Return F of every row, one line per score: (1, n), or (K, n)."""
         F = raw_start(self.init_, self.loss_, X, matrix.n_rows, self._labels)
-        trees = getattr(self, "trees_", [])
-        if trees:
-            add_trees(trees, self._rates, matrix, self._threads(), F)
-        return F
+        if not getattr(self, "trees_", []):
+            return F
+        return self._ensemble.margin(matrix, F.T, self._threads()).T
+
+    @property
+    def _ensemble(self) -> Ensemble:
+        """The trees with their learning rates; kept until there are more, for it lays them out once."""
+        kept = self.__dict__.get("_summed")
+        if kept is None or len(kept.trees) != len(self.trees_):
+            rates = np.repeat(self._rates, self._width)
+            kept = self._summed = Ensemble(list(self.trees_), rates, np.zeros(self._width))
+        return kept
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What pickle keeps: nothing that is worked out from the trees."""
+        return {name: value for name, value in super().__getstate__().items() if name != "_summed"}
 
     def _raw(self, X: Any) -> np.ndarray:
         """Return F of every row of a table, (n,) or (n, K)."""

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import ceil
+from math import ceil, frexp, ldexp
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from arboretum.engine import parallel
 from arboretum.engine.gbm_bag import keep_inside
+from arboretum.engine.gbm_scan import CATEGORIES, NUMBERS, RANKS, Table
 from arboretum.engine.jit import writable
 from arboretum.engine.order import MISSING, sort_column
 from arboretum.tree.criterion import Target
@@ -24,14 +25,17 @@ from arboretum.tree.pruning import prune
 from arboretum.tree.walking import leaves_of
 
 if TYPE_CHECKING:
+    from arboretum.boosting.gbm_levels import LevelGrower
     from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Schema
     from arboretum.tree.tree import Tree
 
-__all__ = ["SERIAL", "Bag", "Orchard", "plant"]
+__all__ = ["DEEPEST", "Bag", "Orchard", "plant"]
 
-_DEEPEST = 8  # levels: the nodes of one, and nobody's, have numbers of 8 bits
-SERIAL = 60_000  # (row, column) pairs below which threads do not pay
+_WEIGHT_BITS = 53
+DEEPEST = 8  # levels: the nodes of one, and nobody's, have numbers of 8 bits
+_KINDS = {"numeric": NUMBERS, "ordinal": RANKS, "categorical": CATEGORIES}
+_SERIAL = 60_000  # (row, column) pairs below which threads do not pay
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +65,30 @@ class Bag:
             return None
         return self.weight if self.rows is None else self.weight[self.rows]
 
+    @cached_property
+    def on_grid(self) -> _Weights:
+        """The weights as whole numbers."""
+        w = self.weight
+        if not len(w):
+            return _Weights(np.empty(0, np.int64), 1.0, True)
+        total, step = float(w.sum()), 1.0
+        whole = bool(total < 2.0**_WEIGHT_BITS and np.all(w == np.floor(w)))
+        if not whole:
+            step = ldexp(1.0, frexp(total)[1] - _WEIGHT_BITS)
+        return _Weights(np.rint(w / step).astype(np.int64), step, whole)
+
     def of(self, values: np.ndarray) -> np.ndarray:
         """Return the values of the rows inside."""
         return values if self.rows is None else values[self.rows]
+
+
+@dataclass(frozen=True, eq=False)
+class _Weights:
+    """Weights on a grid: as they are, if they are whole numbers."""
+
+    row: np.ndarray  # int64; empty if every row weighs 1
+    step: float  # what 1 stands for
+    whole: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,27 +100,24 @@ class Orchard:
     how: Growth
     min_share: float  # of the bag's weight, that each side of a split needs
     ccp_alpha: float
-    lists: np.ndarray  # (columns, n) uint32, see order.py; empty if trees are grown as by CART
-    present: np.ndarray  # (columns,) int64: entries that are not missing
-    codes: dict[
-        int, np.ndarray
-    ]  # of category columns, whose lists are written anew for every level
+    category_penalty: float
+    table: Table  # no columns if trees are grown as by CART
+    threads: int  # that share out the columns of one tree
 
     @cached_property
-    def ordinal(self) -> np.ndarray:
-        """Which columns hold ranks: they are cut at a rank, not between two."""
-        return np.array([column.kind == "ordinal" for column in self.schema.columns])
+    def _grower(self) -> LevelGrower:
+        from arboretum.boosting.gbm_levels import LevelGrower
+
+        return LevelGrower(self)
 
     def grow(self, r: np.ndarray, bag: Bag, seed: int) -> tuple[Tree, np.ndarray]:
         """Grow a tree on residuals; return it and the leaf of every row."""
-        from arboretum.boosting.gbm_levels import LevelGrower
-
         how = self.how if not seed else replace(self.how, seed=seed)
         if self.min_share > 0:
             how = self._with_least_weight(how, bag)
         leaf: np.ndarray | None = None
-        if len(self.lists):
-            tree, leaf = LevelGrower(self, r, bag, how).grow()
+        if len(self.table.lists):
+            tree, leaf = self._grower.grow(r, bag, how)
         else:
             weight = bag.weight_inside
             target = Target(
@@ -108,21 +130,19 @@ class Orchard:
             leaf = leaves_of(tree, self.matrix, how.n_jobs)
         return tree, leaf
 
-    def sorted_bag(self, bag: Bag) -> tuple[np.ndarray, np.ndarray]:
-        """Return the order of the bag's rows by every column, and how many of them have a value."""
+    def sorted_bag(self, bag: Bag) -> Table:
+        """Return the table with the order of the bag's rows only."""
         if bag.rows is None:
-            return self.lists, self.present
+            return self.table
         if "_sorted" not in bag.__dict__:  # the trees of a round share it
-            width, n = len(self.lists), len(bag.rows)
+            width, n = len(self.table.lists), len(bag.rows)
             lists, present = np.empty((width, n), np.uint32), np.full(width, n)
-            columns = np.array([f for f in range(width) if f not in self.codes], dtype=np.int64)
 
             def keep(block: tuple[int, int]) -> None:
-                keep_inside(self.lists, columns[slice(*block)], bag.inside, present, lists)
+                keep_inside(self.table.lists, np.arange(*block), bag.inside, present, lists)
 
-            threads = self.how.n_jobs if self.lists.size > SERIAL else 1
-            parallel.run(keep, parallel.blocks(len(columns), 2 * threads), threads)
-            bag.__dict__["_sorted"] = lists, present
+            parallel.run(keep, parallel.blocks(width, 2 * self.threads), self.threads)
+            bag.__dict__["_sorted"] = self.table._replace(lists=lists, present=present)
         return bag.__dict__["_sorted"]
 
     def _with_least_weight(self, how: Growth, bag: Bag) -> Growth:
@@ -133,7 +153,12 @@ class Orchard:
 
 
 def plant(
-    matrix: Matrix, schema: Schema, how: Growth, min_share: float, ccp_alpha: float
+    matrix: Matrix,
+    schema: Schema,
+    how: Growth,
+    min_share: float,
+    ccp_alpha: float,
+    category_penalty: float,
 ) -> Orchard:
     """Sort the columns of a table, if its trees can be grown from that.
 
@@ -141,21 +166,33 @@ def plant(
     """
     how = replace(how, min_weight_leaf=0.0)
     n, width = matrix.n_rows, matrix.n_columns
-    shallow = how.max_depth is not None and how.max_depth <= _DEEPEST
+    shallow = how.max_depth is not None and how.max_depth <= DEEPEST
     level_wise = shallow and how.max_leaf_nodes is None
-    lists = np.empty((width if level_wise else 0, n), np.uint32)
-    present, codes = np.full(width, n), {}
+    threads = how.n_jobs if n * width > _SERIAL else 1
+    shape = (width if level_wise else 0, n)
+    kinds = [_KINDS[column.kind] for column in schema.columns]
+    table = Table(
+        lists=np.empty(shape, np.uint32),
+        present=np.full(width, n),
+        kind=np.array(kinds, np.uint8),
+        n_codes=np.array(
+            [
+                len(column.categories or ()) if kind == CATEGORIES else 0
+                for column, kind in zip(schema.columns, kinds, strict=True)
+            ],
+            np.int64,
+        ),
+        values=np.empty(shape),
+        has_categories=CATEGORIES in kinds,
+    )
 
     def sort(f: int) -> None:
-        column, values = schema.columns[f], matrix.column(f)
-        if column.kind == "categorical":
-            missing = len(column.categories or ())
-            codes[f] = np.where(np.isnan(values), missing, values).astype(np.uint32)
-            return
-        sort_column(writable(values), lists[f])
-        if column.has_missing:
-            present[f] = n - np.count_nonzero(lists[f] & MISSING)
+        values = table.values[f]
+        values[:] = matrix.column(f)
+        sort_column(values, table.lists[f])
+        if schema.columns[f].has_missing:
+            table.present[f] = n - np.count_nonzero(table.lists[f] & MISSING)
 
     if level_wise:
-        parallel.run(sort, range(width), how.n_jobs if n * width > SERIAL else 1)
-    return Orchard(matrix, schema, how, min_share, ccp_alpha, lists, present, codes)
+        parallel.run(sort, range(width), threads)
+    return Orchard(matrix, schema, how, min_share, ccp_alpha, category_penalty, table, threads)

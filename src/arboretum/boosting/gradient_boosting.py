@@ -61,6 +61,7 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
         tol: float = 1e-4,
         ccp_alpha: float = 0.0,
         step: str = "leaf",
+        category_penalty: float = 1.0,
         categorical_features: Any = None,
         ordinal_features: Any = None,
         unseen: str = "missing",
@@ -87,6 +88,7 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
         self.tol = tol
         self.ccp_alpha = ccp_alpha
         self.step = step
+        self.category_penalty = category_penalty
         self.categorical_features = categorical_features
         self.ordinal_features = ordinal_features
         self.unseen = unseen
@@ -217,6 +219,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         ccp_alpha: float = 0.0,
         power: float = 1.5,
         step: str = "leaf",
+        category_penalty: float = 1.0,
         categorical_features: Any = None,
         ordinal_features: Any = None,
         unseen: str = "missing",
@@ -245,6 +248,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         self.ccp_alpha = ccp_alpha
         self.power = power
         self.step = step
+        self.category_penalty = category_penalty
         self.categorical_features = categorical_features
         self.ordinal_features = ordinal_features
         self.unseen = unseen

@@ -4,19 +4,23 @@
                                   ├─ weights of round 2 ──▶ tree 2
                                   └─ ...
 
-`Stumps` serves trees of depth 1 for classes on numeric columns, where nothing but one walk along every
-list is needed (engine/stump.py); `Shallow` serves every other tree that CART grows. Both give the tree that
-CART would grow on the rows of weight > 0, to the last bit; a list of fewer rows is filtered, not sorted anew.
+`Stumps` serves trees of depth 1 for classes, where nothing but one walk along every list is needed
+(engine/stump.py), and one count of every column of categories (category_stumps.py); `LevelWise` serves trees
+of numbers up to a depth of 8, grown in one compiled call (engine/gbm_tree.py); `Shallow` serves every other
+tree that CART grows. The first and the last give the tree that CART would grow on the rows of weight > 0, to
+the last bit. A list of fewer rows is filtered, not sorted anew.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from arboretum.boosting.category_stumps import CategoryColumns, CategoryCut, code_categories
+from arboretum.boosting.gbm_growing import DEEPEST, Bag, plant
 from arboretum.data.schema import Schema
 from arboretum.engine import parallel
 from arboretum.engine.columns import ColumnStore, store_columns
@@ -38,13 +42,21 @@ from arboretum.tree.criterion import make_target
 from arboretum.tree.division import midpoint
 from arboretum.tree.growing import grow
 from arboretum.tree.pruning import prune
-from arboretum.tree.tree import LEAF, THRESHOLD, Tree
+from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Tree
 from arboretum.tree.walking import leaves_of
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
 
-__all__ = ["Grown", "Shallow", "SortedTrees", "Stumps", "can_be_stump"]
+__all__ = [
+    "Grown",
+    "LevelWise",
+    "Shallow",
+    "SortedTrees",
+    "Stumps",
+    "can_be_level_wise",
+    "can_be_stump",
+]
 
 _SERIAL = 100_000  # (row, column) pairs below which threads do not pay
 
@@ -59,6 +71,14 @@ class Grown:
 
 class SortedTrees(ABC):
     """Columns sorted once, and trees grown on them by weight."""
+
+    @abstractmethod
+    def grow(self, weights: np.ndarray) -> Grown:
+        """Grow the tree of these weights; rows of weight 0 take no part."""
+
+
+class _Filtered(SortedTrees):
+    """Columns that are made anew for the rows of weight > 0, where these change."""
 
     def __init__(self, matrix: Matrix, schema: Schema, y: np.ndarray, n_jobs: int) -> None:
         self.matrix, self.schema, self.y, self.n_jobs = matrix, schema, y, n_jobs
@@ -97,13 +117,12 @@ def _filter(lists: np.ndarray, n: int, rows: np.ndarray, n_jobs: int) -> np.ndar
 
 
 # ---------------------------------------------------------------------- stumps
-def can_be_stump(base: Any, schema: Schema, n_classes: int) -> bool:
+def can_be_stump(base: Any, n_classes: int) -> bool:
     """Tell whether `Stumps` grows what this CART would grow."""
     return (
         base.max_depth == 1
         and base.criterion == "gini"
         and 2 <= n_classes <= MOST_CLASSES
-        and all(column.kind != "categorical" for column in schema.columns)
         and base.min_samples_split == 2
         and base.min_samples_leaf == 1
         and base.min_weight_fraction_leaf == 0
@@ -115,7 +134,25 @@ def can_be_stump(base: Any, schema: Schema, n_classes: int) -> bool:
     )
 
 
-class Stumps(SortedTrees):
+class _Presorted(NamedTuple):
+    """Columns of a table, or of some of its rows."""
+
+    lists: np.ndarray  # of numbers and ranks
+    categories: CategoryColumns | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Cut:
+    """The best cut of a column of numbers or ranks."""
+
+    score: float
+    feature: int
+    missing_left: int
+    column: int  # among the lists
+    place: int  # rows on the left that have a value
+
+
+class Stumps(_Filtered):
     """Trees of depth 1 for classes; ``y`` holds their codes.
 
     Examples
@@ -134,40 +171,50 @@ class Stumps(SortedTrees):
         self.n_classes = n_classes
         n, columns = matrix.shape
         self.threads = n_jobs if n * columns >= _SERIAL else 1
-        self.lists = np.empty((columns, n), np.uint32)
+        self.features = [f for f, c in enumerate(schema.columns) if c.kind != "categorical"]
+        lists = np.empty((len(self.features), n), np.uint32)
 
-        def sort(f: int) -> None:
-            sort_column(np.array(matrix.column(f)), self.lists[f])
+        def sort(j: int) -> None:
+            sort_column(np.array(matrix.column(self.features[j])), lists[j])
 
-        parallel.run(sort, range(columns), self.threads)
+        parallel.run(sort, range(len(lists)), self.threads)
+        self.columns = _Presorted(lists, code_categories(matrix, schema, n_classes))
 
-    def _whole(self) -> np.ndarray:
-        return self.lists
+    def _whole(self) -> _Presorted:
+        return self.columns
 
-    def _take(self, rows: np.ndarray) -> np.ndarray:
-        return _filter(self.lists, self.matrix.n_rows, rows, self.threads)
+    def _take(self, rows: np.ndarray) -> _Presorted:
+        lists, categories = self.columns
+        return _Presorted(
+            _filter(lists, self.matrix.n_rows, rows, self.threads),
+            None if categories is None else categories.take(rows),
+        )
 
-    def _grow(self, columns: np.ndarray, rows: np.ndarray | None, weights: np.ndarray) -> Grown:
+    def _grow(self, columns: _Presorted, rows: np.ndarray | None, weights: np.ndarray) -> Grown:
         labels = self.y if rows is None else self.y[rows]
         weights = np.require(weights, np.float64, ["C", "W"])
-        right = np.zeros(len(labels), np.uint8)
         value, weight = np.empty((3, self.n_classes)), np.empty(3)
         found = self._search(columns, labels, weights)
         if found is None:
-            describe_stump(right, labels, weights, value, weight)
+            describe_stump(np.zeros(len(labels), np.uint8), labels, weights, value, weight)
             tree = _leaf(self.schema, value[0] / weight[0], weight[0], len(labels))
             return Grown(tree, np.zeros(self.matrix.n_rows, np.int64))
-        feature, cut, missing_left, score = found
-        entries = columns[feature]
-        missing = mark_stump(entries, cut, missing_left, right)
+        if isinstance(found, CategoryCut):
+            right, missing, threshold = found.right, found.has_missing, np.nan
+        else:
+            right, entries = np.empty(len(labels), np.uint8), columns.lists[found.column]
+            missing = mark_stump(entries, found.place, found.missing_left, right)
+            threshold = self._threshold(entries, found, rows)
         describe_stump(right, labels, weights, value, weight)
         heavier = 0 if weight[1] >= weight[2] else 1
+        missing_child = (1 - found.missing_left) if missing else heavier
         tree = _stump(
             self.schema,
-            feature=feature,
-            threshold=self._threshold(entries, feature, cut, rows),
-            missing_child=(1 - missing_left) if missing else heavier,
-            gain=2.0 * score if self.n_classes == 2 else score,
+            feature=found.feature,
+            threshold=threshold,
+            missing_child=missing_child,
+            bits=found.left_set(missing_child) if isinstance(found, CategoryCut) else None,
+            gain=2.0 * found.score if self.n_classes == 2 else found.score,
             value=value / weight[:, None],
             weight=weight,
             n_right=int(right.sum()),
@@ -178,9 +225,20 @@ class Stumps(SortedTrees):
         return Grown(tree, leaves_of(tree, self.matrix, self.n_jobs))
 
     def _search(
+        self, columns: _Presorted, labels: np.ndarray, weights: np.ndarray
+    ) -> _Cut | CategoryCut | None:
+        """Return the best cut of all columns, or None if there is none."""
+        cut = self._search_lists(columns.lists, labels, weights)
+        if columns.categories is None:
+            return cut
+        other = columns.categories.search(labels, weights)
+        both = [one for one in (cut, other) if one is not None]
+        return max(both, key=lambda one: (one.score, -one.feature), default=None)
+
+    def _search_lists(
         self, lists: np.ndarray, labels: np.ndarray, weights: np.ndarray
-    ) -> tuple[int, int, int, float] | None:
-        """Return feature, cut, missing side and score of the best cut, or None if there is none."""
+    ) -> _Cut | None:
+        """Return the best cut of the columns of numbers and ranks."""
         words = np.empty(len(labels), np.int64)
         whole, found = _are_whole(weights), []
         if self.n_classes == 2:
@@ -190,7 +248,7 @@ class Stumps(SortedTrees):
             look, total = search_class_stumps, np.empty(self.n_classes, np.int64)
             heavy = weigh_class_words(weights, labels, whole, words, total)
             alone = total.max() == heavy
-        if alone:  # one class is left
+        if alone or not len(lists):  # one class is left
             return None
 
         def search(block: tuple[int, int]) -> None:
@@ -198,20 +256,20 @@ class Stumps(SortedTrees):
 
         pieces = 2 * self.threads if self.threads > 1 else 1
         parallel.run(search, parallel.blocks(len(lists), pieces), self.threads)
-        score, feature, cut, missing_left = max(found, key=lambda one: (one[0], -one[1]))
-        return None if score < 0 else (feature, cut, missing_left, score)
+        score, column, place, missing_left = max(found, key=lambda one: (one[0], -one[1]))
+        if score < 0:
+            return None
+        return _Cut(score, self.features[column], missing_left, column, place)
 
-    def _threshold(
-        self, entries: np.ndarray, feature: int, cut: int, rows: np.ndarray | None
-    ) -> float:
+    def _threshold(self, entries: np.ndarray, found: _Cut, rows: np.ndarray | None) -> float:
         """Return what lies between the two values of a cut: see `division.Divider`."""
-        both = entries[[cut - 1, cut]]
+        both = entries[[found.place - 1, found.place]]
         at = (both & POSITION).astype(np.int64)
         at = at if rows is None else rows[at]
-        low, high = self.matrix.at(at, np.full(2, feature))
+        low, high = self.matrix.at(at, np.full(2, found.feature))
         if both[1] & MISSING:
             return np.inf
-        if self.schema.columns[feature].kind == "ordinal":
+        if self.schema.columns[found.feature].kind == "ordinal":
             return float(low)
         return float(midpoint(low, high))
 
@@ -257,6 +315,7 @@ def _stump(
     feature: int,
     threshold: float,
     missing_child: int,
+    bits: np.ndarray | None,
     gain: float,
     value: np.ndarray,
     weight: np.ndarray,
@@ -265,14 +324,14 @@ def _stump(
 ) -> Tree:
     """Return a tree of three nodes."""
     return Tree(
-        kind=np.array([THRESHOLD, LEAF, LEAF], np.uint8),
+        kind=np.array([THRESHOLD if bits is None else SUBSET, LEAF, LEAF], np.uint8),
         feature=np.array([feature, -1, -1], np.int32),
         threshold=np.array([threshold, np.nan, np.nan]),
         first_child=np.array([1, -1, -1], np.int32),
         n_children=np.array([2, 0, 0], np.int32),
         missing_child=np.array([missing_child, -1, -1], np.int32),
-        bits_start=np.full(3, -1),
-        bits=np.zeros(0, np.uint32),
+        bits_start=np.array([-1 if bits is None else 0, -1, -1]),
+        bits=np.zeros(0, np.uint32) if bits is None else bits,
         value=value[:, None, :],
         impurity=_gini(value),
         gain=np.array([gain, 0.0, 0.0]),
@@ -282,8 +341,42 @@ def _stump(
     )
 
 
+# ---------------------------------------------------------------------- numbers
+def can_be_level_wise(base: Any) -> bool:
+    """Tell whether `LevelWise` grows what this CART would grow."""
+    return (
+        base.max_depth is not None
+        and base.max_depth <= DEEPEST
+        and base.criterion in ("squared_error", "friedman_mse")
+        and base.max_leaf_nodes is None
+        and base.monotonic_cst is None
+        and base.surrogates == 0
+    )
+
+
+class LevelWise(SortedTrees):
+    """Trees of limited depth for numbers, grown as those of gradient boosting; ``y`` holds the numbers.
+
+    They are CART's, but for cuts that gain the same up to rounding: there the first column wins.
+    """
+
+    def __init__(self, base: Any, matrix: Matrix, schema: Schema, y: np.ndarray) -> None:
+        self.y = np.array(y, np.float64)
+        target = make_target(self.y[:, None], None, None)
+        how = limits.growth(base, schema, target, matrix.n_rows)
+        least = float(base.min_weight_fraction_leaf)
+        self.orchard = plant(matrix, schema, how, least, float(base.ccp_alpha), 0.0)
+
+    def grow(self, weights: np.ndarray) -> Grown:
+        """Grow the tree of these weights; rows of weight 0 take no part."""
+        inside = (weights > 0).astype(np.uint8)
+        bag = Bag(inside[:0] if inside.all() else inside, np.require(weights, requirements="W"))
+        tree, leaf = self.orchard.grow(self.y, bag, 0)
+        return Grown(tree, leaf.astype(np.int64))
+
+
 # ---------------------------------------------------------------------- any other tree
-class Shallow(SortedTrees):
+class Shallow(_Filtered):
     """Trees as an estimator's parameters ask for; ``y`` is (n, 1): class codes, or numbers."""
 
     def __init__(

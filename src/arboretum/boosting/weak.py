@@ -25,6 +25,7 @@ from arboretum.tree.cart import CARTClassifier, CARTRegressor
 if TYPE_CHECKING:
     from arboretum.boosting.sorted_trees import SortedTrees
     from arboretum.data.matrix import Matrix
+    from arboretum.tree.tree import Tree
 
 __all__ = [
     "AnyLearner",
@@ -51,9 +52,14 @@ def make_member(base: Any, seed: int, number: int) -> Any:
     known = member.get_params(deep=True)
     states = [name for name in known if name == "random_state" or name.endswith("__random_state")]
     if states:
-        state = _child(tree_key(seed, number), _STATE) >> 32
+        state = _state_of(seed, number)
         member.set_params(**dict.fromkeys(sorted(states), state))
     return member
+
+
+def _state_of(seed: int, number: int) -> int:
+    """Return the random state of a member."""
+    return int(_child(tree_key(seed, number), _STATE) >> 32)
 
 
 def draws_of(seed: int, number: int, n: int, attempt: int = 0) -> np.ndarray:
@@ -174,7 +180,7 @@ def settle(w: np.ndarray, given: np.ndarray | None) -> np.ndarray:
 class TreeLearner:
     """Grows trees of this library from columns sorted once."""
 
-    base: Any
+    base: Any  # a copy nobody else has
     trees: SortedTrees
     learned: dict[str, Any]  # attributes that all fitted trees have in common
     read: Callable[[np.ndarray], np.ndarray]  # node values, (nodes, 1, values) -> answers of nodes
@@ -190,9 +196,15 @@ class TreeLearner:
         else:
             w = settle(w, self.given)
         grown = self.trees.grow(w)
-        member = make_member(self.base, self.seed, number)
-        vars(member).update(self.learned, tree_=grown.tree)
-        return member, self.read(grown.tree.value)[grown.leaf]
+        return self._member(number, grown.tree), self.read(grown.tree.value)[grown.leaf]
+
+    def _member(self, number: int, tree: Tree) -> Any:
+        """Return what `make_member` would make, fitted, without asking for its parameters again."""
+        kind = type(self.base)
+        member = kind.__new__(kind)
+        state = _state_of(self.seed, number)
+        vars(member).update(vars(self.base), random_state=state, **self.learned, tree_=tree)
+        return member
 
 
 def tree_learner(
@@ -207,7 +219,13 @@ def tree_learner(
 
     ``y``: labels as it takes them, ``how``: resample, seed, threads, ``given``: weights of the rows.
     """
-    from arboretum.boosting.sorted_trees import Shallow, Stumps, can_be_stump
+    from arboretum.boosting.sorted_trees import (
+        LevelWise,
+        Shallow,
+        Stumps,
+        can_be_level_wise,
+        can_be_stump,
+    )
     from arboretum.tree import limits
 
     matrix, schema = table
@@ -221,8 +239,10 @@ def tree_learner(
     target, _ = tree._learn_target(y, None, matrix.n_rows)
     classes = None if target.classes is None else int(target.classes[0])
     trees: SortedTrees
-    if classes is not None and can_be_stump(base, schema, classes):
+    if classes is not None and can_be_stump(base, classes):
         trees = Stumps(matrix, schema, target.y[:, 0], classes, threads)
+    elif classes is None and can_be_level_wise(base):
+        trees = LevelWise(tree, matrix, schema, target.y[:, 0])
     else:
         trees = Shallow(tree, matrix, schema, target.y, classes)
     tree.max_features_ = schema.n_features
@@ -232,4 +252,4 @@ def tree_learner(
         given = None
     if given is not None:  # quotients stay well inside float64, and whole numbers whole
         given = np.ldexp(given, -int(np.frexp(given.max())[1]))
-    return TreeLearner(base, trees, learned, read, resample, seed, given)
+    return TreeLearner(make_member(base, seed, 0), trees, learned, read, resample, seed, given)

@@ -1,87 +1,191 @@
-"""Categories in order: a column without an order of its own gets one for every level.
+"""Categories in order: the best division of a column that has no order of its own.
 
-In a node the best division of categories lies in the order of their mean residuals (Fisher 1958). So rows are
-laid out by the place their category has in their own node, and the scan (gbm_scan.py) reads the column as
-if it were a number:
+In a node the best division of categories lies in the order of their mean residuals (Fisher 1958). The column
+is sorted once per fit like any other, by code, so the rows of a category are neighbours, and one pass adds
+them up for every node of a level; a node then puts its categories in order and tries the cuts between them:
 
-    node a    red -.3 < blue .1 < green .8        entries    a red, b green | a blue, b red | a green
-    node b    green -.5 < red .2                                 place 0         place 1       place 2
+    order of the column   red red red | blue blue | green green        rows, by code
+    node of the row        a   b   a  |  a    a   |   b     a
+    categories of a       red -.3 < blue .1 < green .8                 two cuts
+    categories of b       green -.5 < red .2                           one
 
-Missing values, and categories that no row in the bag of the node has, stand at the end.
+Nodes keep theirs one after the other, each in as many places as it has rows: there are never more categories.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.gbm_scan import SHIFT, SLOT
 from arboretum.engine.jit import kernel, leaf_kernel
-from arboretum.engine.order import MISSING, NEW
+from arboretum.engine.order import NEW, POSITION
 
-__all__ = ["order_categories"]
+__all__ = ["scan_categories"]
+
+_FEW = 32  # so many are put in order by insertion
 
 
 @leaf_kernel
-def _place(codes, node, slot_of, rank, i):
-    """Return where row i stands; behind all places if its node has not met its category."""
-    m, n_codes = rank.shape
-    k, c = np.int64(slot_of[np.uint64(node[i])]), np.int64(codes[i])
-    if k >= m:
-        return 0  # in no node that is searched: anywhere
-    if c >= n_codes or rank[k, c] < 0:
-        return n_codes
-    return rank[k, c]
+def _insert(keys, order, start, size):
+    """Put the places start … start + size in the order of their keys; equals stay as they are."""
+    for i in range(size):
+        key, j = keys[start + i], i
+        while j > 0 and keys[order[start + j - 1]] > key:
+            order[start + j] = order[start + j - 1]
+            j -= 1
+        order[start + j] = start + i
+
+
+@leaf_kernel
+def _add_up(entries, present, codes, words, row_weight, grid, start, so_far, groups, sizes):
+    """Add up the rows of every category in every node; ``so_far`` is scratch, ``sizes`` zeros."""
+    shift, slot, whole = grid
+    code_of, sums, weights, counts = groups
+    sum_here, weight_here, count_here, touched = so_far
+    n_touched, code = 0, np.int64(0)
+    nobody = np.uint64(len(sizes) - 1)
+    for i in range(present + 1):
+        if i == present or entries[i] & NEW:
+            for t in range(n_touched):
+                k = np.uint64(touched[t])
+                at = np.uint64(start[k] + sizes[k])
+                code_of[at], sums[at] = code, sum_here[k]
+                weights[at], counts[at] = weight_here[k], count_here[k]
+                sizes[k] += 1
+                sum_here[k], weight_here[k], count_here[k] = 0, 0, 0
+            n_touched = 0
+            if i == present:
+                break
+            code = np.int64(codes[np.uint64(entries[i] & POSITION)])
+        row = np.uint64(entries[i] & POSITION)
+        k = np.uint64(words[row]) & slot
+        if k == nobody:
+            continue
+        if count_here[k] == 0:
+            touched[n_touched] = k
+            n_touched += 1
+        w = row_weight[row] if len(row_weight) else np.int64(1)
+        sum_here[k] += (words[row] >> shift) * (w if whole else np.int64(1))
+        weight_here[k] += w
+        count_here[k] += 1
+
+
+@leaf_kernel
+def _count(codes, words, row_weight, grid, n_codes, table, start, groups, sizes):
+    """`_add_up` by counting: a row of the table for every node, a place in it for every category.
+
+    ``table`` is zeros, and zeros again afterwards.
+    """
+    shift, slot, whole = grid
+    code_of, sums, weights, counts = groups
+    width = np.uint64(n_codes)
+    for i in range(np.uint64(len(codes))):
+        x = codes[i]
+        if x != x:
+            continue
+        k = np.uint64(words[i]) & slot
+        at = k * width + np.uint64(x)
+        w = row_weight[i] if len(row_weight) else np.int64(1)
+        table[at, 0] += (words[i] >> shift) * (w if whole else np.int64(1))
+        table[at, 1] += w
+        table[at, 2] += 1
+    for k in range(np.uint64(len(sizes))):
+        n, first = np.int64(0), np.int64(start[k])
+        for c in range(width):
+            at = k * width + c
+            if table[at, 2] > 0 and k + np.uint64(1) < np.uint64(len(sizes)):
+                to = np.uint64(first + n)
+                code_of[to], sums[to] = np.int64(c), table[at, 0]
+                weights[to], counts[to] = table[at, 1], table[at, 2]
+                n += 1
+            table[at, 0], table[at, 1], table[at, 2] = 0, 0, 0
+        sizes[k] = n
 
 
 @kernel
-def order_categories(codes, rows, words, node, slot_of, rank, start, entries):
-    """Lay out the rows by category; return how many have a category their node has met.
+def scan_categories(
+    entries, present, codes, n_codes, words, row_weight, grid, level, least, least_weight, gone, room,
+    table, sizes, arranged, best, place, on_left, clearly,
+):  # fmt: skip
+    """Find the best division of one column's categories in every node.
 
     Parameters
     ----------
-    codes : uint32 array
-        Of every row; as many as there are categories means missing.
-    rows : tuple
-        (weight on its grid, whole), as in `pack_rows`.
-    words : int64 array
-        As `pack_rows` wrote them; rows out of the bag have no say in the order.
-    node, slot_of : arrays
-        Node of every row, and which of the nodes searched that is.
-    rank : (nodes, categories) int64 array
-        Filled with the place of every category; -1 if the node has not met it.
-    start : (categories + 1,) int64 array
-        Filled with where each place begins among the entries.
-    entries : uint32 array
-        Filled like a sorted column, see order.py.
+    entries, present : uint32 array, int
+        The order of the rows by code, and how many of them have one.
+    codes, n_codes : float64 array, int
+        Of every row, and how many there are.
+    words, row_weight : int64 arrays
+        See `scan_columns`.
+    grid : tuple
+        (bits of a word below its number, mask of the node, are weights whole numbers?).
+    level : tuple
+        (mean, weight, rows) of every node; the last is nobody's.
+    least, least_weight : int, float
+        What each side needs.
+    gone : tuple of arrays
+        (sum, weight, rows) that miss a value, of every node.
+    room : tuple of arrays
+        As many int64, int64, int64, int64, float64 and int64 as there are rows.
+    table : (cells, 3) int64 array
+        Zeros; where nodes times categories fit into it, rows are counted instead of followed in order.
+    sizes : int64 array
+        Filled with the number of categories of every node.
+    arranged : uint32 array
+        Filled with the categories of every node in their order, a node beginning where its rows begin.
+    best, place, on_left : arrays of shape (2, nodes)
+        As in `_scan_full`; ``place`` is the number of categories on the left.
+    clearly : float
+        What a score must be times the best so far to be better.
     """
-    row_weight, whole = rows
-    m, n_codes = rank.shape
-    sums, weights = np.zeros((m, n_codes)), np.zeros((m, n_codes))
-    for i in range(len(codes)):
-        k, c = np.int64(np.uint64(words[i]) & SLOT), np.int64(codes[i])
-        if k < m and c < n_codes:
-            w = row_weight[i] if len(row_weight) else np.int64(1)
-            sums[k, c] += np.float64((words[i] >> SHIFT) * (w if whole else np.int64(1)))
-            weights[k, c] += max(w, 1)
-    for k in range(m):
-        key = np.where(weights[k] > 0, sums[k] / np.maximum(weights[k], 1.0), np.inf)
-        order = np.argsort(key, kind="mergesort")
-        for place in range(n_codes):
-            rank[k, order[place]] = place if weights[k, order[place]] > 0 else -1
-    start[:] = 0
-    for i in range(len(codes)):
-        place = _place(codes, node, slot_of, rank, i)
-        if place + 1 < len(start):
-            start[place + 1] += 1
-    for place in range(n_codes):
-        start[place + 1] += start[place]
-    present = start[n_codes]
-    room = np.empty(n_codes + 1, np.int64)
-    room[:] = start
-    for i in range(len(codes)):
-        place = _place(codes, node, slot_of, rank, i)
-        first = room[place] == start[place] if place < n_codes else room[place] == present
-        mark = NEW if first else np.uint32(0)
-        entries[room[place]] = np.uint32(i) | mark | (MISSING if place == n_codes else np.uint32(0))
-        room[place] += 1
-    return present
+    mean, weight, n_rows = level
+    gone_sum, gone_weight, gone_rows = gone
+    m = len(mean)
+    code_of, sums, weights, counts, keys, order = room
+    start = np.zeros(m, np.int64)
+    for k in range(1, m):
+        start[k] = start[k - 1] + n_rows[k - 1]
+    sizes[:] = 0
+    groups = code_of, sums, weights, counts
+    if m * n_codes <= len(table):
+        _count(codes, words, row_weight, grid, n_codes, table, start, groups, sizes)
+    else:
+        so_far = (
+            np.zeros(m, np.int64), np.zeros(m, np.int64), np.zeros(m, np.int64),
+            np.empty(m, np.int64),
+        )  # fmt: skip
+        _add_up(entries, present, codes, words, row_weight, grid, start, so_far, groups, sizes)
+    for k in range(m - 1):
+        first, size = start[k], sizes[k]
+        for j in range(first, first + size):
+            keys[j] = np.float64(sums[j]) / np.float64(max(weights[j], 1))
+        if size <= _FEW:
+            _insert(keys, order, first, size)
+        else:
+            sorted_ = np.argsort(keys[first : first + size], kind="mergesort")
+            for j in range(size):
+                order[first + j] = first + sorted_[j]
+        left_sum, left_weight, left = np.int64(0), np.int64(0), np.int64(0)
+        bar, other_bar = -1.0, -1.0  # where missing values go right, and left
+        for j in range(size):
+            g = order[first + j]
+            arranged[first + j] = np.uint32(code_of[g])
+            left_sum += sums[g]
+            left_weight += weights[g]
+            left += counts[g]
+            last = j == size - 1
+            for side in range(2 if gone_rows[k] and not last else 1):
+                count = left + side * gone_rows[k]
+                heavy = np.float64(left_weight + side * gone_weight[k])
+                light = weight[k] - heavy
+                if count < least or n_rows[k] - count < least:
+                    continue
+                if heavy < least_weight or light < least_weight or light <= 0.0:
+                    continue
+                d = np.float64(left_sum + side * gone_sum[k]) - heavy * mean[k]
+                found = d * d / (heavy * light)
+                if found > (other_bar if side else bar):
+                    best[side, k], place[side, k], on_left[side, k] = found, j + 1, heavy
+                    if side:
+                        other_bar = found * clearly
+                    else:
+                        bar = found * clearly

@@ -1,66 +1,42 @@
 """Dividing the nodes of a level: every row of the table takes its side, and the children are described.
 
-A row's side follows from where it stands in the order of its node's column, so no value is looked at. Rows
-out of the bag move too: they take the steps of their leaf, though they have no say in them.
+A row's side follows from its own value, as it will when the tree is asked. Rows out of the bag move too: they
+take the steps of their leaf, though they have no say in them.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from arboretum.engine.gbm_scan import CATEGORIES
 from arboretum.engine.jit import kernel
-from arboretum.engine.order import POSITION
 
 __all__ = ["describe_new", "divide_level"]
 
 
 @kernel
-def divide_level(table, ids, splits, node, side):
-    """Move every row of a divided node to a child.
+def divide_level(table, nodes, node):
+    """Move every row of a divided node to a child; ``node``: uint16, of every row.
 
-    Parameters
-    ----------
-    table : tuple
-        (order of the rows by every column; how many of them have a value).
-    ids : int64 array
-        The nodes divided now.
-    splits : tuple
-        Of every node: column; how many entries of the column's order go left; the child missing values
-        take; the first child, -1 for none. Nodes divided before have no rows any more.
-    node : uint16 array
-        Of every row; becomes the child.
-    side : uint8 array
-        Scratch: zeros, and zeros again afterwards.
+    Nodes divided before have no rows any more.
     """
-    lists, presents = table
-    feature, cut, missing_child, first_child = splits
-    n = len(node)
-    for j in range(len(ids)):
-        f, last, done, gone = feature[ids[j]], cut[ids[j]], False, False
-        for other in range(len(ids)):  # one pass for all nodes that ask about the column
-            if feature[ids[other]] == f:
-                done |= other < j
-                last = max(last, cut[ids[other]])
-                gone |= missing_child[ids[other]] == 0
-        if done:
+    feature, threshold, first_child = nodes.feature, nodes.threshold, nodes.first_child
+    for i in range(len(node)):
+        k = np.uint64(node[i])
+        child = first_child[k]
+        if child < 0:
             continue
-        entries = lists[f]
-        for i in range(last):
-            row = np.uint64(entries[i] & POSITION)
-            k = np.uint64(node[row])
-            if i < cut[k] and feature[k] == f:
-                side[row] = 1
-        if gone:
-            for i in range(presents[f], n):
-                row = np.uint64(entries[i] & POSITION)
-                k = np.uint64(node[row])
-                if missing_child[k] == 0 and feature[k] == f:
-                    side[row] = 1
-    for i in range(n):
-        child = first_child[np.uint64(node[i])]
-        if child >= 0:
-            node[i] = child + 1 - np.int64(side[i])
-        side[i] = 0
+        f = np.uint64(feature[k])
+        x = table.values[f, np.uint64(i)]
+        if np.isnan(x):
+            right = nodes.missing_child[k]
+        elif table.kind[f] == CATEGORIES:
+            code = np.uint64(x)
+            word = nodes.bits[np.uint64(nodes.bits_start[k]) + (code >> np.uint64(5))]
+            right = 1 - np.int32((word >> np.uint32(code & np.uint64(31))) & np.uint32(1))
+        else:
+            right = np.int32(x > threshold[k])
+        node[i] = child + right
 
 
 @kernel

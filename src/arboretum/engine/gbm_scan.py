@@ -14,31 +14,62 @@ statistic.py), so the answer does not depend on the number of threads.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from arboretum.engine.gbm_categories import scan_categories
 from arboretum.engine.jit import inline, kernel, leaf_kernel
 from arboretum.engine.order import POSITION
 
 __all__ = [
+    "CATEGORIES",
     "LEFT",
     "MET",
+    "NUMBERS",
+    "RANKS",
     "SHIFT",
     "SLOT",
     "SLOT_BITS",
+    "TIE",
     "VARIES",
-    "choose_cuts",
+    "Found",
+    "Table",
     "pack_rows",
     "scan_columns",
 ]
 
+NUMBERS, RANKS, CATEGORIES = 0, 1, 2  # kinds of a column
 TIE = 1e-12  # scores that differ by less than this share are equal: the first cut wins
 SLOT_BITS = 8  # of the word: the node; the others: what the row adds
 SLOT = np.uint64((1 << SLOT_BITS) - 1)
 SHIFT = np.int64(SLOT_BITS)
 _NEW = np.uint32(31)
 REFUSED = -1.0
-LEFT, MET, VARIES = 1, 2, 4  # of missing values, and of the column
+LEFT, MET, VARIES = 1, 2, 4  # of missing values; the node has two values (only if asked for)
 _CLEARLY = 1 + TIE
+
+
+class Table(NamedTuple):
+    """Columns sorted once per fit."""
+
+    lists: np.ndarray  # (columns, rows of the bag) uint32, see order.py; categories by code
+    present: np.ndarray  # (columns,) int64: how many of them have a value
+    kind: np.ndarray  # (columns,) uint8: NUMBERS, RANKS or CATEGORIES
+    n_codes: np.ndarray  # (columns,) int64: categories there are
+    values: np.ndarray  # (columns, rows) float64, NaN where missing; categories: codes
+    has_categories: bool
+
+
+class Found(NamedTuple):
+    """The best cut of every node of a level on every column, (columns, nodes)."""
+
+    score: np.ndarray  # float64; -1 where there is no cut
+    place: np.ndarray  # int64: the first entry on the right; categories: how many go left
+    on_left: np.ndarray  # float64: weight
+    flags: np.ndarray  # int64: LEFT if missing values go left, MET if there are any, VARIES
+    arranged: np.ndarray  # (columns, rows) uint32: categories of the nodes in their order
+    sizes: np.ndarray  # int64: categories a node has met; of other columns, 0 or nothing of use
 
 
 @kernel
@@ -150,13 +181,12 @@ def _scan_full(
 
 
 @kernel
-def scan_columns(table, columns, words, row_weight, level, rules, score, place, on_left, flags):
+def scan_columns(table, columns, words, row_weight, level, rules, found):
     """Find the best cut of every node on every one of some columns.
 
     Parameters
     ----------
-    table : tuple
-        (order of the rows by every column, (columns, n) uint32; how many of them have a value).
+    table : Table
     columns : int64 array
         Which to search.
     words, row_weight : int64 arrays
@@ -165,14 +195,12 @@ def scan_columns(table, columns, words, row_weight, level, rules, score, place, 
         (mean on the grid, weight, rows) of every node; the last node is nobody's.
     rules : tuple
         (rows each side needs, weight each side needs, are weights whole?, tell which columns vary?).
-    score, place, on_left, flags : arrays of shape (columns of the table, nodes)
-        Filled for the columns searched: -1 where there is no cut; the first entry on the right; the
-        weight on the left; LEFT if missing values go left, MET if the node has any, VARIES if it has two
-        values (only if asked for).
+    found : Found
+        Filled for the columns searched.
     """
-    lists, presents = table
     mean, weight, n_rows = level
     least, least_weight, whole, ask = rules
+    lists = table.lists
     m = len(mean)
     sums = np.empty((2, m), np.int64)  # on the left, and missing
     weights = np.empty((2, m), np.int64)
@@ -181,8 +209,14 @@ def scan_columns(table, columns, words, row_weight, level, rules, score, place, 
     last = np.empty(m, np.uint64)
     best, bar, at = np.empty((2, m)), np.empty((2, m)), np.empty((2, m), np.int64)
     heavy = np.zeros((2, m))
+    room = lists.shape[1] if table.has_categories else 0
+    rooms = (
+        np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64),
+        np.empty(room, np.int64), np.empty(room), np.empty(room, np.int64),
+    )  # fmt: skip
+    cells = np.zeros((max(room, 256) if room else 0, 3), np.int64)
     for f in columns:
-        present = presents[f]
+        present = table.present[f]
         best[:] = REFUSED
         bar[:] = REFUSED
         bar[:, m - 1] = np.inf
@@ -190,7 +224,8 @@ def scan_columns(table, columns, words, row_weight, level, rules, score, place, 
         sums[:] = 0
         counts[:] = 0
         last[:] = 0
-        if present == lists.shape[1] and len(row_weight) == 0 and not ask:
+        plain = present == lists.shape[1] and len(row_weight) == 0 and not ask
+        if plain and table.kind[f] != CATEGORIES:
             light[:] = 0.0
             _scan_plain(
                 lists[f], words, mean, weight, np.float64(least), sums[0], light, last, best[0],
@@ -201,36 +236,25 @@ def scan_columns(table, columns, words, row_weight, level, rules, score, place, 
             _add_missing(
                 lists[f], present, words, row_weight, whole, sums[1], weights[1], counts[1]
             )
-            _scan_full(
-                lists[f], present, words, row_weight, whole, mean, weight, n_rows, least,
-                least_weight, sums[0], weights[0], counts[0], last, sums[1], weights[1], counts[1],
-                best, bar, at, heavy, counts[2],
-            )  # fmt: skip
-        for k in range(score.shape[1]):
+            if table.kind[f] == CATEGORIES:
+                scan_categories(
+                    lists[f], present, table.values[f], table.n_codes[f], words, row_weight,
+                    (SHIFT, SLOT, whole), level, least, least_weight,
+                    (sums[1], weights[1], counts[1]), rooms, cells, counts[2], found.arranged[f],
+                    best, at, heavy, _CLEARLY,
+                )  # fmt: skip
+                bar[0, : m - 1] = best[0, : m - 1] * _CLEARLY
+            else:
+                _scan_full(
+                    lists[f], present, words, row_weight, whole, mean, weight, n_rows, least,
+                    least_weight, sums[0], weights[0], counts[0], last, sums[1], weights[1],
+                    counts[1], best, bar, at, heavy, counts[2],
+                )  # fmt: skip
+        for k in range(m - 1):
             side = np.int64(best[1, k] > bar[0, k])
-            score[f, k], place[f, k], on_left[f, k] = best[side, k], at[side, k], heavy[side, k]
+            found.score[f, k], found.place[f, k] = best[side, k], at[side, k]
+            found.on_left[f, k] = heavy[side, k]
             met = counts[1, k] > 0
+            found.sizes[f, k] = counts[2, k]
             varies = counts[2, k] + np.int64(met) > 1
-            flags[f, k] = LEFT * side | MET * np.int64(met) | VARIES * np.int64(varies)
-
-
-@kernel
-def choose_cuts(lists, words, score, place, on_left, flags, chosen, numbers):
-    """Take every node's best column, the first between equals.
-
-    ``chosen`` is (4, nodes) int64: column, first entry on the right, last entry of the node itself on the
-    left (-1 for no cut), flags; ``numbers`` is (2, nodes): score, weight on the left.
-    """
-    for k in range(score.shape[1]):
-        best = score[0, k]
-        for j in range(1, len(score)):
-            best = max(best, score[j, k])
-        f = 0
-        while score[f, k] < best - abs(best) * TIE:
-            f += 1
-        entries = lists[f]
-        i = place[f, k] - 1
-        while i >= 0 and np.uint64(words[np.uint64(entries[i] & POSITION)]) & SLOT != np.uint64(k):
-            i -= 1
-        chosen[0, k], chosen[1, k], chosen[2, k], chosen[3, k] = f, place[f, k], i, flags[f, k]
-        numbers[0, k], numbers[1, k] = score[f, k], on_left[f, k]
+            found.flags[f, k] = LEFT * side | MET * np.int64(met) | VARIES * np.int64(varies)

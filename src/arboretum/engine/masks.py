@@ -65,38 +65,48 @@ class Rows(NamedTuple):
 
 
 @kernel
-def fill_masks(layout, nodes, asked, tree):
-    """Take from the masks of one tree what each of its questions rules out.
+def fill_masks(layout, nodes, asked, answers, starts):
+    """Take from the masks of every tree what each of its questions rules out.
 
-    ``nodes`` is (kind, threshold, first child, missing child, start of its bits, bits) of a `Tree`,
-    ``asked`` which of the layout's columns a node asks for.
+    ``nodes`` is (kind, threshold, first child, missing child, start of its bits, bits) of all trees, one
+    behind the other; children are counted from the tree's own first node. ``asked`` is which of the layout's
+    columns a node asks for, ``answers`` what it answers, ``starts`` where trees begin, and the end.
     """
     kind, threshold, first_child, missing_child, bits_start, bits = nodes
-    masks, lane = layout.masks[tree // GROUP], tree % GROUP
-    reach, leaves = np.zeros(len(kind), np.uint64), np.uint64(0)
-    for node in range(len(kind)):
-        if kind[node] == 0:
-            reach[node] = _ONE << leaves
-            leaves += _ONE
-    for node in range(len(kind) - 1, -1, -1):
-        child = first_child[node]
-        if kind[node]:
-            reach[node] = reach[child] | reach[child + 1]
-    for node in range(len(kind)):
-        if kind[node] == 0:
-            continue
-        left, right = reach[first_child[node]], reach[first_child[node] + 1]
-        f = asked[node]
-        first, last = layout.place_start[f], layout.place_start[f + 1] - 1
-        for place in range(first, last):
-            p = place - first
+    masks_of, place_start, value = layout.masks, layout.place_start, layout.value
+    reach = np.zeros(len(kind), np.uint64)
+    for tree in range(len(starts) - 1):
+        root, end = starts[tree], starts[tree + 1]
+        masks, lane, leaves = masks_of[tree // GROUP], tree % GROUP, np.uint64(0)
+        for node in range(root, end):
+            if kind[node] == 0:
+                reach[node] = _ONE << leaves
+                value[tree, leaves] = answers[node]
+                leaves += _ONE
+        for node in range(end - 1, root - 1, -1):
+            if kind[node]:
+                child = root + first_child[node]
+                reach[node] = reach[child] | reach[child + 1]
+        for node in range(root, end):
+            if kind[node] == 0:
+                continue
+            child, f = root + first_child[node], asked[node]
+            no_left, no_right = ~reach[child], ~reach[child + 1]
+            first, last = place_start[f], place_start[f + 1] - 1
             if kind[node] == _THRESHOLD:  # place p holds the values above p thresholds
-                goes_left = p == 0 or layout.cuts[layout.cuts_start[f] + p - 1] < threshold[node]
+                cuts = layout.cuts[layout.cuts_start[f] : layout.cuts_start[f + 1]]
+                middle = first + np.searchsorted(cuts, threshold[node]) + 1
+                for place in range(first, middle):
+                    masks[place, lane] &= no_right
+                for place in range(middle, last):
+                    masks[place, lane] &= no_left
             else:
-                word = bits[bits_start[node] + (p >> 5)]
-                goes_left = (word >> np.uint32(p & 31)) & np.uint32(1) > 0
-            masks[place, lane] &= ~right if goes_left else ~left
-        masks[last, lane] &= ~left if missing_child[node] else ~right
+                for place in range(first, last):
+                    p = place - first
+                    word = bits[bits_start[node] + (p >> 5)]
+                    goes_left = (word >> np.uint32(p & 31)) & np.uint32(1) > 0
+                    masks[place, lane] &= no_right if goes_left else no_left
+            masks[last, lane] &= no_left if missing_child[node] else no_right
 
 
 @leaf_kernel

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Tree
+from arboretum.tree.joined import JoinedTrees, join_trees
+from arboretum.tree.tree import LEAF, SUBSET, Tree
 
 if TYPE_CHECKING:
     from arboretum.engine.masks import Masks
@@ -25,83 +26,75 @@ _COLUMNS_PER_TREE = 4  # beyond so many, walking is faster
 
 def mask_trees(trees: list[Tree], answers: list[np.ndarray], outputs: np.ndarray) -> Masks | None:
     """Return the layout of trees whose nodes answer ``answers``, or None if it does not pay."""
-    if len(trees) < _FEW_TREES or not all(_is_fit(tree) for tree in trees):
+    from arboretum.engine.masks import fill_masks
+
+    nodes = join_trees(trees) if len(trees) >= _FEW_TREES else None
+    if nodes is None:
         return None
-    features = np.unique(np.concatenate([tree.feature[~tree.is_leaf] for tree in trees]))
+    inner = nodes.kind != LEAF
+    leaves = np.add.reduceat(~inner, nodes.start[:-1], dtype=np.int64)
+    if leaves.max() > _MOST_LEAVES:
+        return None
+    features, column = np.unique(nodes.feature[inner], return_inverse=True)
     if not 0 < len(features) <= _COLUMNS_PER_TREE * len(trees):
         return None
-    columns = trees[0].schema.columns
-    categories = np.full(len(features), -1, np.int64)
-    cuts = []
-    for k, f in enumerate(features):
-        asking = [(tree, tree.feature == f) for tree in trees]
-        if any((tree.kind[which] == SUBSET).any() for tree, which in asking):
-            if any((tree.kind[which] == THRESHOLD).any() for tree, which in asking):
-                return None
-            categories[k] = len(columns[f].categories or ())
-            cuts.append(np.empty(0))
-        else:
-            cuts.append(
-                np.unique(np.concatenate([tree.threshold[which] for tree, which in asking]))
-            )
-    return _filled(trees, answers, outputs, features.astype(np.int64), categories, cuts)
+    subset = nodes.kind[inner] == SUBSET
+    asked_sets = np.bincount(column, subset, len(features)) > 0
+    if np.any(asked_sets[column] != subset):  # a column asked both ways
+        return None
+    categories = np.where(asked_sets, nodes.n_codes[features], -1)
+    numbers = ~subset
+    by_value = np.lexsort((nodes.threshold[inner][numbers], column[numbers]))
+    cuts, owner = nodes.threshold[inner][numbers][by_value], column[numbers][by_value]
+    new = np.ones(len(cuts), np.bool_)
+    new[1:] = (cuts[1:] != cuts[:-1]) | (owner[1:] != owner[:-1])
+    sizes = np.bincount(owner[new], minlength=len(features))
+    asked = np.zeros(len(nodes.kind), np.int64)
+    asked[inner] = column
+    layout = _layout(nodes, int(leaves.max()), features, categories, (cuts[new], sizes), asked)
+    if layout is None:
+        return None
+    questions = (
+        nodes.kind, nodes.threshold, nodes.first_child, nodes.missing_child, nodes.bits_start,
+        nodes.bits,
+    )  # fmt: skip
+    answer = np.concatenate([one.reshape(-1) for one in answers])
+    fill_masks(layout, questions, asked, answer, nodes.start)
+    return layout._replace(outputs=outputs.astype(np.int64))
 
 
-def _is_fit(tree: Tree) -> bool:
-    return bool(
-        tree.n_leaves <= _MOST_LEAVES
-        and tree.surrogates is None
-        and not np.any(tree.kind > SUBSET)
-        and np.all(tree.missing_child[~tree.is_leaf] >= 0)
-    )
-
-
-def _filled(
-    trees: list[Tree],
-    answers: list[np.ndarray],
-    outputs: np.ndarray,
+def _layout(
+    nodes: JoinedTrees,
+    most_leaves: int,
     features: np.ndarray,
     categories: np.ndarray,
-    cuts: list[np.ndarray],
+    cuts: tuple[np.ndarray, np.ndarray],  # of all columns, and how many each has
+    asked: np.ndarray,
 ) -> Masks | None:
-    from arboretum.engine.jit import writable
-    from arboretum.engine.masks import GROUP, Masks, fill_masks
+    """Return a layout that rules nothing out yet, or None if it would be too large."""
+    from arboretum.engine.masks import GROUP, Masks
 
-    sizes = np.array([len(some) for some in cuts], np.int64)
-    places = np.where(categories >= 0, categories, sizes + 1) + 1
-    most = max(tree.n_leaves for tree in trees)
-    word: type[np.uint32 | np.uint64] = np.uint32 if most <= 32 else np.uint64
-    groups = -(-len(trees) // GROUP)
+    places = np.where(categories >= 0, categories, cuts[1] + 1) + 1
+    word: type[np.uint32 | np.uint64] = np.uint32 if most_leaves <= 32 else np.uint64
+    n_trees = len(nodes.start) - 1
+    groups = -(-n_trees // GROUP)
     if groups * int(places.sum()) * GROUP * word(0).itemsize > _MOST_BYTES:
         return None
-    inner = [np.unique(tree.feature[~tree.is_leaf]) for tree in trees]
-    asked = [
-        np.searchsorted(features, np.unique(np.concatenate(inner[g * GROUP : (g + 1) * GROUP])))
-        for g in range(groups)
-    ]
-    value = np.zeros((len(trees), most))
-    for t, (tree, answer) in enumerate(zip(trees, answers, strict=True)):
-        value[t, : tree.n_leaves] = answer.reshape(-1)[tree.leaves]
-    layout = Masks(
-        features=features,
-        n_categories=categories,
-        cuts=np.concatenate([*cuts, np.empty(0)]),
-        cuts_start=_starts(sizes),
+    inner = nodes.kind != LEAF
+    width, tree = len(features), np.repeat(np.arange(n_trees), np.diff(nodes.start))
+    pairs = np.unique(tree[inner] // GROUP * width + asked[inner])  # (group, column)
+    return Masks(
+        features=features.astype(np.int64),
+        n_categories=categories.astype(np.int64),
+        cuts=cuts[0],
+        cuts_start=_starts(cuts[1]),
         place_start=_starts(places),
         masks=np.full((groups, int(places.sum()), GROUP), ~word(0), word),
-        asked=np.concatenate([*asked, np.empty(0, np.int64)]).astype(np.uint64),
-        asked_start=_starts(np.array([len(some) for some in asked])),
-        value=value,
-        outputs=outputs.astype(np.int64),
+        asked=(pairs % width).astype(np.uint64),
+        asked_start=_starts(np.bincount(pairs // width, minlength=groups)),
+        value=np.zeros((n_trees, most_leaves)),
+        outputs=np.zeros(n_trees, np.int64),
     )
-    for t, tree in enumerate(trees):
-        nodes = (
-            tree.kind, tree.threshold, tree.first_child, tree.missing_child, tree.bits_start,
-            tree.bits,
-        )  # fmt: skip
-        which = np.searchsorted(features, np.where(tree.kind == LEAF, features[0], tree.feature))
-        fill_masks(layout, tuple(writable(part) for part in nodes), which, t)
-    return layout
 
 
 def _starts(sizes: np.ndarray) -> np.ndarray:

@@ -19,8 +19,18 @@ if TYPE_CHECKING:
 
     from arboretum.data.matrix import Matrix
     from arboretum.engine.walk import Paths
+    from arboretum.tree.joined import JoinedTrees
 
-__all__ = ["leaves_of", "paths_of", "proba_of", "run_blocks", "walk_block", "walk_sum"]
+__all__ = [
+    "leaves_of",
+    "leaves_of_all",
+    "paths_of",
+    "proba_of",
+    "run_blocks",
+    "sum_votes",
+    "walk_block",
+    "walk_sum",
+]
 
 _BLOCK_VALUES = 1 << 18  # values of a block: two megabytes
 _SHARED_VALUES = 1 << 15  # so few are not worth a second thread
@@ -107,6 +117,32 @@ def leaves_of(tree: Tree, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
 
     run_blocks(go, matrix, n_jobs)
     return out
+
+
+def leaves_of_all(nodes: JoinedTrees, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
+    """Return the leaf every row reaches in every tree, (rows, trees), counted over all trees' nodes."""
+    from arboretum.engine.joined_walk import find_leaves
+
+    out = np.empty((matrix.n_rows, len(nodes.start) - 1), np.int64)
+
+    def go(lo: int, hi: int, X: np.ndarray) -> None:
+        find_leaves(nodes, X, out[lo:hi])
+
+    run_blocks(go, matrix, n_jobs)
+    return out
+
+
+def sum_votes(nodes: JoinedTrees, votes: np.ndarray, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
+    """Return what the leaves that rows reach in all trees add up to; ``votes``: (nodes, values)."""
+    from arboretum.engine.joined_walk import add_votes
+
+    total = np.zeros((matrix.n_rows, votes.shape[1]))
+
+    def go(lo: int, hi: int, X: np.ndarray) -> None:
+        add_votes(nodes, votes, X, total[lo:hi])
+
+    run_blocks(go, matrix, n_jobs)
+    return total
 
 
 def walk_block(

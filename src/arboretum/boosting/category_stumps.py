@@ -1,0 +1,109 @@
+"""The best stump on columns of categories, as CART divides them (engine/categories.py).
+
+CART's search takes many nodes at a time, each on a column of its own. A stump has one node and many columns:
+the node is laid out once for every column, and one compiled call searches them all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from arboretum.engine.categories import choose_categories, scan_categories
+from arboretum.engine.found import room
+from arboretum.engine.histogram import Columns, make_counter
+from arboretum.engine.moment import XLOGX
+from arboretum.engine.statistic import GINI, Nodes
+from arboretum.tree.criterion import Rules, make_statistic, make_target
+
+if TYPE_CHECKING:
+    from arboretum.data.matrix import Matrix
+    from arboretum.data.schema import Schema
+
+__all__ = ["CategoryColumns", "CategoryCut", "code_categories"]
+
+_LEFT, _NOT_MET = 1, 2  # where a category goes, as `choose_categories` says it
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryCut:
+    """The best division of a column's categories."""
+
+    score: float
+    feature: int
+    missing_left: int
+    right: np.ndarray  # uint8, of every row
+    has_missing: bool
+    takes: np.ndarray  # uint8, of every category
+
+    def left_set(self, missing_child: int) -> np.ndarray:
+        """Return the bits of the categories that go left; those not met go where missing values go."""
+        left = np.where(self.takes == _NOT_MET, missing_child == 0, self.takes == _LEFT)
+        padded = np.zeros(-(-len(left) // 32) * 32, np.uint8)
+        padded[: len(left)] = left
+        return np.packbits(padded, bitorder="little").view("<u4").astype(np.uint32)
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryColumns:
+    """Columns of categories as codes; the code behind the last category means missing."""
+
+    features: np.ndarray  # int64
+    codes: np.ndarray  # (columns, n) uint32
+    n_codes: np.ndarray  # int64
+    n_classes: int
+
+    def take(self, rows: np.ndarray) -> CategoryColumns:
+        """Return the columns of some rows."""
+        return replace(self, codes=np.ascontiguousarray(self.codes[:, rows]))
+
+    def search(self, labels: np.ndarray, weights: np.ndarray) -> CategoryCut | None:
+        """Return the best division by Gini impurity, or None if there is none."""
+        width, n = self.codes.shape
+        target = make_target(labels[:, None], np.array([self.n_classes]), weights)
+        statistic = make_statistic(target, GINI, Rules(), categories=True)
+        rows, ends = np.arange(n), np.array([0, n])
+        node = statistic.prepare(rows, ends[:1], ends[1:], np.empty((1, 2)))
+        nodes = Nodes(*(np.repeat(part, width, axis=0) for part in node))
+        columns = Columns(
+            np.arange(width), self.n_codes, np.ones(width, np.bool_), np.zeros(width, np.int8)
+        )
+        counter, found = make_counter(int(self.n_codes.max()), statistic.channels), room(width)
+        scan_categories(
+            self.codes, rows, statistic.row, nodes, columns, statistic.code_rules, XLOGX, counter,
+            found,
+        )  # fmt: skip
+        k = int(found.score.argmax())
+        if found.score[k] < 0:
+            return None
+        takes = np.empty((1, int(self.n_codes[k])), np.uint8)
+        choose_categories(
+            self.codes, rows, statistic.row, node, Columns(*(part[k : k + 1] for part in columns)),
+            statistic.code_rules, found.cut[k : k + 1], True,
+            make_counter(takes.shape[1], statistic.channels), takes,
+        )  # fmt: skip
+        missing_left = int(found.missing_left[k])
+        goes_right = np.append(takes[0] != _LEFT, not missing_left).astype(np.uint8)
+        return CategoryCut(
+            score=float(found.score[k]),
+            feature=int(self.features[k]),
+            missing_left=missing_left,
+            right=goes_right[self.codes[k]],
+            has_missing=bool((self.codes[k] == self.n_codes[k]).any()),
+            takes=takes[0],
+        )
+
+
+def code_categories(matrix: Matrix, schema: Schema, n_classes: int) -> CategoryColumns | None:
+    """Return the category columns of a table; None if it has none."""
+    features = [f for f, column in enumerate(schema.columns) if column.kind == "categorical"]
+    if not features:
+        return None
+    n_codes = np.array([len(schema.columns[f].categories or ()) for f in features], np.int64)
+    codes = np.empty((len(features), matrix.n_rows), np.uint32)
+    for j, f in enumerate(features):
+        values = matrix.column(f)
+        codes[j] = np.where(np.isnan(values), n_codes[j], values)
+    return CategoryColumns(np.array(features, np.int64), codes, n_codes, n_classes)

@@ -1,0 +1,330 @@
+"""A whole tree in one compiled call: levels are searched and divided until there is nothing left to divide.
+
+    open_level     rows learn which node of the level they stand in                    gbm_scan.py
+    scan_columns   the best cut of every node on every column                          gbm_scan.py
+    close_level    nodes take their best column; rows move on, children are described  gbm_level.py
+
+Where a table is large and threads are there to share out its columns, Python calls the three itself
+(boosting/gbm_levels.py).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from arboretum.engine.gbm_level import describe_new, divide_level
+from arboretum.engine.gbm_scan import (
+    CATEGORIES,
+    LEFT,
+    MET,
+    RANKS,
+    SLOT,
+    TIE,
+    VARIES,
+    pack_rows,
+    scan_columns,
+)
+from arboretum.engine.jit import inline, kernel, leaf_kernel
+from arboretum.engine.order import POSITION
+from arboretum.engine.random import draw_features, mix
+
+__all__ = [
+    "Limits",
+    "Nodes",
+    "Rows",
+    "Work",
+    "close_level",
+    "grow_tree",
+    "level_of",
+    "open_level",
+    "plant_root",
+    "rules_of",
+    "scan_drawn",
+]
+
+_CHANCE = 2.0 / np.pi  # (E|z|)² of a standard normal: see docs/gbm.md
+_THRESHOLD, _SUBSET = 1, 2  # kinds of a node (tree/tree.py)
+_EPS = float(np.finfo(np.float64).eps)
+
+
+class Rows(NamedTuple):
+    """What rows bring along."""
+
+    r: np.ndarray  # float64: residuals
+    weight: np.ndarray  # float64; empty if every row weighs 1
+    row_weight: np.ndarray  # int64: on its grid; empty likewise
+    inside: np.ndarray  # uint8: whether a row is in the bag; empty if all are
+    bag: np.ndarray  # int64: the rows in the bag; empty if all are
+
+
+class Limits(NamedTuple):
+    """How far a tree may grow, and the grid its sums are made on."""
+
+    depth: int
+    samples_split: int
+    samples_leaf: int
+    weight_leaf: float
+    least_weight: float  # the same on the grid, at least 1
+    decrease: float
+    columns: int  # each node draws; 0 for all
+    seed: np.uint64
+    whole: bool  # weights are whole numbers: they multiply what a row adds
+    scale: float  # of residuals
+    step: float  # of weights
+    penalty: float  # of a division of categories, in shares of what it gains by chance
+
+
+class Nodes(NamedTuple):
+    """The nodes so far, in the order they are numbered."""
+
+    kind: np.ndarray  # uint8: see tree/tree.py
+    feature: np.ndarray  # int32, -1 at a leaf
+    first_child: np.ndarray  # int32
+    n_children: np.ndarray  # int32
+    missing_child: np.ndarray  # int32
+    threshold: np.ndarray  # float64
+    gain: np.ndarray  # float64
+    stats: np.ndarray  # (5, nodes): weight, mean, impurity, smallest, largest residual
+    count: np.ndarray  # int64
+    bits_start: np.ndarray  # int64, -1 for none
+    bits: np.ndarray  # uint32: categories that go left, one bit each
+    used: np.ndarray  # (1,) int64: words of ``bits`` so far
+
+
+class Work(NamedTuple):
+    """What a tree is grown with; the next tree may use it again."""
+
+    node: np.ndarray  # uint16: of every row
+    words: np.ndarray  # int64: see pack_rows
+    slot_of: np.ndarray  # uint8: place of a node in its level
+    ids: np.ndarray  # int64: the nodes of the level
+    keys: np.ndarray  # uint64: their random keys
+    sums: np.ndarray  # (3, nodes of a level + 1) int64
+    mean: np.ndarray  # float64
+    whole: np.ndarray  # float64: weight
+    taken: np.ndarray  # (nodes of a level, columns) bool: those a node may ask
+
+
+@inline
+def _is_worth(nodes, limits, k):
+    """Tell whether a node may be divided at all."""
+    return (
+        nodes.stats[2, k] > 0.0
+        and nodes.count[k] >= max(limits.samples_split, 2 * limits.samples_leaf)
+        and (limits.weight_leaf <= 0 or nodes.stats[0, k] >= 2 * limits.weight_leaf)
+    )
+
+
+@inline
+def _make_leaf(nodes, k):
+    nodes.kind[k], nodes.n_children[k], nodes.gain[k], nodes.threshold[k] = 0, 0, 0.0, np.nan
+    nodes.feature[k] = nodes.first_child[k] = nodes.missing_child[k] = nodes.bits_start[k] = -1
+
+
+@kernel
+def plant_root(rows, limits, nodes, work):
+    """Put all rows into node 0; return how many nodes the first level has."""
+    work.node[:] = 0
+    _make_leaf(nodes, 0)
+    nodes.used[0] = 0
+    describe_new(rows.r, rows.weight, rows.bag, work.node, 0, nodes.stats[:, :1], nodes.count[:1])
+    work.ids[0], work.keys[0] = 0, limits.seed
+    return np.int64(_is_worth(nodes, limits, 0))
+
+
+@kernel
+def open_level(rows, limits, work, m):
+    """Write the words of all rows, and the sums of the level's m nodes."""
+    slot_of = work.slot_of
+    slot_of[:] = np.uint8(m)
+    for k in range(m):
+        slot_of[work.ids[k]] = np.uint8(k)
+    sums = work.sums[:, : m + 1]
+    what = rows.weight, rows.row_weight, limits.whole, rows.inside
+    pack_rows(rows.r, what, limits.scale, work.node, slot_of, work.words, sums)
+    sums[:, m] = 0
+    for k in range(m + 1):
+        work.whole[k] = np.float64(sums[1, k])
+        work.mean[k] = np.float64(sums[0, k]) / max(work.whole[k], 1.0)
+
+
+@inline
+def level_of(work, m):
+    """Return (mean, weight, rows) of the level's nodes and of nobody's."""
+    return work.mean[: m + 1], work.whole[: m + 1], work.sums[2, : m + 1]
+
+
+@inline
+def rules_of(limits):
+    """Return what `scan_columns` goes by."""
+    return limits.samples_leaf, limits.least_weight, limits.whole, limits.columns > 0
+
+
+@kernel
+def scan_drawn(table, rows, limits, work, found, m):
+    """Let every node look at columns of its own: so many, and more until one of them varies."""
+    width, most = len(table.lists), limits.columns
+    order = np.empty((m, width), np.int64)
+    draw_features(work.keys[:m], order)
+    wanted = np.zeros(width, np.bool_)
+    for k in range(m):
+        for j in range(most):
+            wanted[order[k, j]] = True
+    level, rules = level_of(work, m), rules_of(limits)
+    columns = np.flatnonzero(wanted)
+    scan_columns(table, columns, work.words, rows.row_weight, level, rules, found)
+    others = False
+    for k in range(m):
+        varies = False
+        for j in range(most):
+            varies |= found.flags[order[k, j], k] & VARIES > 0
+        others |= not varies
+    if others:
+        columns = np.flatnonzero(~wanted)
+        scan_columns(table, columns, work.words, rows.row_weight, level, rules, found)
+    for k in range(m):
+        met = False
+        for j in range(width):
+            work.taken[k, order[k, j]] = j < most or not met
+            met |= (j < most or not met) and found.flags[order[k, j], k] & VARIES > 0
+
+
+@leaf_kernel
+def _worth_of(table, found, f, k, chance):
+    """Return what the best cut of a column is worth when columns compete; below 0 for none.
+
+    Categories are put in an order that suits the residuals, so they gain by chance as well.
+    """
+    score = found.score[f, k]
+    if score >= 0.0 and table.kind[f] == CATEGORIES:
+        score = max(score - chance * np.float64(max(found.sizes[f, k] - 2, 0)), -1.0)
+    return score
+
+
+@leaf_kernel
+def _best_column(table, found, work, draws, k, chance):
+    """Return a node's best column, the first between equals; -1 for none.
+
+    ``chance`` is what the score of a division owes to chance for every category beyond two.
+    """
+    width, best = len(found.score), -1.0
+    for f in range(width):
+        if not draws or work.taken[k, f]:
+            best = max(best, _worth_of(table, found, f, k, chance))
+    if best < 0.0:
+        return -1
+    for f in range(width):
+        if not draws or work.taken[k, f]:
+            worth = _worth_of(table, found, f, k, chance)
+            if worth >= 0.0 and worth >= best - best * TIE:
+                return f
+    return -1
+
+
+@leaf_kernel
+def _middle(low, high):
+    """Return the middle of two values, the lower one where it rounds to the upper."""
+    middle = low / 2 + high / 2
+    return middle if middle < high else low
+
+
+@leaf_kernel
+def _write_question(table, work, found, nodes, f, k, node):
+    """Write what a node asks; categories it has not met go where missing values go."""
+    place = found.place[f, k]
+    nodes.kind[node] = _SUBSET if table.kind[f] == CATEGORIES else _THRESHOLD
+    if table.kind[f] != CATEGORIES:
+        if place == table.present[f]:
+            nodes.threshold[node] = np.inf  # present against missing
+            return
+        entries, i = table.lists[f], place - 1
+        while np.uint64(work.words[np.uint64(entries[i] & POSITION)]) & SLOT != np.uint64(k):
+            i -= 1
+        low = table.values[f, np.uint64(entries[i] & POSITION)]
+        high = table.values[f, np.uint64(entries[place] & POSITION)]
+        nodes.threshold[node] = low if table.kind[f] == RANKS else _middle(low, high)
+        return
+    start = 0
+    for j in range(k):
+        start += work.sums[2, j]
+    goes_left = nodes.missing_child[node] == 0
+    words = (table.n_codes[f] + 31) >> 5
+    nodes.bits_start[node] = nodes.used[0]
+    line = nodes.bits[nodes.used[0] : nodes.used[0] + words]
+    nodes.used[0] += words
+    line[:] = 0
+    if goes_left:
+        for code in range(table.n_codes[f]):
+            line[code >> 5] |= np.uint32(1) << np.uint32(code & 31)
+    size = np.int64(found.sizes[f, k])
+    for j in range(size):
+        code = np.uint64(found.arranged[f, np.uint64(start + j)])
+        bit = np.uint32(1) << np.uint32(code & np.uint64(31))
+        word = code >> np.uint64(5)
+        line[word] = line[word] | bit if j < place else line[word] & ~bit
+
+
+@kernel
+def close_level(table, rows, limits, work, found, nodes, size, m):
+    """Divide the m nodes of a level; return the number of nodes, and of those worth searching next."""
+    first, k_next = size, 0
+    ids, keys = np.empty(m, np.int64), np.empty(m, np.uint64)
+    unit = 1.0 / limits.scale / limits.step
+    divided = 0
+    for k in range(m):
+        node = work.ids[k]
+        spread = nodes.stats[2, node] / unit**2  # on the grid
+        chance = limits.penalty * _CHANCE * spread / np.float64(work.sums[2, k])
+        f = _best_column(table, found, work, limits.columns > 0, k, chance)
+        if f < 0:
+            continue
+        gain = found.score[f, k] * work.whole[k] * (limits.step / nodes.stats[0, 0])
+        gain *= unit**2
+        if gain + _EPS < limits.decrease:
+            continue
+        flags = found.flags[f, k]
+        # missing values go where they went in the bag; where there were none, to the larger side
+        goes_right = 2 * found.on_left[f, k] < work.whole[k]
+        if flags & MET:
+            goes_right = flags & LEFT == 0
+        nodes.feature[node], nodes.gain[node], nodes.n_children[node] = f, gain, 2
+        nodes.missing_child[node], nodes.first_child[node] = np.int32(goes_right), size
+        _write_question(table, work, found, nodes, f, k, node)
+        _make_leaf(nodes, size)
+        _make_leaf(nodes, size + 1)
+        ids[divided], keys[divided] = size, work.keys[k]
+        divided += 1
+        size += 2
+    if divided == 0:
+        return size, 0
+    divide_level(table, nodes, work.node)
+    describe_new(
+        rows.r, rows.weight, rows.bag, work.node, first, nodes.stats[:, :size], nodes.count[:size]
+    )
+    for k in range(divided):
+        for side in range(2):
+            child = ids[k] + side
+            if _is_worth(nodes, limits, child):
+                work.ids[k_next], work.keys[k_next] = child, mix(keys[k], np.uint64(side))
+                k_next += 1
+    return size, k_next
+
+
+@kernel
+def grow_tree(table, rows, limits, work, found, nodes):
+    """Grow a tree in one thread; return the number of its nodes. ``work.node`` is the leaf of every row."""
+    size, m = 1, plant_root(rows, limits, nodes, work)
+    columns = np.arange(len(table.lists))
+    for _ in range(limits.depth):
+        if m == 0:
+            break
+        open_level(rows, limits, work, m)
+        if limits.columns > 0:
+            scan_drawn(table, rows, limits, work, found, m)
+        else:
+            level, rules = level_of(work, m), rules_of(limits)
+            scan_columns(table, columns, work.words, rows.row_weight, level, rules, found)
+        size, m = close_level(table, rows, limits, work, found, nodes, size, m)
+    return size
