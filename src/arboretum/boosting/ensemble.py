@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Ensemble"]
 
-_MANY_ROWS = 256  # from which on a layout of all trees is worth making
+# a layout of all trees is worth making for so many rows, or for so many trees
+_MANY_ROWS, _MANY_TREES = 256, 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +93,8 @@ class Ensemble:
         """Return the margins, (rows, n_outputs); ``base`` replaces the model's own start."""
         total = np.empty((matrix.n_rows, self.n_outputs))
         total[:] = self.base if base is None else base.reshape(matrix.n_rows, -1)
-        masks = self._masks() if matrix.n_rows >= _MANY_ROWS else None
+        worth_it = matrix.n_rows >= _MANY_ROWS or len(self.trees) >= _MANY_TREES
+        masks = self._masks() if worth_it else None
 
         def go(lo: int, hi: int, X: np.ndarray) -> None:
             if masks is not None:
@@ -116,7 +118,7 @@ class Ensemble:
     def _masks(self) -> Masks | None:
         """Return the trees laid out to be asked all at once, made once; None if that does not pay."""
         if "_laid_out" not in self.__dict__:
-            outputs = np.array([self.output_of(t) for t in range(len(self.trees))], np.int64)
+            outputs = np.arange(len(self.trees)) % self.per_round // self.n_parallel
             self.__dict__["_laid_out"] = mask_trees(self.trees, self._answers(), outputs)
         return self.__dict__["_laid_out"]
 

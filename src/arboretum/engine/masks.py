@@ -64,39 +64,60 @@ class Rows(NamedTuple):
     size: int
 
 
-@kernel
-def fill_masks(layout, nodes, asked, tree):
-    """Take from the masks of one tree what each of its questions rules out.
-
-    ``nodes`` is (kind, threshold, first child, missing child, start of its bits, bits) of a `Tree`,
-    ``asked`` which of the layout's columns a node asks for.
-    """
+@leaf_kernel
+def _fill_tree(layout, nodes, asked, start, end, first_bit, tree, reach):
+    """Take from the masks of one tree, the nodes start:end, what each of its questions rules out."""
     kind, threshold, first_child, missing_child, bits_start, bits = nodes
-    masks, lane = layout.masks[tree // GROUP], tree % GROUP
-    reach, leaves = np.zeros(len(kind), np.uint64), np.uint64(0)
-    for node in range(len(kind)):
+    masks, lane, leaves = layout.masks[tree // GROUP], tree % GROUP, np.uint64(0)
+    for node in range(start, end):
         if kind[node] == 0:
-            reach[node] = _ONE << leaves
+            reach[node - start] = _ONE << leaves
             leaves += _ONE
-    for node in range(len(kind) - 1, -1, -1):
+    for node in range(end - 1, start - 1, -1):
         child = first_child[node]
         if kind[node]:
-            reach[node] = reach[child] | reach[child + 1]
-    for node in range(len(kind)):
+            reach[node - start] = reach[child] | reach[child + 1]
+    for node in range(start, end):
         if kind[node] == 0:
             continue
-        left, right = reach[first_child[node]], reach[first_child[node] + 1]
+        left, right = ~reach[first_child[node]], ~reach[first_child[node] + 1]
         f = asked[node]
         first, last = layout.place_start[f], layout.place_start[f + 1] - 1
-        for place in range(first, last):
-            p = place - first
-            if kind[node] == _THRESHOLD:  # place p holds the values above p thresholds
-                goes_left = p == 0 or layout.cuts[layout.cuts_start[f] + p - 1] < threshold[node]
-            else:
-                word = bits[bits_start[node] + (p >> 5)]
+        if kind[node] == _THRESHOLD:  # place p holds the values above p thresholds
+            place, cut = first, layout.cuts_start[f]
+            masks[place, lane] &= right
+            while place + 1 < last and layout.cuts[cut] < threshold[node]:
+                place += 1
+                cut += 1
+                masks[place, lane] &= right
+            for other in range(place + 1, last):
+                masks[other, lane] &= left
+        else:
+            for place in range(first, last):
+                p = place - first
+                word = bits[first_bit + bits_start[node] + (p >> 5)]
                 goes_left = (word >> np.uint32(p & 31)) & np.uint32(1) > 0
-            masks[place, lane] &= ~right if goes_left else ~left
-        masks[last, lane] &= ~left if missing_child[node] else ~right
+                masks[place, lane] &= right if goes_left else left
+        masks[last, lane] &= left if missing_child[node] else right
+
+
+@kernel
+def fill_masks(layout, nodes, asked, starts, sets):
+    """Take from the masks of every tree what each of its questions rules out.
+
+    Parameters
+    ----------
+    nodes : tuple of arrays
+        Kind, threshold, first child, missing child, start of its bits, bits: of all trees, one after
+        another, counted from the beginning of each.
+    asked : int64 array
+        Which of the layout's columns a node asks for.
+    starts, sets : int64 arrays
+        Where the nodes and the bits of a tree begin; of nodes one more than trees.
+    """
+    reach = np.zeros(len(nodes[0]), np.uint64)
+    for tree in range(len(sets)):
+        _fill_tree(layout, nodes, asked, starts[tree], starts[tree + 1], sets[tree], tree, reach)
 
 
 @leaf_kernel

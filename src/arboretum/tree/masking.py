@@ -6,7 +6,7 @@ Both ways give the same sums, bit by bit.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,84 +23,118 @@ _FEW_TREES = 4
 _COLUMNS_PER_TREE = 4  # beyond so many, walking is faster
 
 
+class _Nodes(NamedTuple):
+    """The nodes of all trees, one tree after another."""
+
+    kind: np.ndarray
+    feature: np.ndarray
+    threshold: np.ndarray
+    first_child: np.ndarray  # counted from the root of its tree
+    missing_child: np.ndarray
+    bits_start: np.ndarray  # counted from the first set of its tree
+    bits: np.ndarray
+    starts: np.ndarray  # int64, where a tree's nodes begin; one more than trees
+    sets: np.ndarray  # int64, where a tree's sets begin
+
+    @property
+    def tree(self) -> np.ndarray:
+        """The tree of every node."""
+        return np.repeat(np.arange(len(self.sets)), np.diff(self.starts))
+
+
 def mask_trees(trees: list[Tree], answers: list[np.ndarray], outputs: np.ndarray) -> Masks | None:
     """Return the layout of trees whose nodes answer ``answers``, or None if it does not pay."""
-    if len(trees) < _FEW_TREES or not all(_is_fit(tree) for tree in trees):
+    if len(trees) < _FEW_TREES or any(tree.surrogates is not None for tree in trees):
         return None
-    features = np.unique(np.concatenate([tree.feature[~tree.is_leaf] for tree in trees]))
+    nodes = _join(trees)
+    inner = nodes.kind != LEAF
+    leaves = np.diff(np.append(0, np.cumsum(~inner))[nodes.starts])
+    if leaves.max() > _MOST_LEAVES or nodes.kind.max() > SUBSET:
+        return None
+    if nodes.missing_child[inner].min(initial=0) < 0:
+        return None
+    features = np.flatnonzero(np.bincount(nodes.feature[inner]))
     if not 0 < len(features) <= _COLUMNS_PER_TREE * len(trees):
         return None
+    place = np.zeros(features[-1] + 1, np.int64)
+    place[features] = np.arange(len(features))
+    asked = place[np.where(inner, nodes.feature, features[0])]
     columns = trees[0].schema.columns
     categories = np.full(len(features), -1, np.int64)
-    cuts = []
-    for k, f in enumerate(features):
-        asking = [(tree, tree.feature == f) for tree in trees]
-        if any((tree.kind[which] == SUBSET).any() for tree, which in asking):
-            if any((tree.kind[which] == THRESHOLD).any() for tree, which in asking):
-                return None
-            categories[k] = len(columns[f].categories or ())
-            cuts.append(np.empty(0))
-        else:
-            cuts.append(
-                np.unique(np.concatenate([tree.threshold[which] for tree, which in asking]))
-            )
-    return _filled(trees, answers, outputs, features.astype(np.int64), categories, cuts)
-
-
-def _is_fit(tree: Tree) -> bool:
-    return bool(
-        tree.n_leaves <= _MOST_LEAVES
-        and tree.surrogates is None
-        and not np.any(tree.kind > SUBSET)
-        and np.all(tree.missing_child[~tree.is_leaf] >= 0)
+    for k in np.unique(asked[nodes.kind == SUBSET]).tolist():
+        categories[k] = len(columns[features[k]].categories or ())
+    by_number = nodes.kind == THRESHOLD
+    if (categories[asked[by_number]] >= 0).any():
+        return None  # a column that is asked for both numbers and sets
+    cuts, sizes = _cuts(nodes.threshold[by_number], asked[by_number], len(features))
+    places = np.where(categories >= 0, categories, sizes + 1) + 1
+    word: type[np.uint32 | np.uint64] = np.uint32 if leaves.max() <= 32 else np.uint64
+    return _filled(
+        nodes, answers, outputs, (features, categories, cuts, sizes, places), asked, word
     )
 
 
+def _join(trees: list[Tree]) -> _Nodes:
+    sizes, words = [len(tree.kind) for tree in trees], [len(tree.bits) for tree in trees]
+    return _Nodes(
+        *(
+            np.concatenate([getattr(tree, name) for tree in trees])
+            for name in _Nodes._fields[: _Nodes._fields.index("starts")]
+        ),
+        _starts(np.array(sizes)),
+        _starts(np.array(words))[:-1],
+    )
+
+
+def _cuts(threshold: np.ndarray, asked: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct thresholds of every column, one column after another, and their numbers."""
+    order = np.lexsort((threshold, asked))
+    threshold, asked = threshold[order], asked[order]
+    new = np.ones(len(order), bool)
+    new[1:] = (threshold[1:] != threshold[:-1]) | (asked[1:] != asked[:-1])
+    return threshold[new], np.bincount(asked[new], minlength=n)
+
+
 def _filled(
-    trees: list[Tree],
+    nodes: _Nodes,
     answers: list[np.ndarray],
     outputs: np.ndarray,
-    features: np.ndarray,
-    categories: np.ndarray,
-    cuts: list[np.ndarray],
+    columns: tuple[np.ndarray, ...],
+    asked: np.ndarray,
+    word: type[np.uint32 | np.uint64],
 ) -> Masks | None:
     from arboretum.engine.jit import writable
     from arboretum.engine.masks import GROUP, Masks, fill_masks
 
-    sizes = np.array([len(some) for some in cuts], np.int64)
-    places = np.where(categories >= 0, categories, sizes + 1) + 1
-    most = max(tree.n_leaves for tree in trees)
-    word: type[np.uint32 | np.uint64] = np.uint32 if most <= 32 else np.uint64
-    groups = -(-len(trees) // GROUP)
+    features, categories, cuts, sizes, places = columns
+    tree, n_trees = nodes.tree, len(nodes.sets)
+    groups = -(-n_trees // GROUP)
     if groups * int(places.sum()) * GROUP * word(0).itemsize > _MOST_BYTES:
         return None
-    inner = [np.unique(tree.feature[~tree.is_leaf]) for tree in trees]
-    asked = [
-        np.searchsorted(features, np.unique(np.concatenate(inner[g * GROUP : (g + 1) * GROUP])))
-        for g in range(groups)
-    ]
-    value = np.zeros((len(trees), most))
-    for t, (tree, answer) in enumerate(zip(trees, answers, strict=True)):
-        value[t, : tree.n_leaves] = answer.reshape(-1)[tree.leaves]
+    leaf = np.flatnonzero(nodes.kind == LEAF)
+    first = np.searchsorted(leaf, nodes.starts[:-1])
+    rank = np.arange(len(leaf)) - first[tree[leaf]]
+    value = np.zeros((n_trees, rank.max() + 1))
+    value[tree[leaf], rank] = np.concatenate(answers).reshape(-1)[leaf]
+    inner = nodes.kind != LEAF
+    pairs = np.unique(tree[inner] // GROUP * len(features) + asked[inner])
     layout = Masks(
         features=features,
         n_categories=categories,
-        cuts=np.concatenate([*cuts, np.empty(0)]),
+        cuts=np.append(cuts, np.empty(0)),
         cuts_start=_starts(sizes),
         place_start=_starts(places),
         masks=np.full((groups, int(places.sum()), GROUP), ~word(0), word),
-        asked=np.concatenate([*asked, np.empty(0, np.int64)]).astype(np.uint64),
-        asked_start=_starts(np.array([len(some) for some in asked])),
+        asked=(pairs % len(features)).astype(np.uint64),
+        asked_start=np.searchsorted(pairs, np.arange(groups + 1) * len(features)).astype(np.int64),
         value=value,
         outputs=outputs.astype(np.int64),
     )
-    for t, tree in enumerate(trees):
-        nodes = (
-            tree.kind, tree.threshold, tree.first_child, tree.missing_child, tree.bits_start,
-            tree.bits,
-        )  # fmt: skip
-        which = np.searchsorted(features, np.where(tree.kind == LEAF, features[0], tree.feature))
-        fill_masks(layout, tuple(writable(part) for part in nodes), which, t)
+    parts = (
+        nodes.kind, nodes.threshold, nodes.first_child, nodes.missing_child, nodes.bits_start,
+        nodes.bits,
+    )  # fmt: skip
+    fill_masks(layout, tuple(writable(part) for part in parts), asked, nodes.starts, nodes.sets)
     return layout
 
 
