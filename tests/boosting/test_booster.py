@@ -12,6 +12,7 @@ from arboretum.boosting.ensemble import Ensemble
 from arboretum.boosting.objectives import find_objective
 from arboretum.data.schema import learn_schema
 from arboretum.engine.boost_scan import Rules
+from arboretum.tree.validation import tree_to_state
 
 RULES = Rules(
     l1=0.0, l2=1.0, max_delta_step=0.0, path_smooth=0.0, min_gain=0.0, reach_gain=False,
@@ -117,3 +118,43 @@ def test_a_part_of_the_rounds_is_a_model_of_its_own():
     together = first.margin(matrix) + last.margin(matrix) - ensemble.base
     assert np.allclose(together, ensemble.margin(matrix))
     assert first.leaves(matrix).shape == (400, 5)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("name", PLANS)
+def test_trees_grown_together_are_those_grown_one_by_one(name, classes, monkeypatch):
+    objective = "binary" if classes == 2 else "multiclass"
+    together, *_ = boosted(PLANS[name], objective, classes)
+    monkeypatch.setattr(Booster, "_is_small", lambda self: False)
+    alone, *_ = boosted(PLANS[name], objective, classes)
+    assert np.array_equal(together.margin, alone.margin)
+    assert together.n_trees == alone.n_trees == len(alone.trees)
+    for a, b in zip(together.trees, alone.trees, strict=True):
+        assert tree_to_state(a).keys() == tree_to_state(b).keys()
+        for field in ("kind", "feature", "threshold", "first_child", "missing_child", "value", "gain",
+                      "weight", "count", "bits", "bits_start"):  # fmt: skip
+            one, other = getattr(a, field), getattr(b, field)
+            assert one.dtype == other.dtype
+            assert np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+
+
+def test_trees_with_categories_are_decoded_together():
+    rng = np.random.default_rng(0)
+    words = [[f"w{v}" for v in rng.integers(0, k, 300)] for k in (3, 40, 70)]
+    cells = np.array([*words, rng.normal(size=300)], object).T
+    y = rng.integers(0, 3, 300).astype(float)
+    schema, matrix = learn_schema(cells)
+    found = find_objective("multiclass", "lightgbm", n_classes=3)
+    data = Training(find_bins(matrix, schema), schema, y, None, found.start(y, None))
+    rules = RULES._replace(min_group=1.0, cat_min_rows=1.0)
+    at_end, each_round = (Booster(Plan(rules), found, data) for _ in range(2))
+    for _ in range(5):
+        at_end.round()
+        each_round.round()
+        assert len(each_round.trees) == each_round.n_trees
+    assert any(len(tree.bits) for tree in at_end.trees)
+    for a, b in zip(at_end.trees, each_round.trees, strict=True):
+        assert np.array_equal(a.bits, b.bits)
+        assert np.array_equal(a.bits_start, b.bits_start)
+    whole = Ensemble(at_end.trees, np.ones(15), data.base)
+    assert np.array_equal(whole.margin(matrix), at_end.margin)

@@ -45,6 +45,7 @@ Visit = Callable[[int, np.ndarray, np.ndarray | None, Absent | None], None]
 _MOST_BINS = 65535
 _STRIP = 512  # rows of a strip that is turned from rows into columns
 _SAMPLE = 0x5A3B
+_FEW_CODES = 1 << 22  # of a table that may be coded before it is known what is bundled
 
 
 class ColumnBins(NamedTuple):
@@ -233,8 +234,16 @@ def bin_table(
 ) -> Bins:
     """Code a table by the bins of its columns; bundle them if ``max_conflict`` is not None."""
     bins = make_bins([found[f] for f in range(matrix.n_columns)], schema.names, max_bin)
-    if max_conflict is not None:
-        bins = bundle_columns(bins, matrix, max_conflict, n_jobs)
+    if max_conflict is None:
+        return _with_codes(bins, matrix, n_jobs)
+    small = matrix.n_rows * matrix.n_columns <= _FEW_CODES and not isinstance(matrix, SparseMatrix)
+    if small:  # mostly there are no bundles, and these codes stay
+        bins = _with_codes(bins, matrix, n_jobs)
+    bundled = bundle_columns(bins, matrix, max_conflict, n_jobs)
+    return bins if small and bundled is bins else _with_codes(bundled, matrix, n_jobs)
+
+
+def _with_codes(bins: Bins, matrix: Matrix, n_jobs: int) -> Bins:
     codes, has_missing = bins._encode(matrix, n_jobs)
     return replace(bins, codes=codes, has_missing=has_missing)
 

@@ -16,6 +16,7 @@ A code depends on its value alone: not on threads, blocks of rows, or whether th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,6 +35,7 @@ __all__ = ["SERIAL", "Bins", "by_rows", "flat"]
 
 SERIAL = 1 << 15  # fewer values than this are not worth a second thread
 _BLOCK = 1 << 18  # values converted and coded at a time: they stay in the cache
+_LARGEST = 1.7e308  # nearly: numbers that would be larger are infinite
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +168,9 @@ class Bins:
         self, matrix: Matrix, target: np.ndarray, codes: np.ndarray, seen: np.ndarray, n_jobs: int
     ) -> None:
         """Code the features with columns of their own, by blocks of rows or of columns."""
-        if by_rows(matrix):
+        if (
+            by_rows(matrix) or matrix.n_rows * matrix.n_columns <= _BLOCK
+        ):  # one call for a small table
             height = max(_BLOCK // max(matrix.n_columns, 1), 1)
             pieces: list[Any] = parallel.blocks(matrix.n_rows, -(-matrix.n_rows // height))
 
@@ -276,13 +280,21 @@ def _make_tables(bins: Bins) -> BinTables:
     low, scale, top = np.zeros(n), np.zeros(n), np.zeros(n)
     half = np.zeros(n, np.uint64)
     first, cuts, place = [], [], []
+    nothing = np.empty(0)
     for f in range(n):
+        codes = bins.categories_of(f)
+        places = np.full(codes.max(initial=-1) + 1, bins.missing, np.uint16)
+        places[codes] = np.arange(len(codes))
+        place.append(places)
+        if bins.is_category[f]:
+            first.append(nothing)
+            cuts.append(nothing)
+            continue
         inner = bins.bounds_of(f)[:-1]
         n_cells = 1 << min(max(int(8 * len(inner)).bit_length(), 4), 16)
-        with np.errstate(over="ignore", divide="ignore"):
-            span = inner[-1] - inner[0] if len(inner) else 0.0
-            density = n_cells / span if span > 0 else np.inf
-        if np.isfinite(span) and np.isfinite(density):
+        span = float(inner[-1]) - float(inner[0]) if len(inner) else 0.0
+        density = n_cells / span if span > n_cells / _LARGEST else math.inf
+        if math.isfinite(span) and math.isfinite(density):
             low[f], scale[f] = inner[0], density
         top[f] = n_cells - 1
         cells = np.empty(n_cells, np.uint16)
@@ -291,10 +303,6 @@ def _make_tables(bins: Bins) -> BinTables:
         half[f] = width >> 1
         first.append(cells)
         cuts.append(np.concatenate([inner, np.full(width, np.inf)]))
-        codes = bins.categories_of(f)
-        places = np.full(codes.max(initial=-1) + 1, bins.missing, np.uint16)
-        places[codes] = np.arange(len(codes))
-        place.append(places)
     return BinTables(
         bins.is_category, low, scale, top, half, *flat(first, np.uint16),
         *flat(cuts, np.float64), *flat(place, np.uint16),

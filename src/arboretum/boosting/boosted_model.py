@@ -240,7 +240,7 @@ class BoostedModel(Aliased, BaseEstimator):
     ) -> tuple[int, list[float]]:
         """Make the rounds that are wanted; return how many trees are whole, and what they count."""
         booster, wanted = watch.booster, self._rounds()
-        kept = len(booster.trees), list(booster.weights)
+        kept = booster.n_trees, list(booster.weights)
         watch.begin()
         try:
             with progress(wanted, request.bar, type(self).__name__) as told:
@@ -248,7 +248,7 @@ class BoostedModel(Aliased, BaseEstimator):
                     if watch.before(watch.first + m):
                         break
                     booster.round()
-                    kept = len(booster.trees), list(booster.weights)
+                    kept = booster.n_trees, list(booster.weights)
                     if told is not None:
                         told(m + 1)
                     if watch.after(watch.first + m):

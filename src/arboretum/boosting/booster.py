@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.boosting.dart import Dart, dropped_trees
-from arboretum.boosting.decoding import tree_of
+from arboretum.boosting.decoding import trees_of
 from arboretum.boosting.goss import draw_columns, goss_rows, subsample_rows
-from arboretum.boosting.newton import Grower, Grown
+from arboretum.boosting.newton import Grower, Grown, Logged
 from arboretum.engine.boost_scan import Features, Rules
 from arboretum.errors import DataError
 
@@ -87,7 +87,9 @@ class Booster:
         self.plan, self.objective, self.data = plan, objective, data
         n, k = len(data.y), objective.n_outputs
         self._take_table()
-        self.trees: list[Tree] = []
+        self._trees: list[Tree] = []
+        self._waiting: list[Logged] = []  # grown, but not decoded yet
+        self._n_waiting = 0
         self.grown: list[Grown] = []  # kept where trees are asked again by codes (dart)
         self.weights: list[float] = []
         self.margin = np.empty((n, k))
@@ -107,18 +109,83 @@ class Booster:
 
     def _decode(self, tree: Grown, values: np.ndarray) -> Tree:
         """Return a grown tree in terms of the table's own values."""
-        return tree_of(tree, values, self.data.bins, self.data.schema)
+        return self._decode_all(tree.with_value(values), np.array([len(tree)]))[0]
+
+    def _decode_waiting(self) -> None:
+        """Make trees of all that were grown since the last time."""
+        if self._waiting:
+            waiting, self._waiting, self._n_waiting = self._waiting, [], 0
+            sizes = [size for some in waiting for size in some.sizes]
+            self._trees += self._decode_all(_joined(waiting), np.cumsum(sizes))
+
+    def _decode_all(self, nodes: Grown, ends: np.ndarray) -> list[Tree]:
+        return trees_of(nodes, ends, self.data.bins, self.data.schema)
+
+    @property
+    def trees(self) -> list[Tree]:
+        """All trees."""
+        self._decode_waiting()
+        return self._trees
+
+    @trees.setter
+    def trees(self, trees: list[Tree]) -> None:
+        self._trees, self._waiting, self._n_waiting = trees, [], 0
+
+    @property
+    def n_trees(self) -> int:
+        return len(self._trees) + self._n_waiting
 
     @property
     def n_rounds(self) -> int:
-        return len(self.trees) // (self.objective.n_outputs * self.plan.n_parallel)
+        return self.n_trees // (self.objective.n_outputs * self.plan.n_parallel)
 
     # ------------------------------------------------------------------ one round
-    def round(self) -> list[Tree]:
-        """Add the trees of one more round; return them."""
-        m, plan = self.n_rounds, self.plan
+    def round(self) -> list[int]:
+        """Add the trees of one more round; return how many nodes each of them has."""
+        m = self.n_rounds
         dropped = self._drop(m)
         g, h = self._derivatives(m)
+        sizes = self._grow_together(g, h, m) if self._is_small() else self._grow_each(g, h, m)
+        self.weights += [1.0] * len(sizes)
+        self._settle(dropped, len(sizes))
+        return sizes
+
+    def _is_small(self) -> bool:
+        """Tell whether the trees of a round need nothing between them, and are soon grown."""
+        plan, k = self.plan, self.objective.n_outputs
+        alone = plan.n_parallel == 1 and plan.dart is None and self.objective.renew_leaf is None
+        return alone and self.grower.is_small(len(self.data.y), k)
+
+    def _grow_together(self, g: np.ndarray, h: np.ndarray, m: int) -> list[int]:
+        """Grow the trees of all outputs in one call; they are decoded when somebody asks for them."""
+        plan, k = self.plan, self.objective.n_outputs
+        keys = [_key(plan.seed, m, output, 0) for output in range(k)]
+        rows, factor = self._sample(g, h, m, 0)
+        one = plan.columns_by_tree >= 1.0
+        columns = [self._columns(key) for key in (keys[:1] if one else keys)]
+        try:
+            found = self.grower.grow_round(
+                g, h, np.array(keys, np.uint64), rows=rows, factor=factor,
+                columns=np.array(columns, np.int64), steps=self._steps(),
+                score=None if plan.averaged else self.margin,
+            )  # fmt: skip
+        except DataError:
+            _check(self._g, self._h, m)  # says where
+            raise
+        if rows is not None and not plan.averaged:
+            for output, tree in enumerate(found.each()):
+                self._add_others(tree, tree.value, output, rows)
+        self._waiting.append(found)
+        self._n_waiting += k
+        return found.sizes
+
+    def _steps(self) -> np.ndarray:
+        """Return what answers are multiplied by, in a tree that was split and in one that was not."""
+        return np.full(2, 1.0 if self.plan.averaged else self.plan.learning_rate)
+
+    def _grow_each(self, g: np.ndarray, h: np.ndarray, m: int) -> list[int]:
+        """Grow tree after tree, with all threads."""
+        plan = self.plan
         new: list[Tree] = []
         for output in range(self.objective.n_outputs):
             for twin in range(plan.n_parallel):
@@ -133,9 +200,7 @@ class Booster:
                     self.grown.append(tree.with_value(values))
                 new.append(self._decode(tree, values))
         self.trees += new
-        self.weights += [1.0] * len(new)
-        self._settle(dropped, len(new))
-        return new
+        return [len(tree) for tree in new]
 
     def _derivatives(self, m: int) -> tuple[np.ndarray, np.ndarray]:
         data, plan = self.data, self.plan
@@ -199,10 +264,14 @@ class Booster:
     def _add(self, tree: Grown, values: np.ndarray, output: int, rows: np.ndarray | None) -> None:
         self.grower.add_to(self.margin, output, tree, values)
         if rows is not None:
-            left_out = np.ones(len(self.margin), bool)
-            left_out[rows] = False
-            others = np.flatnonzero(left_out).astype(np.uint32)
-            self.grower.walk_to(self.margin, output, tree, values, others)
+            self._add_others(tree, values, output, rows)
+
+    def _add_others(self, tree: Grown, values: np.ndarray, output: int, rows: np.ndarray) -> None:
+        """Add a tree to the margins of the rows it was not grown on."""
+        left_out = np.ones(len(self.margin), bool)
+        left_out[rows] = False
+        others = np.flatnonzero(left_out).astype(np.uint32)
+        self.grower.walk_to(self.margin, output, tree, values, others)
 
     # ------------------------------------------------------------------ dart
     def _drop(self, m: int) -> list[int]:
@@ -235,6 +304,17 @@ class Booster:
         for t in dropped:
             self.weights[t] *= old
             self._shift(t, self.weights[t])
+
+
+def _joined(parts: list[Logged]) -> Grown:
+    """Return the nodes of trees that were grown at different times, one after another."""
+    if len(parts) == 1:
+        return parts[0].nodes
+    return Grown(
+        np.concatenate([some.nodes.ints for some in parts]),
+        np.concatenate([some.nodes.floats for some in parts]),
+        np.concatenate([some.nodes.members for some in parts]),
+    )
 
 
 def _key(seed: int, m: int, output: int, twin: int) -> int:

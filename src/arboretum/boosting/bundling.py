@@ -125,15 +125,20 @@ def _fill(
 
 
 def bundle_columns(bins: Bins, matrix: Matrix, max_conflict: float = 0.0, n_jobs: int = 1) -> Bins:
-    """Return the bins with sparse columns bundled; codes are not made yet.
+    """Return the bins with sparse columns bundled, without codes; the same bins if there are none.
+
+    Bins that have the codes of the table are looked at instead of its values.
 
     Columns with missing values, or that use more than half of the rows, stay alone. Storage columns are
     in the order of their first feature.
     """
     used: dict[int, np.ndarray] = {}
+    coded = bins.n_rows == matrix.n_rows
 
     def look(f: int) -> None:
-        rows, codes, absent = bins.entries(matrix, f)
+        rows, codes, absent = (
+            (slice(None), bins.codes[bins.storage[f]], -1) if coded else bins.entries(matrix, f)
+        )
         sparse = not isinstance(rows, slice)
         gone = np.any(codes == bins.missing) or (sparse and absent == bins.missing)
         if gone or (sparse and absent != bins.default_bin[f]):
@@ -146,7 +151,8 @@ def bundle_columns(bins: Bins, matrix: Matrix, max_conflict: float = 0.0, n_jobs
     parallel.run(look, small, n_jobs)
     used = {f: used[f] for f in sorted(used)}
     plan = plan_bundles(used, bins.n_bins, matrix.n_rows, int(max_conflict * matrix.n_rows))
-    return _arrange(bins, [bundle for bundle in plan if len(bundle.features) > 1])
+    bundles = [bundle for bundle in plan if len(bundle.features) > 1]
+    return _arrange(bins, bundles) if bundles else bins
 
 
 def _arrange(bins: Bins, bundles: Sequence[Bundle]) -> Bins:

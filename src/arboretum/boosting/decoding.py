@@ -1,65 +1,94 @@
-"""A grown tree of codes as a `Tree` of values: bins become thresholds, sets of bins categories."""
+"""Grown trees of codes as `Tree` objects of values: bins become thresholds, sets of bins categories.
+
+Many trees are decoded at once, in arrays that hold the nodes of all: a `Tree` is then a view of its part.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.engine.boost_walk import decode_nodes
-from arboretum.tree.tree import Tree
+from arboretum.engine.boost_walk import decode_nodes, decode_sets
+from arboretum.tree.tree import SUBSET, Tree
 
 if TYPE_CHECKING:
-    from arboretum.boosting.binning import Bins
+    from arboretum.boosting.bins import Bins
     from arboretum.boosting.newton import Grown
     from arboretum.data.schema import Schema
 
-__all__ = ["tree_of"]
+__all__ = ["trees_of", "whole_ranks"]
 
 
-def tree_of(grown: Grown, values: np.ndarray, bins: Bins, schema: Schema) -> Tree:
-    """Return the grown tree, its leaves answering ``values``, in terms of the table's own values."""
+def trees_of(grown: Grown, ends: np.ndarray, bins: Bins, schema: Schema) -> list[Tree]:
+    """Return trees, whose nodes follow each other up to ``ends``, in terms of the table's own values."""
     n = len(grown)
-    tree = Tree(
-        kind=np.empty(n, np.uint8),
-        feature=np.empty(n, np.int32),
-        threshold=np.empty(n),
-        first_child=np.empty(n, np.int32),
-        n_children=np.empty(n, np.int32),
-        missing_child=np.empty(n, np.int32),
-        bits_start=np.full(n, -1, np.int64),
-        bits=np.empty(0, np.uint32),
-        value=values.reshape(-1, 1, 1).copy(),
-        impurity=np.zeros(n),
-        gain=np.empty(n),
-        weight=grown.cover.copy(),
-        count=grown.count.copy(),
-        schema=schema,
-    )
+    nodes: dict[str, Any] = {
+        "kind": np.empty(n, np.uint8),
+        "feature": np.empty(n, np.int32),
+        "threshold": np.empty(n),
+        "first_child": np.empty(n, np.int32),
+        "n_children": np.empty(n, np.int32),
+        "missing_child": np.empty(n, np.int32),
+        "gain": np.empty(n),
+    }
     decode_nodes(
-        grown.ints, grown.floats, bins.n_bins, bins.bounds, bins.bounds_start,
-        (tree.kind, tree.feature, tree.threshold, tree.first_child, tree.n_children,
-         tree.missing_child, tree.gain),
-    )  # fmt: skip
-    if not bins.is_category.any():
-        return tree
-    sets = np.flatnonzero(grown.by_set)
-    words = [_category_bits(grown, node, bins, schema) for node in sets.tolist()]
-    if words:
-        ends = np.cumsum([len(some) for some in words])
-        tree.bits_start[sets[1:]] = ends[:-1]
-        tree.bits_start[sets[0]] = 0
-        tree = replace(tree, bits=np.concatenate(words))
-    return tree
+        grown.ints, grown.floats, bins.n_bins, bins.bounds, bins.bounds_start, tuple(nodes.values())
+    )
+    nodes["threshold"] = whole_ranks(nodes["threshold"], nodes["feature"], schema)
+    nodes["value"] = grown.value.reshape(-1, 1, 1).copy()
+    nodes["impurity"] = np.zeros(n)
+    nodes["weight"], nodes["count"] = grown.cover.copy(), grown.count.copy()
+    starts = np.append(0, ends)
+    nodes["bits_start"], bits, bits_start = _sets(
+        nodes["kind"], nodes["feature"], grown, starts, bins, schema
+    )
+    limits, cuts = starts.tolist(), bits_start.tolist()
+    return [
+        Tree(
+            **{name: values[limits[t] : limits[t + 1]] for name, values in nodes.items()},
+            bits=bits[cuts[t] : cuts[t + 1]],
+            schema=schema,
+        )
+        for t in range(len(ends))
+    ]
 
 
-def _category_bits(grown: Grown, node: int, bins: Bins, schema: Schema) -> np.ndarray:
-    """Return the set of category codes that go left."""
-    f = int(grown.feature[node])
-    words = np.zeros((len(schema.columns[f].categories or ()) + 31) // 32, np.uint32)
-    for b in range(int(bins.n_bins[f])):
-        if grown.members[node, b >> 5] >> np.uint32(b & 31) & 1:
-            code = int(bins.category_of[bins.category_start[f] + b])
-            words[code >> 5] |= np.uint32(1 << (code & 31))
-    return words
+def whole_ranks(threshold: np.ndarray, feature: np.ndarray, schema: Schema) -> np.ndarray:
+    """Return cuts between the ranks of words as ranks: ``x <= 1`` instead of 1.5."""
+    ranked = [f for f, one in enumerate(schema.columns) if one.kind == "ordinal" and one.categories]
+    if not ranked:
+        return threshold
+    return np.where(np.isin(feature, ranked), np.floor(threshold), threshold)
+
+
+def _sets(
+    kind: np.ndarray,
+    feature: np.ndarray,
+    grown: Grown,
+    starts: np.ndarray,
+    bins: Bins,
+    schema: Schema,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return where nodes' sets begin in their tree's, the sets of all trees, and where a tree's begin."""
+    bits_start = np.full(len(kind), -1, np.int64)
+    sets = np.flatnonzero(kind == SUBSET) if bins.is_category.any() else np.empty(0, np.int64)
+    if not len(sets):
+        return bits_start, np.empty(0, np.uint32), np.zeros(len(starts), np.int64)
+    words = np.array([-(-len(one.categories or ()) // 32) for one in schema.columns], np.int64)
+    place = np.append(0, np.cumsum(words[feature[sets]]))
+    bits = np.zeros(place[-1], np.uint32)
+    decode_sets(
+        sets,
+        place,
+        feature,
+        grown.members,
+        bins.n_bins,
+        bins.category_of,
+        bins.category_start,
+        bits,
+    )
+    before = place[np.searchsorted(sets, starts)]
+    tree = np.searchsorted(starts, sets, side="right") - 1
+    bits_start[sets] = place[:-1] - before[tree]
+    return bits_start, bits, before

@@ -250,7 +250,7 @@ class Running:
 
     def num_trees(self) -> int:
         """Return how many trees there are."""
-        return len(self.watch.booster.trees)
+        return self.watch.booster.n_trees
 
 
 class Calls(Callback):
@@ -296,7 +296,7 @@ class Calls(Callback):
 
     def before_iteration(self, model: Watch, epoch: int, evals_log: History) -> bool:
         """Call those that come before a round."""
-        return self._call(self.early, self._env(model, epoch, None))
+        return bool(self.early) and self._call(self.early, self._env(model, epoch, None))
 
     def after_iteration(self, model: Watch, epoch: int, evals_log: History) -> bool:
         """Call those that come after a round; stop also where no split is left.
@@ -308,7 +308,7 @@ class Calls(Callback):
             for table, figures in model.figures.items()
             for one in figures
         ]
-        stop = self._call(self.late, self._env(model, epoch, results))
+        stop = bool(self.late) and self._call(self.late, self._env(model, epoch, results))
         last = epoch + 1 == model.first + self.rounds
         for patience in _talking(model):
             if patience.decisive is not None and (last or patience.stopped_by):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -129,10 +128,9 @@ class LGBMModel(NativeNames, BoostedModel):
         force_row_wise: bool = False,
         verbosity: int | None = None,
     ) -> None:
-        given = locals()
-        for name in inspect.signature(LGBMModel.__init__).parameters:
+        for name, value in locals().items():
             if name != "self":
-                setattr(self, name, given[name])
+                setattr(self, name, value)
 
     # ------------------------------------------------------------------ fitting
     def _boost_on(self, training: Given, held_out: list[Given], asked: Asked) -> Self:
@@ -142,7 +140,8 @@ class LGBMModel(NativeNames, BoostedModel):
             raise ParameterError("boosting_type='rf' takes no init_score")
         changing = plans.Changing(self)
         others = [one for one in asked.callbacks or () if not isinstance(one, EarlyStopping)]
-        calls = Calls(others, self.get_params(deep=False), self._rounds(), changing)
+        named = self.get_params(deep=False) if others else {}  # nobody else looks at them
+        calls = Calls(others, named, self._rounds(), changing)
         self._asked = asked
         try:
             self._fit(

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from arboretum.boosting.newton import Grown
     from arboretum.boosting.objective_base import Objective
     from arboretum.data.matrix import Matrix
-    from arboretum.tree.tree import Tree
 
 __all__ = ["Draws", "LGBMRounds"]
 
@@ -76,14 +75,14 @@ class LGBMRounds(OpenBooster):
         self.draws = draws
         self.is_stuck = False
 
-    def round(self) -> list[Tree]:
-        """Add the trees of one more round; return them, none if no more can be split."""
+    def round(self) -> list[int]:
+        """Add the trees of one more round, none if no more can be split; return their numbers of nodes."""
         first = self.n_rounds == 0
-        new = super().round()
-        self.is_stuck = self._repeats() and all(tree.node_count == 1 for tree in new)
+        sizes = super().round()
+        self.is_stuck = self._repeats() and all(size == 1 for size in sizes)
         if not self.is_stuck or first:
-            return new
-        del self.trees[-len(new) :], self.weights[-len(new) :]
+            return sizes
+        del self.trees[-len(sizes) :], self.weights[-len(sizes) :]
         return []
 
     def _repeats(self) -> bool:
@@ -115,6 +114,11 @@ class LGBMRounds(OpenBooster):
         if draws.columns_seed is not None:
             key = child_key(key, draws.columns_seed)
         return draw_columns(draws.columns, share, key)
+
+    def _steps(self) -> np.ndarray:
+        step = super()._steps()
+        step[1] = 0.0
+        return step
 
     def _values(self, tree: Grown, output: int) -> np.ndarray:
         if len(tree.first_child) == 1:

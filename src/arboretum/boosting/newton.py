@@ -10,13 +10,15 @@ is the same for any number of them.
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from arboretum.engine import boost_grow as engine
-from arboretum.engine import boost_hist, boost_pack, boost_walk, parallel
+from arboretum.engine import boost_hist, boost_pack, boost_round, boost_walk, parallel
 from arboretum.engine import boost_tree as places
 from arboretum.engine import team as teams
 from arboretum.engine.boost_pack import Given, Scales
@@ -37,12 +39,16 @@ from arboretum.errors import DataError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Grower", "Grown"]
+__all__ = ["Grower", "Grown", "Logged"]
 
 _MANY = 1 << 15  # rows from which on several threads go over them
 _FEW_CODES = 1 << 19  # of a table that one thread is done with before another wakes up
+_MOST_LOGGED = 1 << 18  # nodes that a round of small trees may have
+_NOT_GOOD = "derivatives must be finite, and second ones not negative"
 _NO_ROWS, _NO_FACTORS = np.empty(0, np.uint32), np.empty(0, np.float32)
 _POOL = 1 << 29  # bytes for histograms of leaves that wait
+_LOG = 1 << 13  # nodes of small trees that are written down before new room is made
+_NO_COLUMNS, _NO_SCORE = np.empty((0, 0), np.int64), np.empty((0, 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,11 +114,28 @@ class Grown:
     def depth(self) -> np.ndarray:
         return self.ints[:, places.DEPTH]
 
+    def part(self, start: int, end: int) -> Grown:
+        """Return some nodes."""
+        return Grown(self.ints[start:end], self.floats[start:end], self.members[start:end])
+
     def with_value(self, value: np.ndarray) -> Grown:
         """Return the tree with other answers."""
         floats = self.floats.copy()
         floats[:, places.VALUE] = value
         return Grown(self.ints, floats, self.members)
+
+
+class Logged(NamedTuple):
+    """Trees that were grown together: the nodes of all, one tree after another."""
+
+    nodes: Grown
+    sizes: list[int]  # how many nodes every tree has
+
+    def each(self) -> list[Grown]:
+        """Return the trees."""
+        ends = list(accumulate(self.sizes))
+        starts = map(operator.sub, ends, self.sizes)
+        return [self.nodes.part(start, end) for start, end in zip(starts, ends, strict=True)]
 
 
 class Grower:
@@ -157,6 +180,7 @@ class Grower:
         self.threads = teams.crew(n_jobs)
         self.works = [self._work() for _ in range(self.threads)]
         self._growth: Growth | None = None
+        self._log, self._logged = boost_round.new_log(0, 0), 0
 
     def _work(self) -> Work:
         bins, longest = self.n_bins, int(self.features.n_bins.max(initial=1))
@@ -183,11 +207,13 @@ class Grower:
         """Call ``work`` for every item, on several threads if there are many rows."""
         parallel.run(work, items, self.n_jobs if n_rows > _MANY else 1)
 
+    def _most_leaves(self, n_rows: int) -> int:
+        leaves = min(self.rules.max_leaves, max(n_rows, 1))
+        return leaves if self.rules.max_depth >= 40 else min(leaves, 1 << self.rules.max_depth)
+
     def _room(self, columns: np.ndarray, n_rows: int) -> Growth:
         """Return room for a tree, made once."""
-        leaves = min(self.rules.max_leaves, max(n_rows, 1))
-        if self.rules.max_depth < 40:
-            leaves = min(leaves, 1 << self.rules.max_depth)
+        leaves = self._most_leaves(n_rows)
         old = self._growth
         if old is not None and len(old.ints) > 2 * leaves:
             return old._replace(columns=columns)
@@ -248,8 +274,51 @@ class Grower:
         growth = self._room(columns, n)
         self._grow(growth, self._given(g, h, key, rows, factor), n)
         if growth.counters[places.FAILED]:
-            raise DataError("derivatives must be finite, and second ones not negative")
+            raise DataError(_NOT_GOOD)
         return self._grown(growth)
+
+    def is_small(self, n_rows: int, n_trees: int) -> bool:
+        """Tell whether so many trees on so many rows are best grown by one thread in one call."""
+        nodes = n_trees * (2 * self._most_leaves(n_rows) + 1)
+        return self._threads_for(n_rows) == 1 and nodes <= _MOST_LOGGED
+
+    def grow_round(
+        self,
+        g: np.ndarray,
+        h: np.ndarray,
+        keys: np.ndarray,
+        *,
+        rows: np.ndarray | None,
+        factor: np.ndarray | None,
+        columns: np.ndarray,
+        steps: np.ndarray,
+        score: np.ndarray | None,
+    ) -> Logged:
+        """Grow a tree for every line of g and h, in one call; see engine/boost_round.py.
+
+        The answers of the trees are multiplied by ``steps`` and, unless ``score`` is None, added to the
+        scores of the rows they were grown on.
+        """
+        n, n_trees = g.shape[1] if rows is None else len(rows), len(keys)
+        growth = self._room(columns[0], n)
+        given = self._given(g[0], h[0], 0, rows, factor)
+        field = Field(self.store, growth, self.features, self.rules, given, self.scales)
+        room = n_trees * (2 * self._most_leaves(n) + 1)
+        if self._logged + room > len(self._log.ints):
+            self._log = boost_round.new_log(max(room, _LOG), growth.members.shape[1])
+            self._logged = 0
+        log, at, ends = self._log, self._logged, np.empty(n_trees, np.int64)
+        good = boost_round.grow_round(
+            teams.new_team(), field, self.works[0], n, g, h, keys,
+            columns if len(columns) > 1 else _NO_COLUMNS, steps,
+            _NO_SCORE if score is None else score, log, at, ends,
+        )  # fmt: skip
+        if good < n_trees:
+            raise DataError(_NOT_GOOD)
+        limits = [at, *ends.tolist()]
+        self._logged = end = limits[-1]
+        grown = Grown(log.ints[at:end], log.floats[at:end], log.members[at:end])
+        return Logged(grown, list(map(operator.sub, limits[1:], limits)))
 
     def _given(
         self,
@@ -271,7 +340,7 @@ class Grower:
     def _grow(self, growth: Growth, given: Given, n: int) -> None:
         """Grow a tree on n rows, with the help of other threads if it is worth it."""
         field = Field(self.store, growth, self.features, self.rules, given, self.scales)
-        threads = self.threads if n * len(self.store.codes) > _FEW_CODES else 1
+        threads = self._threads_for(n)
         team = teams.new_team()
         if threads == 1:
             engine.grow(team, field, self.works[0], n, 1, True)
@@ -282,6 +351,9 @@ class Grower:
             lambda: teams.close(team),
             threads,
         )
+
+    def _threads_for(self, n: int) -> int:
+        return self.threads if n * len(self.store.codes) > _FEW_CODES else 1
 
     def _grown(self, growth: Growth) -> Grown:
         """Return a copy of the tree that has grown."""

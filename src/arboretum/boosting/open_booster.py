@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.boosting.booster import Booster, Plan, Training
+from arboretum.boosting.decoding import whole_ranks
 from arboretum.boosting.ensemble import Ensemble
 from arboretum.boosting.goss import draw_columns
 from arboretum.boosting.user_objectives import UserObjective
@@ -56,9 +57,6 @@ class OpenBooster(Booster):
             _refuse_negative(h, self.objective.name, m)
         return g, h
 
-    def _decode(self, tree: Any, values: np.ndarray) -> Tree:
-        return with_whole_ranks(super()._decode(tree, values))
-
     def _shift(self, t: int, by: float) -> None:
         per_round = self.objective.n_outputs * self.plan.n_parallel
         output = t % per_round // self.plan.n_parallel
@@ -100,6 +98,7 @@ class RebinningBooster(OpenBooster):
         return g, h
 
     def _propose(self, h: np.ndarray) -> None:
+        self._decode_waiting()  # by the bins they were grown on
         self.data = replace(self.data, bins=self.propose(h.sum(axis=0, dtype=np.float64)))
         super()._take_table()
 
@@ -122,12 +121,18 @@ class ExactBooster(OpenBooster):
             self.matrix, plan.rules, plan.n_jobs, plan.groups, plan.monotone
         )
 
+    def _is_small(self) -> bool:
+        return False  # an exact tree is many calls
+
     def _columns(self, key: int) -> np.ndarray:
         width, share = self.matrix.n_columns, self.plan.columns_by_tree
         return draw_columns(np.arange(width, dtype=np.int64), share, key)
 
     def _decode(self, tree: Any, values: np.ndarray) -> Tree:
-        return with_whole_ranks(tree.to_tree(self.data.schema, values))
+        found = tree.to_tree(self.data.schema, values)
+        return replace(
+            found, threshold=whole_ranks(found.threshold, found.feature, self.data.schema)
+        )
 
 
 def _refuse_negative(h: np.ndarray, name: str, m: int) -> None:
@@ -137,13 +142,3 @@ def _refuse_negative(h: np.ndarray, name: str, m: int) -> None:
             f"objective {name!r} returned a negative hessian in round {m} ({list_rows(rows)}): "
             "clip it at 0 or a small positive number"
         )
-
-
-def with_whole_ranks(tree: Tree) -> Tree:
-    """Return a tree whose cuts between the ranks of words are ranks: ``x <= 1`` instead of 1.5."""
-    columns = tree.schema.columns
-    ranked = [f for f, one in enumerate(columns) if one.kind == "ordinal" and one.categories]
-    if not ranked:
-        return tree
-    asked = np.isin(tree.feature, ranked)
-    return replace(tree, threshold=np.where(asked, np.floor(tree.threshold), tree.threshold))

@@ -107,10 +107,9 @@ class XGBModel(BoostedModel):
         ndcg_exp_gain: bool | None = None,
         proposals: str | None = None,
     ) -> None:
-        given = locals()
-        for name in inspect.signature(XGBModel.__init__).parameters:
+        for name, value in locals().items():
             if name != "self":
-                setattr(self, name, given[name])
+                setattr(self, name, value)
 
     # ------------------------------------------------------------------ fitting
     def fit(

@@ -111,10 +111,10 @@ def _check_floats(values: np.ndarray, names: Sequence[str], missing: np.ndarray)
             block = values[lo : lo + step]
             if np.isfinite(block.sum()):
                 continue
-            nan = np.isnan(block)
-            if np.count_nonzero(nan) + np.count_nonzero(np.isfinite(block)) < block.size:
+            if np.isinf(block).any():
                 _refuse_infinite(values, names)
-            missing |= nan.any(axis=0)
+            if not missing.all():
+                missing |= np.isnan(block).any(axis=0)
 
 
 def _refuse_infinite(values: np.ndarray, names: Sequence[str]) -> None:

@@ -21,6 +21,7 @@ from arboretum.data.values import (
     Raw,
     Words,
     as_words,
+    families_of,
     moment_seconds,
     sort_values,
     value_family,
@@ -57,11 +58,14 @@ def learn_column(raw: Raw, name: str, wish: Wish | None) -> Coded:
         categories = words.values if words.order != "none" else sort_values(words.values)
     else:
         categories = _seen(words)
-    if any(isinstance(v, float) and np.isinf(v) for v in categories):
+    if float in set(map(type, categories)) and any(map(_is_infinite, categories)):
         raise DataError(f"column {name!r} has an infinite category: replace it or drop its rows")
-    position = {value: float(i) for i, value in enumerate(categories)}
-    values = _codes(words, [position.get(v, np.nan) for v in words.values])
-    return kind, tuple(categories), bool(np.isnan(values).any()), values
+    values = _codes(words, _places(words.values, categories))
+    return kind, tuple(categories), bool(words.codes.min() < 0), values
+
+
+def _is_infinite(value: object) -> bool:
+    return isinstance(value, float) and bool(np.isinf(value))
 
 
 def _natural_kind(raw: Raw, name: str) -> str:
@@ -96,8 +100,10 @@ def _checked(raw: Numbers, name: str) -> tuple[np.ndarray, bool]:
 
 def _seen(words: Words) -> list:
     """The values that occur, sorted unless their order was declared."""
-    counts = np.bincount(words.codes[words.codes >= 0], minlength=len(words.values))
-    values = [v for v, count in zip(words.values, counts.tolist()) if count]
+    if words.order == "none" and words.dtype == "str":  # made from the rows themselves
+        return sort_values(words.values)
+    counts = np.bincount(words.codes.astype(np.intp) + 1, minlength=len(words.values) + 1)
+    values = [v for v, count in zip(words.values, counts[1:].tolist()) if count]
     return values if words.order != "none" else sort_values(values)
 
 
@@ -112,6 +118,14 @@ def _check_listed(words: Words, order: Sequence, name: str) -> None:
             f"({list_rows(rows)}), not among the values listed for it in ordinal_features: "
             f"{list_names(order)}"
         )
+
+
+def _places(values: Sequence, categories: Sequence) -> list[float]:
+    """Return where values stand among the categories; NaN for one that does not."""
+    if values == categories:
+        return [float(i) for i in range(len(values))]
+    place = dict(zip(categories, map(float, range(len(categories)))))
+    return [place.get(v, np.nan) for v in values]
 
 
 def _codes(words: Words, new: Sequence[float]) -> np.ndarray:
@@ -142,10 +156,9 @@ def apply_numbers(raw: Raw, name: str, dtype: str) -> np.ndarray:
 def apply_categories(raw: Raw, name: str, dtype: str, categories: tuple, unseen: str) -> np.ndarray:
     """Return a column as the codes of its categories; others are missing, or an error."""
     words = _words(raw, name)
-    known = {dtype} if dtype in ("duration", "time") else {value_family(v) for v in categories}
+    known = {dtype} if dtype in ("duration", "time") else families_of(categories)
     found = {raw.family} if isinstance(raw, Numbers) else words.families
-    position = {value: float(i) for i, value in enumerate(categories)}
-    new = [position.get(v, np.nan) for v in words.values]
+    new = _places(words.values, categories)
     other_type = bool(known) and not known & found
     rows = _rows_of(words, np.isnan(new) | other_type)
     if len(rows):

@@ -1,20 +1,31 @@
 """Columns of a dataframe, whatever its library, as raw columns.
 
-Narwhals recognises the dataframe and names its dtypes; numbers and dates come out through it.
 Words are taken from each library's own dictionary encoding, so that a million strings cost a hash
-each and no Python loop. Dataframes other than pandas and polars pass through Arrow.
+each and no Python loop; where there are codes already, no string is looked at again. Plain numbers and
+words of pandas are taken from its arrays at once, those of Arrow from its columns. Everything else goes
+through narwhals, which recognises dataframes and names their dtypes. Dataframes other than pandas and
+polars pass through Arrow.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 from arboretum.data.checks import DataTypeError, check_exact, list_names
-from arboretum.data.values import Numbers, Raw, Words, from_array, from_cells, make_words
+from arboretum.data.values import (
+    Numbers,
+    Raw,
+    Words,
+    from_array,
+    from_cells,
+    from_objects,
+    make_words,
+)
 from arboretum.errors import DataError
 
 __all__ = ["column_names", "frame_columns", "is_frame", "is_series", "series_column"]
@@ -59,18 +70,56 @@ def frame_columns(X: Any) -> tuple[tuple[str, ...] | None, list[Raw], int]:
 
 
 def _pandas_columns(X: Any) -> tuple[tuple[str, ...] | None, list[Raw], int]:
-    """The same for pandas; plain NumPy columns, the common case, are taken as they are."""
+    """The same for pandas; columns of plain numbers and of words are taken as they are."""
     import narwhals.stable.v2 as nw
 
-    names = column_names(X.columns.tolist())
+    names = column_names(np.asarray(X.columns, dtype=object).tolist())
     columns: list[Raw] = []
-    for f, (_, series) in enumerate(X.items()):
-        if isinstance(series.dtype, np.dtype) and series.dtype.kind in "fiu":
-            columns.append(Numbers(series.to_numpy(), series.dtype.name))
-        else:
-            shown = names[f] if names else f"x{f}"
-            columns.append(_column(nw.from_native(series, series_only=True), shown))
+    for f, values in enumerate(_pandas_arrays(X)):
+        shown = names[f] if names else f"x{f}"
+        raw = _pandas_array(values, shown)
+        if raw is None:
+            raw = _column(nw.from_native(X.iloc[:, f], series_only=True), shown)
+        columns.append(raw)
     return names, columns, X.shape[0]
+
+
+def _pandas_arrays(X: Any) -> Iterable[Any]:
+    """The array of every column; made into no Series, which takes longer than a small fit."""
+    if hasattr(X, "_iter_column_arrays"):
+        return X._iter_column_arrays()
+    return (series.array for _, series in X.items())
+
+
+def _pandas_array(values: Any, name: str) -> Raw | None:
+    """Return numbers, booleans, words and objects of pandas; None for what narwhals must look at."""
+    dtype = values.dtype
+    if isinstance(dtype, np.dtype):
+        values = np.asarray(values)
+        if dtype.kind in "fiu":
+            return Numbers(values, dtype.name)
+        if dtype.kind == "b":
+            return Words(values.view(np.int8), [False, True], "bool")
+        return from_objects(values, name) if dtype.kind == "O" else None
+    if dtype.name == "category":
+        order = "ranked" if values.ordered else "declared"
+        categories = values.categories
+        if isinstance(categories.dtype, np.dtype) and categories.dtype.kind != "O":
+            listed = categories.tolist()
+        else:
+            listed = np.asarray(categories, dtype=object).tolist()
+        return make_words(values.codes, listed, "category", order)
+    if type(dtype).__name__ == "StringDtype":
+        strings = getattr(values, "_pa_array", None)
+        return _pandas_strings(values) if strings is None else _arrow_words(strings)
+    return None
+
+
+def _pandas_strings(values: Any) -> Words:
+    import pandas as pd
+
+    codes, distinct = pd.factorize(values)
+    return make_words(codes, distinct.tolist(), "str")
 
 
 def series_column(y: Any, name: str) -> Raw:
@@ -179,11 +228,10 @@ def _is_pandas_sparse(native: Any) -> bool:
 def _pandas_words(series: Any) -> Words:
     import pandas as pd
 
-    if isinstance(series.dtype, pd.CategoricalDtype):
-        order = "ranked" if series.cat.ordered else "declared"
-        codes = series.cat.codes.to_numpy()
-        return make_words(codes, series.cat.categories.tolist(), "category", order)
-    codes, values = pd.factorize(series)
+    found = _pandas_array(series.array, "")
+    if isinstance(found, Words):
+        return found
+    codes, values = pd.factorize(series)  # Arrow's own string dtypes
     return make_words(codes, values.tolist(), _label(series.dtype))
 
 
@@ -198,6 +246,8 @@ def _polars_words(series: Any) -> Words:
         codes = series.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
         return make_words(codes, series.dtype.categories.to_list(), "enum", "declared")
     label = "category" if series.dtype == pl.Categorical else "str"
+    if find_spec("pyarrow") is not None:
+        return _arrow_words(series.to_arrow(), label)
     series = series.cast(pl.String)
     distinct = series.drop_nulls().unique()
     position = pl.Series(range(len(distinct)), dtype=pl.Int64)
@@ -205,17 +255,31 @@ def _polars_words(series: Any) -> Words:
     return make_words(codes.to_numpy(), distinct.to_list(), label)
 
 
-def _arrow_words(column: Any) -> Words:
+def _arrow_words(column: Any, label: str | None = None) -> Words:
+    """Return the words of an Arrow array, in one piece or in chunks."""
     import pyarrow as pa
 
-    label = "category" if pa.types.is_dictionary(column.type) else "str"
-    if label == "str":
-        column = column.dictionary_encode()
+    if not pa.types.is_dictionary(column.type):
+        column, label = column.dictionary_encode(), label or "str"
     ranked = column.type.ordered
+    if isinstance(column, pa.ChunkedArray):
+        column = _one_piece(column)
+    codes = column.indices
+    if codes.null_count or pa.types.is_uint64(codes.type) or pa.types.is_uint32(codes.type):
+        codes = codes.cast(pa.int64()).fill_null(-1)
+    return make_words(
+        codes.to_numpy(zero_copy_only=False), column.dictionary.to_pylist(), label or "category",
+        "ranked" if ranked else "none",
+    )  # fmt: skip
+
+
+def _one_piece(column: Any) -> Any:
+    """Return a dictionary array of the chunks of one; their dictionaries may differ."""
+    import pyarrow as pa
+
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    if column.num_chunks == 0:
+        return pa.array([], pa.string()).dictionary_encode()
     joined = column.unify_dictionaries().combine_chunks()
-    chunks = joined.chunks if isinstance(joined, pa.ChunkedArray) else [joined]
-    if not chunks:
-        return Words(np.empty(0, dtype=np.int64), [], label)
-    codes = chunks[0].indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-    values = chunks[0].dictionary.to_pylist()
-    return make_words(codes, values, label, "ranked" if ranked else "none")
+    return joined.chunk(0) if isinstance(joined, pa.ChunkedArray) else joined

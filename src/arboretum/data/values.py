@@ -17,10 +17,13 @@ text.
 
 from __future__ import annotations
 
+import sys
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from itertools import count
 from numbers import Complex, Real
 from typing import Any
 
@@ -36,6 +39,7 @@ __all__ = [
     "as_words",
     "from_array",
     "from_cells",
+    "from_objects",
     "make_words",
     "moment_seconds",
     "plain",
@@ -46,6 +50,7 @@ __all__ = [
 ]
 
 TIMES = ("datetime", "duration", "time")
+_FIRST_CELLS = 100  # that tell what the others may be
 _EPOCH = datetime(1970, 1, 1)
 _MISSING_TYPES = ("NoneType", "NAType", "NaTType")  # by name: pandas need not be installed
 _TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9, "ps": 10**12, "fs": 10**15, "as": 10**18}
@@ -97,7 +102,7 @@ class Words:
     @property
     def families(self) -> set[str]:
         """Kinds of values: ``{"str"}`` for strings, two or more for a mixture."""
-        return {value_family(v) for v in self.values}
+        return families_of(self.values)
 
 
 Raw = Numbers | Words
@@ -118,6 +123,13 @@ def value_family(value: Any) -> str:
     if isinstance(value, str):
         return "str"
     return "datetime" if isinstance(value, datetime) else "number"
+
+
+def families_of(values: Sequence) -> set[str]:
+    """Return the families of some values."""
+    if set(map(type, values)) == {str}:  # the common case, without a call per value
+        return {"str"}
+    return {value_family(v) for v in values}
 
 
 def plain(value: Any) -> Any:
@@ -162,7 +174,7 @@ def sort_values(values: Sequence) -> list:
     >>> sort_values([10, 9]), sort_values([10, "9", "a"])
     ([9, 10], [10, '9', 'a'])
     """
-    if len({value_family(v) for v in values}) <= 1:
+    if len(families_of(values)) <= 1:
         return sorted(values)
     return sorted(values, key=lambda v: (str(v), type(v).__name__))
 
@@ -170,6 +182,8 @@ def sort_values(values: Sequence) -> list:
 # --------------------------------------------------------------------------- words
 def make_words(codes: np.ndarray, values: Sequence, dtype: str, order: str = "none") -> Words:
     """Build `Words`, with values made plain; equal and missing values are merged on the way."""
+    if set(map(type, values)) == {str} and len(set(values)) == len(values):
+        return Words(codes, list(values), dtype, order)
     position: dict[Any, int] = {}
     new_code = []
     for value in map(plain, values):
@@ -214,7 +228,9 @@ def from_array(values: np.ndarray, name: str) -> Raw:
         return Numbers(values, values.dtype.name)
     if kind in "mM":
         return Numbers(seconds(values, name), "datetime" if kind == "M" else "duration")
-    if kind in "OUT":
+    if kind == "O":
+        return from_objects(values, name)
+    if kind in "UT":
         return from_cells(values.tolist(), name)
     refuse_complex(values.dtype)
     raise DataTypeError(
@@ -256,6 +272,34 @@ def seconds(values: np.ndarray, name: str) -> np.ndarray:
 
 
 # --------------------------------------------------------------------------- from Python objects
+def from_objects(values: np.ndarray, name: str) -> Raw:
+    """Turn an array of Python objects into a raw column: strings are hashed once, others looked at."""
+    first = next((cell for cell in values[:_FIRST_CELLS] if not is_missing(cell)), None)
+    if isinstance(first, str):
+        try:
+            codes, distinct = _numbered(values)
+        except TypeError:  # a cell that cannot be hashed: it will be named
+            return from_cells(values.tolist(), name)
+        if set(map(type, distinct)) == {str} or all(map(_is_word, distinct)):
+            return make_words(codes, distinct, "str")
+    return from_cells(values.tolist(), name)
+
+
+def _is_word(value: Any) -> bool:
+    return isinstance(value, str) or is_missing(value)
+
+
+def _numbered(values: np.ndarray) -> tuple[np.ndarray, list]:
+    """Return a number per cell, and the distinct cells they count; by pandas if somebody uses it."""
+    pandas = sys.modules.get("pandas")
+    if pandas is not None:
+        codes, distinct = pandas.factorize(values)
+        return codes, distinct.tolist()
+    position: defaultdict[Any, int] = defaultdict(count().__next__)
+    codes = np.fromiter(map(position.__getitem__, values.tolist()), np.int64, len(values))
+    return codes, list(position)
+
+
 def from_cells(cells: list, name: str) -> Raw:
     """Turn a list of Python objects into a raw column; what it is follows from its types.
 

@@ -254,6 +254,63 @@ def _scan_number(f, n, node, own, sign, rules, work):
 
 
 @leaf_kernel
+def _add_up(sums, n, left):
+    """Write the sums of every beginning of n bins, Σg and Σh in one number; return how many they are."""
+    total = np.int64(0)
+    for b in range(n):
+        total += sums[b]
+        left[b] = total
+    return n
+
+
+@leaf_kernel
+def _add_up_present(sums, n, left, order):
+    """`_add_up` for a node of few rows: bins without any are left out, ``order`` tells the others."""
+    total, many = np.int64(0), np.uint64(0)
+    for b in range(np.uint64(n)):
+        total += sums[b]
+        left[many], order[many] = total, b
+        many += np.uint64(sums[b] != 0)
+    return np.int64(many)
+
+
+@leaf_kernel
+def _score_together(left, gone, n, node, own, rules, gain):
+    """`_score_cuts` where scores are G² / (H + λ) and sums are two in one number; ``gone`` goes left, too."""
+    g_unit, h_unit, l2, least = node.g_unit, node.h_unit, rules.l2, rules.min_weight
+    whole_g, whole_h = np.float64(node.g) * g_unit, np.float64(node.h) * h_unit
+    share = node.rows / whole_h if whole_h > 0.0 else 0.0
+    rows = rules.min_rows - 0.5  # as many when rounded
+    for k in range(n):
+        both = left[k] + gone
+        a, c = np.float64(np.int32(both >> 32)) * g_unit, np.float64(both & LOW32) * h_unit
+        gain[k] = _plain_gain(a, c, whole_g, whole_h, own, l2, least, share, rows)
+
+
+@leaf_kernel
+def _scan_together(f, n, sums, gone, node, own, rules, work):
+    """`_scan_number` for sums of two in one number, where scores are G² / (H + λ).
+
+    A cut after a bin without rows is the cut before it, which comes first.
+    """
+    left, gain = work.left_g, work.gain
+    few = node.rows < n
+    many = _add_up_present(sums, n, left, work.order) if few else _add_up(sums, n, left)
+    for side in range(2 if gone else 1):
+        with_left = gone if side else np.int64(0)
+        cuts = many if gone and not side else many - 1
+        _score_together(left, with_left, cuts, node, own, rules, gain)
+        at = _first_largest(gain, work.bits, cuts)
+        if at < 0 or not (gain[at] > work.best[GAIN] and _worth(gain[at], own, rules)):
+            continue
+        both = left[at] + with_left
+        sum_g, sum_h = both >> 32, both & LOW32
+        heavier = 2 * sum_h >= node.h  # no value is missing: a later one goes with the many
+        towards = np.int64(side if gone else heavier)
+        _keep(gain[at], f, work.order[at] if few else at, towards, NUMBER, sum_g, sum_h, work)
+
+
+@leaf_kernel
 def _first_largest(gain, bits, n):
     """Return the place of the first largest gain above 0, or -1; what is not a number is passed over."""
     most = np.int64(0)
@@ -368,13 +425,20 @@ def best_of(hist, columns, first, last, features, node, rules, work):
         b = answer(g, h, node.rows, node.answer, lower, upper, rules.l2, rules)
         itself = score(g, h, b, rules.l2, rules)
         now = score(g, h, node.answer, rules.l2, rules) if rules.path_smooth > 0.0 else itself
+    packed = hist.shape[1] == 1
     for k in range(first, last):
         f = columns[k]
+        sign = np.float64(features.monotone[f]) if len(features.monotone) else 0.0
+        number = not features.is_category[f] and features.default_bin[f] < 0
+        if number and packed and features.n_bins[f] > 2 and _is_plain(node, rules, sign):
+            sums = hist[features.storage[f], 0]
+            gone = sums[hist.shape[2] - 1]
+            _scan_together(f, features.n_bins[f], sums, gone, node, itself, rules, work)
+            continue
         n = _load(hist, f, features, node, work)
         if features.is_category[f]:
             _scan_categories(f, n, node, now, rules, work)
         else:
-            sign = np.float64(features.monotone[f]) if len(features.monotone) else 0.0
             if n == 2 and work.h[2] == 0 and work.g[2] == 0 and _is_plain(node, rules, sign):
                 _scan_two(f, node, itself, rules, work)
                 continue

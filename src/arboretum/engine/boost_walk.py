@@ -8,7 +8,7 @@ from arboretum.engine.boost_scan import BIN, CATEGORIES, FEATURE, GAIN, KIND, MI
 from arboretum.engine.boost_tree import LEFT
 from arboretum.engine.jit import kernel
 
-__all__ = ["decode_nodes", "walk_codes"]
+__all__ = ["decode_nodes", "decode_sets", "walk_codes"]
 
 _LEAF, _THRESHOLD, _SUBSET = 0, 1, 2  # kinds of nodes (tree/tree.py)
 
@@ -62,3 +62,15 @@ def decode_nodes(ints, floats, n_bins, bounds, bounds_start, tree):
         kind[node] = _SUBSET if by_set else _THRESHOLD
         if not by_set:
             threshold[node] = bounds[bounds_start[f] + b] if b < n_bins[f] - 1 else np.inf
+
+
+@kernel
+def decode_sets(sets, place, feature, members, n_bins, category_of, category_start, bits):
+    """Write the category codes that go left at the nodes ``sets``, bit by bit, from ``place`` on."""
+    for k in range(len(sets)):
+        node = sets[k]
+        f = feature[node]
+        for b in range(n_bins[f]):
+            if (members[node, b >> 5] >> np.uint32(b & 31)) & np.uint32(1):
+                code = np.int64(category_of[category_start[f] + b])
+                bits[place[k] + (code >> 5)] |= np.uint32(1) << np.uint32(code & 31)

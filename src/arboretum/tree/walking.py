@@ -6,6 +6,7 @@ and threads share out the blocks. A tree of plain thresholds takes the fast walk
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -171,7 +172,7 @@ def walk_sum(
     if not _is_plain(tree):
         total += value[walk_block(tree, X)]
         return
-    width = int(np.prod(value.shape[1:]))
+    width = math.prod(value.shape[1:])
     walk_add(
         *_links(tree), value.reshape(-1, width), X, complete, np.empty(len(X), np.int64),
         total.reshape(-1, width),
