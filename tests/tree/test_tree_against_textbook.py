@@ -7,6 +7,7 @@ Pruning is compared on tables without ties, where both must give the very same t
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from arboretum.textbook import pruning
 from arboretum.textbook.cart import grow, predict
 from arboretum.textbook.impurity import CLASS_CRITERIA, CRITERIA
 from arboretum.textbook.splits import Rules, candidates
+from arboretum.tree import random_tree
 from arboretum.tree.tree import LEAF
 
 few = settings(
@@ -66,6 +68,7 @@ def textbook_rules(criterion: str, problem: Problem) -> Rules:
     options = {name: value for name, value in problem.options.items() if name not in unknown}
     share = options.pop("min_weight_fraction_leaf", 0.0)
     signs = options.pop("monotonic_cst", None)
+    penalty = options.pop("category_penalty", 1.0)
     classes = None
     if criterion in CLASS_CRITERIA:
         classes = tuple(int(column.max()) + 1 for column in problem.y.T)
@@ -75,13 +78,16 @@ def textbook_rules(criterion: str, problem: Problem) -> Rules:
         kinds=problem.kinds,
         min_weight_leaf=share * problem.weights.sum(),
         monotonic_cst=signs if signs and any(signs) else None,
+        category_penalty=penalty,
         **options,
     )
 
 
 def check(criterion: str, problem: Problem) -> Walk:
-    """Grow a tree and check every node of it."""
-    model = fit(criterion, problem)
+    """Grow a tree, in one call or level by level, and check every node of it."""
+    in_one_call = random_tree.SMALL if len(problem.X) % 2 else 0
+    with patch.object(random_tree, "SMALL", in_one_call):
+        model = fit(criterion, problem)
     encoded = model._encode(problem.X).rows(0, len(problem.X))
     rules = textbook_rules(criterion, problem)
     tries = "all"
@@ -142,6 +148,7 @@ LIMITS = {
     "min_samples_split": st.integers(3, 8),
     "min_weight_fraction_leaf": st.sampled_from([0.05, 0.1, 0.2]),
     "min_impurity_decrease": st.sampled_from([0.01, 0.05]),
+    "category_penalty": st.sampled_from([0.0, 0.5, 3.0]),
     "max_bins": st.just(200),  # more than there are values: kept as codes, the splits stay the same
 }
 
@@ -361,7 +368,12 @@ def assert_same_tree(tree, node, i=0):
 def test_whole_tree_and_its_pruning_path(criterion):
     X, y, w = make(0, criterion)
     model = model_of(criterion, min_samples_leaf=4)
-    tree = grow(X, y, w, Rules(criterion, kinds=KINDS, min_samples_leaf=4, exhaustive=False))
+    tree = grow(
+        X,
+        y,
+        w,
+        Rules(criterion, kinds=KINDS, min_samples_leaf=4, exhaustive=False, category_penalty=1.0),
+    )
     assert_same_tree(model.fit(X, y, w).tree_, tree)
     fresh = make(1, criterion)[0]
     assert_allclose(model.predict(fresh), predict(tree, fresh), atol=1e-12)
@@ -381,7 +393,9 @@ def test_whole_tree_and_its_pruning_path(criterion):
 def test_pruning_by_cross_validation(criterion, rule):
     X, y, w = make(2, criterion)
     fold_of = np.random.default_rng(3).integers(0, 4, len(y))
-    rules = Rules(criterion, kinds=KINDS, min_samples_leaf=4, exhaustive=False)
+    rules = Rules(
+        criterion, kinds=KINDS, min_samples_leaf=4, exhaustive=False, category_penalty=1.0
+    )
     choice = pruning.choose_alpha(X, y, w, rules, fold_of, rule)
     model = model_of(criterion, min_samples_leaf=4)
     model.prune_cv(X, y, cv=PredefinedSplit(fold_of), rule=rule, sample_weight=w)
@@ -404,7 +418,14 @@ def test_surrogates_are_the_textbooks_where_no_two_agree_equally():
     w = rng.integers(20, 200, n) / 64
     X[rng.random(X.shape) < 0.1] = np.nan
     kinds = ("numeric", "numeric", "numeric", "categorical")
-    rules = Rules("squared_error", kinds=kinds, max_depth=3, min_samples_leaf=5, surrogates=3)
+    rules = Rules(
+        "squared_error",
+        kinds=kinds,
+        max_depth=3,
+        min_samples_leaf=5,
+        surrogates=3,
+        category_penalty=1.0,
+    )
     tree = grow(X, y, w, rules)
     model = CARTRegressor(
         max_depth=3, min_samples_leaf=5, surrogates=3, categorical_features=[3]

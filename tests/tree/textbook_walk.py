@@ -116,10 +116,12 @@ class Walk:
             return split
         if self.tries == "some columns":
             table = [c for c in table if c.feature == split.feature]
-        best = self._best_gain(table, rows, bounds)
-        assert best is None or tree.gain[node] >= best - ATOL - RTOL * best, (
-            f"node {node} gains {tree.gain[node]}, the textbook finds {best}"
-        )
+        best = self._best(table, rows, bounds)
+        if best is not None:
+            slack = ATOL + RTOL * (abs(best.worth) + best.charge)
+            assert split.worth >= best.worth - slack, (
+                f"node {node} is worth {split.worth}, the textbook finds {best.worth}"
+            )
         return split
 
     def _find(self, table: list[Candidate], node: int, rows: np.ndarray) -> Candidate:
@@ -148,17 +150,17 @@ class Walk:
         """A drawn cut lies between the node's values, or asks whether there is one."""
         assert np.nanmin(x) <= threshold < np.nanmax(x) or threshold == np.inf
 
-    def _best_gain(
+    def _best(
         self, table: list[Candidate], rows: np.ndarray, bounds: tuple[float, float]
-    ) -> float | None:
-        """Return the largest gain among the splits the engine is sure to try."""
+    ) -> Candidate | None:
+        """Return the one worth most among the splits the engine is sure to try."""
         tried = [c for c in table if c.kind == "threshold" or self._is_searched(c, rows)]
         if not all(self._is_searched(c, rows) for c in table):
             features = {c.feature for c in table}
             ordered = self._table(rows, bounds, replace(self.rules, exhaustive=False))
             tried += [c for c in ordered if c.feature in features and self._is_sorted(c, rows)]
-        gains = [c.gain for c in tried if self._admissible(c, rows, bounds) == "yes"]
-        return max(gains, default=None)
+        allowed = [c for c in tried if self._admissible(c, rows, bounds) == "yes"]
+        return max(allowed, key=lambda c: c.worth, default=None)
 
     def _is_searched(self, split: Candidate, rows: np.ndarray) -> bool:
         """Tell whether the engine is bound to meet a split that parts categories.
@@ -235,11 +237,13 @@ class Walk:
             least or any(self._admissible(c, rows, bounds) != "yes" for c in table)
         ):
             return None  # what was drawn may have been refused
-        best = self._best_gain(table, rows, bounds)
-        if best is None or (least and best < least * (1 + RTOL) + ATOL):
+        best = self._best(table, rows, bounds)
+        if best is None or (least and best.gain < least * (1 + RTOL) + ATOL):
             return None
-        assert self.rules.max_leaf_nodes is not None, f"leaf {node} could gain {best}"
-        return best
+        if least and best.charge:  # another split of the same worth may gain less
+            return None
+        assert self.rules.max_leaf_nodes is not None, f"leaf {node} could gain {best.gain}"
+        return best.gain
 
     def _check_order(self) -> None:
         """Replay best-first growth: what is divided next always gains most."""

@@ -56,10 +56,19 @@ class Matrix(ABC):
     def at(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Return the single values at these (row, column) pairs as float64."""
         values = np.empty(len(rows), dtype=np.float64)
-        for f in np.unique(columns):
-            here = np.flatnonzero(columns == f)
-            values[here] = self.column(int(f))[rows[here]]
+        order = np.argsort(columns, kind="stable")
+        ends = np.append(np.flatnonzero(np.diff(columns[order])) + 1, len(order))
+        start = 0
+        for end in ends.tolist():
+            here = order[start:end]
+            if len(here):
+                values[here] = self._some(int(columns[here[0]]), rows[here])
+            start = end
         return values
+
+    def _some(self, f: int, rows: np.ndarray) -> np.ndarray:
+        """Return some values of a column."""
+        return self.column(f)[rows]
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.n_rows} rows × {self.n_columns} columns)"
@@ -134,6 +143,9 @@ class FrameMatrix(Matrix):
         for f, values in enumerate(self.columns):
             block[:, f] = values[lo:hi]
         return block
+
+    def _some(self, f: int, rows: np.ndarray) -> np.ndarray:
+        return self.columns[f][rows]
 
     def take(self, rows: np.ndarray) -> FrameMatrix:
         return FrameMatrix([values[rows] for values in self.columns])

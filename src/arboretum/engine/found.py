@@ -43,7 +43,11 @@ class Best(NamedTuple):
 def room(k: int) -> Found:
     """Return an unfilled `Found` for k nodes."""
     return Found(
-        np.empty(k), np.empty(k, np.int64), np.empty(k, np.uint8), np.zeros(k, np.bool_), np.zeros(k)
+        np.empty(k),
+        np.empty(k, np.int64),
+        np.empty(k, np.uint8),
+        np.zeros(k, np.bool_),
+        np.zeros(k),
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from arboretum.engine.jit import inline, kernel, leaf_kernel
 
-__all__ = ["child_keys", "draw_features", "mix", "pick_column", "seed_from", "uniform"]
+__all__ = ["child_keys", "draw_features", "draw_rows", "mix", "pick_column", "seed_from", "uniform"]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _M1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -62,6 +62,14 @@ def draw_features(keys, order):
     for k in range(len(keys)):
         for turn in range(order.shape[1]):
             pick_column(keys[k], turn, order[k])
+
+
+@kernel
+def draw_rows(key, size, counts):
+    """Draw ``size`` rows with replacement; add to ``counts`` how often each is drawn."""
+    n = len(counts)
+    for i in range(size):
+        counts[np.uint64(uniform(mix(key, np.uint64(i))) * n)] += 1.0
 
 
 def seed_from(random_state) -> int:

@@ -31,11 +31,16 @@ class Values(NamedTuple):
 
 
 @inline
+def coins(key, feature, block):
+    """Return 64 coins: bit c says whether category ``64 block + c`` goes left."""
+    return mix(mix(key, np.uint64(feature)), np.uint64(block) + np.uint64(2))
+
+
+@inline
 def coin(key, feature, code):
     """Return 1 if the category ``code`` of a column goes left at the node with this key, else 0."""
-    return np.int64(
-        mix(mix(key, np.uint64(feature)), np.uint64(code) + np.uint64(2)) & np.uint64(1)
-    )
+    c = np.uint64(code)
+    return np.int64((coins(key, feature, c >> np.uint64(6)) >> (c & np.uint64(63))) & np.uint64(1))
 
 
 @inline

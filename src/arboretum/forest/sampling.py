@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from arboretum.engine.random import draw_rows
 from arboretum.errors import ModelFileError
 
 __all__ = ["Bootstrap", "draw_counts", "growing_key", "n_draws", "tree_key"]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_ONES = (1 << 64) - 1
 _BAG, _GROW = 0xBA6, 0x6120
 
 
@@ -32,7 +34,11 @@ def _mix(key: int, counter: np.ndarray) -> np.ndarray:
 
 
 def _child(key: int, number: int) -> int:
-    return int(_mix(key, np.array([number]))[0])
+    """Return the same for one counter, in whole numbers of Python: quicker than an array of one."""
+    z = (key + (number + 1) * int(_GOLDEN)) & _ONES
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _ONES
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _ONES
+    return z ^ (z >> 31)
 
 
 def tree_key(seed: int, tree: int) -> int:
@@ -52,8 +58,9 @@ def draw_counts(key: int, n: int, size: int) -> np.ndarray:
     >>> int(counts.sum()), counts.dtype
     (10, dtype('float64'))
     """
-    share = (_mix(_child(key, _BAG), np.arange(size)) >> np.uint64(11)) * (1.0 / (1 << 53))
-    return np.bincount((share * n).astype(np.int64), minlength=n).astype(np.float64)
+    counts = np.zeros(n)
+    draw_rows(np.uint64(_child(key, _BAG)), size, counts)
+    return counts
 
 
 def n_draws(max_samples: int | float | None, n: int) -> int:

@@ -243,12 +243,13 @@ class Sample:
         met = _codes(x)
         return [Question(feature, "subset", np.nan, part, met - part) for part in parts]
 
-    def chance(self, feature: int, before: float) -> float:
-        """Return what a division of the column's categories gains by chance; 0 if it has none."""
+    def charge(self, feature: int, before: float) -> float:
+        """Return what divisions of the column's categories are charged; 0 if it has none."""
         if self.kinds[feature] != "categorical":
             return 0.0
         x = self.X[:, feature]
-        return chance_gain(len(_codes(x[~np.isnan(x)])), len(x), before)
+        chance = chance_gain(len(_codes(x[~np.isnan(x)])), len(x), before)
+        return self.rules.category_penalty * chance * float(self.w.sum()) / self.total
 
     def is_present(self, feature: int) -> Question:
         if self.kinds[feature] != "categorical":
@@ -350,6 +351,7 @@ def candidates(
 def judge_all(sample: Sample) -> list[Candidate]:
     """Return every split of a checked sample; see ``candidates``."""
     table = []
+    everyone = sample.impurity(np.ones(len(sample.X), dtype=bool))
     for feature in range(sample.X.shape[1]):
         missing = np.isnan(sample.X[:, feature])
         sides: tuple[str | None, ...] = ("right", "left")
@@ -359,15 +361,21 @@ def judge_all(sample: Sample) -> list[Candidate]:
         elif sample.rules.surrogates:  # they will place the missing rows; judge without those
             sides, used = (None,), ~missing
         before = sample.impurity(used) if used.any() else 0.0
+        charge = sample.charge(feature, everyone)
         for question in sample.questions(feature):
-            table += [_judge(sample, question, side, used, before) for side in sides]
+            table += [_judge(sample, question, side, used, before, charge) for side in sides]
         if len(sides) == 2 and not missing.all():
-            table.append(_judge(sample, sample.is_present(feature), "right", used, before))
+            table.append(_judge(sample, sample.is_present(feature), "right", used, before, charge))
     return table
 
 
 def _judge(
-    sample: Sample, question: Question, side: str | None, used: np.ndarray, before: float
+    sample: Sample,
+    question: Question,
+    side: str | None,
+    used: np.ndarray,
+    before: float,
+    charge: float,
 ) -> Candidate:
     x = sample.X[:, question.feature]
     left = question.yes(x)
@@ -379,8 +387,6 @@ def _judge(
     gain = impurity_decrease(sample.total, weights, before, *after)
     if sample.rules.criterion == "friedman_mse":
         gain = friedman_improvement(sample.y[used], left[used], sample.w[used]) / sample.total
-    share = float(sample.w[used].sum()) / sample.total
-    charge = share * sample.rules.category_penalty * sample.chance(question.feature, before)
     return Candidate(
         *question.parts,
         missing_goes=side,

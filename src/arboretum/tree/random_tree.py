@@ -34,11 +34,12 @@ if TYPE_CHECKING:
     from arboretum.tree.criterion import Target
     from arboretum.tree.growing import Growth
 
-__all__ = ["TreeTable", "can_grow", "grow_random_tree", "looks_at_little", "tree_table"]
+__all__ = ["SMALL", "TreeTable", "can_grow", "grow_random_tree", "looks_at_little", "tree_table"]
 
 _KINDS = {"numeric": records.NUMBER, "ordinal": records.RANK, "categorical": records.CATEGORY}
 _SUM_BITS = 61
-_SMALL = 30_000  # rows up to which sorting in every node beats lists that are kept in order
+SMALL = 30_000  # rows up to which sorting in every node beats lists that are kept in order
+_FEW_SUBSETS = 5  # categories up to which trees of a forest try every subset
 _CLASS_BITS, _NUMBER_BITS = 53, 30  # of the sum of weights; targets share the sum with them
 _NO_LABEL, _NO_NUMBER = np.empty((0, 0), np.uint32), np.empty((0, 0), np.int64)
 
@@ -50,7 +51,7 @@ def can_grow(how: Growth) -> bool:
 
 def looks_at_little(how: Growth, matrix: Matrix) -> bool:
     """Tell whether one call is the quicker way for a single tree: it draws, or the table is small."""
-    return how.random_splits or how.max_features is not None or matrix.n_rows <= _SMALL
+    return how.random_splits or how.max_features is not None or matrix.n_rows <= SMALL
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +151,9 @@ def grow_random_tree(
         table.columns, on_grid.rows, on_grid.target, np.uint64(how.seed), on_grid.rules, *spare
     )
     answer = _describe(target, weight, on_grid, grown, nodes)
-    if on_grid.rules.weight_step != 1.0 and not on_grid.rules.regrid:  # the grid has rounded the weights: measure the gains anew
+    if (
+        on_grid.rules.weight_step != 1.0 and not on_grid.rules.regrid
+    ):  # the grid has rounded the weights: measure the gains anew
         grown.gain[:nodes] = _gains(grown.first_child[:nodes], *answer[1:])
     tree = _to_tree(table, grown, nodes, on_grid.rows, *answer)
     table.spares.append(spare)
@@ -223,12 +226,10 @@ def _to_grid(
         gain_unit=unit,
         bounded=bounded,
         regrid=bool(regrid),
-        exhaustive=EXHAUSTIVE,
+        exhaustive=EXHAUSTIVE if alone else _FEW_SUBSETS,
         charge=how.category_penalty * CHANCE if has_categories else 0.0,
     )
-    return _OnGrid(
-        rows, records.Target(label, number, whole, *real), rules, channels, centre
-    )
+    return _OnGrid(rows, records.Target(label, number, whole, *real), rules, channels, centre)
 
 
 def _weights_on_grid(w: np.ndarray, bits: int) -> tuple[np.ndarray, float]:
@@ -314,7 +315,7 @@ def _counter(most_codes: int, channels: int) -> records.Counter:
         cells=np.zeros((size, records.SUMS + channels), np.int64),
         seen=np.empty(size, np.int64),
         key=np.empty(size),
-        axis=np.empty((2, channels)),
+        axis=np.empty((3, channels)),
         takes=np.empty(size, np.uint8),
     )
 
@@ -395,8 +396,8 @@ def _to_tree(
     between = np.flatnonzero((kind == THRESHOLD) & np.isnan(threshold))
     if len(between):
         f = feature[between]
-        low = table.matrix.at(grown.below[between], f)
-        high = table.matrix.at(grown.above[between], f)
+        rows_of = np.concatenate([grown.below[between], grown.above[between]])
+        low, high = table.matrix.at(rows_of, np.concatenate([f, f])).reshape(2, -1)
         middle = low / 2 + high / 2
         as_it_is = (columns.kind[f] == records.RANK) | (middle >= high)
         threshold[between] = np.where(as_it_is, low, middle)

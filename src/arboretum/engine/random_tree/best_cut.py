@@ -33,7 +33,7 @@ from arboretum.engine.random_tree.records import CATEGORY, EXAMPLE, ONE_LABEL, O
 
 __all__ = ["add_row", "best_cut", "is_known_constant", "part_two"]
 
-_FEW = 96  # so many rows are sorted by their ranks
+_TINY, _FEW = 12, 96  # so many rows are sorted by insertion, and by their ranks
 _PLACE = np.uint64(0xFFFFFFFF)
 _HIGH = np.uint64(32)
 _LOW7 = np.uint32(7)
@@ -72,7 +72,7 @@ def _deal(keys, spare, n, base, shift, width, buckets):
         buckets[d] += np.uint32(1)
 
 
-@leaf_kernel
+@inline
 def _sort(codes, f, rows, start, n, keys, spare, buckets):
     """Sort a node's rows by a column into ``keys``; return whether it has two values."""
     low = high = codes[f, rows[start]]
@@ -85,6 +85,14 @@ def _sort(codes, f, rows, start, n, keys, spare, buckets):
     bits, spread = 1, np.int64(high) - np.int64(low)
     while spread >> bits:
         bits += 1
+    if n <= _TINY:
+        for i in range(1, n):
+            key, at = keys[i], i
+            while at > 0 and keys[at - 1] > key:
+                keys[at] = keys[at - 1]
+                at -= 1
+            keys[at] = key
+        return True
     few = n <= _FEW and bits <= 25
     if few:
         _rank(keys, spare, buckets, n, np.uint64(low))
@@ -102,7 +110,7 @@ def _sort(codes, f, rows, start, n, keys, spare, buckets):
     return True
 
 
-@leaf_kernel
+@inline
 def _walk_squares(keys, n, present, start, number, weight, total, node_weight, rules):
     """Score the cuts of a sorted column; return (score, rows before the cut, missing left?)."""
     best, place, best_side = -1.0, 0, 0
@@ -131,7 +139,7 @@ def _walk_squares(keys, n, present, start, number, weight, total, node_weight, r
     return best, place, best_side
 
 
-@leaf_kernel
+@inline
 def _walk_classes(keys, n, present, start, label, weight, total, node_weight, rules, logs, left):
     """`_walk_squares` for class counts."""
     best, place, best_side = -1.0, 0, 0
@@ -279,7 +287,9 @@ def best_cut(
         gone, sign = np.uint64(n_codes[f]), signs[f]
         is_category = kind[f] == CATEGORY
         if is_category or np.int64(gone) < n:
-            m = count_codes(codes, f, rows, start, n, label, number, weight, rules.form, tag, cells, seen)
+            m = count_codes(
+                codes, f, rows, start, n, label, number, weight, rules.form, tag, cells, seen
+            )
             if m < 2:
                 constant[f, 0], constant[f, 1] = begin, begin + n
                 continue

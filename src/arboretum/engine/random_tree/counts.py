@@ -33,7 +33,7 @@ from arboretum.engine.random_tree.records import (
 __all__ = ["allowed", "count_codes", "order_categories", "order_codes", "score", "squares"]
 __all__ += ["take_categories", "walk_counts", "walk_sums"]
 
-_ITERATIONS, _SETTLED = 50, 1e-6  # of the power iteration
+_ITERATIONS, _SETTLED = 50, 1e-4  # of the power iteration
 
 
 @inline
@@ -140,30 +140,35 @@ def _sort_seen(seen, key, n):
 
 @leaf_kernel
 def _principal_axis(seen, m, cells, total, whole, axis):
-    """Power iteration for the first principal component of the categories' mean channels."""
+    """Power iteration for the first principal component of the categories' mean channels.
+
+    ``axis``: the component, its next guess, the node's mean channels.
+    """
     channels = len(total)
     for c in range(channels):
         axis[0, c] = 1.0 + c  # any start that is not orthogonal to the answer
+        axis[2, c] = total[c] / whole
     for _ in range(_ITERATIONS):
         for c in range(channels):
             axis[1, c] = 0.0
         for i in range(m):
             code = np.uint64(seen[i])
             w = np.float64(max(cells[code, WEIGHT], 1))
-            along = 0.0
+            part, along = 1.0 / w, 0.0
             for c in range(channels):
-                along += axis[0, c] * (cells[code, SUMS + c] / w - total[c] / whole)
+                along += axis[0, c] * (cells[code, SUMS + c] * part - axis[2, c])
+            along *= w
             for c in range(channels):
-                axis[1, c] += w * along * (cells[code, SUMS + c] / w - total[c] / whole)
+                axis[1, c] += along * (cells[code, SUMS + c] * part - axis[2, c])
         norm, moved = 0.0, 0.0
         for c in range(channels):
             norm += axis[1, c] * axis[1, c]
         if norm <= 0.0:
             break
-        norm = norm**0.5
+        norm = 1.0 / norm**0.5
         for c in range(channels):
-            moved = max(moved, abs(axis[1, c] / norm - axis[0, c]))
-            axis[0, c] = axis[1, c] / norm
+            moved = max(moved, abs(axis[1, c] * norm - axis[0, c]))
+            axis[0, c] = axis[1, c] * norm
         if moved < _SETTLED:
             break
 
@@ -242,7 +247,7 @@ def walk_counts(
     return best, place, best_side
 
 
-@leaf_kernel
+@inline
 def walk_sums(m, gone, has_missing, n, whole, cells, seen, total, rules):
     """`walk_counts` for one sum, in the order of the codes: the quick form."""
     best, place, best_side = -1.0, np.int64(0), 0

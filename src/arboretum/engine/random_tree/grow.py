@@ -389,7 +389,7 @@ def _grow(table, rows, offset, target, root_weight, rules, out, nodes, small, sc
                 )  # fmt: skip
             elif rules.random_splits:
                 best, chosen, cut, side, last = random_cut(
-                    values, kind, signs, constant, rows, start, n, label, number, weight, total, whole,
+                    values, n_codes, kind, signs, constant, rows, start, n, label, number, weight, total, whole,
                     lower, upper, node_key, rules, logs, x, left, order, ends, bits,
                 )  # fmt: skip
             elif n == 2 and pairs:
@@ -446,7 +446,7 @@ def _grow(table, rows, offset, target, root_weight, rules, out, nodes, small, sc
         f = np.uint64(chosen)
         if kind[f] == CATEGORY:
             if rules.random_splits:
-                toss(values, f, rows, start, n, node_key, x)
+                toss(values, f, rows, start, n, node_key, n_codes[f], x)
                 missing = _mark_tossed(x, n, gone, side, last, side_of)
             else:
                 m = count_codes(

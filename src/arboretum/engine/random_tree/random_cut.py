@@ -19,7 +19,7 @@ import numpy as np
 from arboretum.engine.channels import channel_score
 from arboretum.engine.jit import inline, kernel, leaf_kernel
 from arboretum.engine.random import mix, pick_column, uniform
-from arboretum.engine.random_split import coin
+from arboretum.engine.random_split import coin, coins
 from arboretum.engine.random_tree.best_cut import add_row, is_known_constant
 from arboretum.engine.random_tree.counts import allowed, score, squares
 from arboretum.engine.random_tree.records import CATEGORY, ONE_LABEL, ONE_SUM, RANK
@@ -198,34 +198,38 @@ def _ask_general(
 
 
 @leaf_kernel
-def toss(values, f, rows, start, n, key, x):
+def toss(values, f, rows, start, n, key, n_codes, x):
     """Toss a coin for every category of a node; write 0 (left), 1 (right) or missing for its rows.
 
     Returns the smallest and the largest of what was written, as `_ends` does.
     """
     gone = gone_of(values)
     zero, one = x.dtype.type(0), x.dtype.type(1)
-    lowest, highest, some_left, some_right, missing = gone, zero, False, False, False
+    lowest, highest, first, last, missing = gone, zero, one, zero, False
+    few, bits = n_codes <= 64, coins(key, f, 0)
     for i in range(n):
         v = values[f, rows[start + np.uint64(i)]]
         if v == gone:
             x[i] = gone
             missing = True
             continue
-        goes = coin(key, f, v) == 1
-        some_left |= goes
-        some_right |= not goes
-        x[i] = zero if goes else one
+        if few:
+            side = one - x.dtype.type((bits >> np.uint64(v)) & np.uint64(1))
+        else:
+            side = one - x.dtype.type(coin(key, f, v))
+        x[i] = side
+        first, last = min(first, side), max(last, side)
         lowest, highest = min(lowest, v), max(highest, v)
     if lowest == gone:
         return gone, gone
-    if not (some_left and some_right):
+    if first == last:
         for i in range(n):
             v = values[f, rows[start + np.uint64(i)]]
             if v != gone:
                 x[i] = zero if v == lowest else one
-    last = gone if missing else (one if lowest < highest else zero)
-    return zero, last
+    if missing:
+        return zero, gone
+    return zero, one if lowest < highest else zero
 
 
 @leaf_kernel
@@ -240,7 +244,19 @@ def _first_left(a, b, is_category, key, f, gone):
 
 @leaf_kernel
 def cut_pair(
-    values, kind, constant, rows, start, number, weight, total, whole, node_key, rules, order, ends,
+    values,
+    kind,
+    constant,
+    rows,
+    start,
+    number,
+    weight,
+    total,
+    whole,
+    node_key,
+    rules,
+    order,
+    ends,
     bits,
 ):
     """Part two rows: any threshold does it, so only the order of the two is looked at."""
@@ -274,8 +290,8 @@ def cut_pair(
 
 @leaf_kernel
 def random_cut(
-    values, kind, signs, constant, rows, start, n, label, number, weight, total, whole, lower,
-    upper, node_key, rules, logs, x, left, order, ends, bits,
+    values, n_codes, kind, signs, constant, rows, start, n, label, number, weight, total, whole,
+    lower, upper, node_key, rules, logs, x, left, order, ends, bits,
 ):  # fmt: skip
     """Draw columns, and a question for each.
 
@@ -295,7 +311,7 @@ def random_cut(
         is_category = kind[f] == CATEGORY
         reread = few and not is_category
         if is_category:
-            low, high = toss(values, f, rows, start, n, node_key, x)
+            low, high = toss(values, f, rows, start, n, node_key, n_codes[f], x)
         elif reread:
             low, high = _ends_of_few(values, f, rows, start, n, gone)
             reread = high != gone

@@ -97,7 +97,7 @@ class Counter(NamedTuple):
     cells: np.ndarray  # (codes, 4 + channels) int64: STAMP, ROWS, WEIGHT, EXAMPLE, the sums
     seen: np.ndarray  # (codes,) int64: the codes met, in the order they are cut
     key: np.ndarray  # (codes,) float64: what categories are ordered by
-    axis: np.ndarray  # (2, channels) float64: scratch of that order
+    axis: np.ndarray  # (3, channels) float64: scratch of that order
     takes: np.ndarray  # (codes,) uint8: does the category go left?
 
 

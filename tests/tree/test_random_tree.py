@@ -1,0 +1,166 @@
+"""Trees grown in one call are those grown level by level: words, gaps, weights, limits, constraints.
+
+Where two divisions are equally good the last bit of a score decides, and the two ways compute it
+differently. So numbers are drawn without ties, and trees of classes, whose small nodes are full of ties,
+are compared down to a few levels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from unittest.mock import patch
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from arboretum import (
+    CARTClassifier,
+    CARTRegressor,
+    ExtraTreesClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from arboretum.data.schema import learn_schema
+from arboretum.engine import statistic as stat
+from arboretum.tree import random_tree
+from arboretum.tree.criterion import make_target
+from arboretum.tree.growing import Growth, grow
+from arboretum.tree.pruning import number_levels
+
+CRITERIA = {
+    "gini, two classes": (stat.GINI, 2, 1),
+    "gini, four classes": (stat.GINI, 4, 1),
+    "entropy, two classes": (stat.ENTROPY, 2, 1),
+    "entropy, three classes": (stat.ENTROPY, 3, 1),
+    "gini, two outputs": (stat.GINI, 3, 2),
+    "squared error": (stat.SQUARED, 0, 1),
+    "squared error, two outputs": (stat.SQUARED, 0, 2),
+    "Friedman, two outputs": (stat.FRIEDMAN, 0, 2),
+    "Poisson": (stat.POISSON, 0, 1),
+}
+WAYS = {
+    "plain": {},
+    "some columns": {"max_features": 2, "seed": 7},
+    "random splits": {"random_splits": True, "seed": 8},
+    "best first": {"max_leaf_nodes": 9, "min_samples_leaf": 3},
+    "no charge": {"category_penalty": 0.0, "min_samples_split": 12},
+    "decrease": {"min_impurity_decrease": 0.01},
+}
+
+
+def words_and_numbers(rng: np.random.RandomState, n: int) -> pd.DataFrame:
+    X = pd.DataFrame({"a": rng.normal(size=n), "b": rng.randint(0, 6, n), "c": rng.normal(size=n)})
+    X.loc[rng.random(n) < 0.1, "a"] = np.nan
+    X["few"] = np.array([f"w{k}" for k in rng.randint(0, 5, n)], object)
+    X["many"] = np.array([f"v{k}" for k in rng.randint(0, 40, n)], object)
+    X.loc[rng.random(n) < 0.1, "few"] = None
+    X["rank"] = pd.Categorical.from_codes(rng.randint(0, 4, n), list("abcd"), ordered=True)
+    return X
+
+
+def target_of(rng, X, n_classes, outputs, weights):
+    n = len(X)
+    signal = X["c"].to_numpy() + (X["b"].to_numpy() > 2) + rng.normal(size=n)
+    y = np.column_stack([signal + rng.normal(size=n) for _ in range(outputs)])
+    if n_classes:
+        y = np.clip(np.floor(y + n_classes / 2), 0, n_classes - 1).astype(np.int32)
+        return make_target(y, np.full(outputs, n_classes), weights)
+    return make_target(np.exp(y), None, weights)
+
+
+def both(X, target, how, weights):
+    schema, matrix = learn_schema(X)
+    rows = None if weights is None else np.flatnonzero(weights)
+    here = target if rows is None else target.take(rows)
+    level_wise = number_levels(grow(matrix, schema, here, rows, how))
+    table = random_tree.tree_table(
+        matrix, schema, random_splits=how.random_splits, monotone=how.monotone
+    )
+    one_call = random_tree.grow_random_tree(table, target, how, weight=weights, alone=True)
+    return level_wise, number_levels(one_call)
+
+
+def sets_of(tree):
+    """Return the categories that go left at every node."""
+    words = [-(-len(c.categories or ()) // 32) for c in tree.schema.columns]
+    start = tree.bits_start
+    return [
+        None if start[i] < 0 else tuple(tree.bits[start[i] : start[i] + words[tree.feature[i]]])
+        for i in range(len(tree))
+    ]
+
+
+def assert_same(a, b):
+    for name in ("kind", "feature", "first_child", "missing_child", "count"):
+        assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
+    for name in ("threshold", "value", "impurity", "gain", "weight"):
+        assert_allclose(getattr(a, name), getattr(b, name), rtol=1e-9, atol=1e-12, err_msg=name)
+    assert sets_of(a) == sets_of(b)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("what", CRITERIA)
+def test_one_call_grows_the_level_wise_tree(what, way):
+    criterion, n_classes, outputs = CRITERIA[what]
+    how = Growth(criterion=criterion, **WAYS[way])
+    if n_classes:
+        how = replace(how, max_depth=2)
+    for seed in range(3):
+        rng = np.random.RandomState(seed)
+        X = words_and_numbers(rng, 240)
+        weights = (None, rng.randint(0, 3, 240).astype(float), rng.uniform(0.2, 2, 240))[seed]
+        if criterion in (stat.SQUARED, stat.POISSON) and outputs == 1:
+            how = replace(how, monotone=np.array([1, -1, 0, 0, 0, 1], np.int8) if seed else None)
+        target = target_of(rng, X, n_classes, outputs, weights)
+        assert_same(*both(X, target, how, weights))
+
+
+def test_small_tables_are_grown_in_one_call_and_large_ones_level_by_level():
+    rng = np.random.RandomState(3)
+    X = words_and_numbers(rng, 300)
+    y = target_of(rng, X, 0, 1, None).y[:, 0]
+    small = CARTRegressor().fit(X, y)
+    with patch.object(random_tree, "SMALL", 100):
+        large = CARTRegressor().fit(X, y)
+    assert_same(small.tree_, large.tree_)
+
+
+@pytest.mark.parametrize(
+    "model", [CARTClassifier(random_state=0), RandomForestClassifier(5, random_state=0)]
+)
+def test_noise_of_many_categories_is_not_preferred(model):
+    rng = np.random.RandomState(0)
+    X = pd.DataFrame({"signal": rng.normal(size=600)})
+    X["noise"] = np.array([f"k{k}" for k in rng.randint(0, 150, 600)], object)
+    y = (X["signal"] + 0.5 * rng.normal(size=600) > 0).astype(int)
+    if isinstance(model, RandomForestClassifier):
+        model.set_params(max_features=None)
+    charged = model.set_params(category_penalty=1.0).fit(X, y).feature_importances_
+    free = model.set_params(category_penalty=0.0).fit(X, y).feature_importances_
+    assert charged[1] < 0.5 * free[1]
+
+
+@pytest.mark.parametrize("forest", [RandomForestClassifier, ExtraTreesClassifier])
+@pytest.mark.parametrize("options", [{}, {"max_leaf_nodes": 8}, {"criterion": "entropy"}])
+def test_forests_with_words_do_not_depend_on_threads(forest, options):
+    rng = np.random.RandomState(1)
+    X = words_and_numbers(rng, 200)
+    y = target_of(rng, X, 3, 1, None).y[:, 0]
+    one, two = (
+        forest(8, random_state=2, n_jobs=jobs, **options).fit(X, y).predict_proba(X)
+        for jobs in (1, 2)
+    )
+    assert_array_equal(one, two)
+
+
+def test_a_forest_of_counts_and_of_several_outputs_has_words():
+    rng = np.random.RandomState(2)
+    X = words_and_numbers(rng, 200)
+    counts = rng.poisson(np.exp(X["c"].clip(-2, 2)))
+    poisson = RandomForestRegressor(20, criterion="poisson", random_state=0).fit(X, counts)
+    assert np.corrcoef(poisson.predict(X), counts)[0, 1] > 0.8
+    two = RandomForestRegressor(20, random_state=0).fit(X, np.column_stack([counts, -counts]))
+    assert two.predict(X).shape == (200, 2)
+    assert_allclose(two.predict(X)[:, 0], -two.predict(X)[:, 1], atol=1e-9)
