@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.engine import parallel
+from arboretum.engine.columns import ColumnStore, store_columns
 from arboretum.engine.gbm_bag import keep_inside
 from arboretum.engine.gbm_scan import CATEGORIES, NUMBERS, RANKS, Table
 from arboretum.engine.jit import writable
@@ -123,12 +124,23 @@ class Orchard:
             target = Target(
                 writable(bag.of(r)[:, None]), None, np.empty(0) if weight is None else weight
             )
-            tree = grow(self.matrix, self.schema, target, bag.rows, how)
+            tree = grow(self.matrix, self.schema, target, bag.rows, how, self._columns_of(bag))
         if self.ccp_alpha > 0:
             tree, leaf = prune(tree, self.ccp_alpha), None
         if leaf is None:
             leaf = leaves_of(tree, self.matrix, how.n_jobs)
         return tree, leaf
+
+    @cached_property
+    def _store(self) -> ColumnStore:
+        """The columns as CART takes them."""
+        return store_columns(self.matrix, self.schema.columns, n_jobs=self.how.n_jobs)
+
+    def _columns_of(self, bag: Bag) -> ColumnStore | None:
+        """Return columns for one tree of CART; None where it must make them: of a bag, or of codes alone."""
+        if bag.rows is not None or self.how.max_features is not None:
+            return None
+        return replace(self._store, lists=self._store.lists.copy())  # growing reorders them
 
     def sorted_bag(self, bag: Bag) -> Table:
         """Return the table with the order of the bag's rows only."""

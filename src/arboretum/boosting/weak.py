@@ -200,8 +200,7 @@ class TreeLearner:
 
     def _member(self, number: int, tree: Tree) -> Any:
         """Return what `make_member` would make, fitted, without asking for its parameters again."""
-        kind = type(self.base)
-        member = kind.__new__(kind)
+        member = object.__new__(type(self.base))
         state = _state_of(self.seed, number)
         vars(member).update(vars(self.base), random_state=state, **self.learned, tree_=tree)
         return member

@@ -193,13 +193,15 @@ def scan_drawn(table, rows, limits, work, found, m):
 
 @leaf_kernel
 def _worth_of(table, found, f, k, chance):
-    """Return what the best cut of a column is worth when columns compete; below 0 for none.
+    """Return what the best cut of a column is worth when columns compete; -inf if it has none.
 
     Categories are put in an order that suits the residuals, so they gain by chance as well.
     """
     score = found.score[f, k]
-    if score >= 0.0 and table.kind[f] == CATEGORIES:
-        score = max(score - chance * np.float64(max(found.sizes[f, k] - 2, 0)), -1.0)
+    if score < 0.0:
+        return -np.inf
+    if table.kind[f] == CATEGORIES:
+        score -= chance * np.float64(max(found.sizes[f, k] - 2, 0))
     return score
 
 
@@ -209,17 +211,15 @@ def _best_column(table, found, work, draws, k, chance):
 
     ``chance`` is what the score of a division owes to chance for every category beyond two.
     """
-    width, best = len(found.score), -1.0
+    width, best = len(found.score), -np.inf
     for f in range(width):
         if not draws or work.taken[k, f]:
             best = max(best, _worth_of(table, found, f, k, chance))
-    if best < 0.0:
-        return -1
     for f in range(width):
-        if not draws or work.taken[k, f]:
-            worth = _worth_of(table, found, f, k, chance)
-            if worth >= 0.0 and worth >= best - best * TIE:
-                return f
+        worth = _worth_of(table, found, f, k, chance)
+        may = not draws or work.taken[k, f]
+        if may and worth > -np.inf and worth >= best - abs(best) * TIE:
+            return f
     return -1
 
 

@@ -1,0 +1,58 @@
+"""Trees laid one behind the other answer as each of them does."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+
+from arboretum import CARTRegressor
+from arboretum.data.schema import encode
+from arboretum.tree.joined import join_trees
+from arboretum.tree.walking import leaves_of, leaves_of_all, sum_votes
+
+
+def _grown(n=120, **options):
+    """Return trees over numbers and words, both with gaps, and their table."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"size": rng.normal(size=n), "color": rng.choice([f"c{k:02}" for k in range(40)], n)}
+    )
+    for name in frame:
+        frame.loc[rng.random(n) < 0.15, name] = None
+    trees = []
+    model = CARTRegressor(max_depth=3, **options)
+    for _ in range(5):
+        model.fit(frame, rng.normal(size=n))
+        trees.append(model.tree_)
+    return trees, encode(model.schema_, frame, unseen="missing", estimator_name="CARTRegressor")
+
+
+def test_every_row_finds_the_leaves_it_finds_alone():
+    trees, matrix = _grown()
+    nodes = join_trees(trees)
+    leaves = leaves_of_all(nodes, matrix)
+    total = np.zeros(matrix.n_rows)
+    for t, tree in enumerate(trees):
+        assert_array_equal(leaves[:, t] - nodes.start[t], leaves_of(tree, matrix))
+        total += tree.value[leaves_of(tree, matrix), 0, 0]
+    votes = np.concatenate([tree.value[:, 0] for tree in trees])
+    assert_array_equal(sum_votes(nodes, votes, matrix)[:, 0], total)
+
+
+@pytest.mark.parametrize("options", [{"surrogates": 2}])
+def test_trees_that_ask_other_rows_are_not_joined(options):
+    trees, _ = _grown(**options)
+    assert join_trees(trees) is None
+
+
+def test_a_pickled_model_leaves_the_layout_behind():
+    import pickle
+
+    from arboretum import AdaBoostClassifier, GradientBoostingClassifier
+
+    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2
+    for model in (GradientBoostingClassifier(n_estimators=5), AdaBoostClassifier(n_estimators=5)):
+        before = model.fit(X, y).predict_proba(X)
+        again = pickle.loads(pickle.dumps(model))
+        assert not {"_summed", "_all_nodes"} & vars(again).keys()
+        assert_array_equal(again.predict_proba(X), before)
