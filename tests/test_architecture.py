@@ -152,7 +152,7 @@ def test_only_the_engine_compiles(path):
 
 
 # ---------------------------------------------------------------------- what kernels may contain
-@pytest.mark.parametrize("path", sorted((ROOT / "engine").glob("*.py")), ids=_module_name)
+@pytest.mark.parametrize("path", sorted((ROOT / "engine").rglob("*.py")), ids=_module_name)
 def test_kernels_stay_plain(path):
     """No jitclass, no prange, no parallel=True, no fastmath: see CONTRIBUTING."""
     for node in ast.walk(ast.parse(path.read_text())):

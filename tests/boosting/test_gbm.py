@@ -123,14 +123,15 @@ def test_random_categories(seed, loss, depth, missing, share, penalty):
     assert_array_equal(raw(model, X), sums[-1])  # rows out of the bag found their leaves too
 
 
+@pytest.mark.parametrize("penalty", [0.0, 1.0])
 @pytest.mark.parametrize("options", [{}, {"max_leaf_nodes": 5, "max_depth": None}])
-def test_categories_and_missing_values_are_carts(options):
+def test_categories_and_missing_values_are_carts(options, penalty):
     """The first tree from zero is CART's tree on y, with the learning rate."""
     frame, y = mixed_table()
     model = GradientBoostingRegressor(
-        init="zero", n_estimators=1, learning_rate=1, category_penalty=0, **options
+        init="zero", n_estimators=1, learning_rate=1, category_penalty=penalty, **options
     )
-    tree = CARTRegressor(**{"max_depth": 3, **options}).fit(frame, y)
+    tree = CARTRegressor(**{"max_depth": 3, "category_penalty": penalty, **options}).fit(frame, y)
     assert_allclose(model.fit(frame, y).predict(frame), tree.predict(frame), atol=1e-12)
     for name in ("kind", "feature", "missing_child", "count", "bits", "bits_start"):
         assert_array_equal(getattr(model.trees_[0], name), getattr(tree.tree_, name))

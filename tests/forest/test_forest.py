@@ -29,7 +29,7 @@ from arboretum.textbook.forest_figures import oob_curve
 from arboretum.textbook.forest_figures import out_of_bag as textbook_oob
 from arboretum.tree.criterion import Target
 from arboretum.tree.growing import Growth, grow
-from arboretum.tree.seedlings import grow_seedling, seed_table
+from arboretum.tree.random_tree import grow_random_tree, tree_table
 
 
 # ---------------------------------------------------------------------- a tree is (seed, number)
@@ -139,8 +139,8 @@ def test_fast_growth_is_level_wise_growth(how, missing, weighted):
     weight = Bootstrap(3, len(X), len(X)).counts(0) * (rng.random(len(X)) + 0.5 if weighted else 1)
     schema, matrix = learn_schema(X)
     target = Target(values, classes, weight)
-    table = seed_table(matrix, schema, random_splits=how.random_splits)
-    fast = grow_seedling(table, target, how, weight=weight)
+    table = tree_table(matrix, schema, random_splits=how.random_splits)
+    fast = grow_random_tree(table, target, how, weight=weight)
     rows = np.flatnonzero(weight)
     level = grow(matrix, schema, Target(values[rows], classes, weight[rows]), rows, how)
     compared, ties = compare(fast, level)
@@ -156,8 +156,8 @@ def test_fast_growth_with_ties_gains_as_much():
     y = (X[:, 0] + X[:, 1] > 3).astype(np.int32)[:, None]
     schema, matrix = learn_schema(X)
     how = Growth(criterion=GINI)
-    fast = grow_seedling(
-        seed_table(matrix, schema, random_splits=False), Target(y, np.array([2]), np.empty(0)), how
+    fast = grow_random_tree(
+        tree_table(matrix, schema, random_splits=False), Target(y, np.array([2]), np.empty(0)), how
     )
     level = grow(matrix, schema, Target(y, np.array([2]), np.empty(0)), None, how)
     assert_allclose(fast.gain.sum(), level.gain.sum(), atol=1e-6)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arboretum.engine.categories import choose_categories, scan_categories
+from arboretum.engine.categories import CHANCE, choose_categories, scan_categories
 from arboretum.engine.found import room
 from arboretum.engine.histogram import Columns, make_counter
 from arboretum.engine.moment import XLOGX
@@ -32,6 +32,7 @@ class CategoryCut:
     """The best division of a column's categories."""
 
     score: float
+    worth: float  # the score less what is charged for chance: columns compete by it
     feature: int
     missing_left: int
     right: np.ndarray  # uint8, of every row
@@ -54,6 +55,7 @@ class CategoryColumns:
     codes: np.ndarray  # (columns, n) uint32
     n_codes: np.ndarray  # int64
     n_classes: int
+    penalty: float  # what divisions are charged, in shares of what they gain by chance
 
     def take(self, rows: np.ndarray) -> CategoryColumns:
         """Return the columns of some rows."""
@@ -70,12 +72,15 @@ class CategoryColumns:
         columns = Columns(
             np.arange(width), self.n_codes, np.ones(width, np.bool_), np.zeros(width, np.int8)
         )
+        _, _, impurity = statistic.describe(rows, ends[:1], ends[1:])
+        chance = statistic.to_score(node, self.penalty * CHANCE / n * impurity)
         counter, found = make_counter(int(self.n_codes.max()), statistic.channels), room(width)
         scan_categories(
             self.codes, rows, statistic.row, nodes, columns, statistic.code_rules, XLOGX, counter,
-            found,
+            np.repeat(chance, width), found,
         )  # fmt: skip
-        k = int(found.score.argmax())
+        worth = np.where(found.score < 0, -np.inf, found.score - found.charge)
+        k = int(worth.argmax())
         if found.score[k] < 0:
             return None
         takes = np.empty((1, int(self.n_codes[k])), np.uint8)
@@ -88,6 +93,7 @@ class CategoryColumns:
         goes_right = np.append(takes[0] != _LEFT, not missing_left).astype(np.uint8)
         return CategoryCut(
             score=float(found.score[k]),
+            worth=float(worth[k]),
             feature=int(self.features[k]),
             missing_left=missing_left,
             right=goes_right[self.codes[k]],
@@ -96,7 +102,9 @@ class CategoryColumns:
         )
 
 
-def code_categories(matrix: Matrix, schema: Schema, n_classes: int) -> CategoryColumns | None:
+def code_categories(
+    matrix: Matrix, schema: Schema, n_classes: int, penalty: float
+) -> CategoryColumns | None:
     """Return the category columns of a table; None if it has none."""
     features = [f for f, column in enumerate(schema.columns) if column.kind == "categorical"]
     if not features:
@@ -106,4 +114,4 @@ def code_categories(matrix: Matrix, schema: Schema, n_classes: int) -> CategoryC
     for j, f in enumerate(features):
         values = matrix.column(f)
         codes[j] = np.where(np.isnan(values), n_codes[j], values)
-    return CategoryColumns(np.array(features, np.int64), codes, n_codes, n_classes)
+    return CategoryColumns(np.array(features, np.int64), codes, n_codes, n_classes, penalty)

@@ -151,6 +151,11 @@ class _Cut:
     column: int  # among the lists
     place: int  # rows on the left that have a value
 
+    @property
+    def worth(self) -> float:
+        """What columns compete by."""
+        return self.score
+
 
 class Stumps(_Filtered):
     """Trees of depth 1 for classes; ``y`` holds their codes.
@@ -165,7 +170,13 @@ class Stumps(_Filtered):
     """
 
     def __init__(
-        self, matrix: Matrix, schema: Schema, y: np.ndarray, n_classes: int, n_jobs: int = 1
+        self,
+        matrix: Matrix,
+        schema: Schema,
+        y: np.ndarray,
+        n_classes: int,
+        n_jobs: int = 1,
+        category_penalty: float = 1.0,
     ) -> None:
         super().__init__(matrix, schema, np.ascontiguousarray(y, np.int32), n_jobs)
         self.n_classes = n_classes
@@ -178,7 +189,8 @@ class Stumps(_Filtered):
             sort_column(np.array(matrix.column(self.features[j])), lists[j])
 
         parallel.run(sort, range(len(lists)), self.threads)
-        self.columns = _Presorted(lists, code_categories(matrix, schema, n_classes))
+        categories = code_categories(matrix, schema, n_classes, category_penalty)
+        self.columns = _Presorted(lists, categories)
 
     def _whole(self) -> _Presorted:
         return self.columns
@@ -233,7 +245,7 @@ class Stumps(_Filtered):
             return cut
         other = columns.categories.search(labels, weights)
         both = [one for one in (cut, other) if one is not None]
-        return max(both, key=lambda one: (one.score, -one.feature), default=None)
+        return max(both, key=lambda one: (one.worth, -one.feature), default=None)
 
     def _search_lists(
         self, lists: np.ndarray, labels: np.ndarray, weights: np.ndarray
@@ -365,7 +377,9 @@ class LevelWise(SortedTrees):
         target = make_target(self.y[:, None], None, None)
         how = limits.growth(base, schema, target, matrix.n_rows)
         least = float(base.min_weight_fraction_leaf)
-        self.orchard = plant(matrix, schema, how, least, float(base.ccp_alpha), 0.0)
+        self.orchard = plant(
+            matrix, schema, how, least, float(base.ccp_alpha), float(base.category_penalty)
+        )
 
     def grow(self, weights: np.ndarray) -> Grown:
         """Grow the tree of these weights; rows of weight 0 take no part."""

@@ -239,7 +239,8 @@ def tree_learner(
     classes = None if target.classes is None else int(target.classes[0])
     trees: SortedTrees
     if classes is not None and can_be_stump(base, classes):
-        trees = Stumps(matrix, schema, target.y[:, 0], classes, threads)
+        penalty = float(tree.category_penalty)
+        trees = Stumps(matrix, schema, target.y[:, 0], classes, threads, penalty)
     elif classes is None and can_be_level_wise(base):
         trees = LevelWise(tree, matrix, schema, target.y[:, 0])
     else:
