@@ -178,15 +178,15 @@ def _to_grid(
     n, outputs = target.y.shape
     rows = np.arange(n, dtype=np.uint32) if weight is None else np.flatnonzero(weight).astype("u4")
     y = target.y if len(rows) == n else target.y[rows]
-    numbers, bounded = target.classes is None, how.monotone is not None
+    classes = np.empty(0, np.int64) if target.classes is None else target.classes
+    numbers, bounded = not len(classes), how.monotone is not None
     regrid = numbers and (alone or bounded or outputs > 1 or how.criterion == stat.POISSON)
     whole, step = np.ones(len(rows), np.int64), 1.0
     if weight is not None:
         bits = _NUMBER_BITS if numbers and not regrid else _CLASS_BITS
         whole, step = _weights_on_grid(weight[rows], bits)
     label, number, centre, unit, channels = _NO_LABEL, _NO_NUMBER, 0.0, 1.0, outputs
-    two_classes = not numbers and outputs == 1 and target.classes[0] == 2
-    two_classes = two_classes and how.criterion == stat.GINI
+    two_classes = how.criterion == stat.GINI and outputs == 1 and classes[0] == 2
     real = np.empty((0, 1)), np.empty(0)
     if regrid:
         number = np.empty((outputs, len(rows)), np.int64)
@@ -197,9 +197,9 @@ def _to_grid(
     elif two_classes:
         number, unit = (whole * y[:, 0])[None, :], 2.0  # Gini is twice the variance of 0 and 1
     else:
-        offsets = np.cumsum(target.classes) - target.classes
+        offsets = np.cumsum(classes) - classes
         label = np.ascontiguousarray((y + offsets).T, np.uint32)
-        channels = int(target.classes.sum())
+        channels = int(classes.sum())
     criterion = how.criterion
     if criterion == stat.FRIEDMAN and outputs == 1:
         criterion = stat.SQUARED  # they rank alike

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from arboretum.engine.jit import inline, kernel
+from arboretum.engine.jit import inline, kernel, leaf_kernel
 from arboretum.engine.statistic import GINI
 
 __all__ = ["describe_nodes", "write_sets"]
@@ -22,6 +22,51 @@ def _bits(share):
     return share * math.log2(share) if share > 0.0 else 0.0
 
 
+@leaf_kernel
+def _describe(
+    first_child, start, end, nodes, rows, number, label, weight, gini, centre, sums, value, impurity,
+    node_weight,
+):  # fmt: skip
+    width = np.uint64(sums.shape[1])
+    for node in range(nodes - 1, -1, -1):
+        at, child = np.uint64(node), first_child[node]
+        if child >= 0:
+            one = np.uint64(child)
+            for c in range(width):
+                sums[at, c] = sums[one, c] + sums[one + np.uint64(1), c]
+        else:
+            for c in range(width):
+                sums[at, c] = 0.0
+            for i in range(start[at], end[at]):
+                row = rows[np.uint64(i)]
+                w = weight[row]
+                if len(label):
+                    sums[at, np.uint64(label[row])] += w
+                else:
+                    d = number[row] - centre
+                    sums[at, 0] += w
+                    sums[at, 1] += w * d
+                    sums[at, 2] += w * d * d
+        if len(label) == 0:
+            whole = sums[at, 0]
+            mean, square = sums[at, 1] / whole, sums[at, 2] / whole
+            value[at, 0], node_weight[at] = centre + mean, whole
+            spread = square - mean * mean
+            impurity[at] = spread if spread > 1e-15 * square else 0.0  # or only rounding
+            continue
+        whole = 0.0
+        for c in range(width):
+            whole += sums[at, c]
+        inside, pure = 0.0, False
+        for c in range(width):
+            share = sums[at, c] / whole
+            value[at, c] = share
+            inside += share * share if gini else -_bits(share)
+            pure |= sums[at, c] == whole
+        node_weight[at] = whole
+        impurity[at] = 0.0 if pure else (1.0 - inside if gini else inside)
+
+
 @kernel
 def describe_nodes(out, nodes, rows, number, label, weight, rules, centre, sums, answer):
     """Write every node's value, impurity and weight; leaves from their rows, others from children.
@@ -29,38 +74,33 @@ def describe_nodes(out, nodes, rows, number, label, weight, rules, centre, sums,
     ``sums`` is scratch: the weight of every class; or the weight, Σ w (y - c) and Σ w (y - c)².
     """
     value, impurity, node_weight = answer
-    for node in range(nodes - 1, -1, -1):
-        child = out.first_child[node]
-        for c in range(sums.shape[1]):
-            sums[node, c] = sums[child, c] + sums[child + 1, c] if child >= 0 else 0.0
-        if child < 0:
-            for i in range(out.start[node], out.end[node]):
-                w = weight[rows[i]]
-                if len(label):
-                    sums[node, label[rows[i]]] += w
+    _describe(
+        out.first_child, out.start, out.end, nodes, rows, number, label, weight,
+        rules.criterion == GINI, centre, sums, value, impurity, node_weight,
+    )  # fmt: skip
+
+
+@leaf_kernel
+def _write(codes, n_codes, rows, feature, first_child, start, end, absent_left, nodes, first, bits):
+    for i in range(len(nodes)):
+        node, at = np.uint64(nodes[i]), np.uint64(first[i])
+        f, child = np.uint64(feature[node]), np.uint64(first_child[node])
+        size, goes_left = np.uint64(n_codes[f]), absent_left[i]
+        words = (size + np.uint64(31)) >> np.uint64(5)
+        for k in range(words):
+            bits[at + k] = np.uint32(0xFFFFFFFF) if goes_left else np.uint32(0)
+        over = size & np.uint64(31)
+        if goes_left and over:  # bits that stand for no category are 0
+            bits[at + words - np.uint64(1)] = np.uint32((np.uint64(1) << over) - np.uint64(1))
+        other = child + np.uint64(1) if goes_left else child
+        for p in range(start[other], end[other]):
+            c = np.uint64(codes[f, rows[np.uint64(p)]])
+            if c < size:
+                mask = np.uint32(np.uint64(1) << (c & np.uint64(31)))
+                if goes_left:
+                    bits[at + (c >> np.uint64(5))] &= ~mask
                 else:
-                    d = number[rows[i]] - centre
-                    sums[node, 0] += w
-                    sums[node, 1] += w * d
-                    sums[node, 2] += w * d * d
-        if len(label) == 0:
-            whole = sums[node, 0]
-            mean, square = sums[node, 1] / whole, sums[node, 2] / whole
-            value[node, 0], node_weight[node] = centre + mean, whole
-            spread = square - mean * mean
-            impurity[node] = spread if spread > 1e-15 * square else 0.0  # or only rounding
-            continue
-        whole = 0.0
-        for c in range(sums.shape[1]):
-            whole += sums[node, c]
-        inside, pure = 0.0, False
-        for c in range(sums.shape[1]):
-            share = sums[node, c] / whole
-            value[node, c] = share
-            inside += share * share if rules.criterion == GINI else -_bits(share)
-            pure |= sums[node, c] == whole
-        node_weight[node] = whole
-        impurity[node] = 0.0 if pure else (1.0 - inside if rules.criterion == GINI else inside)
+                    bits[at + (c >> np.uint64(5))] |= mask
 
 
 @kernel
@@ -69,21 +109,7 @@ def write_sets(codes, n_codes, rows, out, absent_left, nodes, bits_start, bits):
 
     ``absent_left``: does a category go left that the node did not meet?
     """
-    for i in range(len(nodes)):
-        node, first = nodes[i], bits_start[i]
-        f, child = out.feature[node], out.first_child[node]
-        size = n_codes[f]
-        filling = np.uint32(0xFFFFFFFF) if absent_left[i] else np.uint32(0)
-        for k in range((size + 31) // 32):
-            bits[first + k] = filling
-        if absent_left[i] and size % 32:  # bits that stand for no category are 0
-            bits[first + size // 32] = np.uint32((1 << (size % 32)) - 1)
-        other = child + 1 if absent_left[i] else child
-        for p in range(out.start[other], out.end[other]):
-            c = np.int64(codes[f, rows[p]])
-            if c < size:
-                mask = np.uint32(1 << (c % 32))
-                if absent_left[i]:
-                    bits[first + c // 32] &= ~mask
-                else:
-                    bits[first + c // 32] |= mask
+    _write(
+        codes, n_codes, rows, out.feature, out.first_child, out.start, out.end, absent_left, nodes,
+        bits_start, bits,
+    )  # fmt: skip

@@ -389,8 +389,8 @@ def _grow(table, rows, offset, target, root_weight, rules, out, nodes, small, sc
                 )  # fmt: skip
             elif rules.random_splits:
                 best, chosen, cut, side, last = random_cut(
-                    values, n_codes, kind, signs, constant, rows, start, n, label, number, weight, total, whole,
-                    lower, upper, node_key, rules, logs, x, left, order, ends, bits,
+                    values, n_codes, kind, signs, constant, rows, start, n, label, number, weight,
+                    total, whole, lower, upper, node_key, rules, logs, x, left, order, ends, bits,
                 )  # fmt: skip
             elif n == 2 and pairs:
                 best, chosen, cut, side, last, last_left, first_right = part_two(
