@@ -165,7 +165,7 @@ class TreeEstimator(TreeModel):
             here = target.take(rows)
         how = limits.growth(self, self.schema_, here, n_rows)
         self.max_features_ = how.max_features or self.n_features_in_
-        if can_grow(how) and looks_at_little(how, matrix):
+        if can_grow(how) and looks_at_little(how, matrix, self.schema_):
             table = tree_table(
                 matrix,
                 self.schema_,

@@ -38,7 +38,8 @@ __all__ = ["SMALL", "TreeTable", "can_grow", "grow_random_tree", "looks_at_littl
 
 _KINDS = {"numeric": records.NUMBER, "ordinal": records.RANK, "categorical": records.CATEGORY}
 _SUM_BITS = 61
-SMALL = 30_000  # rows up to which sorting in every node beats lists that are kept in order
+SMALL = 5_000  # rows up to which sorting in every node beats lists that are kept in order,
+_WITH_WORDS = 20  # and so many times as many where words are counted
 _FEW_SUBSETS = 5  # categories up to which trees of a forest try every subset
 _CLASS_BITS, _NUMBER_BITS = 53, 30  # of the sum of weights; targets share the sum with them
 _NO_LABEL, _NO_NUMBER = np.empty((0, 0), np.uint32), np.empty((0, 0), np.int64)
@@ -49,9 +50,12 @@ def can_grow(how: Growth) -> bool:
     return how.criterion != stat.ABSOLUTE and how.surrogates == 0 and how.max_bins is None
 
 
-def looks_at_little(how: Growth, matrix: Matrix) -> bool:
+def looks_at_little(how: Growth, matrix: Matrix, schema: Schema) -> bool:
     """Tell whether one call is the quicker way for a single tree: it draws, or the table is small."""
-    return how.random_splits or how.max_features is not None or matrix.n_rows <= SMALL
+    if how.random_splits or how.max_features is not None:
+        return True
+    words = any(column.kind == "categorical" for column in schema.columns)
+    return matrix.n_rows <= (_WITH_WORDS * SMALL if words else SMALL)
 
 
 @dataclass(frozen=True, eq=False)
