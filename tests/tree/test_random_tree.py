@@ -121,7 +121,7 @@ def test_small_tables_are_grown_in_one_call_and_large_ones_level_by_level():
     X = words_and_numbers(rng, 300)
     y = target_of(rng, X, 0, 1, None).y[:, 0]
     small = CARTRegressor(min_samples_split=24).fit(X, y)
-    with patch.object(random_tree, "SMALL", 100):
+    with patch.object(random_tree, "SMALL", 0):
         large = CARTRegressor(min_samples_split=24).fit(X, y)
     assert_same(small.tree_, large.tree_)
 
