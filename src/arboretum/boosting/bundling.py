@@ -135,10 +135,13 @@ def bundle_columns(bins: Bins, matrix: Matrix, max_conflict: float = 0.0, n_jobs
     used: dict[int, np.ndarray] = {}
     coded = bins.n_rows == matrix.n_rows
 
+    def look_at_codes(f: int) -> None:
+        aside = bins.codes[bins.storage[f]] != bins.default_bin[f]
+        if not bins.has_missing[f] and np.count_nonzero(aside) <= _SPARSE * matrix.n_rows:
+            used[f] = np.flatnonzero(aside).astype(np.uint32)
+
     def look(f: int) -> None:
-        rows, codes, absent = (
-            (slice(None), bins.codes[bins.storage[f]], -1) if coded else bins.entries(matrix, f)
-        )
+        rows, codes, absent = bins.entries(matrix, f)
         sparse = not isinstance(rows, slice)
         gone = np.any(codes == bins.missing) or (sparse and absent == bins.missing)
         if gone or (sparse and absent != bins.default_bin[f]):
@@ -148,7 +151,7 @@ def bundle_columns(bins: Bins, matrix: Matrix, max_conflict: float = 0.0, n_jobs
             used[f] = (rows[aside] if sparse else aside).astype(np.uint32)
 
     small = np.flatnonzero((bins.n_bins < MOST_CODES) & (bins.n_bins > 0)).tolist()
-    parallel.run(look, small, n_jobs)
+    parallel.run(look_at_codes if coded else look, small, n_jobs)
     used = {f: used[f] for f in sorted(used)}
     plan = plan_bundles(used, bins.n_bins, matrix.n_rows, int(max_conflict * matrix.n_rows))
     bundles = [bundle for bundle in plan if len(bundle.features) > 1]

@@ -165,7 +165,7 @@ class Grower:
         narrow = codes.dtype == np.uint8
         tiles, many, width = boost_hist.tile_shape(n_columns)
         words = np.empty((tiles if narrow else 0, n, many), np.uint64)
-        self.store = Store(codes, words, width)
+        self.store = Store(codes, words, width, self._used(n_columns))
         self._each(
             lambda item: boost_hist.pack_tiles(codes, item[0], width, item[1], item[2], words),
             [
@@ -181,6 +181,15 @@ class Grower:
         self.works = [self._work() for _ in range(self.threads)]
         self._growth: Growth | None = None
         self._log, self._logged = boost_round.new_log(0, 0), 0
+
+    def _used(self, n_columns: int) -> np.ndarray:
+        """Return how many codes of every column are in use."""
+        features = self.features
+        bundled = features.default_bin >= 0
+        ends = np.where(bundled, features.offset + features.n_bins - 1, features.n_bins)
+        used = np.ones(n_columns, np.int64)
+        np.maximum.at(used, features.storage, ends)
+        return np.minimum(used, self.n_bins - 1)
 
     def _work(self) -> Work:
         bins, longest = self.n_bins, int(self.features.n_bins.max(initial=1))

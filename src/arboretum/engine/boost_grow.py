@@ -157,10 +157,10 @@ def _count_tile(field, work, tile, node, block, last_block, hist):
             room -= stop - at
             at = stop
             if room == 0:
-                empty_tile(work.small, hist, first, last, fresh)
+                empty_tile(work.small, hist, store.used, first, last, fresh)
                 room, fresh = FULL, False
     if fresh or room < FULL:
-        empty_tile(work.small, hist, first, last, fresh)
+        empty_tile(work.small, hist, store.used, first, last, fresh)
 
 
 @inline
@@ -175,8 +175,9 @@ def _count_piece(field, work, item):
         _count_tile(field, work, tile, node, block, last_block, hist)
     else:
         entries = growth.lists[growth.ints[node, DEPTH] & 1]
-        for b in range(hist.shape[2]):
+        for b in range(store.used[tile]):
             hist[tile, 0, b], hist[tile, 1, b] = 0, 0
+        hist[tile, 0, hist.shape[2] - 1], hist[tile, 1, hist.shape[2] - 1] = 0, 0
         for k in range(block, last_block):
             start, end = growth.bounds[node, k, 0], growth.bounds[node, k, 1]
             count_wide(store.codes, tile, entries, start, end, hist)
@@ -190,7 +191,7 @@ def _take_from_parent(store, growth, tile):
     slot, parent = growth.task[_SLOT], growth.task[_PARENT]
     first, last = _tile_columns(store, tile)
     if parent >= 0:
-        subtract(growth.hists[parent][first:last], growth.hists[slot][first:last])
+        subtract(growth.hists[parent], growth.hists[slot], store.used, first, last)
 
 
 @inline
@@ -199,7 +200,7 @@ def _merge_tile(store, growth, tile):
     hist = growth.hists[growth.task[_SLOT]]
     first, last = _tile_columns(store, tile)
     for k in range(growth.task[_PIECES] - 1):
-        add(hist[first:last], growth.extra[k][first:last])
+        add(hist, growth.extra[k], store.used, first, last)
     _take_from_parent(store, growth, tile)
 
 
@@ -319,7 +320,9 @@ def _know_root(field):
     slot, rows = growth.ints[0, SLOT], np.float64(growth.ints[0, ROWS])
     g, h = np.int64(0), np.int64(0)
     packed = growth.hists.shape[2] == 1
-    for b in range(growth.hists.shape[3]):
+    used, last = field.store.used[0], growth.hists.shape[3] - 1
+    for k in range(used + 1):
+        b = k if k < used else last
         q = growth.hists[slot, 0, 0, b]
         g += q >> 32 if packed else q
         h += q & LOW32 if packed else growth.hists[slot, 0, 1, b]

@@ -264,28 +264,34 @@ def add_segment(words, width, entries, start, end, small):
 
 
 @leaf_kernel
-def empty_tile(small, hist, first, last, fresh):
+def empty_tile(small, hist, used, first, last, fresh):
     """Empty the small tables into the sums of the columns first:last, which they begin if ``fresh``.
 
-    Sums of up to 65,536 rows stay packed, (columns, 1, bins).
+    Sums of up to 65,536 rows stay packed, (columns, 1, bins). Only bins that a column uses are looked at,
+    ``used`` from the first on, and the last one, of missing values.
     """
-    packed = hist.shape[1] == 1
+    packed, gone = hist.shape[1] == 1, BINS - 1
     for f in range(first, last):
-        table, g = small[(f - first) * BINS : (f - first + 1) * BINS], hist[f, 0]
+        table, g, n = small[(f - first) * BINS : (f - first + 1) * BINS], hist[f, 0], used[f]
         if packed:
-            for b in range(BINS):
+            for b in range(n):
                 g[b] = table[b]
+            g[gone] = table[gone]
         elif fresh:
             h = hist[f, 1]
-            for b in range(BINS):
+            for b in range(n):
                 g[b], h[b] = table[b] >> 32, table[b] & LOW32
+            g[gone], h[gone] = table[gone] >> 32, table[gone] & LOW32
         else:
             h = hist[f, 1]
-            for b in range(BINS):
+            for b in range(n):
                 g[b] += table[b] >> 32
                 h[b] += table[b] & LOW32
-        for b in range(BINS):
+            g[gone] += table[gone] >> 32
+            h[gone] += table[gone] & LOW32
+        for b in range(n):
             table[b] = 0
+        table[gone] = 0
     for place in range(last - first, TILE):  # empty ones have counted rows in their first bin
         small[place * BINS] = 0
 
@@ -303,19 +309,27 @@ def count_wide(codes, column, entries, start, end, hist):
 
 
 @leaf_kernel
-def add(whole, part):
-    """Add histograms to others."""
-    a, b = whole.reshape(-1), part.reshape(-1)
-    for i in range(len(a)):
-        a[i] += b[i]
+def add(whole, part, used, first, last):
+    """Add the histograms of the columns first:last to others."""
+    gone = whole.shape[2] - 1
+    for f in range(first, last):
+        for k in range(whole.shape[1]):
+            a, b = whole[f, k], part[f, k]
+            for i in range(used[f]):
+                a[i] += b[i]
+            a[gone] += b[gone]
 
 
 @leaf_kernel
-def subtract(whole, part):
+def subtract(whole, part, used, first, last):
     """Take a child's histograms from its parent's: what is left is the other child's."""
-    a, b = whole.reshape(-1), part.reshape(-1)
-    for i in range(len(a)):
-        a[i] -= b[i]
+    gone = whole.shape[2] - 1
+    for f in range(first, last):
+        for k in range(whole.shape[1]):
+            a, b = whole[f, k], part[f, k]
+            for i in range(used[f]):
+                a[i] -= b[i]
+            a[gone] -= b[gone]
 
 
 @kernel

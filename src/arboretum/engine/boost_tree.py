@@ -63,6 +63,7 @@ class Store(NamedTuple):
     codes: np.ndarray  # (columns, n) uint8 or uint16
     words: np.ndarray  # (tiles, n, 1 or 2) uint64; empty if codes have 16 bits
     width: int  # columns of a word
+    used: np.ndarray  # int64, how many codes of a column are in use, from 0 on, besides the last
 
 
 class Growth(NamedTuple):
