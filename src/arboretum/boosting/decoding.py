@@ -57,9 +57,8 @@ def tree_of(grown: Grown, values: np.ndarray, bins: Bins, schema: Schema) -> Tre
 def _category_bits(grown: Grown, node: int, bins: Bins, schema: Schema) -> np.ndarray:
     """Return the set of category codes that go left."""
     f = int(grown.feature[node])
-    words = np.zeros((len(schema.columns[f].categories or ()) + 31) // 32, np.uint32)
-    for b in range(int(bins.n_bins[f])):
-        if grown.members[node, b >> 5] >> np.uint32(b & 31) & 1:
-            code = int(bins.category_of[bins.category_start[f] + b])
-            words[code >> 5] |= np.uint32(1 << (code & 31))
-    return words
+    codes = bins.categories_of(f)
+    inside = np.unpackbits(grown.members[node].view(np.uint8), bitorder="little")[: len(codes)]
+    chosen = np.zeros(-(-len(schema.columns[f].categories or ()) // 32) * 32, np.uint8)
+    chosen[codes] = inside
+    return np.packbits(chosen, bitorder="little").view(np.uint32)

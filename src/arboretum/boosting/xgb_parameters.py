@@ -245,6 +245,7 @@ def _rules(model: Any, objective: Objective, n_features: int) -> Rules:
         depth_first=value(model, "grow_policy") == "depthwise",
         level_columns=by_level,
         node_columns=by_node,
+        as_xgboost=True,
     )
 
 
