@@ -71,9 +71,9 @@ class Bins:
     >>> schema, matrix = learn_schema([[1.0, "a"], [2.0, "b"], [np.nan, "b"], [4.0, "b"]])
     >>> bins = find_bins(matrix, schema, min_data_in_bin=1)
     >>> bins.codes.tolist(), bins.bounds_of(0).tolist(), bins.categories_of(1).tolist()
-    ([[0, 1, 255, 2], [1, 0, 0, 0]], [1.5, 3.0, inf], [1, 0])
+    ([[0, 1, 255, 2], [0, 1, 1, 1]], [1.5, 3.0, inf], [0, 1])
     >>> bins.encode(encode(schema, [[3.0, "a"]])).tolist()
-    [[1], [1]]
+    [[1], [0]]
     """
 
     codes: np.ndarray
@@ -176,7 +176,8 @@ class Bins:
             )
         n_wide = int(np.count_nonzero(self.is_wide))
         narrow = np.empty((self.n_storage - n_wide, matrix.n_rows), np.uint8)
-        codes = narrow, np.empty((n_wide, matrix.n_rows), np.uint16)
+        wide = np.empty((n_wide, matrix.n_rows), np.uint16)
+        codes = narrow, wide
         seen = np.zeros(self.n_features, np.uint8)
         n_jobs = n_jobs if matrix.n_rows * matrix.n_columns > SERIAL else 1
         alone = self.offset == 0
@@ -185,9 +186,10 @@ class Bins:
             parallel.run(lambda f: self._sparse_column(matrix, f, codes, seen), own, n_jobs)
         else:
             lines = self.storage - np.where(self.is_wide, len(narrow), 0)
-            for some, out in zip((~self.is_wide, self.is_wide), codes):
+            for is_wide, out in ((False, narrow), (True, wide)):
                 if len(out):
-                    target = np.where(alone & some, lines, -1).astype(np.int64)
+                    mine = alone & (self.is_wide == is_wide)
+                    target = np.where(mine, lines, -1).astype(np.int64)
                     self._dense_columns(matrix, target, out, seen, n_jobs)
         parallel.run(lambda group: self._bundle(matrix, group, narrow), self.bundles(), n_jobs)
         return codes, seen.astype(bool)

@@ -16,7 +16,7 @@ import numpy as np
 
 from arboretum.boosting.bins import MOST_BINS
 
-__all__ = ["Keep", "every_category", "frequent_categories"]
+__all__ = ["every_category", "frequent_categories"]
 
 Keep = Callable[[np.ndarray, bool], np.ndarray]
 """From how often each category occurs, and whether values are missing, to the categories kept."""

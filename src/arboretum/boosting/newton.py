@@ -158,13 +158,15 @@ class Grower:
         wide_words = np.empty((wide_tiles, n), np.uint64)
         blocks = parallel.blocks(n, self.n_jobs)
         self._each(
-            lambda item: boost_hist.pack_tiles(codes, item[0], width, *item[1], words),
-            [(word, block) for word in range(len(words) * many) for block in blocks],
+            lambda item: boost_hist.pack_tiles(codes, item[0], width, item[1], item[2], words),
+            [(w, lo, hi) for w in range(len(words) * many) for lo, hi in blocks],
             n,
         )
         self._each(
-            lambda item: boost_hist.pack_wide(wide, item[0], wide_width, *item[1], wide_words),
-            [(tile, block) for tile in range(wide_tiles) for block in blocks],
+            lambda item: boost_hist.pack_wide(
+                wide, item[0], wide_width, item[1], item[2], wide_words
+            ),
+            [(t, lo, hi) for t in range(wide_tiles) for lo, hi in blocks],
             n,
         )
         bins = np.full(n_columns + n_wide, boost_hist.BINS, np.int64)

@@ -94,7 +94,8 @@ def make_bins(
     x = np.asarray(x, dtype=np.float64)
     values, counts = np.unique(x[~np.isnan(x)], return_counts=True)
     if categorical:
-        kept, used = [], 0
+        kept: list[float] = []
+        used = 0
         room = min(len(values) + bool(np.isnan(x).any()), max_bin)
         for c in np.argsort(-counts, kind="stable"):
             if used >= np.floor(0.99 * counts.sum() + 0.5) and 1 + len(kept) >= room:

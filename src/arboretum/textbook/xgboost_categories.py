@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["Parting", "category_order", "category_partings"]
+__all__ = ["category_order", "category_partings"]
 
 Parting = tuple[frozenset[float], str, np.ndarray]
 """The categories that go left, where missing values go, and (G, H) of the left side."""
