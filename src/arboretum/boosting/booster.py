@@ -105,7 +105,9 @@ class Booster:
             bins.storage, bins.offset, bins.n_bins, default, bins.is_category,
             empty if plan.monotone is None else plan.monotone.astype(np.int8),
         )  # fmt: skip
-        self.grower = Grower(bins.codes, self.features, plan.rules, plan.n_jobs, plan.groups)
+        self.grower = Grower(
+            bins.codes, self.features, plan.rules, plan.n_jobs, plan.groups, bins.wide
+        )
 
     def _decode(self, tree: Grown, values: np.ndarray) -> Tree:
         """Return a grown tree in terms of the table's own values."""

@@ -9,8 +9,17 @@ twice what b saves:
     gain  = score left + score right - score of the node
 
 A number is cut after each bin, with the missing values on either side in turn. Categories are parted
-one against the rest if they are few; else sorted by G / (H + smooth), of which beginnings and ends are
-tried. The row counts that a side needs are told from its H, the node's rows shared out by hessian.
+one against the rest if they are few; else they are put in order, and beginnings and ends of it are tried:
+
+    LightGBM   those with enough rows by G / (H + smooth). A beginning or an end goes left, all others right:
+               missing values and categories that the node does not hold, too.
+    XGBoost    all of them by what they would answer, 0 if their H is below min_weight: so categories that
+               the node does not hold stand in the middle. A beginning goes left. Missing values are
+               with the end when beginnings are tried, with the beginning when ends are.
+
+Where a node has no missing values, they go right as in XGBoost, or else with the many.
+
+The row counts that a side needs are told from its H, the node's rows shared out by hessian.
 """
 
 from __future__ import annotations
@@ -24,8 +33,8 @@ from arboretum.engine.jit import inline, leaf_kernel
 
 __all__ = ["Features", "Rules", "Work", "answer", "best_of", "score"]
 
-BINS = 256
 _INFINITY = np.int64(0x7FF0000000000000)  # its bits; larger ones are not numbers
+_RUN = 16  # categories that are sorted by insertion
 _TIE = 1e-12  # gains closer to nothing than this share of the scores they are made of are nothing
 # what is known of the best split
 GAIN = 0  # floats
@@ -66,6 +75,7 @@ class Rules(NamedTuple):
     depth_first: bool  # smallest depth first instead of largest gain
     level_columns: int  # drawn at every depth; 0: all
     node_columns: int  # drawn at every node of those; 0: all
+    as_xgboost: bool = False  # categories, and where missing values go if a node has none
 
 
 class Work(NamedTuple):
@@ -133,13 +143,17 @@ def _is_plain(node, rules, sign):
 
 
 @leaf_kernel
-def _load(hist, f, features, node, work):
+def _load(hist, starts, f, features, node, work):
     """Copy a feature's bins; return how many there are. The missing rows come after them."""
     n, s, first = features.n_bins[f], features.storage[f], features.offset[f]
     g, h = work.g, work.h
-    packed, low, high = hist.shape[1] == 1, hist[s, 0], hist[s, hist.shape[1] - 1]
+    packed, start, bins = len(hist) == starts[len(starts) - 1], starts[s], starts[s + 1] - starts[s]
+    at = start if packed else 2 * start
+    low, high = hist[at : at + bins], hist[at : at + bins]
+    if not packed:
+        high = hist[at + bins : at + 2 * bins]
     if features.default_bin[f] < 0:
-        last = hist.shape[2] - 1
+        last = bins - 1
         if packed:
             for b in range(n):
                 g[b], h[b] = low[b] >> 32, low[b] & LOW32
@@ -200,7 +214,8 @@ def _scan_two(f, node, own, rules, work):
         a, c, whole_g, whole_h, own, rules.l2, rules.min_weight, share, rules.min_rows - 0.5
     )
     if gain > work.best[GAIN] and _worth(gain, own, rules):
-        _keep(gain, f, 0, np.int64(2 * sum_h >= node.h), NUMBER, sum_g, sum_h, work)
+        towards = np.int64(2 * sum_h >= node.h and not rules.as_xgboost)
+        _keep(gain, f, 0, towards, NUMBER, sum_g, sum_h, work)
 
 
 @leaf_kernel
@@ -249,7 +264,7 @@ def _scan_number(f, n, node, own, sign, rules, work):
             continue
         sum_g, sum_h = work.left_g[at], work.left_h[at]
         heavier = 2 * sum_h >= node.h  # no value is missing: a later one goes with the many
-        towards = np.int64(side if missing else heavier)
+        towards = np.int64(side if missing else heavier and not rules.as_xgboost)
         _keep(work.gain[at], f, at, towards, NUMBER, sum_g, sum_h, work)
 
 
@@ -306,7 +321,7 @@ def _scan_together(f, n, sums, gone, node, own, rules, work):
         both = left[at] + with_left
         sum_g, sum_h = both >> 32, both & LOW32
         heavier = 2 * sum_h >= node.h  # no value is missing: a later one goes with the many
-        towards = np.int64(side if gone else heavier)
+        towards = np.int64(side if gone else heavier and not rules.as_xgboost)
         _keep(gain[at], f, work.order[at] if few else at, towards, NUMBER, sum_g, sum_h, work)
 
 
@@ -329,12 +344,13 @@ def _first_largest(gain, bits, n):
     return -1
 
 
-@inline
-def _remember(members, order, count, from_end, n_used):
+@leaf_kernel
+def _remember(members, order, first, last):
+    """Note that the bins order[first:last] go left."""
     for w in range(len(members)):
         members[w] = 0
-    for i in range(count):
-        b = order[n_used - 1 - i] if from_end else order[i]
+    for i in range(first, last):
+        b = order[i]
         members[b >> 5] |= np.uint32(1) << np.uint32(b & 31)
 
 
@@ -356,8 +372,42 @@ def _gain_of(sum_g, sum_h, node, own, l2, rules):
 
 
 @leaf_kernel
-def _sort_categories(n, node, rules, work):
-    """Order the categories that take part by G / (H + smooth); return how many they are."""
+def _merge(keys, items, first, middle, last, to_keys, to_items):
+    """Merge two sorted stretches; of equals the first come first."""
+    a, b = first, middle
+    for at in range(first, last):
+        if b >= last or (a < middle and keys[a] <= keys[b]):
+            to_keys[at], to_items[at] = keys[a], items[a]
+            a += 1
+        else:
+            to_keys[at], to_items[at] = keys[b], items[b]
+            b += 1
+
+
+@leaf_kernel
+def _sort(n, work):
+    """Sort ``order[:n]`` by ``ratio[:n]``, of equals the first first: short runs, then merged."""
+    order, ratio, spare, places = work.order, work.ratio, work.gain, work.left_g
+    for start in range(0, n, _RUN):
+        for i in range(start + 1, min(start + _RUN, n)):
+            key, item, at = ratio[i], order[i], i
+            while at > start and ratio[at - 1] > key:
+                order[at], ratio[at] = order[at - 1], ratio[at - 1]
+                at -= 1
+            order[at], ratio[at] = item, key
+    width = _RUN
+    while width < n:
+        for start in range(0, n, 2 * width):
+            middle, last = min(start + width, n), min(start + 2 * width, n)
+            _merge(ratio, order, start, middle, last, spare, places)
+        for i in range(n):
+            ratio[i], order[i] = spare[i], places[i]
+        width *= 2
+
+
+@leaf_kernel
+def _order_by_ratio(n, node, rules, work):
+    """Order the categories of enough rows by G / (H + smooth); return how many they are."""
     g, h, order, ratio = work.g, work.h, work.order, work.ratio
     whole = np.float64(node.h) * node.h_unit
     share = node.rows / whole if whole > 0.0 else 0.0
@@ -366,32 +416,49 @@ def _sort_categories(n, node, rules, work):
         weight = np.float64(h[b]) * node.h_unit
         if h[b] <= 0 or np.floor(weight * share + 0.5) < rules.cat_min_rows:
             continue
-        key = np.float64(g[b]) * node.g_unit / (weight + rules.cat_smooth)
-        at = used
-        while at > 0 and ratio[at - 1] > key:
-            order[at], ratio[at] = order[at - 1], ratio[at - 1]
-            at -= 1
-        order[at], ratio[at] = b, key
+        order[used] = b
+        ratio[used] = np.float64(g[b]) * node.g_unit / (weight + rules.cat_smooth)
         used += 1
+    _sort(used, work)
     return used
 
 
 @leaf_kernel
-def _scan_categories(f, n, node, own, rules, work):
-    """Try one category against the rest, or beginnings and ends of their order."""
-    g, h, order = work.g, work.h, work.order
-    if n <= rules.max_onehot:
-        for b in range(n):
-            if h[b] <= 0:
-                continue
-            gain, _, _ = _gain_of(g[b], h[b], node, own, rules.l2, rules)
+def _order_by_answer(n, node, rules, work):
+    """Order all categories by what they would answer alone."""
+    g, h, order, ratio = work.g, work.h, work.order, work.ratio
+    for b in range(n):
+        a, c = np.float64(g[b]) * node.g_unit, np.float64(h[b]) * node.h_unit
+        order[b], ratio[b] = b, 0.0
+        if h[b] > 0 and c >= rules.min_weight:
+            ratio[b] = answer(a, c, 0.0, np.nan, -np.inf, np.inf, rules.l2, rules)
+    _sort(n, work)
+
+
+@leaf_kernel
+def _scan_single(f, n, node, own, rules, work):
+    """Try one category against the rest; XGBoost tries missing values on its side, too."""
+    g, h = work.g, work.h
+    missing = rules.as_xgboost and (g[n] != 0 or h[n] != 0)
+    for b in range(n):
+        if h[b] <= 0 and not missing:
+            continue
+        for side in range(2 if missing else 1):
+            sum_g, sum_h = (g[b] + g[n], h[b] + h[n]) if side else (g[b], h[b])
+            gain, _, _ = _gain_of(sum_g, sum_h, node, own, rules.l2, rules)
             if gain > work.best[GAIN] and _worth(gain, own, rules):
-                order[0] = b
-                _remember(work.members, order, 1, False, 1)
-                _keep(gain, f, b, 0, CATEGORIES, g[b], h[b], work)
-        return
-    used = _sort_categories(n, node, rules, work)
+                work.order[0] = b
+                _remember(work.members, work.order, 0, 1)
+                _keep(gain, f, b, side, CATEGORIES, sum_g, sum_h, work)
+
+
+@leaf_kernel
+def _scan_by_ratio(f, n, node, own, rules, work):
+    """Try beginnings and ends of the order of LightGBM."""
+    g, h, order = work.g, work.h, work.order
+    used = _order_by_ratio(n, node, rules, work)
     longest = min(rules.max_cat_threshold, (used + 1) // 2)
+    first, last = -1, -1
     for side in range(2):
         sum_g, sum_h, group, seen = np.int64(0), np.int64(0), 0.0, 0.0
         for i in range(longest):
@@ -409,12 +476,51 @@ def _scan_categories(f, n, node, own, rules, work):
                 continue
             group = 0.0
             if gain > work.best[GAIN] and _worth(gain, own, rules):
-                _remember(work.members, order, i + 1, side == 1, used)
+                first, last = (used - 1 - i, used) if side else (0, i + 1)
                 _keep(gain, f, i, 0, CATEGORIES, sum_g, sum_h, work)
+    if last >= 0:
+        _remember(work.members, order, first, last)
 
 
 @leaf_kernel
-def best_of(hist, columns, first, last, features, node, rules, work):
+def _scan_by_answer(f, n, node, own, rules, work):
+    """Try beginnings and ends of the order of XGBoost; the beginning goes left."""
+    g, h, order = work.g, work.h, work.order
+    _order_by_answer(n, node, rules, work)
+    longest = min(rules.max_cat_threshold, n) - 1
+    missing, last = g[n] != 0 or h[n] != 0, -1
+    for side in range(2):
+        if side and not missing and longest == n - 1:
+            break  # the same partings again
+        sum_g, sum_h = np.int64(0), np.int64(0)
+        for i in range(longest):
+            b = order[n - 1 - i] if side else order[i]
+            if g[b] == 0 and h[b] == 0:
+                continue
+            sum_g += g[b]
+            sum_h += h[b]
+            gain, _, _ = _gain_of(sum_g, sum_h, node, own, rules.l2, rules)
+            if gain > work.best[GAIN] and _worth(gain, own, rules):
+                last = n - 1 - i if side else i + 1
+                left_g, left_h = (node.g - sum_g, node.h - sum_h) if side else (sum_g, sum_h)
+                _keep(gain, f, i, side, CATEGORIES, left_g, left_h, work)
+    if last >= 0:
+        _remember(work.members, order, 0, last)
+
+
+@leaf_kernel
+def _scan_categories(f, n, node, own, rules, work):
+    """Try one category against the rest, or beginnings and ends of their order."""
+    if n <= rules.max_onehot:
+        _scan_single(f, n, node, own, rules, work)
+    elif rules.as_xgboost:
+        _scan_by_answer(f, n, node, own, rules, work)
+    else:
+        _scan_by_ratio(f, n, node, own, rules, work)
+
+
+@leaf_kernel
+def best_of(hist, starts, columns, first, last, features, node, rules, work):
     """Find the best split among ``columns[first:last]``; the first of equals stays."""
     work.best[GAIN], work.found[FEATURE] = -np.inf, -1
     g, h = np.float64(node.g) * node.g_unit, np.float64(node.h) * node.h_unit
@@ -425,17 +531,18 @@ def best_of(hist, columns, first, last, features, node, rules, work):
         b = answer(g, h, node.rows, node.answer, lower, upper, rules.l2, rules)
         itself = score(g, h, b, rules.l2, rules)
         now = score(g, h, node.answer, rules.l2, rules) if rules.path_smooth > 0.0 else itself
-    packed = hist.shape[1] == 1
+    packed = len(hist) == starts[len(starts) - 1]
     for k in range(first, last):
         f = columns[k]
         sign = np.float64(features.monotone[f]) if len(features.monotone) else 0.0
         number = not features.is_category[f] and features.default_bin[f] < 0
         if number and packed and features.n_bins[f] > 2 and _is_plain(node, rules, sign):
-            sums = hist[features.storage[f], 0]
-            gone = sums[hist.shape[2] - 1]
+            column = features.storage[f]
+            sums = hist[starts[column] : starts[column + 1]]
+            gone = sums[len(sums) - 1]
             _scan_together(f, features.n_bins[f], sums, gone, node, itself, rules, work)
             continue
-        n = _load(hist, f, features, node, work)
+        n = _load(hist, starts, f, features, node, work)
         if features.is_category[f]:
             _scan_categories(f, n, node, now, rules, work)
         else:
