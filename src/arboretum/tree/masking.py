@@ -75,14 +75,19 @@ def mask_trees(trees: list[Tree], answers: list[np.ndarray], outputs: np.ndarray
 
 
 def _join(trees: list[Tree]) -> _Nodes:
-    sizes, words = [len(tree.kind) for tree in trees], [len(tree.bits) for tree in trees]
+    def joined(name: str) -> np.ndarray:
+        return np.concatenate([getattr(tree, name) for tree in trees])
+
     return _Nodes(
-        *(
-            np.concatenate([getattr(tree, name) for tree in trees])
-            for name in _Nodes._fields[: _Nodes._fields.index("starts")]
-        ),
-        _starts(np.array(sizes)),
-        _starts(np.array(words))[:-1],
+        kind=joined("kind"),
+        feature=joined("feature"),
+        threshold=joined("threshold"),
+        first_child=joined("first_child"),
+        missing_child=joined("missing_child"),
+        bits_start=joined("bits_start"),
+        bits=joined("bits"),
+        starts=_starts(np.array([len(tree.kind) for tree in trees])),
+        sets=_starts(np.array([len(tree.bits) for tree in trees]))[:-1],
     )
 
 
