@@ -324,7 +324,9 @@ def _make_tables(bins: Bins) -> BinTables:
     n = bins.n_features
     low, scale, top = np.zeros(n), np.zeros(n), np.zeros(n)
     half = np.zeros(n, np.uint64)
-    first, cuts, place = [], [], []
+    first: list[np.ndarray] = []
+    cuts: list[np.ndarray] = []
+    place: list[np.ndarray] = []
     nothing = np.empty(0)
     for f in range(n):
         codes = bins.categories_of(f)
