@@ -177,3 +177,20 @@ def test_a_share_of_the_columns_is_rounded(width, share, drawn):
     model = LGBMRegressor(colsample_bytree=share, **how).fit(X, y)
     asked = [len(np.unique(tree.feature[tree.feature >= 0])) for tree in model.trees_]
     assert max(asked) == drawn
+
+
+def _fixed(g, h):
+    return lambda y, raw: (g, h)
+
+
+def test_rows_are_told_from_hessians_as_in_lightgbm():
+    lightgbm = pytest.importorskip("lightgbm")
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.integers(0, 60, (800, 1)) * 1.0
+        g = np.round(np.sin(X[:, 0]) * 8 + rng.normal(size=800) * 4) / 16
+        h = 2.0 ** -rng.integers(0, 9, 800)  # few rows have nearly all of it
+        how = {"objective": _fixed(g, h), "n_estimators": 1, "learning_rate": 1.0, "num_leaves": 12}
+        ours = LGBMRegressor(**how).fit(X, g)
+        theirs = lightgbm.LGBMRegressor(**how, n_jobs=1, verbose=-1).fit(X, g)
+        np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=1e-5)

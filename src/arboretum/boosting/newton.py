@@ -222,6 +222,7 @@ class Grower:
             h=np.empty(bins + 1, np.int64),
             left_g=np.empty(bins, np.int64),
             left_h=np.empty(bins, np.int64),
+            left_rows=np.empty(bins),
             gain=gain,
             bits=gain.view(np.int64),
             order=np.empty(bins, np.int64),

@@ -19,7 +19,9 @@ one against the rest if they are few; else they are put in order, and beginnings
 
 Where a node has no missing values, they go right as in XGBoost, or else with the many.
 
-The row counts that a side needs are told from its H, the node's rows shared out by hessian.
+How many rows a side has is told as LightGBM tells it: a bin has its share of the node's rows by its H,
+rounded; the bins of one side are added up, and the other side has the rest. Where rows differ much in H,
+this is far from the truth, and so are the splits that ``min_rows`` lets pass.
 """
 
 from __future__ import annotations
@@ -85,6 +87,7 @@ class Work(NamedTuple):
     h: np.ndarray
     left_g: np.ndarray  # int64, sums up to a bin
     left_h: np.ndarray
+    left_rows: np.ndarray  # float64, rows up to a bin
     gain: np.ndarray  # float64
     bits: np.ndarray  # the same memory as int64: positive numbers have the same order
     order: np.ndarray  # int64
@@ -194,25 +197,51 @@ def _keep(gain, f, b, missing_left, kind, left_g, left_h, work):
 
 
 @inline
-def _plain_gain(a, c, whole_g, whole_h, own, l2, least, share, rows):
+def _plain_gain(a, c, whole_g, whole_h, own, l2, least):
     """Return what a cut gains that has G = a and H = c on its left, where scores are G² / (H + λ)."""
     d, e = whole_g - a, whole_h - c
     p, q = c + l2, e + l2
     found = (a * a * q + d * d * p) / (p * q) - own  # one division: they take most of the time
-    allowed = (c >= least) & (e >= least) & (c * share >= rows) & (e * share >= rows)
-    return found if allowed else -np.inf
+    return found if (c >= least) & (e >= least) else -np.inf
+
+
+@inline
+def _rows_per_h(node):
+    """Return the rows that one unit of Σh stands for."""
+    return node.rows / np.float64(node.h) if node.h > 0 else 0.0
+
+
+@inline
+def _rows_of(h, share):
+    return np.floor(np.float64(h) * share + 0.5)
+
+
+@leaf_kernel
+def _count_rows(n, cuts, from_left, node, work):
+    """Write the rows on the left of every cut, added up from the side without missing values."""
+    h, left_rows, share = work.h, work.left_rows, _rows_per_h(node)
+    if from_left:
+        rows = 0.0
+        for b in range(cuts):
+            rows += _rows_of(h[b], share)
+            left_rows[b] = rows
+        return
+    rows = node.rows
+    for b in range(n - 1, 0, -1):
+        rows -= _rows_of(h[b], share)
+        left_rows[b - 1] = rows
 
 
 @leaf_kernel
 def _scan_two(f, node, own, rules, work):
     """`_scan_number` for a feature of two bins without missing values: one-hot columns are many."""
     whole_g, whole_h = np.float64(node.g) * node.g_unit, np.float64(node.h) * node.h_unit
-    share = node.rows / whole_h if whole_h > 0.0 else 0.0
+    n_right = _rows_of(work.h[1], _rows_per_h(node))
+    if n_right < rules.min_rows or node.rows - n_right < rules.min_rows:
+        return
     sum_g, sum_h = work.g[0], work.h[0]
     a, c = np.float64(sum_g) * node.g_unit, np.float64(sum_h) * node.h_unit
-    gain = _plain_gain(
-        a, c, whole_g, whole_h, own, rules.l2, rules.min_weight, share, rules.min_rows - 0.5
-    )
+    gain = _plain_gain(a, c, whole_g, whole_h, own, rules.l2, rules.min_weight)
     if gain > work.best[GAIN] and _worth(gain, own, rules):
         towards = np.int64(2 * sum_h >= node.h and not rules.as_xgboost)
         _keep(gain, f, 0, towards, NUMBER, sum_g, sum_h, work)
@@ -224,18 +253,21 @@ def _score_cuts(n, node, own, sign, rules, work):
     left_g, left_h, gain = work.left_g, work.left_h, work.gain
     g_unit, h_unit = node.g_unit, node.h_unit
     whole_g, whole_h = np.float64(node.g) * g_unit, np.float64(node.h) * h_unit
-    share = node.rows / whole_h if whole_h > 0.0 else 0.0
-    least, rows, l2 = rules.min_weight, rules.min_rows, rules.l2
+    least, rows, l2, left_rows = rules.min_weight, rules.min_rows, rules.l2, work.left_rows
     if _is_plain(node, rules, sign):
-        rows -= 0.5  # as many when rounded
         for b in range(n):
             a, c = np.float64(left_g[b]) * g_unit, np.float64(left_h[b]) * h_unit
-            gain[b] = _plain_gain(a, c, whole_g, whole_h, own, l2, least, share, rows)
+            gain[b] = _plain_gain(a, c, whole_g, whole_h, own, l2, least)
+        if rows > 0.0:
+            for b in range(n):
+                enough = (left_rows[b] >= rows) & (node.rows - left_rows[b] >= rows)
+                gain[b] = gain[b] if enough else -np.inf
         return
     for b in range(n):
         a, c = np.float64(left_g[b]) * g_unit, np.float64(left_h[b]) * h_unit
         d, e = whole_g - a, whole_h - c
-        n_left, n_right = np.floor(c * share + 0.5), np.floor(e * share + 0.5)
+        n_left = left_rows[b] if rows > 0.0 else 0.0
+        n_right = node.rows - n_left
         gain[b] = -np.inf
         if c < least or e < least or n_left < rows or n_right < rows:
             continue
@@ -258,6 +290,8 @@ def _scan_number(f, n, node, own, sign, rules, work):
             sum_g += g[b]
             sum_h += h[b]
             work.left_g[b], work.left_h[b] = sum_g, sum_h
+        if rules.min_rows > 0.0:
+            _count_rows(n, cuts, missing and not side, node, work)
         _score_cuts(cuts, node, own, sign, rules, work)
         at = _first_largest(work.gain, work.bits, cuts)
         if at < 0 or not (work.gain[at] > work.best[GAIN] and _worth(work.gain[at], own, rules)):
@@ -355,20 +389,18 @@ def _remember(members, order, first, last):
 
 
 @leaf_kernel
-def _gain_of(sum_g, sum_h, node, own, l2, rules):
-    """Return the gain of a set of categories against the rest, and the rows on both sides."""
+def _gain_of(sum_g, sum_h, n_left, node, own, l2, rules):
+    """Return the gain of a set of categories, which have ``n_left`` rows, against the rest."""
     a, c = np.float64(sum_g) * node.g_unit, np.float64(sum_h) * node.h_unit
     d, e = np.float64(node.g - sum_g) * node.g_unit, np.float64(node.h - sum_h) * node.h_unit
-    whole = np.float64(node.h) * node.h_unit
-    share = node.rows / whole if whole > 0.0 else 0.0
-    n_left, n_right = np.floor(c * share + 0.5), np.floor(e * share + 0.5)
+    n_right = node.rows - n_left
     if c < rules.min_weight or e < rules.min_weight:
-        return -np.inf, n_left, n_right
+        return -np.inf
     if n_left < rules.min_rows or n_right < rules.min_rows:
-        return -np.inf, n_left, n_right
+        return -np.inf
     p = answer(a, c, n_left, node.answer, node.lower, node.upper, l2, rules)
     q = answer(d, e, n_right, node.answer, node.lower, node.upper, l2, rules)
-    return score(a, c, p, l2, rules) + score(d, e, q, l2, rules) - own, n_left, n_right
+    return score(a, c, p, l2, rules) + score(d, e, q, l2, rules) - own
 
 
 @leaf_kernel
@@ -409,13 +441,11 @@ def _sort(n, work):
 def _order_by_ratio(n, node, rules, work):
     """Order the categories of enough rows by G / (H + smooth); return how many they are."""
     g, h, order, ratio = work.g, work.h, work.order, work.ratio
-    whole = np.float64(node.h) * node.h_unit
-    share = node.rows / whole if whole > 0.0 else 0.0
-    used = 0
+    share, used = _rows_per_h(node), 0
     for b in range(n):
-        weight = np.float64(h[b]) * node.h_unit
-        if h[b] <= 0 or np.floor(weight * share + 0.5) < rules.cat_min_rows:
+        if h[b] <= 0 or _rows_of(h[b], share) < rules.cat_min_rows:
             continue
+        weight = np.float64(h[b]) * node.h_unit
         order[used] = b
         ratio[used] = np.float64(g[b]) * node.g_unit / (weight + rules.cat_smooth)
         used += 1
@@ -438,14 +468,15 @@ def _order_by_answer(n, node, rules, work):
 @leaf_kernel
 def _scan_single(f, n, node, own, rules, work):
     """Try one category against the rest; XGBoost tries missing values on its side, too."""
-    g, h = work.g, work.h
+    g, h, share = work.g, work.h, _rows_per_h(node)
     missing = rules.as_xgboost and (g[n] != 0 or h[n] != 0)
     for b in range(n):
         if h[b] <= 0 and not missing:
             continue
         for side in range(2 if missing else 1):
             sum_g, sum_h = (g[b] + g[n], h[b] + h[n]) if side else (g[b], h[b])
-            gain, _, _ = _gain_of(sum_g, sum_h, node, own, rules.l2, rules)
+            n_left = _rows_of(sum_h, share)
+            gain = _gain_of(sum_g, sum_h, n_left, node, own, rules.l2, rules)
             if gain > work.best[GAIN] and _worth(gain, own, rules):
                 work.order[0] = b
                 _remember(work.members, work.order, 0, 1)
@@ -458,20 +489,19 @@ def _scan_by_ratio(f, n, node, own, rules, work):
     g, h, order = work.g, work.h, work.order
     used = _order_by_ratio(n, node, rules, work)
     longest = min(rules.max_cat_threshold, (used + 1) // 2)
-    first, last = -1, -1
+    first, last, share = -1, -1, _rows_per_h(node)
     for side in range(2):
-        sum_g, sum_h, group, seen = np.int64(0), np.int64(0), 0.0, 0.0
+        sum_g, sum_h, group, n_left = np.int64(0), np.int64(0), 0.0, 0.0
         for i in range(longest):
             b = order[used - 1 - i] if side else order[i]
             sum_g += g[b]
             sum_h += h[b]
-            gain, n_left, n_right = _gain_of(
-                sum_g, sum_h, node, own, rules.l2 + rules.cat_l2, rules
-            )
-            group += n_left - seen
-            seen = n_left
+            n_left += _rows_of(h[b], share)
+            group += _rows_of(h[b], share)
+            n_right = node.rows - n_left
             if n_right < rules.min_rows or n_right < rules.min_group:
                 break
+            gain = _gain_of(sum_g, sum_h, n_left, node, own, rules.l2 + rules.cat_l2, rules)
             if group < rules.min_group or gain == -np.inf:
                 continue
             group = 0.0
@@ -499,7 +529,7 @@ def _scan_by_answer(f, n, node, own, rules, work):
                 continue
             sum_g += g[b]
             sum_h += h[b]
-            gain, _, _ = _gain_of(sum_g, sum_h, node, own, rules.l2, rules)
+            gain = _gain_of(sum_g, sum_h, 0.0, node, own, rules.l2, rules)
             if gain > work.best[GAIN] and _worth(gain, own, rules):
                 last = n - 1 - i if side else i + 1
                 left_g, left_h = (node.g - sum_g, node.h - sum_h) if side else (sum_g, sum_h)
