@@ -324,16 +324,42 @@ def _add_up_present(sums, n, left, order):
 
 
 @leaf_kernel
-def _score_together(left, gone, n, node, own, rules, gain):
+def _enough_rows(left, n, from_left, node, rules):
+    """Return the first of the cuts with ``min_rows`` on both sides, and the one after the last.
+
+    ``left`` are the sums of every beginning. The rows are those of `_count_rows`; they only grow from cut
+    to cut, so these cuts are neighbours.
+    """
+    share, least, most = _rows_per_h(node), rules.min_rows, node.rows - rules.min_rows
+    rows, edge = np.int64(0), np.int64(-1)
+    if from_left:
+        before = np.int64(0)
+        for k in range(n):
+            rows += np.int64(_rows_of((left[k] - before) & LOW32, share))
+            before = left[k]
+            if rows > most:
+                return (edge if edge >= 0 else k), k
+            if edge < 0 and rows >= least:
+                edge = k
+        return (edge if edge >= 0 else n), n
+    for k in range(n - 1, 0, -1):
+        rows += np.int64(_rows_of((left[k] - left[k - 1]) & LOW32, share))
+        if rows > most:
+            return k, (edge if edge >= 0 else k)
+        if edge < 0 and rows >= least:
+            edge = k
+    return np.int64(0), (edge if edge >= 0 else np.int64(0))
+
+
+@leaf_kernel
+def _score_together(left, gone, first, end, node, own, rules, gain):
     """`_score_cuts` where scores are G² / (H + λ) and sums are two in one number; ``gone`` goes left, too."""
     g_unit, h_unit, l2, least = node.g_unit, node.h_unit, rules.l2, rules.min_weight
     whole_g, whole_h = np.float64(node.g) * g_unit, np.float64(node.h) * h_unit
-    share = node.rows / whole_h if whole_h > 0.0 else 0.0
-    rows = rules.min_rows - 0.5  # as many when rounded
-    for k in range(n):
+    for k in range(first, end):
         both = left[k] + gone
         a, c = np.float64(np.int32(both >> 32)) * g_unit, np.float64(both & LOW32) * h_unit
-        gain[k] = _plain_gain(a, c, whole_g, whole_h, own, l2, least, share, rows)
+        gain[k] = _plain_gain(a, c, whole_g, whole_h, own, l2, least)
 
 
 @leaf_kernel
@@ -347,10 +373,13 @@ def _scan_together(f, n, sums, gone, node, own, rules, work):
     many = _add_up_present(sums, n, left, work.order) if few else _add_up(sums, n, left)
     for side in range(2 if gone else 1):
         with_left = gone if side else np.int64(0)
-        cuts = many if gone and not side else many - 1
-        _score_together(left, with_left, cuts, node, own, rules, gain)
-        at = _first_largest(gain, work.bits, cuts)
-        if at < 0 or not (gain[at] > work.best[GAIN] and _worth(gain[at], own, rules)):
+        from_left = gone != 0 and side == 0
+        first, end = np.int64(0), many if from_left else many - 1
+        if rules.min_rows > 0.0:
+            first, end = _enough_rows(left, many, from_left, node, rules)
+        _score_together(left, with_left, first, end, node, own, rules, gain)
+        at = first + _first_largest(gain[first:end], work.bits[first:end], end - first)
+        if at < first or not (gain[at] > work.best[GAIN] and _worth(gain[at], own, rules)):
             continue
         both = left[at] + with_left
         sum_g, sum_h = both >> 32, both & LOW32
