@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from arboretum.boosting.newton import Grower
+from arboretum.engine import boost_hist
 from arboretum.engine.boost_scan import Features, Rules
 from arboretum.textbook.lightgbm import LGBMSettings, grow_lgbm
 
@@ -202,6 +203,22 @@ def test_wide_columns_stand_behind_the_others():
     two = Grower(np.ascontiguousarray(codes[narrow]), kinds, how, wide=gone)
     assert two.store.starts.tolist() == list(range(0, 9 * 41, 41))
     assert shape_of(two.grow(g, h, key=1)) == shape_of(one)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+@pytest.mark.parametrize("min_rows", [0.0, 1.0, 12.0])
+def test_packed_sums_give_the_trees_of_sums_apart(missing, min_rows, monkeypatch):
+    rng = np.random.default_rng(7)
+    n = 2_000
+    _, codes = table(rng, n, 5, 200, missing)
+    g, h = gradients(rng, n)
+    h *= (rng.integers(1, 17, n) / 16).astype(np.float32)  # rows differ in what they stand for
+    how = rules(max_leaves=63, min_rows=min_rows)
+    packed = Grower(codes, features(5, 200), how).grow(g, h, key=0)
+    monkeypatch.setattr(boost_hist, "FULL", 0)  # no table is small enough
+    apart = Grower(codes, features(5, 200), how).grow(g, h, key=0)
+    assert len(packed) > 60
+    assert shape_of(packed) == shape_of(apart)
 
 
 def test_depth_first_fills_levels_before_it_goes_down():

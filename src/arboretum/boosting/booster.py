@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 __all__ = ["Booster", "Plan", "Training"]
 
 _MASK = (1 << 64) - 1
+_LONG_SETS = (
+    256  # words of a set of categories: trees with longer ones are decoded at once, to save memory
+)
 
 
 @dataclass(frozen=True)
@@ -179,6 +182,8 @@ class Booster:
                 self._add_others(tree, tree.value, output, rows)
         self._waiting.append(found)
         self._n_waiting += k
+        if found.nodes.members.shape[1] > _LONG_SETS:
+            self._decode_waiting()
         return found.sizes
 
     def _steps(self) -> np.ndarray:
