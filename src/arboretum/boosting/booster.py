@@ -31,9 +31,8 @@ if TYPE_CHECKING:
 __all__ = ["Booster", "Plan", "Training"]
 
 _MASK = (1 << 64) - 1
-_LONG_SETS = (
-    256  # words of a set of categories: trees with longer ones are decoded at once, to save memory
-)
+# words of a set of categories: trees with longer ones do not wait to be decoded, for memory's sake
+_LONG_SETS = 256
 
 
 @dataclass(frozen=True)

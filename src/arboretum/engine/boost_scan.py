@@ -323,32 +323,35 @@ def _add_up_present(sums, n, left, order):
     return np.int64(many)
 
 
+@inline
+def _rows_in(left, k, share):
+    """Return the rows of a bin, as `_rows_of` has them, from the sums up to it."""
+    both = left[k] - left[k - 1] if k > 0 else left[k]
+    return np.int32(np.float64(both & LOW32) * share + 0.5)
+
+
 @leaf_kernel
-def _enough_rows(left, n, from_left, node, rules):
+def _enough_rows(left, n, cuts, from_left, node, rules):
     """Return the first of the cuts with ``min_rows`` on both sides, and the one after the last.
 
-    ``left`` are the sums of every beginning. The rows are those of `_count_rows`; they only grow from cut
-    to cut, so these cuts are neighbours.
+    ``left`` are the sums of every beginning of n bins. The rows are those of `_count_rows`; they only grow
+    from cut to cut, so these cuts are neighbours, and are found from both ends.
     """
-    share, least, most = _rows_per_h(node), rules.min_rows, node.rows - rules.min_rows
-    rows, edge = np.int64(0), np.int64(-1)
-    if from_left:
-        before = np.int64(0)
-        for k in range(n):
-            rows += np.int64(_rows_of((left[k] - before) & LOW32, share))
-            before = left[k]
-            if rows > most:
-                return (edge if edge >= 0 else k), k
-            if edge < 0 and rows >= least:
-                edge = k
-        return (edge if edge >= 0 else n), n
-    for k in range(n - 1, 0, -1):
-        rows += np.int64(_rows_of((left[k] - left[k - 1]) & LOW32, share))
-        if rows > most:
-            return k, (edge if edge >= 0 else k)
-        if edge < 0 and rows >= least:
-            edge = k
-    return np.int64(0), (edge if edge >= 0 else np.int64(0))
+    share, low, high = _rows_per_h(node), rules.min_rows, node.rows - rules.min_rows
+    whole = np.int32(0)
+    for k in range(n):
+        whole += _rows_in(left, k, share)
+    if not from_left:  # the right side is counted, the left one has the rest
+        low, high = whole - high, whole - low
+    first, end, rows = np.int64(0), cuts, _rows_in(left, 0, share)
+    while first < cuts and rows < low:
+        first += 1
+        rows += _rows_in(left, first, share)
+    rows = whole if cuts == n else whole - _rows_in(left, n - 1, share)
+    while end > first and rows > high:
+        end -= 1
+        rows -= _rows_in(left, end, share)
+    return first, max(first, end)
 
 
 @leaf_kernel
@@ -375,8 +378,8 @@ def _scan_together(f, n, sums, gone, node, own, rules, work):
         with_left = gone if side else np.int64(0)
         from_left = gone != 0 and side == 0
         first, end = np.int64(0), many if from_left else many - 1
-        if rules.min_rows > 0.0:
-            first, end = _enough_rows(left, many, from_left, node, rules)
+        if rules.min_rows > 0.0 and end > 0:
+            first, end = _enough_rows(left, many, end, from_left, node, rules)
         _score_together(left, with_left, first, end, node, own, rules, gain)
         at = first + _first_largest(gain[first:end], work.bits[first:end], end - first)
         if at < first or not (gain[at] > work.best[GAIN] and _worth(gain[at], own, rules)):
