@@ -324,10 +324,14 @@ def _add_up_present(sums, n, left, order):
 
 
 @inline
+def _whole_rows(both, share):
+    return np.int32(np.float64(both & LOW32) * share + 0.5)
+
+
+@inline
 def _rows_in(left, k, share):
     """Return the rows of a bin, as `_rows_of` has them, from the sums up to it."""
-    both = left[k] - left[k - 1] if k > 0 else left[k]
-    return np.int32(np.float64(both & LOW32) * share + 0.5)
+    return _whole_rows(left[k] - left[k - 1] if k > 0 else left[k], share)
 
 
 @leaf_kernel
@@ -338,9 +342,9 @@ def _enough_rows(left, n, cuts, from_left, node, rules):
     from cut to cut, so these cuts are neighbours, and are found from both ends.
     """
     share, low, high = _rows_per_h(node), rules.min_rows, node.rows - rules.min_rows
-    whole = np.int32(0)
-    for k in range(n):
-        whole += _rows_in(left, k, share)
+    whole, ahead = _whole_rows(left[0], share), left[1:n]
+    for k in range(n - 1):
+        whole += _whole_rows(ahead[k] - left[k], share)
     if not from_left:  # the right side is counted, the left one has the rest
         low, high = whole - high, whole - low
     first, end, rows = np.int64(0), cuts, _rows_in(left, 0, share)
@@ -355,11 +359,11 @@ def _enough_rows(left, n, cuts, from_left, node, rules):
 
 
 @leaf_kernel
-def _score_together(left, gone, first, end, node, own, rules, gain):
+def _score_together(left, gone, n, node, own, rules, gain):
     """`_score_cuts` where scores are G² / (H + λ) and sums are two in one number; ``gone`` goes left, too."""
     g_unit, h_unit, l2, least = node.g_unit, node.h_unit, rules.l2, rules.min_weight
     whole_g, whole_h = np.float64(node.g) * g_unit, np.float64(node.h) * h_unit
-    for k in range(first, end):
+    for k in range(n):
         both = left[k] + gone
         a, c = np.float64(np.int32(both >> 32)) * g_unit, np.float64(both & LOW32) * h_unit
         gain[k] = _plain_gain(a, c, whole_g, whole_h, own, l2, least)
@@ -380,8 +384,9 @@ def _scan_together(f, n, sums, gone, node, own, rules, work):
         first, end = np.int64(0), many if from_left else many - 1
         if rules.min_rows > 0.0 and end > 0:
             first, end = _enough_rows(left, many, end, from_left, node, rules)
-        _score_together(left, with_left, first, end, node, own, rules, gain)
-        at = first + _first_largest(gain[first:end], work.bits[first:end], end - first)
+        cuts, here = end - first, gain[first:end]
+        _score_together(left[first:end], with_left, cuts, node, own, rules, here)
+        at = first + _first_largest(here, work.bits[first:end], cuts)
         if at < first or not (gain[at] > work.best[GAIN] and _worth(gain[at], own, rules)):
             continue
         both = left[at] + with_left
