@@ -381,14 +381,17 @@ def _scan_together(f, n, sums, gone, node, own, rules, work):
     for side in range(2 if gone else 1):
         with_left = gone if side else np.int64(0)
         from_left = gone != 0 and side == 0
-        first, end = np.int64(0), many if from_left else many - 1
-        if rules.min_rows > 0.0 and end > 0:
-            first, end = _enough_rows(left, many, end, from_left, node, rules)
-        cuts, here = end - first, gain[first:end]
-        _score_together(left[first:end], with_left, cuts, node, own, rules, here)
-        at = first + _first_largest(here, work.bits[first:end], cuts)
-        if at < first or not (gain[at] > work.best[GAIN] and _worth(gain[at], own, rules)):
+        cuts = many if from_left else many - 1
+        _score_together(left, with_left, cuts, node, own, rules, gain)
+        at = _first_largest(gain, work.bits, cuts)
+        if at < 0 or not (gain[at] > work.best[GAIN] and _worth(gain[at], own, rules)):
             continue
+        if rules.min_rows > 0.0:  # only now: most columns have nothing to offer anyway
+            first, end = _enough_rows(left, many, cuts, from_left, node, rules)
+            if at < first or at >= end:
+                at = first + _first_largest(gain[first:end], work.bits[first:end], end - first)
+            if at < first or not (gain[at] > work.best[GAIN] and _worth(gain[at], own, rules)):
+                continue
         both = left[at] + with_left
         sum_g, sum_h = both >> 32, both & LOW32
         heavier = 2 * sum_h >= node.h  # no value is missing: a later one goes with the many
