@@ -82,13 +82,13 @@ def _time_steps(booster: Any, clock: _Clock) -> None:
         inner = np.flatnonzero(tree.first_child >= 0)
         children = tree.first_child[inner]
         smaller = np.minimum(tree.count[children], tree.count[children + 1]).sum()
-        columns = len(grower.store.codes)
+        columns = len(grower.store.starts) - 1
         clock.units["histograms"] += int(tree.count[0] + smaller) * columns
         clock.units["largest g and h"] += n
         clock.units["entries"] += n
         clock.units["leaf sums"] += n
         clock.units["partition"] += int(tree.count[inner].sum())
-        clock.units["best splits"] += len(tree.count) * columns * grower.n_bins
+        clock.units["best splits"] += len(tree.count) * grower.n_bins
         return tree
 
     grower._grown = count

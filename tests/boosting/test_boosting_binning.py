@@ -1,6 +1,7 @@
 """Bins of numbers and categories, and codes of any table, against plain NumPy and the textbook."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arboretum.boosting.binning import Bins, find_bins, sample_rows
+from arboretum.boosting.category_bins import frequent_categories
 from arboretum.boosting.cuts import (
     bounds_around_zero,
     count_values,
@@ -36,7 +38,7 @@ def _bins(X, **options) -> Bins:
 def _expected(bins: Bins, f: int, x: np.ndarray) -> np.ndarray:
     """The code of a value is the number of bounds below it."""
     below = (bins.bounds_of(f)[np.newaxis, :] < x[:, np.newaxis]).sum(axis=1)
-    return np.where(np.isnan(x), bins.missing, below)
+    return np.where(np.isnan(x), bins.missing[f], below)
 
 
 def _table(seed: int, n: int = 3000) -> np.ndarray:
@@ -65,8 +67,8 @@ def test_cuts_are_the_textbook_s_where_no_value_fills_a_bin(seed, max_bin):
         bins = _bins(x, max_bin=max_bin)
         book = textbook.make_bins(x, max_bin)
         np.testing.assert_array_equal(bins.bounds_of(0)[:-1], book.cuts)
-        codes = np.where(np.isnan(x), bins.missing, book.codes(x))
-        np.testing.assert_array_equal(bins.codes[0], codes)
+        codes = np.where(np.isnan(x), bins.missing[0], book.codes(x))
+        np.testing.assert_array_equal(bins.line(0), codes)
 
 
 def test_frequent_values_have_bins_of_their_own_and_leave_the_others_to_the_rest():
@@ -112,9 +114,9 @@ def test_weights_move_the_cuts():
 @pytest.mark.parametrize("max_bin", [2, 31, 255, 300])
 def test_monotone_transforms_give_the_same_codes(max_bin):
     x = np.random.default_rng(0).standard_normal(3000)
-    codes = _bins(x, max_bin=max_bin).codes
+    codes = _bins(x, max_bin=max_bin).line(0)
     for y in (np.exp(3 * x), x**3, np.arctan(x), 1e300 * x):
-        np.testing.assert_array_equal(_bins(y, max_bin=max_bin).codes, codes)
+        np.testing.assert_array_equal(_bins(y, max_bin=max_bin).line(0), codes)
 
 
 # ---------------------------------------------------------------------- codes
@@ -124,16 +126,18 @@ def test_monotone_transforms_give_the_same_codes(max_bin):
 def test_a_code_is_the_number_of_bounds_below(seed, max_bin, dtype):
     X = _table(seed).astype(dtype)
     bins = _bins(X, max_bin=max_bin)
-    assert bins.codes.dtype == (np.uint8 if max_bin <= 255 else np.uint16)
+    assert len(bins.wide) == np.count_nonzero(bins.n_bins > 255)  # few values stay in bytes
+    assert (len(bins.wide) > 0) == (max_bin > 255)
     new = np.concatenate([_table(seed + 7, 500), np.tile(bins.bounds[::3], (8, 1)).T])
     for f in range(8):
-        np.testing.assert_array_equal(bins.codes[f], _expected(bins, f, X[:, f].astype(float)))
+        line = bins.line(bins.storage[f])
+        np.testing.assert_array_equal(line, _expected(bins, f, X[:, f].astype(float)))
         assert bins.n_bins[f] == len(bins.bounds_of(f)) <= max_bin
         assert bins.bounds_of(f)[-1] == np.inf
         assert np.all(np.diff(bins.bounds_of(f)) > 0)
     codes = bins.encode(DenseMatrix(new))
     for f in range(8):
-        np.testing.assert_array_equal(codes[f], _expected(bins, f, new[:, f]))
+        np.testing.assert_array_equal(codes[bins.storage[f]], _expected(bins, f, new[:, f]))
     assert bins.has_missing.tolist() == [False] * 5 + [True, False, True]
     assert bins.n_bins[4:6].tolist() == [1, 1]
 
@@ -230,48 +234,74 @@ def _words(words, **options):
     return schema, find_bins(matrix, schema, **options)
 
 
-def test_categories_are_bins_by_frequency():
-    schema, bins = _words(["b", "c", "c", "a", "b", "c", None, "d"])
+def _frequent(**options):
+    return partial(frequent_categories, **options)
+
+
+def test_categories_are_bins_in_order_or_by_frequency():
+    words = ["b", "c", "c", "a", "b", "c", None, "d"]
+    schema, bins = _words(words)
     assert schema.columns[0].categories == ("a", "b", "c", "d")
+    assert bins.categories_of(0).tolist() == [0, 1, 2, 3]
+    assert bins.codes[0].tolist() == [1, 2, 2, 0, 1, 2, 255, 3]
+    assert bins.is_category.tolist() == [True]
+    assert bins.default_bin.tolist() == [2]
+    _, bins = _words(words, categories=_frequent(min_data_in_bin=1))
     assert bins.categories_of(0).tolist() == [2, 1, 0, 3]  # of equals the first
     assert bins.codes[0].tolist() == [1, 0, 0, 2, 1, 0, 255, 3]
-    assert bins.is_category.tolist() == [True]
-    assert bins.default_bin.tolist() == [0]
 
 
 def test_rare_categories_count_as_missing():
     words = ["a"] * 90 + ["b"] * 9 + ["c"]
-    _, bins = _words(words, rare=0.01)
+    _, bins = _words(words, categories=_frequent(min_data_in_bin=1))
     assert bins.categories_of(0).tolist() == [0, 1]
     assert bins.codes[0][-1] == 255
     assert bins.has_missing.all()
-    _, bins = _words(words, max_bin=2)
-    assert bins.n_bins.tolist() == [2]
-    _, bins = _words(words)
-    assert bins.n_bins.tolist() == [3]
-    assert not bins.has_missing.any()
+    for max_bin in (2, 255):
+        _, bins = _words(words, max_bin=max_bin)
+        assert bins.n_bins.tolist() == [3]
+        assert not bins.has_missing.any()
 
 
 @pytest.mark.parametrize("max_bin", [100, 400])
 def test_many_categories(max_bin):
     rng = np.random.default_rng(0)
     words = np.array([f"w{i:03}" for i in np.minimum(rng.geometric(0.01, 5000), 600)])
-    schema, bins = _words(words.tolist(), max_bin=max_bin)
+    schema, bins = _words(words.tolist(), categories=_frequent(max_bin=max_bin))
     coded = encode(schema, [[word] for word in words]).column(0)
     book = textbook.make_bins(coded, max_bin, categorical=True)
     assert set(bins.categories_of(0).tolist()) == set(book.categories.astype(int).tolist())
-    kept = np.append(bins.categories_of(0), -1)[
-        np.where(bins.codes[0] == bins.missing, -1, bins.codes[0].astype(int))
-    ]
+    line = bins.line(0).astype(int)
+    kept = np.append(bins.categories_of(0), -1)[np.where(line == bins.missing[0], -1, line)]
     expected = np.where(np.isin(coded, book.categories), coded, -1)
     np.testing.assert_array_equal(kept, expected)
+
+
+@pytest.mark.parametrize("max_bin", [8, 63, 255])
+@pytest.mark.parametrize("least", [1, 3, 30])
+@pytest.mark.parametrize("lost", [0.0, 0.1])
+def test_lightgbm_keeps_as_many_categories(max_bin, least, lost):
+    lightgbm = pytest.importorskip("lightgbm")
+    rng = np.random.default_rng(0)
+    for levels in (2, 7, 60, 400, 900):
+        x = rng.choice(levels, 4000, p=rng.dirichlet(np.full(levels, 0.5))).astype(float)
+        x[rng.random(4000) < lost] = np.nan
+        options = {"max_bin": max_bin, "min_data_in_bin": least, "verbose": -1}
+        options["feature_pre_filter"] = False
+        data = lightgbm.Dataset(
+            x[:, None], rng.normal(size=4000), params=options, categorical_feature=[0]
+        )
+        schema, matrix = learn_schema(x[:, None], categorical_features=[0])
+        keep = _frequent(max_bin=max_bin, min_data_in_bin=least)
+        bins = find_bins(matrix, schema, categories=keep)
+        assert bins.n_bins[0] + 1 == data.construct().feature_num_bin(0), levels
 
 
 def test_unseen_categories_and_columns_without_any():
     schema, bins = _words(["a", "b", "b"])
     with pytest.warns(UserWarning, match="unseen"):
         new = encode(schema, [["z"], ["a"], [None]])
-    assert bins.encode(new)[0].tolist() == [255, 1, 255]
+    assert bins.encode(new)[0].tolist() == [255, 0, 255]
     empty = Schema((Column("c", "categorical", (), True),), True)
     bins = find_bins(FrameMatrix([np.full(3, np.nan)]), empty)
     assert bins.n_bins.tolist() == [0]
@@ -327,7 +357,6 @@ def test_bins_survive_pickling():
         ({"sample": 1}, "sample must be at least 2, got 1"),
         ({"min_data_in_bin": 0}, "min_data_in_bin must be at least 1"),
         ({"max_conflict": -0.1}, "max_conflict must be at least 0"),
-        ({"rare": 1.5}, "rare must be at least 0 and at most 1"),
     ],
 )
 def test_bad_parameters(options, message):

@@ -164,3 +164,33 @@ def test_boosting_ends_where_no_leaf_can_be_split():
     alone = LGBMRegressor(n_estimators=50, min_child_samples=300).fit(X, y)
     assert alone.n_iter_ == 1
     assert np.allclose(alone.predict(X), y.mean())
+
+
+@pytest.mark.parametrize(
+    ("width", "share", "drawn"), [(5, 0.9, 5), (3, 0.6, 2), (8, 0.7, 6), (4, 0.1, 1)]
+)
+def test_a_share_of_the_columns_is_rounded(width, share, drawn):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, width))
+    y = X.sum(axis=1)
+    how = {"n_estimators": 12, "num_leaves": 40, "min_child_samples": 2}
+    model = LGBMRegressor(colsample_bytree=share, **how).fit(X, y)
+    asked = [len(np.unique(tree.feature[tree.feature >= 0])) for tree in model.trees_]
+    assert max(asked) == drawn
+
+
+def _fixed(g, h):
+    return lambda y, raw: (g, h)
+
+
+def test_rows_are_told_from_hessians_as_in_lightgbm():
+    lightgbm = pytest.importorskip("lightgbm")
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.integers(0, 60, (800, 1)) * 1.0
+        g = np.round(np.sin(X[:, 0]) * 8 + rng.normal(size=800) * 4) / 16
+        h = 2.0 ** -rng.integers(0, 9, 800)  # few rows have nearly all of it
+        how = {"objective": _fixed(g, h), "n_estimators": 1, "learning_rate": 1.0, "num_leaves": 12}
+        ours = LGBMRegressor(**how).fit(X, g)
+        theirs = lightgbm.LGBMRegressor(**how, n_jobs=1, verbose=-1).fit(X, g)
+        np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=1e-5)

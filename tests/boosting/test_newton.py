@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from arboretum.boosting.newton import Grower
+from arboretum.engine import boost_hist
 from arboretum.engine.boost_scan import Features, Rules
 from arboretum.textbook.lightgbm import LGBMSettings, grow_lgbm
 
@@ -54,6 +55,14 @@ def features(f, values, categories=(), monotone=()):
         is_category=np.isin(np.arange(f), categories),
         monotone=np.array(monotone, np.int8),
     )
+
+
+def make_grower(codes, features, how, n_jobs=1, *, wide=False):
+    """Return a grower on codes of one byte, or of two; 255 is missing in the codes given."""
+    if not wide:
+        return Grower(codes, features, how, n_jobs)
+    gone = np.where(codes == 255, features.n_bins[:, None], codes).astype(np.uint16)
+    return Grower(codes[:0], features, how, n_jobs, wide=gone)
 
 
 def gradients(rng, n):
@@ -148,28 +157,68 @@ def test_categories_are_those_of_the_textbook(few):
         assert shape_of(grown) == textbook_shape(book, X, np.arange(900)), seed
 
 
-@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
-def test_threads_and_widths_make_the_same_tree(dtype):
+@pytest.mark.parametrize("wide", [False, True])
+def test_threads_and_widths_make_the_same_tree(wide):
     rng = np.random.default_rng(0)
     n = 90_000  # more than one thread's share
-    codes = rng.integers(0, 40, (11, n)).astype(dtype)
+    codes = rng.integers(0, 40, (11, n)).astype(np.uint8)
     g = rng.normal(size=n).astype(np.float32)
     h = rng.random(n).astype(np.float32)
     how = rules(max_leaves=20, min_rows=20.0, node_columns=6)
-    grown = [Grower(codes, features(11, 40), how, jobs).grow(g, h, key=7) for jobs in (1, 2, 3)]
+    grown = [
+        make_grower(codes, features(11, 40), how, jobs, wide=wide).grow(g, h, key=7)
+        for jobs in (1, 2, 3)
+    ]
     for other in grown[1:]:
         for name in ("first_child", "feature", "bin", "gain", "value", "cover", "count"):
             assert np.array_equal(getattr(other, name), getattr(grown[0], name)), name
 
 
-def test_the_width_of_codes_changes_nothing():
+@pytest.mark.parametrize("n", [2_000, 70_000])  # sums packed and apart
+def test_the_width_of_codes_changes_nothing(n):
     rng = np.random.default_rng(1)
-    narrow = rng.integers(0, 40, (5, 2_000)).astype(np.uint8)
-    g, h = gradients(rng, 2_000)
-    how = rules(max_leaves=15)
-    one = Grower(narrow, features(5, 40), how).grow(g, h, key=1)
-    two = Grower(narrow.astype(np.uint16), features(5, 40), how).grow(g, h, key=1)
-    assert shape_of(one) == shape_of(two)
+    _, narrow = table(rng, n, 9, 40, 0.1)
+    g, h = gradients(rng, n)
+    how, kinds = rules(max_leaves=15), features(9, 40, (2, 7))
+    one = Grower(narrow, kinds, how).grow(g, h, key=1)
+    two = make_grower(narrow, kinds, how, wide=True)
+    grown = two.grow(g, h, key=1)
+    assert shape_of(one) == shape_of(grown)
+    added, walked = np.zeros((n, 1)), np.zeros((n, 1))
+    two.add_to(added, 0, grown, grown.value)
+    two.walk_to(walked, 0, grown, grown.value)
+    assert np.array_equal(added, walked)
+
+
+def test_wide_columns_stand_behind_the_others():
+    rng = np.random.default_rng(3)
+    _, codes = table(rng, 3_000, 8, 40, 0.1)
+    g, h = gradients(rng, 3_000)
+    how, kinds = rules(max_leaves=15), features(8, 40, (1, 4))
+    one = Grower(codes, kinds, how).grow(g, h, key=1)
+    wide = np.array([1, 4, 5])
+    narrow = np.setdiff1d(np.arange(8), wide)
+    kinds.storage[np.append(narrow, wide)] = np.arange(8)
+    gone = np.where(codes[wide] == 255, 40, codes[wide]).astype(np.uint16)
+    two = Grower(np.ascontiguousarray(codes[narrow]), kinds, how, wide=gone)
+    assert two.store.starts.tolist() == list(range(0, 9 * 41, 41))
+    assert shape_of(two.grow(g, h, key=1)) == shape_of(one)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+@pytest.mark.parametrize("min_rows", [0.0, 1.0, 12.0])
+def test_packed_sums_give_the_trees_of_sums_apart(missing, min_rows, monkeypatch):
+    rng = np.random.default_rng(7)
+    n = 2_000
+    _, codes = table(rng, n, 5, 200, missing)
+    g, h = gradients(rng, n)
+    h *= (rng.integers(1, 17, n) / 16).astype(np.float32)  # rows differ in what they stand for
+    how = rules(max_leaves=63, min_rows=min_rows)
+    packed = Grower(codes, features(5, 200), how).grow(g, h, key=0)
+    monkeypatch.setattr(boost_hist, "FULL", 0)  # no table is small enough
+    apart = Grower(codes, features(5, 200), how).grow(g, h, key=0)
+    assert len(packed) > 60
+    assert shape_of(packed) == shape_of(apart)
 
 
 def test_depth_first_fills_levels_before_it_goes_down():
@@ -272,21 +321,22 @@ def same(one, other):
     assert np.array_equal(one.members[one.by_set], other.members[other.by_set])
 
 
-@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+@pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("columns", [1, 3, 9, 20, 35])
-def test_any_number_of_threads_on_any_number_of_columns(columns, dtype, monkeypatch):
+def test_any_number_of_threads_on_any_number_of_columns(columns, wide, monkeypatch):
     """More threads than cores: tiles, blocks and merged pieces of all shapes."""
     from arboretum.engine import team
 
     rng = np.random.default_rng(columns)
     n = 70_000
-    codes = rng.integers(0, 30, (columns, n)).astype(dtype)
+    codes = rng.integers(0, 30, (columns, n)).astype(np.uint8)
     g, h = rng.normal(size=n).astype(np.float32), rng.random(n).astype(np.float32)
     how = rules(max_leaves=9, min_rows=20.0)
     one = Grower(codes, features(columns, 30, (0,)), how).grow(g, h, key=3)
     monkeypatch.setattr(team, "crew", lambda n_jobs: n_jobs)
     for jobs in (2, 3, 5):
-        same(one, Grower(codes, features(columns, 30, (0,)), how, jobs).grow(g, h, key=3))
+        kinds = features(columns, 30, (0,))
+        same(one, make_grower(codes, kinds, how, jobs, wide=wide).grow(g, h, key=3))
 
 
 def test_leaves_without_room_for_histograms_are_counted_again(monkeypatch):

@@ -186,9 +186,9 @@ def test_threads_and_layout_change_nothing():
 def test_categories_and_rows_without_hessian():
     schema, matrix = learn_schema([["a", 1.0], ["b", 2.0], ["b", 3.0], ["b", 4.0]])
     bins = sketch_bins(matrix, schema, np.array([1.0, 0.0, 1.0, 1.0]))
-    assert bins.codes.tolist() == [[1, 0, 0, 0], [0, 0, 1, 2]]
+    assert bins.codes.tolist() == [[0, 1, 1, 1], [0, 0, 1, 2]]
     bins = sketch_bins(matrix, schema, np.zeros(4))
-    assert bins.codes.tolist() == [[1, 0, 0, 0], [0, 0, 0, 0]]
+    assert bins.codes.tolist() == [[0, 1, 1, 1], [0, 0, 0, 0]]
 
 
 # ---------------------------------------------------------------------- proposals from finer bins
@@ -206,16 +206,18 @@ def test_proposals_from_fine_bins_are_those_of_the_sketch(max_bin):
     for n_jobs in (1, 2):
         bins = propose_bins(fine, h, max_bin, n_jobs)
         np.testing.assert_array_equal(bins.codes, direct.codes)
+        np.testing.assert_array_equal(bins.wide, direct.wide)
         np.testing.assert_array_equal(bins.bounds, direct.bounds)
         np.testing.assert_array_equal(bins.has_missing, direct.has_missing)
-        np.testing.assert_array_equal(bins.encode(matrix), bins.codes)
+        np.testing.assert_array_equal(bins.encode(matrix)[: len(bins.codes)], bins.codes)
+        np.testing.assert_array_equal(bins.encode(matrix)[len(bins.codes) :], bins.wide)
 
 
-def test_proposals_keep_the_most_frequent_categories():
+def test_proposals_keep_all_categories():
     schema, matrix = learn_schema([[word] for word in "aaabbccd"])
     fine = find_bins(matrix, schema, 65535)
     bins = propose_bins(fine, np.ones(8), 3)
-    assert bins.codes.tolist() == [[0, 0, 0, 1, 1, 2, 2, 255]]
+    assert bins.codes.tolist() == [[0, 0, 0, 1, 1, 2, 2, 3]]
     np.testing.assert_array_equal(bins.codes, find_bins(matrix, schema, 3).codes)
     with pytest.raises(ParameterError, match="max_bin must be at least 2"):
         propose_bins(fine, np.ones(8), 1)

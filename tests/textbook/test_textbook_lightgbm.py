@@ -135,7 +135,7 @@ def test_bins_of_few_values_part_them_all():
     assert bins.codes(x).tolist() == [0, 1, 2, 3, 0]
     kinds = make_bins([7.0, NAN, 3.0], categorical=True)
     assert kinds.codes([3.0, 7.0, 5.0, 9.0, NAN]).tolist() == [0, 1, 2, 2, 2]
-    rare = make_bins(np.repeat([5.0, 6, 7, 8], [4, 593, 400, 3]), max_bin=3, categorical=True)
+    rare = make_bins(np.repeat([5.0, 6, 7, 8], [4, 593, 400, 3]), max_bin=4, categorical=True)
     assert rare.categories.tolist() == [5, 6, 7]
     assert make_bins([NAN], categorical=True).codes([NAN, 1.0]).tolist() == [0, 0]
 

@@ -1,7 +1,7 @@
 """Finding bins: from a table to `Bins`, by quantiles of a sample of its rows.
 
     numbers      one bin per value if there are at most ``max_bin``, else quantiles (cuts.py)
-    categories   counted in all rows; the ``max_bin`` most frequent have bins
+    categories   counted in all rows; which of them have bins is a policy (category_bins.py)
     sparse       only stored entries are looked at; the others are one value with a count
 
 The sample has one row from each of as many equal stretches of the table, drawn by a hash of (seed,
@@ -11,13 +11,13 @@ stretch). So neither threads nor the layout of the table change a bin.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from arboretum.boosting.bins import SERIAL, Bins, by_rows, flat
-from arboretum.boosting.bundling import bundle_columns
+from arboretum.boosting.bins import MOST_BINS, SERIAL, Bins, by_rows, flat
+from arboretum.boosting.bundling import bundle_columns, storage_columns
+from arboretum.boosting.category_bins import Keep, every_category
 from arboretum.boosting.cuts import bounds_around_zero, count_values, number_bounds, whole_weights
 from arboretum.boosting.goss import child_key
 from arboretum.data.matrix import DenseMatrix, Matrix, SparseMatrix
@@ -42,7 +42,6 @@ __all__ = [
 Absent = tuple[float, float, float]  # value, rows, weight
 Visit = Callable[[int, np.ndarray, np.ndarray | None, Absent | None], None]
 
-_MOST_BINS = 65535
 _STRIP = 512  # rows of a strip that is turned from rows into columns
 _SAMPLE = 0x5A3B
 _FEW_CODES = 1 << 22  # of a table that may be coded before it is known what is bundled
@@ -71,7 +70,7 @@ def find_bins(
     n_jobs: int = 1,
     bundle: bool = False,
     max_conflict: float = 0.0,
-    rare: float = 0.0,
+    categories: Keep = every_category,
     zero_apart: bool = False,
 ) -> Bins:
     """Find the bins of every column and code the table.
@@ -81,7 +80,7 @@ def find_bins(
     matrix : Matrix
     schema : Schema
     max_bin : int
-        The most bins of a column, 2 to 65535; codes are uint8 up to 255.
+        The most bins of a column of numbers, 2 to 65535.
     sample : int
         The most rows that cuts are found from.
     seed : int
@@ -95,13 +94,12 @@ def find_bins(
         Let columns that are rarely both out of their most frequent bin share one (bundling.py).
     max_conflict : float
         The share of the rows of a bundle that may lose a value.
-    rare : float
-        The share of a column's rows whose rarest categories count as missing, besides those beyond the
-        ``max_bin`` most frequent ones.
+    categories : function
+        Which categories have bins.
     zero_apart : bool
         Give zero a bin of its own, as LightGBM does; there are then no weights.
     """
-    _check(max_bin=(max_bin, 2, _MOST_BINS), sample=(sample, 2, np.inf))
+    _check(max_bin=(max_bin, 2, MOST_BINS), sample=(sample, 2, np.inf))
     _check(min_data_in_bin=(min_data_in_bin, 1, np.inf), max_conflict=(max_conflict, 0, 1))
     rows = sample_rows(matrix.n_rows, sample, seed)
     part = matrix if rows is None else matrix.take(rows)
@@ -124,8 +122,8 @@ def find_bins(
         found[f] = ColumnBins(bounds, None, int(np.searchsorted(bounds, usual)))
 
     visit_numbers(part, schema, cut, weight, n_jobs)
-    found |= category_bins(matrix, schema, max_bin, rare)
-    return bin_table(matrix, schema, found, max_bin, n_jobs, max_conflict if bundle else None)
+    found |= category_bins(matrix, schema, categories)
+    return bin_table(matrix, schema, found, n_jobs, max_conflict if bundle else None)
 
 
 def _check(**parameters: tuple[float, float, float]) -> None:
@@ -203,23 +201,22 @@ def _columns_of(table: np.ndarray, start: int, end: int) -> np.ndarray:
 
 
 def category_bins(
-    matrix: Matrix, schema: Schema, max_bin: int, rare: float = 0.0
+    matrix: Matrix, schema: Schema, keep: Keep = every_category
 ) -> dict[int, ColumnBins]:
-    """Return the bins of all columns of categories: the most frequent first, of equals by code."""
-    _check(rare=(rare, 0, 1))
+    """Return the bins of all columns of categories."""
     found = {}
     for f, column in enumerate(schema.columns):
         if column.kind == "categorical":
             x = matrix.column(f)
-            counts = np.bincount(x[~np.isnan(x)].astype(np.int64))
-            order = np.argsort(-counts, kind="stable")
-            order = order[counts[order] > 0][:max_bin]
-            before = np.cumsum(counts[order]) - counts[order]
-            kept = order[before < (1 - rare) * counts.sum()].astype(np.int32)
+            present = ~np.isnan(x)
+            counts = np.bincount(x[present].astype(np.int64))
+            kept = keep(counts, not present.all())
             default = 0
             if isinstance(matrix, SparseMatrix):  # what is not stored, if it has a bin
                 absent = 0.0 if matrix.fill is None else matrix.fill[f]
                 default = int(np.argmax(kept == absent)) if len(kept) else 0
+            elif len(kept):
+                default = int(np.argmax(counts[kept]))
             found[f] = ColumnBins(np.empty(0), kept, default)
     return found
 
@@ -228,36 +225,33 @@ def bin_table(
     matrix: Matrix,
     schema: Schema,
     found: Mapping[int, ColumnBins],
-    max_bin: int,
     n_jobs: int = 1,
     max_conflict: float | None = None,
 ) -> Bins:
     """Code a table by the bins of its columns; bundle them if ``max_conflict`` is not None."""
-    bins = make_bins([found[f] for f in range(matrix.n_columns)], schema.names, max_bin)
+    bins = make_bins([found[f] for f in range(matrix.n_columns)], schema.names)
     if max_conflict is None:
-        return _with_codes(bins, matrix, n_jobs)
+        return bins.of_table(matrix, n_jobs)
     small = matrix.n_rows * matrix.n_columns <= _FEW_CODES and not isinstance(matrix, SparseMatrix)
     if small:  # mostly there are no bundles, and these codes stay
-        bins = _with_codes(bins, matrix, n_jobs)
+        bins = bins.of_table(matrix, n_jobs)
     bundled = bundle_columns(bins, matrix, max_conflict, n_jobs)
-    return bins if small and bundled is bins else _with_codes(bundled, matrix, n_jobs)
+    return bins if small and bundled is bins else bundled.of_table(matrix, n_jobs)
 
 
-def _with_codes(bins: Bins, matrix: Matrix, n_jobs: int) -> Bins:
-    codes, has_missing = bins._encode(matrix, n_jobs)
-    return replace(bins, codes=codes, has_missing=has_missing)
-
-
-def make_bins(columns: Sequence[ColumnBins], names: tuple[str, ...], max_bin: int) -> Bins:
+def make_bins(columns: Sequence[ColumnBins], names: tuple[str, ...]) -> Bins:
     """Return `Bins` without rows, every feature in a column of its own."""
     n = len(columns)
     bounds = [c.bounds for c in columns]
     categories = [np.empty(0) if c.categories is None else c.categories for c in columns]
+    n_bins = np.array([c.n_bins for c in columns], np.int32)
+    storage, _ = storage_columns(np.arange(n), n_bins)
     return Bins(
-        np.empty((n, 0), np.uint8 if max_bin <= 255 else np.uint16),
-        np.arange(n, dtype=np.int32),
+        np.empty((0, 0), np.uint8),
+        np.empty((0, 0), np.uint16),
+        storage,
         np.zeros(n, np.int32),
-        np.array([c.n_bins for c in columns], np.int32),
+        n_bins,
         np.array([c.default for c in columns], np.int32),
         np.array([c.categories is not None for c in columns], bool),
         np.zeros(n, bool),

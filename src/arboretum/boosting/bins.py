@@ -1,12 +1,13 @@
 """A table as small codes: what histogram boosting reads instead of values.
 
     numbers      at most ``max_bin`` bins; bin b holds bounds[b - 1] < x <= bounds[b], the last bound is +inf
-    categories   a bin each, the most frequent first; the rare ones count as missing
-    missing      the largest code: 255, or 65535 when ``max_bin`` exceeds 255
+    categories   a bin each (category_bins.py); those without count as missing
+    missing      255; in a column of more than 255 bins the code after the last bin
 
-Codes are kept by storage column, each the codes of all rows one after another. A feature has a storage
-column of its own, or shares one with others of a bundle (bundling.py): there code 0 means that all of them
-have their default bin, and every other bin of a feature has its own code.
+Codes are kept by storage column, each the codes of all rows one after another: those of up to 255 bins as
+bytes, the wide ones behind them in two bytes. A feature has a storage column of its own, or shares one
+with others of a bundle (bundling.py): there code 0 means that all of them have their default bin, and
+every other bin of a feature has its own code.
 
     own column    code = bin                               offset = 0
     bundle        code = offset + bin - (bin > default)    offset >= 1; 0 for the default bin
@@ -18,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +32,10 @@ from arboretum.errors import DataError
 if TYPE_CHECKING:
     from arboretum.engine.boost_bins import BinTables
 
-__all__ = ["SERIAL", "Bins", "by_rows", "flat"]
+__all__ = ["MOST_BINS", "SERIAL", "Bins", "by_rows", "flat"]
 
+MOST_BINS = 65535  # of a column
+BYTE = 255  # bins that a code of one byte tells apart, besides the missing values
 SERIAL = 1 << 15  # fewer values than this are not worth a second thread
 _BLOCK = 1 << 18  # values converted and coded at a time: they stay in the cache
 _LARGEST = 1.7e308  # nearly: numbers that would be larger are infinite
@@ -44,7 +47,10 @@ class Bins:
 
     Attributes
     ----------
-    codes : uint8 or uint16 array of shape (n_storage, n_rows)
+    codes : uint8 array of shape (columns, n_rows)
+        Of the storage columns of up to 255 bins.
+    wide : uint16 array of shape (columns, n_rows)
+        Of the other storage columns, which come after them.
     storage, offset, n_bins, default_bin : int32 arrays of shape (n_features,)
         Where the codes of a feature are and what they mean; see the top of the file. In a column of its
         own the default bin is that of the most frequent value, and not used.
@@ -67,12 +73,13 @@ class Bins:
     >>> schema, matrix = learn_schema([[1.0, "a"], [2.0, "b"], [np.nan, "b"], [4.0, "b"]])
     >>> bins = find_bins(matrix, schema, min_data_in_bin=1)
     >>> bins.codes.tolist(), bins.bounds_of(0).tolist(), bins.categories_of(1).tolist()
-    ([[0, 1, 255, 2], [1, 0, 0, 0]], [1.5, 3.0, inf], [1, 0])
+    ([[0, 1, 255, 2], [0, 1, 1, 1]], [1.5, 3.0, inf], [0, 1])
     >>> bins.encode(encode(schema, [[3.0, "a"]])).tolist()
-    [[1], [1]]
+    [[1], [0]]
     """
 
     codes: np.ndarray
+    wide: np.ndarray
     storage: np.ndarray
     offset: np.ndarray
     n_bins: np.ndarray
@@ -103,9 +110,18 @@ class Bins:
         return self.codes.shape[1]
 
     @property
-    def missing(self) -> int:
-        """The code of missing values."""
-        return (1 << 8 * self.codes.dtype.itemsize) - 1
+    def is_wide(self) -> np.ndarray:
+        """Which features have codes of two bytes."""
+        return self.n_bins > BYTE
+
+    @cached_property
+    def missing(self) -> np.ndarray:
+        """The code of missing values, by feature."""
+        return np.where(self.is_wide, self.n_bins, BYTE).astype(np.int64)
+
+    def line(self, s: int) -> np.ndarray:
+        """Return the codes of a storage column."""
+        return _line((self.codes, self.wide), s)
 
     def bounds_of(self, f: int) -> np.ndarray:
         """Return the upper bounds of a feature's bins."""
@@ -144,24 +160,40 @@ class Bins:
         A value missing in a bundled feature, which had none when the bins were made, gets its default
         bin.
         """
-        return self._encode(matrix, n_jobs)[0]
+        (narrow, wide), _ = self._encode(matrix, n_jobs)
+        return np.concatenate([narrow, wide]) if len(wide) else narrow
 
-    def _encode(self, matrix: Matrix, n_jobs: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return codes, and which features have missing values."""
+    def of_table(self, matrix: Matrix, n_jobs: int = 1) -> Bins:
+        """Return the same bins with the codes of a table."""
+        (codes, wide), has_missing = self._encode(matrix, n_jobs)
+        return replace(self, codes=codes, wide=wide, has_missing=has_missing)
+
+    def _encode(
+        self, matrix: Matrix, n_jobs: int
+    ) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
+        """Return codes, of one byte and of two, and which features have missing values."""
         if matrix.n_columns != self.n_features:
             raise DataError(
                 f"the table has {matrix.n_columns} columns, its bins are those of {self.n_features}"
             )
-        codes = np.empty((self.n_storage, matrix.n_rows), self.codes.dtype)
+        n_wide = int(np.count_nonzero(self.is_wide))
+        narrow = np.empty((self.n_storage - n_wide, matrix.n_rows), np.uint8)
+        wide = np.empty((n_wide, matrix.n_rows), np.uint16)
+        codes = narrow, wide
         seen = np.zeros(self.n_features, np.uint8)
         n_jobs = n_jobs if matrix.n_rows * matrix.n_columns > SERIAL else 1
-        target = np.where(self.offset > 0, -1, self.storage).astype(np.int64)
+        alone = self.offset == 0
         if isinstance(matrix, SparseMatrix):
-            own = np.flatnonzero(target >= 0).tolist()
+            own = np.flatnonzero(alone).tolist()
             parallel.run(lambda f: self._sparse_column(matrix, f, codes, seen), own, n_jobs)
         else:
-            self._dense_columns(matrix, target, codes, seen, n_jobs)
-        parallel.run(lambda group: self._bundle(matrix, group, codes), self.bundles(), n_jobs)
+            lines = self.storage - np.where(self.is_wide, len(narrow), 0)
+            for is_wide, out in ((False, narrow), (True, wide)):
+                if len(out):
+                    mine = alone & (self.is_wide == is_wide)
+                    target = np.where(mine, lines, -1).astype(np.int64)
+                    self._dense_columns(matrix, target, out, seen, n_jobs)
+        parallel.run(lambda group: self._bundle(matrix, group, narrow), self.bundles(), n_jobs)
         return codes, seen.astype(bool)
 
     def _dense_columns(
@@ -196,18 +228,20 @@ class Bins:
         from arboretum.engine.boost_bins import encode_block
         from arboretum.engine.jit import writable
 
-        missing = np.uint64(self.missing)
-        encode_block(writable(block), feature, target, self._tables, missing, out, at, seen)
+        encode_block(writable(block), feature, target, self._tables, out, at, seen)
 
     def _values(self, values: np.ndarray, f: int) -> np.ndarray:
         """Return the bins of some values of one feature, as if it had a column of its own."""
         if not self.is_category[f] and len(values) and values.min() == values.max():  # no NaN
             one = np.searchsorted(self.bounds_of(f), values[0])
-            return np.full(len(values), one, self.codes.dtype)
-        out = np.empty((1, len(values)), self.codes.dtype)
+            return np.full(len(values), one, self._dtype(f))
+        out = np.empty((1, len(values)), self._dtype(f))
         block = np.ascontiguousarray(values, np.float64)[:, np.newaxis]
         self._code(block, f, self._first_line, out, 0, self._unread)
         return out[0]
+
+    def _dtype(self, f: int) -> type[np.unsignedinteger]:
+        return np.uint16 if self.n_bins[f] > BYTE else np.uint8
 
     def entries(self, matrix: Matrix, f: int) -> tuple[Any, np.ndarray, int]:
         """Return the rows of a feature that are stored, their bins, and the bin of all the others."""
@@ -222,13 +256,15 @@ class Bins:
             int(self._values(np.array([absent]), f)[0]),
         )
 
-    def _sparse_column(self, matrix: Matrix, f: int, codes: np.ndarray, seen: np.ndarray) -> None:
+    def _sparse_column(
+        self, matrix: Matrix, f: int, codes: tuple[np.ndarray, np.ndarray], seen: np.ndarray
+    ) -> None:
         rows, bins, absent = self.entries(matrix, f)
-        line = codes[self.storage[f]]
+        line = _line(codes, self.storage[f])
         line[:] = absent
         line[rows] = bins
-        lost = absent == self.missing and len(rows) < len(line)
-        seen[f] = lost or bool(np.any(bins == self.missing))
+        lost = absent == self.missing[f] and len(rows) < len(line)
+        seen[f] = lost or bool(np.any(bins == self.missing[f]))
 
     def _bundle(self, matrix: Matrix, group: Sequence[int], codes: np.ndarray) -> None:
         line = codes[self.storage[group[0]]]
@@ -242,9 +278,13 @@ class Bins:
         """Return the rows where a feature is neither missing nor in its default bin, and its bins."""
         default = int(self.default_bin[f])
         rows, bins, absent = self.entries(matrix, f)
-        if absent not in (-1, default, self.missing):  # bins made for a table that was not sparse
+        if absent not in (
+            -1,
+            default,
+            self.missing[f],
+        ):  # bins made for a table that was not sparse
             rows, bins = slice(None), self._values(matrix.column(f), f)
-        chosen = np.flatnonzero((bins != default) & (bins != self.missing))
+        chosen = np.flatnonzero((bins != default) & (bins != self.missing[f]))
         return (chosen if isinstance(rows, slice) else rows[chosen]), bins[chosen]
 
     @cached_property
@@ -261,7 +301,12 @@ class Bins:
 
     def __getstate__(self) -> dict[str, Any]:
         """What pickle keeps: the fields, not what was worked out from them."""
-        return {name: value for name, value in vars(self).items() if name[0] != "_"}
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+
+def _line(codes: tuple[np.ndarray, np.ndarray], s: int) -> np.ndarray:
+    narrow, wide = codes
+    return narrow[s] if s < len(narrow) else wide[s - len(narrow)]
 
 
 def by_rows(matrix: Matrix) -> bool:
@@ -279,11 +324,13 @@ def _make_tables(bins: Bins) -> BinTables:
     n = bins.n_features
     low, scale, top = np.zeros(n), np.zeros(n), np.zeros(n)
     half = np.zeros(n, np.uint64)
-    first, cuts, place = [], [], []
+    first: list[np.ndarray] = []
+    cuts: list[np.ndarray] = []
+    place: list[np.ndarray] = []
     nothing = np.empty(0)
     for f in range(n):
         codes = bins.categories_of(f)
-        places = np.full(codes.max(initial=-1) + 1, bins.missing, np.uint16)
+        places = np.full(codes.max(initial=-1) + 1, bins.missing[f], np.uint16)
         places[codes] = np.arange(len(codes))
         place.append(places)
         if bins.is_category[f]:
@@ -304,7 +351,7 @@ def _make_tables(bins: Bins) -> BinTables:
         first.append(cells)
         cuts.append(np.concatenate([inner, np.full(width, np.inf)]))
     return BinTables(
-        bins.is_category, low, scale, top, half, *flat(first, np.uint16),
+        bins.is_category, bins.missing.astype(np.uint64), low, scale, top, half, *flat(first, np.uint16),
         *flat(cuts, np.float64), *flat(place, np.uint16),
     )  # fmt: skip
 

@@ -26,6 +26,7 @@ from arboretum.boosting.ensemble import Ensemble
 from arboretum.boosting.evaluation_set import EvaluationSet
 from arboretum.boosting.fit_request import Given, Request, Rows, margins_of, rows_that_count
 from arboretum.boosting.open_booster import OpenBooster
+from arboretum.boosting.runaway import TrainingLoss
 from arboretum.boosting.watching import HeldOut, History, Watch
 from arboretum.data.schema import Schema, encode, learn_schema
 from arboretum.data.target import weights as checked_weights
@@ -241,6 +242,8 @@ class BoostedModel(Aliased, BaseEstimator):
         """Make the rounds that are wanted; return how many trees are whole, and what they count."""
         booster, wanted = watch.booster, self._rounds()
         kept = booster.n_trees, list(booster.weights)
+        loss = TrainingLoss(booster)
+        loss.look()
         watch.begin()
         try:
             with progress(wanted, request.bar, type(self).__name__) as told:
@@ -251,6 +254,8 @@ class BoostedModel(Aliased, BaseEstimator):
                     kept = booster.n_trees, list(booster.weights)
                     if told is not None:
                         told(m + 1)
+                    if m + 1 == wanted // 2:
+                        loss.look()
                     if watch.after(watch.first + m):
                         break
                     if request.snapshot is not None and request.snapshot.due(m + 1):
@@ -264,6 +269,8 @@ class BoostedModel(Aliased, BaseEstimator):
                 stacklevel=4,
             )
         watch.end()
+        loss.look()
+        loss.warn()
         return kept
 
     def _prints(

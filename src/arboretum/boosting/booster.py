@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 __all__ = ["Booster", "Plan", "Training"]
 
 _MASK = (1 << 64) - 1
+# words of a set of categories: trees with longer ones do not wait to be decoded, for memory's sake
+_LONG_SETS = 256
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,9 @@ class Booster:
             bins.storage, bins.offset, bins.n_bins, default, bins.is_category,
             empty if plan.monotone is None else plan.monotone.astype(np.int8),
         )  # fmt: skip
-        self.grower = Grower(bins.codes, self.features, plan.rules, plan.n_jobs, plan.groups)
+        self.grower = Grower(
+            bins.codes, self.features, plan.rules, plan.n_jobs, plan.groups, bins.wide
+        )
 
     def _decode(self, tree: Grown, values: np.ndarray) -> Tree:
         """Return a grown tree in terms of the table's own values."""
@@ -177,6 +181,8 @@ class Booster:
                 self._add_others(tree, tree.value, output, rows)
         self._waiting.append(found)
         self._n_waiting += k
+        if found.nodes.members.shape[1] > _LONG_SETS:
+            self._decode_waiting()
         return found.sizes
 
     def _steps(self) -> np.ndarray:

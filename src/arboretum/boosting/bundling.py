@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from arboretum.boosting.bins import Bins
     from arboretum.data.matrix import Matrix
 
-__all__ = ["Bundle", "bundle_columns", "plan_bundles"]
+__all__ = ["Bundle", "bundle_columns", "plan_bundles", "storage_columns"]
 
 MOST_CODES = 255
 _OPEN = 64  # bundles filled at a time: the bits of a word
@@ -129,18 +129,20 @@ def bundle_columns(bins: Bins, matrix: Matrix, max_conflict: float = 0.0, n_jobs
 
     Bins that have the codes of the table are looked at instead of its values.
 
-    Columns with missing values, or that use more than half of the rows, stay alone. Storage columns are
-    in the order of their first feature.
+    Columns with missing values, or that use more than half of the rows, stay alone.
     """
     used: dict[int, np.ndarray] = {}
     coded = bins.n_rows == matrix.n_rows
 
+    def look_at_codes(f: int) -> None:
+        aside = bins.codes[bins.storage[f]] != bins.default_bin[f]
+        if not bins.has_missing[f] and np.count_nonzero(aside) <= _SPARSE * matrix.n_rows:
+            used[f] = np.flatnonzero(aside).astype(np.uint32)
+
     def look(f: int) -> None:
-        rows, codes, absent = (
-            (slice(None), bins.codes[bins.storage[f]], -1) if coded else bins.entries(matrix, f)
-        )
+        rows, codes, absent = bins.entries(matrix, f)
         sparse = not isinstance(rows, slice)
-        gone = np.any(codes == bins.missing) or (sparse and absent == bins.missing)
+        gone = np.any(codes == bins.missing[f]) or (sparse and absent == bins.missing[f])
         if gone or (sparse and absent != bins.default_bin[f]):
             return
         aside = np.flatnonzero(codes != bins.default_bin[f])
@@ -148,7 +150,7 @@ def bundle_columns(bins: Bins, matrix: Matrix, max_conflict: float = 0.0, n_jobs
             used[f] = (rows[aside] if sparse else aside).astype(np.uint32)
 
     small = np.flatnonzero((bins.n_bins < MOST_CODES) & (bins.n_bins > 0)).tolist()
-    parallel.run(look, small, n_jobs)
+    parallel.run(look_at_codes if coded else look, small, n_jobs)
     used = {f: used[f] for f in sorted(used)}
     plan = plan_bundles(used, bins.n_bins, matrix.n_rows, int(max_conflict * matrix.n_rows))
     bundles = [bundle for bundle in plan if len(bundle.features) > 1]
@@ -168,12 +170,29 @@ def _arrange(bins: Bins, bundles: Sequence[Bundle]) -> Bins:
         offset[group] = 1 + np.cumsum(widths) - widths
         joined[group] = np.arange(len(group))
         lost[group.min()] = bundle.conflicts
-    firsts, storage = np.unique(home, return_inverse=True)
+    storage, firsts = storage_columns(home, bins.n_bins)
     return replace(
         bins,
-        codes=np.empty((len(firsts), 0), bins.codes.dtype),
-        storage=storage.astype(np.int32),
+        codes=np.empty((0, 0), np.uint8),
+        wide=np.empty((0, 0), np.uint16),
+        storage=storage,
         offset=offset,
         joined=joined,
         conflicts=lost[firsts],
     )
+
+
+def storage_columns(home: np.ndarray, n_bins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number the storage columns by their first feature, those of more than 255 bins last.
+
+    ``home`` is, for every feature, the first feature of its storage column. Returns the number of every
+    feature's column, and the first feature of every column.
+
+    >>> storage_columns(np.array([0, 1, 0, 3]), np.array([4, 600, 3, 255]))
+    (array([0, 2, 0, 1], dtype=int32), array([0, 3, 1]))
+    """
+    firsts = np.unique(home)
+    firsts = firsts[np.argsort(n_bins[firsts] > MOST_CODES, kind="stable")]
+    place = np.zeros(len(home), np.int32)
+    place[firsts] = np.arange(len(firsts))
+    return place[home], firsts

@@ -15,7 +15,7 @@ apart, each by filling bins one after the other. A sign then never shares a bin 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -228,17 +228,17 @@ def bounds_around_zero(table: ValueCounts, max_bin: int, least: int = 1) -> np.n
     array([-1.5e+00, -1.0e-35,  1.0e-35,  3.5e+00,      inf])
     """
     values, counts = table.values, table.counts
-    low, high = np.searchsorted(values, -_ZERO, "right"), np.searchsorted(values, _ZERO, "right")
+    low, high = values.searchsorted((-_ZERO, _ZERO), "right").tolist()
     below, above = float(counts[:low].sum()), float(counts[high:].sum())
-    bounds = np.empty(0)
-    if below and max_bin > 1:
-        bins = max(1, int(below / (below + above) * (max_bin - 1)))
-        bounds = np.append(_filled_bins(values[:low], counts[:low], bins, least), -_ZERO)
-    room = max_bin - 1 - len(bounds)
+    parts: list[Any] = []
+    room = max_bin - 1
+    if below and room > 0:
+        bins = max(1, int(below / (below + above) * room))
+        parts += [_filled_bins(values[:low], counts[:low], bins, least), (-_ZERO,)]
+        room -= len(parts[0]) + 1
     if above and room > 0:
-        bounds = np.append(bounds, _ZERO)
-        bounds = np.append(bounds, _filled_bins(values[high:], counts[high:], room, least))
-    return np.append(bounds, np.inf)
+        parts += [(_ZERO,), _filled_bins(values[high:], counts[high:], room, least)]
+    return np.concatenate([*parts, (np.inf,)])
 
 
 def _filled_bins(values: np.ndarray, counts: np.ndarray, bins: int, least: int) -> np.ndarray:

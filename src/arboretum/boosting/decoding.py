@@ -5,6 +5,8 @@ Many trees are decoded at once, in arrays that hold the nodes of all: a `Tree` i
 
 from __future__ import annotations
 
+from dataclasses import fields
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from arboretum.data.schema import Schema
 
 __all__ = ["trees_of", "whole_ranks"]
+
+_ARRAYS = tuple(one.name for one in fields(Tree))[:-2]  # then come the schema and surrogates
 
 
 def trees_of(grown: Grown, ends: np.ndarray, bins: Bins, schema: Schema) -> list[Tree]:
@@ -43,15 +47,17 @@ def trees_of(grown: Grown, ends: np.ndarray, bins: Bins, schema: Schema) -> list
     nodes["bits_start"], bits, bits_start = _sets(
         nodes["kind"], nodes["feature"], grown, starts, bins, schema
     )
-    limits, cuts = starts.tolist(), bits_start.tolist()
-    return [
-        Tree(
-            **{name: values[limits[t] : limits[t + 1]] for name, values in nodes.items()},
-            bits=bits[cuts[t] : cuts[t + 1]],
-            schema=schema,
-        )
-        for t in range(len(ends))
+    own, sets = _slices(starts), _slices(bits_start)
+    parts = [
+        map((bits if name == "bits" else nodes[name]).__getitem__, sets if name == "bits" else own)
+        for name in _ARRAYS
     ]
+    return list(map(Tree, *parts, repeat(schema)))
+
+
+def _slices(starts: np.ndarray) -> list[slice]:
+    limits = starts.tolist()
+    return list(map(slice, limits[:-1], limits[1:]))
 
 
 def whole_ranks(threshold: np.ndarray, feature: np.ndarray, schema: Schema) -> np.ndarray:

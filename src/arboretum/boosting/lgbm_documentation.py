@@ -37,7 +37,7 @@ _TEXT = """
         Draw this share of the rows every so many rounds; 0: all rows. Also ``bagging_fraction``,
         ``bagging_freq``.
     colsample_bytree : float, default=1.0
-        Share of the columns drawn for every tree; also ``feature_fraction``.
+        Share of the columns drawn for every tree, rounded; also ``feature_fraction``.
     reg_alpha, reg_lambda : float, default=0.0
         L1 and L2 penalty of the answers; also ``lambda_l1``, ``lambda_l2``.
     random_state : int, RandomState, Generator or None, default=None
@@ -66,7 +66,9 @@ defaults=0.1, 0.5, 50, False, False, 4
         (0 or less: no limit); draw rounds with equal probability instead of by what they count; weigh trees
         as XGBoost does; seed.
     max_bin, min_data_in_bin : int, defaults=255 and 3
-        The most bins of a column (more than 255 take twice the memory), the fewest rows of a bin.
+        The most bins of a column (one with more than 255 takes twice the memory), the fewest rows of a
+        bin. Categories of fewer rows count as missing, and the rest once 99 % of the rows have bins and
+        ``max_bin`` is reached.
     enable_bundle : bool, default=True
         Let columns that are never used in the same row share one: see ``bundles_``.
     max_delta_step : float, default=0.0

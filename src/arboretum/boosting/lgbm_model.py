@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from arboretum.boosting import lgbm_plan as plans
 from arboretum.boosting.binning import find_bins
 from arboretum.boosting.boosted_model import BoostedModel, Given, Request
 from arboretum.boosting.boosted_targets import BoostedRanker
+from arboretum.boosting.category_bins import frequent_categories
 from arboretum.boosting.lgbm_booster import LGBMBooster, leaf_numbers
 from arboretum.boosting.lgbm_callbacks import Calls, EarlyStopping, early_stopping
 from arboretum.boosting.lgbm_parameters import ALIASES, RULES, NativeNames
@@ -38,8 +40,6 @@ if TYPE_CHECKING:
     from arboretum.data.schema import Schema
 
 __all__ = ["LGBMModel"]
-
-_RARE = 0.01  # the rarest categories that hold less than this share of the rows count as missing
 
 
 class LGBMModel(NativeNames, BoostedModel):
@@ -308,7 +308,11 @@ class LGBMModel(NativeNames, BoostedModel):
             min_data_in_bin=int(self.min_data_in_bin),
             n_jobs=self._threads(),
             bundle=bool(self.enable_bundle),
-            rare=_RARE,
+            categories=partial(
+                frequent_categories,
+                max_bin=int(self.max_bin),
+                min_data_in_bin=int(self.min_data_in_bin),
+            ),
             zero_apart=True,
         )
         names = self.feature_name_

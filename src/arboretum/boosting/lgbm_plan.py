@@ -12,7 +12,7 @@ from arboretum.boosting.booster import Plan
 from arboretum.boosting.constraints import interaction_groups, monotone_signs
 from arboretum.boosting.dart import Dart
 from arboretum.boosting.lgbm_parameters import ALIASES
-from arboretum.boosting.lgbm_rounds import Draws
+from arboretum.boosting.lgbm_rounds import Draws, share_of
 from arboretum.engine.boost_scan import Rules
 from arboretum.errors import ParameterError
 
@@ -138,8 +138,8 @@ def _rules(model: Any, n_features: int) -> Rules:
 
 def _by_node(model: Any, n_features: int) -> int:
     """Return how many columns a node draws; 0 for all."""
-    tree = max(1, int(model.colsample_bytree * n_features + 1e-9))
-    node = max(1, int(model.feature_fraction_bynode * tree + 1e-9))
+    tree = share_of(n_features, model.colsample_bytree)
+    node = share_of(tree, model.feature_fraction_bynode)
     return node if node < tree else 0
 
 

@@ -25,7 +25,16 @@ if TYPE_CHECKING:
     from arboretum.boosting.objective_base import Objective
     from arboretum.data.matrix import Matrix
 
-__all__ = ["Draws", "LGBMRounds"]
+__all__ = ["Draws", "LGBMRounds", "share_of"]
+
+
+def share_of(n: int, share: float) -> int:
+    """Return the nearest number of columns to a share of n, at least one.
+
+    >>> [share_of(5, 0.9), share_of(8, 0.7), share_of(3, 0.6), share_of(5, 0.5), share_of(3, 0.01)]
+    [5, 6, 2, 3, 1]
+    """
+    return max(int(n * share + 0.5), 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +122,8 @@ class LGBMRounds(OpenBooster):
         draws, share = self.draws, self.plan.columns_by_tree
         if draws.columns_seed is not None:
             key = child_key(key, draws.columns_seed)
-        return draw_columns(draws.columns, share, key)
+        n = len(draws.columns)
+        return draw_columns(draws.columns, share_of(n, share) / n if n else 1.0, key)
 
     def _steps(self) -> np.ndarray:
         step = super()._steps()

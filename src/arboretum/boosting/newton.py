@@ -143,12 +143,16 @@ class Grower:
 
     Parameters
     ----------
-    codes : (columns, n) uint8 or uint16 array
+    codes : (columns, n) uint8 array
+        Of the columns of up to 255 bins; 255 is missing.
     features : Features
     rules : Rules
     n_jobs : int
     groups : (features, words) uint64 array or None
         The groups of features that may meet on a path, a bit per group.
+    wide : (columns, n) uint16 array or None
+        Of the columns of more bins, one feature each; they stand behind the others. Missing is the code
+        after the last bin.
     """
 
     def __init__(
@@ -158,38 +162,67 @@ class Grower:
         rules: Rules,
         n_jobs: int = 1,
         groups: np.ndarray | None = None,
+        wide: np.ndarray | None = None,
     ) -> None:
         self.features, self.rules, self.n_jobs = features, rules, n_jobs
-        n_columns, n = codes.shape
-        self.n_bins = int(np.iinfo(codes.dtype).max) + 1
-        narrow = codes.dtype == np.uint8
-        tiles, many, width = boost_hist.tile_shape(n_columns)
-        words = np.empty((tiles if narrow else 0, n, many), np.uint64)
-        self.store = Store(codes, words, width)
-        self._each(
-            lambda item: boost_hist.pack_tiles(codes, item[0], width, item[1], item[2], words),
-            [
-                (w, lo, hi)
-                for w in range(len(words) * many)
-                for lo, hi in parallel.blocks(n, n_jobs)
-            ],
-            n,
-        )
+        self.store = self._store(codes, codes[:0].astype(np.uint16) if wide is None else wide)
         self.groups = np.empty((0, 0), np.uint64) if groups is None else groups
-        self.lists = np.empty((2, n), np.uint64)
+        self.lists = np.empty((2, codes.shape[1]), np.uint64)
         self.threads = teams.crew(n_jobs)
         self.works = [self._work() for _ in range(self.threads)]
         self._growth: Growth | None = None
         self._log, self._logged = boost_round.new_log(0, 0), 0
 
+    def _store(self, codes: np.ndarray, wide: np.ndarray) -> Store:
+        """Pack the codes of a table into words."""
+        (n_columns, n), n_wide = codes.shape, len(wide)
+        tiles, many, width = boost_hist.tile_shape(n_columns)
+        wide_tiles, wide_width = boost_hist.wide_shape(n_wide)
+        words = np.empty((tiles if n_columns else 0, n, many), np.uint64)
+        wide_words = np.empty((wide_tiles, n), np.uint64)
+        blocks = parallel.blocks(n, self.n_jobs)
+        self._each(
+            lambda item: boost_hist.pack_tiles(codes, item[0], width, item[1], item[2], words),
+            [(w, lo, hi) for w in range(len(words) * many) for lo, hi in blocks],
+            n,
+        )
+        self._each(
+            lambda item: boost_hist.pack_wide(
+                wide, item[0], wide_width, item[1], item[2], wide_words
+            ),
+            [(t, lo, hi) for t in range(wide_tiles) for lo, hi in blocks],
+            n,
+        )
+        starts = np.append(0, np.cumsum(self._used(n_columns + n_wide) + 1))
+        return Store(codes, words, width, wide, wide_words, wide_width, starts)
+
+    def _used(self, n_columns: int) -> np.ndarray:
+        """Return how many codes of every column are in use, besides that of missing values."""
+        features = self.features
+        bundled = features.default_bin >= 0
+        ends = np.where(bundled, features.offset + features.n_bins - 1, features.n_bins)
+        used = np.ones(n_columns, np.int64)
+        np.maximum.at(used, features.storage, ends)
+        return used
+
+    @property
+    def n_bins(self) -> int:
+        """The bins of all columns, those of missing values included."""
+        return int(self.store.starts[-1])
+
     def _work(self) -> Work:
-        bins, longest = self.n_bins, int(self.features.n_bins.max(initial=1))
+        longest = int(self.features.n_bins.max(initial=1))
+        bins = int(np.diff(self.store.starts).max(initial=boost_hist.BINS))
+        tile = boost_hist.TILE * boost_hist.BINS
+        if len(self.store.wide):
+            tile = max(tile, boost_hist.WIDE_WORD * bins + 1)
         gain = np.empty(bins)
         return Work(
             g=np.empty(bins + 1, np.int64),
             h=np.empty(bins + 1, np.int64),
             left_g=np.empty(bins, np.int64),
             left_h=np.empty(bins, np.int64),
+            left_rows=np.empty(bins),
             gain=gain,
             bits=gain.view(np.int64),
             order=np.empty(bins, np.int64),
@@ -197,7 +230,7 @@ class Grower:
             best=np.empty(1),
             found=np.empty(6, np.int64),
             members=np.zeros(self._words(longest), np.uint32),
-            small=np.zeros(boost_hist.TILE * boost_hist.BINS, np.int64),
+            small=np.zeros(tile, np.int64),
         )
 
     def _words(self, longest: int) -> int:
@@ -217,9 +250,8 @@ class Grower:
         old = self._growth
         if old is not None and len(old.ints) > 2 * leaves:
             return old._replace(columns=columns)
-        n_features, n_columns = len(self.features.storage), len(self.store.codes)
-        sums = 1 if len(self.store.words) and self.lists.shape[1] <= boost_hist.FULL else 2
-        table = n_columns * self.n_bins * sums  # whole numbers
+        n_features = len(self.features.storage)
+        table = self.n_bins * (1 if self.lists.shape[1] <= boost_hist.FULL else 2)  # whole numbers
         slots = min(leaves + 2, max(_POOL // (8 * table), 8))
         blocks = 1 if self.threads == 1 else min(2 * self.threads, 1 + (n_rows >> 14))
         self.scales = Scales(np.empty((blocks, 2)), np.empty(2), np.empty(2), np.empty(2))
@@ -231,12 +263,12 @@ class Grower:
             counters=np.zeros(places.N_COUNTERS, np.int64),
             open=np.empty(leaves + 1, np.int64),
             free=np.empty(slots + n_features, np.int64),
-            hists=np.empty((slots, n_columns, sums, self.n_bins), np.int64),
-            extra=np.empty((blocks - 1, n_columns, sums, self.n_bins), np.int64),
+            hists=np.empty((slots, table), np.int64),
+            extra=np.empty((blocks - 1, table), np.int64),
             lists=self.lists,
             bounds=np.empty((2 * leaves + 1, blocks, 2), np.int64),
             sums=np.empty((2 * leaves + 1, 2), np.int64),
-            goes_left=np.empty(self.n_bins, np.uint8),
+            goes_left=np.empty(len(self.works[0].gain), np.uint8),
             columns=columns,
             drawn=np.empty((2, n_features), np.int64),
             marks=np.zeros(n_features, np.uint8),
@@ -353,7 +385,7 @@ class Grower:
         )
 
     def _threads_for(self, n: int) -> int:
-        return self.threads if n * len(self.store.codes) > _FEW_CODES else 1
+        return self.threads if n * (len(self.store.starts) - 1) > _FEW_CODES else 1
 
     def _grown(self, growth: Growth) -> Grown:
         """Return a copy of the tree that has grown."""
@@ -398,7 +430,7 @@ class Grower:
 
         def go(block: tuple[int, int]) -> None:
             leaf = np.empty(block[1] - block[0], np.int64)
-            boost_walk.walk_codes(self.store.codes, self.features, asked, these, *block, leaf)
+            boost_walk.walk_codes(self.store, self.features, asked, these, *block, leaf)
             boost_pack.add_found(leaf, values, these, *block, score, output)
 
         self._each(go, parallel.blocks(n, max(2 * self.n_jobs, n >> 16)), n)

@@ -36,7 +36,7 @@ from arboretum.boosting.binning import (
     make_bins,
     visit_numbers,
 )
-from arboretum.boosting.bins import SERIAL, Bins
+from arboretum.boosting.bins import MOST_BINS, SERIAL, Bins
 from arboretum.boosting.cuts import count_values, cut_places, cuts_between, starts, whole_weights
 from arboretum.engine import parallel
 from arboretum.errors import DataError, ParameterError
@@ -264,7 +264,6 @@ def sketch_bins(
     max_bin: int = 256,
     eps: float = 1 / 2048,
     n_jobs: int = 1,
-    rare: float = 0.0,
 ) -> Bins:
     """Return the table in bins of about equal hessian: the proposals of ``tree_method="approx"``.
 
@@ -275,12 +274,10 @@ def sketch_bins(
     hessian : array of shape (n_rows,)
         Of the first round for global proposals, of the current one for new proposals in every round.
     max_bin : int
-        The most bins of a column; codes are uint8 up to 255.
+        The most bins of a column of numbers.
     eps : float
         The error of the sketch, a share of Σ hessian; worth while only well below ``1 / max_bin``.
     n_jobs : int
-    rare : float
-        As for `find_bins`.
 
     Examples
     --------
@@ -303,8 +300,8 @@ def sketch_bins(
         found[f] = ColumnBins(bounds, None, _usual(summary, bounds, absent))
 
     visit_numbers(matrix, schema, cut, weight, n_jobs)
-    found |= category_bins(matrix, schema, max_bin, rare)
-    return bin_table(matrix, schema, found, max_bin, n_jobs)
+    found |= category_bins(matrix, schema)
+    return bin_table(matrix, schema, found, n_jobs)
 
 
 def _usual(summary: Summary, bounds: np.ndarray, absent: Absent | None) -> int:
@@ -342,29 +339,39 @@ def propose_bins(fine: Bins, hessian: np.ndarray, max_bin: int = 256, n_jobs: in
     """
     if fine.offset.any():
         raise ParameterError("fine bins must not be bundled: find them with bundle=False")
-    if not 2 <= max_bin <= fine.missing:
-        raise ParameterError(
-            f"max_bin must be at least 2 and at most {fine.missing}, got {max_bin!r}"
-        )
+    if not 2 <= max_bin <= MOST_BINS:
+        raise ParameterError(f"max_bin must be at least 2 and at most {MOST_BINS}, got {max_bin!r}")
     weight = whole_weights(np.asarray(hessian, np.float64))
-    codes = np.empty(fine.codes.shape, np.uint8 if max_bin <= 255 else np.uint16)
-    missing = np.iinfo(codes.dtype).max
     found: list[ColumnBins] = [ColumnBins(np.empty(0))] * fine.n_features
+    place: list[np.ndarray] = [np.empty(0, np.int64)] * fine.n_features  # new bins of the fine ones
+    n_jobs = n_jobs if fine.n_rows * fine.n_features > SERIAL else 1
 
     def cut(f: int) -> None:
-        line, n, kept = fine.codes[f], int(fine.n_bins[f]), fine.categories_of(f)[:max_bin]
-        place = np.full(fine.missing + 1, missing, codes.dtype)
-        if fine.is_category[f]:  # the most frequent come first
-            place[: len(kept)] = np.arange(len(kept))
-            found[f] = ColumnBins(np.empty(0), kept, 0)
-        else:
-            sums = np.bincount(line, weight, n)[:n]
-            places = cut_places(sums, max_bin)
-            place[:n] = np.searchsorted(places, np.arange(n))
-            bounds = np.append(fine.bounds_of(f)[places], np.inf)
-            found[f] = ColumnBins(bounds, None, int(place[fine.default_bin[f]]))
-        np.take(place, line, out=codes[f])
+        n = int(fine.n_bins[f])
+        if fine.is_category[f]:
+            found[f] = ColumnBins(np.empty(0), fine.categories_of(f), int(fine.default_bin[f]))
+            place[f] = np.arange(n)
+            return
+        places = cut_places(np.bincount(fine.line(fine.storage[f]), weight, n)[:n], max_bin)
+        place[f] = np.searchsorted(places, np.arange(n))
+        bounds = np.append(fine.bounds_of(f)[places], np.inf)
+        found[f] = ColumnBins(bounds, None, int(place[f][fine.default_bin[f]]))
 
-    parallel.run(cut, range(fine.n_features), n_jobs if fine.codes.size > SERIAL else 1)
-    has_missing = np.array([bool(np.any(line == missing)) for line in codes])
-    return replace(make_bins(found, fine.names, max_bin), codes=codes, has_missing=has_missing)
+    parallel.run(cut, range(fine.n_features), n_jobs)
+    bins = make_bins(found, fine.names)
+    n_wide = int(np.count_nonzero(bins.is_wide))
+    bins = replace(
+        bins,
+        codes=np.empty((bins.n_storage - n_wide, fine.n_rows), np.uint8),
+        wide=np.empty((n_wide, fine.n_rows), np.uint16),
+        has_missing=fine.has_missing,
+    )
+
+    def code(f: int) -> None:
+        line = bins.line(bins.storage[f])
+        new = np.full(fine.missing[f] + 1, bins.missing[f], line.dtype)
+        new[: len(place[f])] = place[f]
+        np.take(new, fine.line(fine.storage[f]), out=line)
+
+    parallel.run(code, range(fine.n_features), n_jobs)
+    return bins

@@ -362,8 +362,9 @@ class Watch:
 
     def after(self, m: int) -> bool:
         """Judge round ``m``; tell whether to stop."""
-        self.figures = {table.name: self._judge(table) for table in self.held_out}
-        self._note()
+        if self.held_out:
+            self.figures = {table.name: self._judge(table) for table in self.held_out}
+            self._note()
         stop = [patience.look(m, self.figures) for patience in self.patience]
         return self._call("after_iteration", m, self.history) or any(stop)
 
@@ -388,6 +389,8 @@ class Watch:
                 self.larger[figure.name] = figure.larger_is_better
 
     def _call(self, moment: str, *arguments: Any) -> bool:
+        if not self.callbacks:
+            return False
         answers = [
             getattr(callback, moment)(self, *arguments)
             for callback in self.callbacks

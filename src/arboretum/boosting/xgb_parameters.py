@@ -245,6 +245,7 @@ def _rules(model: Any, objective: Objective, n_features: int) -> Rules:
         depth_first=value(model, "grow_policy") == "depthwise",
         level_columns=by_level,
         node_columns=by_node,
+        as_xgboost=True,
     )
 
 
@@ -278,7 +279,8 @@ _TEXT = """
     max_leaves : int or None, default=None
         The most leaves of a tree; 0, the default, for no limit.
     max_bin : int or None, default=None
-        The most bins of a column, 255; more than 255 take twice the memory.
+        The most bins of a column of numbers, 255; one with more takes twice the memory. Categories have a
+        bin each.
     grow_policy : {{"depthwise", "lossguide"}} or None, default=None
         Split the nodes level by level, or the one that gains most first.
     learning_rate : float or None, default=None
@@ -340,7 +342,7 @@ _TEXT = """
     max_cat_to_onehot : int or None, default=None
         Fewer categories than this, 4, are split one against the rest.
     max_cat_threshold : int or None, default=None
-        The most categories on one side of a split, 64.
+        How many categories of their order are tried from either end, 64.
     multi_strategy : {{"one_output_per_tree"}} or None, default=None
     eval_metric : str, callable, list of them or None, default=None
         What `eval_set` is judged by, by XGBoost's names; a function of (y, prediction) is minimised.

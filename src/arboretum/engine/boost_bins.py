@@ -46,6 +46,7 @@ class BinTables(NamedTuple):
     """What it takes to find the bins of every feature; flat arrays, ``start[f]:start[f + 1]`` is f's."""
 
     is_category: np.ndarray  # bool
+    missing: np.ndarray  # uint64: the code of missing values
     low: np.ndarray  # float64: where the first cell begins
     scale: np.ndarray  # float64: cells per unit
     top: np.ndarray  # float64: the last cell
@@ -192,7 +193,7 @@ def _category_codes(values, tables, f, missing, out):
 
 
 @kernel
-def encode_block(block, feature, target, tables, missing, out, at, seen):
+def encode_block(block, feature, target, tables, out, at, seen):
     """Write the codes of a block of rows to ``out[target[f], at:]``.
 
     Parameters
@@ -201,8 +202,6 @@ def encode_block(block, feature, target, tables, missing, out, at, seen):
         Its first column is ``feature``.
     target : int64 array (features,)
         The line of ``out`` of every feature; -1: none.
-    missing : uint64
-        The code of missing values.
     seen : uint8 array (features,), output
         Set to 1 where a value was missing.
     """
@@ -214,7 +213,7 @@ def encode_block(block, feature, target, tables, missing, out, at, seen):
             if target[f] < 0:
                 continue
             values = block[start:end, j]
-            codes = out[target[f], at + start : at + end]
+            codes, missing = out[target[f], at + start : at + end], tables.missing[f]
             if tables.is_category[f]:
                 lost = _category_codes(values, tables, f, missing, codes)
             else:

@@ -30,7 +30,7 @@ from arboretum.engine.boost_hist import (
     LOW32,
     add,
     add_segment,
-    count_wide,
+    add_wide_segment,
     empty_tile,
     subtract,
 )
@@ -125,21 +125,31 @@ def _part_block(field, block):
     side = growth.ints[node, DEPTH] & 1
     column = np.uint64(field.features.storage[growth.ints[node, FEATURE]])
     start, end = bounds[node, block, 0], bounds[node, block, 1]
-    middle = start + _part(
-        field.store.codes, column, growth.goes_left, growth.lists[side], growth.lists[1 - side],
-        start, end,
-    )  # fmt: skip
+    store, narrow = field.store, np.uint64(len(field.store.codes))
+    if column < narrow:
+        middle = start + _part(
+            store.codes, column, growth.goes_left, growth.lists[side], growth.lists[1 - side],
+            start, end,
+        )  # fmt: skip
+    else:
+        middle = start + _part(
+            store.wide, column - narrow, growth.goes_left, growth.lists[side],
+            growth.lists[1 - side], start, end,
+        )  # fmt: skip
     bounds[left, block, 0], bounds[left, block, 1] = start, middle
     bounds[left + 1, block, 0], bounds[left + 1, block, 1] = middle, end
 
 
 @leaf_kernel
 def _tile_columns(store, tile):
-    """Return the first column of a tile, and the one after its last."""
-    if len(store.words) == 0:
-        return tile, tile + 1
-    many = store.words.shape[2] * store.width
-    return tile * many, min((tile + 1) * many, len(store.codes))
+    """Return the first column of a tile, and the one after its last; those of 16 bits come last."""
+    narrow = len(store.codes)
+    if tile < len(store.words):
+        many = store.words.shape[2] * store.width
+        return tile * many, min((tile + 1) * many, narrow)
+    tile -= len(store.words)
+    last = min((tile + 1) * store.wide_width, len(store.wide))
+    return narrow + tile * store.wide_width, narrow + last
 
 
 @inline
@@ -148,19 +158,23 @@ def _count_tile(field, work, tile, node, block, last_block, hist):
     store, growth = field.store, field.growth
     entries = growth.lists[growth.ints[node, DEPTH] & 1]
     first, last = _tile_columns(store, tile)
-    room, fresh = FULL, True
+    narrow, room, fresh = tile < len(store.words), FULL, True
     for k in range(block, last_block):
         at, end = growth.bounds[node, k, 0], growth.bounds[node, k, 1]
         while at < end:
             stop = min(at + room, end)
-            add_segment(store.words[tile], store.width, entries, at, stop, work.small)
+            if narrow:
+                add_segment(store.words[tile], store.width, entries, at, stop, work.small)
+            else:
+                words = store.wide_words[tile - len(store.words)]
+                add_wide_segment(words, store.starts, first, last, entries, at, stop, work.small)
             room -= stop - at
             at = stop
             if room == 0:
-                empty_tile(work.small, hist, first, last, fresh)
+                empty_tile(work.small, hist, store.starts, first, last, narrow, fresh)
                 room, fresh = FULL, False
     if fresh or room < FULL:
-        empty_tile(work.small, hist, first, last, fresh)
+        empty_tile(work.small, hist, store.starts, first, last, narrow, fresh)
 
 
 @inline
@@ -171,35 +185,35 @@ def _count_piece(field, work, item):
     node, blocks = task[_NODE], growth.bounds.shape[1]
     block, last_block = blocks * piece // pieces, blocks * (piece + 1) // pieces
     hist = growth.hists[task[_SLOT]] if piece == 0 else growth.extra[piece - 1]
-    if len(store.words):
-        _count_tile(field, work, tile, node, block, last_block, hist)
-    else:
-        entries = growth.lists[growth.ints[node, DEPTH] & 1]
-        for b in range(hist.shape[2]):
-            hist[tile, 0, b], hist[tile, 1, b] = 0, 0
-        for k in range(block, last_block):
-            start, end = growth.bounds[node, k, 0], growth.bounds[node, k, 1]
-            count_wide(store.codes, tile, entries, start, end, hist)
+    _count_tile(field, work, tile, node, block, last_block, hist)
     if pieces == 1:
         _take_from_parent(store, growth, tile)
+
+
+@leaf_kernel
+def _tile_sums(store, growth, tile):
+    """Return where the sums of a tile's columns begin and end in a histogram."""
+    first, last = _tile_columns(store, tile)
+    times = growth.hists.shape[1] // store.starts[len(store.starts) - 1]
+    return times * store.starts[first], times * store.starts[last]
 
 
 @inline
 def _take_from_parent(store, growth, tile):
     """Take what was counted from the parent's histograms: the larger sibling is left."""
     slot, parent = growth.task[_SLOT], growth.task[_PARENT]
-    first, last = _tile_columns(store, tile)
+    first, last = _tile_sums(store, growth, tile)
     if parent >= 0:
-        subtract(growth.hists[parent][first:last], growth.hists[slot][first:last])
+        subtract(growth.hists[parent, first:last], growth.hists[slot, first:last])
 
 
 @inline
 def _merge_tile(store, growth, tile):
     """Add up the histograms of all pieces."""
-    hist = growth.hists[growth.task[_SLOT]]
-    first, last = _tile_columns(store, tile)
+    slot = growth.task[_SLOT]
+    first, last = _tile_sums(store, growth, tile)
     for k in range(growth.task[_PIECES] - 1):
-        add(hist[first:last], growth.extra[k][first:last])
+        add(growth.hists[slot, first:last], growth.extra[k, first:last])
     _take_from_parent(store, growth, tile)
 
 
@@ -218,8 +232,10 @@ def _scan_piece(field, work, item):
         ints[SUM_G], ints[SUM_H], units[0], units[1], np.float64(ints[ROWS]), floats[ANSWER],
         floats[LOWER], floats[UPPER],
     )  # fmt: skip
-    hist = growth.hists[ints[SLOT]]
-    best_of(hist, growth.drawn[side], first, last, field.features, figures, field.rules, work)
+    hist, starts = growth.hists[ints[SLOT]], field.store.starts
+    best_of(
+        hist, starts, growth.drawn[side], first, last, field.features, figures, field.rules, work
+    )
     growth.gains[item] = work.best[GAIN]
     for k in range(6):
         growth.found[item, k] = work.found[k]
@@ -298,7 +314,7 @@ def _pieces_of(growth, tiles, rows):
 
 @inline
 def _tiles(store):
-    return len(store.words) if len(store.words) else len(store.codes)
+    return len(store.words) + len(store.wide_words)
 
 
 @leaf_kernel
@@ -308,7 +324,7 @@ def _count(field, node, parent, then):
     tiles, rows = _tiles(field.store), growth.ints[node, ROWS]
     task[_NODE], task[_SLOT], task[_PARENT] = node, growth.ints[node, SLOT], parent
     task[_PIECES], task[_THEN] = _pieces_of(growth, tiles, rows), then
-    few = rows * len(field.store.codes) < _FEW_UPDATES
+    few = rows * (len(field.store.starts) - 1) < _FEW_UPDATES
     return _task(growth, COUNT, tiles * task[_PIECES], few)
 
 
@@ -318,11 +334,11 @@ def _know_root(field):
     growth, rules = field.growth, field.rules
     slot, rows = growth.ints[0, SLOT], np.float64(growth.ints[0, ROWS])
     g, h = np.int64(0), np.int64(0)
-    packed = growth.hists.shape[2] == 1
-    for b in range(growth.hists.shape[3]):
-        q = growth.hists[slot, 0, 0, b]
-        g += q >> 32 if packed else q
-        h += q & LOW32 if packed else growth.hists[slot, 0, 1, b]
+    starts, hist = field.store.starts, growth.hists[slot]
+    packed, bins = len(hist) == starts[len(starts) - 1], starts[1]
+    for b in range(bins):
+        g += hist[b] >> 32 if packed else hist[b]
+        h += hist[b] & LOW32 if packed else hist[bins + b]
     growth.ints[0, SUM_G], growth.ints[0, SUM_H] = g, h
     a, c = np.float64(g) * field.scales.units[0], np.float64(h) * field.scales.units[1]
     growth.floats[0, ANSWER] = answer(a, c, rows, np.nan, -np.inf, np.inf, rules.l2, rules)
@@ -341,7 +357,9 @@ def _scan(field, first, count):
         task[_SCANNED + many] = node
         task[_DRAWN + many] = draw_columns(growth, drawn, node, depth, field.given.key, rules)
         many += 1
-    few = task[_DRAWN] * growth.hists.shape[3] < _FEW_BINS
+    starts = field.store.starts
+    mean = starts[len(starts) - 1] // (len(starts) - 1)
+    few = task[_DRAWN] * mean < _FEW_BINS
     task[_MANY], task[_PIECES] = many, 1 if few else task[_THREADS]
     return _task(growth, SCAN, many * task[_PIECES], few)
 
@@ -363,7 +381,7 @@ def _part_next(field):
     if node < 0:
         few = growth.ints[0, ROWS] < _FEW_ROWS
         return _task(growth, SUM, growth.counters[NODES], few)
-    fill_sides(field.features, growth, node)
+    fill_sides(field.features, growth, field.store, node)
     growth.task[_NODE] = node
     return _task(growth, PART, growth.bounds.shape[1], growth.ints[node, ROWS] < _FEW_ROWS)
 

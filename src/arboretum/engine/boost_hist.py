@@ -6,36 +6,47 @@ Up to eight columns of codes are one word (uint64) per row, up to two words make
     word of a row   c7 c6 c5 c4 c3 c2 c1 c0          bins of column 3:   [ … | c3 += g·2³² + h | … ]
 
 The small tables of a tile stay in the nearest cache, and an entry is looked at once per tile. 28 columns
-are two tiles of two words of seven: an empty place would be counted, too. Before h could run into g, after
-65,536 rows, the small tables are added to the wide sums, (columns, 2, bins) int64; tables of no more rows
-need none, and keep half as much. Tiles are shared out to threads. The larger of two siblings is what the
-parent has more than the smaller.
+are two tiles of two words of seven: an empty place would be counted, too. Columns of more than 255 bins have
+codes of 16 bits, four of them a word, and tables as long as they need.
+
+Before h could run into g, after 65,536 rows, the small tables are added to the sums, where a column has its
+bins' Σg and then its bins' Σh; tables of no more rows keep both in one number, as they were counted:
+
+    sums      | g of column 0 | h of column 0 | g of column 1 | h of column 1 | …
+    packed    | column 0 | column 1 | …
+
+A column has as many places there as bins are in use, and one more for the missing values: small tables of
+few bins are soon emptied, added and subtracted.
+Tiles are shared out to threads. The larger of two siblings is what the parent has more than the smaller.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.intrinsics import prefetch
+from arboretum.engine.intrinsics import prefetch, prefetch_at
 from arboretum.engine.jit import kernel, leaf_kernel
 
 __all__ = [
     "add",
     "add_segment",
-    "count_wide",
+    "add_wide_segment",
     "empty_tile",
     "pack_tiles",
+    "pack_wide",
     "subtract",
     "tile_shape",
     "time_tile",
+    "wide_shape",
 ]
 
 WORD, TILE = 8, 16  # columns
+WIDE_WORD = 4
 BINS = 256
 FULL = 65536  # rows until the small tables must be emptied
 _AHEAD = np.uint64(24)  # entries
 _ROW = np.uint64(32)
-_BYTE = np.uint64(255)
+_BYTE, _PAIR = np.uint64(255), np.uint64(65535)
 _LOW16, LOW32 = np.int64(0xFFFF), np.int64(0xFFFFFFFF)
 _S1, _S2, _S3, _S4 = np.uint64(8), np.uint64(16), np.uint64(24), np.uint64(32)
 _S5, _S6, _S7 = np.uint64(40), np.uint64(48), np.uint64(56)
@@ -56,6 +67,16 @@ def tile_shape(n_columns: int) -> tuple[int, int, int]:
     return tiles, 2, -(-n_columns // (2 * tiles))
 
 
+def wide_shape(n_columns: int) -> tuple[int, int]:
+    """Return tiles and columns of a tile, for columns whose codes have 16 bits.
+
+    >>> [wide_shape(n) for n in (0, 1, 3, 5, 28)]
+    [(0, 1), (1, 1), (1, 3), (2, 3), (7, 4)]
+    """
+    tiles = -(-n_columns // WIDE_WORD)
+    return tiles, -(-n_columns // max(tiles, 1)) or 1
+
+
 @kernel
 def pack_tiles(codes, word, width, start, end, out):
     """Pack the codes of ``width`` columns, (columns, n) uint8, into one word per row."""
@@ -66,6 +87,18 @@ def pack_tiles(codes, word, width, start, end, out):
         shift = np.uint64(8 * j)
         for i in range(start, end):
             out[tile, i, place] |= np.uint64(codes[first + j, i]) << shift
+
+
+@kernel
+def pack_wide(codes, tile, width, start, end, out):
+    """Pack the codes of ``width`` columns, (columns, n) uint16, into one word per row."""
+    first = tile * width
+    for i in range(start, end):
+        out[tile, i] = 0
+    for j in range(min(width, len(codes) - first)):
+        shift = np.uint64(16 * j)
+        for i in range(start, end):
+            out[tile, i] |= np.uint64(codes[first + j, i]) << shift
 
 
 @leaf_kernel
@@ -264,58 +297,103 @@ def add_segment(words, width, entries, start, end, small):
 
 
 @leaf_kernel
-def empty_tile(small, hist, first, last, fresh):
-    """Empty the small tables into the sums of the columns first:last, which they begin if ``fresh``.
-
-    Sums of up to 65,536 rows stay packed, (columns, 1, bins).
-    """
-    packed = hist.shape[1] == 1
-    for f in range(first, last):
-        table, g = small[(f - first) * BINS : (f - first + 1) * BINS], hist[f, 0]
-        if packed:
-            for b in range(BINS):
-                g[b] = table[b]
-        elif fresh:
-            h = hist[f, 1]
-            for b in range(BINS):
-                g[b], h[b] = table[b] >> 32, table[b] & LOW32
-        else:
-            h = hist[f, 1]
-            for b in range(BINS):
-                g[b] += table[b] >> 32
-                h[b] += table[b] & LOW32
-        for b in range(BINS):
-            table[b] = 0
-    for place in range(last - first, TILE):  # empty ones have counted rows in their first bin
-        small[place * BINS] = 0
+def _count_one_wide(words, entries, start, end, small):
+    """Count rows in one column of 16 bits."""
+    near = max(end, start + _AHEAD) - _AHEAD
+    for i in range(start, near):
+        prefetch_at(words, entries[i + _AHEAD] >> _ROW)
+        entry = entries[i]
+        small[words[entry >> _ROW]] += _spread(entry)
+    for i in range(near, end):
+        entry = entries[i]
+        small[words[entry >> _ROW]] += _spread(entry)
 
 
 @leaf_kernel
-def count_wide(codes, column, entries, start, end, hist):
-    """Add to the histogram of a column whose codes have 16 bits."""
-    f = np.uint64(column)
-    for i in range(np.uint64(start), np.uint64(end)):
+def _add_four_wide(small, b1, b2, b3, word, q):
+    small[word & _PAIR] += q
+    small[b1 + ((word >> _S2) & _PAIR)] += q
+    small[b2 + ((word >> _S4) & _PAIR)] += q
+    small[b3 + (word >> _S6)] += q
+
+
+@leaf_kernel
+def _count_four_wide(words, entries, start, end, b1, b2, b3, small):
+    """Count rows in up to four columns of 16 bits, whose tables begin at 0, b1, b2 and b3."""
+    near = max(end, start + _AHEAD) - _AHEAD
+    for i in range(start, near):
+        prefetch_at(words, entries[i + _AHEAD] >> _ROW)
         entry = entries[i]
-        q = _spread(entry)
-        b = codes[f, entry >> _ROW]
-        hist[f, _ZERO, b] += q >> 32
-        hist[f, _ONE, b] += q & _LOW16
+        _add_four_wide(small, b1, b2, b3, words[entry >> _ROW], _spread(entry))
+    for i in range(near, end):
+        entry = entries[i]
+        _add_four_wide(small, b1, b2, b3, words[entry >> _ROW], _spread(entry))
+
+
+@leaf_kernel
+def add_wide_segment(words, starts, first, last, entries, start, end, small):
+    """Count the entries start:end in the columns first:last of 16 bits, a word per row.
+
+    The places of a word that no column has are counted behind the last table.
+    """
+    base = starts[first]
+    if last - first == 1:
+        _count_one_wide(words, entries, np.uint64(start), np.uint64(end), small)
+        return
+    b1 = np.uint64(starts[min(first + 1, last)] - base)
+    b2 = np.uint64(starts[min(first + 2, last)] - base)
+    b3 = np.uint64(starts[min(first + 3, last)] - base)
+    _count_four_wide(words, entries, np.uint64(start), np.uint64(end), b1, b2, b3, small)
+
+
+@leaf_kernel
+def empty_tile(small, hist, starts, first, last, narrow, fresh):
+    """Empty the small tables into the sums of the columns first:last, which they begin if ``fresh``.
+
+    Sums of up to 65,536 rows stay packed. A column's bins in use, missing values last, are all it has there.
+    """
+    packed, base = len(hist) == starts[len(starts) - 1], starts[first]
+    for f in range(first, last):
+        start, bins = starts[f], starts[f + 1] - starts[f]
+        at = (f - first) * BINS if narrow else start - base
+        table = small[at : at + (BINS if narrow else bins)]
+        if narrow:  # missing values were counted in the last bin of all
+            missing, table[BINS - 1] = table[BINS - 1], 0
+            table[bins - 1] = missing
+        if packed:
+            both = hist[start : start + bins]
+            for b in range(bins):
+                both[b] = table[b]
+        else:
+            g, h = hist[2 * start : 2 * start + bins], hist[2 * start + bins : 2 * start + 2 * bins]
+            if fresh:
+                for b in range(bins):
+                    g[b], h[b] = table[b] >> 32, table[b] & LOW32
+            else:
+                for b in range(bins):
+                    g[b] += table[b] >> 32
+                    h[b] += table[b] & LOW32
+        for b in range(bins):
+            table[b] = 0
+    if narrow:  # empty places have counted rows in the first bin of theirs
+        for place in range(last - first, TILE):
+            small[place * BINS] = 0
+    else:
+        small[starts[last] - base] = 0
 
 
 @leaf_kernel
 def add(whole, part):
     """Add histograms to others."""
-    a, b = whole.reshape(-1), part.reshape(-1)
-    for i in range(len(a)):
-        a[i] += b[i]
+    for i in range(len(whole)):
+        whole[i] += part[i]
 
 
 @leaf_kernel
 def subtract(whole, part):
     """Take a child's histograms from its parent's: what is left is the other child's."""
-    a, b = whole.reshape(-1), part.reshape(-1)
-    for i in range(len(a)):
-        a[i] -= b[i]
+    for i in range(len(whole)):
+        whole[i] -= part[i]
 
 
 @kernel

@@ -9,8 +9,19 @@ twice what b saves:
     gain  = score left + score right - score of the node
 
 A number is cut after each bin, with the missing values on either side in turn. Categories are parted
-one against the rest if they are few; else sorted by G / (H + smooth), of which beginnings and ends are
-tried. The row counts that a side needs are told from its H, the node's rows shared out by hessian.
+one against the rest if they are few; else they are put in order, and beginnings and ends of it are tried:
+
+    LightGBM   those with enough rows by G / (H + smooth). A beginning or an end goes left, all others right:
+               missing values and categories that the node does not hold, too.
+    XGBoost    all of them by what they would answer, 0 if their H is below min_weight: so categories that
+               the node does not hold stand in the middle. A beginning goes left. Missing values are
+               with the end when beginnings are tried, with the beginning when ends are.
+
+Where a node has no missing values, they go right as in XGBoost, or else with the many.
+
+How many rows a side has is told as LightGBM tells it: a bin has its share of the node's rows by its H,
+rounded; the bins of one side are added up, and the other side has the rest. Where rows differ much in H,
+this is far from the truth, and so are the splits that ``min_rows`` lets pass.
 """
 
 from __future__ import annotations
@@ -24,8 +35,8 @@ from arboretum.engine.jit import inline, leaf_kernel
 
 __all__ = ["Features", "Rules", "Work", "answer", "best_of", "score"]
 
-BINS = 256
 _INFINITY = np.int64(0x7FF0000000000000)  # its bits; larger ones are not numbers
+_RUN = 16  # categories that are sorted by insertion
 _TIE = 1e-12  # gains closer to nothing than this share of the scores they are made of are nothing
 # what is known of the best split
 GAIN = 0  # floats
@@ -66,6 +77,7 @@ class Rules(NamedTuple):
     depth_first: bool  # smallest depth first instead of largest gain
     level_columns: int  # drawn at every depth; 0: all
     node_columns: int  # drawn at every node of those; 0: all
+    as_xgboost: bool = False  # categories, and where missing values go if a node has none
 
 
 class Work(NamedTuple):
@@ -75,6 +87,7 @@ class Work(NamedTuple):
     h: np.ndarray
     left_g: np.ndarray  # int64, sums up to a bin
     left_h: np.ndarray
+    left_rows: np.ndarray  # float64, rows up to a bin
     gain: np.ndarray  # float64
     bits: np.ndarray  # the same memory as int64: positive numbers have the same order
     order: np.ndarray  # int64
@@ -133,13 +146,17 @@ def _is_plain(node, rules, sign):
 
 
 @leaf_kernel
-def _load(hist, f, features, node, work):
+def _load(hist, starts, f, features, node, work):
     """Copy a feature's bins; return how many there are. The missing rows come after them."""
     n, s, first = features.n_bins[f], features.storage[f], features.offset[f]
     g, h = work.g, work.h
-    packed, low, high = hist.shape[1] == 1, hist[s, 0], hist[s, hist.shape[1] - 1]
+    packed, start, bins = len(hist) == starts[len(starts) - 1], starts[s], starts[s + 1] - starts[s]
+    at = start if packed else 2 * start
+    low, high = hist[at : at + bins], hist[at : at + bins]
+    if not packed:
+        high = hist[at + bins : at + 2 * bins]
     if features.default_bin[f] < 0:
-        last = hist.shape[2] - 1
+        last = bins - 1
         if packed:
             for b in range(n):
                 g[b], h[b] = low[b] >> 32, low[b] & LOW32
@@ -180,27 +197,54 @@ def _keep(gain, f, b, missing_left, kind, left_g, left_h, work):
 
 
 @inline
-def _plain_gain(a, c, whole_g, whole_h, own, l2, least, share, rows):
+def _plain_gain(a, c, whole_g, whole_h, own, l2, least):
     """Return what a cut gains that has G = a and H = c on its left, where scores are G² / (H + λ)."""
     d, e = whole_g - a, whole_h - c
     p, q = c + l2, e + l2
     found = (a * a * q + d * d * p) / (p * q) - own  # one division: they take most of the time
-    allowed = (c >= least) & (e >= least) & (c * share >= rows) & (e * share >= rows)
-    return found if allowed else -np.inf
+    return found if (c >= least) & (e >= least) else -np.inf
+
+
+@inline
+def _rows_per_h(node):
+    """Return the rows that one unit of Σh stands for."""
+    return node.rows / np.float64(node.h) if node.h > 0 else 0.0
+
+
+@inline
+def _rows_of(h, share):
+    return np.floor(np.float64(h) * share + 0.5)
+
+
+@leaf_kernel
+def _count_rows(n, cuts, from_left, node, work):
+    """Write the rows on the left of every cut, added up from the side without missing values."""
+    h, left_rows, share = work.h, work.left_rows, _rows_per_h(node)
+    if from_left:
+        rows = 0.0
+        for b in range(cuts):
+            rows += _rows_of(h[b], share)
+            left_rows[b] = rows
+        return
+    rows = node.rows
+    for b in range(n - 1, 0, -1):
+        rows -= _rows_of(h[b], share)
+        left_rows[b - 1] = rows
 
 
 @leaf_kernel
 def _scan_two(f, node, own, rules, work):
     """`_scan_number` for a feature of two bins without missing values: one-hot columns are many."""
     whole_g, whole_h = np.float64(node.g) * node.g_unit, np.float64(node.h) * node.h_unit
-    share = node.rows / whole_h if whole_h > 0.0 else 0.0
+    n_right = _rows_of(work.h[1], _rows_per_h(node))
+    if n_right < rules.min_rows or node.rows - n_right < rules.min_rows:
+        return
     sum_g, sum_h = work.g[0], work.h[0]
     a, c = np.float64(sum_g) * node.g_unit, np.float64(sum_h) * node.h_unit
-    gain = _plain_gain(
-        a, c, whole_g, whole_h, own, rules.l2, rules.min_weight, share, rules.min_rows - 0.5
-    )
+    gain = _plain_gain(a, c, whole_g, whole_h, own, rules.l2, rules.min_weight)
     if gain > work.best[GAIN] and _worth(gain, own, rules):
-        _keep(gain, f, 0, np.int64(2 * sum_h >= node.h), NUMBER, sum_g, sum_h, work)
+        towards = np.int64(2 * sum_h >= node.h and not rules.as_xgboost)
+        _keep(gain, f, 0, towards, NUMBER, sum_g, sum_h, work)
 
 
 @leaf_kernel
@@ -209,18 +253,21 @@ def _score_cuts(n, node, own, sign, rules, work):
     left_g, left_h, gain = work.left_g, work.left_h, work.gain
     g_unit, h_unit = node.g_unit, node.h_unit
     whole_g, whole_h = np.float64(node.g) * g_unit, np.float64(node.h) * h_unit
-    share = node.rows / whole_h if whole_h > 0.0 else 0.0
-    least, rows, l2 = rules.min_weight, rules.min_rows, rules.l2
+    least, rows, l2, left_rows = rules.min_weight, rules.min_rows, rules.l2, work.left_rows
     if _is_plain(node, rules, sign):
-        rows -= 0.5  # as many when rounded
         for b in range(n):
             a, c = np.float64(left_g[b]) * g_unit, np.float64(left_h[b]) * h_unit
-            gain[b] = _plain_gain(a, c, whole_g, whole_h, own, l2, least, share, rows)
+            gain[b] = _plain_gain(a, c, whole_g, whole_h, own, l2, least)
+        if rows > 0.0:
+            for b in range(n):
+                enough = (left_rows[b] >= rows) & (node.rows - left_rows[b] >= rows)
+                gain[b] = gain[b] if enough else -np.inf
         return
     for b in range(n):
         a, c = np.float64(left_g[b]) * g_unit, np.float64(left_h[b]) * h_unit
         d, e = whole_g - a, whole_h - c
-        n_left, n_right = np.floor(c * share + 0.5), np.floor(e * share + 0.5)
+        n_left = left_rows[b] if rows > 0.0 else 0.0
+        n_right = node.rows - n_left
         gain[b] = -np.inf
         if c < least or e < least or n_left < rows or n_right < rows:
             continue
@@ -243,13 +290,15 @@ def _scan_number(f, n, node, own, sign, rules, work):
             sum_g += g[b]
             sum_h += h[b]
             work.left_g[b], work.left_h[b] = sum_g, sum_h
+        if rules.min_rows > 0.0:
+            _count_rows(n, cuts, missing and not side, node, work)
         _score_cuts(cuts, node, own, sign, rules, work)
         at = _first_largest(work.gain, work.bits, cuts)
         if at < 0 or not (work.gain[at] > work.best[GAIN] and _worth(work.gain[at], own, rules)):
             continue
         sum_g, sum_h = work.left_g[at], work.left_h[at]
         heavier = 2 * sum_h >= node.h  # no value is missing: a later one goes with the many
-        towards = np.int64(side if missing else heavier)
+        towards = np.int64(side if missing else heavier and not rules.as_xgboost)
         _keep(work.gain[at], f, at, towards, NUMBER, sum_g, sum_h, work)
 
 
@@ -274,17 +323,50 @@ def _add_up_present(sums, n, left, order):
     return np.int64(many)
 
 
+@inline
+def _whole_rows(both, share):
+    return np.int32(np.float64(both & LOW32) * share + 0.5)
+
+
+@inline
+def _rows_in(left, k, share):
+    """Return the rows of a bin, as `_rows_of` has them, from the sums up to it."""
+    return _whole_rows(left[k] - left[k - 1] if k > 0 else left[k], share)
+
+
+@leaf_kernel
+def _enough_rows(left, n, cuts, from_left, node, rules):
+    """Return the first of the cuts with ``min_rows`` on both sides, and the one after the last.
+
+    ``left`` are the sums of every beginning of n bins. The rows are those of `_count_rows`; they only grow
+    from cut to cut, so these cuts are neighbours, and are found from both ends.
+    """
+    share, low, high = _rows_per_h(node), rules.min_rows, node.rows - rules.min_rows
+    whole, ahead = _whole_rows(left[0], share), left[1:n]
+    for k in range(n - 1):
+        whole += _whole_rows(ahead[k] - left[k], share)
+    if not from_left:  # the right side is counted, the left one has the rest
+        low, high = whole - high, whole - low
+    first, end, rows = np.int64(0), cuts, _rows_in(left, 0, share)
+    while first < cuts and rows < low:
+        first += 1
+        rows += _rows_in(left, first, share)
+    rows = whole if cuts == n else whole - _rows_in(left, n - 1, share)
+    while end > first and rows > high:
+        end -= 1
+        rows -= _rows_in(left, end, share)
+    return first, max(first, end)
+
+
 @leaf_kernel
 def _score_together(left, gone, n, node, own, rules, gain):
     """`_score_cuts` where scores are G² / (H + λ) and sums are two in one number; ``gone`` goes left, too."""
     g_unit, h_unit, l2, least = node.g_unit, node.h_unit, rules.l2, rules.min_weight
     whole_g, whole_h = np.float64(node.g) * g_unit, np.float64(node.h) * h_unit
-    share = node.rows / whole_h if whole_h > 0.0 else 0.0
-    rows = rules.min_rows - 0.5  # as many when rounded
     for k in range(n):
         both = left[k] + gone
         a, c = np.float64(np.int32(both >> 32)) * g_unit, np.float64(both & LOW32) * h_unit
-        gain[k] = _plain_gain(a, c, whole_g, whole_h, own, l2, least, share, rows)
+        gain[k] = _plain_gain(a, c, whole_g, whole_h, own, l2, least)
 
 
 @leaf_kernel
@@ -298,15 +380,22 @@ def _scan_together(f, n, sums, gone, node, own, rules, work):
     many = _add_up_present(sums, n, left, work.order) if few else _add_up(sums, n, left)
     for side in range(2 if gone else 1):
         with_left = gone if side else np.int64(0)
-        cuts = many if gone and not side else many - 1
+        from_left = gone != 0 and side == 0
+        cuts = many if from_left else many - 1
         _score_together(left, with_left, cuts, node, own, rules, gain)
         at = _first_largest(gain, work.bits, cuts)
         if at < 0 or not (gain[at] > work.best[GAIN] and _worth(gain[at], own, rules)):
             continue
+        if rules.min_rows > 0.0:  # only now: most columns have nothing to offer anyway
+            first, end = _enough_rows(left, many, cuts, from_left, node, rules)
+            if at < first or at >= end:
+                at = first + _first_largest(gain[first:end], work.bits[first:end], end - first)
+            if at < first or not (gain[at] > work.best[GAIN] and _worth(gain[at], own, rules)):
+                continue
         both = left[at] + with_left
         sum_g, sum_h = both >> 32, both & LOW32
         heavier = 2 * sum_h >= node.h  # no value is missing: a later one goes with the many
-        towards = np.int64(side if gone else heavier)
+        towards = np.int64(side if gone else heavier and not rules.as_xgboost)
         _keep(gain[at], f, work.order[at] if few else at, towards, NUMBER, sum_g, sum_h, work)
 
 
@@ -329,92 +418,179 @@ def _first_largest(gain, bits, n):
     return -1
 
 
-@inline
-def _remember(members, order, count, from_end, n_used):
+@leaf_kernel
+def _remember(members, order, first, last):
+    """Note that the bins order[first:last] go left."""
     for w in range(len(members)):
         members[w] = 0
-    for i in range(count):
-        b = order[n_used - 1 - i] if from_end else order[i]
+    for i in range(first, last):
+        b = order[i]
         members[b >> 5] |= np.uint32(1) << np.uint32(b & 31)
 
 
 @leaf_kernel
-def _gain_of(sum_g, sum_h, node, own, l2, rules):
-    """Return the gain of a set of categories against the rest, and the rows on both sides."""
+def _gain_of(sum_g, sum_h, n_left, node, own, l2, rules):
+    """Return the gain of a set of categories, which have ``n_left`` rows, against the rest."""
     a, c = np.float64(sum_g) * node.g_unit, np.float64(sum_h) * node.h_unit
     d, e = np.float64(node.g - sum_g) * node.g_unit, np.float64(node.h - sum_h) * node.h_unit
-    whole = np.float64(node.h) * node.h_unit
-    share = node.rows / whole if whole > 0.0 else 0.0
-    n_left, n_right = np.floor(c * share + 0.5), np.floor(e * share + 0.5)
+    n_right = node.rows - n_left
     if c < rules.min_weight or e < rules.min_weight:
-        return -np.inf, n_left, n_right
+        return -np.inf
     if n_left < rules.min_rows or n_right < rules.min_rows:
-        return -np.inf, n_left, n_right
+        return -np.inf
     p = answer(a, c, n_left, node.answer, node.lower, node.upper, l2, rules)
     q = answer(d, e, n_right, node.answer, node.lower, node.upper, l2, rules)
-    return score(a, c, p, l2, rules) + score(d, e, q, l2, rules) - own, n_left, n_right
+    return score(a, c, p, l2, rules) + score(d, e, q, l2, rules) - own
 
 
 @leaf_kernel
-def _sort_categories(n, node, rules, work):
-    """Order the categories that take part by G / (H + smooth); return how many they are."""
+def _merge(keys, items, first, middle, last, to_keys, to_items):
+    """Merge two sorted stretches; of equals the first come first."""
+    a, b = first, middle
+    for at in range(first, last):
+        if b >= last or (a < middle and keys[a] <= keys[b]):
+            to_keys[at], to_items[at] = keys[a], items[a]
+            a += 1
+        else:
+            to_keys[at], to_items[at] = keys[b], items[b]
+            b += 1
+
+
+@leaf_kernel
+def _sort(n, work):
+    """Sort ``order[:n]`` by ``ratio[:n]``, of equals the first first: short runs, then merged."""
+    order, ratio, spare, places = work.order, work.ratio, work.gain, work.left_g
+    for start in range(0, n, _RUN):
+        for i in range(start + 1, min(start + _RUN, n)):
+            key, item, at = ratio[i], order[i], i
+            while at > start and ratio[at - 1] > key:
+                order[at], ratio[at] = order[at - 1], ratio[at - 1]
+                at -= 1
+            order[at], ratio[at] = item, key
+    width = _RUN
+    while width < n:
+        for start in range(0, n, 2 * width):
+            middle, last = min(start + width, n), min(start + 2 * width, n)
+            _merge(ratio, order, start, middle, last, spare, places)
+        for i in range(n):
+            ratio[i], order[i] = spare[i], places[i]
+        width *= 2
+
+
+@leaf_kernel
+def _order_by_ratio(n, node, rules, work):
+    """Order the categories of enough rows by G / (H + smooth); return how many they are."""
     g, h, order, ratio = work.g, work.h, work.order, work.ratio
-    whole = np.float64(node.h) * node.h_unit
-    share = node.rows / whole if whole > 0.0 else 0.0
-    used = 0
+    share, used = _rows_per_h(node), 0
     for b in range(n):
-        weight = np.float64(h[b]) * node.h_unit
-        if h[b] <= 0 or np.floor(weight * share + 0.5) < rules.cat_min_rows:
+        if h[b] <= 0 or _rows_of(h[b], share) < rules.cat_min_rows:
             continue
-        key = np.float64(g[b]) * node.g_unit / (weight + rules.cat_smooth)
-        at = used
-        while at > 0 and ratio[at - 1] > key:
-            order[at], ratio[at] = order[at - 1], ratio[at - 1]
-            at -= 1
-        order[at], ratio[at] = b, key
+        weight = np.float64(h[b]) * node.h_unit
+        order[used] = b
+        ratio[used] = np.float64(g[b]) * node.g_unit / (weight + rules.cat_smooth)
         used += 1
+    _sort(used, work)
     return used
+
+
+@leaf_kernel
+def _order_by_answer(n, node, rules, work):
+    """Order all categories by what they would answer alone."""
+    g, h, order, ratio = work.g, work.h, work.order, work.ratio
+    for b in range(n):
+        a, c = np.float64(g[b]) * node.g_unit, np.float64(h[b]) * node.h_unit
+        order[b], ratio[b] = b, 0.0
+        if h[b] > 0 and c >= rules.min_weight:
+            ratio[b] = answer(a, c, 0.0, np.nan, -np.inf, np.inf, rules.l2, rules)
+    _sort(n, work)
+
+
+@leaf_kernel
+def _scan_single(f, n, node, own, rules, work):
+    """Try one category against the rest; XGBoost tries missing values on its side, too."""
+    g, h, share = work.g, work.h, _rows_per_h(node)
+    missing = rules.as_xgboost and (g[n] != 0 or h[n] != 0)
+    for b in range(n):
+        if h[b] <= 0 and not missing:
+            continue
+        for side in range(2 if missing else 1):
+            sum_g, sum_h = (g[b] + g[n], h[b] + h[n]) if side else (g[b], h[b])
+            n_left = _rows_of(sum_h, share)
+            gain = _gain_of(sum_g, sum_h, n_left, node, own, rules.l2, rules)
+            if gain > work.best[GAIN] and _worth(gain, own, rules):
+                work.order[0] = b
+                _remember(work.members, work.order, 0, 1)
+                _keep(gain, f, b, side, CATEGORIES, sum_g, sum_h, work)
+
+
+@leaf_kernel
+def _scan_by_ratio(f, n, node, own, rules, work):
+    """Try beginnings and ends of the order of LightGBM."""
+    g, h, order = work.g, work.h, work.order
+    used = _order_by_ratio(n, node, rules, work)
+    longest = min(rules.max_cat_threshold, (used + 1) // 2)
+    first, last, share = -1, -1, _rows_per_h(node)
+    for side in range(2):
+        sum_g, sum_h, group, n_left = np.int64(0), np.int64(0), 0.0, 0.0
+        for i in range(longest):
+            b = order[used - 1 - i] if side else order[i]
+            sum_g += g[b]
+            sum_h += h[b]
+            n_left += _rows_of(h[b], share)
+            group += _rows_of(h[b], share)
+            n_right = node.rows - n_left
+            if n_right < rules.min_rows or n_right < rules.min_group:
+                break
+            gain = _gain_of(sum_g, sum_h, n_left, node, own, rules.l2 + rules.cat_l2, rules)
+            if group < rules.min_group or gain == -np.inf:
+                continue
+            group = 0.0
+            if gain > work.best[GAIN] and _worth(gain, own, rules):
+                first, last = (used - 1 - i, used) if side else (0, i + 1)
+                _keep(gain, f, i, 0, CATEGORIES, sum_g, sum_h, work)
+    if last >= 0:
+        _remember(work.members, order, first, last)
+
+
+@leaf_kernel
+def _scan_by_answer(f, n, node, own, rules, work):
+    """Try beginnings and ends of the order of XGBoost; the beginning goes left."""
+    g, h, order = work.g, work.h, work.order
+    _order_by_answer(n, node, rules, work)
+    longest = min(rules.max_cat_threshold, n) - 1
+    missing, last = g[n] != 0 or h[n] != 0, -1
+    for side in range(2):
+        if side and not missing and longest == n - 1:
+            break  # the same partings again
+        sum_g, sum_h = np.int64(0), np.int64(0)
+        for i in range(longest):
+            b = order[n - 1 - i] if side else order[i]
+            if g[b] == 0 and h[b] == 0:
+                continue
+            sum_g += g[b]
+            sum_h += h[b]
+            gain = _gain_of(sum_g, sum_h, 0.0, node, own, rules.l2, rules)
+            if gain > work.best[GAIN] and _worth(gain, own, rules):
+                last = n - 1 - i if side else i + 1
+                left_g, left_h = (node.g - sum_g, node.h - sum_h) if side else (sum_g, sum_h)
+                _keep(gain, f, i, side, CATEGORIES, left_g, left_h, work)
+    if last >= 0:
+        _remember(work.members, order, 0, last)
 
 
 @leaf_kernel
 def _scan_categories(f, n, node, own, rules, work):
     """Try one category against the rest, or beginnings and ends of their order."""
-    g, h, order = work.g, work.h, work.order
     if n <= rules.max_onehot:
-        for b in range(n):
-            if h[b] <= 0:
-                continue
-            gain, _, _ = _gain_of(g[b], h[b], node, own, rules.l2, rules)
-            if gain > work.best[GAIN] and _worth(gain, own, rules):
-                order[0] = b
-                _remember(work.members, order, 1, False, 1)
-                _keep(gain, f, b, 0, CATEGORIES, g[b], h[b], work)
-        return
-    used = _sort_categories(n, node, rules, work)
-    longest = min(rules.max_cat_threshold, (used + 1) // 2)
-    for side in range(2):
-        sum_g, sum_h, group, seen = np.int64(0), np.int64(0), 0.0, 0.0
-        for i in range(longest):
-            b = order[used - 1 - i] if side else order[i]
-            sum_g += g[b]
-            sum_h += h[b]
-            gain, n_left, n_right = _gain_of(
-                sum_g, sum_h, node, own, rules.l2 + rules.cat_l2, rules
-            )
-            group += n_left - seen
-            seen = n_left
-            if n_right < rules.min_rows or n_right < rules.min_group:
-                break
-            if group < rules.min_group or gain == -np.inf:
-                continue
-            group = 0.0
-            if gain > work.best[GAIN] and _worth(gain, own, rules):
-                _remember(work.members, order, i + 1, side == 1, used)
-                _keep(gain, f, i, 0, CATEGORIES, sum_g, sum_h, work)
+        _scan_single(f, n, node, own, rules, work)
+    elif rules.as_xgboost:
+        _scan_by_answer(f, n, node, own, rules, work)
+    else:
+        _scan_by_ratio(f, n, node, own, rules, work)
 
 
 @leaf_kernel
-def best_of(hist, columns, first, last, features, node, rules, work):
+def best_of(hist, starts, columns, first, last, features, node, rules, work):
     """Find the best split among ``columns[first:last]``; the first of equals stays."""
     work.best[GAIN], work.found[FEATURE] = -np.inf, -1
     g, h = np.float64(node.g) * node.g_unit, np.float64(node.h) * node.h_unit
@@ -425,17 +601,18 @@ def best_of(hist, columns, first, last, features, node, rules, work):
         b = answer(g, h, node.rows, node.answer, lower, upper, rules.l2, rules)
         itself = score(g, h, b, rules.l2, rules)
         now = score(g, h, node.answer, rules.l2, rules) if rules.path_smooth > 0.0 else itself
-    packed = hist.shape[1] == 1
+    packed = len(hist) == starts[len(starts) - 1]
     for k in range(first, last):
         f = columns[k]
         sign = np.float64(features.monotone[f]) if len(features.monotone) else 0.0
         number = not features.is_category[f] and features.default_bin[f] < 0
         if number and packed and features.n_bins[f] > 2 and _is_plain(node, rules, sign):
-            sums = hist[features.storage[f], 0]
-            gone = sums[hist.shape[2] - 1]
+            column = features.storage[f]
+            sums = hist[starts[column] : starts[column + 1]]
+            gone = sums[len(sums) - 1]
             _scan_together(f, features.n_bins[f], sums, gone, node, itself, rules, work)
             continue
-        n = _load(hist, f, features, node, work)
+        n = _load(hist, starts, f, features, node, work)
         if features.is_category[f]:
             _scan_categories(f, n, node, now, rules, work)
         else:

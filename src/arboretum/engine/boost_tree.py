@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from arboretum.engine.boost_hist import BINS
 from arboretum.engine.boost_pack import Given, Scales
 from arboretum.engine.boost_scan import (
     BIN,
@@ -39,6 +40,7 @@ __all__ = [
     "give_answers",
     "keep_split",
     "may_split",
+    "missing_code",
     "next_leaf",
     "plant",
     "release_slot",
@@ -60,9 +62,15 @@ _SPARE_SLOTS = 2  # always free: the children of a leaf without histograms need 
 class Store(NamedTuple):
     """The table as codes; the same for all trees."""
 
-    codes: np.ndarray  # (columns, n) uint8 or uint16
-    words: np.ndarray  # (tiles, n, 1 or 2) uint64; empty if codes have 16 bits
+    codes: np.ndarray  # (columns, n) uint8
+    words: np.ndarray  # (tiles, n, 1 or 2) uint64, the same codes
     width: int  # columns of a word
+    wide: np.ndarray  # (columns, n) uint16, the columns of more than 255 bins: behind the others
+    wide_words: np.ndarray  # (tiles, n) uint64, the same codes
+    wide_width: int  # columns of such a word
+    starts: (
+        np.ndarray
+    )  # int64, where a column's bins in use begin in a histogram; missing comes last
 
 
 class Growth(NamedTuple):
@@ -74,8 +82,8 @@ class Growth(NamedTuple):
     counters: np.ndarray  # int64
     open: np.ndarray  # int64, the leaves that wait
     free: np.ndarray  # int64, slots of histograms not in use; behind them room for draws
-    hists: np.ndarray  # (slots, columns, 2, bins) int64, or with 1 for 2: packed (boost_hist.py)
-    extra: np.ndarray  # (pieces - 1, columns, 2, bins) int64, for many threads on few columns
+    hists: np.ndarray  # (slots, sums) int64 (boost_hist.py)
+    extra: np.ndarray  # (pieces - 1, sums) int64, for many threads on few columns
     lists: np.ndarray  # (2, n) uint64, entries of nodes at even and at odd depths
     bounds: np.ndarray  # (nodes, blocks, 2) int64, where a node's entries stand in every block
     sums: np.ndarray  # (nodes, 2) int64, Σg and Σh of leaves at fine scales
@@ -104,10 +112,19 @@ class Field(NamedTuple):
 
 
 @leaf_kernel
-def fill_sides(features, growth, node):
+def missing_code(store, column):
+    """Return the code of missing values in a column."""
+    if column < len(store.codes):
+        return np.int64(BINS - 1)
+    return store.starts[column + 1] - store.starts[column] - 1
+
+
+@leaf_kernel
+def fill_sides(features, growth, store, node):
     """Write for every code whether it goes left at a node."""
     goes, split = growth.goes_left, growth.ints[node]
-    f, last = split[FEATURE], len(growth.goes_left) - 1
+    f = split[FEATURE]
+    last = missing_code(store, features.storage[f])
     n, default, first = features.n_bins[f], features.default_bin[f], features.offset[f]
     by_set = split[KIND] == CATEGORIES
     side = split[MISSING_LEFT] if default < 0 else np.int64(default <= split[BIN])
@@ -341,6 +358,8 @@ def give_answers(growth, features, fine, rules):
         left = ints[node, LEFT]
         if node == 0:
             _answer_finely(growth, 0, np.nan, fine, rules.l2, rules)
+            if floats[0, COVER] < rules.min_weight:
+                floats[0, VALUE] = 0.0
         if left >= 0:
             l2 = _child_l2(growth, node, features, rules)
             for child in range(left, left + 2):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from arboretum.engine.boost_scan import BIN, CATEGORIES, FEATURE, GAIN, KIND, MISSING_LEFT
-from arboretum.engine.boost_tree import LEFT
+from arboretum.engine.boost_tree import LEFT, missing_code
 from arboretum.engine.jit import kernel
 
 __all__ = ["decode_nodes", "decode_sets", "walk_codes"]
@@ -14,30 +14,31 @@ _LEAF, _THRESHOLD, _SUBSET = 0, 1, 2  # kinds of nodes (tree/tree.py)
 
 
 @kernel
-def walk_codes(codes, features, tree, rows, start, end, out):
+def walk_codes(store, features, tree, rows, start, end, out):
     """Write the leaf that rows reach by their codes; ``rows`` may be empty: row i is i.
 
     ``tree`` is (first child, feature, last bin on the left, missing left?, by set?, members).
     """
     child, feature, last, missing_left, by_set, members = tree
-    gone = np.int64(np.iinfo(codes.dtype).max)
+    codes, wide = store.codes, store.wide
     for i in range(start, end):
         row = np.uint64(rows[i]) if len(rows) else np.uint64(i)
         node = np.int64(0)
         while child[node] >= 0:
             f = feature[node]
-            code, default = (
-                np.int64(codes[np.uint64(features.storage[f]), row]),
-                features.default_bin[f],
-            )
-            missing = code == gone
+            column, default = features.storage[f], features.default_bin[f]
+            if column < len(codes):
+                code = np.int64(codes[np.uint64(column), row])
+            else:
+                code = np.int64(wide[np.uint64(column - len(codes)), row])
+            missing = code == missing_code(store, column)
             if default >= 0:  # bundled: the stored bins, without the default one
                 missing = False
                 at = code - features.offset[f]
                 inside = at >= 0 and at < features.n_bins[f] - 1
                 code = at + np.int64(at >= default) if inside else np.int64(default)
             if missing:
-                left = missing_left[node] and not by_set[node]
+                left = missing_left[node]
             elif by_set[node]:
                 left = (members[node, code >> 5] >> np.uint32(code & 31)) & np.uint32(1) > 0
             else:
@@ -58,7 +59,7 @@ def decode_nodes(ints, floats, n_bins, bounds, bounds_start, tree):
         f, b, by_set = ints[node, FEATURE], ints[node, BIN], ints[node, KIND] == CATEGORIES
         feature[node], gain[node] = f, floats[node, GAIN]
         first_child[node], n_children[node] = ints[node, LEFT], 2
-        missing_child[node] = 0 if ints[node, MISSING_LEFT] > 0 and not by_set else 1
+        missing_child[node] = 0 if ints[node, MISSING_LEFT] > 0 else 1
         kind[node] = _SUBSET if by_set else _THRESHOLD
         if not by_set:
             threshold[node] = bounds[bounds_start[f] + b] if b < n_bins[f] - 1 else np.inf

@@ -23,6 +23,7 @@ Read in this order; each file builds on the ones before it and on nothing else o
     coordinate_boosting.py  AdaBoost as a descent, one weak learner at a time
     gbm_losses.py     what to descend: losses, their residuals and the best step of a leaf
     gbm.py            Friedman's gradient boosting, round by round
+    xgboost_categories.py   categories in order of what they would answer, and how they are parted
     xgboost_splits.py similarity, gain and cover; every cut, with missing values on either side
     xgboost.py        trees of second order, pruned by γ, and their boosting
     quantile_sketch.py      summaries that can be merged and shortened: where to look for cuts

@@ -76,12 +76,15 @@ class ColumnBins:
         return np.where(found, place, self.n_bins)
 
 
-def make_bins(x: ArrayLike, max_bin: int = 255, categorical: bool = False) -> ColumnBins:
+def make_bins(
+    x: ArrayLike, max_bin: int = 255, categorical: bool = False, min_data_in_bin: int = 3
+) -> ColumnBins:
     """Return the bins of a column: one per value if there are at most ``max_bin``, else quantiles.
 
-    Of more than ``max_bin`` categories the rare ones count as missing. (The program's own bins of many
-    numbers are a little different: it starts from the values that fill a bin alone, and zero has its
-    own. And if no category is missing, it drops the rarest one when the others hold 99 % of the rows.)
+    Categories get bins by falling frequency, as long as 99 % of the rows have none yet, or there are fewer
+    than ``max_bin`` bins and values; missing values count as a bin. From the third one on they must
+    have ``min_data_in_bin`` rows. The others count as missing. (The program's own bins of many numbers are a
+    little different: it starts from the values that fill a bin alone, and zero has its own.)
 
     >>> make_bins([3.0, 1.0, 2.0, 1.0, np.nan]).codes([1.0, 1.7, 9.0, np.nan]).tolist()
     [0, 1, 2, 3]
@@ -91,8 +94,17 @@ def make_bins(x: ArrayLike, max_bin: int = 255, categorical: bool = False) -> Co
     x = np.asarray(x, dtype=np.float64)
     values, counts = np.unique(x[~np.isnan(x)], return_counts=True)
     if categorical:
-        frequent = np.argsort(-counts, kind="stable")[:max_bin]
-        return ColumnBins(np.empty(0), np.sort(values[frequent]))
+        kept: list[float] = []
+        used = 0
+        room = min(len(values) + bool(np.isnan(x).any()), max_bin)
+        for c in np.argsort(-counts, kind="stable"):
+            if used >= np.floor(0.99 * counts.sum() + 0.5) and 1 + len(kept) >= room:
+                break
+            if counts[c] < min_data_in_bin and len(kept) >= 2:
+                break
+            kept.append(values[c])
+            used += counts[c]
+        return ColumnBins(np.empty(0), np.sort(np.array(kept)))
     if len(values) > max_bin:
         return ColumnBins(quantile_cuts(x, max_bin))
     middles = values[:-1] / 2 + values[1:] / 2  # halves first: the sum may overflow

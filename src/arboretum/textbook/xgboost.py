@@ -32,7 +32,7 @@ the classes may take their steps at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -105,8 +105,16 @@ class XGBNode:
             yield from child
 
 
-def grow_xgb(X: ArrayLike, g: ArrayLike, h: ArrayLike, settings: XGBSettings = DEFAULT) -> XGBNode:
+def grow_xgb(
+    X: ArrayLike,
+    g: ArrayLike,
+    h: ArrayLike,
+    settings: XGBSettings = DEFAULT,
+    categorical: Collection[int] = (),
+) -> XGBNode:
     """Grow a tree on gradients and curvatures, prune it by γ, and return its root.
+
+    The columns ``categorical`` hold categories (xgboost_categories.py).
 
     Examples
     --------
@@ -121,12 +129,19 @@ def grow_xgb(X: ArrayLike, g: ArrayLike, h: ArrayLike, settings: XGBSettings = D
         raise ValueError(
             f"X must be a table with a row per g and h, got {X.shape, g.shape, h.shape}"
         )
-    full = _grow(X, g, h, np.arange(len(X)), "", settings)
+    sets = {f: np.unique(X[~np.isnan(X[:, f]), f]) for f in categorical}
+    full = _grow(X, g, h, np.arange(len(X)), "", settings, sets)
     return prune_xgb(full, settings.gamma)
 
 
 def _grow(
-    X: np.ndarray, g: np.ndarray, h: np.ndarray, rows: np.ndarray, path: str, settings: XGBSettings
+    X: np.ndarray,
+    g: np.ndarray,
+    h: np.ndarray,
+    rows: np.ndarray,
+    path: str,
+    settings: XGBSettings,
+    sets: dict[int, np.ndarray],
 ) -> XGBNode:
     # one branch after the other: no split depends on another branch, so the tree is that of
     # growing level by level
@@ -135,13 +150,13 @@ def _grow(
     node = XGBNode(path, rows, G, H, score, value)
     if node.depth >= settings.max_depth:
         return replace(node, stop="max_depth")
-    table = split_candidates(X[rows], g[rows], h[rows], settings)
+    table = split_candidates(X[rows], g[rows], h[rows], settings, sets)
     best = choose_split(table)
     if best is None:
         return replace(node, candidates=table, stop="no admissible split")
     goes_left = best.left(X[rows, best.feature])
     left, right = (
-        _grow(X, g, h, rows[side], path + letter, settings)
+        _grow(X, g, h, rows[side], path + letter, settings, sets)
         for letter, side in (("L", goes_left), ("R", ~goes_left))
     )
     return replace(node, candidates=table, chosen=best, left=left, right=right)
@@ -200,7 +215,7 @@ def tree_text_xgb(tree: XGBNode) -> str:
             text = f"leaf {node.value:.3f}, {cover} ({node.stop})"
         else:
             c = node.chosen
-            text = f"[x{c.feature} < {c.cut:.6g}] missing {c.default}, gain {c.gain:.3f}, {cover}"
+            text = f"[{c.question}] missing {c.default}, gain {c.gain:.3f}, {cover}"
         lines.append("  " * node.depth + text)
     return "\n".join(lines)
 

@@ -20,20 +20,25 @@ missing get what is left of the node's totals, and are tried on both sides of ev
 
     x < cut        left  = present below             right = node - left       missing go right
                    right = present from there on     left  = node - right      missing go left
+
+Categories are parted by sets instead of cuts: see xgboost_categories.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
+
+from arboretum.textbook.xgboost_categories import category_order, category_partings
 
 __all__ = [
     "DEFAULT",
     "XGBCandidate",
     "XGBSettings",
+    "category_candidates",
     "choose_split",
     "column_candidates",
     "leaf_value",
@@ -57,6 +62,8 @@ class XGBSettings:
     gamma: float = 0.0
     min_child_weight: float = 1.0
     max_delta_step: float = 0.0  # the largest |leaf value|; 0: any
+    max_cat_to_onehot: int = 4  # fewer categories are tried one against the rest
+    max_cat_threshold: int = 64  # how far the order of categories is gone along
 
 
 DEFAULT = XGBSettings()
@@ -126,7 +133,7 @@ def _enough(cover: np.ndarray, settings: XGBSettings) -> np.ndarray:
 # ---------------------------------------------------------------------- candidates
 @dataclass(frozen=True)
 class XGBCandidate:
-    """A question ``x < cut`` and all the figures it is judged by."""
+    """A question ``x < cut``, or whether x is in a set, and all the figures it is judged by."""
 
     feature: int
     cut: float
@@ -140,10 +147,19 @@ class XGBCandidate:
     similarity_node: float
     gain: float
     admissible: bool  # both covers suffice and something is gained
+    categories: frozenset[float] | None = None  # these go left; None: a number, which is cut
+
+    @property
+    def question(self) -> str:
+        """What a row is asked; yes goes left."""
+        if self.categories is None:
+            return f"x{self.feature} < {self.cut:.6g}"
+        return f"x{self.feature} in {{{', '.join(f'{c:.6g}' for c in sorted(self.categories))}}}"
 
     def left(self, x: np.ndarray) -> np.ndarray:
         """Return which values go left."""
-        return np.where(np.isnan(x), self.default == "left", x < self.cut)
+        below = x < self.cut if self.categories is None else np.isin(x, sorted(self.categories))
+        return np.where(np.isnan(x), self.default == "left", below)
 
 
 def column_candidates(
@@ -192,6 +208,44 @@ def column_candidates(
     return table
 
 
+def category_candidates(
+    x: ArrayLike,
+    g: ArrayLike,
+    h: ArrayLike,
+    categories: ArrayLike,
+    settings: XGBSettings = DEFAULT,
+    feature: int = 0,
+) -> list[XGBCandidate]:
+    """Return the partings of a column of categories, in the order they are tried.
+
+    ``categories`` are all of the column, whether or not these rows hold them.
+
+    Examples
+    --------
+    The third category is not here: it joins the side nearer to no change.
+
+    >>> rules = XGBSettings(max_cat_to_onehot=1)
+    >>> x, g = [0, 0, 1, 1, 3, 3], [-8.0, -8, -1, -1, 6, 6]
+    >>> best = choose_split(category_candidates(x, g, np.ones(6), range(4), rules))
+    >>> sorted(best.categories), best.G_left, best.G_right
+    ([3.0], 12.0, -18.0)
+    """
+    x, g, h = (np.asarray(a, dtype=np.float64) for a in (x, g, h))
+    values = np.asarray(categories, dtype=np.float64)
+    present = ~np.isnan(x)
+    place = np.searchsorted(values, x[present])
+    sums = np.column_stack([np.bincount(place, a[present], len(values)) for a in (g, h)])
+    node = np.array([g.sum(), h.sum()])
+    order = None
+    if len(values) >= settings.max_cat_to_onehot:
+        order = category_order(sums, lambda G, H: leaf_value(G, H, settings))
+    partings = category_partings(values, sums, node, order, settings.max_cat_threshold)
+    return [
+        replace(_judge(feature, np.nan, default, left, node - left, settings), categories=chosen)
+        for chosen, default, left in partings
+    ]
+
+
 def _middles(values: np.ndarray) -> np.ndarray:
     middles = values[:-1] / 2 + values[1:] / 2  # halves first: the sum may overflow
     return np.where(middles > values[:-1], middles, values[1:])  # neighbours may have none between
@@ -225,15 +279,27 @@ def _judge(
 
 
 def split_candidates(
-    X: ArrayLike, g: ArrayLike, h: ArrayLike, settings: XGBSettings = DEFAULT
+    X: ArrayLike,
+    g: ArrayLike,
+    h: ArrayLike,
+    settings: XGBSettings = DEFAULT,
+    categories: Mapping[int, np.ndarray] | None = None,
 ) -> list[XGBCandidate]:
     """Return the candidates of all columns, in the order of the columns.
+
+    ``categories`` has the categories of every column that holds some.
 
     >>> [(c.feature, c.cut) for c in split_candidates([[1, 5], [2, 5], [3, 6]], [-1, 0, 1], [1] * 3)]
     [(0, 1.5), (0, 2.5), (1, 5.5)]
     """
     X = np.asarray(X, dtype=np.float64)
-    columns = (column_candidates(x, g, h, settings, f) for f, x in enumerate(X.T))
+    sets = categories or {}
+    columns = (
+        category_candidates(x, g, h, sets[f], settings, f)
+        if f in sets
+        else column_candidates(x, g, h, settings, f)
+        for f, x in enumerate(X.T)
+    )
     return [candidate for column in columns for candidate in column]
 
 
@@ -267,7 +333,7 @@ def split_table(candidates: Sequence[XGBCandidate]) -> str:
     for c in candidates:
         left = f"{c.G_left:8.3f}{c.H_left:7.3f} {c.similarity_left:7.3f}"
         right = f"{c.G_right:8.3f}{c.H_right:7.3f} {c.similarity_right:7.3f}"
-        question = f"x{c.feature} < {c.cut:.6g}"
+        question = c.question
         mark = " *" if c is best else ""
         lines.append(f"{question:12} {c.default:>7} {left} {right} {c.gain:7.3f}{mark}")
     return "\n".join(lines)
