@@ -372,7 +372,13 @@ def test_whole_tree_and_its_pruning_path(criterion):
         X,
         y,
         w,
-        Rules(criterion, kinds=KINDS, min_samples_leaf=4, exhaustive=False, category_penalty=1.0),
+        Rules(
+            criterion,
+            kinds=KINDS,
+            min_samples_leaf=4,
+            exhaustive=criterion in CLASS_CRITERIA,
+            category_penalty=1.0,
+        ),
     )
     assert_same_tree(model.fit(X, y, w).tree_, tree)
     fresh = make(1, criterion)[0]
@@ -394,7 +400,11 @@ def test_pruning_by_cross_validation(criterion, rule):
     X, y, w = make(2, criterion)
     fold_of = np.random.default_rng(3).integers(0, 4, len(y))
     rules = Rules(
-        criterion, kinds=KINDS, min_samples_leaf=4, exhaustive=False, category_penalty=1.0
+        criterion,
+        kinds=KINDS,
+        min_samples_leaf=4,
+        exhaustive=criterion in CLASS_CRITERIA,
+        category_penalty=1.0,
     )
     choice = pruning.choose_alpha(X, y, w, rules, fold_of, rule)
     model = model_of(criterion, min_samples_leaf=4)

@@ -235,6 +235,15 @@ def alive_surrogates(Model):
     assert agree[1] > 0.9 > agree[0]
 
 
+def alive_category_penalty(Model):
+    rng = np.random.default_rng(5)
+    X = np.column_stack([rng.normal(size=ROWS), rng.integers(0, 60, ROWS)])
+    y = (0.5 * X[:, 0] + rng.normal(size=ROWS) > 0).astype(int)
+    for penalty, column in ((0.0, 1), (1.0, 0), (1e9, 0)):
+        model = Model(max_depth=1, categorical_features=[1], category_penalty=penalty)
+        assert model.fit(X, y).tree_.feature[0] == column
+
+
 def alive_max_bins(Model):
     X, y = np.arange(ROWS, dtype=float)[:, None], np.arange(ROWS) % 2
     assert Model().fit(X, y).get_n_leaves() == ROWS
@@ -320,6 +329,7 @@ BAD = {
     "unseen": ("'missing' or 'error'", ["ignore", None, 0, "Missing"]),
     "surrogates": ("an int ≥ 0", [-1, 5.0, "5", None, True]),
     "max_bins": ("an int from 2 to 65535 or None", [1, 0, 65_536, 2.0, "16", True]),
+    "category_penalty": ("a number ≥ 0", [-0.1, "1", None, np.nan]),
     "n_jobs": (JOBS, [0, 1.0, "2", True]),
 }
 CLASSIFIER_BAD = {
@@ -370,6 +380,7 @@ GOOD = {
     "ccp_alpha": [0, 5, 1e308],
     "surrogates": [0, 10**6],
     "max_bins": [2, 65_535, np.int16(9)],
+    "category_penalty": [0, 0.0, 2, 1e9],
     "n_jobs": [1, -1, -100, 10**9, np.int64(2), None],
 }
 
@@ -504,7 +515,8 @@ def test_class_weight_belongs_to_the_classifier():
 
 def test_a_list_of_known_parameters_when_nothing_is_close():
     with pytest.raises(
-        ParameterError, match=r"it has categorical_features, ccp_alpha, .*, unseen$"
+        ParameterError,
+        match=r"it has categorical_features, category_penalty, ccp_alpha, .*, unseen$",
     ):
         CARTRegressor(zzz=1)
 
