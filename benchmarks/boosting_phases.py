@@ -71,6 +71,7 @@ def _booster(split: data.Split, jobs: int, clock: _Clock | None) -> Any:
 def _time_steps(booster: Any, clock: _Clock) -> None:
     """Time what Python calls, and count the work of every tree."""
     grower, n = booster.grower, len(booster.margin)
+    booster._is_small = lambda: False  # small tables grow a round in one call, which has no steps
     clock.wrap(booster, "_derivatives", "derivatives", n)
     clock.wrap(grower, "_grow", "tree", 1)
     clock.wrap(grower, "add_to", "margins", n)

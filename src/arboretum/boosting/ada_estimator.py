@@ -137,6 +137,7 @@ class AdaBoost(Declared, MetaEstimatorMixin, BaseEstimator):
         )
         for name in _LEARNED:
             self.__dict__.pop(name, None)
+        self._all_nodes: dict[str, JoinedTrees | None] = {}
         self._take_schema(schema)
         codes, labels = self._learn_target(y, matrix.n_rows)
         w = weights(sample_weight, matrix.n_rows)
@@ -252,10 +253,12 @@ class AdaBoost(Declared, MetaEstimatorMixin, BaseEstimator):
     @property
     def _joined(self) -> JoinedTrees | None:
         """The trees, if all learners are such, as compiled code takes them at a time."""
-        if "_all_nodes" not in self.__dict__:
+        # a dict of fit's own making: to predict changes nothing of the estimator itself
+        kept = self.__dict__.setdefault("_all_nodes", {})
+        if "all" not in kept:
             trees = self._trees()
-            self._all_nodes = None if trees is None else join_trees(trees)
-        return self._all_nodes
+            kept["all"] = None if trees is None else join_trees(trees)
+        return kept["all"]
 
     def __getstate__(self) -> dict[str, Any]:
         """What pickle keeps: nothing that is worked out from the learners."""

@@ -167,6 +167,7 @@ class GradientBoosting(Declared, BaseEstimator):
         limits.check_rows(matrix.n_rows)
         for name in _LEARNED:
             self.__dict__.pop(name, None)
+        self._summed: dict[str, Ensemble] = {}
         self._set_schema(schema)
         target, w = self._learn_target(y, sample_weight, matrix.n_rows)
         if w is not None:
@@ -353,11 +354,12 @@ class GradientBoosting(Declared, BaseEstimator):
     @property
     def _ensemble(self) -> Ensemble:
         """The trees with their learning rates; kept until there are more, for it lays them out once."""
-        kept = self.__dict__.get("_summed")
-        if kept is None or len(kept.trees) != len(self.trees_):
+        # a dict of fit's own making: to predict changes nothing of the estimator itself
+        kept = self.__dict__.setdefault("_summed", {})
+        if "all" not in kept or len(kept["all"].trees) != len(self.trees_):
             rates = np.repeat(self._rates, self._width)
-            kept = self._summed = Ensemble(list(self.trees_), rates, np.zeros(self._width))
-        return kept
+            kept["all"] = Ensemble(list(self.trees_), rates, np.zeros(self._width))
+        return kept["all"]
 
     def __getstate__(self) -> dict[str, Any]:
         """What pickle keeps: nothing that is worked out from the trees."""
