@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.jit import inline, kernel, subkernel
+from arboretum.engine.jit import inline, kernel, leaf_kernel, subkernel
 
 __all__ = [
     "Paths",
@@ -21,6 +21,7 @@ __all__ = [
     "walk",
     "walk_add",
     "walk_general",
+    "walk_sets",
 ]
 
 THRESHOLD, SUBSET, MULTIWAY = 1, 2, 3
@@ -99,6 +100,38 @@ def walk_general(tree, X, out):
         while tree.kind[node]:
             node = next_node(tree, node, X, i)
         out[i] = node
+
+
+@leaf_kernel
+def _walk_sets(
+    kind, feature, threshold, first_child, missing_child, bits_start, bits, n_codes, X, out
+):
+    for i in range(len(X)):
+        row, node = np.uint64(i), np.uint64(0)
+        while kind[node]:
+            f = np.uint64(feature[node])
+            x = X[row, f]
+            if kind[node] == THRESHOLD:
+                side = np.int64(x > threshold[node]) | (np.int64(x != x) & missing_child[node])
+            elif x >= 0.0 and x < np.float64(n_codes[f]):
+                code = np.uint64(x)
+                word = bits[np.uint64(bits_start[node]) + (code >> np.uint64(5))]
+                side = np.int64(1) - np.int64(
+                    (word >> np.uint32(code & np.uint64(31))) & np.uint32(1)
+                )
+            else:
+                side = np.int64(missing_child[node])
+            node = np.uint64(np.int64(first_child[node]) + side)
+        out[row] = np.int64(node)
+
+
+@kernel
+def walk_sets(tree, X, out):
+    """`walk_general` for trees of thresholds and sets of categories, without surrogates."""
+    _walk_sets(
+        tree.kind, tree.feature, tree.threshold, tree.first_child, tree.missing_child,
+        tree.bits_start, tree.bits, tree.n_codes, X, out,
+    )  # fmt: skip
 
 
 @kernel

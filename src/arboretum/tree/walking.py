@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.engine import parallel
-from arboretum.tree.tree import LEAF, THRESHOLD, Tree
+from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Tree
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -43,6 +43,10 @@ def _is_plain(tree: Tree) -> bool:
     return _once(
         tree, "_plain", lambda: not np.any(tree.kind > THRESHOLD) and tree.surrogates is None
     )
+
+
+def _is_multiway(tree: Tree) -> bool:
+    return bool(np.any(tree.kind > SUBSET))
 
 
 def _links(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
@@ -153,11 +157,13 @@ def walk_block(
 
     ``complete`` promises that no value of X is missing: the walk is then shorter.
     """
-    from arboretum.engine.walk import walk, walk_general
+    from arboretum.engine.walk import walk, walk_general, walk_sets
 
     out = np.empty(len(X), np.int64) if out is None else out
     if _is_plain(tree):
         walk(*_links(tree), X, complete, out)
+    elif tree.surrogates is None and not _once(tree, "_multiway", lambda: _is_multiway(tree)):
+        walk_sets(_paths(tree), X, out)
     else:
         walk_general(_paths(tree), X, out)
     return out
