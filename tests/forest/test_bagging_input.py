@@ -164,7 +164,7 @@ def test_warm_start_keeps_what_bags_are_drawn_by():
 # ---------------------------------------------------------------------- Ctrl-C
 def test_an_interrupt_keeps_the_trees_that_are_grown(monkeypatch):
     X, y, _ = data()
-    real = forest_growing.grow_random_tree
+    real = forest_growing.grow_random_trees
     calls = []
 
     def interrupted(*args, **kwargs):
@@ -173,7 +173,8 @@ def test_an_interrupt_keeps_the_trees_that_are_grown(monkeypatch):
             raise KeyboardInterrupt
         return real(*args, **kwargs)
 
-    monkeypatch.setattr(forest_growing, "grow_random_tree", interrupted)
+    monkeypatch.setattr(forest_growing, "together", lambda n_rows: 1)
+    monkeypatch.setattr(forest_growing, "grow_random_trees", interrupted)
     with pytest.warns(UserWarning, match="the 3 estimators that were finished, of 10"):
         model = BaggingClassifier(random_state=0, n_jobs=1).fit(X, y)
     assert len(model) == 3

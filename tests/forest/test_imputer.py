@@ -344,7 +344,7 @@ def test_bad_new_rows():
 
 
 def test_an_interrupt_ends_all_rounds(monkeypatch):
-    real, calls = forest_growing.grow_random_tree, []
+    real, calls = forest_growing.grow_random_trees, []
 
     def interrupted(*args, **kwargs):
         calls.append(1)
@@ -352,7 +352,8 @@ def test_an_interrupt_ends_all_rounds(monkeypatch):
             raise KeyboardInterrupt
         return real(*args, **kwargs)
 
-    monkeypatch.setattr(forest_growing, "grow_random_tree", interrupted)
+    monkeypatch.setattr(forest_growing, "together", lambda n_rows: 1)
+    monkeypatch.setattr(forest_growing, "grow_random_trees", interrupted)
     imputer = quick(n_jobs=1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

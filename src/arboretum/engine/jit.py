@@ -34,6 +34,7 @@ __all__ = [
     "inline",
     "kernel",
     "leaf_kernel",
+    "plain_kernel",
     "subkernel",
     "writable",
 ]
@@ -105,6 +106,11 @@ def kernel(function: F) -> F:
 def subkernel(function: F) -> F:
     """Compile ``function`` for other kernels to call; Python itself cannot, which saves a wrapper."""
     return _compiled(function, no_cpython_wrapper=True)
+
+
+def plain_kernel(function: F) -> F:
+    """`kernel` for functions that make no arrays, as `leaf_kernel` is `subkernel`."""
+    return _compiled(function, _nrt=False)
 
 
 def leaf_kernel(function: F) -> F:

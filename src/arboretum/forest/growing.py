@@ -19,7 +19,7 @@ from arboretum.forest.sampling import growing_key
 from arboretum.tree.criterion import Target
 from arboretum.tree.growing import Growth, grow
 from arboretum.tree.pruning import prune
-from arboretum.tree.random_tree import can_grow, grow_random_tree, tree_table
+from arboretum.tree.random_tree import can_grow, grow_random_trees, together, tree_table
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
@@ -114,25 +114,38 @@ def grow_trees(
     trees: dict[int, Tree] = {}
     lock = threading.Lock()
 
-    def work(t: int) -> None:
-        how = replace(single, seed=growing_key(plan.bags.seed, t))
-        weight = plan.weight(t)
-        if table is not None:
-            tree = grow_random_tree(table, plan.target, how, weight=weight)
-        else:
-            rows = np.flatnonzero(weight)
-            target = Target(plan.target.y[rows], plan.target.classes, weight[rows])
-            here = None
-            if store is not None:
-                here = replace(store, codes=np.ascontiguousarray(store.codes[:, rows]))
-            tree = grow(plan.matrix, plan.schema, target, rows, how, here)
+    def keep(t: int, tree: Tree) -> None:
         trees[t] = prune(tree, plan.ccp_alpha) if plan.ccp_alpha > 0 else tree
         if grown is not None:
             with lock:
                 grown(len(trees))
 
+    def in_one_call(some: range) -> None:
+        assert table is not None
+        weights = np.array([plan.weight(t) for t in some])
+        seeds = [growing_key(plan.bags.seed, t) for t in some]
+        for t, tree in zip(
+            some, grow_random_trees(table, plan.target, single, seeds, weights), strict=True
+        ):
+            keep(t, tree)
+
+    def level_wise(t: int) -> None:
+        how = replace(single, seed=growing_key(plan.bags.seed, t))
+        weight = plan.weight(t)
+        rows = np.flatnonzero(weight)
+        target = Target(plan.target.y[rows], plan.target.classes, weight[rows])
+        here = None
+        if store is not None:
+            here = replace(store, codes=np.ascontiguousarray(store.codes[:, rows]))
+        keep(t, grow(plan.matrix, plan.schema, target, rows, how, here))
+
     try:
-        parallel.run(work, numbers, n_jobs)
+        if table is not None:
+            size = together(plan.matrix.n_rows)
+            blocks = [numbers[i : i + size] for i in range(0, len(numbers), size)]
+            parallel.run(in_one_call, blocks, n_jobs)
+        else:
+            parallel.run(level_wise, numbers, n_jobs)
     except KeyboardInterrupt:
         if 0 in numbers and 0 not in trees:
             raise

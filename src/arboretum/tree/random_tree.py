@@ -1,11 +1,11 @@
-"""Growing a tree in one compiled call: trees of forests, random trees, single trees of small tables.
+"""Growing trees in one compiled call: those of forests, random trees, single trees of small tables.
 
 A tree that draws its columns or cuts looks at little of the table, and what counts is that nothing is
 done for the rest: no lists to keep in order, no level to wait for. A table of some thousand rows is
 searched so quickly that Python between the levels would take longer than the search. Both are grown here,
-whole, in one call (engine/random_tree); large single trees are grown level by level (growing.py). Both
-ways draw the same random numbers and grow the same trees. Surrogates, bins and absolute error need lists
-of all rows and stay level-wise.
+whole, in one call (engine/random_tree), small ones of a forest several at a time; large single trees are
+grown level by level (growing.py). Both ways draw the same random numbers and grow the same trees.
+Surrogates, bins and absolute error need lists of all rows and stay level-wise.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from arboretum.engine.jit import writable
 from arboretum.engine.moment import XLOGX
 from arboretum.engine.order import MISSING, POSITION, sort_column
 from arboretum.engine.random_tree import records
-from arboretum.engine.random_tree.describe import describe_nodes, write_sets
-from arboretum.engine.random_tree.grow import grow_tree
+from arboretum.engine.random_tree.describe import describe_classes, describe_numbers, write_sets
+from arboretum.engine.random_tree.grow import grow_trees
 from arboretum.engine.random_tree.random_cut import ordered_bits
 from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Tree
 
@@ -34,7 +34,15 @@ if TYPE_CHECKING:
     from arboretum.tree.criterion import Target
     from arboretum.tree.growing import Growth
 
-__all__ = ["SMALL", "TreeTable", "can_grow", "grow_random_tree", "looks_at_little", "tree_table"]
+__all__ = [
+    "SMALL",
+    "TreeTable",
+    "can_grow",
+    "grow_random_tree",
+    "grow_random_trees",
+    "looks_at_little",
+]
+__all__ += ["together", "tree_table"]
 
 _KINDS = {"numeric": records.NUMBER, "ordinal": records.RANK, "categorical": records.CATEGORY}
 _SUM_BITS = 61
@@ -42,7 +50,12 @@ SMALL = 5_000  # rows up to which sorting in every node beats lists that are kep
 _WITH_WORDS = 20  # and so many times as many where words are counted
 _FEW_SUBSETS = 5  # categories up to which trees of a forest try every subset
 _CLASS_BITS, _NUMBER_BITS = 53, 30  # of the sum of weights; targets share the sum with them
-_NO_LABEL, _NO_NUMBER = np.empty((0, 0), np.uint32), np.empty((0, 0), np.int64)
+_NO_LIMIT = np.iinfo(np.int64).max
+_NEAR = 1 << 20  # bytes of columns that are copied together for a branch of a large table
+_TOGETHER, _ROWS_TOGETHER = (
+    25,
+    20_000,
+)  # trees and rows of one call: the rest of Python is then little
 
 
 def can_grow(how: Growth) -> bool:
@@ -65,12 +78,14 @@ class TreeTable:
     matrix: Matrix
     schema: Schema
     columns: records.Table
-    spares: list[tuple] = field(default_factory=list)  # arrays of trees that are grown already
+    spares: list[_Room] = field(default_factory=list)  # arrays of trees that are grown already
 
     @property
     def coded(self) -> np.ndarray:
         """The columns, categories as their codes."""
-        return self.columns.values if len(self.columns.values) else self.columns.codes
+        columns = self.columns.codes if self.columns.values is None else self.columns.values
+        assert columns is not None
+        return columns
 
 
 def tree_table(
@@ -86,10 +101,11 @@ def tree_table(
     kind = np.array([_KINDS[column.kind] for column in schema.columns], np.int8)
     n_codes = np.array([len(c.categories or ()) for c in schema.columns], np.int64)
     number = _shortest(matrix) if random_splits else np.float64
-    values = np.empty((width, n) if random_splits else (0, 0), f"i{number().itemsize}")
-    codes = np.empty((0, 0) if random_splits else (width, n), np.uint32)
+    values = np.empty((width, n), f"i{number().itemsize}") if random_splits else None
+    codes = None if random_splits else np.empty((width, n), np.uint32)
 
     def code(f: int) -> None:
+        assert codes is not None
         column = matrix.column(f)
         if kind[f] == records.CATEGORY:
             codes[f] = np.where(np.isnan(column), n_codes[f], column)
@@ -100,6 +116,7 @@ def tree_table(
         codes[f, order & POSITION] = np.where(order & MISSING, distinct, run)
 
     def copy(f: int) -> None:
+        assert values is not None
         column = matrix.column(f)
         if kind[f] == records.CATEGORY:
             gone = np.iinfo(values.dtype).max
@@ -108,7 +125,7 @@ def tree_table(
             ordered_bits(writable(column.astype(number, copy=False)), values[f])
 
     parallel.run(copy if random_splits else code, range(width), n_jobs if n > 1 << 12 else 1)
-    if not random_splits and n_codes.max(initial=0) < 65535:
+    if codes is not None and n_codes.max(initial=0) < 65535:
         codes = codes.astype(np.uint16)
     sign = np.zeros(width, np.int8) if monotone is None else monotone
     columns = records.Table(codes, values, n_codes, kind, sign, np.empty(0, np.uint32))
@@ -125,7 +142,12 @@ def _shortest(matrix: Matrix) -> type[np.floating]:
     return np.float32
 
 
-# --------------------------------------------------------------------------- one tree
+# --------------------------------------------------------------------------- some trees
+def together(n_rows: int) -> int:
+    """Return how many trees of so many rows are grown at a time."""
+    return max(1, min(_TOGETHER, _ROWS_TOGETHER // n_rows))
+
+
 def grow_random_tree(
     table: TreeTable,
     target: Target,
@@ -134,73 +156,93 @@ def grow_random_tree(
     weight: np.ndarray | None = None,
     alone: bool = False,
 ) -> Tree:
-    """Grow one tree.
+    """`grow_random_trees` for one tree; its seed is that of ``how``."""
+    weights = None if weight is None else weight[None]
+    return grow_random_trees(table, target, how, [how.seed], weights, alone=alone)[0]
+
+
+def grow_random_trees(
+    table: TreeTable,
+    target: Target,
+    how: Growth,
+    seeds: list[int],
+    weights: np.ndarray | None = None,
+    *,
+    alone: bool = False,
+) -> list[Tree]:
+    """Grow a tree for every seed.
 
     Parameters
     ----------
     table : TreeTable
     target : Target
-        Targets of all rows of the table; its own weights are not looked at.
+        Targets of all rows of the table; of its weights only whether they are 0 is looked at.
     how : Growth
-    weight : float64 array or None
-        What every row weighs in this tree; rows of weight 0 take no part. None: 1 each.
+    seeds : list of int
+    weights : float64 array (trees, rows) or None
+        What every row weighs in every tree; rows of weight 0 take no part. None: 1 each.
     alone : bool
-        A single tree: sums and answers to the last bit, where a forest's trees may be quicker.
+        Single trees: sums and answers to the last bit, where a forest's trees may be quicker.
     """
-    has_categories = bool((table.columns.kind == records.CATEGORY).any())
-    on_grid = _to_grid(target, how, weight, alone, has_categories)
-    spare = _spare(table, len(target.y), on_grid, how)
-    grown = spare[0]
-    nodes = grow_tree(
-        table.columns, on_grid.rows, on_grid.target, np.uint64(how.seed), on_grid.rules, *spare
-    )
-    answer = _describe(target, weight, on_grid, grown, nodes)
-    if (
-        on_grid.rules.weight_step != 1.0 and not on_grid.rules.regrid
-    ):  # the grid has rounded the weights: measure the gains anew
-        grown.gain[:nodes] = _gains(grown.first_child[:nodes], *answer[1:])
-    tree = _to_tree(table, grown, nodes, on_grid.rows, *answer)
-    table.spares.append(spare)
-    return tree
+    if weights is None:
+        weights = np.ones((len(seeds), len(target.y)))
+    if len(seeds) > 1 and not _share_a_grid(target, how, weights):
+        one_by_one = zip(seeds, weights[:, None], strict=True)
+        return [
+            grow_random_trees(table, target, how, [s], w, alone=alone)[0] for s, w in one_by_one
+        ]
+    grid = _to_grid(table, target, how, weights, alone)
+    room = _take_room(table, grid, how)
+    y, row_weight = (target.y, weights[0]) if grid.rules.regrid else (None, None)
+    on_grid = room.target._replace(y=y, row_weight=row_weight)
+    grow_trees(
+        table.columns, room.near, grid.bags, on_grid, np.array(seeds, np.uint64), grid.rules,
+        room.grown, room.scratch, room.counter,
+    )  # fmt: skip
+    trees = _to_trees(table, target, weights, grid, room.grown)
+    table.spares.append(room)
+    return trees
 
 
+# --------------------------------------------------------------------------- the grid
 @dataclass(frozen=True, eq=False)
-class _OnGrid:
-    """The target of one tree as whole numbers, and the rules that go with it."""
+class _Grid:
+    """The targets of some trees as whole numbers, and the rules that go with them."""
 
-    rows: np.ndarray
-    target: records.Target
+    bags: records.Bags
     rules: records.Rules
     channels: int
     centre: float
 
 
+def _share_a_grid(target: Target, how: Growth, weights: np.ndarray) -> bool:
+    """Tell whether trees of these weights can be grown by the same rules."""
+    plain = target.outputs == 1 and how.monotone is None and how.criterion != stat.POISSON
+    if not plain or np.any(weights != np.floor(weights)):
+        return False
+    return target.classes is not None or len({int(w).bit_length() for w in weights.sum(1)}) == 1
+
+
 def _to_grid(
-    target: Target, how: Growth, weight: np.ndarray | None, alone: bool, has_categories: bool
-) -> _OnGrid:
-    """Put weights and targets of the rows that take part on their grid."""
-    n, outputs = target.y.shape
-    rows = np.arange(n, dtype=np.uint32) if weight is None else np.flatnonzero(weight).astype("u4")
-    y = target.y if len(rows) == n else target.y[rows]
-    classes = np.empty(0, np.int64) if target.classes is None else target.classes
-    numbers, bounded = not len(classes), how.monotone is not None
+    table: TreeTable, target: Target, how: Growth, weights: np.ndarray, alone: bool
+) -> _Grid:
+    """Put weights and targets on their grid."""
+    y, outputs = target.y, target.outputs
+    classes, bounded = target.classes, how.monotone is not None
+    numbers = classes is None
     regrid = numbers and (alone or bounded or outputs > 1 or how.criterion == stat.POISSON)
-    whole, step = np.ones(len(rows), np.int64), 1.0
-    if weight is not None:
-        bits = _NUMBER_BITS if numbers and not regrid else _CLASS_BITS
-        whole, step = _weights_on_grid(weight[rows], bits)
-    label, number, centre, unit, channels = _NO_LABEL, _NO_NUMBER, 0.0, 1.0, outputs
-    two_classes = how.criterion == stat.GINI and outputs == 1 and classes[0] == 2
-    real = np.empty((0, 1)), np.empty(0)
-    if regrid:
-        number = np.empty((outputs, len(rows)), np.int64)
-        real = target.y, np.empty(0) if weight is None else weight
-    elif numbers:
-        values, centre, unit = _numbers_on_grid(y[:, 0], whole)
-        number = values[None, :]
+    whole, step = _weights_on_grid(weights, _NUMBER_BITS if numbers and not regrid else _CLASS_BITS)
+    two_classes = classes is not None and outputs == 1 and classes[0] == 2
+    two_classes = bool(two_classes and how.criterion == stat.GINI)
+    label, number, centre, unit, channels = None, None, 0.0, 1.0, outputs
+    if numbers and not regrid:  # else every node has its own
+        used = y[:, 0] if not len(target.weights) else y[target.weights > 0, 0]
+        centre, bits = _number_grid(used, int(whole.sum(1).max()))
+        number = np.rint(np.ldexp(y[:, 0] - centre, bits)).astype(np.int64)
+        unit = float(np.ldexp(1.0, -2 * bits))
     elif two_classes:
-        number, unit = (whole * y[:, 0])[None, :], 2.0  # Gini is twice the variance of 0 and 1
-    else:
+        number, unit = y[:, 0].astype(np.int64), 2.0  # Gini is twice the variance of 0 and 1
+    elif classes is not None:
         offsets = np.cumsum(classes) - classes
         label = np.ascontiguousarray((y + offsets).T, np.uint32)
         channels = int(classes.sum())
@@ -210,20 +252,20 @@ def _to_grid(
     if bounded or outputs > 1 or criterion == stat.POISSON:
         form = records.CHANNELS
     else:
-        form = records.ONE_LABEL if len(label) else records.ONE_SUM
+        form = records.ONE_SUM if label is None else records.ONE_LABEL
+    has_categories = bool((table.columns.kind == records.CATEGORY).any())
     rules = records.Rules(
         form=form,
         criterion=criterion,
         outputs=outputs,
-        two_classes=bool(two_classes),
-        max_features=np.iinfo(np.int64).max if how.max_features is None else how.max_features,
-        random_splits=how.random_splits,
-        max_depth=np.iinfo(np.int64).max if how.max_depth is None else how.max_depth,
+        two_classes=two_classes,
+        max_features=_or_no_limit(how.max_features),
+        max_depth=_or_no_limit(how.max_depth),
         max_leaves=how.max_leaf_nodes or 0,
         min_split=how.min_samples_split,
         min_leaf=how.min_samples_leaf,
         min_weight=int(np.ceil(how.min_weight_leaf / step)),
-        unit_weights=bool(weight is None or (whole == 1).all()),
+        unit_weights=bool(whole.max() == 1),
         whole_weights=step == 1.0,
         weight_step=step,
         min_decrease=float(how.min_impurity_decrease),
@@ -233,47 +275,79 @@ def _to_grid(
         exhaustive=EXHAUSTIVE if alone else _FEW_SUBSETS,
         charge=how.category_penalty * CHANCE if has_categories else 0.0,
     )
-    return _OnGrid(rows, records.Target(label, number, whole, *real), rules, channels, centre)
+    rows = np.empty(np.count_nonzero(whole), np.uint32)
+    bags = records.Bags(whole, label, number, rows, np.empty(len(whole) + 1, np.int64))
+    return _Grid(bags, rules, channels, centre)
 
 
-def _weights_on_grid(w: np.ndarray, bits: int) -> tuple[np.ndarray, float]:
+def _or_no_limit(limit: int | None) -> int:
+    return _NO_LIMIT if limit is None else limit
+
+
+def _weights_on_grid(weights: np.ndarray, bits: int) -> tuple[np.ndarray, float]:
     """Return the weights as whole numbers, and what one step of them weighs."""
-    total = float(w.sum())
-    if total < 2.0**bits and np.all(w == np.floor(w)):
-        return w.astype(np.int64), 1.0
+    total = float(weights.sum(1).max())
+    if total < 2.0**bits and np.all(weights == np.floor(weights)):
+        return weights.astype(np.int64), 1.0
     step = 2.0 ** (frexp(total)[1] - bits)
-    return np.maximum(np.rint(w / step), 1).astype(np.int64), step
+    whole = np.maximum(np.rint(weights / step), 1).astype(np.int64)
+    whole[weights == 0] = 0
+    return whole, step
 
 
-def _numbers_on_grid(y: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, float, float]:
-    """Return weight times target on a grid so fine that no sum overflows, its middle, its step².
+def _number_grid(y: np.ndarray, weight: int) -> tuple[float, int]:
+    """Return the middle and the binary digits of a grid so fine that no sum of so many rows overflows.
 
     The grid decides between splits; what nodes answer is summed in float64.
     """
     centre = float(y.min()) / 2 + float(y.max()) / 2
     largest = max(float(y.max()) - centre, np.finfo(float).tiny)
-    bits = _SUM_BITS - frexp(largest)[1] - int(weight.sum()).bit_length()
-    number = weight * np.rint(np.ldexp(y - centre, bits)).astype(np.int64)
-    return number, centre, float(np.ldexp(1.0, -2 * bits))
+    return centre, _SUM_BITS - frexp(largest)[1] - weight.bit_length()
 
 
 # --------------------------------------------------------------------------- room to grow on
-def _spare(table: TreeTable, n: int, on_grid: _OnGrid, how: Growth) -> tuple:
-    """Return arrays to grow on: those of a tree that is ready, or new ones."""
+@dataclass(frozen=True, eq=False)
+class _Room:
+    """Arrays to grow trees on, used again for the next ones."""
+
+    grown: records.Grown
+    target: records.Target
+    scratch: records.Scratch
+    counter: records.Counter
+    near: records.Table
+
+
+def _take_room(table: TreeTable, grid: _Grid, how: Growth) -> _Room:
+    """Return arrays to grow on: those of trees that are ready, or new ones."""
+    size, trees = 2 * len(grid.bags.rows), len(grid.bags.weight)
     try:
-        return table.spares.pop()
+        room = table.spares.pop()
     except IndexError:  # every other thread has its own
-        return (
-            _grown(n, how.monotone is not None),
-            _scratch(table.columns, n, on_grid.channels, how.max_leaf_nodes or 0),
-            _counter(int(table.columns.n_codes.max(initial=0)), on_grid.channels),
-        )
+        pass
+    else:
+        if len(room.grown.feature) >= size and len(room.grown.node_start) > trees:
+            return room
+    n, columns, one_sum = (
+        grid.bags.weight.shape[1],
+        table.columns,
+        grid.rules.form == records.ONE_SUM,
+    )
+    label, number = grid.bags.label, None
+    if label is None:
+        number = np.empty((grid.rules.outputs, n), np.int64)
+    else:
+        label = np.empty_like(label)
+    target = records.Target(label, number, np.empty(n, np.int64), None, None)
+    return _Room(
+        _grown(size, trees, how.monotone is not None),
+        target,
+        _scratch(columns, n, None if one_sum else grid.channels, how.max_leaf_nodes or 0),
+        _counter(int(columns.n_codes.max(initial=0)), grid.channels),
+        _near(columns, n, copies=not (grid.rules.regrid or grid.rules.max_leaves)),
+    )
 
 
-def _grown(n_rows: int, bounded: bool) -> records.Grown:
-    size = 2 * n_rows
-    bounds = np.empty((size if bounded else 0, 2))
-    bounds[:1] = -np.inf, np.inf
+def _grown(size: int, trees: int, bounded: bool) -> records.Grown:
     return records.Grown(
         feature=np.empty(size, np.int32),
         threshold=np.empty(size),
@@ -286,29 +360,31 @@ def _grown(n_rows: int, bounded: bool) -> records.Grown:
         end=np.empty(size, np.uint32),
         weight=np.empty(size, np.int64),
         total=np.empty(size, np.int64),
-        bounds=bounds,
+        bounds=np.empty((size, 2)) if bounded else None,
+        node_start=np.empty(trees + 1, np.int64),
     )
 
 
-def _scratch(columns: records.Table, n: int, channels: int, leaves: int) -> records.Scratch:
-    values = columns.values
-    bits = np.empty(3, values.dtype)
+def _scratch(columns: records.Table, n: int, channels: int | None, leaves: int) -> records.Scratch:
+    x = bits = None
+    if columns.values is not None:
+        x, bits = np.empty(n, columns.values.dtype), np.empty(3, columns.values.dtype)
     return records.Scratch(
         keys=np.empty(n, np.uint64),
         spare=np.empty(n, np.uint64),
         buckets=np.empty(2048, np.uint32),
-        x=np.empty(n if len(values) else 0, values.dtype),
-        left=np.empty(channels, np.int64),
-        total=np.empty(channels, np.int64),
+        x=x,
+        ends=None if bits is None else bits.view(f"f{bits.itemsize}"),
+        bits=bits,
+        left=None if channels is None else np.empty(channels, np.int64),
+        total=np.empty(channels or 1, np.int64),
         order=np.empty(len(columns.n_codes), np.int64),
         constant=np.empty((len(columns.n_codes), 2), np.int64),
-        ends=bits.view(f"f{bits.itemsize}"),
-        bits=bits,
         logs=XLOGX,
         stack=np.empty((n + 2, 7), np.int64),
         later=np.empty((n + 2, 7), np.int64),
-        heap=np.empty((min(leaves, n) + 2 if leaves else 0, 10), np.int64),
-        heap_real=np.empty((min(leaves, n) + 2 if leaves else 0, 2)),
+        heap=np.empty((min(leaves, n) + 2, 10), np.int64) if leaves else None,
+        heap_real=np.empty((min(leaves, n) + 2, 2)) if leaves else None,
     )
 
 
@@ -324,49 +400,68 @@ def _counter(most_codes: int, channels: int) -> records.Counter:
     )
 
 
-# --------------------------------------------------------------------------- from nodes to a tree
-def _describe(
-    target: Target, weight: np.ndarray | None, on_grid: _OnGrid, grown: records.Grown, nodes: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return value, impurity and weight of every node."""
-    rules, outputs = on_grid.rules, target.outputs
+def _near(columns: records.Table, n: int, *, copies: bool) -> records.Table:
+    table = columns.codes if columns.values is None else columns.values
+    assert table is not None
+    few = max(_NEAR // (len(table) * table.itemsize), 1)
+    few = few if copies and n > few else 0
+    room = np.empty((len(table), few), table.dtype)
+    return columns._replace(
+        codes=None if columns.codes is None else room,
+        values=None if columns.values is None else room,
+        origin=np.empty(few, np.uint32),
+    )
+
+
+# --------------------------------------------------------------------------- from nodes to trees
+_Answers = tuple[np.ndarray, np.ndarray, np.ndarray]  # value, impurity and weight of every node
+
+
+def _describe(target: Target, weights: np.ndarray, grid: _Grid, grown: records.Grown) -> _Answers:
+    rules, nodes = grid.rules, int(grown.node_start[len(weights)])
     if rules.two_classes and rules.weight_step == 1.0 and not rules.bounded:
         return _two_classes(grown.weight[:nodes], grown.total[:nodes])
     n_values = 1 if target.classes is None else int(target.classes.max())
-    if outputs == 1 and not rules.regrid and not rules.bounded:
-        shares = target.classes is not None
-        sums = np.empty((nodes, n_values if shares else 3))
-        value, impurity, node_weight = np.empty((nodes, n_values)), np.empty(nodes), np.empty(nodes)
-        describe_nodes(
-            grown, nodes, on_grid.rows, np.empty(0) if shares else target.y[:, 0],
-            target.y[:, 0] if shares else np.empty(0, np.int32),
-            np.ones(len(target.y)) if weight is None else weight, rules, on_grid.centre, sums,
-            (value, impurity, node_weight),
-        )  # fmt: skip
-        return value[:, None, :], impurity, node_weight
-    value = np.empty((nodes, outputs, n_values))
-    node_weight, impurity = np.empty(nodes), np.zeros(nodes)
-    w = np.empty(0) if weight is None else weight
+    value, impurity = np.empty((nodes, target.outputs, n_values)), np.zeros(nodes)
+    node_weight, rows = np.empty(nodes), grid.bags.rows
+    y, gini = target.y[:, 0], rules.criterion == stat.GINI
+    answer = value[:, 0], impurity, node_weight
+    if target.outputs > 1 or rules.regrid or rules.bounded:  # one tree
+        _describe_exactly(target, weights[0], grid, grown, (value, impurity, node_weight))
+    elif target.classes is not None:
+        sums = np.empty((nodes, n_values))
+        describe_classes(grown, rows, writable(y), weights, gini, sums, *answer)
+    else:
+        sums = np.empty((nodes, 3))
+        describe_numbers(grown, rows, writable(y), weights, grid.centre, sums, *answer)
+    return value, impurity, node_weight
+
+
+def _describe_exactly(
+    target: Target, weight: np.ndarray, grid: _Grid, grown: records.Grown, out: _Answers
+) -> None:
+    """Write what the nodes of a single tree answer, each from its own rows."""
+    value, impurity, node_weight = out
+    rules, nodes = grid.rules, len(value)
     start, end = grown.start[:nodes].astype(np.int64), grown.end[:nodes].astype(np.int64)
     if target.classes is not None:
         stat.describe_classes(
-            on_grid.rows, target.y, target.classes, w, start, end,
+            grid.bags.rows, target.y, target.classes, weight, start, end,
             rules.criterion == stat.ENTROPY, value, node_weight, impurity,
         )  # fmt: skip
     else:
         stat.describe_numbers(
-            on_grid.rows, target.y, w, start, end, rules.criterion == stat.POISSON, value,
+            grid.bags.rows, target.y, weight, start, end, rules.criterion == stat.POISSON, value,
             node_weight, impurity,
         )  # fmt: skip
-    if rules.bounded:
-        which = n_values - 1  # the last class' share, or the number itself
+    if grown.bounds is not None:
+        which = value.shape[2] - 1  # the last class' share, or the number itself
         value[:, 0, which] = np.clip(value[:, 0, which], *grown.bounds[:nodes].T)
-        if n_values == 2:
+        if which == 1:
             value[:, 0, 0] = 1.0 - value[:, 0, 1]
-    return value, impurity, node_weight
 
 
-def _two_classes(weight: np.ndarray, ones: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _two_classes(weight: np.ndarray, ones: np.ndarray) -> _Answers:
     """Return the class shares, Gini and weight of nodes that were counted exactly."""
     whole = weight.astype(np.float64)
     shares = np.column_stack([(weight - ones) / whole, ones / whole])
@@ -376,7 +471,7 @@ def _two_classes(weight: np.ndarray, ones: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def _gains(first_child: np.ndarray, impurity: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Return the weighted impurity decrease of every node."""
+    """Return the weighted impurity decrease of every node of one tree."""
     risk, gain = impurity * weight / weight[0], np.zeros(len(weight))
     inner = np.flatnonzero(first_child >= 0)
     child = first_child[inner]
@@ -384,64 +479,91 @@ def _gains(first_child: np.ndarray, impurity: np.ndarray, weight: np.ndarray) ->
     return gain
 
 
-def _to_tree(
-    table: TreeTable,
-    grown: records.Grown,
-    nodes: int,
-    rows: np.ndarray,
-    value: np.ndarray,
-    impurity: np.ndarray,
-    weight: np.ndarray,
-) -> Tree:
-    feature, threshold = grown.feature[:nodes].copy(), grown.threshold[:nodes].copy()
-    columns, leaf = table.columns, feature < 0
+def _to_trees(
+    table: TreeTable, target: Target, weights: np.ndarray, grid: _Grid, grown: records.Grown
+) -> list[Tree]:
+    ends = grown.node_start[: len(weights) + 1]
+    nodes = int(ends[-1])
+    value, impurity, weight = _describe(target, weights, grid, grown)
+    gain = grown.gain[:nodes].copy()
+    if grid.rules.weight_step != 1.0 and not grid.rules.regrid:
+        # one tree, and the grid has rounded its weights: measure the gains anew
+        gain = _gains(grown.first_child[:nodes], impurity, weight)
+    feature, columns = grown.feature[:nodes].copy(), table.columns
+    leaf = feature < 0
     kind = np.where(leaf, np.uint8(LEAF), np.uint8(THRESHOLD))
     kind[~leaf & (columns.kind[feature] == records.CATEGORY)] = SUBSET
+    missing_child = grown.missing_child[:nodes].astype(np.int32)
+    bits_start, bits, bits_end = _category_sets(table, grown, grid, kind, missing_child, ends)
+    parts = {
+        "kind": kind,
+        "feature": feature,
+        "threshold": _thresholds(table, grown, feature, kind),
+        "first_child": grown.first_child[:nodes].copy(),
+        "n_children": np.where(leaf, np.int32(0), np.int32(2)),
+        "missing_child": missing_child,
+        "bits_start": bits_start,
+        "value": value,
+        "impurity": impurity,
+        "gain": gain,
+        "weight": weight,
+        "count": (grown.end[:nodes] - grown.start[:nodes]).astype(np.int64),
+    }
+    trees, begin, word = [], 0, 0
+    for end, last_word in zip(ends[1:].tolist(), bits_end, strict=True):
+        here = {name: part[begin:end] for name, part in parts.items()}
+        trees.append(Tree(bits=bits[word:last_word], schema=table.schema, **here))
+        begin, word = end, last_word
+    return trees
+
+
+def _thresholds(
+    table: TreeTable, grown: records.Grown, feature: np.ndarray, kind: np.ndarray
+) -> np.ndarray:
+    """Return the thresholds; one between the values of two rows lies in the middle."""
+    threshold = grown.threshold[: len(kind)].copy()
     between = np.flatnonzero((kind == THRESHOLD) & np.isnan(threshold))
     if len(between):
         f = feature[between]
         rows_of = np.concatenate([grown.below[between], grown.above[between]])
         low, high = table.matrix.at(rows_of, np.concatenate([f, f])).reshape(2, -1)
         middle = low / 2 + high / 2
-        as_it_is = (columns.kind[f] == records.RANK) | (middle >= high)
+        as_it_is = (table.columns.kind[f] == records.RANK) | (middle >= high)
         threshold[between] = np.where(as_it_is, low, middle)
-    missing_child = grown.missing_child[:nodes].astype(np.int32)
-    bits_start, bits = _category_sets(table, grown, rows, kind, missing_child)
-    return Tree(
-        kind=kind,
-        feature=feature,
-        threshold=threshold,
-        first_child=grown.first_child[:nodes].copy(),
-        n_children=np.where(leaf, np.int32(0), np.int32(2)),
-        missing_child=missing_child,
-        bits_start=bits_start,
-        bits=bits,
-        value=value,
-        impurity=impurity,
-        gain=grown.gain[:nodes].copy(),
-        weight=weight,
-        count=(grown.end[:nodes] - grown.start[:nodes]).astype(np.int64),
-        schema=table.schema,
-    )
+    return threshold
 
 
 def _category_sets(
     table: TreeTable,
     grown: records.Grown,
-    rows: np.ndarray,
+    grid: _Grid,
     kind: np.ndarray,
     missing_child: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return where the category set of every node begins, and the sets."""
+    ends: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Return where the category set of every node begins in its tree, all sets, where a tree's end."""
     subset = np.flatnonzero(kind == SUBSET)
     if not len(subset):
-        return np.broadcast_to(np.int64(-1), len(kind)), np.zeros(0, np.uint32)  # takes no room
+        nowhere = np.broadcast_to(np.int64(-1), len(kind))  # takes no room
+        return nowhere, np.zeros(0, np.uint32), [0] * (len(ends) - 1)
     n_codes = table.columns.n_codes
-    words = (n_codes[grown.feature[subset]] + 31) // 32
-    start = np.cumsum(words) - words
-    bits = np.empty(int(words.sum()), np.uint32)
+    last = np.cumsum((n_codes[grown.feature[subset]] + 31) // 32)
+    first = np.concatenate([[0], last])  # of every set, and the end of the last
+    bits = np.empty(int(last[-1]), np.uint32)
+    tree = np.searchsorted(ends, subset, "right") - 1
     absent_left = missing_child[subset] == 0
-    write_sets(table.coded, n_codes, rows, grown, absent_left, subset, start, bits)
+    write_sets(
+        table.coded,
+        n_codes,
+        grid.bags.rows,
+        grown,
+        absent_left,
+        subset,
+        ends[tree],
+        first[:-1],
+        bits,
+    )
+    of_trees = first[np.searchsorted(subset, ends)]
     bits_start = np.full(len(kind), -1)
-    bits_start[subset] = start
-    return bits_start, bits
+    bits_start[subset] = first[:-1] - of_trees[tree]
+    return bits_start, bits, of_trees[1:].tolist()

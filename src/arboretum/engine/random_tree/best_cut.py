@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.channels import channel_score
 from arboretum.engine.jit import inline, leaf_kernel
 from arboretum.engine.random import pick_column
 from arboretum.engine.random_tree.counts import (
@@ -29,7 +28,7 @@ from arboretum.engine.random_tree.counts import (
     walk_counts,
     walk_sums,
 )
-from arboretum.engine.random_tree.records import CATEGORY, EXAMPLE, ONE_LABEL, ONE_SUM, STAMP
+from arboretum.engine.random_tree.records import CATEGORY, EXAMPLE, STAMP
 
 __all__ = ["add_row", "best_cut", "is_known_constant", "part_two"]
 
@@ -72,7 +71,7 @@ def _deal(keys, spare, n, base, shift, width, buckets):
         buckets[d] += np.uint32(1)
 
 
-@inline
+@leaf_kernel
 def _sort(codes, f, rows, start, n, keys, spare, buckets):
     """Sort a node's rows by a column into ``keys``; return whether it has two values."""
     low = high = codes[f, rows[start]]
@@ -110,10 +109,10 @@ def _sort(codes, f, rows, start, n, keys, spare, buckets):
     return True
 
 
-@inline
+@leaf_kernel
 def _walk_squares(keys, n, present, start, number, weight, total, node_weight, rules):
     """Score the cuts of a sorted column; return (score, rows before the cut, missing left?)."""
-    best, place, best_side = -1.0, 0, 0
+    best, place, best_side = -1.0, np.int64(0), np.int64(0)
     for side in range(2 if present < n else 1):
         left_weight, left_sum = np.int64(0), np.int64(0)
         if side:
@@ -135,44 +134,17 @@ def _walk_squares(keys, n, present, start, number, weight, total, node_weight, r
                 continue
             found = squares(left_sum, left_weight, total, node_weight)
             if found > best:
-                best, place, best_side = found, i + 1, side
+                best, place, best_side = found, np.int64(i + 1), np.int64(side)
     return best, place, best_side
 
 
-@inline
-def _walk_classes(keys, n, present, start, label, weight, total, node_weight, rules, logs, left):
-    """`_walk_squares` for class counts."""
-    best, place, best_side = -1.0, 0, 0
-    for side in range(2 if present < n else 1):
-        left_weight = np.int64(0)
-        left[:] = 0
-        if side:
-            for i in range(present, n):
-                p = start + (keys[i] & _PLACE)
-                left[label[0, p]] += weight[p]
-                left_weight += weight[p]
-        here = n - present if side else 0
-        for i in range(present if present < n and not side else present - 1):
-            p = start + (keys[i] & _PLACE)
-            left[label[0, p]] += weight[p]
-            left_weight += weight[p]
-            if keys[i + 1] >> _HIGH == keys[i] >> _HIGH:
-                continue
-            if not allowed(here + i + 1, n, left_weight, node_weight, rules):
-                continue
-            found = channel_score(left, total, left_weight, node_weight, rules.criterion, 1, logs)
-            if found > best:
-                best, place, best_side = found, i + 1, side
-    return best, place, best_side
-
-
-@inline
+@leaf_kernel
 def add_row(p, label, number, weight, left):
     """Add a row to the channels ``left``."""
-    if len(label):
+    if label is not None:
         for o in range(len(label)):
             left[label[o, p]] += weight[p]
-    else:
+    if number is not None:
         for o in range(len(number)):
             left[o] += number[o, p]
 
@@ -183,7 +155,7 @@ def _walk_channels(
     lower, upper,
 ):  # fmt: skip
     """`_walk_squares` for any channels and constraints."""
-    best, place, best_side = -1.0, 0, 0
+    best, place, best_side = -1.0, np.int64(0), np.int64(0)
     for side in range(2 if present < n else 1):
         left_weight = np.int64(0)
         left[:] = 0
@@ -203,7 +175,7 @@ def _walk_channels(
                 continue
             found = score(left, total, left_weight, node_weight, rules, logs, sign, lower, upper)
             if found > best:
-                best, place, best_side = found, i + 1, side
+                best, place, best_side = found, np.int64(i + 1), np.int64(side)
     return best, place, best_side
 
 
@@ -277,7 +249,7 @@ def best_cut(
     rank_of_best = -np.inf
     below = above = rows[start]
     varied, everything = 0, rules.max_features >= len(n_codes)
-    begin, one_sum = np.int64(start), rules.form == ONE_SUM
+    begin, found, place, side = np.int64(start), -1.0, np.int64(0), np.int64(0)
     for turn in range(len(n_codes)):
         if turn >= rules.max_features and varied:
             break
@@ -287,9 +259,7 @@ def best_cut(
         gone, sign = np.uint64(n_codes[f]), signs[f]
         is_category = kind[f] == CATEGORY
         if is_category or np.int64(gone) < n:
-            m = count_codes(
-                codes, f, rows, start, n, label, number, weight, rules.form, tag, cells, seen
-            )
+            m = count_codes(codes, f, rows, start, n, label, number, weight, tag, cells, seen)
             if m < 2:
                 constant[f, 0], constant[f, 1] = begin, begin + n
                 continue
@@ -298,16 +268,16 @@ def best_cut(
             if is_category:
                 m, subsets = order_categories(
                     m, np.int64(gone), cells, seen, key, axis, total, whole, rules.outputs,
-                    len(label) > 0, rules.exhaustive,
+                    label is not None, rules.exhaustive,
                 )  # fmt: skip
                 charge = chance * np.float64(max(m - 2, 0))
             else:
                 m = order_codes(np.int64(gone), m, tag[0], cells, seen)
-            if one_sum:
+            if left is None:
                 found, place, side = walk_sums(
                     m, gone, has_missing, n, whole, cells, seen, total[0], rules
                 )
-            else:
+            if left is not None:
                 found, place, side = walk_counts(
                     m, gone, has_missing, subsets, n, whole, cells, seen, total, left, rules, logs,
                     sign, lower, upper,
@@ -331,15 +301,11 @@ def best_cut(
         present = n
         while present and keys[present - 1] >> _HIGH == gone:
             present -= 1
-        if one_sum:
+        if left is None and number is not None:
             found, place, side = _walk_squares(
                 keys, n, present, start, number, weight, total[0], whole, rules
             )
-        elif rules.form == ONE_LABEL:
-            found, place, side = _walk_classes(
-                keys, n, present, start, label, weight, total, whole, rules, logs, left
-            )
-        else:
+        if left is not None:
             found, place, side = _walk_channels(
                 keys, n, present, start, label, number, weight, total, whole, rules, logs, left,
                 sign, lower, upper,

@@ -20,15 +20,7 @@ import numpy as np
 from arboretum.engine.channels import channel_score
 from arboretum.engine.jit import inline, leaf_kernel
 from arboretum.engine.moment import breaks_order
-from arboretum.engine.random_tree.records import (
-    EXAMPLE,
-    ONE_LABEL,
-    ONE_SUM,
-    ROWS,
-    STAMP,
-    SUMS,
-    WEIGHT,
-)
+from arboretum.engine.random_tree.records import EXAMPLE, ROWS, STAMP, SUMS, WEIGHT
 
 __all__ = ["allowed", "count_codes", "order_categories", "order_codes", "score", "squares"]
 __all__ += ["take_categories", "walk_counts", "walk_sums"]
@@ -51,11 +43,9 @@ def squares(left_sum, left_weight, total, weight):
     return d * d / (np.float64(left_weight) * (np.float64(weight) - np.float64(left_weight)))
 
 
-@inline
+@leaf_kernel
 def score(left, total, left_weight, weight, rules, logs, sign, lower, upper):
     """Score the side whose channels are ``left``; -1 where a constraint forbids it."""
-    if rules.form == ONE_SUM:
-        return squares(left[0], left_weight, total[0], weight)
     found = channel_score(left, total, left_weight, weight, rules.criterion, rules.outputs, logs)
     if rules.bounded and sign != 0:
         c = 1 if len(total) > 1 else 0  # two classes, or one number
@@ -67,10 +57,10 @@ def score(left, total, left_weight, weight, rules, logs, sign, lower, upper):
     return found
 
 
-@inline
-def count_codes(codes, f, rows, start, n, label, number, weight, form, tag, cells, seen):
+@leaf_kernel
+def count_codes(codes, f, rows, start, n, label, number, weight, tag, cells, seen):
     """Add up the rows of a node per code; return how many codes it holds, missing among them."""
-    now, m = tag[0] + 1, 0
+    now, m = tag[0] + 1, np.int64(0)
     tag[0] = now
     width = cells.shape[1]
     for i in range(n):
@@ -86,24 +76,22 @@ def count_codes(codes, f, rows, start, n, label, number, weight, form, tag, cell
         w = weight[p]
         cells[c, ROWS] += 1
         cells[c, WEIGHT] += w
-        if form == ONE_SUM:
-            cells[c, SUMS] += number[0, p]
-        elif form == ONE_LABEL:
+        if label is not None:
             cells[c, np.uint64(SUMS) + np.uint64(label[0, p])] += w
-        elif len(label):
-            for o in range(len(label)):
+            for o in range(1, len(label)):
                 cells[c, np.uint64(SUMS) + np.uint64(label[o, p])] += w
-        else:
-            for o in range(len(number)):
+        if number is not None:
+            cells[c, SUMS] += number[0, p]
+            for o in range(1, len(number)):
                 cells[c, SUMS + o] += number[o, p]
     return m
 
 
-@inline
+@leaf_kernel
 def order_codes(n_codes, m, now, cells, seen):
     """Put the codes met into their own order, without missing; return how many."""
+    met = np.int64(0)
     if m * 8 < n_codes:  # few of many: sort them
-        met = 0
         for i in range(m):
             if seen[i] != n_codes:
                 at, code = met, seen[i]
@@ -113,7 +101,6 @@ def order_codes(n_codes, m, now, cells, seen):
                 seen[at] = code
                 met += 1
         return met
-    met = 0
     for c in range(n_codes):
         if cells[c, STAMP] == now:
             seen[met] = c
@@ -180,7 +167,7 @@ def order_categories(m, gone, cells, seen, key, axis, total, whole, outputs, lab
     Returns how many there are without missing, and whether every subset is to be tried (then they
     stand in the order of their codes).
     """
-    met = 0
+    met = np.int64(0)
     for i in range(m):
         if seen[i] != gone:
             seen[met] = seen[i]
@@ -216,7 +203,7 @@ def walk_counts(
     Subsets follow the Gray code: each differs from the one before in one code. The last code stays
     right, so none is tried twice. Returns (score, codes on the left or a bit mask of them, missing left?).
     """
-    best, place, best_side = -1.0, np.int64(0), 0
+    best, place, best_side = -1.0, np.int64(0), np.int64(0)
     for side in range(2 if has_missing else 1):
         for c in range(len(left)):
             left[c] = 0
@@ -243,14 +230,14 @@ def walk_counts(
                 continue
             found = score(left, total, left_weight, whole, rules, logs, sign, lower, upper)
             if found > best or (found == best and side == best_side and mask < place):
-                best, place, best_side = found, mask, side
+                best, place, best_side = found, mask, np.int64(side)
     return best, place, best_side
 
 
-@inline
+@leaf_kernel
 def walk_sums(m, gone, has_missing, n, whole, cells, seen, total, rules):
     """`walk_counts` for one sum, in the order of the codes: the quick form."""
-    best, place, best_side = -1.0, np.int64(0), 0
+    best, place, best_side = -1.0, np.int64(0), np.int64(0)
     for side in range(2 if has_missing else 1):
         left_weight, rows_left, left_sum = np.int64(0), np.int64(0), np.int64(0)
         if side:
@@ -265,7 +252,7 @@ def walk_sums(m, gone, has_missing, n, whole, cells, seen, total, rules):
                 continue
             found = squares(left_sum, left_weight, total, whole)
             if found > best:
-                best, place, best_side = found, np.int64(i + 1), side
+                best, place, best_side = found, np.int64(i + 1), np.int64(side)
     return best, place, best_side
 
 

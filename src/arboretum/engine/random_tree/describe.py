@@ -12,9 +12,8 @@ import math
 import numpy as np
 
 from arboretum.engine.jit import inline, kernel, leaf_kernel
-from arboretum.engine.statistic import GINI
 
-__all__ = ["describe_nodes", "write_sets"]
+__all__ = ["describe_classes", "describe_numbers", "write_sets"]
 
 
 @inline
@@ -23,15 +22,26 @@ def _bits(share):
 
 
 @leaf_kernel
-def _describe(
-    first_child, start, end, nodes, rows, number, label, weight, gini, centre, sums, value, impurity,
+def _describe_classes(
+    first_child,
+    start,
+    end,
+    root,
+    last,
+    rows,
+    label,
+    weight,
+    gini,
+    sums,
+    value,
+    impurity,
     node_weight,
-):  # fmt: skip
+):
     width = np.uint64(sums.shape[1])
-    for node in range(nodes - 1, -1, -1):
+    for node in range(last - 1, root - 1, -1):
         at, child = np.uint64(node), first_child[node]
         if child >= 0:
-            one = np.uint64(child)
+            one = np.uint64(root + child)
             for c in range(width):
                 sums[at, c] = sums[one, c] + sums[one + np.uint64(1), c]
         else:
@@ -39,21 +49,7 @@ def _describe(
                 sums[at, c] = 0.0
             for i in range(start[at], end[at]):
                 row = rows[np.uint64(i)]
-                w = weight[row]
-                if len(label):
-                    sums[at, np.uint64(label[row])] += w
-                else:
-                    d = number[row] - centre
-                    sums[at, 0] += w
-                    sums[at, 1] += w * d
-                    sums[at, 2] += w * d * d
-        if len(label) == 0:
-            whole = sums[at, 0]
-            mean, square = sums[at, 1] / whole, sums[at, 2] / whole
-            value[at, 0], node_weight[at] = centre + mean, whole
-            spread = square - mean * mean
-            impurity[at] = spread if spread > 1e-15 * square else 0.0  # or only rounding
-            continue
+                sums[at, np.uint64(label[row])] += weight[row]
         whole = 0.0
         for c in range(width):
             whole += sums[at, c]
@@ -67,24 +63,63 @@ def _describe(
         impurity[at] = 0.0 if pure else (1.0 - inside if gini else inside)
 
 
-@kernel
-def describe_nodes(out, nodes, rows, number, label, weight, rules, centre, sums, answer):
-    """Write every node's value, impurity and weight; leaves from their rows, others from children.
+@leaf_kernel
+def _describe_numbers(
+    first_child, start, end, root, last, rows, number, weight, centre, sums, value, impurity,
+    node_weight,
+):  # fmt: skip
+    for node in range(last - 1, root - 1, -1):
+        at, child = np.uint64(node), first_child[node]
+        if child >= 0:
+            one = np.uint64(root + child)
+            for c in range(3):
+                sums[at, c] = sums[one, c] + sums[one + np.uint64(1), c]
+        else:
+            for c in range(3):
+                sums[at, c] = 0.0
+            for i in range(start[at], end[at]):
+                row = rows[np.uint64(i)]
+                w, d = weight[row], number[row] - centre
+                sums[at, 0] += w
+                sums[at, 1] += w * d
+                sums[at, 2] += w * d * d
+        whole = sums[at, 0]
+        mean, square = sums[at, 1] / whole, sums[at, 2] / whole
+        value[at, 0], node_weight[at] = centre + mean, whole
+        spread = square - mean * mean
+        impurity[at] = spread if spread > 1e-15 * square else 0.0  # or only rounding
 
-    ``sums`` is scratch: the weight of every class; or the weight, Σ w (y - c) and Σ w (y - c)².
+
+@kernel
+def describe_classes(out, rows, label, weight, gini, sums, value, impurity, node_weight):
+    """Write every node's class shares, impurity and weight; leaves from their rows, others from children.
+
+    ``weight`` is (trees, rows of the table); ``sums`` is scratch, (nodes, classes).
     """
-    value, impurity, node_weight = answer
-    _describe(
-        out.first_child, out.start, out.end, nodes, rows, number, label, weight,
-        rules.criterion == GINI, centre, sums, value, impurity, node_weight,
-    )  # fmt: skip
+    for t in range(len(weight)):
+        _describe_classes(
+            out.first_child, out.start, out.end, out.node_start[t], out.node_start[t + 1], rows,
+            label, weight[t], gini, sums, value, impurity, node_weight,
+        )  # fmt: skip
+
+
+@kernel
+def describe_numbers(out, rows, number, weight, centre, sums, value, impurity, node_weight):
+    """`describe_classes` for one number; ``sums``: the weight, Σ w (y - centre) and Σ w (y - centre)²."""
+    for t in range(len(weight)):
+        _describe_numbers(
+            out.first_child, out.start, out.end, out.node_start[t], out.node_start[t + 1], rows,
+            number, weight[t], centre, sums, value, impurity, node_weight,
+        )  # fmt: skip
 
 
 @leaf_kernel
-def _write(codes, n_codes, rows, feature, first_child, start, end, absent_left, nodes, first, bits):
+def _write(
+    codes, n_codes, rows, feature, first_child, start, end, absent_left, nodes, roots, first, bits
+):
     for i in range(len(nodes)):
         node, at = np.uint64(nodes[i]), np.uint64(first[i])
-        f, child = np.uint64(feature[node]), np.uint64(first_child[node])
+        f, child = np.uint64(feature[node]), np.uint64(roots[i] + first_child[node])
         size, goes_left = np.uint64(n_codes[f]), absent_left[i]
         words = (size + np.uint64(31)) >> np.uint64(5)
         for k in range(words):
@@ -104,12 +139,12 @@ def _write(codes, n_codes, rows, feature, first_child, start, end, absent_left, 
 
 
 @kernel
-def write_sets(codes, n_codes, rows, out, absent_left, nodes, bits_start, bits):
-    """Write the set of categories that go left for every node of ``nodes``.
+def write_sets(codes, n_codes, rows, out, absent_left, nodes, roots, bits_start, bits):
+    """Write the set of categories that go left for every node of ``nodes``; ``roots`` of their trees.
 
     ``absent_left``: does a category go left that the node did not meet?
     """
     _write(
         codes, n_codes, rows, out.feature, out.first_child, out.start, out.end, absent_left, nodes,
-        bits_start, bits,
+        roots, bits_start, bits,
     )  # fmt: skip

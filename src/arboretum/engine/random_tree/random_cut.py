@@ -16,13 +16,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.channels import channel_score
 from arboretum.engine.jit import inline, kernel, leaf_kernel
 from arboretum.engine.random import mix, pick_column, uniform
 from arboretum.engine.random_split import coin, coins
 from arboretum.engine.random_tree.best_cut import add_row, is_known_constant
 from arboretum.engine.random_tree.counts import allowed, score, squares
-from arboretum.engine.random_tree.records import CATEGORY, ONE_LABEL, ONE_SUM, RANK
+from arboretum.engine.random_tree.records import CATEGORY, ONE_LABEL, RANK
 
 __all__ = ["cut_pair", "gone_of", "ordered_bits", "random_cut", "toss"]
 
@@ -150,6 +149,39 @@ def _ask_squares(x, start, n, cut, number, weight, total, node_weight, rules):
 
 
 @leaf_kernel
+def _ask_gaps(x, start, n, cut, several, number, weight, total, node_weight, rules):
+    """`_ask_squares` where values are missing: they go right, or left, or stand against the others.
+
+    Returns (score, way); the first way that scores best.
+    """
+    gone = gone_of(x)
+    left_weight, left_sum, rows_left = np.int64(0), np.int64(0), np.int64(0)
+    gone_weight, gone_sum, rows_gone = np.int64(0), np.int64(0), np.int64(0)
+    for i in range(n):
+        p = start + np.uint64(i)
+        if x[i] == gone:
+            rows_gone += 1
+            gone_weight += weight[p]
+            gone_sum += number[0, p]
+        elif x[i] <= cut:
+            rows_left += 1
+            left_weight += weight[p]
+            left_sum += number[0, p]
+    best, best_way = -1.0, 0
+    for way in range(3):
+        rows, w, sum_here = rows_left, left_weight, left_sum
+        if way == 1:
+            rows, w, sum_here = rows + rows_gone, w + gone_weight, sum_here + gone_sum
+        elif way == 2:
+            rows, w, sum_here = n - rows_gone, node_weight - gone_weight, total - gone_sum
+        if (way == 2 or several) and allowed(rows, n, w, node_weight, rules):
+            found = squares(sum_here, w, total, node_weight)
+            if found > best:
+                best, best_way = found, way
+    return best, best_way
+
+
+@leaf_kernel
 def _ask_labels(x, start, n, cut, label, weight, total, node_weight, rules, logs, left):
     """`_ask_squares` for class counts."""
     left[:] = 0
@@ -163,7 +195,7 @@ def _ask_labels(x, start, n, cut, label, weight, total, node_weight, rules, logs
         left[label[0, p]] += w
     if not allowed(rows_left, n, left_weight, node_weight, rules):
         return -1.0
-    return channel_score(left, total, left_weight, node_weight, rules.criterion, 1, logs)
+    return score(left, total, left_weight, node_weight, rules, logs, np.int8(0), 0.0, 0.0)
 
 
 @leaf_kernel
@@ -171,10 +203,7 @@ def _ask_general(
     x, start, n, cut, several, missing, label, number, weight, total, node_weight, rules, logs,
     left, sign, lower, upper,
 ):  # fmt: skip
-    """Score one threshold with everything: missing values, any channels, constraints.
-
-    Returns (score, way: missing right, missing left, present against missing).
-    """
+    """`_ask_gaps` with everything: any channels, constraints."""
     gone = gone_of(x)
     best, best_way = -1.0, 0
     for way in range(3 if missing else 1):
@@ -244,21 +273,9 @@ def _first_left(a, b, is_category, key, f, gone):
 
 @leaf_kernel
 def cut_pair(
-    values,
-    kind,
-    constant,
-    rows,
-    start,
-    number,
-    weight,
-    total,
-    whole,
-    node_key,
-    rules,
-    order,
-    ends,
-    bits,
-):
+    values, kind, constant, rows, start, number, weight, total, whole, node_key, rules, order,
+    ends, bits,
+):  # fmt: skip
     """Part two rows: any threshold does it, so only the order of the two is looked at."""
     one, two = rows[start], rows[start + _ONE]
     first_left = squares(number[0, start], weight[start], total, whole)
@@ -300,7 +317,7 @@ def random_cut(
     """
     gone = gone_of(values)
     best, feature, cut, side, last = -1.0, np.int64(-1), np.nan, np.int64(0), np.int64(0)
-    varied, few = 0, n <= _FEW and rules.form == ONE_SUM
+    varied, few, found = 0, n <= _FEW and left is None, -1.0
     everything, begin = rules.max_features >= len(order), np.int64(start)
     for turn in range(len(order)):
         if turn >= rules.max_features and varied:
@@ -327,17 +344,26 @@ def random_cut(
         value, at, way = np.nan, low, 0
         if not is_category:
             value, at = _draw(node_key, f, low, high, ends, bits)
-        if rules.form == ONE_LABEL and not missing:
-            found = _ask_labels(x, start, n, at, label, weight, total, whole, rules, logs, left)
-        elif missing or rules.form != ONE_SUM:
-            found, way = _ask_general(
-                x, start, n, at, low < high, missing, label, number, weight, total, whole, rules,
-                logs, left, signs[f], lower, upper,
-            )  # fmt: skip
-        elif reread:
-            found = _ask_few(values, f, rows, start, n, at, number, weight, total[0], whole, rules)
-        else:
-            found = _ask_squares(x, start, n, at, number, weight, total[0], whole, rules)
+        if left is None and number is not None:
+            if missing:
+                found, way = _ask_gaps(
+                    x, start, n, at, low < high, number, weight, total[0], whole, rules
+                )
+            elif reread:
+                found = _ask_few(
+                    values, f, rows, start, n, at, number, weight, total[0], whole, rules
+                )
+            else:
+                found = _ask_squares(x, start, n, at, number, weight, total[0], whole, rules)
+        if left is not None:
+            simple = rules.form == ONE_LABEL and not missing
+            if label is not None and simple:
+                found = _ask_labels(x, start, n, at, label, weight, total, whole, rules, logs, left)
+            if not simple:
+                found, way = _ask_general(
+                    x, start, n, at, low < high, missing, label, number, weight, total, whole,
+                    rules, logs, left, signs[f], lower, upper,
+                )  # fmt: skip
         if found > best or (found == best and found >= 0.0 and np.int64(f) < feature):
             best, feature, side = found, np.int64(f), np.int64(way == 1)
             if is_category:

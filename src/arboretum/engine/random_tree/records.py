@@ -1,4 +1,4 @@
-"""What a tree is grown from, on and into.
+"""What trees are grown from, on and into.
 
 Rows of a node stand next to each other, and so do their weights and targets; a cut puts those that go
 left first. A target is added up in one of three forms, the plainest that serves its criterion:
@@ -9,6 +9,9 @@ left first. A target is added up in one of three forms, the plainest that serves
 
 All sums are whole numbers on a grid. It is chosen once for a tree of a forest, and anew for every node
 of a single regression tree (``regrid``), whose last bits may matter to somebody.
+
+What a way of growing does not need is None. Functions ask ``is not None`` of their arguments, and what
+they would do with it is not even compiled: the first fit on a machine waits for its own way only.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ import numpy as np
 
 __all__ = ["CATEGORY", "CHANNELS", "NUMBER", "ONE_LABEL", "ONE_SUM", "RANK"]
 __all__ += ["EXAMPLE", "ROWS", "STAMP", "SUMS", "WEIGHT"]
-__all__ += ["Counter", "Grown", "Rules", "Scratch", "Table", "Target"]
+__all__ += ["Bags", "Counter", "Grown", "Rules", "Scratch", "Table", "Target"]
 
 NUMBER, RANK, CATEGORY = 0, 1, 2  # kinds of columns
 ONE_SUM, ONE_LABEL, CHANNELS = 0, 1, 2  # forms of a target
@@ -30,22 +33,32 @@ STAMP, ROWS, WEIGHT, EXAMPLE, SUMS = 0, 1, 2, 3, 4
 class Table(NamedTuple):
     """The columns, the same for all trees of a forest."""
 
-    codes: np.ndarray  # (columns, n) unsigned, rank or category; n_codes means missing; or empty
-    values: np.ndarray  # (columns, n) int64 or int32, see `ordered_bits`: random splits only
+    codes: np.ndarray | None  # (columns, n) unsigned, rank or category; n_codes means missing
+    values: np.ndarray | None  # (columns, n) int64 or int32, see `ordered_bits`: random splits only
     n_codes: np.ndarray  # (columns,) int64; with random splits that of categories only
     kind: np.ndarray  # (columns,) int8: NUMBER, RANK, CATEGORY
     sign: np.ndarray  # (columns,) int8: monotone constraints
     origin: np.ndarray  # (n,) uint32, the rows' own numbers; empty if they are numbered so here
 
 
-class Target(NamedTuple):
-    """What the rows of a tree add to their nodes, by position; reordered while the tree grows."""
+class Bags(NamedTuple):
+    """Which rows every tree sees, and what they add to a node."""
 
-    label: np.ndarray  # (outputs, m) uint32 channel of the row's class in each output; or empty
-    number: np.ndarray  # (outputs, m) int64, weight times target on the grid; or empty
-    weight: np.ndarray  # (m,) int64 on the grid
-    y: np.ndarray  # (rows of the table, outputs) float64: only where every node has its own grid
-    row_weight: np.ndarray  # (rows of the table,) float64: likewise; empty if every row weighs 1
+    weight: np.ndarray  # (trees, n) int64 on the grid; rows of weight 0 take no part
+    label: np.ndarray | None  # (outputs, n) uint32 channel of the row's class in each output
+    number: np.ndarray | None  # (n,) int64, target on the grid
+    rows: np.ndarray  # uint32, the trees' rows, tree after tree: written
+    row_start: np.ndarray  # (trees + 1,) int64, where those of a tree begin: written
+
+
+class Target(NamedTuple):
+    """What the rows of the tree that grows add to their nodes, by position."""
+
+    label: np.ndarray | None  # (outputs, n) uint32
+    number: np.ndarray | None  # (outputs, n) int64, weight times target on the grid
+    weight: np.ndarray  # (n,) int64 on the grid
+    y: np.ndarray | None  # (n, outputs) float64, by row: only where every node has its own grid
+    row_weight: np.ndarray | None  # (n,) float64: likewise; empty if every row weighs 1
 
 
 class Rules(NamedTuple):
@@ -56,7 +69,6 @@ class Rules(NamedTuple):
     outputs: int
     two_classes: bool  # the one sum counts class 1
     max_features: int
-    random_splits: bool
     max_depth: int
     max_leaves: int  # 0: no limit, depth first
     min_split: int
@@ -74,7 +86,7 @@ class Rules(NamedTuple):
 
 
 class Grown(NamedTuple):
-    """Room for the nodes of one tree."""
+    """Room for the nodes of some trees, tree after tree; children are counted from their tree's root."""
 
     feature: np.ndarray  # int32, -1 at a leaf
     threshold: np.ndarray  # float64; NaN if it lies between the values of two rows:
@@ -87,7 +99,8 @@ class Grown(NamedTuple):
     end: np.ndarray  # uint32
     weight: np.ndarray  # int64, of its rows, on the grid
     total: np.ndarray  # int64, of their numbers (one sum)
-    bounds: np.ndarray  # (nodes, 2) float64, from monotone constraints; or empty
+    bounds: np.ndarray | None  # (nodes, 2) float64, from monotone constraints
+    node_start: np.ndarray  # (trees + 1,) int64, where the nodes of a tree begin
 
 
 class Counter(NamedTuple):
@@ -107,15 +120,15 @@ class Scratch(NamedTuple):
     keys: np.ndarray  # uint64, as many as rows
     spare: np.ndarray
     buckets: np.ndarray  # uint32
-    x: np.ndarray  # the type of the table's values
-    left: np.ndarray  # int64, one per channel
+    x: np.ndarray | None  # the type of the table's values: random splits only, as are
+    ends: np.ndarray | None  # three float64 or float32
+    bits: np.ndarray | None  # the same memory as whole numbers
+    left: np.ndarray | None  # int64, one per channel; None: one sum
     total: np.ndarray
     order: np.ndarray  # int64, the columns
     constant: np.ndarray  # (columns, 2) int64: rows among which a column is known not to vary
-    ends: np.ndarray  # three float64 or float32
-    bits: np.ndarray  # the same memory as whole numbers
     logs: np.ndarray  # x ln x of small whole numbers: only read
     stack: np.ndarray  # (rows + 2, 7) int64: branches that wait to be searched
     later: np.ndarray  # likewise: branches that are grown on a copy of their columns
-    heap: np.ndarray  # (leaves, 10) int64 and
-    heap_real: np.ndarray  # (leaves, 2) float64: searched nodes, best first
+    heap: np.ndarray | None  # (leaves, 10) int64 and
+    heap_real: np.ndarray | None  # (leaves, 2) float64: searched nodes, best first

@@ -1,0 +1,133 @@
+"""What a node holds: the sums of its targets, whether they are all alike, how impure it is."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from arboretum.engine.jit import leaf_kernel
+from arboretum.engine.statistic import ENTROPY, POISSON, exponent_above
+
+__all__ = ["add_up", "impurity_of", "put_on_grid"]
+
+_SUM_BITS = 61  # as in statistic.py
+
+
+# --------------------------------------------------------------------------- a grid of its own
+@leaf_kernel
+def _range(y, o, rows, start, end):
+    low = high = y[rows[start], o]
+    for p in range(start, end):
+        v = y[rows[p], o]
+        low, high = min(low, v), max(high, v)
+    return low, high
+
+
+@leaf_kernel
+def put_on_grid(y, row_weight, rows, start, n, rules, number, weight):
+    """Put a node's targets on a grid of its own, as `prepare_numbers` does.
+
+    Returns (what a step of the grid is worth, middle of the first output, are all targets equal?).
+    """
+    if y is None:
+        return 1.0, 0.0, False
+    end, largest, equal, first_centre, whole = start + np.uint64(n), 0.0, True, 0.0, np.float64(n)
+    if len(row_weight):
+        whole = 0.0
+        for p in range(start, end):
+            whole += row_weight[rows[p]]
+    for o in range(y.shape[1]):
+        low, high = _range(y, o, rows, start, end)
+        equal &= low == high
+        centre = 0.0 if rules.criterion == POISSON else low / 2.0 + high / 2.0
+        largest = max(largest, abs(high - centre), abs(low - centre))
+    shift = _SUM_BITS - exponent_above(largest) - exponent_above(whole)
+    shift = min(shift, 1000) if largest > 0.0 else 0
+    scale = math.ldexp(1.0, int(shift))
+    for o in range(y.shape[1]):
+        low, high = _range(y, o, rows, start, end)
+        centre = 0.0 if rules.criterion == POISSON else low / 2.0 + high / 2.0
+        if o == 0:
+            first_centre = centre
+        for p in range(start, end):
+            v = (y[rows[p], o] - centre) * scale
+            if rules.whole_weights:
+                number[o, p] = np.int64(math.floor(v + 0.5)) * weight[p]
+            else:
+                number[o, p] = np.int64(math.floor(v * row_weight[rows[p]] + 0.5))
+    return math.ldexp(1.0, -int(shift)) / rules.weight_step, first_centre, equal
+
+
+# --------------------------------------------------------------------------- sums
+@leaf_kernel
+def _count_labels(label, weight, start, n, total):
+    for c in range(len(total)):
+        total[c] = 0
+    for p in range(start, start + np.uint64(n)):
+        for o in range(len(label)):
+            total[label[o, p]] += weight[p]
+
+
+@leaf_kernel
+def _sum_numbers(number, start, n, total):
+    for o in range(len(total)):
+        total[o] = 0
+        for p in range(start, start + np.uint64(n)):
+            total[o] += number[o, p]
+
+
+@leaf_kernel
+def add_up(label, number, left, y, weight, start, n, sum_here, total):
+    """Write the channels of a node into ``total``; one sum is known unless the node has its own grid."""
+    if left is None and y is None:
+        total[0] = sum_here
+        return
+    if label is not None:
+        _count_labels(label, weight, start, n, total)
+    if number is not None:
+        _sum_numbers(number, start, n, total)
+
+
+# --------------------------------------------------------------------------- impurity
+@leaf_kernel
+def _label_impurity(total, whole, rules):
+    impurity, full = 0.0, 0
+    for c in range(len(total)):
+        share = np.float64(total[c]) / np.float64(whole)
+        if rules.criterion == ENTROPY:
+            impurity -= share * math.log2(share) if share > 0.0 else 0.0
+        else:
+            impurity += share * (1.0 - share)
+        full += np.int64(total[c] == whole)
+    return full == rules.outputs, impurity / np.float64(rules.outputs)
+
+
+@leaf_kernel
+def _number_impurity(number, weight, start, n, total, whole, rules):
+    impurity, pure = 0.0, True
+    for o in range(len(total)):
+        mean, squares = np.float64(total[o]) / np.float64(whole), 0.0
+        for p in range(start, start + np.uint64(n)):
+            w = np.float64(weight[p])
+            v = np.float64(number[o, p]) / w
+            if rules.criterion != POISSON:
+                squares += w * (v - mean) * (v - mean)
+            elif v > 0.0:
+                squares += w * v * math.log(v / mean)
+        pure &= squares < 0.2  # two different whole numbers make at least 1/4
+        impurity += squares / np.float64(whole)
+    return pure, impurity / np.float64(len(total))
+
+
+@leaf_kernel
+def impurity_of(label, number, weight, start, n, total, whole, rules):
+    """Return (are all targets of each output equal?, impurity on the grid)."""
+    if label is not None:
+        return _label_impurity(total, whole, rules)
+    if rules.two_classes:
+        share = np.float64(total[0]) / np.float64(whole)
+        return total[0] == 0 or total[0] == whole, share * (1.0 - share)
+    if number is not None:
+        return _number_impurity(number, weight, start, n, total, whole, rules)
+    return False, 0.0

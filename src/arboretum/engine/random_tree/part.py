@@ -1,0 +1,132 @@
+"""Parting the rows of a node: those that go left first, in their order, and so their targets.
+
+rows   7 2 9 4 5 1        a cut puts the left rows first:      7 9 5 | 2 4 1
+root   ^         ^                                             left    right
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from arboretum.engine.jit import leaf_kernel
+from arboretum.engine.random_tree.counts import count_codes, order_categories, take_categories
+from arboretum.engine.random_tree.random_cut import gone_of, toss
+
+__all__ = ["move", "move_sum", "part_categories", "part_numbers"]
+
+_ONE = np.uint64(1)
+
+
+@leaf_kernel
+def move(values, start, n, side_of, spare):
+    """Put the values that go left first, in their order."""
+    at, others = start, np.uint64(0)
+    for i in range(n):
+        v, goes = values[start + np.uint64(i)], np.uint64(side_of[i])
+        values[at] = v
+        spare[others] = v
+        at += goes
+        others += _ONE - goes
+    for i in range(np.int64(others)):
+        values[at + np.uint64(i)] = spare[i]
+
+
+@leaf_kernel
+def move_sum(values, start, n, side_of, spare):
+    """`move`; return the sum of those that went left."""
+    at, others, total = start, np.uint64(0), np.int64(0)
+    for i in range(n):
+        v, goes = values[start + np.uint64(i)], np.uint64(side_of[i])
+        values[at] = v
+        spare[others] = v
+        at += goes
+        others += _ONE - goes
+        total += v & -np.int64(goes)
+    for i in range(np.int64(others)):
+        values[at + np.uint64(i)] = spare[i]
+    return total
+
+
+@leaf_kernel
+def _part(table, f, gone, last, side, rows, start, n, spare, side_of):
+    at, others, missing = start, np.uint64(0), np.int64(0)
+    for i in range(n):
+        row = rows[start + np.uint64(i)]
+        code = np.int64(table[f, row])
+        lost = np.int64(code == gone)
+        goes = (np.int64(code <= last) & (1 - lost)) | (lost & side)
+        missing |= lost
+        side_of[i] = goes
+        rows[at] = row
+        spare[others] = row
+        at += np.uint64(goes)
+        others += np.uint64(1 - goes)
+    for i in range(np.int64(others)):
+        rows[at + np.uint64(i)] = spare[i]
+    return np.int64(at - start), missing > 0
+
+
+@leaf_kernel
+def part_numbers(codes, values, f, n_codes, last, side, rows, start, n, spare, side_of):
+    """Put the rows up to code or value ``last`` first; return (how many, was a value missing?).
+
+    ``side_of`` says for every row of the node whether it goes left: its weight and target follow.
+    """
+    many, missing = np.int64(0), False
+    if values is not None:
+        gone = np.int64(gone_of(values))
+        many, missing = _part(values, f, gone, last, side, rows, start, n, spare, side_of)
+    if codes is not None:
+        many, missing = _part(codes, f, n_codes, last, side, rows, start, n, spare, side_of)
+    return many, missing
+
+
+# --------------------------------------------------------------------------- categories
+@leaf_kernel
+def _mark(codes, f, gone, takes, side, rows, start, n, side_of):
+    missing, many = np.int64(0), np.int64(0)
+    for i in range(n):
+        code = np.uint64(codes[f, rows[start + np.uint64(i)]])
+        lost = np.int64(code == gone)
+        goes = side if lost else np.int64(takes[code])
+        side_of[i] = goes
+        missing |= lost
+        many += goes
+    return many, missing > 0
+
+
+@leaf_kernel
+def _mark_tossed(x, n, gone, side, all_present, side_of):
+    missing, many = np.int64(0), np.int64(0)
+    for i in range(n):
+        lost = np.int64(x[i] == gone)
+        goes = side if lost else (all_present | np.int64(x[i] == 0))
+        side_of[i] = goes
+        missing |= lost
+        many += goes
+    return many, missing > 0
+
+
+@leaf_kernel
+def part_categories(
+    codes, values, f, n_codes, last, side, rows, start, n, label, number, weight, total, whole,
+    node_key, rules, x, tag, cells, seen, key, axis, takes, spare, side_of,
+):  # fmt: skip
+    """`part_numbers` for a category: what was chosen is found anew from the node's rows.
+
+    ``last`` is the place of `walk_counts`, or of a random division whether all present rows go left.
+    """
+    many, missing = np.int64(0), False
+    if values is not None:
+        toss(values, f, rows, start, n, node_key, n_codes, x)
+        many, missing = _mark_tossed(x, n, np.int64(gone_of(values)), side, last, side_of)
+    if codes is not None:
+        m = count_codes(codes, f, rows, start, n, label, number, weight, tag, cells, seen)
+        m, subsets = order_categories(
+            m, n_codes, cells, seen, key, axis, total, whole, rules.outputs, label is not None,
+            rules.exhaustive,
+        )  # fmt: skip
+        take_categories(m, last, subsets, seen, takes)
+        many, missing = _mark(codes, f, n_codes, takes, side, rows, start, n, side_of)
+    move(rows, start, n, side_of, spare)
+    return many, missing
