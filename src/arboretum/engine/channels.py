@@ -31,7 +31,7 @@ _LN2 = math.log(2.0)
 def _entropy_score(left, total, left_weight, weight, outputs, table):
     right_weight = weight - left_weight
     gain = outputs * (xlogx(weight, table) - xlogx(left_weight, table) - xlogx(right_weight, table))
-    for c in range(len(left)):
+    for c in range(len(total)):
         gain += xlogx(left[c], table) + xlogx(total[c] - left[c], table) - xlogx(total[c], table)
     return max(gain / (np.float64(weight) * _LN2 * outputs), 0.0)
 
@@ -40,7 +40,7 @@ def _entropy_score(left, total, left_weight, weight, outputs, table):
 def _poisson_score(left, total, left_weight, weight, outputs):
     n, n_left = np.float64(weight), np.float64(left_weight)
     gain = 0.0
-    for c in range(len(left)):
+    for c in range(len(total)):
         t, l = np.float64(total[c]), np.float64(left[c])  # noqa: E741
         r = np.float64(total[c] - left[c])  # whole numbers: nothing left is exactly 0
         if l <= 0.0 or r <= 0.0:
@@ -58,7 +58,7 @@ def channel_score(left, total, left_weight, weight, criterion, outputs, table):
         return _poisson_score(left, total, left_weight, weight, outputs)
     n, n_left = np.float64(weight), np.float64(left_weight)
     squares, together = 0.0, 0.0
-    for c in range(len(left)):
+    for c in range(len(total)):
         d = np.float64(left[c]) - n_left * (np.float64(total[c]) / n)
         squares += d * d
         together += d

@@ -48,7 +48,11 @@ _KINDS = {"numeric": records.NUMBER, "ordinal": records.RANK, "categorical": rec
 _SUM_BITS = 61
 SMALL = 5_000  # rows up to which sorting in every node beats lists that are kept in order,
 _WITH_WORDS = 20  # and so many times as many where words are counted
-_FEW_SUBSETS = 5  # categories up to which trees of a forest try every subset
+_FEW_SUBSETS, _FEW_ROUNDS = (
+    5,
+    4,
+)  # trees of a forest try every subset of so few categories only, and
+_ROUNDS = 50  # order more of them less exactly than a single tree does
 _CLASS_BITS, _NUMBER_BITS = 53, 30  # of the sum of weights; targets share the sum with them
 _NO_LIMIT = np.iinfo(np.int64).max
 _NEAR = 1 << 20  # bytes of columns that are copied together for a branch of a large table
@@ -273,6 +277,7 @@ def _to_grid(
         bounded=bounded,
         regrid=bool(regrid),
         exhaustive=EXHAUSTIVE if alone else _FEW_SUBSETS,
+        rounds=_ROUNDS if alone else _FEW_ROUNDS,
         charge=how.category_penalty * CHANCE if has_categories else 0.0,
     )
     rows = np.empty(np.count_nonzero(whole), np.uint32)

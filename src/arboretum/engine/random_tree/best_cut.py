@@ -158,7 +158,8 @@ def _walk_channels(
     best, place, best_side = -1.0, np.int64(0), np.int64(0)
     for side in range(2 if present < n else 1):
         left_weight = np.int64(0)
-        left[:] = 0
+        for c in range(len(total)):
+            left[c] = 0
         if side:
             for i in range(present, n):
                 p = start + (keys[i] & _PLACE)
@@ -259,7 +260,9 @@ def best_cut(
         gone, sign = np.uint64(n_codes[f]), signs[f]
         is_category = kind[f] == CATEGORY
         if is_category or np.int64(gone) < n:
-            m = count_codes(codes, f, rows, start, n, label, number, weight, tag, cells, seen)
+            m = count_codes(
+                codes, f, rows, start, n, label, number, weight, len(total), tag, cells, seen
+            )
             if m < 2:
                 constant[f, 0], constant[f, 1] = begin, begin + n
                 continue
@@ -267,9 +270,17 @@ def best_cut(
             has_missing, subsets, charge = cells[gone, STAMP] == tag[0], False, 0.0
             if is_category:
                 m, subsets = order_categories(
-                    m, np.int64(gone), cells, seen, key, axis, total, whole, rules.outputs,
-                    label is not None, rules.exhaustive,
-                )  # fmt: skip
+                    m,
+                    np.int64(gone),
+                    cells,
+                    seen,
+                    key,
+                    axis,
+                    total,
+                    whole,
+                    label is not None,
+                    rules,
+                )
                 charge = chance * np.float64(max(m - 2, 0))
             else:
                 m = order_codes(np.int64(gone), m, tag[0], cells, seen)

@@ -25,7 +25,7 @@ from arboretum.engine.random_tree.records import EXAMPLE, ROWS, STAMP, SUMS, WEI
 __all__ = ["allowed", "count_codes", "order_categories", "order_codes", "score", "squares"]
 __all__ += ["take_categories", "walk_counts", "walk_sums"]
 
-_ITERATIONS, _SETTLED = 50, 1e-4  # of the power iteration
+_SETTLED = 1e-4  # of the power iteration
 
 
 @inline
@@ -58,11 +58,11 @@ def score(left, total, left_weight, weight, rules, logs, sign, lower, upper):
 
 
 @leaf_kernel
-def count_codes(codes, f, rows, start, n, label, number, weight, tag, cells, seen):
+def count_codes(codes, f, rows, start, n, label, number, weight, channels, tag, cells, seen):
     """Add up the rows of a node per code; return how many codes it holds, missing among them."""
     now, m = tag[0] + 1, np.int64(0)
     tag[0] = now
-    width = cells.shape[1]
+    width = SUMS + channels
     for i in range(n):
         p = start + np.uint64(i)
         row = rows[p]
@@ -126,7 +126,7 @@ def _sort_seen(seen, key, n):
 
 
 @leaf_kernel
-def _principal_axis(seen, m, cells, total, whole, axis):
+def _principal_axis(seen, m, cells, total, whole, rounds, axis):
     """Power iteration for the first principal component of the categories' mean channels.
 
     ``axis``: the component, its next guess, the node's mean channels.
@@ -135,7 +135,7 @@ def _principal_axis(seen, m, cells, total, whole, axis):
     for c in range(channels):
         axis[0, c] = 1.0 + c  # any start that is not orthogonal to the answer
         axis[2, c] = total[c] / whole
-    for _ in range(_ITERATIONS):
+    for _ in range(rounds):
         for c in range(channels):
             axis[1, c] = 0.0
         for i in range(m):
@@ -161,7 +161,7 @@ def _principal_axis(seen, m, cells, total, whole, axis):
 
 
 @leaf_kernel
-def order_categories(m, gone, cells, seen, key, axis, total, whole, outputs, labels, exhaustive):
+def order_categories(m, gone, cells, seen, key, axis, total, whole, labels, rules):
     """Put the categories met into the order they are cut.
 
     Returns how many there are without missing, and whether every subset is to be tried (then they
@@ -173,10 +173,10 @@ def order_categories(m, gone, cells, seen, key, axis, total, whole, outputs, lab
             seen[met] = seen[i]
             met += 1
     channels = len(total)
-    one_axis = channels == 1 or (channels == 2 and labels and outputs == 1)
-    subsets = not one_axis and met <= exhaustive
+    one_axis = channels == 1 or (channels == 2 and labels and rules.outputs == 1)
+    subsets = not one_axis and met <= rules.exhaustive
     if not one_axis and not subsets:
-        _principal_axis(seen, met, cells, total, np.float64(whole), axis)
+        _principal_axis(seen, met, cells, total, np.float64(whole), rules.rounds, axis)
     for i in range(met):
         code = np.uint64(seen[i])
         w = np.float64(max(cells[code, WEIGHT], 1))
@@ -205,12 +205,12 @@ def walk_counts(
     """
     best, place, best_side = -1.0, np.int64(0), np.int64(0)
     for side in range(2 if has_missing else 1):
-        for c in range(len(left)):
+        for c in range(len(total)):
             left[c] = 0
         left_weight, rows_left = np.int64(0), np.int64(0)
         if side:
             left_weight, rows_left = cells[gone, WEIGHT], cells[gone, ROWS]
-            for c in range(len(left)):
+            for c in range(len(total)):
                 left[c] = cells[gone, SUMS + c]
         last = (1 << (m - 1)) - 1 if subsets else (m if has_missing and not side else m - 1)
         for step in range(0 if side and subsets else 1, last + 1):
@@ -224,7 +224,7 @@ def walk_counts(
                 code = np.uint64(seen[i])
                 left_weight += sign_of * cells[code, WEIGHT]
                 rows_left += sign_of * cells[code, ROWS]
-                for c in range(len(left)):
+                for c in range(len(total)):
                     left[c] += sign_of * cells[code, SUMS + c]
             if not allowed(rows_left, n, left_weight, whole, rules):
                 continue

@@ -17,10 +17,10 @@ from arboretum.engine.jit import inline, leaf_kernel, plain_kernel
 from arboretum.engine.random import mix
 from arboretum.engine.random_tree.best_cut import best_cut, part_two
 from arboretum.engine.random_tree.best_first import NODE, put_by, take_out
-from arboretum.engine.random_tree.node import add_up, impurity_of, put_on_grid
+from arboretum.engine.random_tree.node import add_up, drop_empty, impurity_of, put_on_grid
 from arboretum.engine.random_tree.part import move, move_sum, part_categories, part_numbers
 from arboretum.engine.random_tree.random_cut import cut_pair, random_cut
-from arboretum.engine.random_tree.records import CATEGORY
+from arboretum.engine.random_tree.records import CATEGORY, ONE_LABEL
 from arboretum.engine.statistic import POISSON
 
 __all__ = ["grow_trees"]
@@ -223,7 +223,7 @@ def grow_trees(table, near, bags, target, seeds, rules, out, scratch, counter):
     label, number, weight, y, row_weight = target
     feature, threshold, below, above, first_child, missing_child, gain, starts, ends_at = out[:9]
     weights, totals, bounds, node_start = out[9:]
-    keys, spare, buckets, x, ends, bits, left, total, order, constant, logs, stack = scratch[:12]
+    keys, spare, buckets, x, ends, bits, left, channel, order, constant, logs, stack = scratch[:12]
     later, heap, heap_real = scratch[12:]
     tag, cells, seen, order_key, axis, takes = counter
     spare_row, side_of = spare.view(np.uint32), keys.view(np.uint8)
@@ -234,6 +234,8 @@ def grow_trees(table, near, bags, target, seeds, rules, out, scratch, counter):
         root, root_weight = nodes, np.float64(whole)
         bags.row_start[tree], node_start[tree] = at, root
         _begin(constant, bounds, root)
+        if rules.form == ONE_LABEL:
+            sum_here = np.int64(len(channel))
         codes, values, origin = table.codes, table.values, table.origin
         height, in_heap, leaves = np.int64(0), np.int64(0), np.int64(1)
         _push(stack, height, height, m, root, height, seeds[tree], whole, sum_here)
@@ -279,7 +281,14 @@ def grow_trees(table, near, bags, target, seeds, rules, out, scratch, counter):
                 if not _enough(n, depth, whole, rules):
                     continue
             step, middle, pure = put_on_grid(y, row_weight, rows, start, n, rules, number, weight)
+            channels = np.int64(len(channel))
+            if rules.form == ONE_LABEL:
+                channels = sum_here
+            total = channel[:channels]
             add_up(label, number, left, y, weight, start, n, sum_here, total)
+            if rules.form == ONE_LABEL:
+                channels = drop_empty(label, weight, start, n, total)
+                total = channel[:channels]
             # -------------------------------------------------------------- search it
             if to_search:
                 unit, impurity = rules.gain_unit, 0.0
@@ -327,6 +336,8 @@ def grow_trees(table, near, bags, target, seeds, rules, out, scratch, counter):
                 left_weight = move_sum(weight, start, n, side_of, spare.view(np.int64))
             left_sum = _move_targets(label, number, start, n, side_of, spare)
             right_weight, right_sum = whole - left_weight, sum_here - left_sum
+            if rules.form == ONE_LABEL:
+                left_sum = right_sum = channels
             feature[node], threshold[node], gain[node] = chosen, cut, decrease
             first_child[node] = nodes - root
             missing_child[node] = 1 - side if missing else np.int64(right_weight > left_weight)

@@ -9,7 +9,7 @@ import numpy as np
 from arboretum.engine.jit import leaf_kernel
 from arboretum.engine.statistic import ENTROPY, POISSON, exponent_above
 
-__all__ = ["add_up", "impurity_of", "put_on_grid"]
+__all__ = ["add_up", "drop_empty", "impurity_of", "put_on_grid"]
 
 _SUM_BITS = 61  # as in statistic.py
 
@@ -67,6 +67,30 @@ def _count_labels(label, weight, start, n, total):
     for p in range(start, start + np.uint64(n)):
         for o in range(len(label)):
             total[label[o, p]] += weight[p]
+
+
+@leaf_kernel
+def drop_empty(label, weight, start, n, total):
+    """Number anew the classes that a node still has; return how many they are.
+
+    So whatever is done per class below this node is not done for classes that do not occur.
+    """
+    k = np.int64(0)
+    if label is not None:
+        for c in range(len(total)):
+            k += np.int64(total[c] > 0)
+        if k < len(total):
+            at = np.int64(0)
+            for c in range(len(total)):  # what a class was counted is now the number it gets
+                weight_here, total[c] = total[c], at
+                at += np.int64(weight_here > 0)
+            for p in range(start, start + np.uint64(n)):
+                label[0, p] = np.uint32(total[label[0, p]])
+            for c in range(k):
+                total[c] = 0
+            for p in range(start, start + np.uint64(n)):
+                total[label[0, p]] += weight[p]
+    return k
 
 
 @leaf_kernel

@@ -121,11 +121,12 @@ def part_categories(
         toss(values, f, rows, start, n, node_key, n_codes, x)
         many, missing = _mark_tossed(x, n, np.int64(gone_of(values)), side, last, side_of)
     if codes is not None:
-        m = count_codes(codes, f, rows, start, n, label, number, weight, tag, cells, seen)
+        m = count_codes(
+            codes, f, rows, start, n, label, number, weight, len(total), tag, cells, seen
+        )
         m, subsets = order_categories(
-            m, n_codes, cells, seen, key, axis, total, whole, rules.outputs, label is not None,
-            rules.exhaustive,
-        )  # fmt: skip
+            m, n_codes, cells, seen, key, axis, total, whole, label is not None, rules
+        )
         take_categories(m, last, subsets, seen, takes)
         many, missing = _mark(codes, f, n_codes, takes, side, rows, start, n, side_of)
     move(rows, start, n, side_of, spare)

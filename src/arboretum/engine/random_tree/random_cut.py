@@ -184,7 +184,8 @@ def _ask_gaps(x, start, n, cut, several, number, weight, total, node_weight, rul
 @leaf_kernel
 def _ask_labels(x, start, n, cut, label, weight, total, node_weight, rules, logs, left):
     """`_ask_squares` for class counts."""
-    left[:] = 0
+    for c in range(len(total)):
+        left[c] = 0
     left_weight, rows_left = np.int64(0), np.int64(0)
     for i in range(n):
         p = start + np.uint64(i)
@@ -210,7 +211,8 @@ def _ask_general(
         if way < 2 and not several:
             continue
         left_weight, rows_left = np.int64(0), np.int64(0)
-        left[:] = 0
+        for c in range(len(total)):
+            left[c] = 0
         for i in range(n):
             v, p = x[i], start + np.uint64(i)
             goes = way == 1 if v == gone else (v <= cut or way == 2)
@@ -227,25 +229,49 @@ def _ask_general(
 
 
 @leaf_kernel
+def _toss_few(values, f, rows, start, n, bits, x):
+    """`toss` for up to 63 categories, whose coins are the bits of one number."""
+    gone, last_bit = gone_of(values), np.uint64(63)
+    seen = np.uint64(0)
+    for i in range(n):
+        v = values[f, rows[start + np.uint64(i)]]
+        x[i] = v
+        seen |= _ONE << (last_bit if v == gone else np.uint64(v))
+    missing = seen >> last_bit
+    seen &= ~(_ONE << last_bit)
+    left = seen & bits
+    if left == 0 or left == seen:  # all alike: the lowest goes left alone
+        left = seen & (~seen + _ONE)
+    for i in range(n):
+        v = x[i]
+        side = _ONE - ((left >> (np.uint64(v) & last_bit)) & _ONE)
+        x[i] = gone if v == gone else x.dtype.type(side)
+    zero, one = x.dtype.type(0), x.dtype.type(1)
+    if seen == 0:
+        return gone, gone
+    if missing:
+        return zero, gone
+    return zero, one if left != seen else zero
+
+
+@leaf_kernel
 def toss(values, f, rows, start, n, key, n_codes, x):
     """Toss a coin for every category of a node; write 0 (left), 1 (right) or missing for its rows.
 
     Returns the smallest and the largest of what was written, as `_ends` does.
     """
+    if n_codes <= 63:
+        return _toss_few(values, f, rows, start, n, coins(key, f, 0), x)
     gone = gone_of(values)
     zero, one = x.dtype.type(0), x.dtype.type(1)
     lowest, highest, first, last, missing = gone, zero, one, zero, False
-    few, bits = n_codes <= 64, coins(key, f, 0)
     for i in range(n):
         v = values[f, rows[start + np.uint64(i)]]
         if v == gone:
             x[i] = gone
             missing = True
             continue
-        if few:
-            side = one - x.dtype.type((bits >> np.uint64(v)) & np.uint64(1))
-        else:
-            side = one - x.dtype.type(coin(key, f, v))
+        side = one - x.dtype.type(coin(key, f, v))
         x[i] = side
         first, last = min(first, side), max(last, side)
         lowest, highest = min(lowest, v), max(highest, v)

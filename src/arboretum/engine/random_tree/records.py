@@ -82,6 +82,7 @@ class Rules(NamedTuple):
     bounded: bool  # there are monotone constraints
     regrid: bool  # every node has its own grid
     exhaustive: int  # so many categories at a node are tried in every subset
+    rounds: int  # of the power iteration that orders more of them
     charge: float  # share of a row's impurity that a category more is held to gain by chance
 
 
@@ -98,7 +99,7 @@ class Grown(NamedTuple):
     start: np.ndarray  # uint32, where the rows of a node stand
     end: np.ndarray  # uint32
     weight: np.ndarray  # int64, of its rows, on the grid
-    total: np.ndarray  # int64, of their numbers (one sum)
+    total: np.ndarray  # int64, of their numbers (one sum); of labels, how many there are
     bounds: np.ndarray | None  # (nodes, 2) float64, from monotone constraints
     node_start: np.ndarray  # (trees + 1,) int64, where the nodes of a tree begin
 
