@@ -172,9 +172,10 @@ def order_categories(m, gone, cells, seen, key, axis, total, whole, labels, rule
         if seen[i] != gone:
             seen[met] = seen[i]
             met += 1
-    channels = len(total)
-    one_axis = channels == 1 or (channels == 2 and labels and rules.outputs == 1)
-    subsets = not one_axis and met <= rules.exhaustive
+    channels, one_label = len(total), labels and rules.outputs == 1
+    one_axis = channels == 1 or (channels == 2 and one_label)
+    of_tree = axis.shape[1]  # a node may have lost classes: the rule is that of the whole tree
+    subsets = of_tree > (2 if one_label else 1) and met <= rules.exhaustive
     if not one_axis and not subsets:
         _principal_axis(seen, met, cells, total, np.float64(whole), rules.rounds, axis)
     for i in range(met):
