@@ -1,8 +1,9 @@
 """Prediction: walking rows down a tree.
 
-In the fast walk a node is two words: its threshold, and its first child, feature and missing side packed
-together. A leaf leads to itself, so a step needs no branch, and a dozen rows walk side by side, which
-hides the wait for memory. Trees that ask for categories or have surrogates take the general walk.
+In the fast walk a node is two words: its threshold, or where its set of categories begins; and its first
+child, feature, kind and missing side packed together. A leaf leads to itself, so a step needs no branch,
+and several rows walk side by side, which hides the wait for memory. Trees with surrogates or more than two
+branches take the general walk.
 """
 
 from __future__ import annotations
@@ -15,17 +16,22 @@ from arboretum.engine.jit import inline, kernel, leaf_kernel, subkernel
 
 __all__ = [
     "Paths",
+    "add_values",
     "is_complete",
     "link_nodes",
+    "narrow_sets",
     "path_general",
     "walk",
     "walk_add",
     "walk_general",
+    "walk_narrow",
     "walk_sets",
 ]
 
 THRESHOLD, SUBSET, MULTIWAY = 1, 2, 3
-_CHILD, _SIDE, _FEATURE = np.uint64(32), np.uint64(31), np.uint64(0x7FFFFFFF)
+_CHILD, _SIDE, _SET, _FEATURE = np.uint64(32), np.uint64(31), np.uint64(30), np.uint64(0x3FFFFFFF)
+_1, _5, _31, _32 = np.uint64(1), np.uint64(5), np.uint64(31), np.uint64(32)
+_GONE = 63.0  # the place of missing values in a set of one word
 _2, _3, _4 = np.uint64(2), np.uint64(3), np.uint64(4)
 
 
@@ -102,38 +108,6 @@ def walk_general(tree, X, out):
         out[i] = node
 
 
-@leaf_kernel
-def _walk_sets(
-    kind, feature, threshold, first_child, missing_child, bits_start, bits, n_codes, X, out
-):
-    for i in range(len(X)):
-        row, node = np.uint64(i), np.uint64(0)
-        while kind[node]:
-            f = np.uint64(feature[node])
-            x = X[row, f]
-            if kind[node] == THRESHOLD:
-                side = np.int64(x > threshold[node]) | (np.int64(x != x) & missing_child[node])
-            elif x >= 0.0 and x < np.float64(n_codes[f]):
-                code = np.uint64(x)
-                word = bits[np.uint64(bits_start[node]) + (code >> np.uint64(5))]
-                side = np.int64(1) - np.int64(
-                    (word >> np.uint32(code & np.uint64(31))) & np.uint32(1)
-                )
-            else:
-                side = np.int64(missing_child[node])
-            node = np.uint64(np.int64(first_child[node]) + side)
-        out[row] = np.int64(node)
-
-
-@kernel
-def walk_sets(tree, X, out):
-    """`walk_general` for trees of thresholds and sets of categories, without surrogates."""
-    _walk_sets(
-        tree.kind, tree.feature, tree.threshold, tree.first_child, tree.missing_child,
-        tree.bits_start, tree.bits, tree.n_codes, X, out,
-    )  # fmt: skip
-
-
 @kernel
 def path_general(tree, X, length, nodes):
     """Write the nodes every row passes, root first, and how many they are."""
@@ -159,15 +133,18 @@ def is_complete(X):
 
 @kernel
 def link_nodes(tree, threshold, link):
-    """Lay a tree of plain thresholds out for `walk`."""
-    kind, feature, cut, first_child, missing_child = tree
+    """Lay a tree of thresholds and sets of categories out for `walk` and `walk_sets`."""
+    kind, feature, cut, first_child, missing_child, bits_start = tree
     for node in range(len(kind)):
         leaf = kind[node] == 0
         child = node if leaf else np.int64(first_child[node])
         asked = np.int64(0) if leaf else np.int64(feature[node])
         side = np.int64(0) if leaf else np.int64(missing_child[node])
+        is_set = np.int64(kind[node] == SUBSET)
         threshold[node] = np.inf if leaf else cut[node]
-        link[node] = np.uint64((child << 32) | (side << 31) | asked)
+        if is_set:
+            threshold[node] = np.float64(bits_start[node])
+        link[node] = np.uint64((child << 32) | (side << 31) | (is_set << 30) | asked)
 
 
 @inline
@@ -184,6 +161,37 @@ def _step_missing(threshold, link, node, flat, row):
     x = flat[row + (here & _FEATURE)]
     right = np.uint64(x > threshold[node])
     return (here >> _CHILD) + (right | (np.uint64(x != x) & (here >> _SIDE)))
+
+
+@inline
+def _step_set(threshold, link, bits, n_codes, node, flat, row):
+    """`_step_missing` where a node may ask for a set; what does not apply is worked out and masked.
+
+    A code that does not exist goes where a missing value goes.
+    """
+    here, cut = link[node], threshold[node]
+    f = here & _FEATURE
+    x, is_set = flat[row + f], (here >> _SET) & _1
+    exists = np.uint64(x >= 0.0) & np.uint64(x < n_codes[f])
+    look = (exists & is_set) == _1
+    code = np.uint64(np.int64(x if look else 0.0))
+    word = bits[np.uint64(np.int64(cut if look else 0.0)) + (code >> _5)]
+    outside = ((np.uint64(word) >> (code & _31)) & _1) ^ _1
+    missing = (is_set & (exists ^ _1)) | np.uint64(x != x)
+    right = (is_set & exists & outside) | ((is_set ^ _1) & np.uint64(x > cut))
+    return (here >> _CHILD) + (right | (missing & (here >> _SIDE) & _1))
+
+
+@inline
+def _step_narrow(threshold, words, link, node, flat, row):
+    """`_step_set` where a set is one word in the place of the threshold (see `narrow_sets`)."""
+    here = link[node]
+    x = flat[row + (here & _FEATURE)]
+    exists = (np.uint64(x >= 0.0) & np.uint64(x < _GONE)) == _1
+    code = np.uint64(np.int64(x if exists else _GONE))
+    outside = ((words[node] >> code) & _1) ^ _1
+    right = np.uint64(x > threshold[node]) | (np.uint64(x != x) & (here >> _SIDE) & _1)
+    return (here >> _CHILD) + (outside if (here >> _SET) & _1 else right)
 
 
 @subkernel
@@ -247,9 +255,104 @@ def _walk_missing(threshold, link, flat, width, out):
     return whole
 
 
+@leaf_kernel
+def _walk_sets(threshold, link, bits, n_codes, flat, width, out):
+    """`_walk_missing` for trees that ask for sets."""
+    whole = len(out) - len(out) % 6
+    for i in range(0, whole, 6):
+        a = b = c = d = e = f = np.uint64(0)
+        ra = np.uint64(i) * width
+        rb, rc, rd = ra + width, ra + _2 * width, ra + _3 * width
+        re, rf = rd + width, rd + _2 * width
+        moving = True
+        while moving:
+            before = np.uint64(0)
+            for _ in range(2):
+                before = a + b + c + d + e + f
+                a = _step_set(threshold, link, bits, n_codes, a, flat, ra)
+                b = _step_set(threshold, link, bits, n_codes, b, flat, rb)
+                c = _step_set(threshold, link, bits, n_codes, c, flat, rc)
+                d = _step_set(threshold, link, bits, n_codes, d, flat, rd)
+                e = _step_set(threshold, link, bits, n_codes, e, flat, re)
+                f = _step_set(threshold, link, bits, n_codes, f, flat, rf)
+            moving = a + b + c + d + e + f != before
+        out[i], out[i + 1], out[i + 2] = a, b, c
+        out[i + 3], out[i + 4], out[i + 5] = d, e, f
+    for i in range(whole, len(out)):
+        node, before, row = np.uint64(0), _1, np.uint64(i) * width
+        while node != before:
+            before = node
+            node = _step_set(threshold, link, bits, n_codes, node, flat, row)
+        out[i] = node
+
+
+@leaf_kernel
+def _walk_narrow(threshold, words, link, flat, width, out):
+    """`_walk_sets` where every set is one word."""
+    whole = len(out) - len(out) % 6
+    for i in range(0, whole, 6):
+        a = b = c = d = e = f = np.uint64(0)
+        ra = np.uint64(i) * width
+        rb, rc, rd = ra + width, ra + _2 * width, ra + _3 * width
+        re, rf = rd + width, rd + _2 * width
+        moving = True
+        while moving:
+            before = np.uint64(0)
+            for _ in range(2):
+                before = a + b + c + d + e + f
+                a = _step_narrow(threshold, words, link, a, flat, ra)
+                b = _step_narrow(threshold, words, link, b, flat, rb)
+                c = _step_narrow(threshold, words, link, c, flat, rc)
+                d = _step_narrow(threshold, words, link, d, flat, rd)
+                e = _step_narrow(threshold, words, link, e, flat, re)
+                f = _step_narrow(threshold, words, link, f, flat, rf)
+            moving = a + b + c + d + e + f != before
+        out[i], out[i + 1], out[i + 2] = a, b, c
+        out[i + 3], out[i + 4], out[i + 5] = d, e, f
+    for i in range(whole, len(out)):
+        node, before, row = np.uint64(0), _1, np.uint64(i) * width
+        while node != before:
+            before = node
+            node = _step_narrow(threshold, words, link, node, flat, row)
+        out[i] = node
+
+
+@kernel
+def walk_narrow(threshold, link, X, out):
+    """`walk_sets` for a tree that `narrow_sets` has laid out."""
+    _walk_narrow(threshold, threshold.view(np.uint64), link, X.ravel(), np.uint64(X.shape[1]), out)
+
+
+@kernel
+def narrow_sets(link, bits, n_codes, threshold):
+    """Write every set, of up to 63 categories, as one word in place of where it begins.
+
+    A code that does not exist, or is missing, is looked up as 63 or as itself: it finds the missing side.
+    """
+    words = threshold.view(np.uint64)
+    for node in range(len(link)):
+        here = link[node]
+        if (here >> _SET) & _1:
+            size, start = np.uint64(n_codes[here & _FEATURE]), np.uint64(threshold[node])
+            word = np.uint64(bits[start])
+            if size > _32:
+                word |= np.uint64(bits[start + _1]) << _32
+            exists = (_1 << size) - _1
+            word &= exists
+            if not (here >> _SIDE) & _1:
+                word |= ~exists
+            words[node] = word
+
+
+@kernel
+def walk_sets(threshold, link, bits, n_codes, X, out):
+    """`walk` for trees that also ask whether a category is in a set; ``n_codes``: float64, per column."""
+    _walk_sets(threshold, link, bits, n_codes, X.ravel(), np.uint64(X.shape[1]), out)
+
+
 @kernel
 def walk(threshold, link, X, complete, out):
-    """The fast walk: thresholds only. ``link[node]`` is child << 32 | missing << 31 | feature.
+    """The fast walk: thresholds only. ``link[node]`` is child << 32 | missing << 31 | set << 30 | feature.
 
     A missing value goes to child 1 if its bit is set. A leaf leads to itself. ``complete`` says that
     no value of X is missing, which makes a step shorter.
@@ -271,7 +374,13 @@ def walk(threshold, link, X, complete, out):
 def walk_add(threshold, link, value, X, complete, leaf, total):
     """Add the value of the leaf each row reaches to ``total``; ``leaf`` is scratch, one per row."""
     walk(threshold, link, X, complete, leaf)
-    for i in range(len(X)):
+    add_values(value, leaf, total)
+
+
+@kernel
+def add_values(value, leaf, total):
+    """Add ``value[leaf]`` to ``total``."""
+    for i in range(len(leaf)):
         node = np.uint64(leaf[i])
         for c in range(value.shape[1]):
             total[i, c] += value[node, c]

@@ -1,7 +1,7 @@
 """Sending rows down a tree: which leaf does each row reach, and by which nodes?
 
 Rows are taken in blocks that fit the cache; a block is made C-contiguous float64 whatever the table is,
-and threads share out the blocks. A tree of plain thresholds takes the fast walk, others the general one.
+and threads share out the blocks. A tree of thresholds and sets takes the fast walk, others the general one.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ __all__ = [
 
 _BLOCK_VALUES = 1 << 18  # values of a block: two megabytes
 _SHARED_VALUES = 1 << 15  # so few are not worth a second thread
-_LEAST_BLOCKS = 8
+_BLOCKS_EACH = 4  # blocks a thread should find
+_ONE_WORD = 63  # categories that fit one word, beside missing values
 
 
 def _is_plain(tree: Tree) -> bool:
@@ -45,8 +46,9 @@ def _is_plain(tree: Tree) -> bool:
     )
 
 
-def _is_multiway(tree: Tree) -> bool:
-    return bool(np.any(tree.kind > SUBSET))
+def _has_sets(tree: Tree) -> bool:
+    """Tell whether a tree asks for thresholds and sets of categories only."""
+    return _once(tree, "_sets", lambda: not np.any(tree.kind > SUBSET) and tree.surrogates is None)
 
 
 def _links(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
@@ -57,7 +59,8 @@ def _links(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
         from arboretum.engine.walk import link_nodes
 
         threshold, link = np.empty(len(tree)), np.empty(len(tree), np.uint64)
-        parts = tree.kind, tree.feature, tree.threshold, tree.first_child, _heaviest(tree)
+        heaviest = _heaviest(tree)
+        parts = tree.kind, tree.feature, tree.threshold, tree.first_child, heaviest, tree.bits_start
         link_nodes(tuple(writable(part) for part in parts), threshold, link)
         return threshold, link
 
@@ -80,7 +83,7 @@ def _paths(tree: Tree) -> Paths:
             missing_child=np.where(leaf, 0, _heaviest(tree)).astype(np.int32),
             bits_start=writable(tree.bits_start),
             bits=writable(tree.bits),
-            n_codes=np.array([len(c.categories or ()) for c in tree.schema.columns], np.int64),
+            n_codes=_n_codes(tree),
             surrogate_start=empty if s is None else s.start,
             surrogate_kind=np.zeros(0, np.uint8) if s is None else s.kind,
             surrogate_feature=np.zeros(0, np.int32) if s is None else s.feature,
@@ -90,6 +93,10 @@ def _paths(tree: Tree) -> Paths:
         )
 
     return _once(tree, "_paths", make)
+
+
+def _n_codes(tree: Tree) -> np.ndarray:
+    return np.array([len(c.categories or ()) for c in tree.schema.columns], np.int64)
 
 
 def _heaviest(tree: Tree) -> np.ndarray:
@@ -157,32 +164,49 @@ def walk_block(
 
     ``complete`` promises that no value of X is missing: the walk is then shorter.
     """
-    from arboretum.engine.walk import walk, walk_general, walk_sets
+    from arboretum.engine.walk import walk, walk_general
 
     out = np.empty(len(X), np.int64) if out is None else out
     if _is_plain(tree):
         walk(*_links(tree), X, complete, out)
-    elif tree.surrogates is None and not _once(tree, "_multiway", lambda: _is_multiway(tree)):
-        walk_sets(_paths(tree), X, out)
+    elif _has_sets(tree):
+        _walk_sets(tree, X, out)
     else:
         walk_general(_paths(tree), X, out)
     return out
+
+
+def _walk_sets(tree: Tree, X: np.ndarray, out: np.ndarray) -> None:
+    """`walk_block` for a tree that asks for sets of categories: quicker if each is one word."""
+    from arboretum.engine.jit import writable
+    from arboretum.engine.walk import narrow_sets, walk_narrow, walk_sets
+
+    def make() -> tuple[np.ndarray, ...]:
+        n_codes, bits = _n_codes(tree).astype(np.float64), writable(tree.bits)
+        threshold, link = _links(tree)
+        if n_codes.max() > _ONE_WORD:
+            return threshold, link, bits, n_codes
+        words = threshold.copy()
+        narrow_sets(link, bits, n_codes, words)
+        return words, link
+
+    sets = _once(tree, "_laid_out", make)
+    walk: Callable[..., None] = walk_narrow if len(sets) == 2 else walk_sets
+    walk(*sets, X, out)
 
 
 def walk_sum(
     tree: Tree, value: np.ndarray, X: np.ndarray, complete: bool, total: np.ndarray
 ) -> None:
     """Add ``value`` of the leaf every row of a block reaches, (nodes, ...), to ``total``."""
-    from arboretum.engine.walk import walk_add
+    from arboretum.engine.walk import add_values, walk_add
 
-    if not _is_plain(tree):
-        total += value[walk_block(tree, X)]
-        return
-    width = math.prod(value.shape[1:])
-    walk_add(
-        *_links(tree), value.reshape(-1, width), X, complete, np.empty(len(X), np.int64),
-        total.reshape(-1, width),
-    )  # fmt: skip
+    width, leaf = math.prod(value.shape[1:]), np.empty(len(X), np.int64)
+    answer, totals = value.reshape(-1, width), total.reshape(-1, width)
+    if _is_plain(tree):
+        walk_add(*_links(tree), answer, X, complete, leaf, totals)
+    else:
+        add_values(answer, walk_block(tree, X, out=leaf), totals)
 
 
 def proba_of(tree: Tree, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
@@ -237,8 +261,8 @@ def run_blocks(go: Callable[[int, int, np.ndarray], None], matrix: Matrix, n_job
     n = matrix.n_rows
     width = max(matrix.n_columns, 1)
     step = max(64, _BLOCK_VALUES // width)
-    if n * width > _SHARED_VALUES:  # enough for every thread; the same blocks for any n_jobs
-        step = min(step, -(-n // _LEAST_BLOCKS))
+    if n_jobs > 1 and n * width > _SHARED_VALUES:  # some for every thread
+        step = min(step, -(-n // (_BLOCKS_EACH * n_jobs)))
     blocks = [(lo, min(lo + step, n)) for lo in range(0, n, step)]
 
     def work(block: tuple[int, int]) -> None:
