@@ -126,6 +126,11 @@ def series_column(y: Any, name: str) -> Raw:
     """Return one column of a dataframe library as a raw column."""
     import narwhals.stable.v2 as nw
 
+    if nw.dependencies.is_pandas_series(y):
+        plain = isinstance(y.dtype, np.dtype)
+        raw = _pandas_array(y.to_numpy() if plain else y.array, name)
+        if raw is not None:
+            return raw
     if _is_arrow_array(y):
         import pyarrow as pa
 
@@ -260,17 +265,23 @@ def _arrow_words(column: Any, label: str | None = None) -> Words:
     import pyarrow as pa
 
     if not pa.types.is_dictionary(column.type):
-        column, label = column.dictionary_encode(), label or "str"
+        # gaps get a code of their own: to fill them afterwards takes as long again
+        whole = getattr(column, "num_chunks", 1) == 1
+        column = column.dictionary_encode(null_encoding="encode" if whole else "mask")
+        label = label or "str"
     ranked = column.type.ordered
     if isinstance(column, pa.ChunkedArray):
         column = _one_piece(column)
     codes = column.indices
     if codes.null_count or pa.types.is_uint64(codes.type) or pa.types.is_uint32(codes.type):
         codes = codes.cast(pa.int64()).fill_null(-1)
-    return make_words(
-        codes.to_numpy(zero_copy_only=False), column.dictionary.to_pylist(), label or "category",
-        "ranked" if ranked else "none",
-    )  # fmt: skip
+    numbers, values = codes.to_numpy(zero_copy_only=False), column.dictionary.to_pylist()
+    if label == "str" and None in values:
+        gap = values.index(None)
+        del values[gap]
+        place = np.arange(len(values) + 1)
+        numbers = np.where(place == gap, -1, place - (place > gap))[numbers]
+    return make_words(numbers, values, label or "category", "ranked" if ranked else "none")
 
 
 def _one_piece(column: Any) -> Any:
