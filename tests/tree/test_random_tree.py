@@ -116,6 +116,32 @@ def test_one_call_grows_the_level_wise_tree(what, way):
         assert_same(*both(X, target, how, weights))
 
 
+@pytest.mark.parametrize("weights", ["whole", "any", "of several sizes"])
+@pytest.mark.parametrize(
+    "what", ["gini, two classes", "gini, four classes", "squared error", "Poisson"]
+)
+@pytest.mark.parametrize("random_splits", [False, True])
+def test_trees_grown_together_are_those_grown_one_by_one(what, weights, random_splits):
+    criterion, n_classes, outputs = CRITERIA[what]
+    rng = np.random.RandomState(5)
+    X = words_and_numbers(rng, 150)
+    target = target_of(rng, X, n_classes, outputs, None)
+    bags = rng.randint(0, 3, (4, 150)).astype(float)
+    if weights == "any":
+        bags *= rng.uniform(0.5, 1, 150)
+    elif weights == "of several sizes":
+        bags *= np.array([[1], [1], [40], [1]])
+    how = Growth(criterion=criterion, max_features=3, random_splits=random_splits)
+    table = random_tree.tree_table(*learn_schema(X)[::-1], random_splits=random_splits)
+    seeds = [3, 1, 4, 1]
+    together = random_tree.grow_random_trees(table, target, how, seeds, bags)
+    for seed, bag, tree in zip(seeds, bags, together, strict=True):
+        alone = random_tree.grow_random_tree(table, target, replace(how, seed=seed), weight=bag)
+        assert_array_equal(tree.gain, alone.gain)
+        assert_array_equal(tree.value, alone.value)
+        assert_same(tree, alone)
+
+
 def test_small_tables_are_grown_in_one_call_and_large_ones_level_by_level():
     rng = np.random.RandomState(3)
     X = words_and_numbers(rng, 300)
