@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
@@ -97,7 +98,7 @@ def _pandas_array(values: Any, name: str) -> Raw | None:
     if isinstance(dtype, np.dtype):
         values = np.asarray(values)
         if dtype.kind in "fiu":
-            return Numbers(values, dtype.name)
+            return Numbers(values, _name_of(dtype))
         if dtype.kind == "b":
             return Words(values.view(np.int8), [False, True], "bool")
         return from_objects(values, name) if dtype.kind == "O" else None
@@ -113,6 +114,13 @@ def _pandas_array(values: Any, name: str) -> Raw | None:
         strings = getattr(values, "_pa_array", None)
         return _pandas_strings(values) if strings is None else _arrow_words(strings)
     return None
+
+
+@cache
+def _name_of(dtype: np.dtype) -> str:
+    return (
+        dtype.name
+    )  # NumPy makes it anew each time, which takes as long as to look at a small column
 
 
 def _pandas_strings(values: Any) -> Words:

@@ -18,7 +18,7 @@ import numpy as np
 
 from arboretum.engine.jit import inline, kernel
 
-__all__ = ["MAX_ROWS", "MISSING", "NEW", "POSITION", "sort_column"]
+__all__ = ["MAX_ROWS", "MISSING", "NEW", "POSITION", "ranks_of", "sort_column"]
 
 NEW = np.uint32(1 << 31)
 MISSING = np.uint32(1 << 30)
@@ -51,6 +51,16 @@ def sort_column(values: np.ndarray, out: np.ndarray, keys: np.ndarray | None = N
         order = np.argsort(values, kind="stable")
         distinct = _from_order(order, values, out)
     return distinct
+
+
+@kernel
+def ranks_of(entries, distinct, codes):
+    """Write the rank of every row's value, which is ``distinct`` if it is missing."""
+    rank = np.int64(-1)
+    for i in range(len(entries)):
+        rank += np.int64(entries[i] >> np.uint32(31))
+        gone = entries[i] & MISSING
+        codes[np.uint64(entries[i] & POSITION)] = distinct if gone else rank
 
 
 @kernel

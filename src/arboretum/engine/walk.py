@@ -18,6 +18,7 @@ __all__ = [
     "Paths",
     "add_values",
     "is_complete",
+    "level_order",
     "link_nodes",
     "narrow_sets",
     "path_general",
@@ -119,6 +120,21 @@ def path_general(tree, X, length, nodes):
             n += 1
             nodes[i, n] = node
         length[i] = n + 1
+
+
+@kernel
+def level_order(kind, first_child, n_children, order):
+    """Write the nodes that the root reaches, level by level; return how many they are."""
+    order[0], end = 0, np.int64(1)
+    at = np.int64(0)
+    while at < end:
+        node = order[at]
+        at += 1
+        if kind[node]:
+            for c in range(n_children[node]):
+                order[end] = first_child[node] + c
+                end += 1
+    return end
 
 
 @kernel

@@ -155,17 +155,12 @@ def cut_at(tree: Tree, nodes: np.ndarray) -> Tree:
 
 def number_levels(tree: Tree) -> Tree:
     """Return the tree with only the nodes its root reaches, numbered level by level."""
-    order = [np.array([0])]
-    level = order[0]
-    while True:
-        level = level[tree.kind[level] != LEAF]
-        if not len(level):
-            break
-        sizes = tree.n_children[level]
-        offsets = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        level = np.repeat(tree.first_child[level], sizes) + offsets
-        order.append(level)
-    kept = np.concatenate(order)
+    from arboretum.engine.jit import writable
+    from arboretum.engine.walk import level_order
+
+    kept = np.empty(len(tree), np.int64)
+    links = (writable(part) for part in (tree.kind, tree.first_child, tree.n_children))
+    kept = kept[: level_order(*links, kept)]
     if len(kept) == len(tree) and np.array_equal(kept, np.arange(len(tree))):
         return tree
     new_number = np.full(len(tree), -1, np.int32)

@@ -21,7 +21,7 @@ from arboretum.engine import statistic as stat
 from arboretum.engine.categories import CHANCE, EXHAUSTIVE
 from arboretum.engine.jit import writable
 from arboretum.engine.moment import XLOGX
-from arboretum.engine.order import MISSING, POSITION, sort_column
+from arboretum.engine.order import ranks_of, sort_column
 from arboretum.engine.random_tree import records
 from arboretum.engine.random_tree.describe import describe_classes, describe_numbers, write_sets
 from arboretum.engine.random_tree.grow import grow_trees
@@ -114,10 +114,9 @@ def tree_table(
         if kind[f] == records.CATEGORY:
             codes[f] = np.where(np.isnan(column), n_codes[f], column)
             return
-        order = np.empty(n, np.uint32)
-        n_codes[f] = distinct = sort_column(writable(column), order)
-        run = np.cumsum(order >> np.uint32(31)) - 1
-        codes[f, order & POSITION] = np.where(order & MISSING, distinct, run)
+        entries = np.empty(n, np.uint32)
+        n_codes[f] = sort_column(writable(column), entries)
+        ranks_of(entries, n_codes[f], codes[f])
 
     def copy(f: int) -> None:
         assert values is not None
