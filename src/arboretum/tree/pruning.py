@@ -159,8 +159,8 @@ def number_levels(tree: Tree) -> Tree:
     from arboretum.engine.walk import level_order
 
     kept = np.empty(len(tree), np.int64)
-    links = (writable(part) for part in (tree.kind, tree.first_child, tree.n_children))
-    kept = kept[: level_order(*links, kept)]
+    kind, first, several = map(writable, (tree.kind, tree.first_child, tree.n_children))
+    kept = kept[: level_order(kind, first, several, kept)]
     if len(kept) == len(tree) and np.array_equal(kept, np.arange(len(tree))):
         return tree
     new_number = np.full(len(tree), -1, np.int32)
