@@ -88,6 +88,9 @@ class RebinningBooster(OpenBooster):
     def _take_table(self) -> None:
         """Wait for the hessians."""
 
+    def _loss(self) -> None:
+        """Bins need the hessians first."""
+
     def _derivatives(self, m: int) -> tuple[np.ndarray, np.ndarray]:
         g, h = super()._derivatives(m)
         if self.every:
