@@ -340,7 +340,7 @@ def _joined(parts: list[Logged]) -> Grown:
     """Return the nodes of trees that were grown at different times, one after another."""
     if len(parts) == 1:
         return parts[0].nodes
-    return Grown(
+    return type(parts[0].nodes)(
         np.concatenate([some.nodes.ints for some in parts]),
         np.concatenate([some.nodes.floats for some in parts]),
         np.concatenate([some.nodes.members for some in parts]),

@@ -13,7 +13,7 @@ from __future__ import annotations
 import operator
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
@@ -45,12 +45,12 @@ __all__ = ["Grower", "Grown", "Logged"]
 
 _MANY = 1 << 15  # rows from which on several threads go over them
 _FEW_CODES = 1 << 19  # of a table that one thread is done with before another wakes up
-_MOST_LOGGED = 1 << 18  # nodes that a round of small trees may have
-_MANY_CODES = 1 << 24  # of all trees of a call, for about a tenth of a second: Ctrl-C waits so long
+MOST_LOGGED = 1 << 18  # nodes that a round of small trees may have
+MANY_CODES = 1 << 24  # of all trees of a call, for about a tenth of a second: Ctrl-C waits so long
 NOT_GOOD = "derivatives must be finite, and second ones not negative"
 _NO_ROWS, _NO_FACTORS = np.empty(0, np.uint32), np.empty(0, np.float32)
 _POOL = 1 << 29  # bytes for histograms of leaves that wait
-_LOG = 1 << 13  # nodes of small trees that are written down before new room is made
+LOG = 1 << 13  # nodes of small trees that are written down before new room is made
 _NO_COLUMNS = np.empty((0, 0), np.int64)
 
 
@@ -117,15 +117,15 @@ class Grown:
     def depth(self) -> np.ndarray:
         return self.ints[:, places.DEPTH]
 
-    def part(self, start: int, end: int) -> Grown:
+    def part(self, start: int, end: int) -> Self:
         """Return some nodes."""
-        return Grown(self.ints[start:end], self.floats[start:end], self.members[start:end])
+        return type(self)(self.ints[start:end], self.floats[start:end], self.members[start:end])
 
-    def with_value(self, value: np.ndarray) -> Grown:
+    def with_value(self, value: np.ndarray) -> Self:
         """Return the tree with other answers."""
         floats = self.floats.copy()
         floats[:, places.VALUE] = value
-        return Grown(self.ints, floats, self.members)
+        return type(self)(self.ints, floats, self.members)
 
 
 class Logged(NamedTuple):
@@ -316,7 +316,7 @@ class Grower:
     def is_small(self, n_rows: int, n_trees: int) -> bool:
         """Tell whether so many trees on so many rows are best grown by one thread in one call."""
         nodes = n_trees * (2 * self._most_leaves(n_rows) + 1)
-        return self._threads_for(n_rows) == 1 and nodes <= _MOST_LOGGED
+        return self._threads_for(n_rows) == 1 and nodes <= MOST_LOGGED
 
     def grow_rounds(
         self,
@@ -337,10 +337,10 @@ class Grower:
         field = Field(self.store, growth, self.features, self.rules, given, self.scales)
         room = k * (2 * self._most_leaves(n) + 1)
         if self._logged + room > len(self._log.ints):
-            self._log = boost_round.new_log(max(room, _LOG), growth.members.shape[1])
+            self._log = boost_round.new_log(max(room, LOG), growth.members.shape[1])
             self._logged = 0
         codes = len(target.y) * (len(self.store.starts) - 1)
-        turn = turn._replace(rounds=min(turn.rounds, 1 + _MANY_CODES // (k * codes)))
+        turn = turn._replace(rounds=min(turn.rounds, 1 + MANY_CODES // (k * codes)))
         log, at, ends = self._log, self._logged, np.empty(k * turn.rounds, np.int64)
         made = boost_round.grow_rounds(
             teams.new_team(), field, self.works[0], n, target, turn,
