@@ -12,6 +12,7 @@ from arboretum.boosting.ensemble import Ensemble
 from arboretum.boosting.objectives import find_objective
 from arboretum.data.schema import learn_schema
 from arboretum.engine.boost_scan import Rules
+from arboretum.errors import DataError
 from arboretum.tree.validation import tree_to_state
 
 RULES = Rules(
@@ -136,6 +137,51 @@ def test_trees_grown_together_are_those_grown_one_by_one(name, classes, monkeypa
             one, other = getattr(a, field), getattr(b, field)
             assert one.dtype == other.dtype
             assert np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+
+
+@pytest.mark.parametrize(
+    ("objective", "classes"), [("binary", 2), ("regression", 2), ("multiclass", 3), ("poisson", 2)]
+)
+@pytest.mark.parametrize("weighed", [False, True])
+def test_rounds_made_together_are_those_made_one_by_one(objective, classes, weighed):
+    X, rng = table(300)
+    y = rng.integers(0, classes, 300).astype(float)
+    weight = rng.random(300) if weighed else None
+    schema, matrix = learn_schema(X)
+    found = find_objective(objective, "lightgbm", n_classes=classes)
+    data = Training(find_bins(matrix, schema), schema, y, weight, found.start(y, weight))
+    together, alone = (Booster(Plan(RULES, seed=5), found, data) for _ in range(2))
+    calls = 0
+    while together.n_rounds < 12:
+        together.round(12 - together.n_rounds)
+        calls += 1
+    assert calls == (12 if objective == "poisson" else 1)  # whose derivatives are not in the call
+    for _ in range(12):
+        alone.round()
+    assert together.weights == alone.weights
+    assert np.array_equal(together.margin, alone.margin)
+    for a, b in zip(together.trees, alone.trees, strict=True):
+        assert np.array_equal(a.threshold, b.threshold, equal_nan=True)
+        assert np.array_equal(a.value, b.value)
+
+
+def test_a_round_that_runs_away_is_told_by_its_number():
+    X, rng = table(300)
+    y = rng.normal(size=300) * 1e30
+    schema, matrix = learn_schema(X)
+    found = find_objective("regression", "lightgbm")
+    data = Training(find_bins(matrix, schema), schema, y, None, found.start(y, None))
+
+    def boost(most):
+        booster = Booster(Plan(RULES, learning_rate=1e3), found, data)
+        while booster.n_rounds < 50:
+            booster.round(most)
+
+    with pytest.raises(DataError, match=r"derivatives of round [1-9]") as alone:
+        boost(1)
+    with pytest.raises(DataError) as together:
+        boost(50)
+    assert str(together.value) == str(alone.value)
 
 
 def test_trees_with_categories_are_decoded_together():

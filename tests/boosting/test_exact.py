@@ -7,15 +7,19 @@ import json
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from xgb_cases import saved
 
+from arboretum import XGBClassifier
 from arboretum.boosting import exact
+from arboretum.boosting.decoding import exact_trees_of
 from arboretum.boosting.exact import ExactGrower, ExactTree
 from arboretum.data.matrix import DenseMatrix, FrameMatrix, SparseMatrix
-from arboretum.data.schema import learn_schema
+from arboretum.data.schema import Schema, learn_schema
 from arboretum.engine.boost_scan import Rules
 from arboretum.errors import DataError
 from arboretum.textbook.xgboost import XGBNode, grow_xgb
 from arboretum.textbook.xgboost_splits import XGBSettings
+from arboretum.tree.tree import Tree
 from arboretum.tree.walking import leaves_of
 
 PLAIN = Rules(
@@ -37,6 +41,10 @@ def _data(seed: int, n: int = 300, f: int = 5, missing: float = 0.0):
     X[rng.random(X.shape) < missing] = np.nan
     g = (0.3 * rng.standard_normal(n) - y).astype(np.float32)
     return X, g, (0.2 + rng.random(n)).astype(np.float32), (y > 0).astype(np.float32)
+
+
+def _tree(grown: ExactTree, schema: Schema, values: np.ndarray) -> Tree:
+    return exact_trees_of(grown.with_value(values), np.array([len(grown)]), schema)[0]
 
 
 def _same(a: ExactTree, b: ExactTree) -> bool:
@@ -355,7 +363,7 @@ def test_monotone_answers_rise_along_the_column():
     schema, _ = learn_schema(X)
     grid = np.repeat(X[:40], 50, axis=0)
     grid[:, 0] = np.tile(np.linspace(-3, 3, 50), 40)
-    leaves = leaves_of(tree.to_tree(schema, tree.value), DenseMatrix(grid))
+    leaves = leaves_of(_tree(tree, schema, tree.value), DenseMatrix(grid))
     assert np.diff(tree.value[leaves].reshape(40, 50), axis=1).min() >= 0
     assert np.any(tree.feature == 0)
 
@@ -371,7 +379,7 @@ def test_rows_stand_in_their_leaves_and_walk_to_them():
     grower.walk_to(walked, 0, tree, tree.value)
     assert np.array_equal(added, walked)
     schema, _ = learn_schema(X)
-    whole = tree.to_tree(schema, 2 * tree.value)
+    whole = _tree(tree, schema, 2 * tree.value)
     assert np.array_equal(whole.value[leaves_of(whole, DenseMatrix(X)), 0, 0], 2 * added[:, 0])
     assert np.array_equal(whole.weight, tree.cover)
     assert (tree.end - tree.start == tree.count).all()
@@ -417,3 +425,36 @@ def test_wide_spreads_of_derivatives_lose_nothing_that_counts():
     g[0] = 1e6
     book = grow_xgb(X, g, h, XGBSettings(max_depth=4))
     _assert_textbook(X, _grower(X, PLAIN._replace(max_depth=4)).grow(g, h, key=0), 0, book)
+
+
+# ---------------------------------------------------------------------- in one call
+WAYS = {
+    "plain": {},
+    "drawn": {
+        "subsample": 0.7, "colsample_bytree": 0.8, "colsample_bylevel": 0.8, "colsample_bynode": 0.7,
+    },
+    "pruned": {"gamma": 0.5, "max_depth": 0},
+    "bent": {"reg_alpha": 0.2, "max_delta_step": 0.4, "min_child_weight": 0.3},
+    "constrained": {
+        "monotone_constraints": (1, -1, 0, 0, 0), "interaction_constraints": [[0, 1], [2, 3, 4]],
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize("way", WAYS)
+def test_rounds_in_one_call_are_those_grown_level_by_level(way, missing, monkeypatch):
+    X, _, weight, y = _data(7, n=90, missing=missing)
+    y = y + (X[:, 1] > 0.5)
+    model = XGBClassifier(tree_method="exact", n_estimators=6, random_state=1, **WAYS[way])
+    together = saved(model.fit(X, y, sample_weight=weight))
+    monkeypatch.setattr(ExactGrower, "is_small", lambda *_: False)
+    assert saved(model.fit(X, y, sample_weight=weight)) == together
+
+
+def test_dart_drops_exact_trees():
+    X, _, _, y = _data(3, n=80)
+    how = {"n_estimators": 8, "booster": "dart", "rate_drop": 0.5, "tree_method": "exact"}
+    model = XGBClassifier(**how).fit(X, y)
+    assert len(np.unique(model.ensemble_.weights)) > 1
+    assert model.score(X, y) > 0.9

@@ -96,7 +96,7 @@ def _die_after(monkeypatch, rounds):
     grow = Booster.round
     made = []
 
-    def dying(self):
+    def dying(self, most):
         if len(made) == rounds:
             raise MemoryError("died")
         made.append(1)

@@ -136,11 +136,11 @@ def test_equal_gains_are_decided_as_the_program_does(x, cut, missing_left):
 def test_of_equal_columns_the_first_is_chosen():
     X = np.array([[5.0, 1.0, 1.0], [5.0, 2.0, 2.0], [5.0, 3.0, 3.0]])
     words = np.array([[-4, 8], [-4, 8], [8, 8]])
-    found, best, column = _search(X, words), _found((1, 1)), np.empty(1, np.int64)
+    found, best, column = _search(X, words), _found((1,)), np.empty(1, np.int64)
     open_nodes = np.zeros(1, np.int64)
     engine.choose(found, open_nodes, _root(words), 1e-6, column, best)
     assert column.tolist() == [1]
-    assert (best.gain[0, 0], best.cut[0, 0]) == (found.gain[1, 0], 2)
+    assert (best.gain[0], best.cut[0]) == (found.gain[1, 0], 2)
     engine.choose(found, open_nodes, _root(words), 1e6, column, best)
     assert column.tolist() == [-1]  # gains too little
 

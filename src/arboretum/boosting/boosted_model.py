@@ -247,19 +247,22 @@ class BoostedModel(Aliased, BaseEstimator):
         watch.begin()
         try:
             with progress(wanted, request.bar, type(self).__name__) as told:
-                for m in range(done, wanted):
-                    if watch.before(watch.first + m):
+                while done < wanted:
+                    if watch.before(watch.first + done):
                         break
-                    booster.round()
+                    before = booster.n_rounds
+                    ahead = wanted // 2 - done if done < wanted // 2 else wanted - done
+                    booster.round(ahead if watch.is_idle and request.snapshot is None else 1)
+                    done += max(booster.n_rounds - before, 1)
                     kept = booster.n_trees, list(booster.weights)
                     if told is not None:
-                        told(m + 1)
-                    if m + 1 == wanted // 2:
+                        told(done)
+                    if done == wanted // 2:
                         loss.look()
-                    if watch.after(watch.first + m):
+                    if watch.after(watch.first + done - 1):
                         break
-                    if request.snapshot is not None and request.snapshot.due(m + 1):
-                        request.snapshot.write(watch, prints, m + 1, seed)
+                    if request.snapshot is not None and request.snapshot.due(done):
+                        request.snapshot.write(watch, prints, done, seed)
         except KeyboardInterrupt:
             if not kept[0]:
                 raise

@@ -18,7 +18,9 @@ import numpy as np
 from arboretum.boosting.dart import Dart, dropped_trees
 from arboretum.boosting.decoding import trees_of
 from arboretum.boosting.goss import draw_columns, goss_rows, subsample_rows
-from arboretum.boosting.newton import Grower, Grown, Logged
+from arboretum.boosting.newton import NOT_GOOD, Grower, Grown, Logged
+from arboretum.engine.boost_losses import GIVEN, Loss
+from arboretum.engine.boost_round import Target, Turn
 from arboretum.engine.boost_scan import Features, Rules
 from arboretum.errors import DataError
 
@@ -33,6 +35,7 @@ __all__ = ["Booster", "Plan", "Training"]
 _MASK = (1 << 64) - 1
 # words of a set of categories: trees with longer ones do not wait to be decoded, for memory's sake
 _LONG_SETS = 256
+_NO_WEIGHT = np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,7 @@ class Booster:
         self.margin = np.empty((n, k))
         self.margin[:] = data.base if data.base_margin is None else data.base_margin
         self._g, self._h = np.empty((k, n), np.float32), np.empty((k, n), np.float32)
+        self._compiled = objective.compiled(data.y)
 
     def _take_table(self) -> None:
         """Make what grows trees on the training table."""
@@ -144,13 +148,17 @@ class Booster:
         return self.n_trees // (self.objective.n_outputs * self.plan.n_parallel)
 
     # ------------------------------------------------------------------ one round
-    def round(self) -> list[int]:
-        """Add the trees of one more round; return how many nodes each of them has."""
-        m = self.n_rounds
-        dropped = self._drop(m)
-        g, h = self._derivatives(m)
-        sizes = self._grow_together(g, h, m) if self._is_small() else self._grow_each(g, h, m)
-        self.weights += [1.0] * len(sizes)
+    def round(self, most: int = 1) -> list[int]:
+        """Add the trees of one more round; return how many nodes each of them has.
+
+        Up to ``most`` are made where one call can; the nodes are those of the last.
+        """
+        m, before = self.n_rounds, self.n_trees
+        dropped, loss = self._drop(m), self._loss()
+        if loss is None:
+            self._derivatives(m)
+        sizes = self._grow_together(m, most, loss) if self._is_small() else self._grow_each(m)
+        self.weights += [1.0] * (self.n_trees - before)
         self._settle(dropped, len(sizes))
         return sizes
 
@@ -160,38 +168,53 @@ class Booster:
         alone = plan.n_parallel == 1 and plan.dart is None and self.objective.renew_leaf is None
         return alone and self.grower.is_small(len(self.data.y), k)
 
-    def _grow_together(self, g: np.ndarray, h: np.ndarray, m: int) -> list[int]:
+    def _grow_together(self, m: int, most: int, loss: Loss | None) -> list[int]:
         """Grow the trees of all outputs in one call; they are decoded when somebody asks for them."""
-        plan, k = self.plan, self.objective.n_outputs
-        keys = [_key(plan.seed, m, output, 0) for output in range(k)]
-        rows, factor = self._sample(g, h, m, 0)
+        plan, data, k = self.plan, self.data, self.objective.n_outputs
+        rows, factor = self._sample(self._g, self._h, m, 0)
         one = plan.columns_by_tree >= 1.0
-        columns = [self._columns(key) for key in (keys[:1] if one else keys)]
-        try:
-            found = self.grower.grow_round(
-                g, h, np.array(keys, np.uint64), rows=rows, factor=factor,
-                columns=np.array(columns, np.int64), steps=self._steps(),
-                score=None if plan.averaged else self.margin,
-            )  # fmt: skip
-        except DataError:
-            _check(self._g, self._h, m)  # says where
-            raise
+        keys = [_key(plan.seed, m, output, 0) for output in range(1 if one else k)]
+        turn = Turn(
+            np.uint64(plan.seed & _MASK), m, most if loss and one and rows is None else 1,
+            *self._steps(), moves=not plan.averaged, may_stick=self._may_stick(),
+        )  # fmt: skip
+        found = self.grower.grow_rounds(
+            Target(
+                loss or Loss(GIVEN), data.y, _NO_WEIGHT if data.weight is None else data.weight,
+                self.margin, self._g, self._h,
+            ),
+            turn, rows=rows, factor=factor,
+            columns=np.array([self._columns(key) for key in keys], np.int64),
+        )  # fmt: skip
+        if found.failed:
+            _check(self._g, self._h, m + len(found.sizes) // k)  # says where
+            raise DataError(NOT_GOOD)
         if rows is not None and not plan.averaged:
             for output, tree in enumerate(found.each()):
                 self._add_others(tree, tree.value, output, rows)
         self._waiting.append(found)
-        self._n_waiting += k
+        self._n_waiting += len(found.sizes)
         if found.nodes.members.shape[1] > _LONG_SETS:
             self._decode_waiting()
-        return found.sizes
+        return found.sizes[-k:]
 
-    def _steps(self) -> np.ndarray:
+    def _loss(self) -> Loss | None:
+        """Return the loss if the compiled rounds of a small table take derivatives themselves."""
+        first = self.plan.averaged or self.plan.goss is not None  # they are needed before
+        return self._compiled if self._is_small() and not first else None
+
+    def _may_stick(self) -> bool:
+        """Tell whether a round of trees that cannot be split is the last."""
+        return False
+
+    def _steps(self) -> tuple[float, float]:
         """Return what answers are multiplied by, in a tree that was split and in one that was not."""
-        return np.full(2, 1.0 if self.plan.averaged else self.plan.learning_rate)
+        step = 1.0 if self.plan.averaged else self.plan.learning_rate
+        return step, step
 
-    def _grow_each(self, g: np.ndarray, h: np.ndarray, m: int) -> list[int]:
+    def _grow_each(self, m: int) -> list[int]:
         """Grow tree after tree, with all threads."""
-        plan = self.plan
+        plan, g, h = self.plan, self._g, self._h
         new: list[Tree] = []
         for output in range(self.objective.n_outputs):
             for twin in range(plan.n_parallel):
@@ -209,6 +232,7 @@ class Booster:
         return [len(tree) for tree in new]
 
     def _derivatives(self, m: int) -> tuple[np.ndarray, np.ndarray]:
+        """Write the derivatives of a round, and return them."""
         data, plan = self.data, self.plan
         if plan.averaged and m:
             return self._g, self._h  # margins have not moved
@@ -316,7 +340,7 @@ def _joined(parts: list[Logged]) -> Grown:
     """Return the nodes of trees that were grown at different times, one after another."""
     if len(parts) == 1:
         return parts[0].nodes
-    return Grown(
+    return type(parts[0].nodes)(
         np.concatenate([some.nodes.ints for some in parts]),
         np.concatenate([some.nodes.floats for some in parts]),
         np.concatenate([some.nodes.members for some in parts]),

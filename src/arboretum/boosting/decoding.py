@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.engine.boost_walk import decode_nodes, decode_sets
-from arboretum.tree.tree import SUBSET, Tree
+from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Tree
 
 if TYPE_CHECKING:
     from arboretum.boosting.bins import Bins
+    from arboretum.boosting.exact_growth import ExactTree
     from arboretum.boosting.newton import Grown
     from arboretum.data.schema import Schema
 
-__all__ = ["trees_of", "whole_ranks"]
+__all__ = ["exact_trees_of", "trees_of", "whole_ranks"]
 
 _ARRAYS = tuple(one.name for one in fields(Tree))[:-2]  # then come the schema and surrogates
 
@@ -39,14 +40,43 @@ def trees_of(grown: Grown, ends: np.ndarray, bins: Bins, schema: Schema) -> list
     decode_nodes(
         grown.ints, grown.floats, bins.n_bins, bins.bounds, bins.bounds_start, tuple(nodes.values())
     )
-    nodes["threshold"] = whole_ranks(nodes["threshold"], nodes["feature"], schema)
-    nodes["value"] = grown.value.reshape(-1, 1, 1).copy()
-    nodes["impurity"] = np.zeros(n)
-    nodes["weight"], nodes["count"] = grown.cover.copy(), grown.count.copy()
     starts = np.append(0, ends)
     nodes["bits_start"], bits, bits_start = _sets(
         nodes["kind"], nodes["feature"], grown, starts, bins, schema
     )
+    return _trees(nodes, grown, starts, bits, bits_start, schema)
+
+
+def exact_trees_of(grown: ExactTree, ends: np.ndarray, schema: Schema) -> list[Tree]:
+    """`trees_of` for trees that know their thresholds and have no sets."""
+    inner, n = grown.is_inner, len(grown)
+    nodes: dict[str, np.ndarray] = {
+        "kind": np.where(inner, THRESHOLD, LEAF).astype(np.uint8),
+        "feature": grown.feature.astype(np.int32),
+        "threshold": grown.threshold.copy(),
+        "first_child": grown.first_child.astype(np.int32),
+        "n_children": np.where(inner, 2, 0).astype(np.int32),
+        "missing_child": np.where(inner, ~grown.missing_left, -1).astype(np.int32),
+        "gain": grown.gain,
+        "bits_start": np.full(n, -1, np.int64),
+    }
+    starts = np.append(0, ends)
+    return _trees(nodes, grown, starts, np.empty(0, np.uint32), np.zeros_like(starts), schema)
+
+
+def _trees(
+    nodes: dict[str, np.ndarray],
+    grown: Grown,
+    starts: np.ndarray,
+    bits: np.ndarray,
+    bits_start: np.ndarray,
+    schema: Schema,
+) -> list[Tree]:
+    """Return every tree as a view of its part of the nodes and bits of all."""
+    nodes["threshold"] = whole_ranks(nodes["threshold"], nodes["feature"], schema)
+    nodes["value"] = grown.value.reshape(-1, 1, 1).copy()
+    nodes["impurity"] = np.zeros(len(grown))
+    nodes["weight"], nodes["count"] = grown.cover.copy(), grown.count.copy()
     own, sets = _slices(starts), _slices(bits_start)
     parts = [
         map((bits if name == "bits" else nodes[name]).__getitem__, sets if name == "bits" else own)

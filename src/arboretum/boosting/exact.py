@@ -1,12 +1,13 @@
 """One tree of XGBoost's exact method: every cut between two values that are there.
 
-    columns           ->  lists of their rows in the order of the values, once per fit     exact_columns.py
-    g, h of all rows  ->  whole numbers, rows side by side                                 here
-    level by level    ->  best cuts of all nodes, rows and lists parted, pruned by γ       exact_growth.py
+    columns           ->  lists of their rows in the order of the values, once per fit    exact_columns.py
+    g, h of all rows  ->  whole numbers, rows side by side                                here
+    level by level    ->  best cuts of all nodes, rows and lists parted, pruned by γ      boost_levels.py
 
-Columns are shared out to threads; all sums are whole numbers, so the tree is the same for any number of
-them. A value that is missing, or not stored in a sparse matrix, is in no list: it costs nothing, and both
-ways are tried for such rows (engine/boost_exact.py).
+A small table grows many trees in one compiled call. Columns of a larger one are shared out to threads
+(exact_growth.py); all sums are whole numbers, so the tree is the same for any number of them. A value that is
+missing, or not stored in a sparse matrix, is in no list: it costs nothing, and both ways are tried for such
+rows (engine/boost_exact.py).
 """
 
 from __future__ import annotations
@@ -15,13 +16,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arboretum.boosting.exact_columns import sort_lists
-from arboretum.boosting.exact_growth import ExactTree, Growth
+from arboretum.boosting.decoding import exact_trees_of
+from arboretum.boosting.exact_columns import sort_lists, values_at
+from arboretum.boosting.exact_growth import ExactTree, grow_levels, new_levels
+from arboretum.boosting.newton import LOG, MANY_CODES, MOST_LOGGED, NOT_GOOD, Logged
 from arboretum.data.matrix import SparseMatrix
 from arboretum.data.schema import Schema
 from arboretum.engine import boost_exact as engine
-from arboretum.engine import boost_pack, parallel
+from arboretum.engine import boost_levels as levels
+from arboretum.engine import boost_pack, boost_round, parallel
 from arboretum.engine.boost_lists import NOWHERE, Lists, filter_lists
+from arboretum.engine.boost_pack import Given, Scales
 from arboretum.engine.jit import writable
 from arboretum.engine.order import MAX_ROWS
 from arboretum.errors import DataError
@@ -31,11 +36,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from arboretum.data.matrix import Matrix
+    from arboretum.engine.boost_round import Target, Turn
     from arboretum.engine.boost_scan import Rules
 
 __all__ = ["ExactGrower", "ExactTree"]
 
 _MANY = 1 << 15  # entries of all lists from which on several threads read them
+_FEW_ENTRIES = 1 << 19  # of a table whose trees are soon grown
 _BLOCK = 1 << 14  # rows walked at a time
 _UNNAMED = Schema((), named=False)  # of trees that are only walked
 
@@ -97,6 +104,9 @@ class ExactGrower:
         self.spare = np.empty(n + 1, np.uint64), np.empty((n + 1, 2), np.int64)
         self._works: list[tuple[engine.Work, np.ndarray]] = []
         self._target: np.ndarray | None = None
+        self._levels: levels.Levels | None = None
+        self._whole: levels.Table | None = None
+        self.scales = Scales(np.empty((1, 2)), np.empty(2), np.empty(2), np.empty(2))
 
     @property
     def target(self) -> np.ndarray:
@@ -120,31 +130,130 @@ class ExactGrower:
         n = len(g) if rows is None else len(rows)
         if columns is None:
             columns = np.arange(self.matrix.n_columns, dtype=np.int64)
-        units, sums = self._fill(g, h, n, rows, factor)
-        return Growth(self, columns, units, key).grow(self._root_lists(columns, rows), sums, n)
+        given, tree = self._given(g, h, rows, factor), self._room(len(columns))
+        tree.draw.columns[:] = columns
+        units, sums = self._fill(given, n)
+        levels.plant(tree, sums, n)
+        grow_levels(self, tree, self._root_lists(columns, rows), units, key)
+        log = boost_round.new_log(int(tree.counters[levels.LAST]), 0)
+        many = levels.write_tree(tree, units, self.rules, 1.0, log, 0)
+        return self._grown(log, many)
 
-    def _fill(
+    def is_small(self, n_rows: int, n_trees: int) -> bool:
+        """Tell whether so many trees on so many rows are best grown by one thread in one call."""
+        entries = len(self.lists.entries)
+        alone = entries <= (_FEW_ENTRIES if self.n_jobs == 1 else _MANY)
+        return alone and n_trees * self._most_nodes() <= MOST_LOGGED
+
+    def grow_rounds(
         self,
-        g: np.ndarray,
-        h: np.ndarray,
-        n: int,
+        target: Target,
+        turn: Turn,
+        *,
         rows: np.ndarray | None,
         factor: np.ndarray | None,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Write rows and words; return the units of g and h, and their sums."""
-        by = 1.0 if factor is None else float(factor.max(initial=1.0))
-        most = np.array([max(g.max(), -g.min()), h.max()], np.float64) * by
-        if not (np.all(most < np.inf) and h.min() >= 0):  # NaN fails, too
-            raise DataError("derivatives must be finite, and second ones not negative")
-        scales = np.array([boost_pack.fine_scale(m, n) for m in most])
-        these = np.empty(0, np.uint32) if rows is None else rows
+        columns: np.ndarray,
+    ) -> Logged:
+        """Grow the trees of some rounds in one call; see `newton.Grower.grow_rounds`."""
+        n, k = len(target.y) if rows is None else len(rows), len(target.g)
+        tree, given = (
+            self._room(columns.shape[1]),
+            self._given(target.g[0], target.h[0], rows, factor),
+        )
+        room = k * self._most_nodes()
+        log = boost_round.new_log(max(room, LOG), 0)
+        turn = turn._replace(
+            rounds=min(turn.rounds, 1 + MANY_CODES // (k * len(self.lists.entries)))
+        )
+        ends = np.empty(k * turn.rounds, np.int64)
+        made = levels.grow_exact_rounds(
+            tree, self._table(tree), given, self.scales, self.rules, n, target, turn, columns, room,
+            log, ends,
+        )  # fmt: skip
+        sizes = np.diff(ends[:made], prepend=0).tolist()
+        grown = self._grown(log, int(ends[made - 1]) if made else 0)
+        return Logged(grown, sizes, not self.scales.found.max() < np.inf)
+
+    def _table(self, tree: levels.Levels) -> levels.Table:
+        """Return the table and room for `tree` to grow on it, made once."""
+        if self._whole is None or self._whole.asked.columns is not tree.draw.columns:
+            shape = len(tree.draw.columns), (len(tree.gain) + 1) // 2
+            draws = self.rules.level_columns or self.rules.node_columns or len(self.groups)
+            allowed = np.empty((shape[1] if draws else 0, self.matrix.n_columns), np.uint8)
+            asked = engine.Asked(tree.draw.columns, self.gappy, self.monotone, allowed)
+            self._whole = levels.Table(
+                self.lists, self.target, np.empty((levels.N_ROOM, *shape), np.int64),
+                np.empty(shape, np.float32), np.empty(shape, bool), self.entries, self.words,
+                self.place, self.spare, asked, *self.borrow(),
+            )  # fmt: skip
+        return self._whole
+
+    def _most_nodes(self) -> int:
+        """Return how many nodes a tree may have."""
+        rules, n = self.rules, max(self.matrix.n_rows, 1)
+        leaves = min(n, rules.max_leaves)
+        return 2 * (leaves if rules.max_depth >= 40 else min(leaves, 1 << rules.max_depth)) - 1
+
+    def _room(self, n_columns: int) -> levels.Levels:
+        """Return room for a tree, made once."""
+        if self._levels is None or len(self._levels.draw.columns) != n_columns:
+            self._levels = new_levels(
+                self._most_nodes(), n_columns, self.matrix.n_columns, self.groups
+            )
+        return self._levels
+
+    def _given(
+        self, g: np.ndarray, h: np.ndarray, rows: np.ndarray | None, factor: np.ndarray | None
+    ) -> Given:
+        """Return what trees are grown for."""
         factors = np.empty(0, np.float32) if factor is None else factor
+        most = float(factors.max(initial=1.0))
+        these = np.empty(0, np.uint32) if rows is None else rows
+        return Given(g, h, these, factors, factors[:0], most, np.uint64(0))
+
+    def _grown(self, log: boost_round.Log, many: int) -> ExactTree:
+        """Return the nodes that were written down, with their thresholds."""
+        tree = ExactTree(log.ints[:many], log.floats[:many], log.members[:many])
+        inner = np.flatnonzero(tree.is_inner)
+        low, high = tree.ints[inner, levels.LOW], tree.ints[inner, levels.HIGH]
+        tree.threshold[:] = np.nan
+        tree.threshold[inner] = self._thresholds(tree.feature[inner], low, high)
+        return tree
+
+    def _thresholds(self, feature: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Return the largest number below each cut ``x < c``, between the values of two rows.
+
+        c lies half way between two values; behind the last one it is as far from it as zero, and a bit.
+        """
+        beyond = high < 0
+        below = values_at(self.matrix, low, feature)
+        above = values_at(self.matrix, np.where(beyond, low, high), feature)
+        with np.errstate(over="ignore", invalid="ignore"):  # infinite values
+            c = np.where(beyond, below + np.abs(below) + 1e-6, below / 2 + above / 2)
+        c = np.where(c > below, c, above)
+        return np.maximum(np.nextafter(c, -np.inf), below)
+
+    def _fill(self, given: Given, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """Write rows and words; return the units of g and h, and their sums."""
+        g, h = given.g, given.h
+        most = np.array([max(g.max(), -g.min()), h.max()], np.float64) * given.most
+        if not (np.all(most < np.inf) and h.min() >= 0):  # NaN fails, too
+            raise DataError(NOT_GOOD)
+        scales = np.array([boost_pack.fine_scale(m, n) for m in most])
         pieces = parallel.blocks(n, self.n_jobs)
         sums = np.zeros((len(pieces), 2), np.int64)
 
         def fill(k: int) -> None:
             engine.fill_words(
-                g, h, these, factors, scales, *pieces[k], self.entries, self.words, sums[k]
+                g,
+                h,
+                given.rows,
+                given.factor,
+                scales,
+                *pieces[k],
+                self.entries,
+                self.words,
+                sums[k],
             )
 
         self.share(fill, list(range(len(pieces))), n)
@@ -212,7 +321,8 @@ class ExactGrower:
         rows: np.ndarray | None = None,
     ) -> None:
         """Add the values of the leaves that rows reach by their values (None: all rows)."""
-        asked, matrix = tree.to_tree(_UNNAMED, values), self.matrix
+        asked = exact_trees_of(tree.with_value(values), np.array([len(tree)]), _UNNAMED)[0]
+        matrix = self.matrix
         these = np.empty(0, np.uint32) if rows is None else rows
         n = len(score) if rows is None else len(rows)
 

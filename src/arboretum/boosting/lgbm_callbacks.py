@@ -281,6 +281,11 @@ class Calls(Callback):
         self.params, self.rounds, self.change = params, rounds, change
         self.stopped: tuple[int, float] | None = None  # by a callback: the best round, its figure
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is nobody to call."""
+        return not (self.early or self.late)
+
     def _env(self, watch: Watch, m: int, results: list[Result] | None) -> CallbackEnv:
         first = watch.first
         running = Running(watch, self.change)

@@ -84,17 +84,16 @@ class LGBMRounds(OpenBooster):
         self.draws = draws
         self.is_stuck = False
 
-    def round(self) -> list[int]:
-        """Add the trees of one more round, none if no more can be split; return their numbers of nodes."""
-        first = self.n_rounds == 0
-        sizes = super().round()
-        self.is_stuck = self._repeats() and all(size == 1 for size in sizes)
-        if not self.is_stuck or first:
+    def round(self, most: int = 1) -> list[int]:
+        """Add rounds as `Booster.round` does; one that finds no split is kept only if it is the first."""
+        sizes = super().round(most)
+        self.is_stuck = self._may_stick() and all(size == 1 for size in sizes)
+        if not self.is_stuck or self.n_rounds == 1:
             return sizes
         del self.trees[-len(sizes) :], self.weights[-len(sizes) :]
         return []
 
-    def _repeats(self) -> bool:
+    def _may_stick(self) -> bool:
         """Tell whether a round with the same margins makes the same trees."""
         plan, shares = self.plan, self.draws.shares or (self.plan.subsample,)
         bags = plan.goss is not None or (plan.subsample_every > 0 and min(shares) < 1.0)
@@ -125,10 +124,8 @@ class LGBMRounds(OpenBooster):
         n = len(draws.columns)
         return draw_columns(draws.columns, share_of(n, share) / n if n else 1.0, key)
 
-    def _steps(self) -> np.ndarray:
-        step = super()._steps()
-        step[1] = 0.0
-        return step
+    def _steps(self) -> tuple[float, float]:
+        return super()._steps()[0], 0.0
 
     def _values(self, tree: Grown, output: int) -> np.ndarray:
         if len(tree.first_child) == 1:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import operator
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
@@ -39,16 +39,19 @@ from arboretum.errors import DataError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from arboretum.engine.boost_round import Target, Turn
+
 __all__ = ["Grower", "Grown", "Logged"]
 
 _MANY = 1 << 15  # rows from which on several threads go over them
 _FEW_CODES = 1 << 19  # of a table that one thread is done with before another wakes up
-_MOST_LOGGED = 1 << 18  # nodes that a round of small trees may have
-_NOT_GOOD = "derivatives must be finite, and second ones not negative"
+MOST_LOGGED = 1 << 18  # nodes that a round of small trees may have
+MANY_CODES = 1 << 24  # of all trees of a call, for about a tenth of a second: Ctrl-C waits so long
+NOT_GOOD = "derivatives must be finite, and second ones not negative"
 _NO_ROWS, _NO_FACTORS = np.empty(0, np.uint32), np.empty(0, np.float32)
 _POOL = 1 << 29  # bytes for histograms of leaves that wait
-_LOG = 1 << 13  # nodes of small trees that are written down before new room is made
-_NO_COLUMNS, _NO_SCORE = np.empty((0, 0), np.int64), np.empty((0, 0))
+LOG = 1 << 13  # nodes of small trees that are written down before new room is made
+_NO_COLUMNS = np.empty((0, 0), np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,15 +117,15 @@ class Grown:
     def depth(self) -> np.ndarray:
         return self.ints[:, places.DEPTH]
 
-    def part(self, start: int, end: int) -> Grown:
+    def part(self, start: int, end: int) -> Self:
         """Return some nodes."""
-        return Grown(self.ints[start:end], self.floats[start:end], self.members[start:end])
+        return type(self)(self.ints[start:end], self.floats[start:end], self.members[start:end])
 
-    def with_value(self, value: np.ndarray) -> Grown:
+    def with_value(self, value: np.ndarray) -> Self:
         """Return the tree with other answers."""
         floats = self.floats.copy()
         floats[:, places.VALUE] = value
-        return Grown(self.ints, floats, self.members)
+        return type(self)(self.ints, floats, self.members)
 
 
 class Logged(NamedTuple):
@@ -130,6 +133,7 @@ class Logged(NamedTuple):
 
     nodes: Grown
     sizes: list[int]  # how many nodes every tree has
+    failed: bool  # a derivative was not good: the last round may not be whole
 
     def each(self) -> list[Grown]:
         """Return the trees."""
@@ -306,51 +310,47 @@ class Grower:
         growth = self._room(columns, n)
         self._grow(growth, self._given(g, h, key, rows, factor), n)
         if growth.counters[places.FAILED]:
-            raise DataError(_NOT_GOOD)
+            raise DataError(NOT_GOOD)
         return self._grown(growth)
 
     def is_small(self, n_rows: int, n_trees: int) -> bool:
         """Tell whether so many trees on so many rows are best grown by one thread in one call."""
         nodes = n_trees * (2 * self._most_leaves(n_rows) + 1)
-        return self._threads_for(n_rows) == 1 and nodes <= _MOST_LOGGED
+        return self._threads_for(n_rows) == 1 and nodes <= MOST_LOGGED
 
-    def grow_round(
+    def grow_rounds(
         self,
-        g: np.ndarray,
-        h: np.ndarray,
-        keys: np.ndarray,
+        target: Target,
+        turn: Turn,
         *,
         rows: np.ndarray | None,
         factor: np.ndarray | None,
         columns: np.ndarray,
-        steps: np.ndarray,
-        score: np.ndarray | None,
     ) -> Logged:
-        """Grow a tree for every line of g and h, in one call; see engine/boost_round.py.
+        """Grow the trees of some rounds, a tree per output, in one call; see engine/boost_round.py.
 
-        The answers of the trees are multiplied by ``steps`` and, unless ``score`` is None, added to the
-        scores of the rows they were grown on.
+        ``columns`` are those of every tree of a round; one line serves all trees.
         """
-        n, n_trees = g.shape[1] if rows is None else len(rows), len(keys)
+        n, k = len(target.y) if rows is None else len(rows), len(target.g)
         growth = self._room(columns[0], n)
-        given = self._given(g[0], h[0], 0, rows, factor)
+        given = self._given(target.g[0], target.h[0], 0, rows, factor)
         field = Field(self.store, growth, self.features, self.rules, given, self.scales)
-        room = n_trees * (2 * self._most_leaves(n) + 1)
+        room = k * (2 * self._most_leaves(n) + 1)
         if self._logged + room > len(self._log.ints):
-            self._log = boost_round.new_log(max(room, _LOG), growth.members.shape[1])
+            self._log = boost_round.new_log(max(room, LOG), growth.members.shape[1])
             self._logged = 0
-        log, at, ends = self._log, self._logged, np.empty(n_trees, np.int64)
-        good = boost_round.grow_round(
-            teams.new_team(), field, self.works[0], n, g, h, keys,
-            columns if len(columns) > 1 else _NO_COLUMNS, steps,
-            _NO_SCORE if score is None else score, log, at, ends,
+        codes = len(target.y) * (len(self.store.starts) - 1)
+        turn = turn._replace(rounds=min(turn.rounds, 1 + MANY_CODES // (k * codes)))
+        log, at, ends = self._log, self._logged, np.empty(k * turn.rounds, np.int64)
+        made = boost_round.grow_rounds(
+            teams.new_team(), field, self.works[0], n, target, turn,
+            columns if len(columns) > 1 else _NO_COLUMNS, room, log, at, ends,
         )  # fmt: skip
-        if good < n_trees:
-            raise DataError(_NOT_GOOD)
-        limits = [at, *ends.tolist()]
+        limits = [at, *ends[:made].tolist()]
         self._logged = end = limits[-1]
         grown = Grown(log.ints[at:end], log.floats[at:end], log.members[at:end])
-        return Logged(grown, list(map(operator.sub, limits[1:], limits)))
+        failed = growth.counters[places.FAILED] > 0
+        return Logged(grown, list(map(operator.sub, limits[1:], limits)), failed)
 
     def _given(
         self,

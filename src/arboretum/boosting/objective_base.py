@@ -12,13 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from arboretum.boosting.links import Link
 from arboretum.data.checks import list_rows
 from arboretum.errors import DataError
+
+if TYPE_CHECKING:
+    from arboretum.engine.boost_losses import Loss
 
 __all__ = ["Objective", "check_labels", "check_weight", "in_blocks", "weighted_mean"]
 
@@ -97,6 +100,10 @@ class Objective:
             For ranking; without it all rows are one list.
         """
         raise NotImplementedError
+
+    def compiled(self, y: np.ndarray) -> Loss | None:
+        """Return the loss by which compiled rounds take derivatives themselves, if they know it."""
+        return None
 
     def predict(self, margin: np.ndarray) -> np.ndarray:
         """Return what margins of shape (n, n_outputs) mean: (n,) numbers, or (n, n_outputs)."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from arboretum.boosting.booster import Booster, Plan, Training
-from arboretum.boosting.decoding import whole_ranks
+from arboretum.boosting.decoding import exact_trees_of
 from arboretum.boosting.ensemble import Ensemble
 from arboretum.boosting.goss import draw_columns
 from arboretum.boosting.user_objectives import UserObjective
@@ -22,6 +22,7 @@ from arboretum.errors import DataError
 
 if TYPE_CHECKING:
     from arboretum.boosting.binning import Bins
+    from arboretum.boosting.newton import Grown
     from arboretum.boosting.objective_base import Objective
     from arboretum.data.matrix import Matrix
     from arboretum.tree.tree import Tree
@@ -88,6 +89,9 @@ class RebinningBooster(OpenBooster):
     def _take_table(self) -> None:
         """Wait for the hessians."""
 
+    def _loss(self) -> None:
+        """Bins need the hessians first."""
+
     def _derivatives(self, m: int) -> tuple[np.ndarray, np.ndarray]:
         g, h = super()._derivatives(m)
         if self.every:
@@ -121,18 +125,12 @@ class ExactBooster(OpenBooster):
             self.matrix, plan.rules, plan.n_jobs, plan.groups, plan.monotone
         )
 
-    def _is_small(self) -> bool:
-        return False  # an exact tree is many calls
-
     def _columns(self, key: int) -> np.ndarray:
         width, share = self.matrix.n_columns, self.plan.columns_by_tree
         return draw_columns(np.arange(width, dtype=np.int64), share, key)
 
-    def _decode(self, tree: Any, values: np.ndarray) -> Tree:
-        found = tree.to_tree(self.data.schema, values)
-        return replace(
-            found, threshold=whole_ranks(found.threshold, found.feature, self.data.schema)
-        )
+    def _decode_all(self, nodes: Grown, ends: np.ndarray) -> list[Tree]:
+        return exact_trees_of(nodes, ends, self.data.schema)  # type: ignore[arg-type]
 
 
 def _refuse_negative(h: np.ndarray, name: str, m: int) -> None:

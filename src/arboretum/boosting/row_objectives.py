@@ -14,7 +14,7 @@ classes, `OneAgainstRest` is one of those per class, and `SoftmaxObjective` has 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from arboretum.boosting.objective_base import (
 )
 from arboretum.data.checks import list_rows
 from arboretum.errors import DataError
+
+if TYPE_CHECKING:
+    from arboretum.engine.boost_losses import Loss
 
 __all__ = [
     "LogisticObjective",
@@ -123,6 +126,15 @@ class RowObjective(Objective):
                     boost_losses.weigh(weight[lo:hi], gk, hk)
 
         in_blocks(len(y), n_jobs, work)
+
+    def compiled(self, y: np.ndarray) -> Loss | None:
+        """Return the loss by which compiled rounds take derivatives themselves, if they know it."""
+        from arboretum.engine.boost_losses import LOGISTIC, SQUARED, Loss
+
+        kind = {"squared": SQUARED, "logistic": LOGISTIC}.get(self.kernel)
+        if kind is None or self.n_outputs > 1:
+            return None
+        return Loss(kind, *self._settings_for(y)[0])
 
     def _settings_for(self, y: np.ndarray) -> tuple[tuple[float, ...], ...]:
         """Return the settings of every output; some depend on the labels as a whole."""
@@ -262,6 +274,12 @@ class SoftmaxObjective(Objective):
                     boost_losses.weigh(weight[lo:hi], gk[lo:hi], hk[lo:hi])
 
         in_blocks(len(y), n_jobs, work, self.n_outputs)
+
+    def compiled(self, y: np.ndarray) -> Loss | None:
+        """Return the loss by which compiled rounds take derivatives themselves."""
+        from arboretum.engine.boost_losses import SOFTMAX, Loss
+
+        return Loss(SOFTMAX, self.factor, self.least)
 
     def predict(self, margin: np.ndarray) -> np.ndarray:
         """Return the probabilities of the classes."""

@@ -352,6 +352,12 @@ class Watch:
         self.figures: dict[str, list[Figure]] = {}
 
     # ------------------------------------------------------------------ between rounds
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is to be done between rounds."""
+        quiet = all(getattr(callback, "is_idle", False) for callback in self.callbacks)
+        return quiet and not (self.held_out or self.patience)
+
     def begin(self) -> None:
         """Tell the callbacks that training begins."""
         self._call("before_training")

@@ -70,7 +70,7 @@ class Figures(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The best cut of every node (line: column) or of every node by all columns (one line)."""
+    """The best cuts of nodes by column (a line each), or by all columns (a place per node)."""
 
     gain: np.ndarray  # float32, -inf for none
     cut: np.ndarray  # int64, entries on its left
@@ -350,9 +350,9 @@ def choose(found, open_nodes, nodes, least, column, best):
         if not found.gain[j, k] > max(least, _ROUNDING * nodes.own[k]):
             continue
         column[k] = j
-        best.gain[0, k], best.cut[0, k] = found.gain[j, k], found.cut[j, k]
-        best.missing_left[0, k] = found.missing_left[j, k]
-        best.left_g[0, k], best.left_h[0, k] = found.left_g[j, k], found.left_h[j, k]
+        best.gain[k], best.cut[k] = found.gain[j, k], found.cut[j, k]
+        best.missing_left[k] = found.missing_left[j, k]
+        best.left_g[k], best.left_h[k] = found.left_g[j, k], found.left_h[j, k]
 
 
 @kernel

@@ -41,7 +41,7 @@ from arboretum.engine.boost_pack import (
     fill_entries,
     find_largest,
 )
-from arboretum.engine.boost_scan import FEATURE, GAIN, Node, answer, best_of
+from arboretum.engine.boost_scan import FEATURE, GAIN, Node, answer, best_of, is_plain
 from arboretum.engine.boost_tree import (
     ANSWER,
     DEPTH,
@@ -228,9 +228,10 @@ def _scan_piece(field, work, item):
     if first >= last:
         return
     ints, floats = growth.ints[node], growth.floats[node]
+    rows, h, lower, upper = np.float64(ints[ROWS]), ints[SUM_H], floats[LOWER], floats[UPPER]
     figures = Node(
-        ints[SUM_G], ints[SUM_H], units[0], units[1], np.float64(ints[ROWS]), floats[ANSWER],
-        floats[LOWER], floats[UPPER],
+        ints[SUM_G], h, units[0], units[1], rows, floats[ANSWER], lower, upper,
+        rows / np.float64(h) if h > 0 else 0.0, is_plain(lower, upper, field.rules),
     )  # fmt: skip
     hist, starts = growth.hists[ints[SLOT]], field.store.starts
     best_of(

@@ -12,13 +12,16 @@ Being arithmetic alone it gives the same bits on every machine, and for every wa
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.jit import inline, kernel
+from arboretum.engine.jit import inline, kernel, subkernel
 
 __all__ = [
+    "Loss",
     "absolute",
+    "derive",
     "exp",
     "exponentials",
     "fair",
@@ -41,7 +44,18 @@ _LOG2_E = 1.4426950408889634
 _ROUND = 6755399441055744.0  # 1.5 · 2**52: a sum with it is rounded to a whole number
 _LN2_HIGH = 6.93147180369123816490e-01  # so few digits that k times it is exact
 _LN2_LOW = 1.90821492927058770002e-10
+GIVEN, SQUARED, LOGISTIC, SOFTMAX = 0, 1, 2, 3  # kinds of losses
 _LARGEST = 80.0  # of a log-link margin: beyond e**80 a million rows would not fit into float32
+
+
+class Loss(NamedTuple):
+    """A loss that `derive` knows: its kind and the settings of its kernel."""
+
+    kind: int
+    a: float = 0.0
+    b: float = 0.0
+    c: float = 0.0
+    d: float = 0.0
 
 
 @inline
@@ -252,3 +266,21 @@ def softmax(y, margin, first, g, h, factor, least, room):
             curvature = factor * (p * (1.0 - p))
             gk[i] = p - (1.0 if y[i] == k else 0.0)
             hk[i] = least if curvature < least else curvature
+
+
+# ---------------------------------------------------------------------- by their numbers
+@subkernel
+def derive(loss, y, margin, weight, g, h, room):
+    """Write the derivatives of all rows and outputs; ``weight`` may be empty.
+
+    Only the losses of the defaults: each one more is compiled for everybody. ``room`` is that of `softmax`.
+    """
+    if loss.kind == SOFTMAX:
+        softmax(y, margin, 0, g, h, loss.a, loss.b, room)
+    elif loss.kind == LOGISTIC:
+        logistic(y, margin.reshape(len(y)), g[0], h[0], loss.a, loss.b, loss.c, loss.d)
+    elif loss.kind == SQUARED:
+        squared(y, margin.reshape(len(y)), g[0], h[0])
+    if loss.kind != GIVEN and len(weight):
+        for k in range(len(g)):
+            weigh(weight, g[k], h[k])

@@ -1,11 +1,12 @@
-"""The trees of one round in one compiled call, for tables that one thread is soon done with.
+"""The trees of several rounds in one compiled call, for tables that one thread is soon done with.
 
 On a small table a tree takes some ten microseconds, less than it takes to hand the grower's many arrays
 from Python to compiled code. So all outputs of a round are grown, added to the scores and written down
-together; they are made into `Tree` objects later, many at a time (boosting/decoding.py).
+together, and so are the rounds that follow, as long as nobody has to look at what was made; they are made
+into `Tree` objects later, many at a time (boosting/decoding.py).
 
-    g, h of every output ──► tree, tree, … ──► scores += η · tree
-                                  └──► log: nodes of all trees, one after another
+    scores ──► g, h of every output ──► tree, tree, … ──► scores += η · tree ──► next round
+                                             └──► log: nodes of all trees, one after another
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ from typing import NamedTuple
 import numpy as np
 
 from arboretum.engine.boost_grow import add_leaves, grow
+from arboretum.engine.boost_losses import Loss, derive
 from arboretum.engine.boost_pack import Given
 from arboretum.engine.boost_tree import FAILED, N_FLOATS, N_INTS, NODES, VALUE, Field
-from arboretum.engine.jit import kernel
+from arboretum.engine.jit import kernel, subkernel
+from arboretum.engine.random import mix
 
-__all__ = ["Log", "grow_round", "new_log"]
+__all__ = ["Log", "Target", "Turn", "grow_rounds", "new_log"]
 
 
 class Log(NamedTuple):
@@ -28,6 +31,29 @@ class Log(NamedTuple):
     ints: np.ndarray  # (nodes, N_INTS) int64
     floats: np.ndarray  # (nodes, N_FLOATS) float64
     members: np.ndarray  # (nodes, words) uint32
+
+
+class Target(NamedTuple):
+    """What trees are grown for."""
+
+    loss: Loss
+    y: np.ndarray  # float64, by row
+    weight: np.ndarray  # float64, by row; empty: 1
+    score: np.ndarray  # (rows, outputs) float64, what the trees so far add up to
+    g: np.ndarray  # (outputs, rows) float32, written anew in every round unless the loss is GIVEN
+    h: np.ndarray
+
+
+class Turn(NamedTuple):
+    """Which rounds are to be made, and how."""
+
+    seed: np.uint64
+    first: int  # the number of the first round
+    rounds: int
+    step: float  # what answers are multiplied by
+    step_alone: float  # the same, of trees that were not split
+    moves: bool  # answers are added to the scores
+    may_stick: bool  # a round of trees that were not split is the last
 
 
 def new_log(n_nodes: int, n_words: int) -> Log:
@@ -39,51 +65,68 @@ def new_log(n_nodes: int, n_words: int) -> Log:
     )
 
 
+@subkernel
+def _write_down(growth, step, log, at, values):
+    """Copy the nodes of a tree to the log, their answers multiplied; the answers are written, too."""
+    for node in range(growth.counters[NODES]):
+        for j in range(N_INTS):
+            log.ints[at + node, j] = growth.ints[node, j]
+        for j in range(N_FLOATS):
+            log.floats[at + node, j] = growth.floats[node, j]
+        for j in range(log.members.shape[1]):
+            log.members[at + node, j] = growth.members[node, j]
+        values[node] = growth.floats[node, VALUE] * step + 0.0  # 0 has no sign
+        log.floats[at + node, VALUE] = values[node]
+
+
 @kernel
-def grow_round(team, field, work, n_rows, g, h, keys, columns, steps, score, log, at, ends):
-    """Grow a tree for every line of ``g`` and ``h``; return how many derivatives were good.
+def grow_rounds(team, field, work, n_rows, target, turn, columns, room, log, at, ends):
+    """Make some rounds: a tree for every output; return how many trees were made.
+
+    It ends early where the log is full, after a round that is stuck (`Turn.may_stick`), and where a
+    derivative is not good: then, the trees do not make whole rounds.
 
     Parameters
     ----------
     n_rows : int
         Rows that take part, those of ``field.given``, whose g, h and key are not looked at.
-    keys : uint64 array
-        Of every tree.
-    columns : (trees or 1, width) int64 array
-        The features every tree may ask for; one line serves all.
-    steps : (2,) float64 array
-        What answers are multiplied by, in a tree that was split and in one that was not.
-    score : (rows, trees) float64 array
-        The answers are added to it; not if it is empty.
+    target : Target
+    turn : Turn
+    columns : (outputs or 0, width) int64 array
+        The features every tree may ask for; none: those of ``field.growth`` serve all.
+    room : int
+        Nodes that a round may have.
     log, at : Log and int
         Where the nodes are written, from ``at`` on, their answers multiplied.
     ends : int64 array, output
         Where the nodes of every tree end in the log.
     """
-    growth, given = field.growth, field.given
+    growth, given, made, n_outputs = field.growth, field.given, 0, len(target.g)
     values = np.empty(len(growth.ints))
-    for k in range(len(keys)):
-        if k < len(columns):
-            for j in range(columns.shape[1]):
+    shares = np.empty((n_outputs + 2, len(target.y)))
+    for m in range(turn.first, turn.first + turn.rounds):
+        if at + room > len(log.ints):
+            break
+        derive(target.loss, target.y, target.score, target.weight, target.g, target.h, shares)
+        before = at
+        for k in range(n_outputs):
+            for j in range(columns.shape[1] if k < len(columns) else 0):
                 growth.columns[j] = columns[k, j]
-        own = Given(g[k], h[k], given.rows, given.factor, given.factor_of, given.most, keys[k])
-        whole = Field(field.store, growth, field.features, field.rules, own, field.scales)
-        grow(team, whole, work, n_rows, 1, True)
-        if growth.counters[FAILED]:
-            return k
-        n = growth.counters[NODES]
-        step = steps[0] if n > 1 else steps[1]
-        for node in range(n):
-            for j in range(N_INTS):
-                log.ints[at + node, j] = growth.ints[node, j]
-            for j in range(N_FLOATS):
-                log.floats[at + node, j] = growth.floats[node, j]
-            for j in range(log.members.shape[1]):
-                log.members[at + node, j] = growth.members[node, j]
-            values[node] = growth.floats[node, VALUE] * step + 0.0  # 0 has no sign
-            log.floats[at + node, VALUE] = values[node]
-        if len(score):
-            add_leaves(growth, values, score, k, 0, 1)
-        at += n
-        ends[k] = at
-    return len(keys)
+            key = mix(mix(mix(turn.seed, np.uint64(m)), np.uint64(k)), np.uint64(0))
+            own = Given(
+                target.g[k], target.h[k], given.rows, given.factor, given.factor_of, given.most, key
+            )
+            whole = Field(field.store, growth, field.features, field.rules, own, field.scales)
+            grow(team, whole, work, n_rows, 1, True)
+            if growth.counters[FAILED]:
+                return made
+            n = growth.counters[NODES]
+            _write_down(growth, turn.step if n > 1 else turn.step_alone, log, at, values)
+            if turn.moves:
+                add_leaves(growth, values, target.score, k, 0, 1)
+            at += n
+            ends[made] = at
+            made += 1
+        if turn.may_stick and at - before == n_outputs:
+            break
+    return made

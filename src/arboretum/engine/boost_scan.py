@@ -37,6 +37,7 @@ __all__ = ["Features", "Rules", "Work", "answer", "best_of", "score"]
 
 _INFINITY = np.int64(0x7FF0000000000000)  # its bits; larger ones are not numbers
 _RUN = 16  # categories that are sorted by insertion
+_CLEARLY = 1.0 - 1e-10  # times a number: below it by more than rounding
 _TIE = 1e-12  # gains closer to nothing than this share of the scores they are made of are nothing
 # what is known of the best split
 GAIN = 0  # floats
@@ -109,6 +110,8 @@ class Node(NamedTuple):
     answer: float  # what the children lean on
     lower: float
     upper: float
+    share: float  # rows that one unit of Σh stands for
+    is_plain: bool  # scores are G² / (H + λ)
 
 
 @inline
@@ -138,14 +141,14 @@ def score(g, h, b, l2, rules):
 
 
 @inline
-def _is_plain(node, rules, sign):
-    """Tell whether the score is G² / (H + λ)."""
+def is_plain(lower, upper, rules):
+    """Tell whether the score of a node with such bounds is G² / (H + λ)."""
     if rules.l1 != 0.0 or rules.max_delta_step > 0.0 or rules.path_smooth > 0.0:
         return False
-    return sign == 0 and node.lower == -np.inf and node.upper == np.inf
+    return lower == -np.inf and upper == np.inf
 
 
-@leaf_kernel
+@inline
 def _load(hist, starts, f, features, node, work):
     """Copy a feature's bins; return how many there are. The missing rows come after them."""
     n, s, first = features.n_bins[f], features.storage[f], features.offset[f]
@@ -206,12 +209,6 @@ def _plain_gain(a, c, whole_g, whole_h, own, l2, least):
 
 
 @inline
-def _rows_per_h(node):
-    """Return the rows that one unit of Σh stands for."""
-    return node.rows / np.float64(node.h) if node.h > 0 else 0.0
-
-
-@inline
 def _rows_of(h, share):
     return np.floor(np.float64(h) * share + 0.5)
 
@@ -219,7 +216,7 @@ def _rows_of(h, share):
 @leaf_kernel
 def _count_rows(n, cuts, from_left, node, work):
     """Write the rows on the left of every cut, added up from the side without missing values."""
-    h, left_rows, share = work.h, work.left_rows, _rows_per_h(node)
+    h, left_rows, share = work.h, work.left_rows, node.share
     if from_left:
         rows = 0.0
         for b in range(cuts):
@@ -232,11 +229,11 @@ def _count_rows(n, cuts, from_left, node, work):
         left_rows[b - 1] = rows
 
 
-@leaf_kernel
+@inline
 def _scan_two(f, node, own, rules, work):
     """`_scan_number` for a feature of two bins without missing values: one-hot columns are many."""
     whole_g, whole_h = np.float64(node.g) * node.g_unit, np.float64(node.h) * node.h_unit
-    n_right = _rows_of(work.h[1], _rows_per_h(node))
+    n_right = _rows_of(work.h[1], node.share)
     if n_right < rules.min_rows or node.rows - n_right < rules.min_rows:
         return
     sum_g, sum_h = work.g[0], work.h[0]
@@ -254,7 +251,7 @@ def _score_cuts(n, node, own, sign, rules, work):
     g_unit, h_unit = node.g_unit, node.h_unit
     whole_g, whole_h = np.float64(node.g) * g_unit, np.float64(node.h) * h_unit
     least, rows, l2, left_rows = rules.min_weight, rules.min_rows, rules.l2, work.left_rows
-    if _is_plain(node, rules, sign):
+    if node.is_plain and sign == 0.0:
         for b in range(n):
             a, c = np.float64(left_g[b]) * g_unit, np.float64(left_h[b]) * h_unit
             gain[b] = _plain_gain(a, c, whole_g, whole_h, own, l2, least)
@@ -341,7 +338,7 @@ def _enough_rows(left, n, cuts, from_left, node, rules):
     ``left`` are the sums of every beginning of n bins. The rows are those of `_count_rows`; they only grow
     from cut to cut, so these cuts are neighbours, and are found from both ends.
     """
-    share, low, high = _rows_per_h(node), rules.min_rows, node.rows - rules.min_rows
+    share, low, high = node.share, rules.min_rows, node.rows - rules.min_rows
     whole, ahead = _whole_rows(left[0], share), left[1:n]
     for k in range(n - 1):
         whole += _whole_rows(ahead[k] - left[k], share)
@@ -369,7 +366,7 @@ def _score_together(left, gone, n, node, own, rules, gain):
         gain[k] = _plain_gain(a, c, whole_g, whole_h, own, l2, least)
 
 
-@leaf_kernel
+@inline
 def _scan_together(f, n, sums, gone, node, own, rules, work):
     """`_scan_number` for sums of two in one number, where scores are G² / (H + λ).
 
@@ -428,9 +425,12 @@ def _remember(members, order, first, last):
         members[b >> 5] |= np.uint32(1) << np.uint32(b & 31)
 
 
-@leaf_kernel
-def _gain_of(sum_g, sum_h, n_left, node, own, l2, rules):
-    """Return the gain of a set of categories, which have ``n_left`` rows, against the rest."""
+@inline
+def _gain_of(sum_g, sum_h, n_left, node, own, best, l2, rules):
+    """Return the gain of a set of categories, which have ``n_left`` rows, against the rest.
+
+    A gain that is clearly below ``best`` may be told as ``best``: that takes no division.
+    """
     a, c = np.float64(sum_g) * node.g_unit, np.float64(sum_h) * node.h_unit
     d, e = np.float64(node.g - sum_g) * node.g_unit, np.float64(node.h - sum_h) * node.h_unit
     n_right = node.rows - n_left
@@ -438,6 +438,9 @@ def _gain_of(sum_g, sum_h, n_left, node, own, l2, rules):
         return -np.inf
     if n_left < rules.min_rows or n_right < rules.min_rows:
         return -np.inf
+    p, q = c + l2, e + l2
+    if node.is_plain and a * a * q + d * d * p < _CLEARLY * (best + own) * p * q:
+        return best
     p = answer(a, c, n_left, node.answer, node.lower, node.upper, l2, rules)
     q = answer(d, e, n_right, node.answer, node.lower, node.upper, l2, rules)
     return score(a, c, p, l2, rules) + score(d, e, q, l2, rules) - own
@@ -481,7 +484,7 @@ def _sort(n, work):
 def _order_by_ratio(n, node, rules, work):
     """Order the categories of enough rows by G / (H + smooth); return how many they are."""
     g, h, order, ratio = work.g, work.h, work.order, work.ratio
-    share, used = _rows_per_h(node), 0
+    share, used = node.share, 0
     for b in range(n):
         if h[b] <= 0 or _rows_of(h[b], share) < rules.cat_min_rows:
             continue
@@ -505,10 +508,10 @@ def _order_by_answer(n, node, rules, work):
     _sort(n, work)
 
 
-@leaf_kernel
+@inline
 def _scan_single(f, n, node, own, rules, work):
     """Try one category against the rest; XGBoost tries missing values on its side, too."""
-    g, h, share = work.g, work.h, _rows_per_h(node)
+    g, h, share = work.g, work.h, node.share
     missing = rules.as_xgboost and (g[n] != 0 or h[n] != 0)
     for b in range(n):
         if h[b] <= 0 and not missing:
@@ -516,20 +519,20 @@ def _scan_single(f, n, node, own, rules, work):
         for side in range(2 if missing else 1):
             sum_g, sum_h = (g[b] + g[n], h[b] + h[n]) if side else (g[b], h[b])
             n_left = _rows_of(sum_h, share)
-            gain = _gain_of(sum_g, sum_h, n_left, node, own, rules.l2, rules)
+            gain = _gain_of(sum_g, sum_h, n_left, node, own, work.best[GAIN], rules.l2, rules)
             if gain > work.best[GAIN] and _worth(gain, own, rules):
                 work.order[0] = b
                 _remember(work.members, work.order, 0, 1)
                 _keep(gain, f, b, side, CATEGORIES, sum_g, sum_h, work)
 
 
-@leaf_kernel
+@inline
 def _scan_by_ratio(f, n, node, own, rules, work):
     """Try beginnings and ends of the order of LightGBM."""
     g, h, order = work.g, work.h, work.order
     used = _order_by_ratio(n, node, rules, work)
     longest = min(rules.max_cat_threshold, (used + 1) // 2)
-    first, last, share = -1, -1, _rows_per_h(node)
+    first, last, share, l2 = -1, -1, node.share, rules.l2 + rules.cat_l2
     for side in range(2):
         sum_g, sum_h, group, n_left = np.int64(0), np.int64(0), 0.0, 0.0
         for i in range(longest):
@@ -541,7 +544,7 @@ def _scan_by_ratio(f, n, node, own, rules, work):
             n_right = node.rows - n_left
             if n_right < rules.min_rows or n_right < rules.min_group:
                 break
-            gain = _gain_of(sum_g, sum_h, n_left, node, own, rules.l2 + rules.cat_l2, rules)
+            gain = _gain_of(sum_g, sum_h, n_left, node, own, work.best[GAIN], l2, rules)
             if group < rules.min_group or gain == -np.inf:
                 continue
             group = 0.0
@@ -552,7 +555,7 @@ def _scan_by_ratio(f, n, node, own, rules, work):
         _remember(work.members, order, first, last)
 
 
-@leaf_kernel
+@inline
 def _scan_by_answer(f, n, node, own, rules, work):
     """Try beginnings and ends of the order of XGBoost; the beginning goes left."""
     g, h, order = work.g, work.h, work.order
@@ -569,7 +572,7 @@ def _scan_by_answer(f, n, node, own, rules, work):
                 continue
             sum_g += g[b]
             sum_h += h[b]
-            gain = _gain_of(sum_g, sum_h, 0.0, node, own, rules.l2, rules)
+            gain = _gain_of(sum_g, sum_h, 0.0, node, own, work.best[GAIN], rules.l2, rules)
             if gain > work.best[GAIN] and _worth(gain, own, rules):
                 last = n - 1 - i if side else i + 1
                 left_g, left_h = (node.g - sum_g, node.h - sum_h) if side else (sum_g, sum_h)
@@ -578,7 +581,7 @@ def _scan_by_answer(f, n, node, own, rules, work):
         _remember(work.members, order, 0, last)
 
 
-@leaf_kernel
+@inline
 def _scan_categories(f, n, node, own, rules, work):
     """Try one category against the rest, or beginnings and ends of their order."""
     if n <= rules.max_onehot:
@@ -596,7 +599,7 @@ def best_of(hist, starts, columns, first, last, features, node, rules, work):
     g, h = np.float64(node.g) * node.g_unit, np.float64(node.h) * node.h_unit
     plain = g * g / (h + rules.l2) if h + rules.l2 > 0.0 else 0.0
     itself, now = plain, plain
-    if not _is_plain(node, rules, 0):
+    if not node.is_plain:
         lower, upper = node.lower, node.upper
         b = answer(g, h, node.rows, node.answer, lower, upper, rules.l2, rules)
         itself = score(g, h, b, rules.l2, rules)
@@ -606,7 +609,7 @@ def best_of(hist, starts, columns, first, last, features, node, rules, work):
         f = columns[k]
         sign = np.float64(features.monotone[f]) if len(features.monotone) else 0.0
         number = not features.is_category[f] and features.default_bin[f] < 0
-        if number and packed and features.n_bins[f] > 2 and _is_plain(node, rules, sign):
+        if number and packed and features.n_bins[f] > 2 and node.is_plain and sign == 0.0:
             column = features.storage[f]
             sums = hist[starts[column] : starts[column + 1]]
             gone = sums[len(sums) - 1]
@@ -616,7 +619,7 @@ def best_of(hist, starts, columns, first, last, features, node, rules, work):
         if features.is_category[f]:
             _scan_categories(f, n, node, now, rules, work)
         else:
-            if n == 2 and work.h[2] == 0 and work.g[2] == 0 and _is_plain(node, rules, sign):
+            if n == 2 and work.h[2] == 0 and work.g[2] == 0 and node.is_plain and sign == 0.0:
                 _scan_two(f, node, itself, rules, work)
                 continue
             _scan_number(f, n, node, itself, sign, rules, work)
