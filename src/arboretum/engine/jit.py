@@ -32,6 +32,7 @@ __all__ = [
     "COMPILED",
     "cache_directory",
     "inline",
+    "joined_kernel",
     "kernel",
     "leaf_kernel",
     "plain_kernel",
@@ -119,6 +120,14 @@ def leaf_kernel(function: F) -> F:
     Numba else counts a reference to every array at every call, which costs more than a small node.
     """
     return _compiled(function, no_cpython_wrapper=True, _nrt=False)
+
+
+def joined_kernel(function: F) -> F:
+    """`leaf_kernel` that LLVM puts into its callers: nothing is handed over.
+
+    For functions of many arrays that are called from one place, at every small node.
+    """
+    return _compiled(function, no_cpython_wrapper=True, _nrt=False, forceinline=True)
 
 
 def _compiled(function: F, **options: bool) -> F:

@@ -256,7 +256,7 @@ def _to_grid(
         form = records.CHANNELS
     else:
         form = records.ONE_SUM if label is None else records.ONE_LABEL
-    has_categories = bool((table.columns.kind == records.CATEGORY).any())
+    charged = bool((table.columns.kind == records.CATEGORY).any()) and not how.random_splits
     rules = records.Rules(
         form=form,
         criterion=criterion,
@@ -277,7 +277,7 @@ def _to_grid(
         regrid=bool(regrid),
         exhaustive=EXHAUSTIVE if alone else _FEW_SUBSETS,
         rounds=_ROUNDS if alone else _FEW_ROUNDS,
-        charge=how.category_penalty * CHANCE if has_categories else 0.0,
+        charge=how.category_penalty * CHANCE if charged else 0.0,
     )
     rows = np.empty(np.count_nonzero(whole), np.uint32)
     bags = records.Bags(whole, label, number, rows, np.empty(len(whole) + 1, np.int64))

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from arboretum.engine.channels import channel_score
-from arboretum.engine.jit import inline, leaf_kernel
+from arboretum.engine.jit import inline, joined_kernel, leaf_kernel
 from arboretum.engine.moment import breaks_order
 from arboretum.engine.random_tree.records import EXAMPLE, ROWS, STAMP, SUMS, WEIGHT
 
@@ -43,7 +43,7 @@ def squares(left_sum, left_weight, total, weight):
     return d * d / (np.float64(left_weight) * (np.float64(weight) - np.float64(left_weight)))
 
 
-@leaf_kernel
+@joined_kernel
 def score(left, total, left_weight, weight, rules, logs, sign, lower, upper):
     """Score the side whose channels are ``left``; -1 where a constraint forbids it."""
     found = channel_score(left, total, left_weight, weight, rules.criterion, rules.outputs, logs)
@@ -57,7 +57,7 @@ def score(left, total, left_weight, weight, rules, logs, sign, lower, upper):
     return found
 
 
-@leaf_kernel
+@joined_kernel
 def count_codes(codes, f, rows, start, n, label, number, weight, channels, tag, cells, seen):
     """Add up the rows of a node per code; return how many codes it holds, missing among them."""
     now, m = tag[0] + 1, np.int64(0)
@@ -87,7 +87,7 @@ def count_codes(codes, f, rows, start, n, label, number, weight, channels, tag, 
     return m
 
 
-@leaf_kernel
+@joined_kernel
 def order_codes(n_codes, m, now, cells, seen):
     """Put the codes met into their own order, without missing; return how many."""
     met = np.int64(0)
@@ -160,7 +160,7 @@ def _principal_axis(seen, m, cells, total, whole, rounds, axis):
             break
 
 
-@leaf_kernel
+@joined_kernel
 def order_categories(m, gone, cells, seen, key, axis, total, whole, labels, rules):
     """Put the categories met into the order they are cut.
 
@@ -194,7 +194,7 @@ def order_categories(m, gone, cells, seen, key, axis, total, whole, labels, rule
     return met, subsets
 
 
-@leaf_kernel
+@joined_kernel
 def walk_counts(
     m, gone, has_missing, subsets, n, whole, cells, seen, total, left, rules, logs, sign, lower,
     upper,
@@ -235,7 +235,7 @@ def walk_counts(
     return best, place, best_side
 
 
-@leaf_kernel
+@joined_kernel
 def walk_sums(m, gone, has_missing, n, whole, cells, seen, total, rules):
     """`walk_counts` for one sum, in the order of the codes: the quick form."""
     best, place, best_side = -1.0, np.int64(0), np.int64(0)

@@ -13,14 +13,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.jit import inline, leaf_kernel, plain_kernel
+from arboretum.engine.jit import inline, joined_kernel, leaf_kernel, plain_kernel
 from arboretum.engine.random import mix
 from arboretum.engine.random_tree.best_cut import best_cut, part_two
 from arboretum.engine.random_tree.best_first import NODE, put_by, take_out
-from arboretum.engine.random_tree.node import add_up, drop_empty, impurity_of, put_on_grid
+from arboretum.engine.random_tree.node import (
+    add_up,
+    are_alike,
+    drop_empty,
+    impurity_of,
+    put_on_grid,
+)
 from arboretum.engine.random_tree.part import move, move_sum, part_categories, part_numbers
 from arboretum.engine.random_tree.random_cut import cut_pair, random_cut
-from arboretum.engine.random_tree.records import CATEGORY, ONE_LABEL
+from arboretum.engine.random_tree.records import CATEGORY, CHANNELS, ONE_LABEL
 from arboretum.engine.statistic import POISSON
 
 __all__ = ["grow_trees"]
@@ -29,7 +35,7 @@ _EPSILON = np.finfo(np.float64).eps
 _START, _END, _DEPTH, _KEY, _WEIGHT, _SUM = 0, 1, 3, 4, 5, 6  # what is known of a waiting branch
 
 
-@leaf_kernel
+@joined_kernel
 def _push(stack, at, start, end, node, depth, key, weight, total):
     stack[at, _START], stack[at, _END] = start, end
     stack[at, NODE], stack[at, _DEPTH], stack[at, _KEY] = node, depth, np.int64(key)
@@ -45,7 +51,7 @@ def _enough(n, depth, whole, rules):
 
 
 # --------------------------------------------------------------------------- one node
-@leaf_kernel
+@joined_kernel
 def _find_cut(
     codes, values, n_codes, kind, signs, constant, rows, start, n, label, number, weight, total,
     whole, chance, lower, upper, node_key, rules, logs, keys, spare, buckets, x, left, order, ends,
@@ -54,25 +60,25 @@ def _find_cut(
     """Search the columns of a node; see `best_cut` and `random_cut` for what comes back."""
     best, chosen, cut = -1.0, np.int64(-1), np.nan
     side, last, last_left, first_right = np.int64(0), np.int64(0), rows[start], rows[start]
-    pair = n == 2 and left is None and rules.min_weight == 0
+    pair = n == 2 and rules.form != CHANNELS and rules.min_weight == 0
     if values is not None:
-        if pair and number is not None:
+        if pair:
             best, chosen, cut, side, last = cut_pair(
-                values, kind, constant, rows, start, number, weight, total[0], whole, node_key,
-                rules, order, ends, bits,
+                values, kind, constant, rows, start, label, number, weight, total, whole, node_key,
+                rules, logs, left, order, ends, bits,
             )  # fmt: skip
-        if not pair:
+        else:
             best, chosen, cut, side, last = random_cut(
                 values, n_codes, kind, signs, constant, rows, start, n, label, number, weight,
                 total, whole, lower, upper, node_key, rules, logs, x, left, order, ends, bits,
             )  # fmt: skip
     if codes is not None:
-        if pair and number is not None:
+        if pair:
             best, chosen, cut, side, last, last_left, first_right = part_two(
-                codes, n_codes, kind, constant, rows, start, number, weight, total[0], whole,
-                node_key, rules, order,
+                codes, n_codes, kind, constant, rows, start, label, number, weight, total, whole,
+                node_key, rules, logs, left, order,
             )  # fmt: skip
-        if not pair:
+        else:
             best, chosen, cut, side, last, last_left, first_right = best_cut(
                 codes, n_codes, kind, signs, constant, rows, start, n, label, number, weight,
                 total, whole, chance, lower, upper, node_key, rules, logs, keys, spare, buckets,
@@ -116,7 +122,7 @@ def _bound_children(
         bounds[child, 0], bounds[child + 1, 1] = between, between
 
 
-@leaf_kernel
+@joined_kernel
 def _move_targets(label, number, start, n, side_of, spare):
     """Let the targets follow their rows; return the sum of the first output on the left."""
     left_sum = np.int64(0)
@@ -294,13 +300,12 @@ def grow_trees(table, near, bags, target, seeds, rules, out, scratch, counter):
                 unit, impurity = rules.gain_unit, 0.0
                 if rules.regrid:
                     unit = step if rules.criterion == POISSON else step * step
-                if not rules.regrid or (rules.charge > 0.0 and not pure):
-                    alike, impurity = impurity_of(
-                        label, number, weight, start, n, total, whole, rules
-                    )
-                    pure = pure if rules.regrid else alike
+                else:
+                    pure = are_alike(label, number, weight, start, n, total, whole, rules)
                 if pure:
                     continue
+                if rules.charge > 0.0:
+                    impurity = impurity_of(label, number, weight, start, n, total, whole, rules)
                 lower, upper = _bounds_of(bounds, node, middle, step)
                 chance = rules.charge * impurity / np.float64(n)
                 best, chosen, cut, side, last, last_left, first_right = _find_cut(

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from arboretum.engine.jit import leaf_kernel
+from arboretum.engine.jit import joined_kernel, leaf_kernel
 from arboretum.engine.statistic import ENTROPY, POISSON, exponent_above
 
-__all__ = ["add_up", "drop_empty", "impurity_of", "put_on_grid"]
+__all__ = ["add_up", "are_alike", "drop_empty", "impurity_of", "put_on_grid"]
 
 _SUM_BITS = 61  # as in statistic.py
 
@@ -69,7 +69,7 @@ def _count_labels(label, weight, start, n, total):
             total[label[o, p]] += weight[p]
 
 
-@leaf_kernel
+@joined_kernel
 def drop_empty(label, weight, start, n, total):
     """Number anew the classes that a node still has; return how many they are.
 
@@ -101,7 +101,7 @@ def _sum_numbers(number, start, n, total):
             total[o] += number[o, p]
 
 
-@leaf_kernel
+@joined_kernel
 def add_up(label, number, left, y, weight, start, n, sum_here, total):
     """Write the channels of a node into ``total``; one sum is known unless the node has its own grid."""
     if left is None and y is None:
@@ -113,23 +113,47 @@ def add_up(label, number, left, y, weight, start, n, sum_here, total):
         _sum_numbers(number, start, n, total)
 
 
-# --------------------------------------------------------------------------- impurity
+# --------------------------------------------------------------------------- are they alike, how impure
+@leaf_kernel
+def _same_number(number, weight, start, n):
+    one, p = number[0, start] // weight[start], start  # a number is its weight times a whole number
+    while p < start + np.uint64(n) and number[0, p] == one * weight[p]:
+        p += np.uint64(1)
+    return p == start + np.uint64(n)
+
+
+@joined_kernel
+def are_alike(label, number, weight, start, n, total, whole, rules):
+    """Tell whether all targets of a node, of each output, are equal."""
+    alike = False
+    if label is not None:
+        full = 0
+        for c in range(len(total)):
+            full += np.int64(total[c] == whole)
+        alike = full == rules.outputs
+    if number is not None:
+        if rules.two_classes:
+            alike = total[0] == 0 or total[0] == whole
+        else:
+            alike = _same_number(number, weight, start, n)
+    return alike
+
+
 @leaf_kernel
 def _label_impurity(total, whole, rules):
-    impurity, full = 0.0, 0
+    impurity = 0.0
     for c in range(len(total)):
         share = np.float64(total[c]) / np.float64(whole)
         if rules.criterion == ENTROPY:
             impurity -= share * math.log2(share) if share > 0.0 else 0.0
         else:
             impurity += share * (1.0 - share)
-        full += np.int64(total[c] == whole)
-    return full == rules.outputs, impurity / np.float64(rules.outputs)
+    return impurity / np.float64(rules.outputs)
 
 
 @leaf_kernel
 def _number_impurity(number, weight, start, n, total, whole, rules):
-    impurity, pure = 0.0, True
+    impurity = 0.0
     for o in range(len(total)):
         mean, squares = np.float64(total[o]) / np.float64(whole), 0.0
         for p in range(start, start + np.uint64(n)):
@@ -139,19 +163,20 @@ def _number_impurity(number, weight, start, n, total, whole, rules):
                 squares += w * (v - mean) * (v - mean)
             elif v > 0.0:
                 squares += w * v * math.log(v / mean)
-        pure &= squares < 0.2  # two different whole numbers make at least 1/4
         impurity += squares / np.float64(whole)
-    return pure, impurity / np.float64(len(total))
+    return impurity / np.float64(len(total))
 
 
 @leaf_kernel
 def impurity_of(label, number, weight, start, n, total, whole, rules):
-    """Return (are all targets of each output equal?, impurity on the grid)."""
+    """Return the impurity of a node, on its grid."""
+    impurity = 0.0
     if label is not None:
-        return _label_impurity(total, whole, rules)
-    if rules.two_classes:
-        share = np.float64(total[0]) / np.float64(whole)
-        return total[0] == 0 or total[0] == whole, share * (1.0 - share)
+        impurity = _label_impurity(total, whole, rules)
     if number is not None:
-        return _number_impurity(number, weight, start, n, total, whole, rules)
-    return False, 0.0
+        if rules.two_classes:
+            share = np.float64(total[0]) / np.float64(whole)
+            impurity = share * (1.0 - share)
+        else:
+            impurity = _number_impurity(number, weight, start, n, total, whole, rules)
+    return impurity

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.jit import leaf_kernel
+from arboretum.engine.jit import joined_kernel, leaf_kernel
 from arboretum.engine.random_tree.counts import count_codes, order_categories, take_categories
 from arboretum.engine.random_tree.random_cut import gone_of, toss
 
@@ -66,7 +66,7 @@ def _part(table, f, gone, last, side, rows, start, n, spare, side_of):
     return np.int64(at - start), missing > 0
 
 
-@leaf_kernel
+@joined_kernel
 def part_numbers(codes, values, f, n_codes, last, side, rows, start, n, spare, side_of):
     """Put the rows up to code or value ``last`` first; return (how many, was a value missing?).
 
@@ -107,7 +107,7 @@ def _mark_tossed(x, n, gone, side, all_present, side_of):
     return many, missing > 0
 
 
-@leaf_kernel
+@joined_kernel
 def part_categories(
     codes, values, f, n_codes, last, side, rows, start, n, label, number, weight, total, whole,
     node_key, rules, x, tag, cells, seen, key, axis, takes, spare, side_of,

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.jit import inline, kernel, leaf_kernel
+from arboretum.engine.jit import inline, joined_kernel, kernel, leaf_kernel
 from arboretum.engine.random import mix, pick_column, uniform
 from arboretum.engine.random_split import coin, coins
-from arboretum.engine.random_tree.best_cut import add_row, is_known_constant
+from arboretum.engine.random_tree.best_cut import add_row, is_known_constant, score_pair
 from arboretum.engine.random_tree.counts import allowed, score, squares
 from arboretum.engine.random_tree.records import CATEGORY, ONE_LABEL, RANK
 
@@ -105,7 +105,7 @@ def _largest_present(x, n, low, gone):
     return high
 
 
-@leaf_kernel
+@joined_kernel
 def _draw(key, feature, low, high, ends, bits):
     """Draw the threshold of a column at a node, as a number and as ordered bits.
 
@@ -127,7 +127,7 @@ def _draw(key, feature, low, high, ends, bits):
     return cut, at
 
 
-@leaf_kernel
+@joined_kernel
 def _ask_squares(x, start, n, cut, number, weight, total, node_weight, rules):
     """Score one threshold over values that are all present."""
     left_weight, left_sum, rows_left = np.int64(0), np.int64(0), np.int64(0)
@@ -181,19 +181,26 @@ def _ask_gaps(x, start, n, cut, several, number, weight, total, node_weight, rul
     return best, best_way
 
 
-@leaf_kernel
+@joined_kernel
 def _ask_labels(x, start, n, cut, label, weight, total, node_weight, rules, logs, left):
     """`_ask_squares` for class counts."""
     for c in range(len(total)):
         left[c] = 0
     left_weight, rows_left = np.int64(0), np.int64(0)
-    for i in range(n):
-        p = start + np.uint64(i)
-        goes = np.int64(x[i] <= cut)
-        w = weight[p] & -goes
-        rows_left += goes
-        left_weight += w
-        left[label[0, p]] += w
+    if node_weight == n:  # every row weighs 1
+        for i in range(n):
+            goes = np.int64(x[i] <= cut)
+            rows_left += goes
+            left[label[0, start + np.uint64(i)]] += goes
+        left_weight = rows_left
+    else:
+        for i in range(n):
+            p = start + np.uint64(i)
+            goes = np.int64(x[i] <= cut)
+            w = weight[p] & -goes
+            rows_left += goes
+            left_weight += w
+            left[label[0, p]] += w
     if not allowed(rows_left, n, left_weight, node_weight, rules):
         return -1.0
     return score(left, total, left_weight, node_weight, rules, logs, np.int8(0), 0.0, 0.0)
@@ -228,33 +235,33 @@ def _ask_general(
     return best, best_way
 
 
-@leaf_kernel
+@joined_kernel
 def _toss_few(values, f, rows, start, n, bits, x):
     """`toss` for up to 63 categories, whose coins are the bits of one number."""
     gone, last_bit = gone_of(values), np.uint64(63)
-    seen = np.uint64(0)
+    zero, one, seen = x.dtype.type(0), x.dtype.type(1), np.uint64(0)
     for i in range(n):
         v = values[f, rows[start + np.uint64(i)]]
-        x[i] = v
-        seen |= _ONE << (last_bit if v == gone else np.uint64(v))
+        code = last_bit if v == gone else np.uint64(v)
+        seen |= _ONE << code
+        x[i] = gone if v == gone else one - x.dtype.type((bits >> code) & _ONE)
     missing = seen >> last_bit
     seen &= ~(_ONE << last_bit)
-    left = seen & bits
-    if left == 0 or left == seen:  # all alike: the lowest goes left alone
-        left = seen & (~seen + _ONE)
-    for i in range(n):
-        v = x[i]
-        side = _ONE - ((left >> (np.uint64(v) & last_bit)) & _ONE)
-        x[i] = gone if v == gone else x.dtype.type(side)
-    zero, one = x.dtype.type(0), x.dtype.type(1)
     if seen == 0:
         return gone, gone
+    left, lowest = seen & bits, seen & (~seen + _ONE)
+    if left == 0 or left == seen:  # all alike: the lowest goes left alone
+        left = lowest
+        for i in range(n):
+            v = values[f, rows[start + np.uint64(i)]]
+            if v != gone:
+                x[i] = zero if (left >> np.uint64(v)) & _ONE else one
     if missing:
         return zero, gone
     return zero, one if left != seen else zero
 
 
-@leaf_kernel
+@joined_kernel
 def toss(values, f, rows, start, n, key, n_codes, x):
     """Toss a coin for every category of a node; write 0 (left), 1 (right) or missing for its rows.
 
@@ -297,15 +304,16 @@ def _first_left(a, b, is_category, key, f, gone):
     return a < b
 
 
-@leaf_kernel
+@joined_kernel
 def cut_pair(
-    values, kind, constant, rows, start, number, weight, total, whole, node_key, rules, order,
-    ends, bits,
+    values, kind, constant, rows, start, label, number, weight, total, whole, node_key, rules,
+    logs, left, order, ends, bits,
 ):  # fmt: skip
     """Part two rows: any threshold does it, so only the order of the two is looked at."""
     one, two = rows[start], rows[start + _ONE]
-    first_left = squares(number[0, start], weight[start], total, whole)
-    second_left = squares(number[0, start + _ONE], weight[start + _ONE], total, whole)
+    first_left, second_left = score_pair(
+        start, label, number, weight, total, whole, rules, logs, left
+    )
     best, feature, varied, gone = -1.0, np.int64(-1), 0, gone_of(values)
     low, high, begin = gone, gone, np.int64(start)
     for turn in range(len(order)):
@@ -331,7 +339,7 @@ def cut_pair(
     return best, feature, cut, np.int64(0), last
 
 
-@leaf_kernel
+@joined_kernel
 def random_cut(
     values, n_codes, kind, signs, constant, rows, start, n, label, number, weight, total, whole,
     lower, upper, node_key, rules, logs, x, left, order, ends, bits,
