@@ -249,7 +249,7 @@ for way in ways:
     for criterion, y in itertools.product(("gini", "entropy"), (few, several)):
         model = CARTClassifier(criterion=criterion, **way).fit(table, y)
         model.predict(table), model.decision_path(table)
-    alike = "max_leaf_nodes" in way  # but for the heap, which one criterion shows
+    alike = "max_leaf_nodes" in way or "splitter" in way  # but for what one criterion shows
     for criterion in ("squared_error", *([] if alike else ["friedman_mse", "absolute_error", "poisson"])):
         model = CARTRegressor(criterion=criterion, **way).fit(table, number, weight)
         model.predict(table), model.decision_path(table)

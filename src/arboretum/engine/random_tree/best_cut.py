@@ -30,7 +30,7 @@ from arboretum.engine.random_tree.counts import (
 )
 from arboretum.engine.random_tree.records import CATEGORY, EXAMPLE, STAMP
 
-__all__ = ["add_row", "best_cut", "is_known_constant", "part_two", "score_pair"]
+__all__ = ["add_row", "best_cut", "is_known_constant", "part_two"]
 
 _TINY, _FEW = 12, 96  # so many rows are sorted by insertion, and by their ranks
 _PLACE = np.uint64(0xFFFFFFFF)
@@ -187,41 +187,21 @@ def is_known_constant(constant, f, begin, end):
 
 
 @joined_kernel
-def score_pair(start, label, number, weight, total, whole, rules, logs, left):
-    """Return what it scores to send the first of two rows left, and the second."""
-    second = start + np.uint64(1)
-    first_left = second_left = -1.0
-    if left is None and number is not None:
-        first_left = squares(number[0, start], weight[start], total[0], whole)
-        second_left = squares(number[0, second], weight[second], total[0], whole)
-    if left is not None and label is not None:  # both sides hold one class, whichever way
-        for c in range(len(total)):
-            left[c] = 0
-        left[label[0, start]] = weight[start]
-        first_left = score(left, total, weight[start], whole, rules, logs, np.int8(0), 0.0, 0.0)
-        second_left = first_left
-    return first_left, second_left
-
-
-@joined_kernel
 def part_two(
-    codes, n_codes, kind, constant, rows, start, label, number, weight, total, whole, node_key,
-    rules, logs, left, order,
+    codes, n_codes, kind, constant, rows, start, number, weight, total, whole, node_key, rules,
+    order,
 ):  # fmt: skip
-    """Part two rows: every column that varies is as good as any other, but for rounding.
+    """Part two rows by one sum: every column that varies is as good as any other, but for rounding.
 
     Returns what `best_cut` does; of a category, how many go left: the one with the smaller mean.
     """
     one, two = rows[start], rows[start + np.uint64(1)]
-    first_left, second_left = score_pair(
-        start, label, number, weight, total, whole, rules, logs, left
-    )
-    smaller_first = True
-    if number is not None:
-        w_one, w_two = weight[start], weight[start + np.uint64(1)]
-        smaller_first = np.float64(number[0, start]) / np.float64(w_one) < np.float64(
-            number[0, start + np.uint64(1)]
-        ) / np.float64(w_two)
+    w_one, w_two = weight[start], weight[start + np.uint64(1)]
+    first_left = squares(number[0, start], w_one, total, whole)
+    second_left = squares(number[0, start + np.uint64(1)], w_two, total, whole)
+    smaller_first = np.float64(number[0, start]) / np.float64(w_one) < np.float64(
+        number[0, start + np.uint64(1)]
+    ) / np.float64(w_two)
     best, feature, last, cut, below, above = -1.0, np.int64(-1), np.int64(0), np.nan, one, two
     varied, everything = 0, rules.max_features >= len(n_codes)
     begin = np.int64(start)

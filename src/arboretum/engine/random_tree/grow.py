@@ -26,7 +26,7 @@ from arboretum.engine.random_tree.node import (
 )
 from arboretum.engine.random_tree.part import move, move_sum, part_categories, part_numbers
 from arboretum.engine.random_tree.random_cut import cut_pair, random_cut
-from arboretum.engine.random_tree.records import CATEGORY, CHANNELS, ONE_LABEL
+from arboretum.engine.random_tree.records import CATEGORY, ONE_LABEL
 from arboretum.engine.statistic import POISSON
 
 __all__ = ["grow_trees"]
@@ -60,25 +60,25 @@ def _find_cut(
     """Search the columns of a node; see `best_cut` and `random_cut` for what comes back."""
     best, chosen, cut = -1.0, np.int64(-1), np.nan
     side, last, last_left, first_right = np.int64(0), np.int64(0), rows[start], rows[start]
-    pair = n == 2 and rules.form != CHANNELS and rules.min_weight == 0
+    pair = n == 2 and left is None and rules.min_weight == 0
     if values is not None:
-        if pair:
+        if pair and number is not None:
             best, chosen, cut, side, last = cut_pair(
-                values, kind, constant, rows, start, label, number, weight, total, whole, node_key,
-                rules, logs, left, order, ends, bits,
+                values, kind, constant, rows, start, number, weight, total[0], whole, node_key,
+                rules, order, ends, bits,
             )  # fmt: skip
-        else:
+        if not pair:
             best, chosen, cut, side, last = random_cut(
                 values, n_codes, kind, signs, constant, rows, start, n, label, number, weight,
                 total, whole, lower, upper, node_key, rules, logs, x, left, order, ends, bits,
             )  # fmt: skip
     if codes is not None:
-        if pair:
+        if pair and number is not None:
             best, chosen, cut, side, last, last_left, first_right = part_two(
-                codes, n_codes, kind, constant, rows, start, label, number, weight, total, whole,
-                node_key, rules, logs, left, order,
+                codes, n_codes, kind, constant, rows, start, number, weight, total[0], whole,
+                node_key, rules, order,
             )  # fmt: skip
-        else:
+        if not pair:
             best, chosen, cut, side, last, last_left, first_right = best_cut(
                 codes, n_codes, kind, signs, constant, rows, start, n, label, number, weight,
                 total, whole, chance, lower, upper, node_key, rules, logs, keys, spare, buckets,

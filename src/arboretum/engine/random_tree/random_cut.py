@@ -19,7 +19,7 @@ import numpy as np
 from arboretum.engine.jit import inline, joined_kernel, kernel, leaf_kernel
 from arboretum.engine.random import mix, pick_column, uniform
 from arboretum.engine.random_split import coin, coins
-from arboretum.engine.random_tree.best_cut import add_row, is_known_constant, score_pair
+from arboretum.engine.random_tree.best_cut import add_row, is_known_constant
 from arboretum.engine.random_tree.counts import allowed, score, squares
 from arboretum.engine.random_tree.records import CATEGORY, ONE_LABEL, RANK
 
@@ -306,14 +306,13 @@ def _first_left(a, b, is_category, key, f, gone):
 
 @joined_kernel
 def cut_pair(
-    values, kind, constant, rows, start, label, number, weight, total, whole, node_key, rules,
-    logs, left, order, ends, bits,
+    values, kind, constant, rows, start, number, weight, total, whole, node_key, rules, order,
+    ends, bits,
 ):  # fmt: skip
     """Part two rows: any threshold does it, so only the order of the two is looked at."""
     one, two = rows[start], rows[start + _ONE]
-    first_left, second_left = score_pair(
-        start, label, number, weight, total, whole, rules, logs, left
-    )
+    first_left = squares(number[0, start], weight[start], total, whole)
+    second_left = squares(number[0, start + _ONE], weight[start + _ONE], total, whole)
     best, feature, varied, gone = -1.0, np.int64(-1), 0, gone_of(values)
     low, high, begin = gone, gone, np.int64(start)
     for turn in range(len(order)):
