@@ -48,18 +48,13 @@ _KINDS = {"numeric": records.NUMBER, "ordinal": records.RANK, "categorical": rec
 _SUM_BITS = 61
 SMALL = 5_000  # rows up to which sorting in every node beats lists that are kept in order,
 _WITH_WORDS = 20  # and so many times as many where words are counted
-_FEW_SUBSETS, _FEW_ROUNDS = (
-    5,
-    4,
-)  # trees of a forest try every subset of so few categories only, and
-_ROUNDS = 50  # order more of them less exactly than a single tree does
+# of many classes a single tree tries every subset of up to EXHAUSTIVE categories and orders more of them
+# in so many rounds; a tree of a forest does less
+_ROUNDS, _FEW_SUBSETS, _FEW_ROUNDS = 50, 5, 4
 _CLASS_BITS, _NUMBER_BITS = 53, 30  # of the sum of weights; targets share the sum with them
 _NO_LIMIT = np.iinfo(np.int64).max
 _NEAR = 1 << 20  # bytes of columns that are copied together for a branch of a large table
-_TOGETHER, _ROWS_TOGETHER = (
-    25,
-    20_000,
-)  # trees and rows of one call: the rest of Python is then little
+_TOGETHER, _ROWS_TOGETHER = 25, 20_000  # trees and rows of one call
 
 
 def can_grow(how: Growth) -> bool:
@@ -280,7 +275,7 @@ def _to_grid(
         charge=how.category_penalty * CHANCE if charged else 0.0,
     )
     rows = np.empty(np.count_nonzero(whole), np.uint32)
-    bags = records.Bags(whole, label, number, rows, np.empty(len(whole) + 1, np.int64))
+    bags = records.Bags(whole, label, number, rows)
     return _Grid(bags, rules, channels, centre)
 
 

@@ -238,7 +238,7 @@ def grow_trees(table, near, bags, target, seeds, rules, out, scratch, counter):
         rows = bags.rows[at:]
         m, whole, sum_here = _lay_out(bags.weight[tree], bags.label, bags.number, rows, target)
         root, root_weight = nodes, np.float64(whole)
-        bags.row_start[tree], node_start[tree] = at, root
+        node_start[tree] = root
         _begin(constant, bounds, root)
         if rules.form == ONE_LABEL:
             sum_here = np.int64(len(channel))
@@ -358,4 +358,4 @@ def grow_trees(table, near, bags, target, seeds, rules, out, scratch, counter):
             height += 2
             nodes += 2
         at += m
-    bags.row_start[len(seeds)], node_start[len(seeds)] = at, nodes
+    node_start[len(seeds)] = nodes

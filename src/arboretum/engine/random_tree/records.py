@@ -48,7 +48,6 @@ class Bags(NamedTuple):
     label: np.ndarray | None  # (outputs, n) uint32 channel of the row's class in each output
     number: np.ndarray | None  # (n,) int64, target on the grid
     rows: np.ndarray  # uint32, the trees' rows, tree after tree: written
-    row_start: np.ndarray  # (trees + 1,) int64, where those of a tree begin: written
 
 
 class Target(NamedTuple):
