@@ -42,8 +42,8 @@ def _room(module: str) -> str:
 _ORDER = [
     "errors",
     "parameters",
-    "data",
     "engine",
+    "data",
     "tree",
     "c45 forest",
     "boosting",

@@ -265,6 +265,12 @@ def test_columns_are_found_by_name():
     np.testing.assert_array_equal(block(encode(schema, from_polars)), block(matrix))
 
 
+def test_columns_of_one_dtype_are_found_by_name():
+    numbers = pd.DataFrame(np.arange(6.0).reshape(2, 3), columns=["a", "b", "c"])
+    schema, matrix = learn_schema(numbers)
+    np.testing.assert_array_equal(block(encode(schema, numbers[["c", "a", "b"]])), block(matrix))
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

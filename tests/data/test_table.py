@@ -312,3 +312,29 @@ def test_cells_no_table_holds(X, where):
 def test_large_exact_numbers_are_fine():
     assert as_list(the_column(cells(2**60, None))) == [2**60, None]
     assert isinstance(the_column(pl.DataFrame({"a": [2**60, None]})), Numbers)
+
+
+# ---------------------------------------------------------------------- frames of one dtype
+def test_a_frame_of_one_dtype_is_taken_without_a_copy():
+    frame = pd.DataFrame(np.arange(6.0).reshape(3, 2), columns=["a", "b"])
+    table = read_table(frame)
+    assert isinstance(table.body, np.ndarray)
+    assert np.shares_memory(table.body, frame.to_numpy())
+    assert (table.names, table.named, table.n_rows) == (("a", "b"), True, 3)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]}),
+        pd.DataFrame({"a": [True, False]}),
+        pd.DataFrame({"a": pd.array([1, None], dtype="Int64")}),
+        pd.DataFrame({"a": pd.to_datetime(["2020-01-01", "2020-01-02"])}),
+    ],
+)
+def test_other_frames_are_read_by_column(frame):
+    assert isinstance(read_table(frame).body, list)
+
+
+def test_columns_named_like_a_sparse_matrix_are_columns():
+    assert read_table(pd.DataFrame({"tocsr": [1.0], "nnz": [2.0]})).names == ("tocsr", "nnz")

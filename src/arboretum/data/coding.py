@@ -58,7 +58,7 @@ def learn_column(raw: Raw, name: str, wish: Wish | None) -> Coded:
         categories = words.values if words.order != "none" else sort_values(words.values)
     else:
         categories = _seen(words)
-    if float in set(map(type, categories)) and any(map(_is_infinite, categories)):
+    if words.families != {"str"} and any(map(_is_infinite, categories)):
         raise DataError(f"column {name!r} has an infinite category: replace it or drop its rows")
     values = _codes(words, _places(words.values, categories))
     return kind, tuple(categories), bool(words.codes.min() < 0), values
@@ -73,8 +73,8 @@ def _natural_kind(raw: Raw, name: str) -> str:
         return "numeric"
     if raw.order != "none":
         return "ordinal" if raw.order == "ranked" else "categorical"
-    families = sorted(raw.families)
-    if len(families) > 1 or raw.dtype == "object":  # times and durations are words in a mixture
+    if len(raw.families) > 1 or raw.dtype == "object":  # times and durations are words in a mixture
+        families = sorted(raw.families)
         found = ["strings, durations or times of day"] if len(families) == 1 else []
         for family in families if len(families) > 1 else ():
             codes = [i for i, v in enumerate(raw.values) if value_family(v) == family]
@@ -101,7 +101,7 @@ def _checked(raw: Numbers, name: str) -> tuple[np.ndarray, bool]:
 def _seen(words: Words) -> list:
     """The values that occur, sorted unless their order was declared."""
     if words.order == "none" and words.dtype == "str":  # made from the rows themselves
-        return sort_values(words.values)
+        return sorted(words.values) if words.families == {"str"} else sort_values(words.values)
     counts = np.bincount(words.codes.astype(np.intp) + 1, minlength=len(words.values) + 1)
     values = [v for v, count in zip(words.values, counts[1:].tolist()) if count]
     return values if words.order != "none" else sort_values(values)
@@ -123,14 +123,14 @@ def _check_listed(words: Words, order: Sequence, name: str) -> None:
 def _places(values: Sequence, categories: Sequence) -> list[float]:
     """Return where values stand among the categories; NaN for one that does not."""
     if values == categories:
-        return [float(i) for i in range(len(values))]
-    place = dict(zip(categories, map(float, range(len(categories)))))
+        return list(range(len(values)))
+    place = {category: i for i, category in enumerate(categories)}
     return [place.get(v, np.nan) for v in values]
 
 
 def _codes(words: Words, new: Sequence[float]) -> np.ndarray:
     """Replace every code by a float; -1 picks the NaN at the end."""
-    return np.append(np.array(new, dtype=np.float64), np.nan)[words.codes]
+    return np.array([*new, np.nan])[words.codes]
 
 
 # --------------------------------------------------------------------------- predict

@@ -1,7 +1,7 @@
 """Columns of a dataframe, whatever its library, as raw columns.
 
-Words are taken from each library's own dictionary encoding, so that a million strings cost a hash
-each and no Python loop; where there are codes already, no string is looked at again. Plain numbers and
+A string is hashed once, in compiled code (arrow_words.py) or in the dictionary encoding of its library;
+where there are codes already, no string is looked at again. Plain numbers and
 words of pandas are taken from its arrays at once, those of Arrow from its columns. Everything else goes
 through narwhals, which recognises dataframes and names their dtypes. Dataframes other than pandas and
 polars pass through Arrow.
@@ -9,6 +9,7 @@ polars pass through Arrow.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -17,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from arboretum.data.arrow_words import arrow_words
 from arboretum.data.checks import DataTypeError, check_exact, list_names
 from arboretum.data.values import (
     Numbers,
@@ -29,11 +31,15 @@ from arboretum.data.values import (
 )
 from arboretum.errors import DataError
 
-__all__ = ["column_names", "frame_columns", "is_frame", "is_series", "series_column"]
+__all__ = [
+    "column_names", "frame_columns", "frame_numbers", "is_frame", "is_series", "series_column",
+]  # fmt: skip
 
 
 def is_frame(X: Any) -> bool:
     """Tell whether X is a dataframe, eager or lazy, of a library narwhals knows."""
+    if _is_pandas(X, "DataFrame"):
+        return True
     import narwhals.stable.v2 as nw
 
     if nw.dependencies.is_into_dataframe(X) or _is_record_batch(X):
@@ -43,13 +49,34 @@ def is_frame(X: Any) -> bool:
 
 def is_series(y: Any) -> bool:
     """Tell whether y is one column of a dataframe library."""
+    if _is_pandas(y, "Series"):
+        return True
     import narwhals.stable.v2 as nw
 
     return _is_arrow_array(y) or nw.dependencies.is_into_series(y)
 
 
+def _is_pandas(X: Any, what: str) -> bool:
+    """Tell pandas' own at once: to ask narwhals takes longer than to read a small table."""
+    return isinstance(X, getattr(sys.modules.get("pandas"), what, ()))
+
+
+def frame_numbers(X: Any) -> tuple[tuple[str, ...] | None, np.ndarray] | None:
+    """Return names and values of a pandas frame that keeps all its numbers in one array, else None."""
+    known = _is_pandas(X, "DataFrame")
+    blocks: Any = getattr(getattr(X, "_mgr", None), "blocks", ()) if known else ()
+    if len(blocks) != 1 or getattr(blocks[0].dtype, "kind", "") not in "fiu":
+        return None
+    values = X.to_numpy()
+    if not isinstance(blocks[0].dtype, np.dtype) or values.dtype != blocks[0].dtype:
+        return None
+    return column_names(np.asarray(X.columns, dtype=object).tolist()), values
+
+
 def frame_columns(X: Any) -> tuple[tuple[str, ...] | None, list[Raw], int]:
     """Return names (None when they are not strings), raw columns and the number of rows."""
+    if _is_pandas(X, "DataFrame"):
+        return _pandas_columns(X)
     import narwhals.stable.v2 as nw
 
     if _is_record_batch(X):
@@ -112,7 +139,7 @@ def _pandas_array(values: Any, name: str) -> Raw | None:
         return make_words(values.codes, listed, "category", order)
     if type(dtype).__name__ == "StringDtype":
         strings = getattr(values, "_pa_array", None)
-        return _pandas_strings(values) if strings is None else _arrow_words(strings)
+        return _pandas_strings(values) if strings is None else arrow_words(strings)
     return None
 
 
@@ -134,7 +161,7 @@ def series_column(y: Any, name: str) -> Raw:
     """Return one column of a dataframe library as a raw column."""
     import narwhals.stable.v2 as nw
 
-    if nw.dependencies.is_pandas_series(y):
+    if _is_pandas(y, "Series"):
         plain = isinstance(y.dtype, np.dtype)
         raw = _pandas_array(y.to_numpy() if plain else y.array, name)
         if raw is not None:
@@ -196,7 +223,7 @@ def _column(series: Any, name: str) -> Raw:
             return _pandas_words(series.to_native())
         if series.implementation.is_polars():
             return _polars_words(series.to_native())
-        return _arrow_words(series.to_native())
+        return arrow_words(series.to_native())
     if isinstance(dtype, nw.Datetime) and dtype.time_zone is not None:
         series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
     if dtype == nw.Unknown and _is_pandas_sparse(series.to_native()):
@@ -260,45 +287,9 @@ def _polars_words(series: Any) -> Words:
         return make_words(codes, series.dtype.categories.to_list(), "enum", "declared")
     label = "category" if series.dtype == pl.Categorical else "str"
     if find_spec("pyarrow") is not None:
-        return _arrow_words(series.to_arrow(), label)
+        return arrow_words(series.to_arrow(), label)
     series = series.cast(pl.String)
     distinct = series.drop_nulls().unique()
     position = pl.Series(range(len(distinct)), dtype=pl.Int64)
     codes = series.replace_strict(distinct, position, default=-1, return_dtype=pl.Int64)
     return make_words(codes.to_numpy(), distinct.to_list(), label)
-
-
-def _arrow_words(column: Any, label: str | None = None) -> Words:
-    """Return the words of an Arrow array, in one piece or in chunks."""
-    import pyarrow as pa
-
-    if not pa.types.is_dictionary(column.type):
-        # gaps get a code of their own: to fill them afterwards takes as long again
-        whole = getattr(column, "num_chunks", 1) == 1
-        column = column.dictionary_encode(null_encoding="encode" if whole else "mask")
-        label = label or "str"
-    ranked = column.type.ordered
-    if isinstance(column, pa.ChunkedArray):
-        column = _one_piece(column)
-    codes = column.indices
-    if codes.null_count or pa.types.is_uint64(codes.type) or pa.types.is_uint32(codes.type):
-        codes = codes.cast(pa.int64()).fill_null(-1)
-    numbers, values = codes.to_numpy(zero_copy_only=False), column.dictionary.to_pylist()
-    if label == "str" and None in values:
-        gap = values.index(None)
-        del values[gap]
-        place = np.arange(len(values) + 1)
-        numbers = np.where(place == gap, -1, place - (place > gap))[numbers]
-    return make_words(numbers, values, label or "category", "ranked" if ranked else "none")
-
-
-def _one_piece(column: Any) -> Any:
-    """Return a dictionary array of the chunks of one; their dictionaries may differ."""
-    import pyarrow as pa
-
-    if column.num_chunks == 1:
-        return column.chunk(0)
-    if column.num_chunks == 0:
-        return pa.array([], pa.string()).dictionary_encode()
-    joined = column.unify_dictionaries().combine_chunks()
-    return joined.chunk(0) if isinstance(joined, pa.ChunkedArray) else joined

@@ -236,8 +236,10 @@ def encode(
     order = _match(schema, table, estimator_name)
     if isinstance(table.body, np.ndarray):
         if schema._plain_numbers:
-            check_values(table.body, schema.names)
-            return DenseMatrix(table.body)
+            in_place = isinstance(order, range)
+            values = table.body if in_place else table.body[:, order]
+            check_values(values, schema.names)
+            return DenseMatrix(values)
     elif not isinstance(table.body, list):
         return _encode_sparse(schema, table, unseen)
     raws = table.columns

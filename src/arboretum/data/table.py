@@ -1,7 +1,8 @@
 """Anything that looks like a table becomes a `Table`: names and a body in one of three forms.
 
     body        from
-    ndarray     NumPy arrays, array-likes and lists of numbers: kept as they are, not copied
+    ndarray     NumPy arrays, array-likes, lists of numbers, and frames of pandas whose columns are
+                all of one dtype: kept as they are, not copied
     sparse      scipy.sparse in any format: kept, or made CSR
     list        raw columns: dataframes, files, arrays of strings, objects or dates
 
@@ -103,7 +104,8 @@ def default_names(n: int) -> tuple[str, ...]:
 
 def is_sparse(X: Any) -> bool:
     """Tell scipy.sparse matrices and arrays, without importing scipy."""
-    return hasattr(X, "tocsr") and hasattr(X, "nnz")
+    kind = type(X)  # a dataframe's columns count as its attributes
+    return hasattr(kind, "tocsr") and hasattr(kind, "nnz")
 
 
 def unmask(X: np.ma.MaskedArray) -> np.ndarray:
@@ -169,8 +171,14 @@ def _from_columns(names: tuple[str, ...] | None, columns: list[Raw], n_rows: int
 
 
 def _from_other(X: Any) -> Table:
-    from arboretum.data.frames import frame_columns, is_frame
+    from arboretum.data.frames import frame_columns, frame_numbers, is_frame
 
+    if (numbers := frame_numbers(X)) is not None:
+        names, values = numbers
+        check_size(values.shape)  # type: ignore[arg-type]
+        return Table(
+            names or default_names(values.shape[1]), names is not None, len(values), values
+        )
     if is_frame(X):
         return _from_columns(*frame_columns(X))
     if not hasattr(X, "__array__") and (not hasattr(X, "__len__") or isinstance(X, Mapping | Set)):

@@ -23,6 +23,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from functools import cached_property
 from itertools import count
 from numbers import Complex, Real
 from typing import Any
@@ -99,7 +100,7 @@ class Words:
     dtype: str
     order: str = "none"
 
-    @property
+    @cached_property
     def families(self) -> set[str]:
         """Kinds of values: ``{"str"}`` for strings, two or more for a mixture."""
         return families_of(self.values)
