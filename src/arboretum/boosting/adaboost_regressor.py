@@ -93,7 +93,7 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
 
     def _judge_first(self, w: np.ndarray, answers: np.ndarray, y: np.ndarray) -> rounds.Round:
         losses = rounds.r2_losses(w, np.abs(answers - y), self.loss)
-        return rounds.Round(float(w @ losses), 1.0, w)
+        return rounds.Round(float((w * losses).sum()), 1.0, w)
 
     def _read_nodes(self, value: np.ndarray) -> np.ndarray:
         return value[:, 0, 0]

@@ -186,7 +186,7 @@ class _Descending:
         else:
             delta = float(np.log(right) - np.log(error)) / 2
         f = self.f + delta * answers
-        loss = float(self.w @ np.exp(-self.y * f))
+        loss = float((self.w * np.exp(-self.y * f)).sum())
         self.steps.append((j, error, delta, loss, steepest))
         self.f, self.loss = f, loss
         coefficients[j] += delta
@@ -210,7 +210,7 @@ class _Descending:
         assert self.f_held is not None
         self.f_held = self.f_held + delta * self.held_out.ask(j)
         w = self.held_out.w
-        self.validation.append(float(w @ np.exp(-self.held_out.y * self.f_held) / w.sum()))
+        self.validation.append(float((w * np.exp(-self.held_out.y * self.f_held)).sum() / w.sum()))
         best = int(np.argmin(self.validation))
         if best == len(self.validation) - 1:
             self.best = coefficients.copy()

@@ -94,7 +94,7 @@ class CustomLoss(Loss):
             return self._familiar.start(y, w)
         F = np.zeros(len(y))
         r = self.residuals(y, F)
-        way = np.sign(r.sum() if w is None else w @ r)
+        way = np.sign(r.sum() if w is None else (w * r).sum())
         direction = np.full(len(y), way)
         return np.asarray(way * line_search(lambda F: self.residuals(y, F), F, direction, w))
 

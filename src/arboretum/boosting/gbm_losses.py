@@ -73,7 +73,7 @@ class Loss:
     def score(self, y: Array, F: Array, w: Array | None) -> float:
         """Return the mean loss, as it is shown."""
         value = self.value(y, F)
-        mean = value.mean() if w is None else w @ value / w.sum()
+        mean = value.mean() if w is None else (w * value).sum() / w.sum()
         return self.factor * float(mean)
 
 
@@ -164,7 +164,7 @@ class PowerLoss(Loss):
             raise DataError(
                 f"y holds {len(bad)} values {what} ({list_rows(bad)}): loss={self.name!r} needs {least}"
             )
-        if not (y.sum() if w is None else w @ y) > 0:
+        if not (y.sum() if w is None else (w * y).sum()) > 0:
             raise DataError(
                 f"y holds nothing but zeros (in rows of weight): loss={self.name!r} needs a "
                 "positive sum"
