@@ -10,6 +10,7 @@ from arboretum.boosting.binning import Bins, find_bins
 from arboretum.boosting.bundling import plan_bundles
 from arboretum.data.matrix import DenseMatrix, SparseMatrix
 from arboretum.data.schema import Column, Schema
+from arboretum.engine import parallel
 from arboretum.textbook import lightgbm_sampling as textbook
 
 
@@ -206,3 +207,14 @@ def test_the_report_names_the_original_columns():
         "3 columns in 2 storage columns, 1 bundles",
         "bundle 0: 2 columns, 3 codes, 0 conflicts: x0, x1",
     ]
+
+
+def test_codes_are_looked_at_by_one_thread(monkeypatch):
+    """A table that is coded already is small, and a second thread would come too late."""
+
+    def asked(*_):
+        raise RuntimeError("a thread was asked for")
+
+    X = np.random.default_rng(0).integers(0, 4, (300, 8)).astype(float)
+    monkeypatch.setattr(parallel, "_get_pool", asked)
+    _find(X, n_jobs=2)

@@ -8,7 +8,7 @@ from forest_cases import ALL, CLASSIFIERS, answers, data, fitted, mixed_table, s
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 from sklearn.ensemble import ExtraTreesClassifier as TheirExtraTrees
 from sklearn.ensemble import RandomForestClassifier as TheirForest
 from sklearn.ensemble import RandomForestRegressor as TheirRegressor
@@ -23,7 +23,9 @@ from arboretum import (
     RandomForestRegressor,
 )
 from arboretum.data.schema import learn_schema
+from arboretum.engine import parallel
 from arboretum.engine.statistic import ENTROPY, GINI, SQUARED
+from arboretum.forest import growing
 from arboretum.forest.sampling import Bootstrap
 from arboretum.textbook.forest_figures import oob_curve
 from arboretum.textbook.forest_figures import out_of_bag as textbook_oob
@@ -35,10 +37,23 @@ from arboretum.tree.random_tree import grow_random_tree, tree_table
 # ---------------------------------------------------------------------- a tree is (seed, number)
 @pytest.mark.parametrize("kind", ALL)
 @pytest.mark.parametrize("options", [{}, {"max_leaf_nodes": 6}], ids=["fast", "levels"])
-def test_the_forest_does_not_depend_on_the_number_of_threads(kind, options):
+def test_the_forest_does_not_depend_on_the_number_of_threads(kind, options, monkeypatch):
+    monkeypatch.setattr(growing, "_SERIAL", 0)  # also where there is little to do
     one = fitted(kind, n_jobs=1, **options)
     for jobs in (2, 3):
         same_trees(one, fitted(kind, n_jobs=jobs, **options))
+
+
+@pytest.mark.parametrize("kind", [RandomForestClassifier, ExtraTreesClassifier])
+def test_threads_are_not_woken_for_little_work(kind, monkeypatch):
+    def asked(*_):
+        raise RuntimeError("a thread was asked for")
+
+    monkeypatch.setattr(parallel, "_get_pool", asked)
+    small, large = load_iris(return_X_y=True), load_breast_cancer(return_X_y=True)
+    kind(n_jobs=2, random_state=0).fit(*small)
+    with pytest.raises(RuntimeError, match="asked for"):
+        kind(n_jobs=2, random_state=0).fit(*large)
 
 
 @pytest.mark.parametrize("kind", ALL)

@@ -150,7 +150,10 @@ def bundle_columns(bins: Bins, matrix: Matrix, max_conflict: float = 0.0, n_jobs
             used[f] = (rows[aside] if sparse else aside).astype(np.uint32)
 
     small = np.flatnonzero((bins.n_bins < MOST_CODES) & (bins.n_bins > 0)).tolist()
-    parallel.run(look_at_codes if coded else look, small, n_jobs)
+    if coded:  # a comparison per column, done before another thread is awake
+        parallel.run(look_at_codes, small, 1)
+    else:
+        parallel.run(look, small, n_jobs)
     used = {f: used[f] for f in sorted(used)}
     plan = plan_bundles(used, bins.n_bins, matrix.n_rows, int(max_conflict * matrix.n_rows))
     bundles = [bundle for bundle in plan if len(bundle.features) > 1]

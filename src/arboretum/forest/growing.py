@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Plan", "grow_trees"]
 
+_SERIAL = 1 << 16  # values at the roots of all trees below which threads do not pay
+
 
 class Bags(Protocol):
     """What says which rows a tree sees: `sampling.Bootstrap`, or the `bags.Bags` of bagging."""
@@ -92,6 +94,12 @@ def _shared_columns(plan: Plan, n_jobs: int) -> ColumnStore | None:
     )
 
 
+def _work(plan: Plan, n_trees: int) -> int:
+    """Return how many values all trees' roots look at."""
+    width = plan.schema.n_features
+    return n_trees * plan.matrix.n_rows * min(plan.how.max_features or width, width)
+
+
 def grow_trees(
     plan: Plan, numbers: range, n_jobs: int, grown: Callable[[int], None] | None = None
 ) -> list[Tree]:
@@ -143,7 +151,7 @@ def grow_trees(
         if table is not None:
             size = together(plan.matrix.n_rows)
             blocks = [numbers[i : i + size] for i in range(0, len(numbers), size)]
-            parallel.run(in_one_call, blocks, n_jobs)
+            parallel.run(in_one_call, blocks, n_jobs if _work(plan, len(numbers)) > _SERIAL else 1)
         else:
             parallel.run(level_wise, numbers, n_jobs)
     except KeyboardInterrupt:
