@@ -168,7 +168,7 @@ def test_what_many_categories_gain_by_chance_does_not_count(forest):
 
 
 def test_a_forest_gives_nothing_for_a_word_per_row():
-    """Two classes are parted perfectly by names of rows; a single tree pays 2/π for that, a forest all."""
+    """Two classes are parted perfectly by names of rows; a single tree pays 2/π of that, a forest all."""
     rng = np.random.RandomState(0)
     X = pd.DataFrame({"signal": rng.normal(size=200), "name": [f"row {k}" for k in range(200)]})
     y = (X["signal"] + rng.normal(size=200) > 0).astype(int)
@@ -176,17 +176,6 @@ def test_a_forest_gives_nothing_for_a_word_per_row():
     forest = RandomForestClassifier(1, bootstrap=False, **options).fit(X, y)
     assert_array_equal(forest.feature_importances_, [1.0, 0.0])
     assert_array_equal(CARTClassifier(**options).fit(X, y).feature_importances_, [0.0, 1.0])
-
-
-def test_a_forest_charges_pi_halves_of_what_a_tree_does():
-    rng = np.random.RandomState(1)
-    X = pd.DataFrame({"signal": rng.normal(size=300)})
-    X["noise"] = np.array([f"k{k}" for k in rng.randint(0, 40, 300)], object)
-    y = (X["signal"] + rng.normal(size=300) > 0).astype(int)
-    forest = RandomForestClassifier(1, max_features=None, bootstrap=False, category_penalty=0.8)
-    tree = CARTClassifier(category_penalty=0.8 * np.pi / 2).fit(X, y)
-    assert_array_equal(forest.fit(X, y).predict_proba(X), tree.predict_proba(X))
-    assert_allclose(forest.feature_importances_, tree.feature_importances_)
 
 
 @pytest.mark.parametrize("forest", [RandomForestClassifier, ExtraTreesClassifier])

@@ -78,10 +78,10 @@ _CLASS_WEIGHT = """
         Weight of each class; "balanced" is n / (K · count of the class), "balanced_subsample" the same
         in every tree's own bag."""
 _PENALTY = """
-    category_penalty : float, default=1.0
-        What a division of m categories is charged when columns compete, times (m - 2)/n of the node's
-        impurity (n its rows): so much their means vary by chance. 0 takes the best division of
-        the training rows."""
+    category_penalty : float, default=1.6
+        What a division of m categories is charged when columns compete, times 2/π (m - 2)/n of the node's
+        impurity (n its rows): so much it gains by chance. From π/2 on, words that come once each gain
+        nothing. 0 takes the best division of the training rows."""
 _VOTING = """
     voting : {"soft", "hard"}, default="soft"
         Average the class shares of the trees, or count their votes."""

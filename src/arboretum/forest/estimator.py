@@ -7,9 +7,7 @@ What trees can tell beyond that has a file each, and a method here that leads th
 
 from __future__ import annotations
 
-import math
 import warnings
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Self
 
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
     from arboretum.forest.growing import Plan
     from arboretum.forest.importance import Importance
     from arboretum.tree.criterion import Target
-    from arboretum.tree.growing import Growth
 
 __all__ = ["FOREST_RULES", "Forest"]
 
@@ -60,7 +57,6 @@ FOREST_RULES = {
 }
 
 
-_IN_FULL = math.pi / 2  # all that the means of categories vary by chance: see docs/forest.md
 _LEARNED = ("trees_", "oob_score_", "_oob", "_kept")  # what a fit begins without
 
 
@@ -204,16 +200,11 @@ class Forest(OutOfBagAttributes, Declared, BaseEstimator):
             matrix=matrix,
             schema=self.schema_,
             target=target,
-            how=self._how(weighed, n),
+            how=limits.growth(self, self.schema_, weighed, n),
             bags=bags,
             balance=getattr(self, "class_weight", None) == "balanced_subsample",
             ccp_alpha=float(self.ccp_alpha),
         )
-
-    def _how(self, weighed: Target, n: int) -> Growth:
-        """Return how trees grow; their divisions of categories are charged m/n, not 2/π m/n."""
-        how = limits.growth(self, self.schema_, weighed, n)
-        return replace(how, category_penalty=how.category_penalty * _IN_FULL)
 
     # ------------------------------------------------------------------ out of bag
     def _set_oob(self, plan: Plan) -> None:

@@ -63,7 +63,7 @@ class RandomForestClassifier(ForestClassifier):
         categorical_features: Any = None,
         ordinal_features: Any = None,
         unseen: str = "missing",
-        category_penalty: float = 1.0,
+        category_penalty: float = 1.6,
         voting: str = "soft",
         keep_leaves: bool = False,
     ) -> None:
@@ -140,7 +140,7 @@ class RandomForestRegressor(ForestRegressor):
         categorical_features: Any = None,
         ordinal_features: Any = None,
         unseen: str = "missing",
-        category_penalty: float = 1.0,
+        category_penalty: float = 1.6,
         keep_leaves: bool = False,
     ) -> None:
         self.n_estimators = n_estimators

@@ -264,8 +264,8 @@ def chance_gain(n_categories: int, n_rows: int, before: float) -> float:
     The mean of a category of n/m rows misses that of the node by z sqrt(impurity m/n), z a standard
     normal. Put in order and cut in the middle, each side is off by E|z| = sqrt(2/π) of that, so m
     categories bring 2/π m/n of the impurity. Two of them have no order to choose: they are not counted.
-    (Categories of a row each bring all of it, if there are two classes: the library's forests charge π/2
-    times as much.)
+    Categories of a row each bring all of it, if there are two classes: a penalty of π/2 or more, as the
+    forests have, leaves them nothing.
 
     >>> round(chance_gain(12, 100, 1.0), 4)
     0.0637
