@@ -6,10 +6,10 @@ keys, types, shapes and every number.
 
 The hashes that are kept in golden.txt are of *rounded* floats. NumPy's exp and log, its sums and the
 products of matrices are made of other instructions on other processors and differ in the last bits there:
-as if on a processor of 2008, 24 of the 199 cases have other bytes (second-order boosting none: its sums are
-whole numbers and its exponentials arithmetic), and all have the same rounded hashes. Rounding cannot hide
-every difference, for two neighbours may lie on either side of an edge; the chance halves with every binary
-digit that is given up, so `BITS` is nearer to what a reader would call the same number than to all 53.
+as if on a processor of 2008, 24 of the 199 cases have other bytes (no file of second-order boosting: its
+sums are whole numbers and its exponentials arithmetic), and all have the same rounded hashes. Rounding
+cannot hide every difference, for two neighbours may lie on either side of an edge; the chance halves with
+every binary digit that is given up. That is why `BITS` is far below the 53 of a float64.
 
 During a refactoring, on one machine, ``exact=True`` sees every bit.
 """
