@@ -1,12 +1,6 @@
 """The AdaBoost benchmark: its work does what it says."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-# The benchmarks stand beside the package and are not installed with it.
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from benchmarks import adaboost
 

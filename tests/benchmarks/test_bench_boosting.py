@@ -1,18 +1,12 @@
 """The reports of the boosting benchmark: phases of a fit, losses beside the peers'."""
 
 import io
-import sys
-from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-# The benchmarks stand beside the package and are not installed with it.
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
-from benchmarks.__main__ import main
-
 from benchmarks import boosting_losses, boosting_phases, data
+from benchmarks.__main__ import main
 
 
 def _told(report, **options):

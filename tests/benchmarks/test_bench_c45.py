@@ -1,23 +1,17 @@
 """The C4.5 benchmark: programs as contenders, and the table of categories."""
 
-import sys
 from dataclasses import replace
 from io import StringIO
-from pathlib import Path
 
 import numpy as np
 import pytest
 from rich.console import Console
 
-# The benchmarks stand beside the package and are not installed with it.
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
+from benchmarks import c45, data
 from benchmarks.harness import Case, Job, Options, Unavailable
 from benchmarks.plots import write_plots
 from benchmarks.report import Report, print_report, write_json
 from benchmarks.weka import find_weka
-
-from benchmarks import c45, data
 
 EXPERIMENTS = c45.experiments(1)
 

@@ -3,19 +3,14 @@
 import json
 import sys
 from dataclasses import replace
-from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
 
-# The benchmarks stand beside the package and are not installed with it.
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
+from benchmarks import data, forest
 from benchmarks.__main__ import main
 from benchmarks.harness import Case, Options, Unavailable
-
-from benchmarks import data, forest
 
 EXPERIMENTS = forest.experiments(1)
 CASES = [e for e in EXPERIMENTS.values() if isinstance(e, Case)]

@@ -2,7 +2,6 @@
 
 import json
 import platform
-import sys
 from dataclasses import replace
 from importlib import import_module
 from io import StringIO
@@ -12,9 +11,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-# The benchmarks stand beside the package and are not installed with it.
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
+from benchmarks import BENCHMARKS, cart, data
 from benchmarks.__main__ import main, run
 from benchmarks.harness import Case, CaseResult, Job, Measurement, Options, Unavailable, interleave
 from benchmarks.machine import facts
@@ -23,8 +20,6 @@ from benchmarks.process import fresh_python
 from benchmarks.report import Report, duration, print_report
 from benchmarks.scaling import Curve, CurveResult
 from benchmarks.startup import Script, StartUp
-
-from benchmarks import BENCHMARKS, cart, data
 
 EXPERIMENTS = cart.experiments(1)
 CASES = [e for e in EXPERIMENTS.values() if isinstance(e, Case)]

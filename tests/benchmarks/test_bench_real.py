@@ -1,18 +1,14 @@
 """The benchmark on real tables: peers get what they need, ratios mean what they say."""
 
 import json
-import sys
 from io import StringIO
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from rich.console import Console
 
-# The benchmarks stand beside the package and are not installed with it.
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
+from benchmarks import real
 from benchmarks.__main__ import main
 from benchmarks.harness import Options
 from benchmarks.real_losses import guess, loss, relative_loss
@@ -21,8 +17,6 @@ from benchmarks.real_plot import draw_tables
 from benchmarks.real_report import plain_tables, print_tables
 from benchmarks.real_results import Contender, Pair, TableResult, summaries
 from benchmarks.real_tables import RealTable, table_names
-
-from benchmarks import real
 
 PEERS = [model for model in MODELS.values() if available(model) and model.name != "ydf"]
 

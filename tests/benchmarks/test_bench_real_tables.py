@@ -1,6 +1,5 @@
 """Real tables: recipes are followed, packages are read as archives, and what is built is kept."""
 
-import sys
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -9,14 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-# The benchmarks stand beside the package and are not installed with it.
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
+from benchmarks import real_recipes, real_sources, real_tables
 from benchmarks.harness import Unavailable
 from benchmarks.real_recipes import RECIPES, Recipe
 from benchmarks.real_tables import build, is_words, load, table_names
-
-from benchmarks import real_recipes, real_sources, real_tables
 
 
 @pytest.fixture(autouse=True)

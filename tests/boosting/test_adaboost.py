@@ -4,7 +4,6 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from ada_cases import mixed, numbers, with_holes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -29,6 +28,7 @@ from arboretum.textbook.adaboost import (
 from arboretum.textbook.splits import Rules
 from arboretum.textbook.weak_learners import tree_learner
 from arboretum.tree import random_tree
+from tests.boosting.ada_cases import mixed, numbers, with_holes
 
 FIELDS = (
     "kind", "feature", "threshold", "first_child", "missing_child", "value", "impurity", "gain", "weight",

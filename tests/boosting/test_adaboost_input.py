@@ -2,14 +2,11 @@
 
 import pickle
 import random
-import sys
 from contextlib import suppress
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from ada_cases import Coin, Interrupted, mixed, numbers, saved
 from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -32,9 +29,8 @@ from arboretum import (
     VotingClassifier,
     load,
 )
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "forest"))
-from forest_cases import mutate
+from tests.boosting.ada_cases import Coin, Interrupted, mixed, numbers, saved
+from tests.forest.forest_cases import mutate
 
 X0, Y0 = numbers(60, 3)
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from ada_cases import mixed, with_holes
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_diabetes
 from sklearn.ensemble import AdaBoostRegressor as Theirs
@@ -16,6 +15,7 @@ from arboretum.textbook.adaboost import AdaRules
 from arboretum.textbook.adaboost_r2 import adaboost_r2, predict_r2
 from arboretum.textbook.splits import Rules
 from arboretum.textbook.weak_learners import tree_learner
+from tests.boosting.ada_cases import mixed, with_holes
 
 
 def table(n=70, seed=0):

@@ -3,7 +3,6 @@
 import matplotlib as mpl
 import numpy as np
 import pytest
-from ada_cases import mixed, numbers, with_holes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
@@ -22,6 +21,7 @@ from arboretum.textbook.adaboost import AdaRules, discrete_adaboost
 from arboretum.textbook.adaboost_theory import theory
 from arboretum.textbook.splits import Rules
 from arboretum.textbook.weak_learners import tree_learner
+from tests.boosting.ada_cases import mixed, numbers, with_holes
 
 mpl.use("Agg")
 THETAS = np.linspace(-0.9, 0.9, 19)

@@ -4,7 +4,6 @@ import pickle
 
 import numpy as np
 import pytest
-from ada_cases import mixed, numbers, saved, with_holes
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_breast_cancer
@@ -28,6 +27,7 @@ from arboretum.boosting.dictionary import StumpDictionary
 from arboretum.data.schema import learn_schema
 from arboretum.textbook.coordinate_boosting import CoordinateRules, coordinate_descent
 from arboretum.textbook.weak_learners import Stump
+from tests.boosting.ada_cases import mixed, numbers, saved, with_holes
 
 X0, Y0 = numbers(60, 3)
 

@@ -7,7 +7,6 @@ import json
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from xgb_cases import saved
 
 from arboretum import XGBClassifier
 from arboretum.boosting import exact
@@ -21,6 +20,7 @@ from arboretum.textbook.xgboost import XGBNode, grow_xgb
 from arboretum.textbook.xgboost_splits import XGBSettings
 from arboretum.tree.tree import Tree
 from arboretum.tree.walking import leaves_of
+from tests.boosting.xgb_cases import saved
 
 PLAIN = Rules(
     l1=0.0, l2=1.0, max_delta_step=0.0, path_smooth=0.0, min_gain=0.0, reach_gain=True,

@@ -2,18 +2,6 @@
 
 import numpy as np
 import pytest
-from gbm_cases import (
-    CLASS_LOSSES,
-    LOSSES,
-    LogCosh,
-    boost,
-    make,
-    mixed_table,
-    quietly,
-    raw,
-    saved,
-    textbook,
-)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -25,6 +13,18 @@ from arboretum import CARTRegressor, GradientBoostingClassifier, GradientBoostin
 from arboretum.textbook.gbm import staged_gbm
 from arboretum.textbook.gbm_losses import NewtonLoss
 from arboretum.textbook.splits import Rules
+from tests.boosting.gbm_cases import (
+    CLASS_LOSSES,
+    LOSSES,
+    LogCosh,
+    boost,
+    make,
+    mixed_table,
+    quietly,
+    raw,
+    saved,
+    textbook,
+)
 
 SMALL = {"n_estimators": 8, "max_depth": 2, "min_samples_leaf": 5}
 TREES = Rules("friedman_mse", max_depth=2, min_samples_leaf=5)

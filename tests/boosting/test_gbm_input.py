@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gbm_cases import LOSSES, LogCosh, boost, make, mixed_table, raw, saved
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, Perceptron
@@ -29,6 +28,7 @@ from arboretum import (
 from arboretum.boosting import gbm_fitting
 from arboretum.cli.forests import describe_forest, forest_size, one_tree
 from arboretum.cli.models import find_estimator
+from tests.boosting.gbm_cases import LOSSES, LogCosh, boost, make, mixed_table, raw, saved
 
 
 # ---------------------------------------------------------------------- keeping

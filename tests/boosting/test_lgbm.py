@@ -8,7 +8,6 @@ import pickle
 
 import numpy as np
 import pytest
-from lgbm_cases import groups, numbers, saved, two_classes, whole_table
 from scipy import sparse
 from sklearn import datasets
 from sklearn.base import clone
@@ -18,6 +17,7 @@ from sklearn.model_selection import train_test_split
 import arboretum
 from arboretum import LGBMClassifier, LGBMRanker, LGBMRegressor
 from arboretum.textbook.lightgbm import LGBMSettings, grow_lgbm, predict_lgbm
+from tests.boosting.lgbm_cases import groups, numbers, saved, two_classes, whole_table
 
 EXACT = {"n_estimators": 1, "boost_from_average": False, "min_data_in_bin": 1, "verbose": -1}
 

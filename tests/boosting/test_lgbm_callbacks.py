@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lgbm_cases import groups, numbers, saved, two_classes
 
 import arboretum
 from arboretum import (
@@ -25,6 +24,7 @@ from arboretum import (
 )
 from arboretum.boosting.lgbm_callbacks import EarlyStopException
 from arboretum.errors import DataError, ParameterError
+from tests.boosting.lgbm_cases import groups, numbers, saved, two_classes
 
 
 def _halves(n=600):
@@ -249,8 +249,8 @@ _KILLED = """
 import sys
 import numpy as np
 from arboretum import LGBMClassifier
-sys.path.insert(0, {folder!r})
-from lgbm_cases import two_classes
+sys.path.insert(0, {root!r})
+from tests.boosting.lgbm_cases import two_classes
 X, y = two_classes()
 model = LGBMClassifier(n_estimators=30, boosting_type={kind!r}, bagging_freq=1, subsample=0.7, skip_drop=0.2)
 def slow(env):
@@ -267,7 +267,7 @@ model.save({out!r})
 def test_a_killed_fit_goes_on_to_the_same_bytes(tmp_path, kind):
     X, y = two_classes()
     common = {
-        "folder": str(Path(__file__).parent), "kind": kind, "last": 17,
+        "root": str(Path(__file__).parents[2]), "kind": kind, "last": 17,
         "path": str(tmp_path / "run.snap"), "out": str(tmp_path / "model.arb"),
     }  # fmt: skip
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from lgbm_cases import groups, numbers, two_classes
 
 from arboretum import LGBMClassifier, LGBMRanker, LGBMRegressor, XGBRegressor
 from arboretum.errors import DataError, ModelFileError, ParameterError
+from tests.boosting.lgbm_cases import groups, numbers, two_classes
 
 X, Y = two_classes(n=120)
 _, T = numbers(n=120)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from lgbm_cases import groups, numbers, saved, two_classes
 
 import arboretum
 from arboretum import LGBMClassifier, LGBMRanker, LGBMRegressor
+from tests.boosting.lgbm_cases import groups, numbers, saved, two_classes
 
 SAME = {
     "plain": {},

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from lgbm_cases import groups, numbers, two_classes
 
 from arboretum import LGBMClassifier, LGBMRanker, LGBMRegressor
 from arboretum.boosting.lgbm_parameters import ABSENT, ALIASES, RULES
 from arboretum.errors import ParameterError
+from tests.boosting.lgbm_cases import groups, numbers, two_classes
 
 
 def _words(n=800):

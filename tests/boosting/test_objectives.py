@@ -5,7 +5,12 @@ import pickle
 
 import numpy as np
 import pytest
-from objective_cases import (
+
+from arboretum.boosting.leaf_quantiles import quantile
+from arboretum.boosting.objectives import find_objective, objective_from_state
+from arboretum.engine import boost_losses
+from arboretum.errors import DataError, ModelFileError, ParameterError
+from tests.boosting.objective_cases import (
     derivatives,
     labels,
     leaves,
@@ -14,11 +19,6 @@ from objective_cases import (
     weights,
     xgboost_leaves,
 )
-
-from arboretum.boosting.leaf_quantiles import quantile
-from arboretum.boosting.objectives import find_objective, objective_from_state
-from arboretum.engine import boost_losses
-from arboretum.errors import DataError, ModelFileError, ParameterError
 
 # An objective: the labels it takes, and its parameters
 XGBOOST = {

@@ -2,7 +2,11 @@
 
 import numpy as np
 import pytest
-from objective_cases import (
+
+from arboretum.boosting.metrics import find_metric
+from arboretum.boosting.objectives import find_objective
+from arboretum.errors import DataError, ParameterError
+from tests.boosting.objective_cases import (
     derivatives,
     labels,
     leaves,
@@ -11,10 +15,6 @@ from objective_cases import (
     weights,
     xgboost_leaves,
 )
-
-from arboretum.boosting.metrics import find_metric
-from arboretum.boosting.objectives import find_objective
-from arboretum.errors import DataError, ParameterError
 
 GROUPS = np.array([17, 1, 25, 2, 15])
 

@@ -4,10 +4,10 @@ import json
 
 import numpy as np
 import pytest
-from objective_cases import derivatives, labels, margins, weights
 
 from arboretum.boosting.objectives import find_objective, objective_from_state
 from arboretum.errors import DataError, ParameterError
+from tests.boosting.objective_cases import derivatives, labels, margins, weights
 
 
 def _squared(y, m):

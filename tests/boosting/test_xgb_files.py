@@ -6,10 +6,10 @@ import zlib
 
 import numpy as np
 import pytest
-from xgb_cases import mixed, saved, thirds
 
 from arboretum import XGBClassifier, XGBRegressor, load
 from arboretum.errors import ArboretumError, ModelFileError
+from tests.boosting.xgb_cases import mixed, saved, thirds
 
 X, Y = mixed(80)
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator
-from xgb_cases import halves, mixed, numbers, saved, thirds
 
 from arboretum import XGBClassifier, XGBRanker, XGBRegressor
 from arboretum.boosting.watching import Callback, EarlyStopping, LearningRateScheduler
+from tests.boosting.xgb_cases import halves, mixed, numbers, saved, thirds
 
 X, Y = mixed()
 N = numbers()[0]

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from xgb_cases import halves, mixed, saved, thirds
 
 from arboretum import XGBClassifier, XGBRanker, XGBRegressor, load
 from arboretum.boosting.booster import Booster
 from arboretum.errors import DataError, ModelFileError, ParameterError
+from tests.boosting.xgb_cases import halves, mixed, saved, thirds
 
 DRAWN = {
     "subsample": 0.7,
@@ -127,8 +127,8 @@ def test_a_fit_taken_up_again_ends_in_the_same_bytes(kind, tmp_path, monkeypatch
 _SCRIPT = """
 import sys, time
 from pathlib import Path
-sys.path.insert(0, {tests!r})
-from xgb_cases import mixed
+sys.path.insert(0, {root!r})
+from tests.boosting.xgb_cases import mixed
 from arboretum import XGBClassifier
 from arboretum.boosting.watching import Callback
 
@@ -147,11 +147,11 @@ model.set_params(callbacks=None).save({out!r})
 
 
 def test_a_process_that_is_killed_can_be_taken_up(tmp_path):
-    tests = str(Path(__file__).parent)
+    root = str(Path(__file__).parents[2])
     path, out = tmp_path / "run.snap", tmp_path / "killed.arb"
 
     def start(slow):
-        script = _SCRIPT.format(tests=tests, slow=slow, path=str(path), out=str(out))
+        script = _SCRIPT.format(root=root, slow=slow, path=str(path), out=str(out))
         return subprocess.Popen([sys.executable, "-c", script])
 
     for _ in range(2):  # killed twice, at whatever round it was in

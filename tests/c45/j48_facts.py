@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from c45_walk import Problem
+
+from tests.c45.c45_walk import Problem
 
 DATA = Path(__file__).parents[1] / "data" / "c45"
 FACTS = json.loads((DATA / "j48.json").read_text())["sets"]

@@ -10,8 +10,6 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-import test_fuzz
-from c45_walk import saved
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import DataConversionWarning, NotFittedError
@@ -21,6 +19,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from arboretum import C45Classifier, DataError, ModelFileError, ParameterError, load
 from arboretum.io.container import read, write
 from arboretum.tree.tree import GROUPS, MULTIWAY
+from tests.c45.c45_walk import saved
+from tests.io import test_fuzz
 
 RNG = np.random.default_rng(0)
 N = 80

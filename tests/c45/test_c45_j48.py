@@ -11,8 +11,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from c45_walk import Problem, assert_same, engine_proba, engine_tree, textbook_tree
-from j48_facts import (
+from numpy.testing import assert_allclose, assert_array_equal
+
+from arboretum import C45Classifier
+from arboretum.c45 import searching
+from arboretum.textbook import c45_splits
+from arboretum.textbook.c45 import predict_c45
+from arboretum.tree.tree import LEAF, MULTIWAY, THRESHOLD
+from tests.c45.c45_walk import Problem, assert_same, engine_proba, engine_tree, textbook_tree
+from tests.c45.j48_facts import (
     FACTS,
     SETTINGS,
     fold_of,
@@ -22,13 +29,6 @@ from j48_facts import (
     problem_of,
     some_rows,
 )
-from numpy.testing import assert_allclose, assert_array_equal
-
-from arboretum import C45Classifier
-from arboretum.c45 import searching
-from arboretum.textbook import c45_splits
-from arboretum.textbook.c45 import predict_c45
-from arboretum.tree.tree import LEAF, MULTIWAY, THRESHOLD
 
 # Rules that J48 has and release 8 (or this program) has not:
 CLOSE = "numbers up to 0.00001 apart are not parted"

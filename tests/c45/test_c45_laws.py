@@ -15,7 +15,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from c45_walk import assert_same_questions, assert_same_tree, saved
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
@@ -24,6 +23,7 @@ import arboretum
 from arboretum import C45Classifier, DataError
 from arboretum.engine import parallel
 from arboretum.tree.tree import GROUPS, LEAF, MULTIWAY, THRESHOLD
+from tests.c45.c45_walk import assert_same_questions, assert_same_tree, saved
 
 WAYS = {
     "default": {},

@@ -7,8 +7,6 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from c45_walk import Problem, engine_tree, textbook_tree
-from j48_facts import FACTS, frame_of
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -25,6 +23,8 @@ from arboretum.c45.ruleset import rules_of
 from arboretum.io.container import read, write
 from arboretum.textbook import c45_rules as book
 from arboretum.textbook.id3 import gather_cases
+from tests.c45.c45_walk import Problem, engine_tree, textbook_tree
+from tests.c45.j48_facts import FACTS, frame_of
 
 NAN = np.nan
 

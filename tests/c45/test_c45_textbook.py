@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from c45_walk import Problem, assert_same_tree, check, engine_proba, engine_tree, textbook_tree
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -19,6 +18,14 @@ from arboretum import C45Classifier
 from arboretum.c45 import growing
 from arboretum.textbook.c45 import predict_c45, predict_proba_c45
 from arboretum.tree.tree import GROUPS, LEAF, MULTIWAY, THRESHOLD
+from tests.c45.c45_walk import (
+    Problem,
+    assert_same_tree,
+    check,
+    engine_proba,
+    engine_tree,
+    textbook_tree,
+)
 
 NAN = np.nan
 

@@ -8,7 +8,6 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from id3_cases import PLAY, WEATHER, mixed, saved, shape
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris
 from sklearn.ensemble import AdaBoostClassifier
@@ -17,6 +16,7 @@ from arboretum import DataError, ID3Classifier, export_text, load
 from arboretum.textbook import discretize
 from arboretum.textbook.id3 import ID3Node, grow_id3, predict_proba_id3
 from arboretum.tree.tree import MULTIWAY, Node
+from tests.c45.id3_cases import PLAY, WEATHER, mixed, saved, shape
 
 NAN = np.nan
 many = settings(

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from id3_cases import PLAY, WEATHER, mixed, saved
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -14,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from arboretum import DataError, ID3Classifier, ModelFileError, ParameterError, export_text, load
 from arboretum.io.container import read, write
 from arboretum.tree.tree import LEAF
+from tests.c45.id3_cases import PLAY, WEATHER, mixed, saved
 
 NAN = np.nan
 

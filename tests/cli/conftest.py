@@ -4,9 +4,9 @@ import gzip
 from pathlib import Path
 
 import pytest
-from cli_helpers import run
 
 from arboretum.cli.data import seedlings
+from tests.cli.cli_helpers import run
 
 
 @pytest.fixture(scope="session")

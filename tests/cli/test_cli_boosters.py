@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from cli_helpers import fact, fails, ok
 
 from arboretum import load
+from tests.cli.cli_helpers import fact, fails, ok
 
 
 @pytest.fixture(scope="module")

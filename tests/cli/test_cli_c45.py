@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from cli_helpers import fails, ok, run
 
 from arboretum import C45Classifier, C45Rules, ID3Classifier, export_text, load
+from tests.cli.cli_helpers import fails, ok, run
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLES = ROOT / "tests" / "data" / "c45"

@@ -3,10 +3,9 @@
 import shlex
 import sys
 
-from cli_helpers import cells, ok, run
-
 from arboretum import load
 from arboretum.cli.data import seedlings
+from tests.cli.cli_helpers import cells, ok, run
 
 
 def test_the_table_follows_its_recipe():

@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from cli_helpers import cells, fact, ok
 
 from arboretum import CARTClassifier, __version__, load
 from arboretum.io.native import save
+from tests.cli.cli_helpers import cells, fact, ok
 
 
 def test_for_people(shelf):

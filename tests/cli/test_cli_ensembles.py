@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from cli_helpers import fails, ok
 
 import arboretum
 from arboretum import load
 from arboretum.cli.files import features_of, read_data
+from tests.cli.cli_helpers import fails, ok
 
 CLASSES = {
     "adaboost": ("AdaBoostClassifier", "AdaBoostRegressor"),

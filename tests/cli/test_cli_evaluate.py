@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from cli_helpers import cells, fails, ok, run
 from sklearn import metrics
 
 import arboretum
 from arboretum import CARTClassifier, CARTRegressor, load
 from arboretum.io.native import save
+from tests.cli.cli_helpers import cells, fails, ok, run
 
 
 def read(shelf):

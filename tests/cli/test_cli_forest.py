@@ -6,11 +6,11 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from cli_helpers import fails, ok
 
 import arboretum
 from arboretum import export_text, load
 from arboretum.cli.files import features_of, read_data
+from tests.cli.cli_helpers import fails, ok
 
 CLASSES = {
     "rf": ("RandomForestClassifier", "RandomForestRegressor"),

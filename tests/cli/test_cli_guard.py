@@ -6,12 +6,12 @@ import warnings
 
 import pytest
 import typer
-from cli_helpers import fails, ok, run
 
 from arboretum import __version__
 from arboretum.cli import main
 from arboretum.cli.guard import describe_error, reporting
 from arboretum.errors import DataError, ModelFileError, ParameterError
+from tests.cli.cli_helpers import fails, ok, run
 
 
 def leave_with(error):

@@ -1,7 +1,8 @@
 """`arboretum impute`: what is filled, what stays as it is written, and what it says."""
 
 import pytest
-from cli_helpers import cells, fact, fails, ok, rows_of, run
+
+from tests.cli.cli_helpers import cells, fact, fails, ok, rows_of, run
 
 TABLE = """id,size,colour,seen,day,kind
 007,1.0,red,TRUE,2024-01-01,a

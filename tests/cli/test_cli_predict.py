@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from cli_helpers import fails, ok, rows_of, run
 
 from arboretum import CARTRegressor, load
 from arboretum.io.native import save
+from tests.cli.cli_helpers import fails, ok, rows_of, run
 
 
 def test_predictions_are_the_models(shelf):

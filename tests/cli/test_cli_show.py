@@ -3,9 +3,9 @@
 import sys
 
 import pytest
-from cli_helpers import fails, ok, run
 
 from arboretum import export_text, load, to_rules
+from tests.cli.cli_helpers import fails, ok, run
 
 
 def test_text_and_rules_are_those_of_the_library(shelf):

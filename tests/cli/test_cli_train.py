@@ -4,9 +4,9 @@ import re
 
 import numpy as np
 import pytest
-from cli_helpers import cells, fact, fails, ok, run
 
 from arboretum import CARTClassifier, CARTRegressor, load
+from tests.cli.cli_helpers import cells, fact, fails, ok, run
 
 
 def test_a_table_becomes_the_model_python_would_have_made(shelf, tmp_path):

@@ -2,8 +2,6 @@
 
 import io
 import pickle
-import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -31,9 +29,7 @@ from arboretum import (
     VotingRegressor,
     load,
 )
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "boosting"))
-from ada_cases import mixed, numbers, saved
+from tests.boosting.ada_cases import mixed, numbers, saved
 
 CLASSIFIERS = [
     ("cart", CARTClassifier(max_depth=2)),

@@ -6,10 +6,10 @@ import re
 import xml.etree.ElementTree as ET
 
 import pytest
-from explain_helpers import by_hand, categorical, leaf, numeric, split
 
 from arboretum.errors import ParameterError
 from arboretum.explain import export_graphviz
+from tests.explain.explain_helpers import by_hand, categorical, leaf, numeric, split
 
 NASTY = 'say "hi" \\n \\ <b>&lt; & ünï 東京\nnext'
 TOKEN = re.compile(

@@ -7,7 +7,6 @@ import matplotlib
 import numpy as np
 import pytest
 import sklearn.tree
-from explain_helpers import by_hand, categorical, from_sklearn, leaf, numeric, split
 from matplotlib.colors import to_hex
 from matplotlib.patches import FancyBboxPatch
 from sklearn.datasets import load_diabetes, load_iris, load_wine
@@ -17,6 +16,7 @@ from arboretum.explain import plot_tree
 from arboretum.explain.colors import class_colors, node_colors, value_limits
 from arboretum.explain.drawing import fold
 from arboretum.explain.labels import read_model
+from tests.explain.explain_helpers import by_hand, categorical, from_sklearn, leaf, numeric, split
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -4,7 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn.tree
-from explain_helpers import (
+from sklearn.datasets import load_diabetes, load_iris
+
+from arboretum.explain import RuleCondition, to_rules
+from tests.explain.explain_helpers import (
     by_hand,
     categorical,
     from_sklearn,
@@ -14,9 +17,6 @@ from explain_helpers import (
     split,
     walk,
 )
-from sklearn.datasets import load_diabetes, load_iris
-
-from arboretum.explain import RuleCondition, to_rules
 
 A, B = leaf(3, 1), leaf(0, 2)
 CITY = categorical("city", ["A", "B", "C", "D"])

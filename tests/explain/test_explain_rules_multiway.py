@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from explain_helpers import by_hand, categorical, leaf, split
 
 from arboretum import C45Classifier, ID3Classifier, to_rules
 from arboretum.explain.conditions import RuleCondition
 from arboretum.tree.tree import GROUPS, MULTIWAY
+from tests.explain.explain_helpers import by_hand, categorical, leaf, split
 
 A, B = leaf(3, 1), leaf(0, 2)
 

@@ -5,7 +5,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import sklearn.tree
-from explain_helpers import (
+from sklearn.datasets import load_diabetes, load_iris, load_wine
+from sklearn.exceptions import NotFittedError
+
+from arboretum.data.schema import Column
+from arboretum.errors import ParameterError
+from arboretum.explain import export_graphviz, export_text, plot_tree, to_rules
+from tests.explain.explain_helpers import (
     by_hand,
     categorical,
     from_sklearn,
@@ -15,12 +21,6 @@ from explain_helpers import (
     split,
     with_columns,
 )
-from sklearn.datasets import load_diabetes, load_iris, load_wine
-from sklearn.exceptions import NotFittedError
-
-from arboretum.data.schema import Column
-from arboretum.errors import ParameterError
-from arboretum.explain import export_graphviz, export_text, plot_tree, to_rules
 
 
 @pytest.mark.parametrize("max_depth", [0, 1, 2, 5, 20])

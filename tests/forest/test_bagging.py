@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from forest_cases import Recorder, answers, data, mixed_table
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
@@ -33,6 +32,7 @@ from arboretum import (
 )
 from arboretum.forest.bags import Bags
 from arboretum.forest.views import take_columns, take_rows
+from tests.forest.forest_cases import Recorder, answers, data, mixed_table
 
 BASES = [
     None,

@@ -6,7 +6,6 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from forest_cases import Recorder, data, mixed_table, mutate, saved
 from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -26,6 +25,7 @@ from arboretum import (
     RandomForestClassifier,
     load,
 )
+from tests.forest.forest_cases import Recorder, data, mixed_table, mutate, saved
 
 # ---------------------------------------------------------------------- keeping
 KEPT = [

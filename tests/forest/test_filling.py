@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from imputer_cases import KINDS, LABELS, NUMERIC, X, Y, frame, holes, mixed, quick
 
 from arboretum import DataError, ParameterError, RandomForestClassifier
 from arboretum.data.matrix import DenseMatrix
@@ -12,6 +11,7 @@ from arboretum.forest.proximity import group_leaves
 from arboretum.forest.voting import leaves_in
 from arboretum.textbook import filling as textbook
 from arboretum.textbook.proximity import proximity as textbook_proximity
+from tests.forest.imputer_cases import KINDS, LABELS, NUMERIC, X, Y, frame, holes, mixed, quick
 
 
 # ---------------------------------------------------------------------- against the textbook

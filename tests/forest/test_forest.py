@@ -4,7 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-from forest_cases import ALL, CLASSIFIERS, answers, data, fitted, mixed_table, same_trees
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
@@ -32,6 +31,15 @@ from arboretum.textbook.forest_figures import out_of_bag as textbook_oob
 from arboretum.tree.criterion import Target
 from arboretum.tree.growing import Growth, grow
 from arboretum.tree.random_tree import grow_random_tree, tree_table
+from tests.forest.forest_cases import (
+    ALL,
+    CLASSIFIERS,
+    answers,
+    data,
+    fitted,
+    mixed_table,
+    same_trees,
+)
 
 
 # ---------------------------------------------------------------------- a tree is (seed, number)

@@ -6,17 +6,6 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from forest_cases import (
-    ALL,
-    CLASSIFIERS,
-    answers,
-    data,
-    fitted,
-    mixed_table,
-    mutate,
-    same_trees,
-    saved,
-)
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_regression
 
@@ -29,6 +18,17 @@ from arboretum import (
     RandomForestClassifier,
     RandomForestRegressor,
     load,
+)
+from tests.forest.forest_cases import (
+    ALL,
+    CLASSIFIERS,
+    answers,
+    data,
+    fitted,
+    mixed_table,
+    mutate,
+    same_trees,
+    saved,
 )
 
 

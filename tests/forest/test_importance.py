@@ -5,7 +5,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from figure_cases import bags, grown, table
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
@@ -24,6 +23,7 @@ from arboretum.textbook import forest_figures as textbook
 from arboretum.textbook.forest import TextbookForest
 from arboretum.textbook.splits import Rules
 from arboretum.tree.walking import walk_block
+from tests.forest.figure_cases import bags, grown, table
 
 
 class Shuffles:

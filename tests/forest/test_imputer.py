@@ -9,7 +9,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from imputer_cases import GAPS, LABELS, WORDS, N, X, Y, frame, holes, mixed, quick
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
@@ -20,6 +19,7 @@ import arboretum.forest.growing as forest_growing
 from arboretum import DataError, ModelFileError, ParameterError, RandomForestClassifier
 from arboretum.forest.imputer import ProximityImputer
 from arboretum.io.native import save
+from tests.forest.imputer_cases import GAPS, LABELS, WORDS, N, X, Y, frame, holes, mixed, quick
 
 pytestmark = pytest.mark.filterwarnings("ignore:the guesses have not come to rest")
 

@@ -5,7 +5,6 @@ import random
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from forest_cases import data, mixed_table, mutate, saved
 from numpy.testing import assert_array_equal
 
 import arboretum
@@ -16,6 +15,7 @@ from arboretum import (
     RandomForestRegressor,
 )
 from arboretum.data.matrix import DenseMatrix, FrameMatrix, SparseMatrix
+from tests.forest.forest_cases import data, mixed_table, mutate, saved
 
 X, CLASSES, NUMBERS = data(60)
 FRAME, WORDS = mixed_table(60)

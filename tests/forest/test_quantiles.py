@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from figure_cases import bags, grown, table
 from numpy.testing import assert_allclose, assert_array_equal
 
 from arboretum import ExtraTreesRegressor, RandomForestRegressor
 from arboretum.errors import ParameterError
 from arboretum.forest.quantiles import predict_quantiles, prediction_interval
 from arboretum.textbook import forest_figures as textbook
+from tests.forest.figure_cases import bags, grown, table
 
 Q = [0.0, 0.05, 0.1, 0.3, 0.5, 0.75, 0.9, 1.0]
 

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from forest_cases import saved
 from numpy.testing import assert_allclose, assert_array_equal
 
 from arboretum import DataError, RandomForestClassifier, RandomForestRegressor, load
 from arboretum.forest import variance
 from arboretum.forest.proximity import unseen_rows
 from arboretum.forest.sampling import Bootstrap
+from tests.forest.forest_cases import saved
 
 N, WEIGHING = 40, np.array([3, 8, 21])
 X = np.random.default_rng(0).normal(size=(N, 3))

@@ -4,7 +4,6 @@ import io
 
 import numpy as np
 import pytest
-from figure_cases import bags, grown, said, table
 from numpy.testing import assert_allclose, assert_array_equal
 
 import arboretum
@@ -15,6 +14,7 @@ from arboretum.forest.sampling import Bootstrap
 from arboretum.forest.variance import prediction_variance
 from arboretum.forest.voting import votes_of
 from arboretum.textbook.forest_figures import ij_variance
+from tests.forest.figure_cases import bags, grown, said, table
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-12}
 CASES = {

@@ -22,13 +22,13 @@ from functools import cache
 
 import numpy as np
 import pytest
-from test_native import SCHEMA, RandomTreeClassifier, saved
 
 from arboretum.errors import ModelFileError
 from arboretum.io import native
 from arboretum.io.container import read, write
 from arboretum.io.native import load
 from arboretum.tree.tree import MULTIWAY, SUBSET, Tree
+from tests.io.test_native import SCHEMA, RandomTreeClassifier, saved
 
 try:
     import resource

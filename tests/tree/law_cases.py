@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from textbook_walk import has_bit
 
 from arboretum import CARTClassifier, CARTRegressor
 from arboretum.tree.tree import SUBSET
+from tests.tree.textbook_walk import has_bit
 
 
 @dataclass(frozen=True)

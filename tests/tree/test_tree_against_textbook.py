@@ -15,7 +15,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import PredefinedSplit
-from textbook_walk import Walk, has_bit
 
 from arboretum import CARTClassifier, CARTRegressor
 from arboretum.textbook import pruning
@@ -24,6 +23,7 @@ from arboretum.textbook.impurity import CLASS_CRITERIA, CRITERIA
 from arboretum.textbook.splits import Rules, candidates
 from arboretum.tree import random_tree
 from arboretum.tree.tree import LEAF
+from tests.tree.textbook_walk import Walk, has_bit
 
 few = settings(
     derandomize=True,

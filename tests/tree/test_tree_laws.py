@@ -18,7 +18,15 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from law_cases import (
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+
+import arboretum
+from arboretum import CARTClassifier, CARTRegressor, DataError
+from arboretum.textbook import Rules, grow
+from arboretum.tree.tree import LEAF
+from tests.tree.law_cases import (
     CLASSES,
     MIXED,
     NUMBERS,
@@ -32,14 +40,6 @@ from law_cases import (
     saved,
     settled_cases,
 )
-from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse
-from sklearn.base import clone
-
-import arboretum
-from arboretum import CARTClassifier, CARTRegressor, DataError
-from arboretum.textbook import Rules, grow
-from arboretum.tree.tree import LEAF
 
 few = settings(
     derandomize=True,

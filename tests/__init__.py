@@ -1,0 +1,1 @@
+"""The tests, one package, so that helpers are imported by their full name: tests.boosting.gbm_cases."""
