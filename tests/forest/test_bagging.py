@@ -29,6 +29,7 @@ from arboretum import (
     DataError,
     ExtraTreeClassifier,
     ExtraTreeRegressor,
+    load,
 )
 from arboretum.forest.bags import Bags
 from arboretum.forest.views import take_columns, take_rows
@@ -226,6 +227,16 @@ def test_dataframes_categories_and_missing_values(convert, options):
     assert_array_equal(model.predict_proba(again), model.predict_proba(table))
     with pytest.warns(UserWarning, match="mauve"):
         model.predict(convert(frame.assign(color="mauve")))
+
+
+@pytest.mark.parametrize("kind", [BaggingClassifier, BaggingRegressor])
+def test_columns_drawn_twice_answer_alike_after_loading(kind, tmp_path):
+    X = np.random.RandomState(0).normal(size=(100, 4))
+    y = X[:, 0] + 2 * X[:, 1]
+    y = (y > 0).astype(int) if kind is BaggingClassifier else y
+    model = kind(n_estimators=3, random_state=5, bootstrap_features=True).fit(X, y)
+    model.save(tmp_path / "bag.arb")
+    assert_array_equal(load(tmp_path / "bag.arb").predict(X), model.predict(X))
 
 
 def test_a_frame_reaches_a_base_of_another_library_as_it_is():

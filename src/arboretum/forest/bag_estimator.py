@@ -306,6 +306,8 @@ class Bagging(OutOfBagAttributes, Declared, MetaEstimatorMixin, BaseEstimator):
 
     def _trees(self) -> list[Tree] | None:
         """Return the trees if all estimators are trees over the columns of the table."""
+        if not self._bags.all_columns:
+            return None  # columns drawn twice or in another order have the table's names, too
         if all(type(e) in _TREES and e.schema_ is self.schema_ for e in self.estimators_):
             return [e.tree_ for e in self.estimators_]
         return None
