@@ -18,11 +18,11 @@ from arboretum import parameters as p
 from arboretum.boosting import weak
 from arboretum.boosting.rounds import Round
 from arboretum.data.schema import Schema, encode, learn_schema
+from arboretum.data.slices import as_view
 from arboretum.data.target import weights
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.forest.estimator import Forest
 from arboretum.forest.progress import progress
-from arboretum.forest.views import as_view
 from arboretum.parameters import Declared
 from arboretum.tree import limits
 from arboretum.tree.cart import CARTClassifier, CARTRegressor

@@ -18,11 +18,11 @@ from arboretum.boosting.descent import STOPS, Descent, Goal, HeldOut, descend
 from arboretum.boosting.dictionary import Dictionary, MemberDictionary, StumpDictionary
 from arboretum.boosting.weak import in_order
 from arboretum.data.schema import Schema, encode, learn_schema
+from arboretum.data.slices import as_view, take_rows
 from arboretum.data.target import encode_classes, weights
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.forest.estimator import Forest
 from arboretum.forest.progress import progress
-from arboretum.forest.views import as_view, take_rows
 from arboretum.parameters import Declared
 
 __all__ = ["CoordinateBoostingClassifier"]

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.data.schema import Schema, _match
+from arboretum.data.slices import as_view, take_columns, take_rows
 from arboretum.data.table import read_table
 from arboretum.errors import DataError
 from arboretum.forest.sampling import _child, _mix, tree_key
-from arboretum.forest.views import as_view, take_columns, take_rows
 from arboretum.tree.cart import CARTClassifier, CARTRegressor
 
 if TYPE_CHECKING:

@@ -108,7 +108,7 @@ def _make_imputer(options: Imputation, task: str) -> Any:
 # --------------------------------------------------------------------------- writing
 def _texts(data: Data, features: Data, filled: Table, imputer: Any) -> dict[str, list[str]]:
     """Return every column as text: cells of the file as they stand there, guesses in their form."""
-    from arboretum.forest.tables import missing_cells
+    from arboretum.data.refill import missing_cells
 
     gaps = dict(zip(features.names, missing_cells(features.table).T))
     texts = {name: column_text(data, name) for name in data.names}
@@ -125,7 +125,7 @@ def _texts(data: Data, features: Data, filled: Table, imputer: Any) -> dict[str,
 
 def _guesses(column: Column, raw: Any, texts: list[str], gaps: np.ndarray) -> Any:
     """Return how to write the value of a row."""
-    from arboretum.forest.tables import readable
+    from arboretum.data.refill import readable
 
     if isinstance(raw, Words):
         written: dict[int, str] = {}  # a category is written as in the file, e.g. TRUE
@@ -155,7 +155,7 @@ def _report(
     task: str,
     seconds: float,
 ) -> None:
-    from arboretum.forest.tables import missing_cells
+    from arboretum.data.refill import missing_cells
 
     n_missing = int(imputer.n_missing_.sum())
     if n_missing:

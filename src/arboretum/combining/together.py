@@ -14,11 +14,11 @@ import numpy as np
 
 from arboretum import parameters as p
 from arboretum.data.schema import Schema, learn_schema
+from arboretum.data.slices import as_view, take_rows
 from arboretum.data.table import Table
 from arboretum.data.target import encode_classes, numbers
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.forest.estimator import Forest
-from arboretum.forest.views import as_view, take_rows
 from arboretum.parameters import Declared
 
 __all__ = [

@@ -15,7 +15,7 @@ from typing import NoReturn
 import numpy as np
 
 from arboretum.data.checks import check_values, list_names, list_rows, warn_caller
-from arboretum.data.overrides import Wish
+from arboretum.data.column_kinds import Wish
 from arboretum.data.values import (
     Numbers,
     Raw,

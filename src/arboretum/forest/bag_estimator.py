@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 
 from arboretum import parameters as p
 from arboretum.data.schema import Schema, _match, encode, learn_schema
+from arboretum.data.slices import as_view, take_columns, take_rows
 from arboretum.data.table import read_table
 from arboretum.data.target import weights
 from arboretum.errors import DataError, ModelFileError, ParameterError
@@ -24,7 +25,6 @@ from arboretum.forest.estimator import Forest
 from arboretum.forest.oob_attributes import OutOfBagAttributes
 from arboretum.forest.out_of_bag import OutOfBag, errors_of, out_of_bag
 from arboretum.forest.progress import progress
-from arboretum.forest.views import as_view, take_columns, take_rows
 from arboretum.forest.voting import sum_answers
 from arboretum.parameters import Declared
 from arboretum.tree.cart import CARTClassifier, CARTRegressor

@@ -17,12 +17,12 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from arboretum.data.schema import Schema
+from arboretum.data.slices import take_columns
 from arboretum.data.target import encode_classes, numbers
 from arboretum.errors import DataError, ModelFileError
 from arboretum.forest import members
 from arboretum.forest.bag_estimator import Bagging
 from arboretum.forest.oob_attributes import ClassesOutOfBag, NumbersOutOfBag
-from arboretum.forest.views import take_columns
 from arboretum.tree.cart import CARTClassifier, CARTRegressor
 
 __all__ = ["BaggingClassifier", "BaggingRegressor"]

@@ -6,7 +6,7 @@
     until           no category changes and no number moves more than `tol`
 
 New rows walk down the last forest and are filled from the training rows they meet there. The steps
-are in filling.py, the tables that go in and out in tables.py.
+are in filling.py, the tables that go in and out in data/refill.py.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from arboretum import parameters as p
 from arboretum.data.checks import list_names, warn_caller
 from arboretum.data.matrix import DenseMatrix
+from arboretum.data.refill import encoded_table, missing_cells, put_back
 from arboretum.data.schema import Schema, encode, learn_schema
 from arboretum.data.table import Table, is_sparse, read_table
 from arboretum.data.target import encode_classes, numbers
@@ -36,7 +37,6 @@ from arboretum.forest.filling import (
 )
 from arboretum.forest.kept import check_cells
 from arboretum.forest.proximity import group_leaves
-from arboretum.forest.tables import encoded_table, missing_cells, put_back
 from arboretum.forest.voting import leaves_in
 from arboretum.parameters import Declared
 
