@@ -12,7 +12,7 @@ from arboretum.boosting.goss import (
     goss_rows,
     subsample_rows,
 )
-from arboretum.engine.boost_bins import hash_keys
+from arboretum.engine.columns.bins import hash_keys
 from arboretum.errors import DataError, ParameterError
 from arboretum.textbook import lightgbm_sampling as textbook
 

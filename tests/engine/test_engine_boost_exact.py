@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from arboretum.engine import boost_exact as engine
-from arboretum.engine.boost_lists import (
+from arboretum.engine.boost_scan import Rules
+from arboretum.engine.columns.lists import (
     NOWHERE,
     PADDING,
     Lists,
@@ -15,8 +16,7 @@ from arboretum.engine.boost_lists import (
     filter_lists,
     take_rows,
 )
-from arboretum.engine.boost_scan import Rules
-from arboretum.engine.order import MISSING, NEW, POSITION, sort_column
+from arboretum.engine.columns.presort import MISSING, NEW, POSITION, sort_column
 
 RULES = Rules(
     0.0, 1.0, 0.0, 0.0, 0.0, True, 1.0, 0.0, 0.0, 0.0, 0.0, 0, 0, 0.0, 6, 64, True, 0, 0

@@ -24,8 +24,8 @@ from arboretum.engine.cases import (
     scan_thresholds,
     scan_values,
 )
+from arboretum.engine.columns.presort import MISSING, NEW, POSITION, sort_column
 from arboretum.engine.grouping import group_values, scan_groups
-from arboretum.engine.order import MISSING, NEW, POSITION, sort_column
 from arboretum.engine.settling import settle, spread_proba
 
 BITS = bits_table(100)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from arboretum.engine.gbm_bag import draw_bag
+from arboretum.engine.columns.presort import MISSING, sort_column
 from arboretum.engine.gbm_scan import (
     CATEGORIES,
     NUMBERS,
@@ -16,7 +16,7 @@ from arboretum.engine.gbm_scan import (
     pack_rows,
     scan_columns,
 )
-from arboretum.engine.order import MISSING, sort_column
+from arboretum.engine.rows.sample import draw_bag
 
 
 def _scan(X, r, node, m, w=None, least=1, ask=False, categories=False):

@@ -21,7 +21,7 @@ from arboretum import (
     ModelFileError,
     ParameterError,
 )
-from arboretum.engine.order import MAX_ROWS
+from arboretum.engine.columns.presort import MAX_ROWS
 from arboretum.tree import limits
 
 BOTH = (CARTClassifier, CARTRegressor)
@@ -423,7 +423,7 @@ def test_more_rows_than_an_entry_can_number():
 def test_position_arithmetic_at_the_edge_of_32_bits():
     """Entries near the largest position keep position and marks apart (fitting so many rows would
     take a hundred gigabytes, so the arithmetic is tested at its edge instead)."""
-    from arboretum.engine.order import MISSING, NEW, POSITION
+    from arboretum.engine.columns.presort import MISSING, NEW, POSITION
 
     last = np.uint32(MAX_ROWS - 1)
     for marks in (np.uint32(0), NEW, MISSING, NEW | MISSING):

@@ -30,7 +30,7 @@ from arboretum.engine import parallel
 from arboretum.errors import DataError
 
 if TYPE_CHECKING:
-    from arboretum.engine.boost_bins import BinTables
+    from arboretum.engine.columns.bins import BinTables
 
 __all__ = ["MOST_BINS", "SERIAL", "Bins", "by_rows", "flat"]
 
@@ -225,7 +225,7 @@ class Bins:
         at: int,
         seen: np.ndarray,
     ) -> None:
-        from arboretum.engine.boost_bins import encode_block
+        from arboretum.engine.columns.bins import encode_block
         from arboretum.engine.jit import writable
 
         encode_block(writable(block), feature, target, self._tables, out, at, seen)
@@ -319,7 +319,7 @@ def by_rows(matrix: Matrix) -> bool:
 
 def _make_tables(bins: Bins) -> BinTables:
     """Return the tables that the kernel finds bins by."""
-    from arboretum.engine.boost_bins import BinTables, count_cells
+    from arboretum.engine.columns.bins import BinTables, count_cells
 
     n = bins.n_features
     low, scale, top = np.zeros(n), np.zeros(n), np.zeros(n)

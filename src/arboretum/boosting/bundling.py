@@ -97,7 +97,7 @@ def _fill(
     budget: int,
 ) -> tuple[list[Bundle], list[int]]:
     """Fill up to 64 new bundles; return them and the columns that fit none."""
-    from arboretum.engine.boost_bins import count_clashes, mark_rows
+    from arboretum.engine.columns.bins import count_clashes, mark_rows
 
     taken = np.zeros(n_rows, np.uint64)
     clashes = np.zeros(_OPEN, np.int64)

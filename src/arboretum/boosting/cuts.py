@@ -79,7 +79,7 @@ def count_values(
 
 
 def _count_rows(x: np.ndarray) -> ValueCounts:
-    from arboretum.engine.boost_bins import count_sorted
+    from arboretum.engine.columns.bins import count_sorted
 
     values, counts = np.empty(len(x)), np.empty(len(x))
     n = count_sorted(np.sort(x), values, counts)
@@ -243,7 +243,7 @@ def bounds_around_zero(table: ValueCounts, max_bin: int, least: int = 1) -> np.n
 
 def _filled_bins(values: np.ndarray, counts: np.ndarray, bins: int, least: int) -> np.ndarray:
     """Return cuts that fill bins one after the other."""
-    from arboretum.engine.boost_bins import greedy_places
+    from arboretum.engine.columns.bins import greedy_places
 
     places = np.empty(len(values), np.int64)
     places = places[: greedy_places(counts, bins, float(least), places)]

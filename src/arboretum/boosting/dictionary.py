@@ -92,7 +92,7 @@ class StumpDictionary(Dictionary):
         cls, matrix: Matrix, schema: Schema, max_bins: int | None = None, n_jobs: int = 1
     ) -> StumpDictionary:
         """Return all stumps on the codes of a table."""
-        from arboretum.engine.columns import store_columns
+        from arboretum.engine.columns.store import store_columns
 
         store = store_columns(
             matrix, schema.columns, all_codes=True, max_bins=max_bins, n_jobs=n_jobs

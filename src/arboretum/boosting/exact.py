@@ -25,10 +25,10 @@ from arboretum.data.schema import Schema
 from arboretum.engine import boost_exact as engine
 from arboretum.engine import boost_levels as levels
 from arboretum.engine import boost_pack, boost_round, parallel
-from arboretum.engine.boost_lists import NOWHERE, Lists, filter_lists
 from arboretum.engine.boost_pack import Given, Scales
+from arboretum.engine.columns.lists import NOWHERE, Lists, filter_lists
+from arboretum.engine.columns.presort import MAX_ROWS
 from arboretum.engine.jit import writable
-from arboretum.engine.order import MAX_ROWS
 from arboretum.errors import DataError
 from arboretum.tree.walking import walk_block
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from arboretum.data.matrix import DenseMatrix, FrameMatrix, SparseMatrix
 from arboretum.engine import parallel
-from arboretum.engine.boost_lists import PADDING, Lists, take_rows
+from arboretum.engine.columns.lists import PADDING, Lists, take_rows
+from arboretum.engine.columns.presort import sort_column
 from arboretum.engine.jit import writable
-from arboretum.engine.order import sort_column
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix

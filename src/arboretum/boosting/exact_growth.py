@@ -17,7 +17,7 @@ from arboretum.boosting.newton import Grown
 from arboretum.engine import boost_exact as engine
 from arboretum.engine import boost_levels as levels
 from arboretum.engine import parallel
-from arboretum.engine.boost_lists import Lists, Splits, divide_rows
+from arboretum.engine.columns.lists import Lists, Splits, divide_rows
 
 if TYPE_CHECKING:
     from arboretum.boosting.exact import ExactGrower

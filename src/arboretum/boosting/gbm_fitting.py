@@ -147,7 +147,7 @@ class Booster:
         )
 
     def _draw(self, number: int) -> _Drawn:
-        from arboretum.engine.gbm_bag import draw_bag
+        from arboretum.engine.rows.sample import draw_bag
 
         task, n = self.task, len(self.task.y)
         assert task.n_inbag is not None

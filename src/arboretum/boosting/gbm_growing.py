@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.engine import parallel
-from arboretum.engine.columns import ColumnStore, store_columns
-from arboretum.engine.gbm_bag import keep_inside
+from arboretum.engine.columns.presort import MISSING, sort_column
+from arboretum.engine.columns.store import ColumnStore, store_columns
 from arboretum.engine.gbm_scan import CATEGORIES, NUMBERS, RANKS, Table
 from arboretum.engine.jit import writable
-from arboretum.engine.order import MISSING, sort_column
+from arboretum.engine.rows.sample import keep_inside
 from arboretum.tree.criterion import Target
 from arboretum.tree.growing import Growth, grow
 from arboretum.tree.pruning import prune

@@ -23,8 +23,8 @@ from arboretum.boosting.category_stumps import CategoryColumns, CategoryCut, cod
 from arboretum.boosting.gbm_growing import DEEPEST, Bag, plant
 from arboretum.data.schema import Schema
 from arboretum.engine import parallel
-from arboretum.engine.columns import ColumnStore, store_columns
-from arboretum.engine.order import MISSING, POSITION, sort_column
+from arboretum.engine.columns.presort import MISSING, POSITION, sort_column
+from arboretum.engine.columns.store import ColumnStore, store_columns
 from arboretum.engine.stump import (
     describe_stump,
     filter_list,

@@ -30,7 +30,7 @@ from arboretum.engine.cases import (
     scan_thresholds,
     scan_values,
 )
-from arboretum.engine.order import POSITION
+from arboretum.engine.columns.presort import POSITION
 
 if TYPE_CHECKING:
     from arboretum.c45.growing import C45Growth

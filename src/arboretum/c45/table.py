@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.engine import parallel
+from arboretum.engine.columns.presort import MISSING, sort_column
 from arboretum.engine.jit import writable
-from arboretum.engine.order import MISSING, sort_column
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
@@ -32,7 +32,7 @@ class CaseTable:
     numeric, categorical : int64 arrays
         The columns of each kind.
     order : (numeric columns, n) uint32 array
-        Presorted lists (engine/order.py), one per numeric column.
+        Presorted lists (engine/columns/presort.py), one per numeric column.
     present : int64 array
         How many values of each numeric column are not missing.
     codes : (categorical columns, n) unsigned array

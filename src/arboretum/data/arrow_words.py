@@ -1,9 +1,9 @@
 """Words from Arrow: strings are numbered as they lie in memory, dictionaries are taken as they are.
 
 pandas and polars keep their strings the way Arrow does, so this is how nearly all words of dataframes
-and files are read. A column in one piece is numbered by a compiled loop over its bytes (engine/words.py);
-in a small table Arrow's own encoding takes longer to hand over than to make. Columns in chunks and
-strings in other forms take Arrow's dictionary encoding.
+and files are read. A column in one piece is numbered by a compiled loop over its bytes
+(engine/columns/words.py); in a small table Arrow's own encoding takes longer to hand over than to make.
+Columns in chunks and strings in other forms take Arrow's dictionary encoding.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def arrow_words(column: Any, label: str | None = None) -> Words:
 
 def _number(strings: Any, places: np.dtype) -> tuple[np.ndarray, list[str]]:
     """Return the code of every row and the distinct strings."""
-    from arboretum.engine.words import number_strings
+    from arboretum.engine.columns.words import number_strings
 
     rows, skipped = len(strings), strings.offset
     present, offsets, text = strings.buffers()

@@ -15,10 +15,10 @@ import math
 
 import numpy as np
 
+from arboretum.engine.columns.presort import NEW, POSITION
 from arboretum.engine.found import FROM_LIST, REFUSED, keep_better
 from arboretum.engine.jit import inline, kernel, subkernel
 from arboretum.engine.moment import cut_range, first_missing
-from arboretum.engine.order import NEW, POSITION
 
 __all__ = ["describe_absolute", "prepare_absolute", "search_absolute"]
 

@@ -26,12 +26,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.boost_lists import PADDING, part_list
 from arboretum.engine.boost_scan import answer, score
 from arboretum.engine.boost_tree import draw_columns
+from arboretum.engine.columns.lists import PADDING, part_list
+from arboretum.engine.columns.presort import POSITION
 from arboretum.engine.intrinsics import prefetch
 from arboretum.engine.jit import kernel, leaf_kernel
-from arboretum.engine.order import POSITION
 
 __all__ = [
     "CHUNK",

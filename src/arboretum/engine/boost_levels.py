@@ -26,13 +26,13 @@ from arboretum.engine.boost_exact import (
     fill_words,
     search_lists,
 )
-from arboretum.engine.boost_lists import NOWHERE, Lists, Splits, divide_rows, filter_lists
 from arboretum.engine.boost_losses import derive
 from arboretum.engine.boost_pack import Given, add_value, choose_scales, find_largest
 from arboretum.engine.boost_scan import FEATURE, GAIN, KIND, LEFT_G, LEFT_H, MISSING_LEFT, NUMBER
 from arboretum.engine.boost_tree import ANSWER, COVER, DEPTH, LEFT, ROWS, SLOT, VALUE
+from arboretum.engine.columns.lists import NOWHERE, Lists, Splits, divide_rows, filter_lists
+from arboretum.engine.columns.presort import POSITION
 from arboretum.engine.jit import inline, kernel, leaf_kernel
-from arboretum.engine.order import POSITION
 from arboretum.engine.random import mix
 
 __all__ = [

@@ -23,8 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from arboretum.engine.columns.presort import MISSING, NEW, POSITION
 from arboretum.engine.jit import inline, kernel
-from arboretum.engine.order import MISSING, NEW, POSITION
 
 __all__ = [
     "EPS",

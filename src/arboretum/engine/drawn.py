@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from arboretum.engine.channels import scan_channels
-from arboretum.engine.codes import list_codes
+from arboretum.engine.columns.codes import list_codes
+from arboretum.engine.columns.presort import MISSING, POSITION
 from arboretum.engine.found import FROM_CODES, REFUSED
 from arboretum.engine.jit import inline, kernel
 from arboretum.engine.moment import SQUARES, scan_moment
-from arboretum.engine.order import MISSING, POSITION
 from arboretum.engine.random import pick_column
 from arboretum.engine.random_split import draw_cut, list_drawn
 

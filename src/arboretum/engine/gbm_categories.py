@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from arboretum.engine.columns.presort import NEW, POSITION
 from arboretum.engine.jit import kernel, leaf_kernel
-from arboretum.engine.order import NEW, POSITION
 
 __all__ = ["scan_categories"]
 

@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from arboretum.engine.columns.presort import POSITION
 from arboretum.engine.gbm_categories import scan_categories
 from arboretum.engine.jit import inline, kernel, leaf_kernel
-from arboretum.engine.order import POSITION
 
 __all__ = [
     "CATEGORIES",

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from arboretum.engine.columns.presort import POSITION
 from arboretum.engine.gbm_level import describe_new, divide_level
 from arboretum.engine.gbm_scan import (
     CATEGORIES,
@@ -27,7 +28,6 @@ from arboretum.engine.gbm_scan import (
     scan_columns,
 )
 from arboretum.engine.jit import inline, kernel, leaf_kernel
-from arboretum.engine.order import POSITION
 from arboretum.engine.random import draw_features, mix
 
 __all__ = [

@@ -20,9 +20,9 @@ import math
 
 import numpy as np
 
+from arboretum.engine.columns.presort import MISSING, NEW, POSITION
 from arboretum.engine.found import FROM_LIST, REFUSED
 from arboretum.engine.jit import inline, kernel
-from arboretum.engine.order import MISSING, NEW, POSITION
 
 __all__ = [
     "XLOGX",

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from arboretum.engine.columns.presort import NEW, POSITION
 from arboretum.engine.found import REFUSED
 from arboretum.engine.jit import kernel, leaf_kernel
-from arboretum.engine.order import NEW, POSITION
 from arboretum.engine.stump import first_missing_entry, grid_scale
 
 __all__ = ["MOST_CLASSES", "search_class_stumps", "weigh_class_words"]

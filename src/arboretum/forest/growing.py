@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from arboretum.engine import parallel
-from arboretum.engine.columns import ColumnStore, store_columns
+from arboretum.engine.columns.store import ColumnStore, store_columns
 from arboretum.forest.sampling import growing_key
 from arboretum.tree.criterion import Target
 from arboretum.tree.growing import Growth, grow

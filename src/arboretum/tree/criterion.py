@@ -20,15 +20,15 @@ import numpy as np
 from arboretum.engine import absolute, channels, moment
 from arboretum.engine import statistic as stat
 from arboretum.engine.classes import draw_classes, search_classes
+from arboretum.engine.columns.presort import sort_column
 from arboretum.engine.count_moment import scan_counts_moment
 from arboretum.engine.drawn import Drawing, draw_channels, draw_moment
 from arboretum.engine.found import Best, Found, no_best
 from arboretum.engine.histogram import Columns, make_counter, scan_counts
 from arboretum.engine.jit import writable
 from arboretum.engine.moment import XLOGX
-from arboretum.engine.order import sort_column
-from arboretum.engine.partition import partition_lists
 from arboretum.engine.random_split import Values
+from arboretum.engine.rows.partition import partition_lists
 from arboretum.engine.statistic import Nodes, Rows
 
 __all__ = [

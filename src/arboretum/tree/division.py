@@ -14,17 +14,17 @@ import numpy as np
 from arboretum.data.matrix import Matrix
 from arboretum.data.schema import Schema
 from arboretum.engine.categories import choose_categories
+from arboretum.engine.columns.presort import MISSING, POSITION
 from arboretum.engine.found import FROM_LIST, Best
 from arboretum.engine.histogram import Columns, make_counter
-from arboretum.engine.order import MISSING, POSITION
-from arboretum.engine.partition import (
+from arboretum.engine.random_split import draw_again, toss_categories
+from arboretum.engine.rows.partition import (
     larger_side,
     mark_categories,
     mark_codes,
     mark_lists,
     set_bits,
 )
-from arboretum.engine.random_split import draw_again, toss_categories
 from arboretum.tree.criterion import Absolute, Batch
 from arboretum.tree.search import Searcher
 from arboretum.tree.surrogates import SurrogateFinder, SurrogateTable

@@ -28,9 +28,9 @@ import numpy as np
 from arboretum.data.matrix import Matrix
 from arboretum.data.schema import Schema
 from arboretum.engine import parallel
-from arboretum.engine.columns import ColumnStore, store_columns
-from arboretum.engine.partition import move_rows, partition_lists
+from arboretum.engine.columns.store import ColumnStore, store_columns
 from arboretum.engine.random import child_keys
+from arboretum.engine.rows.partition import move_rows, partition_lists
 from arboretum.tree.criterion import Batch, Rules, Target, make_statistic
 from arboretum.tree.division import Divider, Divisions
 from arboretum.tree.nodes import NodeTable

@@ -186,7 +186,7 @@ def _weight_of_classes(rule: Any, classes: np.ndarray, codes: np.ndarray) -> np.
 # --------------------------------------------------------------------------- checks
 def check_rows(n_rows: int) -> None:
     """Raise a DataError if there are more rows than a list entry can number."""
-    from arboretum.engine.order import MAX_ROWS
+    from arboretum.engine.columns.presort import MAX_ROWS
 
     if n_rows > MAX_ROWS:
         raise DataError(

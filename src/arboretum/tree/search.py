@@ -19,13 +19,13 @@ import numpy as np
 
 from arboretum.engine import parallel
 from arboretum.engine.categories import CHANCE, rank_categories, scan_categories
-from arboretum.engine.codes import sort_nodes
-from arboretum.engine.columns import FEW, ColumnStore
+from arboretum.engine.columns.codes import sort_nodes
+from arboretum.engine.columns.presort import MISSING, NEW, POSITION
+from arboretum.engine.columns.store import FEW, ColumnStore
 from arboretum.engine.drawn import Drawing
 from arboretum.engine.found import FROM_CODES, Best, Found, keep_better_at, merge, no_best, room
 from arboretum.engine.histogram import Columns, make_counter
 from arboretum.engine.moment import XLOGX
-from arboretum.engine.order import MISSING, NEW, POSITION
 from arboretum.engine.random import draw_features
 from arboretum.engine.random_split import draw_lists
 from arboretum.tree.criterion import Absolute, Batch, Statistic

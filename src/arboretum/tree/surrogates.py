@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.engine.agreement import agree_categories, agree_list
-from arboretum.engine.codes import sort_nodes
-from arboretum.engine.columns import ColumnStore
+from arboretum.engine.columns.codes import sort_nodes
+from arboretum.engine.columns.presort import POSITION
+from arboretum.engine.columns.store import ColumnStore
 from arboretum.engine.histogram import Columns
-from arboretum.engine.order import POSITION
-from arboretum.engine.partition import set_bits
+from arboretum.engine.rows.partition import set_bits
 from arboretum.tree.criterion import Batch
 from arboretum.tree.tree import SUBSET, THRESHOLD, Surrogates
 

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from arboretum.engine import parallel
-from arboretum.engine.codes import bin_codes, codes_from_list
+from arboretum.engine.columns.codes import bin_codes, codes_from_list
+from arboretum.engine.columns.presort import MISSING, NEW, POSITION, sort_column
 from arboretum.engine.jit import writable
-from arboretum.engine.order import MISSING, NEW, POSITION, sort_column
 from arboretum.engine.random_split import Values
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _SERIAL = 20_000  # values below which threads do not pay
 class ColumnStore:
     """The columns of a training table, ready to be searched."""
 
-    lists: np.ndarray  # (slots, n) uint32; see order.py
+    lists: np.ndarray  # (slots, n) uint32; see presort.py
     list_slots: np.ndarray  # (lists,) int64: row of ``lists``
     list_features: np.ndarray  # (lists,) int64, ascending
     codes: np.ndarray  # (coded, n) unsigned

@@ -2,7 +2,7 @@
 
 A row has a *position*: rows of a node stand side by side. A list holds the positions of rows that have a
 value in its column, in the order of the values, the entries of a node side by side; an entry is marked NEW
-where the value is another than before (order.py).
+where the value is another than before (presort.py).
 
     positions         0 1 2 3 4 | 5 6 7           two nodes of a level
     list of column 0  3 0 4 2   | 7 5 6           position 1 has no value there
@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from arboretum.engine.columns.presort import NEW, POSITION
 from arboretum.engine.jit import kernel, leaf_kernel
-from arboretum.engine.order import NEW, POSITION
 
 __all__ = [
     "NOWHERE",
@@ -57,7 +57,7 @@ class Splits(NamedTuple):
 
 @kernel
 def take_rows(order, rows, start, out):
-    """Turn sorted places (order.py) of a sparse column into rows, from ``start`` on."""
+    """Turn sorted places (presort.py) of a sparse column into rows, from ``start`` on."""
     for i in range(len(order)):
         out[start + i] = (order[i] & NEW) | np.uint32(rows[np.uint64(order[i] & POSITION)])
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from arboretum.engine.columns.presort import MISSING, NEW, POSITION
 from arboretum.engine.jit import kernel
-from arboretum.engine.order import MISSING, NEW, POSITION
 from arboretum.engine.random import mix, uniform
 
 __all__ = ["draw_bag", "keep_inside"]

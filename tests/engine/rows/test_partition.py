@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from arboretum.engine.columns.presort import MISSING, NEW, POSITION, sort_column
 from arboretum.engine.histogram import Columns
-from arboretum.engine.order import MISSING, NEW, POSITION, sort_column
-from arboretum.engine.partition import (
+from arboretum.engine.rows.partition import (
     larger_side,
     mark_categories,
     mark_codes,

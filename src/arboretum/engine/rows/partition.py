@@ -13,8 +13,8 @@ predecessor, had one. Because positions of a node are neighbours, look-ups stay 
 
 import numpy as np
 
+from arboretum.engine.columns.presort import MISSING, NEW, POSITION
 from arboretum.engine.jit import inline, kernel
-from arboretum.engine.order import MISSING, NEW, POSITION
 
 __all__ = [
     "larger_side",

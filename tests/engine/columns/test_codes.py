@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from arboretum.data.matrix import DenseMatrix, FrameMatrix
 from arboretum.data.schema import Column
-from arboretum.engine.codes import bin_codes, codes_from_list, sort_nodes
-from arboretum.engine.columns import store_columns
+from arboretum.engine.columns.codes import bin_codes, codes_from_list, sort_nodes
+from arboretum.engine.columns.presort import MISSING, NEW, POSITION, sort_column
+from arboretum.engine.columns.store import store_columns
 from arboretum.engine.histogram import Columns, count_codes, make_counter
 from arboretum.engine.jit import kernel
-from arboretum.engine.order import MISSING, NEW, POSITION, sort_column
 from arboretum.engine.statistic import Rows
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arboretum.data.arrow_words import arrow_words
-from arboretum.engine.words import number_strings
+from arboretum.engine.columns.words import number_strings
 
 # lengths around one, two and three words of eight bytes, and bytes that differ late, are the risky ones
 PIECES = st.sampled_from(["", "a", "b", "é", "\0", "1234567", "12345678", "12345679", "x" * 16])

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from arboretum.engine import order
-from arboretum.engine.order import MISSING, NEW, POSITION, sort_column
+from arboretum.engine.columns import presort
+from arboretum.engine.columns.presort import MISSING, NEW, POSITION, sort_column
 
 RNG = np.random.default_rng(0)
 TINY = np.nextafter(0.0, 1.0)  # the smallest denormal
@@ -81,7 +81,7 @@ def test_long_runs_take_the_other_way_and_short_ones_do_not(monkeypatch):
         ways.append("argsort")
         return argsort(*args, **kwargs)
 
-    monkeypatch.setattr(order.np, "argsort", spy)
+    monkeypatch.setattr(presort.np, "argsort", spy)
     sort_column(COLUMNS["normal"], np.empty(1000, np.uint32))
     sort_column(COLUMNS["ties"], np.empty(1000, np.uint32))
     assert ways == []
@@ -98,6 +98,6 @@ def test_read_only_columns_can_be_sorted():
 
 
 def test_the_parts_of_an_entry_do_not_overlap():
-    assert order.MAX_ROWS - 1 == POSITION
+    assert presort.MAX_ROWS - 1 == POSITION
     assert int(NEW) + int(MISSING) + int(POSITION) == 2**32 - 1
     assert NEW & MISSING == NEW & POSITION == MISSING & POSITION == 0

@@ -4,7 +4,7 @@ A list entry is one uint32 that says which row it is and how it stands to its pr
 
     bit 31    NEW       the value differs from the entry before it: a cut may fall here
     bit 30    MISSING   the value is missing; these entries stand at the end
-    bit 0-29  position  where the row stands in its node (see partition.py)
+    bit 0-29  position  where the row stands in its node (see rows/partition.py)
 
     column    3.0  1.5  nan  1.5  7.0
     entries   1*   3    0*   4*   2*!         (* NEW, ! MISSING)

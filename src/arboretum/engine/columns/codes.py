@@ -1,8 +1,8 @@
 """Codes: a column as small ordered integers, and the two ways to search them.
 
 Column j of ``codes`` holds one code per original row; the largest code of the column means missing.
-A node with many rows per code *counts* (histogram.py); a node with few *sorts*: its rows' codes and
-positions share one uint64, and the sorted keys become a list like the presorted ones (order.py), so
+A node with many rows per code *counts* (split/counts.py); a node with few *sorts*: its rows' codes and
+positions share one uint64, and the sorted keys become a list like the presorted ones (presort.py), so
 that the same scans serve both.
 
     rows' codes    7 2 2 9      positions 0 1 2 3
@@ -12,8 +12,8 @@ that the same scans serve both.
 
 import numpy as np
 
+from arboretum.engine.columns.presort import MISSING, NEW, POSITION
 from arboretum.engine.jit import inline, kernel
-from arboretum.engine.order import MISSING, NEW, POSITION
 
 __all__ = ["bin_codes", "codes_from_list", "list_codes", "sort_nodes"]
 

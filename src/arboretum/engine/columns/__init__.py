@@ -1,0 +1,1 @@
+"""The columns of a table as kernels read them: presorted lists, codes, bins, words."""

@@ -1,0 +1,1 @@
+"""The rows of a node: drawn, and sent to its two sides."""
