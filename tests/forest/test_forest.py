@@ -23,7 +23,7 @@ from arboretum import (
 )
 from arboretum.data.schema import learn_schema
 from arboretum.engine import parallel
-from arboretum.engine.statistic import ENTROPY, GINI, SQUARED
+from arboretum.engine.split.statistic import ENTROPY, GINI, SQUARED
 from arboretum.forest import growing
 from arboretum.forest.sampling import Bootstrap
 from arboretum.textbook.forest_figures import oob_curve

@@ -22,7 +22,7 @@ from arboretum import (
     RandomForestRegressor,
 )
 from arboretum.data.schema import learn_schema
-from arboretum.engine import statistic as stat
+from arboretum.engine.split import statistic as stat
 from arboretum.tree import random_tree
 from arboretum.tree.criterion import make_target
 from arboretum.tree.growing import Growth, grow

@@ -1,4 +1,4 @@
-"""The best stump on columns of categories, as CART divides them (engine/categories.py).
+"""The best stump on columns of categories, as CART divides them (engine/split/categories.py).
 
 CART's search takes many nodes at a time, each on a column of its own. A stump has one node and many columns:
 the node is laid out once for every column, and one compiled call searches them all.
@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arboretum.engine.categories import CHANCE, choose_categories, scan_categories
-from arboretum.engine.found import room
-from arboretum.engine.histogram import Columns, make_counter
-from arboretum.engine.moment import XLOGX
-from arboretum.engine.statistic import GINI, Nodes
+from arboretum.engine.split.best import room
+from arboretum.engine.split.categories import CHANCE, choose_categories, scan_categories
+from arboretum.engine.split.counts import Columns, make_counter
+from arboretum.engine.split.one_sum import XLOGX
+from arboretum.engine.split.statistic import GINI, Nodes
 from arboretum.tree.criterion import Rules, make_statistic, make_target
 
 if TYPE_CHECKING:

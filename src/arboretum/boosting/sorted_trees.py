@@ -5,10 +5,10 @@
                                   └─ ...
 
 `Stumps` serves trees of depth 1 for classes, where nothing but one walk along every list is needed
-(engine/stump.py), and one count of every column of categories (category_stumps.py); `LevelWise` serves trees
-of numbers up to a depth of 8, grown in one compiled call (engine/gbm_tree.py); `Shallow` serves every other
-tree that CART grows. The first and the last give the tree that CART would grow on the rows of weight > 0,
-but for the last bits of its values. A list of fewer rows is filtered, not sorted anew.
+(engine/split/stump.py), and one count of every column of categories (category_stumps.py); `LevelWise` serves
+trees of numbers up to a depth of 8, grown in one compiled call (engine/gbm_tree.py); `Shallow` serves every
+other tree that CART grows. The first and the last give the tree that CART would grow on the rows of weight >
+0, but for the last bits of its values. A list of fewer rows is filtered, not sorted anew.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from arboretum.data.schema import Schema
 from arboretum.engine import parallel
 from arboretum.engine.columns.presort import MISSING, POSITION, sort_column
 from arboretum.engine.columns.store import ColumnStore, store_columns
-from arboretum.engine.stump import (
+from arboretum.engine.split.stump import (
     describe_stump,
     filter_list,
     mark_stump,
     search_stumps,
     weigh_words,
 )
-from arboretum.engine.stump_classes import (
+from arboretum.engine.split.stump_classes import (
     MOST_CLASSES,
     search_class_stumps,
     weigh_class_words,

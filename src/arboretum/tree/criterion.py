@@ -17,19 +17,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from arboretum.engine import absolute, channels, moment
-from arboretum.engine import statistic as stat
-from arboretum.engine.classes import draw_classes, search_classes
 from arboretum.engine.columns.presort import sort_column
-from arboretum.engine.count_moment import scan_counts_moment
-from arboretum.engine.drawn import Drawing, draw_channels, draw_moment
-from arboretum.engine.found import Best, Found, no_best
-from arboretum.engine.histogram import Columns, make_counter, scan_counts
 from arboretum.engine.jit import writable
-from arboretum.engine.moment import XLOGX
-from arboretum.engine.random_split import Values
 from arboretum.engine.rows.partition import partition_lists
-from arboretum.engine.statistic import Nodes, Rows
+from arboretum.engine.split import absolute
+from arboretum.engine.split import many_sums as channels
+from arboretum.engine.split import one_sum as moment
+from arboretum.engine.split import statistic as stat
+from arboretum.engine.split.best import Best, Found, no_best
+from arboretum.engine.split.class_counts import draw_classes, search_classes
+from arboretum.engine.split.counts import Columns, make_counter, scan_counts
+from arboretum.engine.split.counts_one_sum import scan_counts_moment
+from arboretum.engine.split.one_sum import XLOGX
+from arboretum.engine.split.random import Values
+from arboretum.engine.split.sampled_columns import Drawing, draw_channels, draw_moment
+from arboretum.engine.split.statistic import Nodes, Rows
 
 __all__ = [
     "CLASSIFICATION",
@@ -249,13 +251,13 @@ class Statistic(ABC):
 
 
 class Moment(Statistic):
-    """One sum per side; see engine/moment.py."""
+    """One sum per side; see engine/split/one_sum.py."""
 
     channels = 1
 
     @property
     def form(self) -> int:
-        """How a cut is scored; see engine/moment.py."""
+        """How a cut is scored; see engine/split/one_sum.py."""
         forms = {stat.POISSON: moment.POISSON_FORM, stat.ENTROPY: moment.INFORMATION}
         return forms.get(self.criterion, moment.SQUARES)
 
@@ -321,7 +323,7 @@ class Moment(Statistic):
 
 
 class Channels(Statistic):
-    """Several sums per side; see engine/channels.py."""
+    """Several sums per side; see engine/split/many_sums.py."""
 
     def __init__(self, target: Target, criterion: int, rules: Rules) -> None:
         self.code_criterion = criterion
@@ -394,7 +396,7 @@ class Channels(Statistic):
 
 
 class Classes(Channels):
-    """One class label, whole weights, no constraints: the quick form; see engine/classes.py."""
+    """One class label, whole weights, no constraints: the quick form; see engine/split/class_counts.py."""
 
     @property
     def _class_rules(self) -> tuple:
@@ -421,7 +423,7 @@ class Classes(Channels):
 
 
 class Absolute(Statistic):
-    """Medians of both sides; see engine/absolute.py. The targets are kept as presorted lists."""
+    """Medians of both sides; see engine/split/absolute.py. The targets are kept as presorted lists."""
 
     code_criterion = stat.SQUARED  # categories are ordered by their mean
 

@@ -13,11 +13,7 @@ import numpy as np
 
 from arboretum.data.matrix import Matrix
 from arboretum.data.schema import Schema
-from arboretum.engine.categories import choose_categories
 from arboretum.engine.columns.presort import MISSING, POSITION
-from arboretum.engine.found import FROM_LIST, Best
-from arboretum.engine.histogram import Columns, make_counter
-from arboretum.engine.random_split import draw_again, toss_categories
 from arboretum.engine.rows.partition import (
     larger_side,
     mark_categories,
@@ -25,6 +21,10 @@ from arboretum.engine.rows.partition import (
     mark_lists,
     set_bits,
 )
+from arboretum.engine.split.best import FROM_LIST, Best
+from arboretum.engine.split.categories import choose_categories
+from arboretum.engine.split.counts import Columns, make_counter
+from arboretum.engine.split.random import draw_again, toss_categories
 from arboretum.tree.criterion import Absolute, Batch
 from arboretum.tree.search import Searcher
 from arboretum.tree.surrogates import SurrogateFinder, SurrogateTable

@@ -59,7 +59,7 @@ class Growth:
     monotone: np.ndarray | None = None  # int8 per feature
     surrogates: int = 0
     max_bins: int | None = None
-    category_penalty: float = 1.0  # see engine/categories.py
+    category_penalty: float = 1.0  # see engine/split/categories.py
     seed: int = 0
     n_jobs: int = 1
 

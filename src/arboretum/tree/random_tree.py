@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.engine import parallel
-from arboretum.engine import statistic as stat
-from arboretum.engine.categories import CHANCE, EXHAUSTIVE
 from arboretum.engine.columns.presort import ranks_of, sort_column
 from arboretum.engine.jit import writable
-from arboretum.engine.moment import XLOGX
 from arboretum.engine.random_tree import records
 from arboretum.engine.random_tree.describe import describe_classes, describe_numbers, write_sets
 from arboretum.engine.random_tree.grow import grow_trees
 from arboretum.engine.random_tree.random_cut import ordered_bits
+from arboretum.engine.split import statistic as stat
+from arboretum.engine.split.categories import CHANCE, EXHAUSTIVE
+from arboretum.engine.split.one_sum import XLOGX
 from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Tree
 
 if TYPE_CHECKING:

@@ -18,16 +18,24 @@ from itertools import pairwise
 import numpy as np
 
 from arboretum.engine import parallel
-from arboretum.engine.categories import CHANCE, rank_categories, scan_categories
 from arboretum.engine.columns.codes import sort_nodes
 from arboretum.engine.columns.presort import MISSING, NEW, POSITION
 from arboretum.engine.columns.store import FEW, ColumnStore
-from arboretum.engine.drawn import Drawing
-from arboretum.engine.found import FROM_CODES, Best, Found, keep_better_at, merge, no_best, room
-from arboretum.engine.histogram import Columns, make_counter
-from arboretum.engine.moment import XLOGX
 from arboretum.engine.random import draw_features
-from arboretum.engine.random_split import draw_lists
+from arboretum.engine.split.best import (
+    FROM_CODES,
+    Best,
+    Found,
+    keep_better_at,
+    merge,
+    no_best,
+    room,
+)
+from arboretum.engine.split.categories import CHANCE, rank_categories, scan_categories
+from arboretum.engine.split.counts import Columns, make_counter
+from arboretum.engine.split.one_sum import XLOGX
+from arboretum.engine.split.random import draw_lists
+from arboretum.engine.split.sampled_columns import Drawing
 from arboretum.tree.criterion import Absolute, Batch, Statistic
 
 __all__ = ["Searcher"]

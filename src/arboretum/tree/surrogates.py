@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arboretum.engine.agreement import agree_categories, agree_list
 from arboretum.engine.columns.codes import sort_nodes
 from arboretum.engine.columns.presort import POSITION
 from arboretum.engine.columns.store import ColumnStore
-from arboretum.engine.histogram import Columns
 from arboretum.engine.rows.partition import set_bits
+from arboretum.engine.split.counts import Columns
+from arboretum.engine.split.surrogate import agree_categories, agree_list
 from arboretum.tree.criterion import Batch
 from arboretum.tree.tree import SUBSET, THRESHOLD, Surrogates
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from arboretum.engine.columns.presort import MISSING, NEW, POSITION, sort_column
-from arboretum.engine.histogram import Columns
 from arboretum.engine.rows.partition import (
     larger_side,
     mark_categories,
@@ -14,6 +13,7 @@ from arboretum.engine.rows.partition import (
     partition_lists,
     set_bits,
 )
+from arboretum.engine.split.counts import Columns
 
 
 def _table(rng, n: int, n_columns: int) -> np.ndarray:

@@ -22,7 +22,7 @@ from arboretum.engine import parallel
 from arboretum.engine.columns.codes import bin_codes, codes_from_list
 from arboretum.engine.columns.presort import MISSING, NEW, POSITION, sort_column
 from arboretum.engine.jit import writable
-from arboretum.engine.random_split import Values
+from arboretum.engine.split.random import Values
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix

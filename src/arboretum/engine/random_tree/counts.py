@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.channels import channel_score
 from arboretum.engine.jit import inline, joined_kernel, leaf_kernel
-from arboretum.engine.moment import breaks_order
 from arboretum.engine.random_tree.records import EXAMPLE, ROWS, STAMP, SUMS, WEIGHT
+from arboretum.engine.split.many_sums import channel_score
+from arboretum.engine.split.one_sum import breaks_order
 
 __all__ = ["allowed", "count_codes", "order_categories", "order_codes", "score", "squares"]
 __all__ += ["take_categories", "walk_counts", "walk_sums"]

@@ -5,8 +5,8 @@ works on its rows, kept node by node. Depth first, a node is parted as soon as i
 (``max_leaves``), searched nodes wait in a heap and the one that gains most is parted next. A large
 table's branch that has become small gets a copy of its columns, so that it finds them in the cache.
 
-Columns are drawn, keys handed to children and ties broken as in the level-wise search (drawn.py): on
-data without rounding ties both grow the same tree.
+Columns are drawn, keys handed to children and ties broken as in the level-wise search
+(split/sampled_columns.py): on data without rounding ties both grow the same tree.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from arboretum.engine.random_tree.node import (
 from arboretum.engine.random_tree.part import move, move_sum, part_categories, part_numbers
 from arboretum.engine.random_tree.random_cut import cut_pair, random_cut
 from arboretum.engine.random_tree.records import CATEGORY, ONE_LABEL
-from arboretum.engine.statistic import POISSON
+from arboretum.engine.split.statistic import POISSON
 
 __all__ = ["grow_trees"]
 

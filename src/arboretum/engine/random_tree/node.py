@@ -7,11 +7,11 @@ import math
 import numpy as np
 
 from arboretum.engine.jit import joined_kernel, leaf_kernel
-from arboretum.engine.statistic import ENTROPY, POISSON, exponent_above
+from arboretum.engine.split.statistic import ENTROPY, POISSON, exponent_above
 
 __all__ = ["add_up", "are_alike", "drop_empty", "impurity_of", "put_on_grid"]
 
-_SUM_BITS = 61  # as in statistic.py
+_SUM_BITS = 61  # as in split/statistic.py
 
 
 # --------------------------------------------------------------------------- a grid of its own

@@ -18,10 +18,10 @@ import numpy as np
 
 from arboretum.engine.jit import inline, joined_kernel, kernel, leaf_kernel
 from arboretum.engine.random import mix, pick_column, uniform
-from arboretum.engine.random_split import coin, coins
 from arboretum.engine.random_tree.best_cut import add_row, is_known_constant
 from arboretum.engine.random_tree.counts import allowed, score, squares
 from arboretum.engine.random_tree.records import CATEGORY, ONE_LABEL, RANK
+from arboretum.engine.split.random import coin, coins
 
 __all__ = ["cut_pair", "gone_of", "ordered_bits", "random_cut", "toss"]
 

@@ -17,10 +17,10 @@ import math
 import numpy as np
 
 from arboretum.engine.columns.presort import NEW, POSITION
-from arboretum.engine.found import FROM_LIST, REFUSED, keep_better
 from arboretum.engine.jit import inline, kernel, subkernel
-from arboretum.engine.moment import breaks_order, cut_range, first_missing, xlogx
-from arboretum.engine.statistic import ENTROPY, FRIEDMAN, GINI, POISSON
+from arboretum.engine.split.best import FROM_LIST, REFUSED, keep_better
+from arboretum.engine.split.one_sum import breaks_order, cut_range, first_missing, xlogx
+from arboretum.engine.split.statistic import ENTROPY, FRIEDMAN, GINI, POISSON
 
 __all__ = ["channel_score", "scan_channels", "search_channels"]
 

@@ -1,4 +1,4 @@
-"""Counting codes when one sum per side decides: the quick form of histogram.py.
+"""Counting codes when one sum per side decides: the quick form of counts.py.
 
 Per code the node's rows, weight and sum are added up in small tables that stay in the nearest cache;
 a walk over them meets every cut. Pays where a node has more rows than the column has codes.
@@ -6,9 +6,9 @@ a walk over them meets every cut. Pays where a node has more rows than the colum
 
 import numpy as np
 
-from arboretum.engine.found import REFUSED
 from arboretum.engine.jit import inline, kernel
-from arboretum.engine.moment import breaks_order, moment_score
+from arboretum.engine.split.best import REFUSED
+from arboretum.engine.split.one_sum import breaks_order, moment_score
 
 __all__ = ["scan_counts_moment"]
 

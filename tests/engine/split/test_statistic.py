@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from arboretum.engine import statistic as stat
+from arboretum.engine.split import statistic as stat
 from arboretum.tree.criterion import Rules, Statistic, Target, make_statistic
 
 NONE = np.empty(0)

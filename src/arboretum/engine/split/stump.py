@@ -1,17 +1,18 @@
 """The best stump of weighted rows, two classes: one walk along every presorted column.
 
-Boosting asks for it again and again with other weights. Columns are sorted once (order.py); the weights
-of a round go onto a grid of whole numbers that add up to less than 2^53, and a row carries its weight and
-its class in one word:
+Boosting asks for it again and again with other weights. Columns are sorted once (columns/presort.py); the
+weights of a round go onto a grid of whole numbers that add up to less than 2^53, and a row carries its weight
+and its class in one word:
 
     word            w << 1 | class
     entry           heavy += w,  ones += w if class == 1
-    decrease        d² / (n_L n_R),  d = ones - heavy · S/n         (Gini is twice that; see moment.py)
+    decrease        d² / (n_L n_R),  d = ones - heavy · S/n         (Gini is twice that; see one_sum.py)
 
 Most cuts need not be scored at all. Along a stretch of 64 rows n_L only grows and d rises by what class 1
 weighs and falls by what class 0 weighs, so d² / (n_L n_R) has a bound, and only a stretch whose bound exceeds
 the best score so far is walked cut by cut; the others cost a gather and two additions a row (0.7 ns instead
-of 2.6). The scores are those of moment.py to the last bit, so a stump is the tree of depth 1 that CART grows.
+of 2.6). The scores are those of one_sum.py to the last bit, so a stump is the tree of depth 1 that CART
+grows.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ import math
 import numpy as np
 
 from arboretum.engine.columns.presort import MISSING, NEW, POSITION
-from arboretum.engine.found import REFUSED
 from arboretum.engine.jit import inline, kernel, leaf_kernel
+from arboretum.engine.split.best import REFUSED
 
 __all__ = [
     "describe_stump",

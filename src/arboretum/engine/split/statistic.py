@@ -40,7 +40,7 @@ _WEIGHT_BITS = 53  # float64 holds every difference of two weights: none is roun
 
 
 class Rows(NamedTuple):
-    """Per position (see partition.py): what the row adds to its side of a split."""
+    """Per position (see rows/partition.py): what the row adds to its side of a split."""
 
     number: (
         np.ndarray

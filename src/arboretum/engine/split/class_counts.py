@@ -16,11 +16,11 @@ import math
 import numpy as np
 
 from arboretum.engine.columns.presort import NEW, POSITION
-from arboretum.engine.drawn import keep_drawn, longest_node, next_list
-from arboretum.engine.found import FROM_LIST, REFUSED, keep_better
 from arboretum.engine.jit import inline, kernel
-from arboretum.engine.moment import cut_range, first_missing, xlogx
 from arboretum.engine.random import pick_column
+from arboretum.engine.split.best import FROM_LIST, REFUSED, keep_better
+from arboretum.engine.split.one_sum import cut_range, first_missing, xlogx
+from arboretum.engine.split.sampled_columns import keep_drawn, longest_node, next_list
 
 __all__ = ["draw_classes", "search_classes"]
 

@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.channels import channel_score
-from arboretum.engine.found import REFUSED
 from arboretum.engine.jit import inline, kernel, subkernel
-from arboretum.engine.moment import breaks_order
+from arboretum.engine.split.best import REFUSED
+from arboretum.engine.split.many_sums import channel_score
+from arboretum.engine.split.one_sum import breaks_order
 
 __all__ = ["Columns", "Counter", "count_codes", "make_counter", "scan_counts"]
 

@@ -16,9 +16,9 @@ import math
 import numpy as np
 
 from arboretum.engine.columns.presort import NEW, POSITION
-from arboretum.engine.found import FROM_LIST, REFUSED, keep_better
 from arboretum.engine.jit import inline, kernel, subkernel
-from arboretum.engine.moment import cut_range, first_missing
+from arboretum.engine.split.best import FROM_LIST, REFUSED, keep_better
+from arboretum.engine.split.one_sum import cut_range, first_missing
 
 __all__ = ["describe_absolute", "prepare_absolute", "search_absolute"]
 

@@ -21,8 +21,8 @@ import math
 import numpy as np
 
 from arboretum.engine.columns.presort import MISSING, NEW, POSITION
-from arboretum.engine.found import FROM_LIST, REFUSED
 from arboretum.engine.jit import inline, kernel
+from arboretum.engine.split.best import FROM_LIST, REFUSED
 
 __all__ = [
     "XLOGX",

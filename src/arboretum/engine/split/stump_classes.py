@@ -7,7 +7,7 @@ decrease of Gini impurity is Σ d_c² / (n_L n_R). A row of class k and weight w
     U = Σ t_c d_c    by   w (t_k - Σ t_c²)
 
 so the number of classes does not matter. S is followed in float64 and computed anew every 64 rows; where it
-may beat the best so far the cut is scored from the whole numbers L_c, as channels.py does to the last bit.
+may beat the best so far the cut is scored from the whole numbers L_c, as many_sums.py does to the last bit.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from __future__ import annotations
 import numpy as np
 
 from arboretum.engine.columns.presort import NEW, POSITION
-from arboretum.engine.found import REFUSED
 from arboretum.engine.jit import kernel, leaf_kernel
-from arboretum.engine.stump import first_missing_entry, grid_scale
+from arboretum.engine.split.best import REFUSED
+from arboretum.engine.split.stump import first_missing_entry, grid_scale
 
 __all__ = ["MOST_CLASSES", "search_class_stumps", "weigh_class_words"]
 
@@ -45,7 +45,7 @@ def weigh_class_words(weights, labels, whole, words, total):
 
 @leaf_kernel
 def _score(left, total, heavy, weight):
-    """Return the decrease of a cut, as channels.py computes it."""
+    """Return the decrease of a cut, as many_sums.py computes it."""
     n, n_left = np.float64(weight), np.float64(heavy)
     squares = 0.0
     for c in range(len(left)):

@@ -7,7 +7,7 @@ first, with one NEW mark between the sides, so the ordinary scans meet exactly o
     codes       4 0 2 9 4 -      drawn: codes <= 2 go left, - is missing
     list        1* 2 | 0* 3 4 | 5*!
 
-Nothing is sorted. Draws are keyed by node and column (random.py): a question can be asked again, and
+Nothing is sorted. Draws are keyed by node and column (engine/random.py): a question can be asked again, and
 is the same.
 """
 

@@ -13,9 +13,9 @@ import math
 
 import numpy as np
 
-from arboretum.engine.found import REFUSED
-from arboretum.engine.histogram import count_codes, known_part, sort_seen, walk_codes
 from arboretum.engine.jit import kernel, subkernel
+from arboretum.engine.split.best import REFUSED
+from arboretum.engine.split.counts import count_codes, known_part, sort_seen, walk_codes
 
 __all__ = ["CHANCE", "EXHAUSTIVE", "choose_categories", "rank_categories", "scan_categories"]
 

@@ -3,21 +3,21 @@
 For each node the columns are visited in a random order of its own: so many as were asked for, and more
 until one of them is not constant. A visited column's codes become a short list, sorted or, for random
 splits, divided by the question drawn; the ordinary scans read it. All of it happens in one compiled
-call for thousands of nodes, and draws depend on the node's key alone (random.py).
+call for thousands of nodes, and draws depend on the node's key alone (engine/random.py).
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.channels import scan_channels
 from arboretum.engine.columns.codes import list_codes
 from arboretum.engine.columns.presort import MISSING, POSITION
-from arboretum.engine.found import FROM_CODES, REFUSED
 from arboretum.engine.jit import inline, kernel
-from arboretum.engine.moment import SQUARES, scan_moment
 from arboretum.engine.random import pick_column
-from arboretum.engine.random_split import draw_cut, list_drawn
+from arboretum.engine.split.best import FROM_CODES, REFUSED
+from arboretum.engine.split.many_sums import scan_channels
+from arboretum.engine.split.one_sum import SQUARES, scan_moment
+from arboretum.engine.split.random import draw_cut, list_drawn
 
 __all__ = ["Drawing", "draw_channels", "draw_moment", "keep_drawn", "longest_node", "next_list"]
 
