@@ -17,8 +17,8 @@ import numpy as np
 from arboretum.engine import parallel
 from arboretum.engine.columns.presort import MISSING, sort_column
 from arboretum.engine.columns.store import ColumnStore, store_columns
-from arboretum.engine.gbm_scan import CATEGORIES, NUMBERS, RANKS, Table
 from arboretum.engine.jit import writable
+from arboretum.engine.level_tree.search import CATEGORIES, NUMBERS, RANKS, Table
 from arboretum.engine.rows.sample import keep_inside
 from arboretum.tree.criterion import Target
 from arboretum.tree.growing import Growth, grow

@@ -1,11 +1,11 @@
 """A tree grown level by level from columns that were sorted once per fit.
 
     rows     carry the node they stand in; nothing is moved
-    search   one pass per column meets every cut of all nodes of a level      engine/gbm_scan.py
-    divide   rows go by their own values                                      engine/gbm_level.py
+    search   one pass per column meets every cut of all nodes of a level      engine/level_tree/search.py
+    divide   rows go by their own values                                      engine/level_tree/divide.py
 
-All of it is one compiled call (engine/gbm_tree.py). Where the table is large, its columns are shared out to
-threads, a level at a time.
+All of it is one compiled call (engine/level_tree/grow.py). Where the table is large, its columns are shared
+out to threads, a level at a time.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.engine import parallel
-from arboretum.engine.gbm_scan import SLOT_BITS, Found, Table, scan_columns
-from arboretum.engine.gbm_tree import (
+from arboretum.engine.jit import writable
+from arboretum.engine.level_tree.grow import (
     Limits,
     Nodes,
     Rows,
@@ -28,7 +28,7 @@ from arboretum.engine.gbm_tree import (
     plant_root,
     scan_drawn,
 )
-from arboretum.engine.jit import writable
+from arboretum.engine.level_tree.search import SLOT_BITS, Found, Table, scan_columns
 from arboretum.tree.tree import Tree
 
 if TYPE_CHECKING:

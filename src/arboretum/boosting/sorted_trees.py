@@ -6,9 +6,9 @@
 
 `Stumps` serves trees of depth 1 for classes, where nothing but one walk along every list is needed
 (engine/split/stump.py), and one count of every column of categories (category_stumps.py); `LevelWise` serves
-trees of numbers up to a depth of 8, grown in one compiled call (engine/gbm_tree.py); `Shallow` serves every
-other tree that CART grows. The first and the last give the tree that CART would grow on the rows of weight >
-0, but for the last bits of its values. A list of fewer rows is filtered, not sorted anew.
+trees of numbers up to a depth of 8, grown in one compiled call (engine/level_tree/grow.py); `Shallow` serves
+every other tree that CART grows. The first and the last give the tree that CART would grow on the rows of
+weight > 0, but for the last bits of its values. A list of fewer rows is filtered, not sorted anew.
 """
 
 from __future__ import annotations

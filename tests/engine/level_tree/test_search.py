@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from arboretum.engine.columns.presort import MISSING, sort_column
-from arboretum.engine.gbm_scan import (
+from arboretum.engine.level_tree.search import (
     CATEGORIES,
     NUMBERS,
     VARIES,

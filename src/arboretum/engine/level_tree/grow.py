@@ -1,8 +1,8 @@
 """A whole tree in one compiled call: levels are searched and divided until there is nothing left to divide.
 
-    open_level     rows learn which node of the level they stand in                    gbm_scan.py
-    scan_columns   the best cut of every node on every column                          gbm_scan.py
-    close_level    nodes take their best column; rows move on, children are described  gbm_level.py
+    open_level     rows learn which node of the level they stand in                    search.py
+    scan_columns   the best cut of every node on every column                          search.py
+    close_level    nodes take their best column; rows move on, children are described  divide.py
 
 Where a table is large and threads are there to share out its columns, Python calls the three itself
 (boosting/gbm_levels.py).
@@ -15,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from arboretum.engine.columns.presort import POSITION
-from arboretum.engine.gbm_level import describe_new, divide_level
-from arboretum.engine.gbm_scan import (
+from arboretum.engine.jit import inline, kernel, leaf_kernel
+from arboretum.engine.level_tree.divide import describe_new, divide_level
+from arboretum.engine.level_tree.search import (
     CATEGORIES,
     LEFT,
     MET,
@@ -27,7 +28,6 @@ from arboretum.engine.gbm_scan import (
     pack_rows,
     scan_columns,
 )
-from arboretum.engine.jit import inline, kernel, leaf_kernel
 from arboretum.engine.random import draw_features, mix
 
 __all__ = [

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.gbm_scan import CATEGORIES
 from arboretum.engine.jit import kernel
+from arboretum.engine.level_tree.search import CATEGORIES
 
 __all__ = ["describe_new", "divide_level"]
 

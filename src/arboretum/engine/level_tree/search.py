@@ -1,7 +1,7 @@
 """Searching all nodes of a level in one pass per column, in an order that was sorted once per fit.
 
-Boosting grows hundreds of small trees on the same table. Columns are sorted once (order.py) and never
-moved again; a word per row says what the row adds and in which node of the level it stands:
+Boosting grows hundreds of small trees on the same table. Columns are sorted once (columns/presort.py) and
+never moved again; a word per row says what the row adds and in which node of the level it stands:
 
     order of a column     7   2   9   4   0   5         rows, ascending by value
     node of the row       a   b   a   a   b   a
@@ -9,7 +9,7 @@ moved again; a word per row says what the row adds and in which node of the leve
 
 so one pass meets every cut of every node, each node with sums of its own. Rows out of the bag, or in
 nodes that are leaves by now, stand in a last node that nobody asks about. Sums are whole numbers (see
-statistic.py), so the answer does not depend on the number of threads.
+split/statistic.py), so the answer does not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from arboretum.engine.columns.presort import POSITION
-from arboretum.engine.gbm_categories import scan_categories
 from arboretum.engine.jit import inline, kernel, leaf_kernel
+from arboretum.engine.level_tree.categories import scan_categories
 
 __all__ = [
     "CATEGORIES",
@@ -53,7 +53,8 @@ _CLEARLY = 1 + TIE
 class Table(NamedTuple):
     """Columns sorted once per fit."""
 
-    lists: np.ndarray  # (columns, rows of the bag) uint32, see order.py; categories by code
+    # (columns, rows of the bag) uint32, see columns/presort.py; categories by code
+    lists: np.ndarray
     present: np.ndarray  # (columns,) int64: how many of them have a value
     kind: np.ndarray  # (columns,) uint8: NUMBERS, RANKS or CATEGORIES
     n_codes: np.ndarray  # (columns,) int64: categories there are

@@ -1,0 +1,1 @@
+"""A whole tree in one compiled call, level by level, on columns sorted once per fit."""
