@@ -97,7 +97,7 @@ def _time_steps(booster: Any, clock: _Clock) -> None:
 
 def _steps(booster: Any, clock: _Clock, ticks_per_second: float) -> None:
     """Add what the engine's own clock says of the steps inside a tree."""
-    from arboretum.engine import boost_grow as engine
+    from arboretum.engine.gradient import grow as engine
 
     ticks = booster.grower._growth.ticks / ticks_per_second
     steps = {
@@ -127,7 +127,7 @@ def _ticks_per_second() -> float:
 def _least(jobs: int) -> float:
     """Return the seconds of one addition to a table of 256 numbers, shared by the threads."""
     from arboretum.engine import parallel
-    from arboretum.engine.boost_hist import time_tile
+    from arboretum.engine.gradient.histogram import time_tile
 
     n = 1 << 16  # a block: its entries and words come from the near cache again and again
     rng = np.random.default_rng(0)

@@ -11,7 +11,7 @@ from arboretum.boosting.dart import Dart, dropped_trees
 from arboretum.boosting.ensemble import Ensemble
 from arboretum.boosting.objectives import find_objective
 from arboretum.data.schema import learn_schema
-from arboretum.engine.boost_scan import Rules
+from arboretum.engine.gradient.split import Rules
 from arboretum.errors import DataError
 from arboretum.tree.validation import tree_to_state
 

@@ -14,7 +14,7 @@ from arboretum.boosting.decoding import exact_trees_of
 from arboretum.boosting.exact import ExactGrower, ExactTree
 from arboretum.data.matrix import DenseMatrix, FrameMatrix, SparseMatrix
 from arboretum.data.schema import Schema, learn_schema
-from arboretum.engine.boost_scan import Rules
+from arboretum.engine.gradient.split import Rules
 from arboretum.errors import DataError
 from arboretum.textbook.xgboost import XGBNode, grow_xgb
 from arboretum.textbook.xgboost_splits import XGBSettings

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from arboretum.boosting.newton import Grower
-from arboretum.engine import boost_hist
-from arboretum.engine.boost_scan import Features, Rules
+from arboretum.engine.gradient import histogram
+from arboretum.engine.gradient.split import Features, Rules
 from arboretum.textbook.lightgbm import LGBMSettings, grow_lgbm
 
 NO_LIMIT = 1 << 30
@@ -215,7 +215,7 @@ def test_packed_sums_give_the_trees_of_sums_apart(missing, min_rows, monkeypatch
     h *= (rng.integers(1, 17, n) / 16).astype(np.float32)  # rows differ in what they stand for
     how = rules(max_leaves=63, min_rows=min_rows)
     packed = Grower(codes, features(5, 200), how).grow(g, h, key=0)
-    monkeypatch.setattr(boost_hist, "FULL", 0)  # no table is small enough
+    monkeypatch.setattr(histogram, "FULL", 0)  # no table is small enough
     apart = Grower(codes, features(5, 200), how).grow(g, h, key=0)
     assert len(packed) > 60
     assert shape_of(packed) == shape_of(apart)

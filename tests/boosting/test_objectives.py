@@ -8,7 +8,7 @@ import pytest
 
 from arboretum.boosting.leaf_quantiles import quantile
 from arboretum.boosting.objectives import find_objective, objective_from_state
-from arboretum.engine import boost_losses
+from arboretum.engine.gradient import loss as boost_losses
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from tests.boosting.objective_cases import (
     derivatives,

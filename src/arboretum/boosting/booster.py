@@ -19,9 +19,9 @@ from arboretum.boosting.dart import Dart, dropped_trees
 from arboretum.boosting.decoding import trees_of
 from arboretum.boosting.goss import draw_columns, goss_rows, subsample_rows
 from arboretum.boosting.newton import NOT_GOOD, Grower, Grown, Logged
-from arboretum.engine.boost_losses import GIVEN, Loss
-from arboretum.engine.boost_round import Target, Turn
-from arboretum.engine.boost_scan import Features, Rules
+from arboretum.engine.gradient.loss import GIVEN, Loss
+from arboretum.engine.gradient.rounds import Target, Turn
+from arboretum.engine.gradient.split import Features, Rules
 from arboretum.errors import DataError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.engine.boost_walk import decode_nodes, decode_sets
+from arboretum.engine.gradient.decode import decode_nodes, decode_sets
 from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Tree
 
 if TYPE_CHECKING:

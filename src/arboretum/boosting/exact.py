@@ -7,7 +7,7 @@
 A small table grows many trees in one compiled call. Columns of a larger one are shared out to threads
 (exact_growth.py); all sums are whole numbers, so the tree is the same for any number of them. A value that is
 missing, or not stored in a sparse matrix, is in no list: it costs nothing, and both ways are tried for such
-rows (engine/boost_exact.py).
+rows (engine/gradient/exact.py).
 """
 
 from __future__ import annotations
@@ -22,12 +22,14 @@ from arboretum.boosting.exact_growth import ExactTree, grow_levels, new_levels
 from arboretum.boosting.newton import LOG, MANY_CODES, MOST_LOGGED, NOT_GOOD, Logged
 from arboretum.data.matrix import SparseMatrix
 from arboretum.data.schema import Schema
-from arboretum.engine import boost_exact as engine
-from arboretum.engine import boost_levels as levels
-from arboretum.engine import boost_pack, boost_round, parallel
-from arboretum.engine.boost_pack import Given, Scales
+from arboretum.engine import parallel
 from arboretum.engine.columns.lists import NOWHERE, Lists, filter_lists
 from arboretum.engine.columns.presort import MAX_ROWS
+from arboretum.engine.gradient import exact as engine
+from arboretum.engine.gradient import exact_levels as levels
+from arboretum.engine.gradient import pack
+from arboretum.engine.gradient import rounds as boost_round
+from arboretum.engine.gradient.pack import Given, Scales
 from arboretum.engine.jit import writable
 from arboretum.errors import DataError
 from arboretum.tree.walking import walk_block
@@ -36,8 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from arboretum.data.matrix import Matrix
-    from arboretum.engine.boost_round import Target, Turn
-    from arboretum.engine.boost_scan import Rules
+    from arboretum.engine.gradient.rounds import Target, Turn
+    from arboretum.engine.gradient.split import Rules
 
 __all__ = ["ExactGrower", "ExactTree"]
 
@@ -68,7 +70,7 @@ class ExactGrower:
     Examples
     --------
     >>> from arboretum.data.matrix import DenseMatrix
-    >>> from arboretum.engine.boost_scan import Rules
+    >>> from arboretum.engine.gradient.split import Rules
     >>> rules = Rules(0.0, 1.0, 0.0, 0.0, 0.0, True, 1.0, 0.0, 0.0, 0.0, 0.0, 0, 0, 0.0,
     ...               max_depth=6, max_leaves=64, depth_first=True, level_columns=0, node_columns=0)
     >>> grower = ExactGrower(DenseMatrix(np.array([[1.0], [2.0], [3.0]])), rules)
@@ -239,7 +241,7 @@ class ExactGrower:
         most = np.array([max(g.max(), -g.min()), h.max()], np.float64) * given.most
         if not (np.all(most < np.inf) and h.min() >= 0):  # NaN fails, too
             raise DataError(NOT_GOOD)
-        scales = np.array([boost_pack.fine_scale(m, n) for m in most])
+        scales = np.array([pack.fine_scale(m, n) for m in most])
         pieces = parallel.blocks(n, self.n_jobs)
         sums = np.zeros((len(pieces), 2), np.int64)
 
@@ -305,7 +307,7 @@ class ExactGrower:
         leaves = np.flatnonzero(tree.first_child < 0)
         pieces = [leaves[k :: 2 * self.n_jobs] for k in range(2 * self.n_jobs)]
         self.share(
-            lambda some: boost_pack.add_leaf(
+            lambda some: pack.add_leaf(
                 self.entries, tree.start[some], tree.end[some], values[some], score, output
             ),
             [piece for piece in pieces if len(piece)],
@@ -332,6 +334,6 @@ class ExactGrower:
                 matrix.rows(lo, hi) if rows is None else matrix.take(rows[lo:hi]).rows(0, hi - lo)
             )
             leaf = walk_block(asked, writable(some))
-            boost_pack.add_found(leaf, values, these, lo, hi, score, output)
+            pack.add_found(leaf, values, these, lo, hi, score, output)
 
         self.share(go, list(range(0, n, _BLOCK)), n * matrix.n_columns)

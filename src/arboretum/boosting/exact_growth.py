@@ -2,8 +2,8 @@
 
     root ──► best cuts of the level ──► rows and lists parted ──► next level … ──► splits below γ taken back
 
-The steps are those of engine/boost_levels.py. Columns to be searched and nodes whose rows are parted are
-shared out to threads.
+The steps are those of engine/gradient/exact_levels.py. Columns to be searched and nodes whose rows are parted
+are shared out to threads.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.boosting.newton import Grown
-from arboretum.engine import boost_exact as engine
-from arboretum.engine import boost_levels as levels
 from arboretum.engine import parallel
 from arboretum.engine.columns.lists import Lists, Splits, divide_rows
+from arboretum.engine.gradient import exact as engine
+from arboretum.engine.gradient import exact_levels as levels
 
 if TYPE_CHECKING:
     from arboretum.boosting.exact import ExactGrower

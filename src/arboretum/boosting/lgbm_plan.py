@@ -13,7 +13,7 @@ from arboretum.boosting.constraints import interaction_groups, monotone_signs
 from arboretum.boosting.dart import Dart
 from arboretum.boosting.lgbm_parameters import ALIASES
 from arboretum.boosting.lgbm_rounds import Draws, share_of
-from arboretum.engine.boost_scan import Rules
+from arboretum.engine.gradient.split import Rules
 from arboretum.errors import ParameterError
 
 if TYPE_CHECKING:

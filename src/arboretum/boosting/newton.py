@@ -1,8 +1,8 @@
 """One tree of second-order boosting: from gradients to a grown tree.
 
-    g, h of all rows  ->  entries (row, g, h in small whole numbers)        engine/boost_pack.py
-    entries           ->  histograms, best splits, parted entries           engine/boost_grow.py
-    leaves            ->  Σg and Σh again, finely; what each node answers   engine/boost_grow.py
+    g, h of all rows  ->  entries (row, g, h in small whole numbers)        engine/gradient/pack.py
+    entries           ->  histograms, best splits, parted entries           engine/gradient/grow.py
+    leaves            ->  Σg and Σh again, finely; what each node answers   engine/gradient/grow.py
 
 A tree grows in one compiled call, which other threads help with. All sums are whole numbers, so the tree
 is the same for any number of them.
@@ -17,12 +17,15 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
-from arboretum.engine import boost_grow as engine
-from arboretum.engine import boost_hist, boost_pack, boost_round, boost_walk, parallel
-from arboretum.engine import boost_tree as places
+from arboretum.engine import parallel
 from arboretum.engine import team as teams
-from arboretum.engine.boost_pack import Given, Scales
-from arboretum.engine.boost_scan import (
+from arboretum.engine.gradient import decode, histogram, pack
+from arboretum.engine.gradient import grow as engine
+from arboretum.engine.gradient import nodes as places
+from arboretum.engine.gradient import rounds as boost_round
+from arboretum.engine.gradient.nodes import Field, Growth, Store
+from arboretum.engine.gradient.pack import Given, Scales
+from arboretum.engine.gradient.split import (
     BIN,
     CATEGORIES,
     FEATURE,
@@ -33,13 +36,12 @@ from arboretum.engine.boost_scan import (
     Rules,
     Work,
 )
-from arboretum.engine.boost_tree import Field, Growth, Store
 from arboretum.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from arboretum.engine.boost_round import Target, Turn
+    from arboretum.engine.gradient.rounds import Target, Turn
 
 __all__ = ["Grower", "Grown", "Logged"]
 
@@ -58,7 +60,7 @@ _NO_COLUMNS = np.empty((0, 0), np.int64)
 class Grown:
     """A grown tree; its nodes' children stand side by side.
 
-    Whole numbers and numbers of its nodes are kept as the engine left them; see engine/boost_tree.py.
+    Whole numbers and numbers of its nodes are kept as the engine left them; see engine/gradient/nodes.py.
     """
 
     ints: np.ndarray  # (nodes, places.N_INTS) int64
@@ -180,18 +182,18 @@ class Grower:
     def _store(self, codes: np.ndarray, wide: np.ndarray) -> Store:
         """Pack the codes of a table into words."""
         (n_columns, n), n_wide = codes.shape, len(wide)
-        tiles, many, width = boost_hist.tile_shape(n_columns)
-        wide_tiles, wide_width = boost_hist.wide_shape(n_wide)
+        tiles, many, width = histogram.tile_shape(n_columns)
+        wide_tiles, wide_width = histogram.wide_shape(n_wide)
         words = np.empty((tiles if n_columns else 0, n, many), np.uint64)
         wide_words = np.empty((wide_tiles, n), np.uint64)
         blocks = parallel.blocks(n, self.n_jobs)
         self._each(
-            lambda item: boost_hist.pack_tiles(codes, item[0], width, item[1], item[2], words),
+            lambda item: histogram.pack_tiles(codes, item[0], width, item[1], item[2], words),
             [(w, lo, hi) for w in range(len(words) * many) for lo, hi in blocks],
             n,
         )
         self._each(
-            lambda item: boost_hist.pack_wide(
+            lambda item: histogram.pack_wide(
                 wide, item[0], wide_width, item[1], item[2], wide_words
             ),
             [(t, lo, hi) for t in range(wide_tiles) for lo, hi in blocks],
@@ -216,10 +218,10 @@ class Grower:
 
     def _work(self) -> Work:
         longest = int(self.features.n_bins.max(initial=1))
-        bins = int(np.diff(self.store.starts).max(initial=boost_hist.BINS))
-        tile = boost_hist.TILE * boost_hist.BINS
+        bins = int(np.diff(self.store.starts).max(initial=histogram.BINS))
+        tile = histogram.TILE * histogram.BINS
         if len(self.store.wide):
-            tile = max(tile, boost_hist.WIDE_WORD * bins + 1)
+            tile = max(tile, histogram.WIDE_WORD * bins + 1)
         gain = np.empty(bins)
         return Work(
             g=np.empty(bins + 1, np.int64),
@@ -255,7 +257,7 @@ class Grower:
         if old is not None and len(old.ints) > 2 * leaves:
             return old._replace(columns=columns)
         n_features = len(self.features.storage)
-        table = self.n_bins * (1 if self.lists.shape[1] <= boost_hist.FULL else 2)  # whole numbers
+        table = self.n_bins * (1 if self.lists.shape[1] <= histogram.FULL else 2)  # whole numbers
         slots = min(leaves + 2, max(_POOL // (8 * table), 8))
         blocks = 1 if self.threads == 1 else min(2 * self.threads, 1 + (n_rows >> 14))
         self.scales = Scales(np.empty((blocks, 2)), np.empty(2), np.empty(2), np.empty(2))
@@ -327,7 +329,7 @@ class Grower:
         factor: np.ndarray | None,
         columns: np.ndarray,
     ) -> Logged:
-        """Grow the trees of some rounds, a tree per output, in one call; see engine/boost_round.py.
+        """Grow the trees of some rounds, a tree per output, in one call; see engine/gradient/rounds.py.
 
         ``columns`` are those of every tree of a round; one line serves all trees.
         """
@@ -430,7 +432,7 @@ class Grower:
 
         def go(block: tuple[int, int]) -> None:
             leaf = np.empty(block[1] - block[0], np.int64)
-            boost_walk.walk_codes(self.store, self.features, asked, these, *block, leaf)
-            boost_pack.add_found(leaf, values, these, *block, score, output)
+            decode.walk_codes(self.store, self.features, asked, these, *block, leaf)
+            pack.add_found(leaf, values, these, *block, score, output)
 
         self._each(go, parallel.blocks(n, max(2 * self.n_jobs, n >> 16)), n)

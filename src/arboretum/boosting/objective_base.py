@@ -21,7 +21,7 @@ from arboretum.data.checks import list_rows
 from arboretum.errors import DataError
 
 if TYPE_CHECKING:
-    from arboretum.engine.boost_losses import Loss
+    from arboretum.engine.gradient.loss import Loss
 
 __all__ = ["Objective", "check_labels", "check_weight", "in_blocks", "weighted_mean"]
 

@@ -1,7 +1,7 @@
 """Objectives of order: LambdaMART as XGBoost and LightGBM do it.
 
 Rows come in lists; a list is pulled into the order of its labels by pairs of rows (see
-`engine.boost_ranking`). The programs differ in a few choices:
+`engine.gradient.ranking`). The programs differ in a few choices:
 
                      XGBoost                                LightGBM
     pairs            the top 32 with all after them,        the top 30 with all after them
@@ -26,7 +26,7 @@ from arboretum.data.checks import list_rows
 from arboretum.errors import DataError
 
 if TYPE_CHECKING:
-    from arboretum.engine.boost_ranking import Lists, Room, Rules
+    from arboretum.engine.gradient.ranking import Lists, Room, Rules
 
 __all__ = ["RankingObjective"]
 
@@ -101,8 +101,9 @@ class RankingObjective(Objective):
         groups: Any = None,
     ) -> None:
         """Write the sums of first and second derivatives of every row's pairs."""
-        from arboretum.engine import boost_losses, parallel
-        from arboretum.engine.boost_ranking import lambda_derivatives
+        from arboretum.engine import parallel
+        from arboretum.engine.gradient import loss
+        from arboretum.engine.gradient.ranking import lambda_derivatives
 
         queries = _queries(groups, len(y))
         lists, rules = self._lists(y, margin, queries), self._rules(iteration)
@@ -114,7 +115,7 @@ class RankingObjective(Objective):
         parallel.run(work, _pieces(lists.start), n_jobs)
         row_weight = self._row_weight(weight, queries)
         if row_weight is not None:
-            boost_losses.weigh(row_weight, g[0], h[0])
+            loss.weigh(row_weight, g[0], h[0])
 
     def _row_weight(self, weight: np.ndarray | None, queries: Queries) -> np.ndarray | None:
         """Return what every row's derivatives are multiplied by."""
@@ -136,7 +137,7 @@ class RankingObjective(Objective):
         return np.repeat(weight / weight.mean(), queries.sizes)
 
     def _lists(self, y: np.ndarray, margin: np.ndarray, queries: Queries) -> Lists:
-        from arboretum.engine.boost_ranking import Lists
+        from arboretum.engine.gradient.ranking import Lists
 
         gain = y if self.gains is None else np.array(self.gains)[y.astype(np.intp)]
         longest = np.arange(queries.sizes.max())
@@ -145,9 +146,9 @@ class RankingObjective(Objective):
         return Lists(start, score, gain, 1.0 / np.log2(longest + 2.0))
 
     def _rules(self, iteration: int) -> Rules:
-        from arboretum.engine import boost_ranking
+        from arboretum.engine.gradient import ranking
 
-        return boost_ranking.Rules(
+        return ranking.Rules(
             figure=("pairwise", "ndcg", "map").index(self.figure),
             top=self.top,
             drawn=self.drawn,
@@ -165,7 +166,7 @@ def _queries(groups: Any, n_rows: int) -> Queries:
 
 
 def _room(n: int) -> Room:
-    from arboretum.engine.boost_ranking import Room
+    from arboretum.engine.gradient.ranking import Room
 
     return Room(*np.empty((4, n), np.int64), *np.empty((9, n)))
 

@@ -1,6 +1,6 @@
 """Objectives that are a sum over the rows: numbers, counts, quantiles and classes.
 
-A `RowObjective` is put together from parts: a kernel of `engine.boost_losses` with its settings, the
+A `RowObjective` is put together from parts: a kernel of `engine.gradient.loss` with its settings, the
 labels it takes, a link, and where the margins start:
 
     mean      the margin of the mean label
@@ -31,7 +31,7 @@ from arboretum.data.checks import list_rows
 from arboretum.errors import DataError
 
 if TYPE_CHECKING:
-    from arboretum.engine.boost_losses import Loss
+    from arboretum.engine.gradient.loss import Loss
 
 __all__ = [
     "LogisticObjective",
@@ -52,7 +52,7 @@ class RowObjective(Objective):
     Attributes
     ----------
     kernel : str
-        Name of a function of `engine.boost_losses`.
+        Name of a function of `engine.gradient.loss`.
     settings : tuple of tuples of floats
         What the kernel is called with for each output.
     domain : str
@@ -113,9 +113,9 @@ class RowObjective(Objective):
         groups: Any = None,
     ) -> None:
         """Write first and second derivatives at the margins, weights multiplied in."""
-        from arboretum.engine import boost_losses
+        from arboretum.engine.gradient import loss
 
-        kernel, all_settings = getattr(boost_losses, self.kernel), self._settings_for(y)
+        kernel, all_settings = getattr(loss, self.kernel), self._settings_for(y)
 
         def work(lo: int, hi: int) -> None:
             for k, settings in enumerate(all_settings):
@@ -123,13 +123,13 @@ class RowObjective(Objective):
                 at = np.ascontiguousarray(margin[lo:hi, k])
                 kernel(self._labels(y[lo:hi], k), at, gk, hk, *settings)
                 if weight is not None:
-                    boost_losses.weigh(weight[lo:hi], gk, hk)
+                    loss.weigh(weight[lo:hi], gk, hk)
 
         in_blocks(len(y), n_jobs, work)
 
     def compiled(self, y: np.ndarray) -> Loss | None:
         """Return the loss by which compiled rounds take derivatives themselves, if they know it."""
-        from arboretum.engine.boost_losses import LOGISTIC, SQUARED, Loss
+        from arboretum.engine.gradient.loss import LOGISTIC, SQUARED, Loss
 
         kind = {"squared": SQUARED, "logistic": LOGISTIC}.get(self.kernel)
         if kind is None or self.n_outputs > 1:
@@ -264,20 +264,20 @@ class SoftmaxObjective(Objective):
         groups: Any = None,
     ) -> None:
         """Write first and second derivatives at the margins, weights multiplied in."""
-        from arboretum.engine import boost_losses
+        from arboretum.engine.gradient import loss
 
         def work(lo: int, hi: int) -> None:
             room = np.empty((self.n_outputs + 2, hi - lo))
-            boost_losses.softmax(y[lo:hi], margin[lo:hi], lo, g, h, self.factor, self.least, room)
+            loss.softmax(y[lo:hi], margin[lo:hi], lo, g, h, self.factor, self.least, room)
             if weight is not None:
                 for gk, hk in zip(g, h):
-                    boost_losses.weigh(weight[lo:hi], gk[lo:hi], hk[lo:hi])
+                    loss.weigh(weight[lo:hi], gk[lo:hi], hk[lo:hi])
 
         in_blocks(len(y), n_jobs, work, self.n_outputs)
 
     def compiled(self, y: np.ndarray) -> Loss | None:
         """Return the loss by which compiled rounds take derivatives themselves."""
-        from arboretum.engine.boost_losses import SOFTMAX, Loss
+        from arboretum.engine.gradient.loss import SOFTMAX, Loss
 
         return Loss(SOFTMAX, self.factor, self.least)
 

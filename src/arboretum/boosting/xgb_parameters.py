@@ -13,7 +13,7 @@ from arboretum import parameters as p
 from arboretum.boosting.booster import Plan
 from arboretum.boosting.constraints import interaction_groups, monotone_signs
 from arboretum.boosting.dart import Dart
-from arboretum.engine.boost_scan import Rules
+from arboretum.engine.gradient.split import Rules
 from arboretum.errors import ParameterError
 
 if TYPE_CHECKING:

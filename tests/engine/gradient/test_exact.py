@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arboretum.engine import boost_exact as engine
-from arboretum.engine.boost_scan import Rules
 from arboretum.engine.columns.lists import (
     NOWHERE,
     PADDING,
@@ -17,6 +15,8 @@ from arboretum.engine.columns.lists import (
     take_rows,
 )
 from arboretum.engine.columns.presort import MISSING, NEW, POSITION, sort_column
+from arboretum.engine.gradient import exact as engine
+from arboretum.engine.gradient.split import Rules
 
 RULES = Rules(
     0.0, 1.0, 0.0, 0.0, 0.0, True, 1.0, 0.0, 0.0, 0.0, 0.0, 0, 0, 0.0, 6, 64, True, 0, 0

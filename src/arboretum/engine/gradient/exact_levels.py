@@ -4,7 +4,7 @@
                                                                  └──► none: pruned, written down
 
 Threads share out the search and the division of rows, with a short call before and after; on a small table
-all steps, for all trees of several rounds, run in one call, as on histograms (boost_round.py).
+all steps, for all trees of several rounds, run in one call, as on histograms (rounds.py).
 γ does not stop the growth: a split of little gain stays if one below it pays.
 """
 
@@ -14,7 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.boost_exact import (
+from arboretum.engine.columns.lists import NOWHERE, Lists, Splits, divide_rows, filter_lists
+from arboretum.engine.columns.presort import POSITION
+from arboretum.engine.gradient.exact import (
     Asked,
     Draw,
     Figures,
@@ -26,12 +28,18 @@ from arboretum.engine.boost_exact import (
     fill_words,
     search_lists,
 )
-from arboretum.engine.boost_losses import derive
-from arboretum.engine.boost_pack import Given, add_value, choose_scales, find_largest
-from arboretum.engine.boost_scan import FEATURE, GAIN, KIND, LEFT_G, LEFT_H, MISSING_LEFT, NUMBER
-from arboretum.engine.boost_tree import ANSWER, COVER, DEPTH, LEFT, ROWS, SLOT, VALUE
-from arboretum.engine.columns.lists import NOWHERE, Lists, Splits, divide_rows, filter_lists
-from arboretum.engine.columns.presort import POSITION
+from arboretum.engine.gradient.loss import derive
+from arboretum.engine.gradient.nodes import ANSWER, COVER, DEPTH, LEFT, ROWS, SLOT, VALUE
+from arboretum.engine.gradient.pack import Given, add_value, choose_scales, find_largest
+from arboretum.engine.gradient.split import (
+    FEATURE,
+    GAIN,
+    KIND,
+    LEFT_G,
+    LEFT_H,
+    MISSING_LEFT,
+    NUMBER,
+)
 from arboretum.engine.jit import inline, kernel, leaf_kernel
 from arboretum.engine.random import mix
 
@@ -52,7 +60,7 @@ __all__ = [
 # counters: nodes before the level above, before this level and up to its end; leaves; depth; able nodes
 ABOVE, FIRST, LAST, LEAVES, DEEP, ABLE = 0, 1, 2, 3, 4, 5
 N_COUNTERS = 6
-# places of what is written of a node besides that of boost_tree.py: the rows whose values stand on both sides
+# places of what is written of a node besides that of nodes.py: the rows whose values stand on both sides
 # of its cut (-1: none on the right), its positions, and, filled later, the number between the values
 LOW, HIGH, START, END, THRESHOLD = LEFT_G, LEFT_H, SLOT, DEPTH, ANSWER
 # lines of a growing tree's whole numbers and numbers
@@ -370,7 +378,7 @@ def _grow(tree, table, sampled, key, units, rules):
 def grow_exact_rounds(
     tree, table, given, scales, rules, n_rows, target, turn, columns, room, log, ends
 ):
-    """Make some rounds of exact trees; see `boost_round.grow_rounds`.
+    """Make some rounds of exact trees; see `rounds.grow_rounds`.
 
     ``columns`` has a line for every output, or one for all. Trees that were not split answer like others.
     """

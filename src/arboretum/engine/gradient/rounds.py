@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.boost_grow import add_leaves, grow
-from arboretum.engine.boost_losses import Loss, derive
-from arboretum.engine.boost_pack import Given
-from arboretum.engine.boost_tree import FAILED, N_FLOATS, N_INTS, NODES, VALUE, Field
+from arboretum.engine.gradient.grow import add_leaves, grow
+from arboretum.engine.gradient.loss import Loss, derive
+from arboretum.engine.gradient.nodes import FAILED, N_FLOATS, N_INTS, NODES, VALUE, Field
+from arboretum.engine.gradient.pack import Given
 from arboretum.engine.jit import kernel, subkernel
 from arboretum.engine.random import mix
 
@@ -26,7 +26,7 @@ __all__ = ["Log", "Target", "Turn", "grow_rounds", "new_log"]
 
 
 class Log(NamedTuple):
-    """Grown trees, one after another; see boost_tree.py for what is kept of a node."""
+    """Grown trees, one after another; see nodes.py for what is kept of a node."""
 
     ints: np.ndarray  # (nodes, N_INTS) int64
     floats: np.ndarray  # (nodes, N_FLOATS) float64

@@ -1,7 +1,7 @@
 """Histograms of gradients: Σg and Σh of every bin of every column, over the rows of a node.
 
 Up to eight columns of codes are one word (uint64) per row, up to two words make a tile. An entry
-(boost_pack.py) is unpacked to g · 2³² + h, so that one addition counts a row in one bin:
+(pack.py) is unpacked to g · 2³² + h, so that one addition counts a row in one bin:
 
     word of a row   c7 c6 c5 c4 c3 c2 c1 c0          bins of column 3:   [ … | c3 += g·2³² + h | … ]
 

@@ -1,12 +1,12 @@
 """Growing one tree on histograms: split the best open leaf, again and again.
 
-The loop takes a leaf that waits (boost_tree.py), parts its entries, counts the smaller child, has the larger
+The loop takes a leaf that waits (nodes.py), parts its entries, counts the smaller child, has the larger
 by subtraction, and looks for both children's best splits:
 
     entries   [ left … | right … ]       histograms   parent − smaller = larger, in the parent's place
 
-All of it runs in one compiled call. Each step is a task of the team (team.py), cut into items that touch
-nothing of each other's; when a task is done, its leader goes on to the next:
+All of it runs in one compiled call. Each step is a task of the team (engine/team.py), cut into items that
+touch nothing of each other's; when a task is done, its leader goes on to the next:
 
     SCALE     blocks of rows: the largest derivatives
     FILL      blocks of rows: derivatives to entries
@@ -25,7 +25,7 @@ from __future__ import annotations
 import numpy as np
 
 from arboretum.engine import team as teams
-from arboretum.engine.boost_hist import (
+from arboretum.engine.gradient.histogram import (
     FULL,
     LOW32,
     add,
@@ -34,15 +34,7 @@ from arboretum.engine.boost_hist import (
     empty_tile,
     subtract,
 )
-from arboretum.engine.boost_pack import (
-    add_fine,
-    add_value,
-    choose_scales,
-    fill_entries,
-    find_largest,
-)
-from arboretum.engine.boost_scan import FEATURE, GAIN, Node, answer, best_of, is_plain
-from arboretum.engine.boost_tree import (
+from arboretum.engine.gradient.nodes import (
     ANSWER,
     DEPTH,
     FAILED,
@@ -68,6 +60,14 @@ from arboretum.engine.boost_tree import (
     release_slot,
     take_slot,
 )
+from arboretum.engine.gradient.pack import (
+    add_fine,
+    add_value,
+    choose_scales,
+    fill_entries,
+    find_largest,
+)
+from arboretum.engine.gradient.split import FEATURE, GAIN, Node, answer, best_of, is_plain
 from arboretum.engine.intrinsics import prefetch, ticks
 from arboretum.engine.jit import inline, kernel, leaf_kernel
 

@@ -1,6 +1,6 @@
 """Exact greedy growth: every cut of every column, in lists that are sorted once per fit.
 
-The scan of a node adds g and h up along its list (boost_lists.py) and meets a cut before every mark. What
+The scan of a node adds g and h up along its list (columns/lists.py) and meets a cut before every mark. What
 missing rows weigh is the node's total less the sum of its list, so they are never looked at.
 
     list       3  0  4* 2*           * the value is another than before
@@ -26,10 +26,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.boost_scan import answer, score
-from arboretum.engine.boost_tree import draw_columns
 from arboretum.engine.columns.lists import PADDING, part_list
 from arboretum.engine.columns.presort import POSITION
+from arboretum.engine.gradient.nodes import draw_columns
+from arboretum.engine.gradient.split import answer, score
 from arboretum.engine.intrinsics import prefetch
 from arboretum.engine.jit import kernel, leaf_kernel
 
@@ -101,7 +101,7 @@ class Work(NamedTuple):
 
 
 class Draw(NamedTuple):
-    """What `boost_tree.draw_columns` draws from and writes on."""
+    """What `nodes.draw_columns` draws from and writes on."""
 
     columns: np.ndarray  # int64, of the tree
     drawn: np.ndarray  # int64

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.boost_hist import BINS
-from arboretum.engine.boost_pack import Given, Scales
-from arboretum.engine.boost_scan import (
+from arboretum.engine.gradient.histogram import BINS
+from arboretum.engine.gradient.pack import Given, Scales
+from arboretum.engine.gradient.split import (
     BIN,
     CATEGORIES,
     FEATURE,
@@ -47,7 +47,7 @@ __all__ = [
     "take_slot",
 ]
 
-# whole numbers kept of a node, after those of its best split (boost_scan.py)
+# whole numbers kept of a node, after those of its best split (split.py)
 SLOT, DEPTH, LEFT, SUM_G, SUM_H, ROWS = 6, 7, 8, 9, 10, 11
 N_INTS = 12
 # numbers kept of a node, after the gain
@@ -82,7 +82,7 @@ class Growth(NamedTuple):
     counters: np.ndarray  # int64
     open: np.ndarray  # int64, the leaves that wait
     free: np.ndarray  # int64, slots of histograms not in use; behind them room for draws
-    hists: np.ndarray  # (slots, sums) int64 (boost_hist.py)
+    hists: np.ndarray  # (slots, sums) int64 (histogram.py)
     extra: np.ndarray  # (pieces - 1, sums) int64, for many threads on few columns
     lists: np.ndarray  # (2, n) uint64, entries of nodes at even and at odd depths
     bounds: np.ndarray  # (nodes, blocks, 2) int64, where a node's entries stand in every block
@@ -93,7 +93,7 @@ class Growth(NamedTuple):
     marks: np.ndarray  # uint8, by feature
     groups: np.ndarray  # (nodes, words) uint64, groups of features still open; or empty
     group_of: np.ndarray  # (features, words) uint64; or empty
-    task: np.ndarray  # int64, what the threads are at (boost_grow.py)
+    task: np.ndarray  # int64, what the threads are at (grow.py)
     gains: np.ndarray  # (pieces,) float64, best splits by piece
     found: np.ndarray  # (pieces, 6) int64
     found_members: np.ndarray  # (pieces, words) uint32

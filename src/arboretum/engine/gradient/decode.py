@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.boost_scan import BIN, CATEGORIES, FEATURE, GAIN, KIND, MISSING_LEFT
-from arboretum.engine.boost_tree import LEFT, missing_code
+from arboretum.engine.gradient.nodes import LEFT, missing_code
+from arboretum.engine.gradient.split import BIN, CATEGORIES, FEATURE, GAIN, KIND, MISSING_LEFT
 from arboretum.engine.jit import kernel
 
 __all__ = ["decode_nodes", "decode_sets", "walk_codes"]

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.boost_losses import exp
+from arboretum.engine.gradient.loss import exp
 from arboretum.engine.jit import kernel, leaf_kernel
 from arboretum.engine.random import mix, uniform
 

@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.boost_hist import LOW32
+from arboretum.engine.gradient.histogram import LOW32
 from arboretum.engine.jit import inline, leaf_kernel
 
 __all__ = ["Features", "Rules", "Work", "answer", "best_of", "score"]

@@ -1,0 +1,1 @@
+"""Trees of second order: gradients packed, counted, split and grown; losses and their derivatives."""
