@@ -29,7 +29,7 @@ import numpy as np
 
 from arboretum.c45.rule import Coverage, RuleTest
 from arboretum.c45.table import CaseTable
-from arboretum.engine.cases import TIE
+from arboretum.engine.cases.cases import TIE
 
 __all__ = ["Message", "choose", "rule_bits"]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arboretum.engine.cases import Questions
+from arboretum.engine.cases.cases import Questions
 from arboretum.tree.pruning import number_levels
 from arboretum.tree.tree import LEAF, Tree
 

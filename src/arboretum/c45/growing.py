@@ -18,7 +18,7 @@ from arboretum.c45.draft import Draft
 from arboretum.c45.searching import Level, ask, search
 from arboretum.c45.table import CaseTable
 from arboretum.engine import parallel
-from arboretum.engine.cases import (
+from arboretum.engine.cases.cases import (
     TIE,
     CaseNodes,
     Cases,

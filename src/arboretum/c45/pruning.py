@@ -17,9 +17,9 @@ import numpy as np
 
 from arboretum.c45.draft import Draft
 from arboretum.c45.table import CaseTable
-from arboretum.engine.cases import EPS, TIE
-from arboretum.engine.pessimism import BINOMIAL, QUINLAN, WEKA
-from arboretum.engine.settling import prune_upwards, settle
+from arboretum.engine.cases.cases import EPS, TIE
+from arboretum.engine.cases.error_limit import BINOMIAL, QUINLAN, WEKA
+from arboretum.engine.cases.propagate import prune_upwards, settle
 from arboretum.tree.tree import LEAF
 
 __all__ = ["LIMITS", "Pessimism", "collapse", "prune_by_errors", "prune_by_holdout"]

@@ -17,7 +17,7 @@ import numpy as np
 
 from arboretum.c45.table import CaseTable
 from arboretum.engine import parallel
-from arboretum.engine.cases import (
+from arboretum.engine.cases.cases import (
     EPS,
     GROUPS,
     MULTIWAY,
@@ -85,7 +85,7 @@ def search(
         grouped = how.subset and n_values > 2
         heavy = np.zeros(len(level.ids), np.int64)
         if grouped:
-            from arboretum.engine.grouping import scan_groups as scan
+            from arboretum.engine.cases.grouping import scan_groups as scan
         else:
             scan = scan_values
         scan(
@@ -178,7 +178,7 @@ def ask(
         if not (how.subset and n_values > 2):
             kind[here], n_children[here] = MULTIWAY, n_values
             continue
-        from arboretum.engine.grouping import group_values
+        from arboretum.engine.cases.grouping import group_values
 
         some = CaseNodes(*(part[places[here]] for part in level.nodes))
         child, groups = np.empty((len(here), n_values), np.uint32), np.empty(len(here), np.int64)

@@ -216,9 +216,9 @@ def proba_of(tree: Tree, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
     """
     if not tree.spreads:
         return tree.value[leaves_of(tree, matrix, n_jobs), 0]
-    from arboretum.engine.cases import Questions
+    from arboretum.engine.cases.cases import Questions
+    from arboretum.engine.cases.propagate import spread_proba
     from arboretum.engine.jit import writable
-    from arboretum.engine.settling import spread_proba
 
     paths = _paths(tree)
     asked = Questions(

@@ -7,7 +7,7 @@ from scipy.special import ndtri
 from scipy.stats import beta, binom
 
 from arboretum.c45.pruning import LIMITS, Pessimism
-from arboretum.engine.pessimism import extra_errors_of
+from arboretum.engine.cases.error_limit import extra_errors_of
 from arboretum.textbook.c45_pruning import extra_errors, normal_deviate
 
 CONFIDENCES = [0.5, 0.4, 0.25, 0.1, 0.07, 0.01, 0.001, 1e-6]

@@ -12,9 +12,9 @@ which missing values are spread are those of the cases on the way, or the tree's
 
 import numpy as np
 
-from arboretum.engine.cases import TIE, answer
+from arboretum.engine.cases.cases import TIE, answer
+from arboretum.engine.cases.error_limit import extra_errors
 from arboretum.engine.jit import inline, kernel, subkernel
-from arboretum.engine.pessimism import extra_errors
 
 __all__ = ["prune_upwards", "settle", "spread_proba"]
 

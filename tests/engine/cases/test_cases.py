@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from arboretum.engine.cases import (
+from arboretum.engine.cases.cases import (
     EPS,
     GROUPS,
     MULTIWAY,
@@ -24,9 +24,9 @@ from arboretum.engine.cases import (
     scan_thresholds,
     scan_values,
 )
+from arboretum.engine.cases.grouping import group_values, scan_groups
+from arboretum.engine.cases.propagate import settle, spread_proba
 from arboretum.engine.columns.presort import MISSING, NEW, POSITION, sort_column
-from arboretum.engine.grouping import group_values, scan_groups
-from arboretum.engine.settling import settle, spread_proba
 
 BITS = bits_table(100)
 

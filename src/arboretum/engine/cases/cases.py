@@ -8,7 +8,7 @@ a node holds *cases*, each a row with a weight, and dividing a node may make mor
       sunny         3 1   9 1   7 .67            known cases first, in their order, then the shared
       rain          4 1   7 .33
 
-The cases of a level stand node behind node; the presorted list of a numeric column (order.py) holds
+The cases of a level stand node behind node; the presorted list of a numeric column (columns/presort.py) holds
 their positions. A level is divided by writing the next one: each list is read once from front to back
 and handed on to the children, of which those that stay leaves receive nothing.
 
