@@ -152,7 +152,7 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
         """Return the sum of all votes by say, (rows, classes), or (rows, 1) for "discrete"."""
         from sklearn.utils.validation import check_is_fitted
 
-        from arboretum.engine.walk import is_complete
+        from arboretum.engine.predict.walk import is_complete
         from arboretum.tree.walking import run_blocks, sum_votes, walk_sum
 
         check_is_fitted(self, "estimators_")

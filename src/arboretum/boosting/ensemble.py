@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from arboretum.data.matrix import Matrix
-    from arboretum.engine.masks import Masks
+    from arboretum.engine.predict.bitmask import Masks
 
 __all__ = ["Ensemble"]
 
@@ -107,7 +107,7 @@ class Ensemble:
 
     def _walk(self, X: np.ndarray, total: np.ndarray) -> None:
         """Add the trees' answers to the rows of a block, tree by tree."""
-        from arboretum.engine.walk import is_complete
+        from arboretum.engine.predict.walk import is_complete
 
         complete = is_complete(X)
         parts = np.ascontiguousarray(total.T)[:, :, None]
@@ -149,7 +149,7 @@ class Ensemble:
 
     def leaves(self, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
         """Return the leaf every row reaches in every tree, (rows, trees)."""
-        from arboretum.engine.walk import is_complete
+        from arboretum.engine.predict.walk import is_complete
 
         found = np.empty((matrix.n_rows, len(self.trees)), np.int32)
 

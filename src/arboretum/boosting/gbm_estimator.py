@@ -384,7 +384,7 @@ class GradientBoosting(Declared, BaseEstimator):
         """Return the leaf each row reaches in each tree, (rows, rounds); classifiers: (…, trees of a
         round) besides.
         """
-        from arboretum.engine.walk import is_complete
+        from arboretum.engine.predict.walk import is_complete
 
         matrix = self._encode(X)
         leaves = np.empty((matrix.n_rows, len(self.trees_)), np.int64)

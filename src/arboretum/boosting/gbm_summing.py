@@ -19,7 +19,7 @@ def add_trees(
     trees: list[Tree], rates: np.ndarray, matrix: Matrix, n_jobs: int, F: np.ndarray
 ) -> None:
     """Add learning rate × answer of the trees to F, (K, n), round after round."""
-    from arboretum.engine.walk import is_complete
+    from arboretum.engine.predict.walk import is_complete
 
     width = len(F)
     answers = [rates[t // width] * tree.value[:, 0] for t, tree in enumerate(trees)]

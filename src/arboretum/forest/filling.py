@@ -28,7 +28,7 @@ from arboretum.forest.voting import leaves_in, sum_answers
 
 if TYPE_CHECKING:
     from arboretum.data.schema import Schema
-    from arboretum.engine.closeness import Groups
+    from arboretum.engine.predict.proximity import Groups
     from arboretum.forest.classifier import ForestClassifier
     from arboretum.tree.tree import Tree
 
@@ -159,7 +159,7 @@ class Donors:
         guesses, which stand where no donor with a value is near.
         """
         from arboretum.engine import parallel
-        from arboretum.engine.closeness import guess_values
+        from arboretum.engine.predict.proximity import guess_values
 
         columns, n_codes, levels = self._coded
         row, column = np.nonzero(np.isnan(X))

@@ -6,7 +6,7 @@
     row 2   leaf 3   leaf 1   leaf 0              0     1/3      1
 
 A few thousand rows make a dense matrix. For more, only the nearest rows of each are kept, in a sparse
-matrix, and no larger one is ever made: rows are counted in blocks (engine/closeness.py). What can be
+matrix, and no larger one is ever made: rows are counted in blocks (engine/predict/proximity.py). What can be
 seen in proximities is in landscape.py, missing values filled by them in filling.py.
 """
 
@@ -22,7 +22,7 @@ from arboretum.errors import DataError, ParameterError
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-    from arboretum.engine.closeness import Groups
+    from arboretum.engine.predict.proximity import Groups
     from arboretum.forest.estimator import Forest
 
 __all__ = ["distance", "group_leaves", "leaf_proximity", "proximity", "unseen_rows"]
@@ -181,7 +181,7 @@ def _check_top_k(top_k: int | None, shape: tuple[int, int], square: bool) -> int
 
 def group_leaves(leaves: np.ndarray, present: np.ndarray | None = None) -> Groups:
     """Group rows by leaf in every tree; ``present`` says in which trees a row is to be met."""
-    from arboretum.engine.closeness import Groups
+    from arboretum.engine.predict.proximity import Groups
 
     leaf = np.array(np.asarray(leaves).T, dtype=np.int32, order="C")  # a copy
     n_trees, n = leaf.shape
@@ -210,7 +210,7 @@ def _dense(
     mine: np.ndarray, away: np.ndarray, groups: Groups, square: bool, n_jobs: int
 ) -> np.ndarray:
     from arboretum.engine import parallel
-    from arboretum.engine.closeness import share_rows
+    from arboretum.engine.predict.proximity import share_rows
 
     matrix = np.empty((len(mine), groups.leaf.shape[1]))
 
@@ -235,7 +235,7 @@ def _nearest(
     from scipy.sparse import csr_matrix
 
     from arboretum.engine import parallel
-    from arboretum.engine.closeness import nearest_rows
+    from arboretum.engine.predict.proximity import nearest_rows
 
     n, square = groups.leaf.shape[1], len(itself) > 0 and itself[0] == 0
     share, row = np.empty((len(mine), k + square)), np.empty((len(mine), k + square), np.int32)

@@ -23,7 +23,7 @@ from arboretum.parameters import real
 from arboretum.tree.walking import run_blocks, walk_block
 
 if TYPE_CHECKING:
-    from arboretum.engine.quantile import Groups
+    from arboretum.engine.predict.leaf_quantile import Groups
     from arboretum.forest.estimator import Forest
     from arboretum.forest.kept import Kept
 
@@ -69,7 +69,7 @@ def predict_quantiles(forest: Forest, X: Any, quantiles: Any) -> np.ndarray:
     found = np.empty((matrix.n_rows, forest.n_outputs_, len(wanted)))
 
     def go(lo: int, hi: int, block: np.ndarray) -> None:
-        from arboretum.engine.quantile import leaf_quantiles
+        from arboretum.engine.predict.leaf_quantile import leaf_quantiles
 
         leaves = np.empty((hi - lo, len(forest.trees_)), np.int32)
         for t, tree in enumerate(forest.trees_):
@@ -151,7 +151,7 @@ def _rank(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _group(forest: Forest, kept: Kept) -> Groups:
     """Return the training rows by leaf: 12 bytes for every row in every tree's bag."""
-    from arboretum.engine.quantile import Groups, group_by_leaf
+    from arboretum.engine.predict.leaf_quantile import Groups, group_by_leaf
 
     n, n_trees = kept.leaves.shape
     first = np.cumsum([0] + [len(tree) + 1 for tree in forest.trees_])

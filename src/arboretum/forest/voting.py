@@ -25,7 +25,7 @@ def sum_answers(
     trees: Sequence[Tree], matrix: Matrix, n_jobs: int, *, hard: bool = False
 ) -> np.ndarray:
     """Return the sum of the trees' values, (rows, outputs, values); ``hard``: of their votes."""
-    from arboretum.engine.walk import is_complete
+    from arboretum.engine.predict.walk import is_complete
 
     shape = trees[0].value.shape[1:]
     total = np.zeros((matrix.n_rows, *shape))
@@ -49,7 +49,7 @@ def votes_of(tree: Tree) -> np.ndarray:
 
 def leaves_in(trees: Sequence[Tree], matrix: Matrix, n_jobs: int) -> np.ndarray:
     """Return the leaf every row reaches in every tree, (rows, trees)."""
-    from arboretum.engine.walk import is_complete
+    from arboretum.engine.predict.walk import is_complete
 
     leaves = np.empty((matrix.n_rows, len(trees)), np.int32)
 

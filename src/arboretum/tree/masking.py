@@ -1,4 +1,4 @@
-"""Laying out a model of many small trees so that all are asked at once (engine/masks.py).
+"""Laying out a model of many small trees so that all are asked at once (engine/predict/bitmask.py).
 
 It pays where trees are many, have up to 64 leaves, and ask for few columns: boosted trees mostly are so.
 Both ways give the same sums, bit by bit.
@@ -14,7 +14,7 @@ from arboretum.tree.joined import JoinedTrees, join_trees
 from arboretum.tree.tree import LEAF, SUBSET, Tree
 
 if TYPE_CHECKING:
-    from arboretum.engine.masks import Masks
+    from arboretum.engine.predict.bitmask import Masks
 
 __all__ = ["add_masked", "mask_trees"]
 
@@ -26,7 +26,7 @@ _COLUMNS_PER_TREE = 4  # beyond so many, walking is faster
 
 def mask_trees(trees: list[Tree], answers: list[np.ndarray], outputs: np.ndarray) -> Masks | None:
     """Return the layout of trees whose nodes answer ``answers``, or None if it does not pay."""
-    from arboretum.engine.masks import fill_masks
+    from arboretum.engine.predict.bitmask import fill_masks
 
     nodes = join_trees(trees) if len(trees) >= _FEW_TREES else None
     if nodes is None:
@@ -72,7 +72,7 @@ def _layout(
     asked: np.ndarray,
 ) -> Masks | None:
     """Return a layout that rules nothing out yet, or None if it would be too large."""
-    from arboretum.engine.masks import GROUP, Masks
+    from arboretum.engine.predict.bitmask import GROUP, Masks
 
     places = np.where(categories >= 0, categories, cuts[1] + 1) + 1
     word: type[np.uint32 | np.uint64] = np.uint32 if most_leaves <= 32 else np.uint64
@@ -103,7 +103,7 @@ def _starts(sizes: np.ndarray) -> np.ndarray:
 
 def add_masked(layout: Masks, X: np.ndarray, total: np.ndarray) -> None:
     """Add what all trees answer to ``total``, (rows, outputs), for a C-contiguous block of values."""
-    from arboretum.engine.masks import GROUP, ROWS, Work, add_answers
+    from arboretum.engine.predict.bitmask import GROUP, ROWS, Work, add_answers
 
     word = layout.masks.dtype
     work = Work(

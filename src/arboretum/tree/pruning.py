@@ -156,7 +156,7 @@ def cut_at(tree: Tree, nodes: np.ndarray) -> Tree:
 def number_levels(tree: Tree) -> Tree:
     """Return the tree with only the nodes its root reaches, numbered level by level."""
     from arboretum.engine.jit import writable
-    from arboretum.engine.walk import level_order
+    from arboretum.engine.predict.walk import level_order
 
     kept = np.empty(len(tree), np.int64)
     kind, first, several = map(writable, (tree.kind, tree.first_child, tree.n_children))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
     from arboretum.data.matrix import Matrix
-    from arboretum.engine.walk import Paths
+    from arboretum.engine.predict.walk import Paths
     from arboretum.tree.joined import JoinedTrees
 
 __all__ = [
@@ -56,7 +56,7 @@ def _links(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
 
     def make() -> tuple[np.ndarray, np.ndarray]:
         from arboretum.engine.jit import writable
-        from arboretum.engine.walk import link_nodes
+        from arboretum.engine.predict.walk import link_nodes
 
         threshold, link = np.empty(len(tree)), np.empty(len(tree), np.uint64)
         heaviest = _heaviest(tree)
@@ -72,7 +72,7 @@ def _paths(tree: Tree) -> Paths:
 
     def make() -> Paths:
         from arboretum.engine.jit import writable
-        from arboretum.engine.walk import Paths
+        from arboretum.engine.predict.walk import Paths
 
         leaf, empty, s = tree.is_leaf, np.zeros(0, np.int64), tree.surrogates
         return Paths(
@@ -120,7 +120,7 @@ def _once(tree: Tree, name: str, make: Callable[[], Any]) -> Any:
 
 def leaves_of(tree: Tree, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
     """Return the leaf every row of an encoded table reaches."""
-    from arboretum.engine.walk import is_complete
+    from arboretum.engine.predict.walk import is_complete
 
     out = np.empty(matrix.n_rows, np.int64)
 
@@ -133,7 +133,7 @@ def leaves_of(tree: Tree, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
 
 def leaves_of_all(nodes: JoinedTrees, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
     """Return the leaf every row reaches in every tree, (rows, trees), counted over all trees' nodes."""
-    from arboretum.engine.joined_walk import find_leaves
+    from arboretum.engine.predict.joined_walk import find_leaves
 
     out = np.empty((matrix.n_rows, len(nodes.start) - 1), np.int64)
 
@@ -146,7 +146,7 @@ def leaves_of_all(nodes: JoinedTrees, matrix: Matrix, n_jobs: int = 1) -> np.nda
 
 def sum_votes(nodes: JoinedTrees, votes: np.ndarray, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
     """Return what the leaves that rows reach in all trees add up to; ``votes``: (nodes, values)."""
-    from arboretum.engine.joined_walk import add_votes
+    from arboretum.engine.predict.joined_walk import add_votes
 
     total = np.zeros((matrix.n_rows, votes.shape[1]))
 
@@ -164,7 +164,7 @@ def walk_block(
 
     ``complete`` promises that no value of X is missing: the walk is then shorter.
     """
-    from arboretum.engine.walk import walk, walk_general
+    from arboretum.engine.predict.walk import walk, walk_general
 
     out = np.empty(len(X), np.int64) if out is None else out
     if _is_plain(tree):
@@ -179,7 +179,7 @@ def walk_block(
 def _walk_sets(tree: Tree, X: np.ndarray, out: np.ndarray) -> None:
     """`walk_block` for a tree that asks for sets of categories: quicker if each is one word."""
     from arboretum.engine.jit import writable
-    from arboretum.engine.walk import narrow_sets, walk_narrow, walk_sets
+    from arboretum.engine.predict.walk import narrow_sets, walk_narrow, walk_sets
 
     def make() -> tuple[np.ndarray, ...]:
         n_codes, bits = _n_codes(tree).astype(np.float64), writable(tree.bits)
@@ -199,7 +199,7 @@ def walk_sum(
     tree: Tree, value: np.ndarray, X: np.ndarray, complete: bool, total: np.ndarray
 ) -> None:
     """Add ``value`` of the leaf every row of a block reaches, (nodes, ...), to ``total``."""
-    from arboretum.engine.walk import add_values, walk_add
+    from arboretum.engine.predict.walk import add_values, walk_add
 
     width, leaf = math.prod(value.shape[1:]), np.empty(len(X), np.int64)
     answer, totals = value.reshape(-1, width), total.reshape(-1, width)
@@ -239,7 +239,7 @@ def paths_of(tree: Tree, matrix: Matrix, n_jobs: int = 1) -> csr_matrix:
     """Return the (rows × nodes) indicator matrix of the nodes every row passes."""
     from scipy.sparse import csr_matrix
 
-    from arboretum.engine.walk import path_general
+    from arboretum.engine.predict.walk import path_general
 
     n, width = matrix.n_rows, tree.max_depth + 1
     length, nodes = np.empty(n, np.int64), np.empty((n, width), np.int32)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from arboretum.engine.closeness import guess_values, nearest_rows, share_rows
+from arboretum.engine.predict.proximity import guess_values, nearest_rows, share_rows
 from arboretum.forest.proximity import group_leaves
 
 

@@ -1,0 +1,1 @@
+"""Rows and grown trees: walking down, asking by bit masks, sharing leaves."""
