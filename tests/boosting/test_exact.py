@@ -16,10 +16,10 @@ from arboretum.data.matrix import DenseMatrix, FrameMatrix, SparseMatrix
 from arboretum.data.schema import Schema, learn_schema
 from arboretum.engine.gradient.split import Rules
 from arboretum.errors import DataError
+from arboretum.predict.walk import leaves_of
 from arboretum.textbook.xgboost import XGBNode, grow_xgb
 from arboretum.textbook.xgboost_splits import XGBSettings
 from arboretum.tree.tree import Tree
-from arboretum.tree.walking import leaves_of
 from tests.boosting.xgb_cases import saved
 
 PLAIN = Rules(

@@ -19,10 +19,10 @@ from arboretum.forest.importance import (
     shuffle_key,
     shuffled,
 )
+from arboretum.predict.walk import walk_block
 from arboretum.textbook import forest_figures as textbook
 from arboretum.textbook.forest import TextbookForest
 from arboretum.textbook.splits import Rules
-from arboretum.tree.walking import walk_block
 from tests.forest.figure_cases import bags, grown, table
 
 

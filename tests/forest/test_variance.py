@@ -12,7 +12,7 @@ from arboretum.errors import ArboretumError, DataError, ParameterError
 from arboretum.forest import variance
 from arboretum.forest.sampling import Bootstrap
 from arboretum.forest.variance import prediction_variance
-from arboretum.forest.voting import votes_of
+from arboretum.predict.voting import votes_of
 from arboretum.textbook.forest_figures import ij_variance
 from tests.forest.figure_cases import bags, grown, said, table
 

@@ -7,8 +7,8 @@ from numpy.testing import assert_array_equal
 
 from arboretum import CARTRegressor
 from arboretum.data.schema import encode
+from arboretum.predict.walk import leaves_of, leaves_of_all, sum_votes
 from arboretum.tree.joined import join_trees
-from arboretum.tree.walking import leaves_of, leaves_of_all, sum_votes
 
 
 def _grown(n=120, **options):

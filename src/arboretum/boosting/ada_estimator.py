@@ -269,7 +269,7 @@ class AdaBoost(Declared, MetaEstimatorMixin, BaseEstimator):
         """Yield what every member answers to rows, one after the other."""
         from sklearn.utils.validation import check_is_fitted
 
-        from arboretum.tree.walking import leaves_of, leaves_of_all
+        from arboretum.predict.walk import leaves_of, leaves_of_all
 
         check_is_fitted(self, "estimators_")
         trees = self._trees()

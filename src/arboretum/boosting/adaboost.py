@@ -153,7 +153,7 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
         from sklearn.utils.validation import check_is_fitted
 
         from arboretum.engine.predict.walk import is_complete
-        from arboretum.tree.walking import run_blocks, sum_votes, walk_sum
+        from arboretum.predict.walk import run_blocks, sum_votes, walk_sum
 
         check_is_fitted(self, "estimators_")
         trees = self._trees()

@@ -22,7 +22,6 @@ from sklearn.base import BaseEstimator
 from arboretum.boosting import snapshot as snapshots
 from arboretum.boosting.aliases import Aliased
 from arboretum.boosting.booster import Plan, Training
-from arboretum.boosting.ensemble import Ensemble
 from arboretum.boosting.evaluation_set import EvaluationSet
 from arboretum.boosting.fit_request import Given, Request, Rows, margins_of, rows_that_count
 from arboretum.boosting.open_booster import OpenBooster
@@ -32,6 +31,7 @@ from arboretum.data.schema import Schema, encode, learn_schema
 from arboretum.data.target import weights as checked_weights
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.forest.progress import progress
+from arboretum.predict.ensemble import Ensemble
 from arboretum.tree import limits
 
 if TYPE_CHECKING:

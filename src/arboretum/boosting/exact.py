@@ -32,7 +32,7 @@ from arboretum.engine.gradient import rounds as boost_round
 from arboretum.engine.gradient.pack import Given, Scales
 from arboretum.engine.jit import writable
 from arboretum.errors import DataError
-from arboretum.tree.walking import walk_block
+from arboretum.predict.walk import walk_block
 
 if TYPE_CHECKING:
     from collections.abc import Callable

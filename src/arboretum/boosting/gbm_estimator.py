@@ -14,18 +14,18 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from arboretum import parameters as p
-from arboretum.boosting.ensemble import Ensemble
 from arboretum.boosting.gbm_losses import is_custom, make_loss
 from arboretum.boosting.gbm_progress import Report
 from arboretum.boosting.gbm_start import Constant, fit_start, raw_start, take_rows
 from arboretum.boosting.gbm_stopping import Patience, set_aside
-from arboretum.boosting.gbm_summing import add_trees, shaped
 from arboretum.data.schema import Schema, encode, learn_schema
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.parameters import Declared
+from arboretum.predict.ensemble import Ensemble
+from arboretum.predict.summing import add_trees, shaped
+from arboretum.predict.walk import run_blocks, walk_block
 from arboretum.tree import limits
 from arboretum.tree.tree import Tree
-from arboretum.tree.walking import run_blocks, walk_block
 
 if TYPE_CHECKING:
     from arboretum.boosting.gbm_fitting import Booster, Round

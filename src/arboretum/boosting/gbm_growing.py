@@ -20,10 +20,10 @@ from arboretum.engine.columns.store import ColumnStore, store_columns
 from arboretum.engine.jit import writable
 from arboretum.engine.level_tree.search import CATEGORIES, NUMBERS, RANKS, Table
 from arboretum.engine.rows.sample import keep_inside
+from arboretum.predict.walk import leaves_of
 from arboretum.tree.criterion import Target
 from arboretum.tree.growing import Growth, grow
 from arboretum.tree.pruning import prune
-from arboretum.tree.walking import leaves_of
 
 if TYPE_CHECKING:
     from arboretum.boosting.gbm_levels import LevelGrower

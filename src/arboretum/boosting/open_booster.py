@@ -14,11 +14,11 @@ import numpy as np
 
 from arboretum.boosting.booster import Booster, Plan, Training
 from arboretum.boosting.decoding import exact_trees_of
-from arboretum.boosting.ensemble import Ensemble
 from arboretum.boosting.goss import draw_columns
 from arboretum.boosting.user_objectives import UserObjective
 from arboretum.data.checks import list_rows
 from arboretum.errors import DataError
+from arboretum.predict.ensemble import Ensemble
 
 if TYPE_CHECKING:
     from arboretum.boosting.binning import Bins

@@ -37,13 +37,13 @@ from arboretum.engine.split.stump_classes import (
     search_class_stumps,
     weigh_class_words,
 )
+from arboretum.predict.walk import leaves_of
 from arboretum.tree import limits
 from arboretum.tree.criterion import make_target
 from arboretum.tree.division import midpoint
 from arboretum.tree.growing import grow
 from arboretum.tree.pruning import prune
 from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Tree
-from arboretum.tree.walking import leaves_of
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from arboretum.boosting.ensemble import Ensemble
 from arboretum.boosting.evaluation_set import EvaluationSet
 from arboretum.errors import DataError, ParameterError
+from arboretum.predict.ensemble import Ensemble
 
 if TYPE_CHECKING:
     from arboretum.boosting.booster import Booster

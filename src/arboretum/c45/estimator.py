@@ -10,9 +10,9 @@ from sklearn.base import ClassifierMixin
 from arboretum.data.schema import Schema, learn_schema
 from arboretum.data.target import encode_classes, weights
 from arboretum.errors import DataError, ModelFileError
+from arboretum.predict.walk import proba_of
 from arboretum.tree import limits
 from arboretum.tree.model import TreeModel
-from arboretum.tree.walking import proba_of
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arboretum.tree.walking import leaves_of
+from arboretum.predict.walk import leaves_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

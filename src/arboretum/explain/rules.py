@@ -152,7 +152,7 @@ class RuleSet(Sequence[Rule]):
     def _ask_model(self, X: Any) -> np.ndarray:
         if not isinstance(self.model, Tree):
             return np.asarray(self.model.predict(X))
-        from arboretum.tree.walking import proba_of
+        from arboretum.predict.walk import proba_of
 
         return proba_of(self.model, self._encode(X)).argmax(axis=1)
 

@@ -22,11 +22,11 @@ from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.forest import members
 from arboretum.forest.bags import Bags, make_bags
 from arboretum.forest.estimator import Forest
-from arboretum.forest.oob_attributes import OutOfBagAttributes
-from arboretum.forest.out_of_bag import OutOfBag, errors_of, out_of_bag
 from arboretum.forest.progress import progress
-from arboretum.forest.voting import sum_answers
 from arboretum.parameters import Declared
+from arboretum.predict.oob_attributes import OutOfBagAttributes
+from arboretum.predict.out_of_bag import OutOfBag, errors_of, out_of_bag
+from arboretum.predict.voting import sum_answers
 from arboretum.tree.cart import CARTClassifier, CARTRegressor
 from arboretum.tree.extra_tree import ExtraTreeClassifier, ExtraTreeRegressor
 

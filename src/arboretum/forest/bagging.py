@@ -22,7 +22,7 @@ from arboretum.data.target import encode_classes, numbers
 from arboretum.errors import DataError, ModelFileError
 from arboretum.forest import members
 from arboretum.forest.bag_estimator import Bagging
-from arboretum.forest.oob_attributes import ClassesOutOfBag, NumbersOutOfBag
+from arboretum.predict.oob_attributes import ClassesOutOfBag, NumbersOutOfBag
 from arboretum.tree.cart import CARTClassifier, CARTRegressor
 
 __all__ = ["BaggingClassifier", "BaggingRegressor"]

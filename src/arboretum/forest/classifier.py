@@ -11,8 +11,8 @@ from arboretum.data.schema import Schema
 from arboretum.data.target import encode_classes, weights
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.forest.estimator import Forest
-from arboretum.forest.oob_attributes import ClassesOutOfBag
-from arboretum.forest.voting import sum_answers
+from arboretum.predict.oob_attributes import ClassesOutOfBag
+from arboretum.predict.voting import sum_answers
 from arboretum.tree import limits
 
 if TYPE_CHECKING:

@@ -18,12 +18,12 @@ from arboretum import parameters as p
 from arboretum.data.schema import Schema, encode, learn_schema
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.forest.kept import Kept, keep, read_kept
-from arboretum.forest.oob_attributes import OutOfBagAttributes
-from arboretum.forest.out_of_bag import out_of_bag
 from arboretum.forest.progress import progress
 from arboretum.forest.sampling import Bootstrap, n_draws
-from arboretum.forest.voting import leaves_in
 from arboretum.parameters import Declared
+from arboretum.predict.oob_attributes import OutOfBagAttributes
+from arboretum.predict.out_of_bag import out_of_bag
+from arboretum.predict.voting import leaves_in
 from arboretum.tree import limits
 from arboretum.tree.tree import Tree
 
@@ -240,7 +240,7 @@ class Forest(OutOfBagAttributes, Declared, BaseEstimator):
         """
         from scipy.sparse import hstack
 
-        from arboretum.tree.walking import paths_of
+        from arboretum.predict.walk import paths_of
 
         matrix = self._encode(X)
         paths = [paths_of(tree, matrix, self._threads()) for tree in self.trees_]

@@ -24,7 +24,7 @@ import numpy as np
 from arboretum.data.matrix import DenseMatrix
 from arboretum.errors import DataError, ParameterError
 from arboretum.forest.proximity import group_leaves
-from arboretum.forest.voting import leaves_in, sum_answers
+from arboretum.predict.voting import leaves_in, sum_answers
 
 if TYPE_CHECKING:
     from arboretum.data.schema import Schema

@@ -24,8 +24,8 @@ from arboretum.data.target import encode_classes, numbers, weights
 from arboretum.engine import parallel
 from arboretum.errors import DataError, ParameterError
 from arboretum.forest.sampling import tree_key
+from arboretum.predict.walk import walk_block
 from arboretum.tree.tree import LEAF
-from arboretum.tree.walking import walk_block
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix

@@ -37,8 +37,8 @@ from arboretum.forest.filling import (
 )
 from arboretum.forest.kept import check_cells
 from arboretum.forest.proximity import group_leaves
-from arboretum.forest.voting import leaves_in
 from arboretum.parameters import Declared
+from arboretum.predict.voting import leaves_in
 
 __all__ = ["ProximityImputer"]
 

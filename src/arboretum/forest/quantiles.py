@@ -20,7 +20,7 @@ import numpy as np
 from arboretum.engine import parallel
 from arboretum.errors import ParameterError
 from arboretum.parameters import real
-from arboretum.tree.walking import run_blocks, walk_block
+from arboretum.predict.walk import run_blocks, walk_block
 
 if TYPE_CHECKING:
     from arboretum.engine.predict.leaf_quantile import Groups

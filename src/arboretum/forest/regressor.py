@@ -11,8 +11,8 @@ from arboretum.data.schema import Schema
 from arboretum.data.target import numbers, weights
 from arboretum.errors import ModelFileError
 from arboretum.forest.estimator import Forest
-from arboretum.forest.oob_attributes import NumbersOutOfBag
-from arboretum.forest.voting import sum_answers
+from arboretum.predict.oob_attributes import NumbersOutOfBag
+from arboretum.predict.voting import sum_answers
 from arboretum.tree import limits
 
 if TYPE_CHECKING:

@@ -22,9 +22,9 @@ import numpy as np
 
 from arboretum.engine import parallel
 from arboretum.errors import DataError, ParameterError
-from arboretum.forest.voting import votes_of
 from arboretum.parameters import one_of
-from arboretum.tree.walking import run_blocks, walk_block
+from arboretum.predict.voting import votes_of
+from arboretum.predict.walk import run_blocks, walk_block
 
 if TYPE_CHECKING:
     from arboretum.forest.estimator import Forest

@@ -13,12 +13,12 @@ import numpy as np
 from arboretum import parameters as p
 from arboretum.data.schema import Schema, learn_schema
 from arboretum.errors import DataError, ModelFileError
+from arboretum.predict.walk import leaves_of
 from arboretum.tree import limits
 from arboretum.tree.cross_pruning import PruningCurve, choose, grid, losses_along
 from arboretum.tree.model import TreeModel, whole
 from arboretum.tree.pruning import PruningPath, number_levels, prune, pruning_path
 from arboretum.tree.tree import Tree
-from arboretum.tree.walking import leaves_of
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix

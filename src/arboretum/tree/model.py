@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator
 from arboretum.data.schema import Schema, encode
 from arboretum.errors import ModelFileError
 from arboretum.parameters import Declared
+from arboretum.predict.walk import leaves_of, paths_of
 from arboretum.tree.tree import Tree
-from arboretum.tree.walking import leaves_of, paths_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -5,10 +5,10 @@ import pytest
 
 from arboretum.data.matrix import DenseMatrix
 from arboretum.data.schema import Column, Schema
-from arboretum.tree import walking
+from arboretum.predict import walk
+from arboretum.predict.walk import leaves_of, paths_of
 from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Surrogates, Tree
 from arboretum.tree.validation import validate_tree
-from arboretum.tree.walking import leaves_of, paths_of
 
 N_NUMBERS, N_CODES = 3, (40, 5)  # three numeric columns, two of categories
 
@@ -190,7 +190,7 @@ def test_a_chain_is_walked_to_its_end():
 
 @pytest.mark.parametrize("one_word", [63, 0])
 def test_sets_of_one_word_and_of_many_are_walked_alike(one_word, monkeypatch):
-    monkeypatch.setattr(walking, "_ONE_WORD", one_word)
+    monkeypatch.setattr(walk, "_ONE_WORD", one_word)
     rng = np.random.default_rng(3)
     tree = _random_tree(rng, 40, categories=True, surrogates=False)
     X = _random_rows(rng, 200)
@@ -201,7 +201,7 @@ def test_sets_of_one_word_and_of_many_are_walked_alike(one_word, monkeypatch):
 @pytest.mark.parametrize("one_word", [63, 0])
 def test_codes_that_do_not_exist_go_where_missing_values_go(one_word, monkeypatch):
     """Encoded tables hold none, but the walk must not read beyond the category set."""
-    monkeypatch.setattr(walking, "_ONE_WORD", one_word)
+    monkeypatch.setattr(walk, "_ONE_WORD", one_word)
     for seed in range(20):
         rng = np.random.default_rng(seed)
         tree = _random_tree(rng, 10, categories=True, surrogates=False)

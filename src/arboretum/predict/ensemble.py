@@ -6,7 +6,7 @@ A round makes ``n_outputs × n_parallel`` trees, output by output. The margin of
 
 and the objective turns margins into predictions. Rows are taken in blocks that fit the cache and trees in
 their order, so that a sum does not depend on the number of threads, nor on whether trees are walked or
-asked all at once (tree/masking.py).
+asked all at once (predict/bitmask.py).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.tree.masking import add_masked, mask_trees
+from arboretum.predict.bitmask import add_masked, mask_trees
+from arboretum.predict.walk import run_blocks, walk_block, walk_sum
 from arboretum.tree.tree import Tree
-from arboretum.tree.walking import run_blocks, walk_block, walk_sum
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,9 +16,9 @@ import numpy as np
 
 from arboretum.data.checks import warn_caller
 from arboretum.errors import DataError, ModelFileError
-from arboretum.forest.voting import votes_of
+from arboretum.predict.voting import votes_of
+from arboretum.predict.walk import run_blocks, walk_block
 from arboretum.tree.tree import Tree
-from arboretum.tree.walking import run_blocks, walk_block
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix

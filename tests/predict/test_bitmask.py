@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from arboretum import LGBMClassifier, LGBMRegressor, XGBClassifier, XGBRegressor
-from arboretum.boosting import ensemble
-from arboretum.tree.masking import mask_trees
+from arboretum.predict import ensemble
+from arboretum.predict.bitmask import mask_trees
 
 WORDS = np.array(["red", "green", "blue", "grey", "pink"], object)
 

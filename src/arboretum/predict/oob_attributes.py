@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from arboretum.forest.out_of_bag import OutOfBag, check_coverage
+from arboretum.predict.out_of_bag import OutOfBag, check_coverage
 
 __all__ = ["ClassesOutOfBag", "NumbersOutOfBag", "OutOfBagAttributes"]
 

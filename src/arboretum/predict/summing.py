@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arboretum.tree.walking import run_blocks, walk_sum
+from arboretum.predict.walk import run_blocks, walk_sum
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix

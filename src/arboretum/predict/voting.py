@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from arboretum.predict.walk import run_blocks, walk_block, walk_sum
 from arboretum.tree.tree import Tree
-from arboretum.tree.walking import run_blocks, walk_block, walk_sum
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix

@@ -1,0 +1,1 @@
+"""Rows become leaves, and leaves of many trees become numbers."""
