@@ -112,10 +112,10 @@ if TYPE_CHECKING:
 def f():
     from arboretum.io.native import save
 """
-    found = set(_imports(ast.parse(source), "arboretum.tree.nodes", is_package=False))
+    found = set(_imports(ast.parse(source), "arboretum.grow.nodes", is_package=False))
     assert found == {
         "numpy", "arboretum.errors", "arboretum.tree.cart", "arboretum", "arboretum.parameters",
-        "arboretum.data.schema", "arboretum.tree.limits", "arboretum.tree.tree",
+        "arboretum.data.schema", "arboretum.grow.settings", "arboretum.tree.tree",
         "arboretum.data.matrix", "arboretum.io.native",
     }  # fmt: skip
 

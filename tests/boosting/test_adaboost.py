@@ -14,9 +14,10 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from arboretum import AdaBoostClassifier, C45Classifier, CARTClassifier, CARTRegressor
-from arboretum.boosting.sorted_trees import LevelWise, Shallow, Stumps
 from arboretum.boosting.weak import draws_of
 from arboretum.data.schema import learn_schema
+from arboretum.grow import random_tree
+from arboretum.grow.stumps import LevelWise, Shallow, Stumps
 from arboretum.textbook.adaboost import (
     AdaRules,
     discrete_adaboost,
@@ -27,7 +28,6 @@ from arboretum.textbook.adaboost import (
 )
 from arboretum.textbook.splits import Rules
 from arboretum.textbook.weak_learners import tree_learner
-from arboretum.tree import random_tree
 from tests.boosting.ada_cases import mixed, numbers, with_holes
 
 FIELDS = (
@@ -347,7 +347,7 @@ def test_bases_of_many_kinds():
 
 @pytest.mark.parametrize("sampling", ["reweight", "resample"])
 def test_the_number_of_threads_changes_nothing(sampling, monkeypatch):
-    monkeypatch.setattr("arboretum.boosting.sorted_trees._SERIAL", 0)
+    monkeypatch.setattr("arboretum.grow.stumps._SERIAL", 0)
     X, y = with_holes(400)
     models = [
         AdaBoostClassifier(n_estimators=10, sampling=sampling, random_state=0, n_jobs=j).fit(X, y)

@@ -26,11 +26,11 @@ from arboretum.engine import parallel
 from arboretum.engine.split.statistic import ENTROPY, GINI, SQUARED
 from arboretum.forest import growing
 from arboretum.forest.sampling import Bootstrap
+from arboretum.grow.criterion import Target
+from arboretum.grow.levelwise import Growth, grow
+from arboretum.grow.random_tree import grow_random_tree, tree_table
 from arboretum.textbook.forest_figures import oob_curve
 from arboretum.textbook.forest_figures import out_of_bag as textbook_oob
-from arboretum.tree.criterion import Target
-from arboretum.tree.growing import Growth, grow
-from arboretum.tree.random_tree import grow_random_tree, tree_table
 from tests.forest.forest_cases import (
     ALL,
     CLASSIFIERS,

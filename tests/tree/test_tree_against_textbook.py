@@ -17,11 +17,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import PredefinedSplit
 
 from arboretum import CARTClassifier, CARTRegressor
+from arboretum.grow import random_tree
 from arboretum.textbook import pruning
 from arboretum.textbook.cart import grow, predict
 from arboretum.textbook.impurity import CLASS_CRITERIA, CRITERIA
 from arboretum.textbook.splits import Rules, candidates
-from arboretum.tree import random_tree
 from arboretum.tree.tree import LEAF
 from tests.tree.textbook_walk import Walk, has_bit
 

@@ -23,8 +23,8 @@ from arboretum.data.target import weights
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.forest.estimator import Forest
 from arboretum.forest.progress import progress
+from arboretum.grow import settings
 from arboretum.parameters import Declared
-from arboretum.tree import limits
 from arboretum.tree.cart import CARTClassifier, CARTRegressor
 from arboretum.tree.joined import join_trees
 
@@ -142,7 +142,7 @@ class AdaBoost(Declared, MetaEstimatorMixin, BaseEstimator):
         codes, labels = self._learn_target(y, matrix.n_rows)
         w = weights(sample_weight, matrix.n_rows)
         if w is not None:
-            limits.check_weights(w)
+            settings.check_weights(w)
         w = np.ones(matrix.n_rows) if w is None else w
         self.seed_ = seed_from(self.random_state)
         self._n_rows = matrix.n_rows

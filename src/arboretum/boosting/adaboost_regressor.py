@@ -17,7 +17,7 @@ from arboretum.boosting import rounds
 from arboretum.boosting.ada_estimator import ADA_RULES, ADA_TEXT, AdaBoost
 from arboretum.data.target import numbers
 from arboretum.errors import DataError
-from arboretum.tree import limits
+from arboretum.grow import settings
 from arboretum.tree.cart import CARTRegressor
 
 __all__ = ["AdaBoostRegressor"]
@@ -85,7 +85,7 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
         values, _ = numbers(y, n_rows=n_rows, estimator_name=name)
         if values.shape[1] > 1:
             raise DataError(f"y has {values.shape[1]} columns: {name} predicts one number")
-        limits.check_scale(values)
+        settings.check_scale(values)
         return values[:, 0], values[:, 0]
 
     def _judge(self, w: np.ndarray, answers: np.ndarray, y: np.ndarray) -> rounds.Round | None:

@@ -31,8 +31,8 @@ from arboretum.data.schema import Schema, encode, learn_schema
 from arboretum.data.target import weights as checked_weights
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.forest.progress import progress
+from arboretum.grow import settings
 from arboretum.predict.ensemble import Ensemble
-from arboretum.tree import limits
 
 if TYPE_CHECKING:
     from arboretum.boosting.binning import Bins
@@ -165,7 +165,7 @@ class BoostedModel(Aliased, BaseEstimator):
         else:
             schema = earlier.schema_
             matrix = encode(schema, given.X, estimator_name=type(self).__name__)
-        limits.check_rows(matrix.n_rows)
+        settings.check_rows(matrix.n_rows)
         self.schema_ = schema
         self._take_names()
         y = self._learn_labels(given.y, matrix.n_rows, earlier)

@@ -12,7 +12,7 @@ from arboretum.data.checks import list_names, list_rows
 from arboretum.data.schema import Schema
 from arboretum.data.target import encode_classes, numbers
 from arboretum.errors import DataError, ModelFileError
-from arboretum.tree import limits
+from arboretum.grow import settings
 
 __all__ = ["BoostedClassifier", "BoostedRanker", "BoostedRegressor", "group_sizes"]
 
@@ -100,7 +100,7 @@ class BoostedRegressor(RegressorMixin, BoostedModel):
                 f"{type(self).__name__} learns one target, y has {values.shape[1]} columns: fit one "
                 "model for each"
             )
-        limits.check_scale(values)
+        settings.check_scale(values)
         return np.ascontiguousarray(values[:, 0])
 
 

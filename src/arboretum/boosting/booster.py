@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.boosting.dart import Dart, dropped_trees
-from arboretum.boosting.decoding import trees_of
 from arboretum.boosting.goss import draw_columns, goss_rows, subsample_rows
-from arboretum.boosting.newton import NOT_GOOD, Grower, Grown, Logged
 from arboretum.engine.gradient.loss import GIVEN, Loss
 from arboretum.engine.gradient.rounds import Target, Turn
 from arboretum.engine.gradient.split import Features, Rules
 from arboretum.errors import DataError
+from arboretum.grow.decoding import trees_of
+from arboretum.grow.histogram import NOT_GOOD, Grower, Grown, Logged
 
 if TYPE_CHECKING:
     from arboretum.boosting.binning import Bins

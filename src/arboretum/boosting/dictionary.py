@@ -239,7 +239,7 @@ class StumpDictionary(Dictionary):
 
 
 def _between(high: np.ndarray, low: np.ndarray, ordinal: bool) -> np.ndarray:
-    from arboretum.tree.division import midpoint
+    from arboretum.grow.apply_split import midpoint
 
     return high if ordinal else midpoint(high, low)
 

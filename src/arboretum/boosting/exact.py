@@ -16,10 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arboretum.boosting.decoding import exact_trees_of
 from arboretum.boosting.exact_columns import sort_lists, values_at
 from arboretum.boosting.exact_growth import ExactTree, grow_levels, new_levels
-from arboretum.boosting.newton import LOG, MANY_CODES, MOST_LOGGED, NOT_GOOD, Logged
 from arboretum.data.matrix import SparseMatrix
 from arboretum.data.schema import Schema
 from arboretum.engine import parallel
@@ -32,6 +30,8 @@ from arboretum.engine.gradient import rounds as boost_round
 from arboretum.engine.gradient.pack import Given, Scales
 from arboretum.engine.jit import writable
 from arboretum.errors import DataError
+from arboretum.grow.decoding import exact_trees_of
+from arboretum.grow.histogram import LOG, MANY_CODES, MOST_LOGGED, NOT_GOOD, Logged
 from arboretum.predict.walk import walk_block
 
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arboretum.boosting.newton import Grown
 from arboretum.engine import parallel
 from arboretum.engine.columns.lists import Lists, Splits, divide_rows
 from arboretum.engine.gradient import exact as engine
 from arboretum.engine.gradient import exact_levels as levels
+from arboretum.grow.histogram import Grown
 
 if TYPE_CHECKING:
     from arboretum.boosting.exact import ExactGrower

@@ -20,11 +20,11 @@ from arboretum.boosting.gbm_start import Constant, fit_start, raw_start, take_ro
 from arboretum.boosting.gbm_stopping import Patience, set_aside
 from arboretum.data.schema import Schema, encode, learn_schema
 from arboretum.errors import DataError, ModelFileError, ParameterError
+from arboretum.grow import settings
 from arboretum.parameters import Declared
 from arboretum.predict.ensemble import Ensemble
 from arboretum.predict.summing import add_trees, shaped
 from arboretum.predict.walk import run_blocks, walk_block
-from arboretum.tree import limits
 from arboretum.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -164,14 +164,14 @@ class GradientBoosting(Declared, BaseEstimator):
             categorical_features=self.categorical_features,
             ordinal_features=self.ordinal_features,
         )
-        limits.check_rows(matrix.n_rows)
+        settings.check_rows(matrix.n_rows)
         for name in _LEARNED:
             self.__dict__.pop(name, None)
         self._summed: dict[str, Ensemble] = {}
         self._set_schema(schema)
         target, w = self._learn_target(y, sample_weight, matrix.n_rows)
         if w is not None:
-            limits.check_weights(w)
+            settings.check_weights(w)
         classes: Any = getattr(self, "classes_", None)
         same = old[0] == schema and np.array_equal(old[1], classes)
         if going_on and not same:
@@ -207,8 +207,8 @@ class GradientBoosting(Declared, BaseEstimator):
     ) -> tuple[Booster, _Judge | None]:
         """Return what plays the rounds, and what tells when to stop."""
         from arboretum.boosting.gbm_fitting import Booster, Task
-        from arboretum.boosting.gbm_growing import plant
         from arboretum.engine.random import seed_from
+        from arboretum.grow.presorted import plant
 
         loss = self._make_loss()
         loss.check(y, w)
@@ -230,7 +230,7 @@ class GradientBoosting(Declared, BaseEstimator):
             here = matrix.take(aside)
             raw = self._sum(self._rows_for_init(X, aside), here)
             judge = _Judge(self, here, y[aside], None if w is None else w[aside], raw)
-        how = limits.growth(self, self.schema_, _target_of(y_in, w_in), table.n_rows)
+        how = settings.growth(self, self.schema_, _target_of(y_in, w_in), table.n_rows)
         self.max_features_ = how.max_features or self.n_features_in_
         task = Task(
             orchard=plant(
@@ -519,6 +519,6 @@ class _Judge:
 
 
 def _target_of(y: np.ndarray, w: np.ndarray | None) -> Any:
-    from arboretum.tree.criterion import make_target
+    from arboretum.grow.criterion import make_target
 
     return make_target(y[:, None].astype(np.float64), None, w)

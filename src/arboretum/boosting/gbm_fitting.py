@@ -18,11 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from arboretum.boosting.gbm_custom import NotFinite
-from arboretum.boosting.gbm_growing import Bag, Orchard
 from arboretum.boosting.gbm_losses import Loss
 from arboretum.boosting.gbm_steps import Leaves, line_search
 from arboretum.data.checks import list_rows
 from arboretum.errors import DataError
+from arboretum.grow.presorted import Bag, Orchard
 from arboretum.tree.tree import Tree
 
 __all__ = ["Booster", "Round", "Task"]

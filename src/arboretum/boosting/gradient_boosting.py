@@ -14,7 +14,7 @@ from arboretum.boosting.gbm_estimator import GBM_RULES, OWN_LOSS, GradientBoosti
 from arboretum.boosting.gbm_losses import CLASS_LOSSES, NUMBER_LOSSES
 from arboretum.data.target import encode_classes, numbers, weights
 from arboretum.errors import DataError, ModelFileError
-from arboretum.tree import limits
+from arboretum.grow import settings
 
 __all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]
 
@@ -260,7 +260,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         name = type(self).__name__
         values, _ = numbers(y, n_rows=n_rows, estimator_name=name)
         _check_one_output(values, name)
-        limits.check_scale(values)
+        settings.check_scale(values)
         return np.ascontiguousarray(values[:, 0]), weights(sample_weight, n_rows)
 
     # ------------------------------------------------------------------ predicting

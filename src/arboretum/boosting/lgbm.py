@@ -26,7 +26,7 @@ from arboretum.boosting.snapshot import Snapshot
 from arboretum.boosting.user_objectives import UserObjective
 from arboretum.data.target import weights as checked_weights
 from arboretum.errors import DataError, ParameterError
-from arboretum.tree import limits
+from arboretum.grow import settings
 
 if TYPE_CHECKING:
     from arboretum.boosting.objective_base import Objective
@@ -170,7 +170,7 @@ class LGBMClassifier(BoostedClassifier, LGBMModel):
             return rows
         codes = y.astype(np.int64)[:, None]
         with np.errstate(divide="ignore"):  # a table may lack a class
-            return limits.with_class_weight(sample_weight.classes, [self.classes_], codes, rows)
+            return settings.with_class_weight(sample_weight.classes, [self.classes_], codes, rows)
 
     def fit(
         self,

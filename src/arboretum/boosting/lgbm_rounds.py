@@ -21,9 +21,9 @@ from arboretum.boosting.goss import child_key, draw_columns, goss_rows, subsampl
 from arboretum.boosting.open_booster import OpenBooster
 
 if TYPE_CHECKING:
-    from arboretum.boosting.newton import Grown
     from arboretum.boosting.objective_base import Objective
     from arboretum.data.matrix import Matrix
+    from arboretum.grow.histogram import Grown
 
 __all__ = ["Draws", "LGBMRounds", "share_of"]
 

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.boosting.booster import Booster, Plan, Training
-from arboretum.boosting.decoding import exact_trees_of
 from arboretum.boosting.goss import draw_columns
 from arboretum.boosting.user_objectives import UserObjective
 from arboretum.data.checks import list_rows
 from arboretum.errors import DataError
+from arboretum.grow.decoding import exact_trees_of
 from arboretum.predict.ensemble import Ensemble
 
 if TYPE_CHECKING:
     from arboretum.boosting.binning import Bins
-    from arboretum.boosting.newton import Grown
     from arboretum.boosting.objective_base import Objective
     from arboretum.data.matrix import Matrix
+    from arboretum.grow.histogram import Grown
     from arboretum.tree.tree import Tree
 
 __all__ = ["ExactBooster", "OpenBooster", "RebinningBooster"]

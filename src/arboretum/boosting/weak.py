@@ -23,8 +23,8 @@ from arboretum.forest.sampling import _child, _mix, tree_key
 from arboretum.tree.cart import CARTClassifier, CARTRegressor
 
 if TYPE_CHECKING:
-    from arboretum.boosting.sorted_trees import SortedTrees
     from arboretum.data.matrix import Matrix
+    from arboretum.grow.stumps import SortedTrees
     from arboretum.tree.tree import Tree
 
 __all__ = [
@@ -218,14 +218,14 @@ def tree_learner(
 
     ``y``: labels as it takes them, ``how``: resample, seed, threads, ``given``: weights of the rows.
     """
-    from arboretum.boosting.sorted_trees import (
+    from arboretum.grow import settings
+    from arboretum.grow.stumps import (
         LevelWise,
         Shallow,
         Stumps,
         can_be_level_wise,
         can_be_stump,
     )
-    from arboretum.tree import limits
 
     matrix, schema = table
     resample, seed, threads = how
@@ -234,7 +234,7 @@ def tree_learner(
     tree.n_jobs = threads
     tree.schema_ = schema
     tree._take_names()
-    limits.check_rows(matrix.n_rows)
+    settings.check_rows(matrix.n_rows)
     target, _ = tree._learn_target(y, None, matrix.n_rows)
     classes = None if target.classes is None else int(target.classes[0])
     trees: SortedTrees

@@ -272,7 +272,7 @@ class Bagging(OutOfBagAttributes, Declared, MetaEstimatorMixin, BaseEstimator):
 
     def _grow(self, base: Any, learned: Learned, wanted: range, told: Any) -> list[Any]:
         from arboretum.forest.growing import Plan, grow_trees
-        from arboretum.tree import limits
+        from arboretum.grow import settings
 
         bags = self._bags
         prototype = members.make_member(base, bags, 0, self.schema_.names)
@@ -280,10 +280,10 @@ class Bagging(OutOfBagAttributes, Declared, MetaEstimatorMixin, BaseEstimator):
         prototype.schema_ = self.schema_
         prototype._take_names()
         target, _ = prototype._learn_target(learned.y, learned.weight, bags.n_rows)
-        limits.check_rows(bags.n_rows)
+        settings.check_rows(bags.n_rows)
         if learned.weight is not None:
-            limits.check_weights(learned.weight)
-        how = limits.growth(prototype, self.schema_, target, bags.n_rows)
+            settings.check_weights(learned.weight)
+        how = settings.growth(prototype, self.schema_, target, bags.n_rows)
         plan = Plan(
             matrix=learned.matrix,
             schema=self.schema_,

@@ -11,12 +11,12 @@ from arboretum.data.schema import Schema
 from arboretum.data.target import encode_classes, weights
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.forest.estimator import Forest
+from arboretum.grow import settings
 from arboretum.predict.oob_attributes import ClassesOutOfBag
 from arboretum.predict.voting import sum_answers
-from arboretum.tree import limits
 
 if TYPE_CHECKING:
-    from arboretum.tree.criterion import Target
+    from arboretum.grow.criterion import Target
 
 __all__ = ["ForestClassifier"]
 
@@ -25,7 +25,7 @@ class ForestClassifier(ClassesOutOfBag, ClassifierMixin, Forest):
     """Class shares (or votes) of many trees."""
 
     def _learn_target(self, y: Any, sample_weight: Any, n_rows: int) -> tuple[Target, Any]:
-        from arboretum.tree.criterion import make_target
+        from arboretum.grow.criterion import make_target
 
         name = type(self).__name__
         classes, codes, one = encode_classes(y, n_rows=n_rows, estimator_name=name)
@@ -34,7 +34,7 @@ class ForestClassifier(ClassesOutOfBag, ClassifierMixin, Forest):
         self.n_classes_ = len(classes[0]) if one else [len(c) for c in classes]
         w = weights(sample_weight, n_rows)
         if self.class_weight is not None and self.class_weight != "balanced_subsample":
-            w = limits.with_class_weight(self.class_weight, classes, codes, w)
+            w = settings.with_class_weight(self.class_weight, classes, codes, w)
         return make_target(codes, np.array([len(c) for c in classes]), w), w
 
     # ------------------------------------------------------------------ predicting

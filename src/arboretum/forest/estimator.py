@@ -20,18 +20,18 @@ from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.forest.kept import Kept, keep, read_kept
 from arboretum.forest.progress import progress
 from arboretum.forest.sampling import Bootstrap, n_draws
+from arboretum.grow import settings
 from arboretum.parameters import Declared
 from arboretum.predict.oob_attributes import OutOfBagAttributes
 from arboretum.predict.out_of_bag import out_of_bag
 from arboretum.predict.voting import leaves_in
-from arboretum.tree import limits
 from arboretum.tree.tree import Tree
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.forest.growing import Plan
     from arboretum.forest.importance import Importance
-    from arboretum.tree.criterion import Target
+    from arboretum.grow.criterion import Target
 
 __all__ = ["FOREST_RULES", "Forest"]
 
@@ -144,7 +144,7 @@ class Forest(OutOfBagAttributes, Declared, BaseEstimator):
             categorical_features=self.categorical_features,
             ordinal_features=self.ordinal_features,
         )
-        limits.check_rows(matrix.n_rows)
+        settings.check_rows(matrix.n_rows)
         self._before = getattr(self, "schema_", None), getattr(self, "classes_", None)
         for name in _LEARNED:
             self.__dict__.pop(name, None)
@@ -155,7 +155,7 @@ class Forest(OutOfBagAttributes, Declared, BaseEstimator):
             self.feature_names_in_ = np.array(schema.names, dtype=object)
         target, w = self._learn_target(y, sample_weight, matrix.n_rows)
         if w is not None:
-            limits.check_weights(w)
+            settings.check_weights(w)
         return matrix, target, w
 
     def _check_sampling(self) -> None:
@@ -192,7 +192,7 @@ class Forest(OutOfBagAttributes, Declared, BaseEstimator):
 
     def _plan(self, matrix: Matrix, target: Target, w: np.ndarray | None, bags: Bootstrap) -> Plan:
         from arboretum.forest.growing import Plan
-        from arboretum.tree.criterion import make_target
+        from arboretum.grow.criterion import make_target
 
         n = matrix.n_rows
         weighed = make_target(target.y, target.classes, np.ones(n) if w is None else w)
@@ -200,7 +200,7 @@ class Forest(OutOfBagAttributes, Declared, BaseEstimator):
             matrix=matrix,
             schema=self.schema_,
             target=target,
-            how=limits.growth(self, self.schema_, weighed, n),
+            how=settings.growth(self, self.schema_, weighed, n),
             bags=bags,
             balance=getattr(self, "class_weight", None) == "balanced_subsample",
             ccp_alpha=float(self.ccp_alpha),

@@ -16,10 +16,10 @@ import numpy as np
 from arboretum.engine import parallel
 from arboretum.engine.columns.store import ColumnStore, store_columns
 from arboretum.forest.sampling import growing_key
-from arboretum.tree.criterion import Target
-from arboretum.tree.growing import Growth, grow
+from arboretum.grow.criterion import Target
+from arboretum.grow.levelwise import Growth, grow
+from arboretum.grow.random_tree import can_grow, grow_random_trees, together, tree_table
 from arboretum.tree.pruning import prune
-from arboretum.tree.random_tree import can_grow, grow_random_trees, together, tree_table
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix

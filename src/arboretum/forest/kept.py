@@ -23,7 +23,7 @@ from arboretum.predict.voting import leaves_in
 if TYPE_CHECKING:
     from arboretum.data.schema import Schema
     from arboretum.forest.estimator import Forest
-    from arboretum.tree.criterion import Target
+    from arboretum.grow.criterion import Target
     from arboretum.tree.tree import Tree
 
 __all__ = ["Kept", "check_cells", "keep", "read_kept"]

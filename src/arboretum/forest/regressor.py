@@ -11,12 +11,12 @@ from arboretum.data.schema import Schema
 from arboretum.data.target import numbers, weights
 from arboretum.errors import ModelFileError
 from arboretum.forest.estimator import Forest
+from arboretum.grow import settings
 from arboretum.predict.oob_attributes import NumbersOutOfBag
 from arboretum.predict.voting import sum_answers
-from arboretum.tree import limits
 
 if TYPE_CHECKING:
-    from arboretum.tree.criterion import Target
+    from arboretum.grow.criterion import Target
 
 __all__ = ["ForestRegressor"]
 
@@ -25,12 +25,12 @@ class ForestRegressor(NumbersOutOfBag, RegressorMixin, Forest):
     """Mean of many trees."""
 
     def _learn_target(self, y: Any, sample_weight: Any, n_rows: int) -> tuple[Target, Any]:
-        from arboretum.tree.criterion import make_target
+        from arboretum.grow.criterion import make_target
 
         values, one = numbers(y, n_rows=n_rows, estimator_name=type(self).__name__)
-        limits.check_scale(values)
+        settings.check_scale(values)
         if self.criterion == "poisson":
-            limits.check_counts(values)
+            settings.check_counts(values)
         self.n_outputs_ = values.shape[1]
         self._one_output = one
         w = weights(sample_weight, n_rows)

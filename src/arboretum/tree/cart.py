@@ -17,11 +17,11 @@ from arboretum import parameters as p
 from arboretum.data.schema import Schema
 from arboretum.data.target import encode_classes, numbers, weights
 from arboretum.errors import ModelFileError
-from arboretum.tree import limits
+from arboretum.grow import settings
 from arboretum.tree.estimator import DOCUMENTATION, SHARED_RULES, TreeEstimator
 
 if TYPE_CHECKING:
-    from arboretum.tree.criterion import Target
+    from arboretum.grow.criterion import Target
 
 __all__ = ["CARTClassifier", "CARTRegressor", "DecisionTreeClassifier", "DecisionTreeRegressor"]
 
@@ -109,7 +109,7 @@ class CARTClassifier(ClassifierMixin, TreeEstimator):
     def _learn_target(
         self, y: Any, sample_weight: Any, n_rows: int
     ) -> tuple[Target, np.ndarray | None]:
-        from arboretum.tree.criterion import make_target
+        from arboretum.grow.criterion import make_target
 
         name = type(self).__name__
         classes, codes, one = encode_classes(y, n_rows=n_rows, estimator_name=name)
@@ -118,7 +118,7 @@ class CARTClassifier(ClassifierMixin, TreeEstimator):
         self.n_classes_ = len(classes[0]) if one else [len(c) for c in classes]
         w = weights(sample_weight, n_rows)
         if self.class_weight is not None:
-            w = limits.with_class_weight(self.class_weight, classes, codes, w)
+            w = settings.with_class_weight(self.class_weight, classes, codes, w)
         return make_target(codes, np.array([len(c) for c in classes]), w), w
 
     def _loss(self, truth: np.ndarray, value: np.ndarray) -> np.ndarray:
@@ -253,12 +253,12 @@ class CARTRegressor(RegressorMixin, TreeEstimator):
     def _learn_target(
         self, y: Any, sample_weight: Any, n_rows: int
     ) -> tuple[Target, np.ndarray | None]:
-        from arboretum.tree.criterion import make_target
+        from arboretum.grow.criterion import make_target
 
         values, one = numbers(y, n_rows=n_rows, estimator_name=type(self).__name__)
-        limits.check_scale(values)
+        settings.check_scale(values)
         if self.criterion == "poisson":
-            limits.check_counts(values)
+            settings.check_counts(values)
         self.n_outputs_ = values.shape[1]
         self._one_output = one
         w = weights(sample_weight, n_rows)

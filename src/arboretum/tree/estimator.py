@@ -13,8 +13,8 @@ import numpy as np
 from arboretum import parameters as p
 from arboretum.data.schema import Schema, learn_schema
 from arboretum.errors import DataError, ModelFileError
+from arboretum.grow import settings
 from arboretum.predict.walk import leaves_of
-from arboretum.tree import limits
 from arboretum.tree.cross_pruning import PruningCurve, choose, grid, losses_along
 from arboretum.tree.model import TreeModel, whole
 from arboretum.tree.pruning import PruningPath, number_levels, prune, pruning_path
@@ -22,7 +22,7 @@ from arboretum.tree.tree import Tree
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
-    from arboretum.tree.criterion import Target
+    from arboretum.grow.criterion import Target
 
 __all__ = ["DOCUMENTATION", "SHARED_RULES", "TreeEstimator"]
 
@@ -142,17 +142,17 @@ class TreeEstimator(TreeModel):
             categorical_features=self.categorical_features,
             ordinal_features=self.ordinal_features,
         )
-        limits.check_rows(matrix.n_rows)
+        settings.check_rows(matrix.n_rows)
         self._take_names()
         target, w = self._learn_target(y, sample_weight, matrix.n_rows)
         if w is not None:
-            limits.check_weights(w)
+            settings.check_weights(w)
         return matrix, target, w
 
     def _grow(self, matrix: Matrix, target: Target, w: np.ndarray | None) -> Tree:
         """Grow a full tree; rows of weight 0 take no part."""
-        from arboretum.tree.growing import grow
-        from arboretum.tree.random_tree import (
+        from arboretum.grow.levelwise import grow
+        from arboretum.grow.random_tree import (
             can_grow,
             grow_random_tree,
             looks_at_little,
@@ -163,7 +163,7 @@ class TreeEstimator(TreeModel):
         if w is not None and not w.all():
             rows = np.flatnonzero(w)
             here = target.take(rows)
-        how = limits.growth(self, self.schema_, here, n_rows)
+        how = settings.growth(self, self.schema_, here, n_rows)
         self.max_features_ = how.max_features or self.n_features_in_
         if can_grow(how) and looks_at_little(how, matrix, self.schema_):
             table = tree_table(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from arboretum.engine.split import statistic as stat
-from arboretum.tree.criterion import Rules, Statistic, Target, make_statistic
+from arboretum.grow.criterion import Rules, Statistic, Target, make_statistic
 
 NONE = np.empty(0)
 FREE = np.array([[-np.inf, np.inf]])

@@ -3,7 +3,7 @@
 On a small table a tree takes some ten microseconds, less than it takes to hand the grower's many arrays
 from Python to compiled code. So all outputs of a round are grown, added to the scores and written down
 together, and so are the rounds that follow, as long as nobody has to look at what was made; they are made
-into `Tree` objects later, many at a time (boosting/decoding.py).
+into `Tree` objects later, many at a time (grow/decoding.py).
 
     scores ──► g, h of every output ──► tree, tree, … ──► scores += η · tree ──► next round
                                              └──► log: nodes of all trees, one after another

@@ -25,9 +25,9 @@ from arboretum.engine.split.best import FROM_LIST, Best
 from arboretum.engine.split.categories import choose_categories
 from arboretum.engine.split.counts import Columns, make_counter
 from arboretum.engine.split.random import draw_again, toss_categories
-from arboretum.tree.criterion import Absolute, Batch
-from arboretum.tree.search import Searcher
-from arboretum.tree.surrogates import SurrogateFinder, SurrogateTable
+from arboretum.grow.criterion import Absolute, Batch
+from arboretum.grow.search import Searcher
+from arboretum.grow.surrogates import SurrogateFinder, SurrogateTable
 from arboretum.tree.tree import SUBSET, THRESHOLD
 
 __all__ = ["Divider", "Divisions", "Split", "midpoint"]

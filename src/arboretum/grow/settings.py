@@ -18,8 +18,8 @@ from arboretum.errors import DataError, ParameterError
 from arboretum.parameters import real
 
 if TYPE_CHECKING:
-    from arboretum.tree.criterion import Target
-    from arboretum.tree.growing import Growth
+    from arboretum.grow.criterion import Target
+    from arboretum.grow.levelwise import Growth
 
 __all__ = [
     "check_counts",
@@ -40,8 +40,8 @@ def growth(model: Any, schema: Schema, target: Target, n_rows: int) -> Growth:
     """Return how far and in what way this estimator grows a tree on this data."""
     from arboretum.engine.parallel import effective_jobs
     from arboretum.engine.random import seed_from
-    from arboretum.tree.criterion import CLASSIFICATION, REGRESSION
-    from arboretum.tree.growing import Growth
+    from arboretum.grow.criterion import CLASSIFICATION, REGRESSION
+    from arboretum.grow.levelwise import Growth
 
     n_features = schema.n_features
     total = float(target.weights.sum()) if len(target.weights) else float(len(target.y))

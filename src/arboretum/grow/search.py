@@ -36,7 +36,7 @@ from arboretum.engine.split.counts import Columns, make_counter
 from arboretum.engine.split.one_sum import XLOGX
 from arboretum.engine.split.random import draw_lists
 from arboretum.engine.split.sampled_columns import Drawing
-from arboretum.tree.criterion import Absolute, Batch, Statistic
+from arboretum.grow.criterion import Absolute, Batch, Statistic
 
 __all__ = ["Searcher"]
 

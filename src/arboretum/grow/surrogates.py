@@ -22,11 +22,11 @@ from arboretum.engine.columns.store import ColumnStore
 from arboretum.engine.rows.partition import set_bits
 from arboretum.engine.split.counts import Columns
 from arboretum.engine.split.surrogate import agree_categories, agree_list
-from arboretum.tree.criterion import Batch
+from arboretum.grow.criterion import Batch
 from arboretum.tree.tree import SUBSET, THRESHOLD, Surrogates
 
 if TYPE_CHECKING:
-    from arboretum.tree.division import Split
+    from arboretum.grow.apply_split import Split
 
 __all__ = ["SurrogateFinder", "SurrogateTable", "join"]
 
@@ -178,7 +178,7 @@ class SurrogateFinder:
         return agreement, below, above, reverse
 
     def _between(self, low: np.ndarray, high: np.ndarray, feature: int) -> np.ndarray:
-        from arboretum.tree.division import midpoint
+        from arboretum.grow.apply_split import midpoint
 
         return low if self.ordinal[feature] else midpoint(low, high)
 

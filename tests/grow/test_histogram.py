@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arboretum.boosting.newton import Grower
 from arboretum.engine.gradient import histogram
 from arboretum.engine.gradient.split import Features, Rules
+from arboretum.grow.histogram import Grower
 from arboretum.textbook.lightgbm import LGBMSettings, grow_lgbm
 
 NO_LIMIT = 1 << 30
@@ -340,7 +340,7 @@ def test_any_number_of_threads_on_any_number_of_columns(columns, wide, monkeypat
 
 
 def test_leaves_without_room_for_histograms_are_counted_again(monkeypatch):
-    from arboretum.boosting import newton
+    from arboretum.grow import histogram as newton
 
     rng = np.random.default_rng(4)
     codes = rng.integers(0, 50, (6, 3_000)).astype(np.uint8)

@@ -31,11 +31,11 @@ from arboretum.engine import parallel
 from arboretum.engine.columns.store import ColumnStore, store_columns
 from arboretum.engine.random import child_keys
 from arboretum.engine.rows.partition import move_rows, partition_lists
-from arboretum.tree.criterion import Batch, Rules, Target, make_statistic
-from arboretum.tree.division import Divider, Divisions
-from arboretum.tree.nodes import NodeTable
+from arboretum.grow.apply_split import Divider, Divisions
+from arboretum.grow.criterion import Batch, Rules, Target, make_statistic
+from arboretum.grow.nodes import NodeTable
+from arboretum.grow.search import Searcher
 from arboretum.tree.pruning import number_levels
-from arboretum.tree.search import Searcher
 from arboretum.tree.tree import Tree
 
 __all__ = ["Growth", "grow"]

@@ -17,8 +17,8 @@ from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Tree
 if TYPE_CHECKING:
     from arboretum.boosting.bins import Bins
     from arboretum.boosting.exact_growth import ExactTree
-    from arboretum.boosting.newton import Grown
     from arboretum.data.schema import Schema
+    from arboretum.grow.histogram import Grown
 
 __all__ = ["exact_trees_of", "trees_of", "whole_ranks"]
 

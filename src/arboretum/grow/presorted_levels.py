@@ -32,9 +32,9 @@ from arboretum.engine.level_tree.search import SLOT_BITS, Found, Table, scan_col
 from arboretum.tree.tree import Tree
 
 if TYPE_CHECKING:
-    from arboretum.boosting.gbm_growing import Bag, Orchard
     from arboretum.data.schema import Schema
-    from arboretum.tree.growing import Growth
+    from arboretum.grow.levelwise import Growth
+    from arboretum.grow.presorted import Bag, Orchard
 
 __all__ = ["LevelGrower"]
 

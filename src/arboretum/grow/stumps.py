@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from arboretum.boosting.category_stumps import CategoryColumns, CategoryCut, code_categories
-from arboretum.boosting.gbm_growing import DEEPEST, Bag, plant
 from arboretum.data.schema import Schema
 from arboretum.engine import parallel
 from arboretum.engine.columns.presort import MISSING, POSITION, sort_column
@@ -37,11 +35,13 @@ from arboretum.engine.split.stump_classes import (
     search_class_stumps,
     weigh_class_words,
 )
+from arboretum.grow import settings
+from arboretum.grow.apply_split import midpoint
+from arboretum.grow.category_stumps import CategoryColumns, CategoryCut, code_categories
+from arboretum.grow.criterion import make_target
+from arboretum.grow.levelwise import grow
+from arboretum.grow.presorted import DEEPEST, Bag, plant
 from arboretum.predict.walk import leaves_of
-from arboretum.tree import limits
-from arboretum.tree.criterion import make_target
-from arboretum.tree.division import midpoint
-from arboretum.tree.growing import grow
 from arboretum.tree.pruning import prune
 from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Tree
 
@@ -274,7 +274,7 @@ class Stumps(_Filtered):
         return _Cut(score, self.features[column], missing_left, column, place)
 
     def _threshold(self, entries: np.ndarray, found: _Cut, rows: np.ndarray | None) -> float:
-        """Return what lies between the two values of a cut: see `division.Divider`."""
+        """Return what lies between the two values of a cut: see `apply_split.Divider`."""
         both = entries[[found.place - 1, found.place]]
         at = (both & POSITION).astype(np.int64)
         at = at if rows is None else rows[at]
@@ -375,7 +375,7 @@ class LevelWise(SortedTrees):
     def __init__(self, base: Any, matrix: Matrix, schema: Schema, y: np.ndarray) -> None:
         self.y = np.array(y, np.float64)
         target = make_target(self.y[:, None], None, None)
-        how = limits.growth(base, schema, target, matrix.n_rows)
+        how = settings.growth(base, schema, target, matrix.n_rows)
         least = float(base.min_weight_fraction_leaf)
         self.orchard = plant(
             matrix, schema, how, least, float(base.ccp_alpha), float(base.category_penalty)
@@ -413,7 +413,7 @@ class Shallow(_Filtered):
     def _grow(self, columns: ColumnStore, rows: np.ndarray | None, weights: np.ndarray) -> Grown:
         y = self.y if rows is None else self.y[rows]
         target = make_target(y, self.classes, weights)
-        how = limits.growth(self.base, self.schema, target, self.matrix.n_rows)
+        how = settings.growth(self.base, self.schema, target, self.matrix.n_rows)
         if how.max_depth != 1:  # deeper trees reorder the lists
             columns = replace(columns, lists=columns.lists.copy())
         tree = grow(self.matrix, self.schema, target, rows, how, columns)

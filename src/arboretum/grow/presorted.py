@@ -1,8 +1,8 @@
 """The trees of gradient boosting: small, exact, many on one table.
 
 Columns are sorted once per fit. A tree of limited depth grows level by level, each column read once per
-level (gbm_levels.py); it leaves behind the leaf of every row, so nothing has to be walked. Deeper trees and
-best-first ones are grown as CART grows them.
+level (presorted_levels.py); it leaves behind the leaf of every row, so nothing has to be walked. Deeper trees
+and best-first ones are grown as CART grows them.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from arboretum.engine.columns.store import ColumnStore, store_columns
 from arboretum.engine.jit import writable
 from arboretum.engine.level_tree.search import CATEGORIES, NUMBERS, RANKS, Table
 from arboretum.engine.rows.sample import keep_inside
+from arboretum.grow.criterion import Target
+from arboretum.grow.levelwise import Growth, grow
 from arboretum.predict.walk import leaves_of
-from arboretum.tree.criterion import Target
-from arboretum.tree.growing import Growth, grow
 from arboretum.tree.pruning import prune
 
 if TYPE_CHECKING:
-    from arboretum.boosting.gbm_levels import LevelGrower
     from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Schema
+    from arboretum.grow.presorted_levels import LevelGrower
     from arboretum.tree.tree import Tree
 
 __all__ = ["DEEPEST", "Bag", "Orchard", "plant"]
@@ -107,7 +107,7 @@ class Orchard:
 
     @cached_property
     def _grower(self) -> LevelGrower:
-        from arboretum.boosting.gbm_levels import LevelGrower
+        from arboretum.grow.presorted_levels import LevelGrower
 
         return LevelGrower(self)
 

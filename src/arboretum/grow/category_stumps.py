@@ -16,7 +16,7 @@ from arboretum.engine.split.categories import CHANCE, choose_categories, scan_ca
 from arboretum.engine.split.counts import Columns, make_counter
 from arboretum.engine.split.one_sum import XLOGX
 from arboretum.engine.split.statistic import GINI, Nodes
-from arboretum.tree.criterion import Rules, make_statistic, make_target
+from arboretum.grow.criterion import Rules, make_statistic, make_target
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix

@@ -7,7 +7,7 @@ search, and which scan to run. There are three kinds, one for each way of scorin
     Channels    several sums per side   several outputs, odd weights (Classes: one label, whole weights)
     Absolute    medians of both sides   absolute error
 
-so the growing of a tree (growing.py) is written once.
+so the growing of a tree (levelwise.py) is written once.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ class Statistic(ABC):
     """How one criterion is added up; `positions` is the rows in their present order."""
 
     channels: int
-    code_criterion: int  # how codes.py scores channels
+    code_criterion: int  # how engine/columns/codes.py scores channels
 
     def __init__(self, target: Target, criterion: int, rules: Rules) -> None:
         n = len(target.y)
@@ -202,7 +202,7 @@ class Statistic(ABC):
 
     @property
     def code_rules(self) -> tuple:
-        """The rules as histogram.py takes them."""
+        """The rules as engine/split/counts.py takes them."""
         r = self.rules
         labels = len(self.row.label) > 0
         outputs = self.target.outputs

@@ -23,9 +23,9 @@ from arboretum import (
 )
 from arboretum.data.schema import learn_schema
 from arboretum.engine.split import statistic as stat
-from arboretum.tree import random_tree
-from arboretum.tree.criterion import make_target
-from arboretum.tree.growing import Growth, grow
+from arboretum.grow import random_tree
+from arboretum.grow.criterion import make_target
+from arboretum.grow.levelwise import Growth, grow
 from arboretum.tree.pruning import number_levels
 
 CRITERIA = {

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.data.schema import Schema
-from arboretum.tree.surrogates import join
+from arboretum.grow.surrogates import join
 from arboretum.tree.tree import LEAF, SUBSET, Tree
 
 if TYPE_CHECKING:
-    from arboretum.tree.division import Split
+    from arboretum.grow.apply_split import Split
 
 __all__ = ["NodeTable"]
 

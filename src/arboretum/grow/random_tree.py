@@ -4,7 +4,7 @@ A tree that draws its columns or cuts looks at little of the table, and what cou
 done for the rest: no lists to keep in order, no level to wait for. A table of some thousand rows is
 searched so quickly that Python between the levels would take longer than the search. Both are grown here,
 whole, in one call (engine/random_tree), small ones of a forest several at a time; large single trees are
-grown level by level (growing.py). Both ways draw the same random numbers and grow the same trees.
+grown level by level (levelwise.py). Both ways draw the same random numbers and grow the same trees.
 Surrogates, bins and absolute error need lists of all rows and stay level-wise.
 """
 
@@ -31,8 +31,8 @@ from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Tree
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Schema
-    from arboretum.tree.criterion import Target
-    from arboretum.tree.growing import Growth
+    from arboretum.grow.criterion import Target
+    from arboretum.grow.levelwise import Growth
 
 __all__ = [
     "SMALL",
