@@ -49,11 +49,11 @@ class _Clock:
 def _booster(split: data.Split, jobs: int, clock: _Clock | None) -> Any:
     """Return a booster ready to go, as the LightGBM front door would set it up."""
     import arboretum
-    from arboretum.boosting.binning import find_bins
     from arboretum.boosting.booster import Booster, Training
     from arboretum.boosting.lgbm_plan import make_plan
     from arboretum.boosting.objectives import find_objective
     from arboretum.data.schema import learn_schema
+    from arboretum.grow.bins.find import find_bins
 
     model = arboretum.LGBMClassifier(num_leaves=_LEAVES, n_jobs=jobs, random_state=0)
     schema, matrix = learn_schema(split.X)

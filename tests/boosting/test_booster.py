@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arboretum.boosting.binning import find_bins
 from arboretum.boosting.booster import Booster, Plan, Training
 from arboretum.boosting.dart import Dart, dropped_trees
 from arboretum.boosting.objectives import find_objective
 from arboretum.data.schema import learn_schema
 from arboretum.engine.gradient.split import Rules
 from arboretum.errors import DataError
+from arboretum.grow.bins.find import find_bins
 from arboretum.predict.ensemble import Ensemble
 from arboretum.tree.validation import tree_to_state
 

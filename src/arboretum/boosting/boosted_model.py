@@ -35,9 +35,9 @@ from arboretum.grow import settings
 from arboretum.predict.ensemble import Ensemble
 
 if TYPE_CHECKING:
-    from arboretum.boosting.binning import Bins
     from arboretum.boosting.objective_base import Objective
     from arboretum.data.matrix import Matrix
+    from arboretum.grow.bins.find import Bins
 
 __all__ = ["BoostedModel", "Given", "Request"]
 

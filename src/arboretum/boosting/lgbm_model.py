@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from arboretum.boosting import lgbm_plan as plans
-from arboretum.boosting.binning import find_bins
 from arboretum.boosting.boosted_model import BoostedModel, Given, Request
 from arboretum.boosting.boosted_targets import BoostedRanker
-from arboretum.boosting.category_bins import frequent_categories
 from arboretum.boosting.lgbm_booster import LGBMBooster, leaf_numbers
 from arboretum.boosting.lgbm_callbacks import Calls, EarlyStopping, early_stopping
 from arboretum.boosting.lgbm_parameters import ALIASES, RULES, NativeNames
@@ -30,14 +28,16 @@ from arboretum.boosting.objectives import find_objective
 from arboretum.boosting.user_objectives import UserObjective
 from arboretum.boosting.watching import Judge, Patience, Watch, named_judge
 from arboretum.errors import DataError, ModelFileError, ParameterError
+from arboretum.grow.bins.categories import frequent_categories
+from arboretum.grow.bins.find import find_bins
 
 if TYPE_CHECKING:
-    from arboretum.boosting.binning import Bins
     from arboretum.boosting.booster import Plan, Training
     from arboretum.boosting.objective_base import Objective
     from arboretum.boosting.open_booster import OpenBooster
     from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Schema
+    from arboretum.grow.bins.find import Bins
 
 __all__ = ["LGBMModel"]
 

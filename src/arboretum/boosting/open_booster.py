@@ -21,9 +21,9 @@ from arboretum.grow.decoding import exact_trees_of
 from arboretum.predict.ensemble import Ensemble
 
 if TYPE_CHECKING:
-    from arboretum.boosting.binning import Bins
     from arboretum.boosting.objective_base import Objective
     from arboretum.data.matrix import Matrix
+    from arboretum.grow.bins.find import Bins
     from arboretum.grow.histogram import Grown
     from arboretum.tree.tree import Tree
 
@@ -118,7 +118,7 @@ class ExactBooster(OpenBooster):
     """A booster that tries every cut between two values (``tree_method="exact"``)."""
 
     def _take_table(self) -> None:
-        from arboretum.boosting.exact import ExactGrower
+        from arboretum.grow.exact.grower import ExactGrower
 
         plan = self.plan
         self.grower = ExactGrower(  # type: ignore[assignment]

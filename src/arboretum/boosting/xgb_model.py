@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from arboretum.boosting import xgb_parameters as xgb
-from arboretum.boosting.binning import Bins, find_bins
 from arboretum.boosting.boosted_model import BoostedModel, Given, Request
 from arboretum.boosting.metrics import default_metric, find_metrics
 from arboretum.boosting.objectives import find_objective
@@ -30,6 +29,7 @@ from arboretum.boosting.xgb_arguments import (
 from arboretum.boosting.xgb_booster import XGBBooster
 from arboretum.data.matrix import DenseMatrix, FrameMatrix, Matrix, SparseMatrix
 from arboretum.errors import ParameterError
+from arboretum.grow.bins.find import Bins, find_bins
 
 if TYPE_CHECKING:
     from arboretum.boosting.booster import Plan, Training
@@ -311,7 +311,7 @@ class XGBModel(BoostedModel):
             return OpenBooster(plan, objective, data, matrix)
 
         def propose(hessian: np.ndarray) -> Bins:
-            from arboretum.boosting.sketch import sketch_bins
+            from arboretum.grow.bins.sketch import sketch_bins
 
             return sketch_bins(matrix, data.schema, hessian, max_bin, n_jobs=plan.n_jobs)
 

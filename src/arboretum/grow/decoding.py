@@ -15,9 +15,9 @@ from arboretum.engine.gradient.decode import decode_nodes, decode_sets
 from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Tree
 
 if TYPE_CHECKING:
-    from arboretum.boosting.bins import Bins
-    from arboretum.boosting.exact_growth import ExactTree
     from arboretum.data.schema import Schema
+    from arboretum.grow.bins.bins import Bins
+    from arboretum.grow.exact.levels import ExactTree
     from arboretum.grow.histogram import Grown
 
 __all__ = ["exact_trees_of", "trees_of", "whole_ranks"]

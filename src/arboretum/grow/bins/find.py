@@ -1,7 +1,7 @@
 """Finding bins: from a table to `Bins`, by quantiles of a sample of its rows.
 
     numbers      one bin per value if there are at most ``max_bin``, else quantiles (cuts.py)
-    categories   counted in all rows; which of them have bins is a policy (category_bins.py)
+    categories   counted in all rows; which of them have bins is a policy (categories.py)
     sparse       only stored entries are looked at; the others are one value with a count
 
 The sample has one row from each of as many equal stretches of the table, drawn by a hash of (seed,
@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from arboretum.boosting.bins import MOST_BINS, SERIAL, Bins, by_rows, flat
-from arboretum.boosting.bundling import bundle_columns, storage_columns
-from arboretum.boosting.category_bins import Keep, every_category
-from arboretum.boosting.cuts import bounds_around_zero, count_values, number_bounds, whole_weights
 from arboretum.boosting.goss import child_key
 from arboretum.data.matrix import DenseMatrix, Matrix, SparseMatrix
 from arboretum.engine import parallel
 from arboretum.errors import ParameterError
+from arboretum.grow.bins.bins import MOST_BINS, SERIAL, Bins, by_rows, flat
+from arboretum.grow.bins.bundling import bundle_columns, storage_columns
+from arboretum.grow.bins.categories import Keep, every_category
+from arboretum.grow.bins.cuts import bounds_around_zero, count_values, number_bounds, whole_weights
 
 if TYPE_CHECKING:
     from arboretum.data.schema import Schema

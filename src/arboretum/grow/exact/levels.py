@@ -20,7 +20,7 @@ from arboretum.engine.gradient import exact_levels as levels
 from arboretum.grow.histogram import Grown
 
 if TYPE_CHECKING:
-    from arboretum.boosting.exact import ExactGrower
+    from arboretum.grow.exact.grower import ExactGrower
 
 __all__ = ["ExactTree", "grow_levels", "new_levels"]
 
@@ -67,7 +67,7 @@ def new_levels(n_nodes: int, n_columns: int, n_features: int, groups: np.ndarray
 def grow_levels(
     grower: ExactGrower, tree: levels.Levels, lists: Lists, units: np.ndarray, key: int
 ) -> None:
-    """Grow a tree from its root, level by level, as `boost_levels.grow_exact_rounds` does."""
+    """Grow a tree from its root, level by level, as `exact_levels.grow_exact_rounds` does."""
     rules, counters, above = grower.rules, tree.counters, lists
     width = len(tree.draw.columns)
     while True:

@@ -6,11 +6,11 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arboretum.boosting.binning import find_bins
-from arboretum.boosting.sketch import QuantileSketch, Summary, propose_bins, sketch_bins
 from arboretum.data.matrix import DenseMatrix, SparseMatrix
 from arboretum.data.schema import Column, Schema, learn_schema
 from arboretum.errors import DataError, ParameterError
+from arboretum.grow.bins.find import find_bins
+from arboretum.grow.bins.sketch import QuantileSketch, Summary, propose_bins, sketch_bins
 from arboretum.textbook import quantile_sketch as textbook
 
 ROUNDING = 1e-9

@@ -9,13 +9,13 @@ import pytest
 import scipy.sparse as sp
 
 from arboretum import XGBClassifier
-from arboretum.boosting import exact
-from arboretum.boosting.exact import ExactGrower, ExactTree
 from arboretum.data.matrix import DenseMatrix, FrameMatrix, SparseMatrix
 from arboretum.data.schema import Schema, learn_schema
 from arboretum.engine.gradient.split import Rules
 from arboretum.errors import DataError
 from arboretum.grow.decoding import exact_trees_of
+from arboretum.grow.exact import grower as exact
+from arboretum.grow.exact.grower import ExactGrower, ExactTree
 from arboretum.predict.walk import leaves_of
 from arboretum.textbook.xgboost import XGBNode, grow_xgb
 from arboretum.textbook.xgboost_splits import XGBSettings

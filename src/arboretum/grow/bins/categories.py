@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from arboretum.boosting.bins import MOST_BINS
+from arboretum.grow.bins.bins import MOST_BINS
 
 __all__ = ["every_category", "frequent_categories"]
 

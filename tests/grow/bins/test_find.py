@@ -9,17 +9,17 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arboretum.boosting.binning import Bins, find_bins, sample_rows
-from arboretum.boosting.category_bins import frequent_categories
-from arboretum.boosting.cuts import (
+from arboretum.data.matrix import DenseMatrix, FrameMatrix, SparseMatrix
+from arboretum.data.schema import Column, Schema, encode, learn_schema
+from arboretum.errors import DataError, ParameterError
+from arboretum.grow.bins.categories import frequent_categories
+from arboretum.grow.bins.cuts import (
     bounds_around_zero,
     count_values,
     cut_places,
     number_bounds,
 )
-from arboretum.data.matrix import DenseMatrix, FrameMatrix, SparseMatrix
-from arboretum.data.schema import Column, Schema, encode, learn_schema
-from arboretum.errors import DataError, ParameterError
+from arboretum.grow.bins.find import Bins, find_bins, sample_rows
 from arboretum.textbook import lightgbm as textbook
 
 TINY, HUGE = np.finfo(float).smallest_subnormal, np.finfo(float).max

@@ -27,8 +27,8 @@ import numpy as np
 from arboretum.engine import parallel
 
 if TYPE_CHECKING:
-    from arboretum.boosting.bins import Bins
     from arboretum.data.matrix import Matrix
+    from arboretum.grow.bins.bins import Bins
 
 __all__ = ["Bundle", "bundle_columns", "plan_bundles", "storage_columns"]
 

@@ -1,11 +1,11 @@
 """One tree of XGBoost's exact method: every cut between two values that are there.
 
-    columns           ->  lists of their rows in the order of the values, once per fit    exact_columns.py
+    columns           ->  lists of their rows in the order of the values, once per fit    columns.py
     g, h of all rows  ->  whole numbers, rows side by side                                here
-    level by level    ->  best cuts of all nodes, rows and lists parted, pruned by γ      boost_levels.py
+    level by level    ->  best cuts of all nodes, rows and lists parted, pruned by γ      engine/gradient/
 
 A small table grows many trees in one compiled call. Columns of a larger one are shared out to threads
-(exact_growth.py); all sums are whole numbers, so the tree is the same for any number of them. A value that is
+(levels.py); all sums are whole numbers, so the tree is the same for any number of them. A value that is
 missing, or not stored in a sparse matrix, is in no list: it costs nothing, and both ways are tried for such
 rows (engine/gradient/exact.py).
 """
@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arboretum.boosting.exact_columns import sort_lists, values_at
-from arboretum.boosting.exact_growth import ExactTree, grow_levels, new_levels
 from arboretum.data.matrix import SparseMatrix
 from arboretum.data.schema import Schema
 from arboretum.engine import parallel
@@ -31,6 +29,8 @@ from arboretum.engine.gradient.pack import Given, Scales
 from arboretum.engine.jit import writable
 from arboretum.errors import DataError
 from arboretum.grow.decoding import exact_trees_of
+from arboretum.grow.exact.columns import sort_lists, values_at
+from arboretum.grow.exact.levels import ExactTree, grow_levels, new_levels
 from arboretum.grow.histogram import LOG, MANY_CODES, MOST_LOGGED, NOT_GOOD, Logged
 from arboretum.predict.walk import walk_block
 
@@ -50,7 +50,7 @@ _UNNAMED = Schema((), named=False)  # of trees that are only walked
 
 
 class ExactGrower:
-    """Grows trees on the presorted columns of one table; stands in for `newton.Grower`.
+    """Grows trees on the presorted columns of one table; stands in for `histogram.Grower`.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ class ExactGrower:
         factor: np.ndarray | None = None,
         columns: np.ndarray | None = None,
     ) -> ExactTree:
-        """Grow a tree for gradients and hessians (float32, one per row); see `newton.Grower.grow`."""
+        """Grow a tree for gradients and hessians (float32, one per row); see `histogram.Grower.grow`."""
         n = len(g) if rows is None else len(rows)
         if columns is None:
             columns = np.arange(self.matrix.n_columns, dtype=np.int64)
@@ -156,7 +156,7 @@ class ExactGrower:
         factor: np.ndarray | None,
         columns: np.ndarray,
     ) -> Logged:
-        """Grow the trees of some rounds in one call; see `newton.Grower.grow_rounds`."""
+        """Grow the trees of some rounds in one call; see `histogram.Grower.grow_rounds`."""
         n, k = len(target.y) if rows is None else len(rows), len(target.g)
         tree, given = (
             self._room(columns.shape[1]),

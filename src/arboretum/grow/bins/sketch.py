@@ -28,7 +28,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arboretum.boosting.binning import (
+from arboretum.engine import parallel
+from arboretum.errors import DataError, ParameterError
+from arboretum.grow.bins.bins import MOST_BINS, SERIAL, Bins
+from arboretum.grow.bins.cuts import count_values, cut_places, cuts_between, starts, whole_weights
+from arboretum.grow.bins.find import (
     Absent,
     ColumnBins,
     bin_table,
@@ -36,10 +40,6 @@ from arboretum.boosting.binning import (
     make_bins,
     visit_numbers,
 )
-from arboretum.boosting.bins import MOST_BINS, SERIAL, Bins
-from arboretum.boosting.cuts import count_values, cut_places, cuts_between, starts, whole_weights
-from arboretum.engine import parallel
-from arboretum.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
@@ -330,7 +330,7 @@ def propose_bins(fine: Bins, hessian: np.ndarray, max_bin: int = 256, n_jobs: in
 
     Examples
     --------
-    >>> from arboretum.boosting.binning import find_bins
+    >>> from arboretum.grow.bins.find import find_bins
     >>> from arboretum.data.schema import learn_schema
     >>> schema, matrix = learn_schema(np.arange(8.0)[:, np.newaxis])
     >>> fine = find_bins(matrix, schema, max_bin=65535, min_data_in_bin=1)

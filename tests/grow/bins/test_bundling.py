@@ -6,11 +6,11 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arboretum.boosting.binning import Bins, find_bins
-from arboretum.boosting.bundling import plan_bundles
 from arboretum.data.matrix import DenseMatrix, SparseMatrix
 from arboretum.data.schema import Column, Schema
 from arboretum.engine import parallel
+from arboretum.grow.bins.bundling import plan_bundles
+from arboretum.grow.bins.find import Bins, find_bins
 from arboretum.textbook import lightgbm_sampling as textbook
 
 

@@ -1,7 +1,7 @@
 """A table as small codes: what histogram boosting reads instead of values.
 
     numbers      at most ``max_bin`` bins; bin b holds bounds[b - 1] < x <= bounds[b], the last bound is +inf
-    categories   a bin each (category_bins.py); those without count as missing
+    categories   a bin each (categories.py); those without count as missing
     missing      255; in a column of more than 255 bins the code after the last bin
 
 Codes are kept by storage column, each the codes of all rows one after another: those of up to 255 bins as
@@ -68,7 +68,7 @@ class Bins:
 
     Examples
     --------
-    >>> from arboretum.boosting.binning import find_bins
+    >>> from arboretum.grow.bins.find import find_bins
     >>> from arboretum.data.schema import encode, learn_schema
     >>> schema, matrix = learn_schema([[1.0, "a"], [2.0, "b"], [np.nan, "b"], [4.0, "b"]])
     >>> bins = find_bins(matrix, schema, min_data_in_bin=1)

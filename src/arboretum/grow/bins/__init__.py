@@ -1,0 +1,1 @@
+"""A table as bins: where to cut, which categories count, what shares a column."""

@@ -1,0 +1,1 @@
+"""Exact trees of second order: every cut between two values that are there."""
