@@ -31,8 +31,8 @@ from arboretum import (
     ExtraTreeRegressor,
     load,
 )
+from arboretum.base.bags import Bags
 from arboretum.data.slices import take_columns, take_rows
-from arboretum.forest.bags import Bags
 from tests.forest.forest_cases import Recorder, answers, data, mixed_table
 
 BASES = [

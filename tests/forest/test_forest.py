@@ -21,11 +21,11 @@ from arboretum import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from arboretum.base.sampling import Bootstrap
 from arboretum.data.schema import learn_schema
 from arboretum.engine import parallel
 from arboretum.engine.split.statistic import ENTROPY, GINI, SQUARED
 from arboretum.forest import growing
-from arboretum.forest.sampling import Bootstrap
 from arboretum.grow.criterion import Target
 from arboretum.grow.levelwise import Growth, grow
 from arboretum.grow.random_tree import grow_random_tree, tree_table

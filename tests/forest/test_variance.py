@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import arboretum
 from arboretum import ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
+from arboretum.base.sampling import Bootstrap
 from arboretum.errors import ArboretumError, DataError, ParameterError
 from arboretum.forest import variance
-from arboretum.forest.sampling import Bootstrap
 from arboretum.forest.variance import prediction_variance
 from arboretum.predict.voting import votes_of
 from arboretum.textbook.forest_figures import ij_variance

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 
-from arboretum import parameters as p
+from arboretum.base import parameters as p
+from arboretum.base.parameters import Declared
+from arboretum.base.progress import progress
 from arboretum.boosting import weak
 from arboretum.boosting.rounds import Round
 from arboretum.data.schema import Schema, encode, learn_schema
@@ -22,9 +24,7 @@ from arboretum.data.slices import as_view
 from arboretum.data.target import weights
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.forest.estimator import Forest
-from arboretum.forest.progress import progress
 from arboretum.grow import settings
-from arboretum.parameters import Declared
 from arboretum.tree.cart import CARTClassifier, CARTRegressor
 from arboretum.tree.joined import join_trees
 
@@ -327,7 +327,7 @@ class AdaBoost(Declared, MetaEstimatorMixin, BaseEstimator):
 
     @classmethod
     def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
-        from arboretum.tree.model import whole
+        from arboretum.base.estimator import whole
 
         model = cls(**parameters)
         model._check_parameters()

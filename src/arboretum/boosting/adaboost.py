@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from arboretum import parameters as p
+from arboretum.base import parameters as p
 from arboretum.boosting import rounds, theory, weak
 from arboretum.boosting.ada_estimator import ADA_RULES, ADA_TEXT, AdaBoost
 from arboretum.data.schema import Schema

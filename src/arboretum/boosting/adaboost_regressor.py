@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from arboretum import parameters as p
+from arboretum.base import parameters as p
 from arboretum.boosting import rounds
 from arboretum.boosting.ada_estimator import ADA_RULES, ADA_TEXT, AdaBoost
 from arboretum.data.target import numbers

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from arboretum.base.aliases import Aliased
+from arboretum.base.progress import progress
 from arboretum.boosting import snapshot as snapshots
-from arboretum.boosting.aliases import Aliased
 from arboretum.boosting.booster import Plan, Training
 from arboretum.boosting.evaluation_set import EvaluationSet
 from arboretum.boosting.fit_request import Given, Request, Rows, margins_of, rows_that_count
@@ -30,7 +31,6 @@ from arboretum.boosting.watching import HeldOut, History, Watch
 from arboretum.data.schema import Schema, encode, learn_schema
 from arboretum.data.target import weights as checked_weights
 from arboretum.errors import DataError, ModelFileError, ParameterError
-from arboretum.forest.progress import progress
 from arboretum.grow import settings
 from arboretum.predict.ensemble import Ensemble
 
@@ -417,8 +417,8 @@ class BoostedModel(Aliased, BaseEstimator):
 
     @classmethod
     def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
+        from arboretum.base.estimator import whole
         from arboretum.boosting.objectives import objective_from_state
-        from arboretum.tree.model import whole
         from arboretum.tree.validation import tree_from_state
 
         model = cls(**parameters)

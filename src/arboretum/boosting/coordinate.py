@@ -13,7 +13,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
-from arboretum import parameters as p
+from arboretum.base import parameters as p
+from arboretum.base.parameters import Declared
+from arboretum.base.progress import progress
 from arboretum.boosting.descent import STOPS, Descent, Goal, HeldOut, descend
 from arboretum.boosting.dictionary import Dictionary, MemberDictionary, StumpDictionary
 from arboretum.boosting.weak import in_order
@@ -22,8 +24,6 @@ from arboretum.data.slices import as_view, take_rows
 from arboretum.data.target import encode_classes, weights
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.forest.estimator import Forest
-from arboretum.forest.progress import progress
-from arboretum.parameters import Declared
 
 __all__ = ["CoordinateBoostingClassifier"]
 
@@ -333,7 +333,7 @@ class CoordinateBoostingClassifier(Declared, ClassifierMixin, BaseEstimator):
 
     @classmethod
     def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
-        from arboretum.tree.model import whole
+        from arboretum.base.estimator import whole
 
         model = cls(**parameters)
         model._check_parameters()

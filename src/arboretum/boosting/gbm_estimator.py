@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from arboretum import parameters as p
+from arboretum.base import parameters as p
+from arboretum.base.holdout import Patience, set_aside
+from arboretum.base.parameters import Declared
+from arboretum.base.progress_lines import Report
 from arboretum.boosting.gbm_losses import is_custom, make_loss
-from arboretum.boosting.gbm_progress import Report
 from arboretum.boosting.gbm_start import Constant, fit_start, raw_start, take_rows
-from arboretum.boosting.gbm_stopping import Patience, set_aside
 from arboretum.data.schema import Schema, encode, learn_schema
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.grow import settings
-from arboretum.parameters import Declared
 from arboretum.predict.ensemble import Ensemble
 from arboretum.predict.summing import add_trees, shaped
 from arboretum.predict.walk import run_blocks, walk_block
@@ -452,7 +452,7 @@ class GradientBoosting(Declared, BaseEstimator):
 
     @classmethod
     def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
-        from arboretum.tree.model import whole
+        from arboretum.base.estimator import whole
         from arboretum.tree.validation import tree_from_state
 
         model = cls(**parameters)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from arboretum import parameters as p
+from arboretum.base import parameters as p
 from arboretum.boosting.gbm_documentation import describe
 from arboretum.boosting.gbm_estimator import GBM_RULES, OWN_LOSS, GradientBoosting
 from arboretum.boosting.gbm_losses import CLASS_LOSSES, NUMBER_LOSSES

@@ -465,7 +465,7 @@ class LGBMModel(NativeNames, BoostedModel):
 
     @classmethod
     def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
-        from arboretum.tree.model import whole
+        from arboretum.base.estimator import whole
 
         model = super()._from_fitted_state(parameters, schema, state)
         names, bundles = state["column_names"], state["bundles"]

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from arboretum import parameters as p
+from arboretum.base import parameters as p
 from arboretum.errors import ParameterError
 
 __all__ = ["ALIASES", "RULES", "NativeNames"]

@@ -28,12 +28,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from arboretum.base.parameters import Rule, flag, integer, one_of, real
 from arboretum.boosting import ranking_metrics as ranking
 from arboretum.boosting import row_metrics as rows
 from arboretum.boosting.evaluation_set import EvaluationSet, Predicted
 from arboretum.data.checks import did_you_mean
 from arboretum.errors import ParameterError
-from arboretum.parameters import Rule, flag, integer, one_of, real
 
 __all__ = ["EvaluationSet", "Metric", "default_metric", "find_metric", "find_metrics"]
 

@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from arboretum.base.parameters import Rule, flag, integer, one_of, real
 from arboretum.boosting.links import Link
 from arboretum.boosting.objective_base import Objective
 from arboretum.boosting.ranking_objectives import RankingObjective
@@ -32,7 +33,6 @@ from arboretum.boosting.row_objectives import (
 from arboretum.boosting.user_objectives import UserObjective, user_objective
 from arboretum.data.checks import did_you_mean
 from arboretum.errors import ModelFileError, ParameterError
-from arboretum.parameters import Rule, flag, integer, one_of, real
 
 __all__ = ["Objective", "find_objective", "objective_from_state"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum import parameters as p
+from arboretum.base import parameters as p
 from arboretum.boosting.booster import Plan
 from arboretum.boosting.constraints import interaction_groups, monotone_signs
 from arboretum.boosting.dart import Dart

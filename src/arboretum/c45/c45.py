@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from arboretum import parameters as p
+from arboretum.base import parameters as p
 from arboretum.c45.estimator import CaseTreeClassifier
 from arboretum.errors import DataError
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from arboretum.base.estimator import TreeModel
 from arboretum.data.schema import Schema, learn_schema
 from arboretum.data.target import encode_classes, weights
 from arboretum.errors import DataError, ModelFileError
 from arboretum.grow import settings
 from arboretum.predict.walk import proba_of
-from arboretum.tree.model import TreeModel
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix

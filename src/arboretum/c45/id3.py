@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from arboretum import parameters as p
+from arboretum.base import parameters as p
 from arboretum.c45.binning import bin_labels, bin_matrix, cut_columns, mdl_cuts, quantile_cuts
 from arboretum.c45.estimator import CaseTreeClassifier
 from arboretum.c45.stopping import paths_to, stops_of

@@ -12,14 +12,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from arboretum import parameters as p
+from arboretum.base import parameters as p
+from arboretum.base.estimator import whole
 from arboretum.c45.c45 import grow_collapsed
 from arboretum.c45.estimator import CaseTreeClassifier
 from arboretum.c45.rule import Rule, first_firing
 from arboretum.data.schema import Schema
 from arboretum.errors import ModelFileError
 from arboretum.tree.condition import format_category
-from arboretum.tree.model import whole
 
 __all__ = ["C45Rules"]
 

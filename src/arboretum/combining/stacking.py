@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 
 from sklearn import ensemble
 
-from arboretum import parameters as p
+from arboretum.base import parameters as p
 from arboretum.combining.together import (
     ESTIMATORS,
     KnowsClasses,

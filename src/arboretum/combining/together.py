@@ -12,14 +12,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from arboretum import parameters as p
+from arboretum.base import parameters as p
+from arboretum.base.parameters import Declared
 from arboretum.data.schema import Schema, learn_schema
 from arboretum.data.slices import as_view, take_rows
 from arboretum.data.table import Table
 from arboretum.data.target import encode_classes, numbers
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.forest.estimator import Forest
-from arboretum.parameters import Declared
 
 __all__ = [
     "ESTIMATORS",
@@ -182,7 +182,7 @@ class Together(Declared):
     def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
         from sklearn.utils import Bunch
 
-        from arboretum.tree.model import whole
+        from arboretum.base.estimator import whole
 
         model = cls(**parameters)
         model._check_parameters()

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn import ensemble
 
-from arboretum import parameters as p
+from arboretum.base import parameters as p
 from arboretum.combining.together import (
     ESTIMATORS,
     KnowsClasses,

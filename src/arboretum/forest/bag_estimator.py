@@ -1,6 +1,6 @@
 """What the bagging classifier and regressor share: fitting, asking, out-of-bag answers, keeping.
 
-Estimators are fitted one by one on their bags (members.py), or, if they are trees of this library that
+Estimators are fitted one by one on their bags (base/members.py), or, if they are trees of this library that
 get all columns, grown together from one ranked table as a forest is.
 """
 
@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 
-from arboretum import parameters as p
+from arboretum.base import members
+from arboretum.base import parameters as p
+from arboretum.base.bags import Bags, make_bags
+from arboretum.base.parameters import Declared
+from arboretum.base.progress import progress
 from arboretum.data.schema import Schema, _match, encode, learn_schema
 from arboretum.data.slices import as_view, take_columns, take_rows
 from arboretum.data.table import read_table
 from arboretum.data.target import weights
 from arboretum.errors import DataError, ModelFileError, ParameterError
-from arboretum.forest import members
-from arboretum.forest.bags import Bags, make_bags
 from arboretum.forest.estimator import Forest
-from arboretum.forest.progress import progress
-from arboretum.parameters import Declared
 from arboretum.predict.oob_attributes import OutOfBagAttributes
 from arboretum.predict.out_of_bag import OutOfBag, errors_of, out_of_bag
 from arboretum.predict.voting import sum_answers
@@ -429,7 +429,7 @@ class Bagging(OutOfBagAttributes, Declared, MetaEstimatorMixin, BaseEstimator):
 
     @classmethod
     def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
-        from arboretum.tree.model import whole
+        from arboretum.base.estimator import whole
 
         model = cls(**parameters)
         model._check_parameters()

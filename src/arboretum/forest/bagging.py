@@ -16,11 +16,11 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
+from arboretum.base import members
 from arboretum.data.schema import Schema
 from arboretum.data.slices import take_columns
 from arboretum.data.target import encode_classes, numbers
 from arboretum.errors import DataError, ModelFileError
-from arboretum.forest import members
 from arboretum.forest.bag_estimator import Bagging
 from arboretum.predict.oob_attributes import ClassesOutOfBag, NumbersOutOfBag
 from arboretum.tree.cart import CARTClassifier, CARTRegressor

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from arboretum import parameters as p
+from arboretum.base import parameters as p
+from arboretum.base.parameters import Declared
+from arboretum.base.progress import progress
+from arboretum.base.sampling import Bootstrap, n_draws
 from arboretum.data.schema import Schema, encode, learn_schema
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.forest.kept import Kept, keep, read_kept
-from arboretum.forest.progress import progress
-from arboretum.forest.sampling import Bootstrap, n_draws
 from arboretum.grow import settings
-from arboretum.parameters import Declared
 from arboretum.predict.oob_attributes import OutOfBagAttributes
 from arboretum.predict.out_of_bag import out_of_bag
 from arboretum.predict.voting import leaves_in
@@ -325,7 +325,7 @@ class Forest(OutOfBagAttributes, Declared, BaseEstimator):
 
     @classmethod
     def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
-        from arboretum.tree.model import whole
+        from arboretum.base.estimator import whole
         from arboretum.tree.validation import tree_from_state
 
         model = cls(**parameters)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from arboretum.base.sampling import growing_key
 from arboretum.engine import parallel
 from arboretum.engine.columns.store import ColumnStore, store_columns
-from arboretum.forest.sampling import growing_key
 from arboretum.grow.criterion import Target
 from arboretum.grow.levelwise import Growth, grow
 from arboretum.grow.random_tree import can_grow, grow_random_trees, together, tree_table

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arboretum.base.sampling import tree_key
 from arboretum.data.target import encode_classes, numbers, weights
 from arboretum.engine import parallel
 from arboretum.errors import DataError, ParameterError
-from arboretum.forest.sampling import tree_key
 from arboretum.predict.walk import walk_block
 from arboretum.tree.tree import LEAF
 

@@ -17,7 +17,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 
-from arboretum import parameters as p
+from arboretum.base import parameters as p
+from arboretum.base.parameters import Declared
 from arboretum.data.checks import list_names, warn_caller
 from arboretum.data.matrix import DenseMatrix
 from arboretum.data.refill import encoded_table, missing_cells, put_back
@@ -37,7 +38,6 @@ from arboretum.forest.filling import (
 )
 from arboretum.forest.kept import check_cells
 from arboretum.forest.proximity import group_leaves
-from arboretum.parameters import Declared
 from arboretum.predict.voting import leaves_in
 
 __all__ = ["ProximityImputer"]
@@ -352,8 +352,8 @@ class ProximityImputer(OneToOneFeatureMixin, Declared, TransformerMixin, BaseEst
 
     @classmethod
     def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
+        from arboretum.base.estimator import whole
         from arboretum.forest.random_forest import RandomForestClassifier, RandomForestRegressor
-        from arboretum.tree.model import whole
 
         model = cls(**parameters)
         model._check_parameters()

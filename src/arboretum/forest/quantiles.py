@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arboretum.base.parameters import real
 from arboretum.engine import parallel
 from arboretum.errors import ParameterError
-from arboretum.parameters import real
 from arboretum.predict.walk import run_blocks, walk_block
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from arboretum import parameters as p
+from arboretum.base import parameters as p
+from arboretum.base.documentation import describe
 from arboretum.forest.classifier import ForestClassifier
-from arboretum.forest.documentation import describe
 from arboretum.forest.estimator import FOREST_RULES
 from arboretum.forest.regressor import ForestRegressor
 

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arboretum.base.parameters import one_of
 from arboretum.engine import parallel
 from arboretum.errors import DataError, ParameterError
-from arboretum.parameters import one_of
 from arboretum.predict.voting import votes_of
 from arboretum.predict.walk import run_blocks, walk_block
 

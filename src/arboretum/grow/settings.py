@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arboretum.base.parameters import real
 from arboretum.data.checks import list_names, list_rows
 from arboretum.data.schema import Schema
 from arboretum.errors import DataError, ParameterError
-from arboretum.parameters import real
 
 if TYPE_CHECKING:
     from arboretum.grow.criterion import Target

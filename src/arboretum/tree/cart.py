@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from arboretum import parameters as p
+from arboretum.base import parameters as p
 from arboretum.data.schema import Schema
 from arboretum.data.target import encode_classes, numbers, weights
 from arboretum.errors import ModelFileError

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from arboretum import parameters as p
+from arboretum.base import parameters as p
+from arboretum.base.estimator import TreeModel, whole
 from arboretum.data.schema import Schema, learn_schema
 from arboretum.errors import DataError, ModelFileError
 from arboretum.grow import settings
 from arboretum.predict.walk import leaves_of
 from arboretum.tree.cross_pruning import PruningCurve, choose, grid, losses_along
-from arboretum.tree.model import TreeModel, whole
 from arboretum.tree.pruning import PruningPath, number_levels, prune, pruning_path
 from arboretum.tree.tree import Tree
 

@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from arboretum import DataError, RandomForestClassifier, RandomForestRegressor, load
+from arboretum.base.sampling import Bootstrap
 from arboretum.forest import variance
 from arboretum.forest.proximity import unseen_rows
-from arboretum.forest.sampling import Bootstrap
 from tests.forest.forest_cases import saved
 
 N, WEIGHING = 40, np.array([3, 8, 21])

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from arboretum.base.estimator import whole
+from arboretum.base.sampling import _child, _mix, draw_counts, growing_key, n_draws, tree_key
 from arboretum.errors import ModelFileError, ParameterError
-from arboretum.forest.sampling import _child, _mix, draw_counts, growing_key, n_draws, tree_key
-from arboretum.tree.model import whole
 
 __all__ = ["Bags", "make_bags"]
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from arboretum.base.bags import Bags
 from arboretum.data.column_kinds import resolve_wishes
 from arboretum.data.slices import take_columns, take_rows
 from arboretum.errors import DataError, ParameterError
-from arboretum.forest.bags import Bags
 
 __all__ = ["answer_classes", "answer_numbers", "fit_member", "make_member", "run_in_order"]
 

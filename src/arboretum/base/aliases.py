@@ -10,8 +10,8 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
+from arboretum.base.parameters import Declared
 from arboretum.errors import ParameterError
-from arboretum.parameters import Declared
 
 __all__ = ["Aliased"]
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from arboretum.base.parameters import Declared
 from arboretum.data.schema import Schema, encode
 from arboretum.errors import ModelFileError
-from arboretum.parameters import Declared
 from arboretum.predict.walk import leaves_of, paths_of
 from arboretum.tree.tree import Tree
 

@@ -1,0 +1,1 @@
+"""What every estimator is: parameters, samples of rows, members, progress, words."""
