@@ -115,7 +115,7 @@ def f():
 """
     found = set(_imports(ast.parse(source), "arboretum.grow.nodes", is_package=False))
     assert found == {
-        "numpy", "arboretum.errors", "arboretum.tree.cart", "arboretum", "arboretum.base.parameters",
+        "numpy", "arboretum.errors", "arboretum.cart.cart", "arboretum", "arboretum.base.parameters",
         "arboretum.data.schema", "arboretum.grow.settings", "arboretum.tree.tree",
         "arboretum.data.matrix", "arboretum.io.native",
     }  # fmt: skip

@@ -10,12 +10,12 @@ __version__ = "0.1.0"
 
 # public name -> the module that defines it
 _HOME = {
-    "CARTClassifier": "arboretum.tree.cart",
-    "CARTRegressor": "arboretum.tree.cart",
-    "DecisionTreeClassifier": "arboretum.tree.cart",
-    "DecisionTreeRegressor": "arboretum.tree.cart",
-    "ExtraTreeClassifier": "arboretum.tree.extra_tree",
-    "ExtraTreeRegressor": "arboretum.tree.extra_tree",
+    "CARTClassifier": "arboretum.cart.cart",
+    "CARTRegressor": "arboretum.cart.cart",
+    "DecisionTreeClassifier": "arboretum.cart.cart",
+    "DecisionTreeRegressor": "arboretum.cart.cart",
+    "ExtraTreeClassifier": "arboretum.cart.extra_tree",
+    "ExtraTreeRegressor": "arboretum.cart.extra_tree",
     "ID3Classifier": "arboretum.c45.id3",
     "C45Classifier": "arboretum.c45.c45",
     "C45Rules": "arboretum.c45.rules",

@@ -13,7 +13,7 @@ from arboretum.engine.gradient.split import Rules
 from arboretum.errors import DataError
 from arboretum.grow.bins.find import find_bins
 from arboretum.predict.ensemble import Ensemble
-from arboretum.tree.validation import tree_to_state
+from arboretum.tree.state import tree_to_state
 
 RULES = Rules(
     l1=0.0, l2=1.0, max_delta_step=0.0, path_smooth=0.0, min_gain=0.0, reach_gain=False,

@@ -7,8 +7,8 @@ from arboretum.data.matrix import DenseMatrix
 from arboretum.data.schema import Column, Schema
 from arboretum.predict import walk
 from arboretum.predict.walk import leaves_of, paths_of
+from arboretum.tree.state import validate_tree
 from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Surrogates, Tree
-from arboretum.tree.validation import validate_tree
 
 N_NUMBERS, N_CODES = 3, (40, 5)  # three numeric columns, two of categories
 

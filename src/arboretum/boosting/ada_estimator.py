@@ -19,13 +19,13 @@ from arboretum.base.parameters import Declared
 from arboretum.base.progress import progress
 from arboretum.boosting import weak
 from arboretum.boosting.rounds import Round
+from arboretum.cart.cart import CARTClassifier, CARTRegressor
 from arboretum.data.schema import Schema, encode, learn_schema
 from arboretum.data.slices import as_view
 from arboretum.data.target import weights
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.forest.estimator import Forest
 from arboretum.grow import settings
-from arboretum.tree.cart import CARTClassifier, CARTRegressor
 from arboretum.tree.joined import join_trees
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from sklearn.base import ClassifierMixin
 from arboretum.base import parameters as p
 from arboretum.boosting import rounds, theory, weak
 from arboretum.boosting.ada_estimator import ADA_RULES, ADA_TEXT, AdaBoost
+from arboretum.cart.cart import CARTClassifier
 from arboretum.data.schema import Schema
 from arboretum.data.target import encode_classes
 from arboretum.errors import DataError, ModelFileError, ParameterError
-from arboretum.tree.cart import CARTClassifier
 
 __all__ = ["AdaBoostClassifier"]
 

@@ -15,10 +15,10 @@ from sklearn.base import RegressorMixin
 from arboretum.base import parameters as p
 from arboretum.boosting import rounds
 from arboretum.boosting.ada_estimator import ADA_RULES, ADA_TEXT, AdaBoost
+from arboretum.cart.cart import CARTRegressor
 from arboretum.data.target import numbers
 from arboretum.errors import DataError
 from arboretum.grow import settings
-from arboretum.tree.cart import CARTRegressor
 
 __all__ = ["AdaBoostRegressor"]
 

@@ -399,7 +399,7 @@ class BoostedModel(Aliased, BaseEstimator):
         save(plain, path)
 
     def _get_fitted_state(self) -> dict[str, Any]:
-        from arboretum.tree.validation import tree_to_state
+        from arboretum.tree.state import tree_to_state
 
         found = self.ensemble_
         return {
@@ -419,7 +419,7 @@ class BoostedModel(Aliased, BaseEstimator):
     def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
         from arboretum.base.estimator import whole
         from arboretum.boosting.objectives import objective_from_state
-        from arboretum.tree.validation import tree_from_state
+        from arboretum.tree.state import tree_from_state
 
         model = cls(**parameters)
         model._check_parameters()

@@ -400,7 +400,7 @@ class GradientBoosting(Declared, BaseEstimator):
     @property
     def estimators_(self) -> np.ndarray:
         """The trees as regressors of their own, (rounds, trees of a round). They answer steps."""
-        from arboretum.tree.cart import CARTRegressor
+        from arboretum.cart.cart import CARTRegressor
 
         self._check_fitted()
         found = np.empty(len(self.trees_), dtype=object)
@@ -436,7 +436,7 @@ class GradientBoosting(Declared, BaseEstimator):
         save(self, path)
 
     def _get_fitted_state(self) -> dict[str, Any]:
-        from arboretum.tree.validation import tree_to_state
+        from arboretum.tree.state import tree_to_state
 
         self._check_fitted()
         assert isinstance(self.init_, Constant)  # others are refused with the parameters
@@ -453,7 +453,7 @@ class GradientBoosting(Declared, BaseEstimator):
     @classmethod
     def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
         from arboretum.base.estimator import whole
-        from arboretum.tree.validation import tree_from_state
+        from arboretum.tree.state import tree_from_state
 
         model = cls(**parameters)
         model._check_parameters()

@@ -81,7 +81,7 @@ class Snapshot:
         """Write the state of a fit after ``rounds`` of its own."""
         from arboretum.io.container import write
         from arboretum.io.values import encode
-        from arboretum.tree.validation import tree_to_state
+        from arboretum.tree.state import tree_to_state
 
         booster = watch.booster
         state = {
@@ -133,7 +133,7 @@ def take_up(watch: Watch, state: dict[str, Any], schema: Schema) -> int:
 
 
 def _take_up(watch: Watch, state: dict[str, Any], schema: Schema) -> int:
-    from arboretum.tree.validation import tree_from_state
+    from arboretum.tree.state import tree_from_state
 
     booster, rounds = watch.booster, int(state["rounds"])
     trees = [tree_from_state(tree, schema) for tree in state["trees"]]

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.base.sampling import _child, _mix, tree_key
+from arboretum.cart.cart import CARTClassifier, CARTRegressor
 from arboretum.data.schema import Schema, _match
 from arboretum.data.slices import as_view, take_columns, take_rows
 from arboretum.data.table import read_table
 from arboretum.errors import DataError
-from arboretum.tree.cart import CARTClassifier, CARTRegressor
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix

@@ -77,13 +77,13 @@ class CaseTreeClassifier(ClassifierMixin, TreeModel):
 
     # ------------------------------------------------------------------ keeping
     def _get_fitted_state(self) -> dict[str, Any]:
-        from arboretum.tree.validation import tree_to_state
+        from arboretum.tree.state import tree_to_state
 
         return {"tree": tree_to_state(self.tree_), "classes": self.classes_}
 
     @classmethod
     def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
-        from arboretum.tree.validation import tree_from_state
+        from arboretum.tree.state import tree_from_state
 
         model = cls(**parameters)
         model._check_parameters()

@@ -99,7 +99,7 @@ def one_tree(model: Any, number: int) -> Any:
 
 
 def _margin_tree(model: Any, number: int) -> Any:
-    from arboretum.tree.cart import CARTRegressor
+    from arboretum.cart.cart import CARTRegressor
 
     tree = CARTRegressor()
     tree.tree_, tree.schema_ = model.trees_[number], model.schema_

@@ -18,6 +18,8 @@ from arboretum.base import parameters as p
 from arboretum.base.bags import Bags, make_bags
 from arboretum.base.parameters import Declared
 from arboretum.base.progress import progress
+from arboretum.cart.cart import CARTClassifier, CARTRegressor
+from arboretum.cart.extra_tree import ExtraTreeClassifier, ExtraTreeRegressor
 from arboretum.data.schema import Schema, _match, encode, learn_schema
 from arboretum.data.slices import as_view, take_columns, take_rows
 from arboretum.data.table import read_table
@@ -27,8 +29,6 @@ from arboretum.forest.estimator import Forest
 from arboretum.predict.oob_attributes import OutOfBagAttributes
 from arboretum.predict.out_of_bag import OutOfBag, errors_of, out_of_bag
 from arboretum.predict.voting import sum_answers
-from arboretum.tree.cart import CARTClassifier, CARTRegressor
-from arboretum.tree.extra_tree import ExtraTreeClassifier, ExtraTreeRegressor
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix

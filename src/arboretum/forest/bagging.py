@@ -17,13 +17,13 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from arboretum.base import members
+from arboretum.cart.cart import CARTClassifier, CARTRegressor
 from arboretum.data.schema import Schema
 from arboretum.data.slices import take_columns
 from arboretum.data.target import encode_classes, numbers
 from arboretum.errors import DataError, ModelFileError
 from arboretum.forest.bag_estimator import Bagging
 from arboretum.predict.oob_attributes import ClassesOutOfBag, NumbersOutOfBag
-from arboretum.tree.cart import CARTClassifier, CARTRegressor
 
 __all__ = ["BaggingClassifier", "BaggingRegressor"]
 

@@ -312,7 +312,7 @@ class Forest(OutOfBagAttributes, Declared, BaseEstimator):
         save(self, path)
 
     def _get_fitted_state(self) -> dict[str, Any]:
-        from arboretum.tree.validation import tree_to_state
+        from arboretum.tree.state import tree_to_state
 
         return {
             "trees": [tree_to_state(tree) for tree in self.trees_],
@@ -326,7 +326,7 @@ class Forest(OutOfBagAttributes, Declared, BaseEstimator):
     @classmethod
     def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
         from arboretum.base.estimator import whole
-        from arboretum.tree.validation import tree_from_state
+        from arboretum.tree.state import tree_from_state
 
         model = cls(**parameters)
         model._check_parameters()

@@ -31,10 +31,10 @@ MODEL_FORMAT = 1
 
 # class name -> the module that defines it
 REGISTRY = {
-    "CARTClassifier": "arboretum.tree.cart",
-    "CARTRegressor": "arboretum.tree.cart",
-    "ExtraTreeClassifier": "arboretum.tree.extra_tree",
-    "ExtraTreeRegressor": "arboretum.tree.extra_tree",
+    "CARTClassifier": "arboretum.cart.cart",
+    "CARTRegressor": "arboretum.cart.cart",
+    "ExtraTreeClassifier": "arboretum.cart.extra_tree",
+    "ExtraTreeRegressor": "arboretum.cart.extra_tree",
     "ID3Classifier": "arboretum.c45.id3",
     "C45Classifier": "arboretum.c45.c45",
     "RandomForestClassifier": "arboretum.forest.random_forest",

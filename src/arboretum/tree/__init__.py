@@ -1,1 +1,1 @@
-"""One tree: its data structure, how it is grown and pruned, and the estimators made of it."""
+"""A tree is arrays: its nodes, what its edges say, how it is cut back and kept in files."""

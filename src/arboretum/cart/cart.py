@@ -14,11 +14,11 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from arboretum.base import parameters as p
+from arboretum.cart.estimator import DOCUMENTATION, SHARED_RULES, TreeEstimator
 from arboretum.data.schema import Schema
 from arboretum.data.target import encode_classes, numbers, weights
 from arboretum.errors import ModelFileError
 from arboretum.grow import settings
-from arboretum.tree.estimator import DOCUMENTATION, SHARED_RULES, TreeEstimator
 
 if TYPE_CHECKING:
     from arboretum.grow.criterion import Target

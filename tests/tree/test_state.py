@@ -7,8 +7,8 @@ import pytest
 
 from arboretum.data.schema import Column, Schema
 from arboretum.errors import ModelFileError
+from arboretum.tree.state import tree_from_state, tree_to_state, validate_tree
 from arboretum.tree.tree import LEAF, MULTIWAY, SUBSET, THRESHOLD, Surrogates, Tree
-from arboretum.tree.validation import tree_from_state, tree_to_state, validate_tree
 
 NAN, INF = np.nan, np.inf
 CITIES = tuple(f"city{i}" for i in range(40))  # two words of bits

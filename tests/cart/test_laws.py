@@ -26,7 +26,7 @@ import arboretum
 from arboretum import CARTClassifier, CARTRegressor, DataError
 from arboretum.textbook import Rules, grow
 from arboretum.tree.tree import LEAF
-from tests.tree.law_cases import (
+from tests.cart.law_cases import (
     CLASSES,
     MIXED,
     NUMBERS,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from arboretum.tree.cart import CARTClassifier, CARTRegressor
+from arboretum.cart.cart import CARTClassifier, CARTRegressor
 
 __all__ = ["ExtraTreeClassifier", "ExtraTreeRegressor"]
 

@@ -16,8 +16,8 @@ from arboretum.data.schema import Schema, learn_schema
 from arboretum.errors import DataError, ModelFileError
 from arboretum.grow import settings
 from arboretum.predict.walk import leaves_of
-from arboretum.tree.cross_pruning import PruningCurve, choose, grid, losses_along
 from arboretum.tree.pruning import PruningPath, number_levels, prune, pruning_path
+from arboretum.tree.pruning_cv import PruningCurve, choose, grid, losses_along
 from arboretum.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -251,7 +251,7 @@ class TreeEstimator(TreeModel):
 
     # ------------------------------------------------------------------ keeping
     def _get_fitted_state(self) -> dict[str, Any]:
-        from arboretum.tree.validation import tree_to_state
+        from arboretum.tree.state import tree_to_state
 
         return {
             "tree": tree_to_state(self.tree_),
@@ -261,7 +261,7 @@ class TreeEstimator(TreeModel):
 
     @classmethod
     def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
-        from arboretum.tree.validation import tree_from_state
+        from arboretum.tree.state import tree_from_state
 
         model = cls(**parameters)
         model._check_parameters()

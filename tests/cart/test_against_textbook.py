@@ -23,7 +23,7 @@ from arboretum.textbook.cart import grow, predict
 from arboretum.textbook.impurity import CLASS_CRITERIA, CRITERIA
 from arboretum.textbook.splits import Rules, candidates
 from arboretum.tree.tree import LEAF
-from tests.tree.textbook_walk import Walk, has_bit
+from tests.cart.textbook_walk import Walk, has_bit
 
 few = settings(
     derandomize=True,

@@ -16,7 +16,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from arboretum import CARTClassifier, CARTRegressor
 from arboretum.tree.tree import SUBSET
-from tests.tree.textbook_walk import has_bit
+from tests.cart.textbook_walk import has_bit
 
 
 @dataclass(frozen=True)

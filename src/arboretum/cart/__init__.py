@@ -1,0 +1,1 @@
+"""CART: classification and regression trees, and single trees whose cuts are drawn."""
