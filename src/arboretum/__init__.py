@@ -18,7 +18,7 @@ _HOME = {
     "ExtraTreeRegressor": "arboretum.cart.extra_tree",
     "ID3Classifier": "arboretum.c45.id3",
     "C45Classifier": "arboretum.c45.c45",
-    "C45Rules": "arboretum.c45.rules",
+    "C45Rules": "arboretum.c45.rules.estimator",
     "RandomForestClassifier": "arboretum.forest.random_forest",
     "RandomForestRegressor": "arboretum.forest.random_forest",
     "ExtraTreesClassifier": "arboretum.forest.extra_trees",

@@ -11,7 +11,7 @@ from arboretum.c45.estimator import CaseTreeClassifier
 from arboretum.errors import DataError
 
 if TYPE_CHECKING:
-    from arboretum.c45.draft import Draft
+    from arboretum.c45.nodes import Draft
     from arboretum.c45.table import CaseTable
     from arboretum.data.matrix import Matrix
 
@@ -22,7 +22,7 @@ def grow_collapsed(model: Any, table: CaseTable) -> Draft:
     """Grow a tree by the parameters of a model, and collapse it if that is asked for."""
     from arboretum.c45.growing import C45Growth, grow
     from arboretum.c45.pruning import collapse
-    from arboretum.c45.searching import by_ratio, many_values
+    from arboretum.c45.search import by_ratio, many_values
 
     how = C45Growth(
         choose=by_ratio(many_values(table), model.criterion),

@@ -1,6 +1,6 @@
 """Growing by C4.5 (and ID3): level by level, with fractional cases.
 
-A level is searched (searching.py), every node that found a question is divided, and the cases of its
+A level is searched (search.py), every node that found a question is divided, and the cases of its
 children make the next level. Rows that miss values multiply on the way down, so a level may be wider
 than the table; it is then divided a few nodes at a time, and their branches are finished first:
 
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arboretum.c45.draft import Draft
-from arboretum.c45.searching import Level, ask, search
+from arboretum.c45.nodes import Draft
+from arboretum.c45.search import Level, ask, search
 from arboretum.c45.table import CaseTable
 from arboretum.engine import parallel
 from arboretum.engine.cases.cases import (

@@ -1,6 +1,6 @@
 """ID3 (Quinlan 1986): ask the category that tells most about the class, one branch per value, repeat.
 
-Numbers have to be cut into bins first (binning.py). The tree then asks about the bins, so it has a
+Numbers have to be cut into bins first (discretize.py). The tree then asks about the bins, so it has a
 schema of its own:
 
     schema_         petal length: number         what tables to fit and predict hold
@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from arboretum.base import parameters as p
-from arboretum.c45.binning import bin_labels, bin_matrix, cut_columns, mdl_cuts, quantile_cuts
+from arboretum.c45.discretize import bin_labels, bin_matrix, cut_columns, mdl_cuts, quantile_cuts
 from arboretum.c45.estimator import CaseTreeClassifier
-from arboretum.c45.stopping import paths_to, stops_of
+from arboretum.c45.id3_walk import paths_to, stops_of
 from arboretum.data.checks import list_names
 from arboretum.data.schema import Schema
 from arboretum.errors import DataError, ModelFileError
@@ -168,7 +168,7 @@ class ID3Classifier(CaseTreeClassifier):
         self
         """
         from arboretum.c45.growing import C45Growth, grow
-        from arboretum.c45.searching import by_gain
+        from arboretum.c45.search import by_gain
         from arboretum.c45.table import case_table
 
         matrix, codes, w = self._learn(X, y, sample_weight)

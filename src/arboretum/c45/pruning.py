@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arboretum.c45.draft import Draft
+from arboretum.c45.nodes import Draft
 from arboretum.c45.table import CaseTable
 from arboretum.engine.cases.cases import EPS, TIE
 from arboretum.engine.cases.error_limit import BINOMIAL, QUINLAN, WEKA

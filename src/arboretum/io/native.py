@@ -44,7 +44,7 @@ REGISTRY = {
     "ProximityImputer": "arboretum.forest.imputer",
     "BaggingClassifier": "arboretum.forest.bagging",
     "BaggingRegressor": "arboretum.forest.bagging",
-    "C45Rules": "arboretum.c45.rules",
+    "C45Rules": "arboretum.c45.rules.estimator",
     "GradientBoostingClassifier": "arboretum.boosting.gradient_boosting",
     "GradientBoostingRegressor": "arboretum.boosting.gradient_boosting",
     "AdaBoostClassifier": "arboretum.boosting.adaboost",

@@ -16,7 +16,7 @@ from arboretum.base import parameters as p
 from arboretum.base.estimator import whole
 from arboretum.c45.c45 import grow_collapsed
 from arboretum.c45.estimator import CaseTreeClassifier
-from arboretum.c45.rule import Rule, first_firing
+from arboretum.c45.rules.rule import Rule, first_firing
 from arboretum.data.schema import Schema
 from arboretum.errors import ModelFileError
 from arboretum.tree.condition import format_category
@@ -198,8 +198,8 @@ class C45Rules(CaseTreeClassifier):
         self
         """
         from arboretum.c45.pruning import Pessimism
-        from arboretum.c45.rule_state import make_rule
-        from arboretum.c45.ruleset import rules_of
+        from arboretum.c45.rules.rule_state import make_rule
+        from arboretum.c45.rules.ruleset import rules_of
         from arboretum.c45.table import case_table
 
         self.__dict__.pop("rules_", None)  # a fit that fails leaves no half of an old model
@@ -285,7 +285,7 @@ class C45Rules(CaseTreeClassifier):
 
     # ------------------------------------------------------------------ keeping
     def _get_fitted_state(self) -> dict[str, Any]:
-        from arboretum.c45.rule_state import rules_to_state
+        from arboretum.c45.rules.rule_state import rules_to_state
 
         self._check_fitted()
         return {
@@ -298,7 +298,7 @@ class C45Rules(CaseTreeClassifier):
 
     @classmethod
     def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
-        from arboretum.c45.rule_state import rules_from_state
+        from arboretum.c45.rules.rule_state import rules_from_state
 
         model = cls(**parameters)
         model._check_parameters()

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arboretum.c45.choosing import choose, rule_bits
-from arboretum.c45.generalising import Candidate, useful_rules
-from arboretum.c45.ordering import drop_harmful, order_classes
 from arboretum.c45.pruning import Pessimism
-from arboretum.c45.rule import Coverage, RuleTest
+from arboretum.c45.rules.choosing import choose, rule_bits
+from arboretum.c45.rules.generalising import Candidate, useful_rules
+from arboretum.c45.rules.ordering import drop_harmful, order_classes
+from arboretum.c45.rules.rule import Coverage, RuleTest
 from arboretum.c45.table import CaseTable
 from arboretum.tree.tree import Tree
 

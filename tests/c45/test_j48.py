@@ -14,7 +14,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from arboretum import C45Classifier
-from arboretum.c45 import searching
+from arboretum.c45 import search
 from arboretum.textbook import c45_splits
 from arboretum.textbook.c45 import predict_c45
 from arboretum.tree.tree import LEAF, MULTIWAY, THRESHOLD
@@ -126,8 +126,8 @@ def with_rules(monkeypatch):
 
     def put_in(rules: set[str], problem: Problem) -> None:
         if RATIO in rules:
-            plain = searching.by_ratio
-            monkeypatch.setattr(searching, "by_ratio", lambda *a: _above(plain(*a)))
+            plain = search.by_ratio
+            monkeypatch.setattr(search, "by_ratio", lambda *a: _above(plain(*a)))
         if CLOSE in rules:
             cuts = c45_splits._cuts
             monkeypatch.setattr(
@@ -136,10 +136,10 @@ def with_rules(monkeypatch):
                 lambda *a: [cut for cut in cuts(*a) if cut.below + 1e-5 < cut.above],
             )
         if WHOLE in rules:
-            everywhere, rounded = problem.table(), searching.round_down
+            everywhere, rounded = problem.table(), search.round_down
             best = c45_splits.threshold_test
             monkeypatch.setattr(
-                searching,
+                search,
                 "round_down",
                 lambda X, feature, order, present, value: rounded(
                     everywhere.X, feature, everywhere.order, everywhere.present, value
@@ -152,13 +152,13 @@ def with_rules(monkeypatch):
             )
 
         if NEAR in rules:
-            down, test = searching.round_down, c45_splits.threshold_test
+            down, test = search.round_down, c45_splits.threshold_test
 
             def round_nearly(X, feature, order, present, value):
                 value += 1e-6
                 down(X, feature, order, present, value)
 
-            monkeypatch.setattr(searching, "round_down", round_nearly)
+            monkeypatch.setattr(search, "round_down", round_nearly)
             monkeypatch.setattr(c45_splits, "threshold_test", lambda *a: _nearly(test(*a), a[-1]))
             monkeypatch.setattr(c45_splits.C45Test, "branches", _nearly_below)
 

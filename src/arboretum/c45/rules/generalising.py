@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from arboretum.c45.pruning import Pessimism
-from arboretum.c45.rule import RuleTest
+from arboretum.c45.rules.rule import RuleTest
 from arboretum.c45.table import CaseTable
 from arboretum.engine import parallel
 from arboretum.engine.cases.cases import TIE

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from arboretum.c45.rule import Coverage, RuleTest
+from arboretum.c45.rules.rule import Coverage, RuleTest
 from arboretum.c45.table import CaseTable
 from arboretum.engine.cases.cases import TIE
 

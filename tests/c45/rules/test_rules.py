@@ -14,12 +14,12 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from arboretum import C45Classifier, C45Rules, DataError, ModelFileError, ParameterError, load
-from arboretum.c45 import choosing, generalising
-from arboretum.c45.choosing import choose
-from arboretum.c45.ordering import drop_harmful
 from arboretum.c45.pruning import Pessimism
-from arboretum.c45.rule import Coverage, RuleTest, first_firing
-from arboretum.c45.ruleset import rules_of
+from arboretum.c45.rules import choosing, generalising
+from arboretum.c45.rules.choosing import choose
+from arboretum.c45.rules.ordering import drop_harmful
+from arboretum.c45.rules.rule import Coverage, RuleTest, first_firing
+from arboretum.c45.rules.ruleset import rules_of
 from arboretum.io.container import read, write
 from arboretum.textbook import c45_rules as book
 from arboretum.textbook.id3 import gather_cases

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.c45.rule import Rule, RuleTest
+from arboretum.c45.rules.rule import Rule, RuleTest
 from arboretum.errors import ModelFileError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
-from arboretum.c45.binning import (
+from arboretum.c45.discretize import (
     bin_codes,
     bin_labels,
     bin_matrix,

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.c45.rule import Coverage
+from arboretum.c45.rules.rule import Coverage
 from arboretum.engine.cases.cases import TIE
 
 __all__ = ["drop_harmful", "order_classes"]

@@ -1,0 +1,1 @@
+"""C4.5rules: a few general rules out of an unpruned tree, step by step."""
