@@ -12,8 +12,8 @@ from arboretum import (
     RandomForestRegressor,
 )
 from arboretum.explain.proximity_map import plot_proximity
-from arboretum.forest.landscape import mds, order_rows, outlier_scores, prototypes
 from arboretum.forest.proximity import distance, leaf_proximity, proximity, unseen_rows
+from arboretum.forest.proximity_geometry import mds, order_rows, outlier_scores, prototypes
 from arboretum.textbook import proximity as textbook
 
 X, Y = load_iris(return_X_y=True)

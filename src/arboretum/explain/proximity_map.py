@@ -48,7 +48,7 @@ def plot_proximity(proximities: Any, y: Any = None, *, ax: Axes | None = None) -
     >>> forest = RandomForestClassifier(20, random_state=0).fit(X, y)
     >>> ax = plot_proximity(proximity(forest, X), y)
     """
-    from arboretum.forest.landscape import order_rows
+    from arboretum.forest.proximity_geometry import order_rows
 
     if not hasattr(proximities, "toarray"):
         proximities = np.asarray(proximities)

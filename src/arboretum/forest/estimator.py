@@ -20,7 +20,7 @@ from arboretum.base.progress import progress
 from arboretum.base.sampling import Bootstrap, n_draws
 from arboretum.data.schema import Schema, encode, learn_schema
 from arboretum.errors import DataError, ModelFileError, ParameterError
-from arboretum.forest.kept import Kept, keep, read_kept
+from arboretum.forest.training_rows import Kept, keep, read_kept
 from arboretum.grow import settings
 from arboretum.predict.oob_attributes import OutOfBagAttributes
 from arboretum.predict.out_of_bag import out_of_bag

@@ -36,8 +36,8 @@ from arboretum.forest.filling import (
     numeric_columns,
     settle,
 )
-from arboretum.forest.kept import check_cells
 from arboretum.forest.proximity import group_leaves
+from arboretum.forest.training_rows import check_cells
 from arboretum.predict.voting import leaves_in
 
 __all__ = ["ProximityImputer"]

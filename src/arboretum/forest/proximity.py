@@ -7,7 +7,7 @@
 
 A few thousand rows make a dense matrix. For more, only the nearest rows of each are kept, in a sparse
 matrix, and no larger one is ever made: rows are counted in blocks (engine/predict/proximity.py). What can be
-seen in proximities is in landscape.py, missing values filled by them in filling.py.
+seen in proximities is in proximity_geometry.py, missing values filled by them in filling.py.
 """
 
 from __future__ import annotations

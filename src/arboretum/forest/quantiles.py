@@ -25,7 +25,7 @@ from arboretum.predict.walk import run_blocks, walk_block
 if TYPE_CHECKING:
     from arboretum.engine.predict.leaf_quantile import Groups
     from arboretum.forest.estimator import Forest
-    from arboretum.forest.kept import Kept
+    from arboretum.forest.training_rows import Kept
 
 __all__ = ["predict_quantiles", "prediction_interval"]
 
