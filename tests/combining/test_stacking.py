@@ -29,7 +29,7 @@ from arboretum import (
     VotingRegressor,
     load,
 )
-from tests.boosting.ada_cases import mixed, numbers, saved
+from tests.boosting.adaboost.ada_cases import mixed, numbers, saved
 
 CLASSIFIERS = [
     ("cart", CARTClassifier(max_depth=2)),

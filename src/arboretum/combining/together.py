@@ -46,7 +46,7 @@ ESTIMATORS = p.none | p.Rule("a list of (name, estimator) pairs", _are_named)
 
 def tree_classifiers() -> list[tuple[str, Any]]:
     """Return the classifiers that answer together by default."""
-    from arboretum.boosting.adaboost import AdaBoostClassifier
+    from arboretum.boosting.adaboost.classifier import AdaBoostClassifier
     from arboretum.forest.extra_trees import ExtraTreesClassifier
     from arboretum.forest.random_forest import RandomForestClassifier
 
@@ -59,7 +59,7 @@ def tree_classifiers() -> list[tuple[str, Any]]:
 
 def tree_regressors() -> list[tuple[str, Any]]:
     """Return the regressors that answer together by default."""
-    from arboretum.boosting.adaboost_regressor import AdaBoostRegressor
+    from arboretum.boosting.adaboost.regressor import AdaBoostRegressor
     from arboretum.forest.extra_trees import ExtraTreesRegressor
     from arboretum.forest.random_forest import RandomForestRegressor
 

@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from arboretum import AdaBoostClassifier, C45Classifier, CARTClassifier, CARTRegressor
-from arboretum.boosting.weak import draws_of
+from arboretum.boosting.adaboost.weak import draws_of
 from arboretum.data.schema import learn_schema
 from arboretum.grow import random_tree
 from arboretum.grow.stumps import LevelWise, Shallow, Stumps
@@ -28,7 +28,7 @@ from arboretum.textbook.adaboost import (
 )
 from arboretum.textbook.splits import Rules
 from arboretum.textbook.weak_learners import tree_learner
-from tests.boosting.ada_cases import mixed, numbers, with_holes
+from tests.boosting.adaboost.ada_cases import mixed, numbers, with_holes
 
 FIELDS = (
     "kind", "feature", "threshold", "first_child", "missing_child", "value", "impurity", "gain", "weight",

@@ -13,8 +13,8 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from arboretum.base import parameters as p
-from arboretum.boosting import rounds, theory, weak
-from arboretum.boosting.ada_estimator import ADA_RULES, ADA_TEXT, AdaBoost
+from arboretum.boosting.adaboost import rounds, theory, weak
+from arboretum.boosting.adaboost.estimator import ADA_RULES, ADA_TEXT, AdaBoost
 from arboretum.cart.cart import CARTClassifier
 from arboretum.data.schema import Schema
 from arboretum.data.target import encode_classes

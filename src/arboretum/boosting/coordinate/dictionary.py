@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.boosting.weak import places_of
+from arboretum.boosting.adaboost.weak import places_of
 from arboretum.data.schema import Schema
 from arboretum.errors import ModelFileError
 

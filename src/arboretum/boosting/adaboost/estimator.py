@@ -17,8 +17,8 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from arboretum.base import parameters as p
 from arboretum.base.parameters import Declared
 from arboretum.base.progress import progress
-from arboretum.boosting import weak
-from arboretum.boosting.rounds import Round
+from arboretum.boosting.adaboost import weak
+from arboretum.boosting.adaboost.rounds import Round
 from arboretum.cart.cart import CARTClassifier, CARTRegressor
 from arboretum.data.schema import Schema, encode, learn_schema
 from arboretum.data.slices import as_view

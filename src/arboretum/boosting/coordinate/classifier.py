@@ -16,9 +16,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from arboretum.base import parameters as p
 from arboretum.base.parameters import Declared
 from arboretum.base.progress import progress
-from arboretum.boosting.descent import STOPS, Descent, Goal, HeldOut, descend
-from arboretum.boosting.dictionary import Dictionary, MemberDictionary, StumpDictionary
-from arboretum.boosting.weak import in_order
+from arboretum.boosting.adaboost.weak import in_order
+from arboretum.boosting.coordinate.descent import STOPS, Descent, Goal, HeldOut, descend
+from arboretum.boosting.coordinate.dictionary import Dictionary, MemberDictionary, StumpDictionary
 from arboretum.data.schema import Schema, encode, learn_schema
 from arboretum.data.slices import as_view, take_rows
 from arboretum.data.target import encode_classes, weights

@@ -29,7 +29,7 @@ from arboretum import (
     VotingClassifier,
     load,
 )
-from tests.boosting.ada_cases import Coin, Interrupted, mixed, numbers, saved
+from tests.boosting.adaboost.ada_cases import Coin, Interrupted, mixed, numbers, saved
 from tests.forest.forest_cases import mutate
 
 X0, Y0 = numbers(60, 3)
@@ -130,7 +130,7 @@ def test_a_damaged_file_is_a_model_or_one_clear_error(model):
 
 # ---------------------------------------------------------------------- Ctrl-C
 def test_ctrl_c_keeps_the_rounds_that_are_finished(monkeypatch):
-    from arboretum.boosting import weak
+    from arboretum.boosting.adaboost import weak
 
     learn, calls = weak.TreeLearner.learn, []
 

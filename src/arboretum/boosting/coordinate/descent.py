@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arboretum.boosting.dictionary import Dictionary
+from arboretum.boosting.coordinate.dictionary import Dictionary
 
 __all__ = ["Descent", "Goal", "descend"]
 
@@ -116,7 +116,7 @@ def descend(
 ) -> tuple[np.ndarray, Descent]:
     """Return the coefficients and the report; ``y`` is -1 or 1. Interrupted, what is done counts.
 
-    >>> from arboretum.boosting.dictionary import StumpDictionary
+    >>> from arboretum.boosting.coordinate.dictionary import StumpDictionary
     >>> from arboretum.data.schema import learn_schema
     >>> schema, matrix = learn_schema([[1.0], [2.0], [3.0]])
     >>> y = np.array([1.0, -1.0, 1.0])

@@ -9,13 +9,13 @@ from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
 from arboretum import AdaBoostRegressor, CARTRegressor
-from arboretum.boosting.rounds import weighted_median
-from arboretum.boosting.weak import draws_of
+from arboretum.boosting.adaboost.rounds import weighted_median
+from arboretum.boosting.adaboost.weak import draws_of
 from arboretum.textbook.adaboost import AdaRules
 from arboretum.textbook.adaboost_r2 import adaboost_r2, predict_r2
 from arboretum.textbook.splits import Rules
 from arboretum.textbook.weak_learners import tree_learner
-from tests.boosting.ada_cases import mixed, with_holes
+from tests.boosting.adaboost.ada_cases import mixed, with_holes
 
 
 def table(n=70, seed=0):

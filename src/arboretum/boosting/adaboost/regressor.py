@@ -13,8 +13,8 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from arboretum.base import parameters as p
-from arboretum.boosting import rounds
-from arboretum.boosting.ada_estimator import ADA_RULES, ADA_TEXT, AdaBoost
+from arboretum.boosting.adaboost import rounds
+from arboretum.boosting.adaboost.estimator import ADA_RULES, ADA_TEXT, AdaBoost
 from arboretum.cart.cart import CARTRegressor
 from arboretum.data.target import numbers
 from arboretum.errors import DataError

@@ -23,11 +23,11 @@ from arboretum import (
     ParameterError,
     load,
 )
-from arboretum.boosting.dictionary import StumpDictionary
+from arboretum.boosting.coordinate.dictionary import StumpDictionary
 from arboretum.data.schema import learn_schema
 from arboretum.textbook.coordinate_boosting import CoordinateRules, coordinate_descent
 from arboretum.textbook.weak_learners import Stump
-from tests.boosting.ada_cases import mixed, numbers, saved, with_holes
+from tests.boosting.adaboost.ada_cases import mixed, numbers, saved, with_holes
 
 X0, Y0 = numbers(60, 3)
 

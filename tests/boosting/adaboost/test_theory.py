@@ -16,12 +16,12 @@ from arboretum import (
     plot_boosting_errors,
     plot_margins,
 )
-from arboretum.boosting.theory import bounds_of
+from arboretum.boosting.adaboost.theory import bounds_of
 from arboretum.textbook.adaboost import AdaRules, discrete_adaboost
 from arboretum.textbook.adaboost_theory import theory
 from arboretum.textbook.splits import Rules
 from arboretum.textbook.weak_learners import tree_learner
-from tests.boosting.ada_cases import mixed, numbers, with_holes
+from tests.boosting.adaboost.ada_cases import mixed, numbers, with_holes
 
 mpl.use("Agg")
 THETAS = np.linspace(-0.9, 0.9, 19)

@@ -1,0 +1,1 @@
+"""AdaBoost as coordinate descent on a fixed dictionary of weak classifiers."""
