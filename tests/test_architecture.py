@@ -61,7 +61,7 @@ ALLOWED = {
     ("arboretum.boosting.xgb_model", "arboretum.io.native"),
     ("arboretum.boosting.snapshot", "arboretum.io.container"),
     ("arboretum.boosting.snapshot", "arboretum.io.values"),
-    ("arboretum.boosting.gbm_estimator", "arboretum.io.native"),
+    ("arboretum.boosting.gradient.estimator", "arboretum.io.native"),
 }
 
 

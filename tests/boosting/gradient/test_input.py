@@ -25,10 +25,10 @@ from arboretum import (
     ParameterError,
     load,
 )
-from arboretum.boosting import gbm_fitting
+from arboretum.boosting.gradient import fitting
 from arboretum.cli.forests import describe_forest, forest_size, one_tree
 from arboretum.cli.models import find_estimator
-from tests.boosting.gbm_cases import LOSSES, LogCosh, boost, make, mixed_table, raw, saved
+from tests.boosting.gradient.gbm_cases import LOSSES, LogCosh, boost, make, mixed_table, raw, saved
 
 
 # ---------------------------------------------------------------------- keeping
@@ -260,14 +260,14 @@ def test_too_long_a_step_is_an_error():
 
 # ---------------------------------------------------------------------- while it runs
 def test_ctrl_c_keeps_the_rounds_so_far(monkeypatch):
-    play = gbm_fitting.Booster.play
+    play = fitting.Booster.play
 
     def interrupted(self, number):
         if number == 3:
             raise KeyboardInterrupt
         return play(self, number)
 
-    monkeypatch.setattr(gbm_fitting.Booster, "play", interrupted)
+    monkeypatch.setattr(fitting.Booster, "play", interrupted)
     with pytest.warns(UserWarning, match="has the 3 rounds that were finished, of 10"):
         model = R(n_estimators=10).fit(X0, Y0)
     monkeypatch.undo()
@@ -281,7 +281,7 @@ def test_ctrl_c_before_the_first_round_goes_on(monkeypatch):
     def interrupted(self, number):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(gbm_fitting.Booster, "play", interrupted)
+    monkeypatch.setattr(fitting.Booster, "play", interrupted)
     model = R()
     with pytest.raises(KeyboardInterrupt):
         model.fit(X0, Y0)

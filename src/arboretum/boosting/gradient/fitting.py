@@ -2,7 +2,7 @@
 
     r      = -∂L/∂F of every row
     trees  = one regression tree on r, or one per class
-    step   = γ of every leaf, or one length for the whole round          gbm_steps.py
+    step   = γ of every leaf, or one length for the whole round          loss/friedman_steps.py
     F      = F + learning rate · step, for all rows, in the bag or not
 
 Nothing here depends on rounds to come, and a round depends on those before through F alone, so 50 rounds and

@@ -18,7 +18,7 @@ from arboretum.base.holdout import Patience, set_aside
 from arboretum.base.parameters import Declared
 from arboretum.base.progress_lines import Report
 from arboretum.boosting.gbm_losses import is_custom, make_loss
-from arboretum.boosting.gbm_start import Constant, fit_start, raw_start, take_rows
+from arboretum.boosting.gradient.start import Constant, fit_start, raw_start, take_rows
 from arboretum.data.schema import Schema, encode, learn_schema
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.grow import settings
@@ -28,8 +28,8 @@ from arboretum.predict.walk import run_blocks, walk_block
 from arboretum.tree.tree import Tree
 
 if TYPE_CHECKING:
-    from arboretum.boosting.gbm_fitting import Booster, Round
     from arboretum.boosting.gbm_losses import Loss
+    from arboretum.boosting.gradient.fitting import Booster, Round
     from arboretum.data.matrix import Matrix
 
 __all__ = ["GBM_RULES", "GradientBoosting"]
@@ -206,7 +206,7 @@ class GradientBoosting(Declared, BaseEstimator):
         self, X: Any, matrix: Matrix, y: np.ndarray, w: np.ndarray | None
     ) -> tuple[Booster, _Judge | None]:
         """Return what plays the rounds, and what tells when to stop."""
-        from arboretum.boosting.gbm_fitting import Booster, Task
+        from arboretum.boosting.gradient.fitting import Booster, Task
         from arboretum.engine.random import seed_from
         from arboretum.grow.presorted import plant
 

@@ -13,7 +13,7 @@ from arboretum import CARTRegressor, GradientBoostingClassifier, GradientBoostin
 from arboretum.textbook.gbm import staged_gbm
 from arboretum.textbook.gbm_losses import NewtonLoss
 from arboretum.textbook.splits import Rules
-from tests.boosting.gbm_cases import (
+from tests.boosting.gradient.gbm_cases import (
     CLASS_LOSSES,
     LOSSES,
     LogCosh,

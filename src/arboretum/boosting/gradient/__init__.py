@@ -1,0 +1,1 @@
+"""Friedman's gradient boosting: small exact trees, each a step down the loss."""
