@@ -51,7 +51,7 @@ def _booster(split: data.Split, jobs: int, clock: _Clock | None) -> Any:
     import arboretum
     from arboretum.boosting.booster import Booster, Training
     from arboretum.boosting.lgbm_plan import make_plan
-    from arboretum.boosting.objectives import find_objective
+    from arboretum.boosting.loss.objectives import find_objective
     from arboretum.data.schema import learn_schema
     from arboretum.grow.bins.find import find_bins
 

@@ -7,7 +7,7 @@ import pytest
 
 from arboretum.boosting.booster import Booster, Plan, Training
 from arboretum.boosting.dart import Dart, dropped_trees
-from arboretum.boosting.objectives import find_objective
+from arboretum.boosting.loss.objectives import find_objective
 from arboretum.data.schema import learn_schema
 from arboretum.engine.gradient.split import Rules
 from arboretum.errors import DataError

@@ -23,8 +23,8 @@ from arboretum.base.aliases import Aliased
 from arboretum.base.progress import progress
 from arboretum.boosting import snapshot as snapshots
 from arboretum.boosting.booster import Plan, Training
-from arboretum.boosting.evaluation_set import EvaluationSet
 from arboretum.boosting.fit_request import Given, Request, Rows, margins_of, rows_that_count
+from arboretum.boosting.metric.evaluation_set import EvaluationSet
 from arboretum.boosting.open_booster import OpenBooster
 from arboretum.boosting.runaway import TrainingLoss
 from arboretum.boosting.watching import HeldOut, History, Watch
@@ -35,7 +35,7 @@ from arboretum.grow import settings
 from arboretum.predict.ensemble import Ensemble
 
 if TYPE_CHECKING:
-    from arboretum.boosting.objective_base import Objective
+    from arboretum.boosting.loss.objective_base import Objective
     from arboretum.data.matrix import Matrix
     from arboretum.grow.bins.find import Bins
 
@@ -418,7 +418,7 @@ class BoostedModel(Aliased, BaseEstimator):
     @classmethod
     def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
         from arboretum.base.estimator import whole
-        from arboretum.boosting.objectives import objective_from_state
+        from arboretum.boosting.loss.objectives import objective_from_state
         from arboretum.tree.state import tree_from_state
 
         model = cls(**parameters)

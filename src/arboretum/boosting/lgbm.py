@@ -22,14 +22,14 @@ from arboretum.boosting.boosted_targets import BoostedClassifier, BoostedRanker,
 from arboretum.boosting.lgbm_documentation import describe
 from arboretum.boosting.lgbm_model import LGBMModel
 from arboretum.boosting.lgbm_tables import Asked, Evaluation, Weighing, by_output
+from arboretum.boosting.loss.user_objectives import UserObjective
 from arboretum.boosting.snapshot import Snapshot
-from arboretum.boosting.user_objectives import UserObjective
 from arboretum.data.target import weights as checked_weights
 from arboretum.errors import DataError, ParameterError
 from arboretum.grow import settings
 
 if TYPE_CHECKING:
-    from arboretum.boosting.objective_base import Objective
+    from arboretum.boosting.loss.objective_base import Objective
 
 __all__ = ["LGBMClassifier", "LGBMRanker", "LGBMRegressor"]
 
@@ -142,7 +142,7 @@ class LGBMClassifier(BoostedClassifier, LGBMModel):
         return "multiclass" if (n_classes or 1) > 2 else "binary"
 
     def _allowed_objective(self, name: str) -> str:
-        from arboretum.boosting.objectives import find_objective
+        from arboretum.boosting.loss.objectives import find_objective
 
         if name not in (*_SEVERAL, *_SHARES):
             find_objective(name, "lightgbm", 2)  # may be unknown

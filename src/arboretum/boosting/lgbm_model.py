@@ -23,9 +23,9 @@ from arboretum.boosting.lgbm_tables import (
     metric_names,
     user_judge,
 )
-from arboretum.boosting.metrics import default_metric, find_metrics
-from arboretum.boosting.objectives import find_objective
-from arboretum.boosting.user_objectives import UserObjective
+from arboretum.boosting.loss.objectives import find_objective
+from arboretum.boosting.loss.user_objectives import UserObjective
+from arboretum.boosting.metric.metrics import default_metric, find_metrics
 from arboretum.boosting.watching import Judge, Patience, Watch, named_judge
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.grow.bins.categories import frequent_categories
@@ -33,7 +33,7 @@ from arboretum.grow.bins.find import find_bins
 
 if TYPE_CHECKING:
     from arboretum.boosting.booster import Plan, Training
-    from arboretum.boosting.objective_base import Objective
+    from arboretum.boosting.loss.objective_base import Objective
     from arboretum.boosting.open_booster import OpenBooster
     from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Schema

@@ -21,7 +21,7 @@ from arboretum.boosting.goss import child_key, draw_columns, goss_rows, subsampl
 from arboretum.boosting.open_booster import OpenBooster
 
 if TYPE_CHECKING:
-    from arboretum.boosting.objective_base import Objective
+    from arboretum.boosting.loss.objective_base import Objective
     from arboretum.data.matrix import Matrix
     from arboretum.grow.histogram import Grown
 

@@ -14,7 +14,7 @@ from arboretum.boosting.watching import Figure, Judge
 from arboretum.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from arboretum.boosting.evaluation_set import EvaluationSet
+    from arboretum.boosting.metric.evaluation_set import EvaluationSet
     from arboretum.boosting.snapshot import Snapshot
 
 __all__ = ["Asked", "Evaluation", "Weighing", "by_output", "user_judge"]

@@ -14,14 +14,14 @@ import numpy as np
 
 from arboretum.boosting.booster import Booster, Plan, Training
 from arboretum.boosting.goss import draw_columns
-from arboretum.boosting.user_objectives import UserObjective
+from arboretum.boosting.loss.user_objectives import UserObjective
 from arboretum.data.checks import list_rows
 from arboretum.errors import DataError
 from arboretum.grow.decoding import exact_trees_of
 from arboretum.predict.ensemble import Ensemble
 
 if TYPE_CHECKING:
-    from arboretum.boosting.objective_base import Objective
+    from arboretum.boosting.loss.objective_base import Objective
     from arboretum.data.matrix import Matrix
     from arboretum.grow.bins.find import Bins
     from arboretum.grow.histogram import Grown

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from arboretum.boosting.evaluation_set import EvaluationSet
+from arboretum.boosting.metric.evaluation_set import EvaluationSet
 from arboretum.errors import DataError, ParameterError
 from arboretum.predict.ensemble import Ensemble
 
 if TYPE_CHECKING:
     from arboretum.boosting.booster import Booster
-    from arboretum.boosting.metrics import Metric
+    from arboretum.boosting.metric.metrics import Metric
     from arboretum.data.matrix import Matrix
 
 __all__ = [

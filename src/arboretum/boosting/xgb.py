@@ -24,7 +24,7 @@ from arboretum.boosting.boosted_targets import (
     BoostedRegressor,
     group_sizes,
 )
-from arboretum.boosting.objectives import find_objective
+from arboretum.boosting.loss.objectives import find_objective
 from arboretum.boosting.snapshot import Snapshot
 from arboretum.boosting.xgb_arguments import is_raw, one_each, refuse_feature_weights, tables_of
 from arboretum.boosting.xgb_model import XGBModel, with_objective

@@ -12,8 +12,8 @@ from arboretum.boosting.watching import Figure, Judge
 from arboretum.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from arboretum.boosting.evaluation_set import EvaluationSet
-    from arboretum.boosting.objective_base import Objective
+    from arboretum.boosting.loss.objective_base import Objective
+    from arboretum.boosting.metric.evaluation_set import EvaluationSet
     from arboretum.data.schema import Schema
 
 __all__ = [

@@ -17,7 +17,7 @@ from arboretum.engine.gradient.split import Rules
 from arboretum.errors import ParameterError
 
 if TYPE_CHECKING:
-    from arboretum.boosting.objective_base import Objective
+    from arboretum.boosting.loss.objective_base import Objective
     from arboretum.data.schema import Schema
 
 __all__ = [

@@ -17,8 +17,8 @@ from arboretum.base import parameters as p
 from arboretum.base.holdout import Patience, set_aside
 from arboretum.base.parameters import Declared
 from arboretum.base.progress_lines import Report
-from arboretum.boosting.gbm_losses import is_custom, make_loss
 from arboretum.boosting.gradient.start import Constant, fit_start, raw_start, take_rows
+from arboretum.boosting.loss.friedman import is_custom, make_loss
 from arboretum.data.schema import Schema, encode, learn_schema
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.grow import settings
@@ -28,8 +28,8 @@ from arboretum.predict.walk import run_blocks, walk_block
 from arboretum.tree.tree import Tree
 
 if TYPE_CHECKING:
-    from arboretum.boosting.gbm_losses import Loss
     from arboretum.boosting.gradient.fitting import Booster, Round
+    from arboretum.boosting.loss.friedman import Loss
     from arboretum.data.matrix import Matrix
 
 __all__ = ["GBM_RULES", "GradientBoosting"]

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arboretum.boosting.gbm_custom import NotFinite
-from arboretum.boosting.gbm_losses import Loss
-from arboretum.boosting.gbm_steps import Leaves, line_search
+from arboretum.boosting.loss.friedman import Loss
+from arboretum.boosting.loss.friedman_steps import Leaves, line_search
+from arboretum.boosting.loss.friedman_user import NotFinite
 from arboretum.data.checks import list_rows
 from arboretum.errors import DataError
 from arboretum.grow.presorted import Bag, Orchard

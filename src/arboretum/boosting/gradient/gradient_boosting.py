@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from arboretum.base import parameters as p
-from arboretum.boosting.gbm_losses import CLASS_LOSSES, NUMBER_LOSSES
 from arboretum.boosting.gradient.documentation import describe
 from arboretum.boosting.gradient.estimator import GBM_RULES, OWN_LOSS, GradientBoosting
+from arboretum.boosting.loss.friedman import CLASS_LOSSES, NUMBER_LOSSES
 from arboretum.data.target import encode_classes, numbers, weights
 from arboretum.errors import DataError, ModelFileError
 from arboretum.grow import settings

@@ -13,7 +13,7 @@ import numpy as np
 from arboretum.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from arboretum.boosting.gbm_losses import Loss
+    from arboretum.boosting.loss.friedman import Loss
 
 __all__ = ["Constant", "fit_start", "raw_start", "take_rows"]
 

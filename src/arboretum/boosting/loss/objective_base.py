@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from arboretum.boosting.links import Link
+from arboretum.boosting.loss.links import Link
 from arboretum.data.checks import list_rows
 from arboretum.errors import DataError
 

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.boosting.leaf_quantiles import quantile
-from arboretum.boosting.links import Link, softmax
-from arboretum.boosting.objective_base import (
+from arboretum.boosting.loss.leaf_quantiles import quantile
+from arboretum.boosting.loss.links import Link, softmax
+from arboretum.boosting.loss.objective_base import (
     Objective,
     check_labels,
     check_weight,

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.boosting.gbm_losses import BinomialDeviance, Loss, MultinomialDeviance
-from arboretum.boosting.gbm_steps import Leaves, line_search
+from arboretum.boosting.loss.friedman import BinomialDeviance, Loss, MultinomialDeviance
+from arboretum.boosting.loss.friedman_steps import Leaves, line_search
 from arboretum.data.checks import list_rows
 from arboretum.errors import DataError
 

@@ -6,11 +6,11 @@ import pickle
 import numpy as np
 import pytest
 
-from arboretum.boosting.leaf_quantiles import quantile
-from arboretum.boosting.objectives import find_objective, objective_from_state
+from arboretum.boosting.loss.leaf_quantiles import quantile
+from arboretum.boosting.loss.objectives import find_objective, objective_from_state
 from arboretum.engine.gradient import loss as boost_losses
 from arboretum.errors import DataError, ModelFileError, ParameterError
-from tests.boosting.objective_cases import (
+from tests.boosting.loss.objective_cases import (
     derivatives,
     labels,
     leaves,
@@ -84,7 +84,7 @@ def test_bits_do_not_depend_on_blocks_or_threads(dialect, name, monkeypatch):
     margin = margins(objective.n_outputs, n) * 4.0
     found = []
     for block, n_jobs in ((1 << 14, 1), (97, 1), (97, 3), (1001, 2)):
-        monkeypatch.setattr("arboretum.boosting.objective_base._BLOCK", block)
+        monkeypatch.setattr("arboretum.boosting.loss.objective_base._BLOCK", block)
         g = np.empty((objective.n_outputs, n), np.float32)
         h = np.empty_like(g)
         objective.derivatives(y, margin, weights(n), g, h, n_jobs)

@@ -27,7 +27,7 @@ import numpy as np
 from arboretum.errors import DataError
 
 if TYPE_CHECKING:
-    from arboretum.boosting.evaluation_set import EvaluationSet, Predicted
+    from arboretum.boosting.metric.evaluation_set import EvaluationSet, Predicted
 
 Curve = tuple[np.ndarray, np.ndarray]
 

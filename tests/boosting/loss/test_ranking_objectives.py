@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from arboretum.boosting.metrics import find_metric
-from arboretum.boosting.objectives import find_objective
+from arboretum.boosting.loss.objectives import find_objective
+from arboretum.boosting.metric.metrics import find_metric
 from arboretum.errors import DataError, ParameterError
-from tests.boosting.objective_cases import (
+from tests.boosting.loss.objective_cases import (
     derivatives,
     labels,
     leaves,
@@ -216,7 +216,7 @@ def test_newton_steps_put_lists_in_order(dialect, name, metric):
 
 
 def test_bits_do_not_depend_on_threads(monkeypatch):
-    monkeypatch.setattr("arboretum.boosting.ranking_objectives._ROWS_AT_ONCE", 50)
+    monkeypatch.setattr("arboretum.boosting.loss.ranking_objectives._ROWS_AT_ONCE", 50)
     rng = np.random.default_rng(3)
     groups = rng.integers(1, 40, 60)
     n = groups.sum()

@@ -20,17 +20,17 @@ from typing import Any, Literal
 import numpy as np
 
 from arboretum.base.parameters import Rule, flag, integer, one_of, real
-from arboretum.boosting.links import Link
-from arboretum.boosting.objective_base import Objective
-from arboretum.boosting.ranking_objectives import RankingObjective
-from arboretum.boosting.row_objectives import (
+from arboretum.boosting.loss.links import Link
+from arboretum.boosting.loss.objective_base import Objective
+from arboretum.boosting.loss.ranking_objectives import RankingObjective
+from arboretum.boosting.loss.row_objectives import (
     LogisticObjective,
     OneAgainstRest,
     QuantileObjective,
     RowObjective,
     SoftmaxObjective,
 )
-from arboretum.boosting.user_objectives import UserObjective, user_objective
+from arboretum.boosting.loss.user_objectives import UserObjective, user_objective
 from arboretum.data.checks import did_you_mean
 from arboretum.errors import ModelFileError, ParameterError
 

@@ -29,9 +29,9 @@ from typing import Any, Literal
 import numpy as np
 
 from arboretum.base.parameters import Rule, flag, integer, one_of, real
-from arboretum.boosting import ranking_metrics as ranking
-from arboretum.boosting import row_metrics as rows
-from arboretum.boosting.evaluation_set import EvaluationSet, Predicted
+from arboretum.boosting.metric import ranking_metrics as ranking
+from arboretum.boosting.metric import row_metrics as rows
+from arboretum.boosting.metric.evaluation_set import EvaluationSet, Predicted
 from arboretum.data.checks import did_you_mean
 from arboretum.errors import ParameterError
 

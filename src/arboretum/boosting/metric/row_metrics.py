@@ -17,7 +17,7 @@ import numpy as np
 from arboretum.errors import DataError
 
 if TYPE_CHECKING:
-    from arboretum.boosting.evaluation_set import Predicted
+    from arboretum.boosting.metric.evaluation_set import Predicted
 
 Loss = Callable[[np.ndarray, np.ndarray], np.ndarray]
 

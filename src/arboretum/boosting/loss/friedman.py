@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.boosting.gbm_steps import Leaves, weighted_quantile
+from arboretum.boosting.loss.friedman_steps import Leaves, weighted_quantile
 from arboretum.data.checks import list_rows
 from arboretum.errors import DataError
 
@@ -320,7 +320,7 @@ def make_loss(loss: Any, n_classes: int | None, alpha: float, power: float) -> L
     MultinomialDeviance(n_classes=3)
     """
     if not isinstance(loss, str):
-        from arboretum.boosting.gbm_custom import CustomLoss
+        from arboretum.boosting.loss.friedman_user import CustomLoss
 
         return CustomLoss(loss, n_classes)
     if loss == "log_loss":

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from arboretum.boosting.objectives import find_objective, objective_from_state
+from arboretum.boosting.loss.objectives import find_objective, objective_from_state
 from arboretum.errors import DataError, ParameterError
-from tests.boosting.objective_cases import derivatives, labels, margins, weights
+from tests.boosting.loss.objective_cases import derivatives, labels, margins, weights
 
 
 def _squared(y, m):

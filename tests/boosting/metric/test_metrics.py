@@ -5,8 +5,13 @@ import pickle
 import numpy as np
 import pytest
 
-from arboretum.boosting import metrics as module
-from arboretum.boosting.metrics import EvaluationSet, default_metric, find_metric, find_metrics
+from arboretum.boosting.metric import metrics as module
+from arboretum.boosting.metric.metrics import (
+    EvaluationSet,
+    default_metric,
+    find_metric,
+    find_metrics,
+)
 from arboretum.errors import DataError, ParameterError
 
 N = 300

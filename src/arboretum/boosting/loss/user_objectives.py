@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from arboretum.boosting.links import Link, softmax
-from arboretum.boosting.objective_base import Objective, check_labels, check_weight
+from arboretum.boosting.loss.links import Link, softmax
+from arboretum.boosting.loss.objective_base import Objective, check_labels, check_weight
 from arboretum.data.checks import list_rows
 from arboretum.errors import DataError, ParameterError
 

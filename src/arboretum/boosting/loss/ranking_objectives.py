@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.boosting.objective_base import Objective, check_labels, check_weight
-from arboretum.boosting.ranking_metrics import Queries
+from arboretum.boosting.loss.objective_base import Objective, check_labels, check_weight
+from arboretum.boosting.metric.ranking_metrics import Queries
 from arboretum.data.checks import list_rows
 from arboretum.errors import DataError
 

@@ -1,0 +1,1 @@
+"""What boosting descends: losses, their links, derivatives and steps of leaves."""
