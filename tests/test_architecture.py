@@ -57,10 +57,10 @@ RANK = {room: rank for rank, rooms in enumerate(_ORDER) for room in rooms.split(
 ALLOWED = {
     ("arboretum.base.estimator", "arboretum.io.native"),
     ("arboretum.forest.estimator", "arboretum.io.native"),
-    ("arboretum.boosting.boosted_model", "arboretum.io.native"),
+    ("arboretum.boosting.second_order.boosted_model", "arboretum.io.native"),
     ("arboretum.boosting.xgb_model", "arboretum.io.native"),
-    ("arboretum.boosting.snapshot", "arboretum.io.container"),
-    ("arboretum.boosting.snapshot", "arboretum.io.values"),
+    ("arboretum.boosting.second_order.snapshot", "arboretum.io.container"),
+    ("arboretum.boosting.second_order.snapshot", "arboretum.io.values"),
     ("arboretum.boosting.gradient.estimator", "arboretum.io.native"),
 }
 

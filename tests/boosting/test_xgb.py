@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 from arboretum import XGBClassifier, XGBRanker, XGBRegressor, load
-from arboretum.boosting.booster import Booster
+from arboretum.boosting.second_order.booster import Booster
 from arboretum.textbook.xgboost import boost_xgb, predict_margin_xgb
 from arboretum.textbook.xgboost_splits import XGBSettings
 from tests.boosting.xgb_cases import halves, mixed, numbers, saved, thirds

@@ -5,7 +5,7 @@ import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from arboretum import XGBClassifier, XGBRanker, XGBRegressor
-from arboretum.boosting.watching import Callback, EarlyStopping, LearningRateScheduler
+from arboretum.boosting.watch.watching import Callback, EarlyStopping, LearningRateScheduler
 from tests.boosting.xgb_cases import halves, mixed, numbers, saved, thirds
 
 X, Y = mixed()

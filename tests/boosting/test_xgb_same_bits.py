@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from arboretum import XGBClassifier, XGBRanker, XGBRegressor, load
-from arboretum.boosting.booster import Booster
+from arboretum.boosting.second_order.booster import Booster
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from tests.boosting.xgb_cases import halves, mixed, saved, thirds
 
@@ -130,7 +130,7 @@ from pathlib import Path
 sys.path.insert(0, {root!r})
 from tests.boosting.xgb_cases import mixed
 from arboretum import XGBClassifier
-from arboretum.boosting.watching import Callback
+from arboretum.boosting.watch.watching import Callback
 
 class Slow(Callback):
     def after_iteration(self, model, epoch, evals_log):

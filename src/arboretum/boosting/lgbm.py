@@ -17,13 +17,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from arboretum.boosting.boosted_model import Given
-from arboretum.boosting.boosted_targets import BoostedClassifier, BoostedRanker, BoostedRegressor
 from arboretum.boosting.lgbm_documentation import describe
 from arboretum.boosting.lgbm_model import LGBMModel
 from arboretum.boosting.lgbm_tables import Asked, Evaluation, Weighing, by_output
 from arboretum.boosting.loss.user_objectives import UserObjective
-from arboretum.boosting.snapshot import Snapshot
+from arboretum.boosting.second_order.boosted_model import Given
+from arboretum.boosting.second_order.boosted_targets import (
+    BoostedClassifier,
+    BoostedRanker,
+    BoostedRegressor,
+)
+from arboretum.boosting.second_order.snapshot import Snapshot
 from arboretum.data.target import weights as checked_weights
 from arboretum.errors import DataError, ParameterError
 from arboretum.grow import settings
@@ -101,7 +105,7 @@ class LGBMRegressor(BoostedRegressor, LGBMModel):
         categorical_feature : "auto" or list of names or places
             Columns that are categories, besides those whose type says so.
         callbacks : list of functions or None
-            See `arboretum.boosting.lgbm_callbacks`.
+            See `arboretum.boosting.watch.callbacks`.
         init_model : fitted model, its booster, path or None
             Go on from these trees.
         save_snapshot : path or None

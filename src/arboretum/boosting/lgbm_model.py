@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from arboretum.boosting import lgbm_plan as plans
-from arboretum.boosting.boosted_model import BoostedModel, Given, Request
-from arboretum.boosting.boosted_targets import BoostedRanker
 from arboretum.boosting.lgbm_booster import LGBMBooster, leaf_numbers
-from arboretum.boosting.lgbm_callbacks import Calls, EarlyStopping, early_stopping
 from arboretum.boosting.lgbm_parameters import ALIASES, RULES, NativeNames
 from arboretum.boosting.lgbm_rounds import LGBMRounds
 from arboretum.boosting.lgbm_tables import (
@@ -26,15 +23,18 @@ from arboretum.boosting.lgbm_tables import (
 from arboretum.boosting.loss.objectives import find_objective
 from arboretum.boosting.loss.user_objectives import UserObjective
 from arboretum.boosting.metric.metrics import default_metric, find_metrics
-from arboretum.boosting.watching import Judge, Patience, Watch, named_judge
+from arboretum.boosting.second_order.boosted_model import BoostedModel, Given, Request
+from arboretum.boosting.second_order.boosted_targets import BoostedRanker
+from arboretum.boosting.watch.callbacks import Calls, EarlyStopping, early_stopping
+from arboretum.boosting.watch.watching import Judge, Patience, Watch, named_judge
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.grow.bins.categories import frequent_categories
 from arboretum.grow.bins.find import find_bins
 
 if TYPE_CHECKING:
-    from arboretum.boosting.booster import Plan, Training
     from arboretum.boosting.loss.objective_base import Objective
-    from arboretum.boosting.open_booster import OpenBooster
+    from arboretum.boosting.second_order.booster import Plan, Training
+    from arboretum.boosting.second_order.open_booster import OpenBooster
     from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Schema
     from arboretum.grow.bins.find import Bins

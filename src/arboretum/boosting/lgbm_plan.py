@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.boosting.booster import Plan
-from arboretum.boosting.constraints import interaction_groups, monotone_signs
-from arboretum.boosting.dart import Dart
 from arboretum.boosting.lgbm_parameters import ALIASES
 from arboretum.boosting.lgbm_rounds import Draws, share_of
+from arboretum.boosting.second_order.booster import Plan
+from arboretum.boosting.second_order.constraints import interaction_groups, monotone_signs
+from arboretum.boosting.second_order.dart import Dart
 from arboretum.engine.gradient.split import Rules
 from arboretum.errors import ParameterError
 
 if TYPE_CHECKING:
-    from arboretum.boosting.watching import Watch
+    from arboretum.boosting.watch.watching import Watch
     from arboretum.data.schema import Schema
 
 __all__ = [

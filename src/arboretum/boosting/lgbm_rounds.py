@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arboretum.boosting.booster import Plan, Training
-from arboretum.boosting.goss import child_key, draw_columns, goss_rows, subsample_rows
-from arboretum.boosting.open_booster import OpenBooster
+from arboretum.boosting.second_order.booster import Plan, Training
+from arboretum.boosting.second_order.goss import child_key, draw_columns, goss_rows, subsample_rows
+from arboretum.boosting.second_order.open_booster import OpenBooster
 
 if TYPE_CHECKING:
     from arboretum.boosting.loss.objective_base import Objective

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from arboretum.boosting.boosted_model import Given
-from arboretum.boosting.watching import Figure, Judge
+from arboretum.boosting.second_order.boosted_model import Given
+from arboretum.boosting.watch.watching import Figure, Judge
 from arboretum.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from arboretum.boosting.metric.evaluation_set import EvaluationSet
-    from arboretum.boosting.snapshot import Snapshot
+    from arboretum.boosting.second_order.snapshot import Snapshot
 
 __all__ = ["Asked", "Evaluation", "Weighing", "by_output", "user_judge"]
 

@@ -17,15 +17,15 @@ from typing import Any, Self
 import numpy as np
 
 from arboretum.boosting import xgb_parameters as xgb
-from arboretum.boosting.boosted_model import Given
-from arboretum.boosting.boosted_targets import (
+from arboretum.boosting.loss.objectives import find_objective
+from arboretum.boosting.second_order.boosted_model import Given
+from arboretum.boosting.second_order.boosted_targets import (
     BoostedClassifier,
     BoostedRanker,
     BoostedRegressor,
     group_sizes,
 )
-from arboretum.boosting.loss.objectives import find_objective
-from arboretum.boosting.snapshot import Snapshot
+from arboretum.boosting.second_order.snapshot import Snapshot
 from arboretum.boosting.xgb_arguments import is_raw, one_each, refuse_feature_weights, tables_of
 from arboretum.boosting.xgb_model import XGBModel, with_objective
 from arboretum.errors import DataError, ParameterError

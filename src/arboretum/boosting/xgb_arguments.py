@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.boosting.boosted_model import Given
-from arboretum.boosting.watching import Figure, Judge
+from arboretum.boosting.second_order.boosted_model import Given
+from arboretum.boosting.watch.watching import Figure, Judge
 from arboretum.errors import DataError, ParameterError
 
 if TYPE_CHECKING:

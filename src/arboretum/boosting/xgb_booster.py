@@ -11,7 +11,7 @@ from arboretum.errors import ParameterError
 from arboretum.tree.tree import SUBSET, Tree
 
 if TYPE_CHECKING:
-    from arboretum.boosting.boosted_model import BoostedModel
+    from arboretum.boosting.second_order.boosted_model import BoostedModel
 
 __all__ = ["XGBBooster"]
 

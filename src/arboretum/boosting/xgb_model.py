@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from arboretum.boosting import xgb_parameters as xgb
-from arboretum.boosting.boosted_model import BoostedModel, Given, Request
 from arboretum.boosting.loss.objectives import find_objective
 from arboretum.boosting.loss.user_objectives import UserObjective
 from arboretum.boosting.metric.metrics import default_metric, find_metrics
-from arboretum.boosting.open_booster import ExactBooster, OpenBooster, RebinningBooster
-from arboretum.boosting.snapshot import Snapshot
-from arboretum.boosting.watching import EvaluationMonitor, Judge, Patience, named_judge
+from arboretum.boosting.second_order.boosted_model import BoostedModel, Given, Request
+from arboretum.boosting.second_order.open_booster import ExactBooster, OpenBooster, RebinningBooster
+from arboretum.boosting.second_order.snapshot import Snapshot
+from arboretum.boosting.watch.watching import EvaluationMonitor, Judge, Patience, named_judge
 from arboretum.boosting.xgb_arguments import (
     entries_with_nan,
     function_judge,
@@ -32,8 +32,8 @@ from arboretum.errors import ParameterError
 from arboretum.grow.bins.find import Bins, find_bins
 
 if TYPE_CHECKING:
-    from arboretum.boosting.booster import Plan, Training
     from arboretum.boosting.loss.objective_base import Objective
+    from arboretum.boosting.second_order.booster import Plan, Training
     from arboretum.data.schema import Schema
 
 __all__ = ["XGBModel", "with_objective"]

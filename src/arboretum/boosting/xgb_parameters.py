@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.base import parameters as p
-from arboretum.boosting.booster import Plan
-from arboretum.boosting.constraints import interaction_groups, monotone_signs
-from arboretum.boosting.dart import Dart
+from arboretum.boosting.second_order.booster import Plan
+from arboretum.boosting.second_order.constraints import interaction_groups, monotone_signs
+from arboretum.boosting.second_order.dart import Dart
 from arboretum.engine.gradient.split import Rules
 from arboretum.errors import ParameterError
 
@@ -349,7 +349,7 @@ _TEXT = """
     early_stopping_rounds : int or None, default=None
         Stop when the last metric has not become better on the last table for so many rounds.
     callbacks : list or None, default=None
-        See `arboretum.boosting.watching.Callback`.
+        See `arboretum.boosting.watch.watching.Callback`.
     rate_drop, skip_drop : float or None, default=None
         dart: share of the rounds left out; probability that a round leaves out none. Both 0.
     one_drop : bool or None, default=None

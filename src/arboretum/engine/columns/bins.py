@@ -1,4 +1,4 @@
-"""From values to bins: the kernels behind grow/bins/find.py and boosting/goss.py.
+"""From values to bins: the kernels behind grow/bins/find.py and boosting/second_order/goss.py.
 
 A bin is found by a table and a short search. The range of a column's cuts is divided into equal cells;
 the cell of x says how many cuts certainly lie below x, and only the cuts within that cell are looked at:

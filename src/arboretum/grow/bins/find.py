@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from arboretum.boosting.goss import child_key
+from arboretum.boosting.second_order.goss import child_key
 from arboretum.data.matrix import DenseMatrix, Matrix, SparseMatrix
 from arboretum.engine import parallel
 from arboretum.errors import ParameterError

@@ -22,7 +22,7 @@ from arboretum import (
     record_evaluation,
     reset_parameter,
 )
-from arboretum.boosting.lgbm_callbacks import EarlyStopException
+from arboretum.boosting.watch.callbacks import EarlyStopException
 from arboretum.errors import DataError, ParameterError
 from tests.boosting.lgbm_cases import groups, numbers, saved, two_classes
 
@@ -267,7 +267,7 @@ model.save({out!r})
 def test_a_killed_fit_goes_on_to_the_same_bytes(tmp_path, kind):
     X, y = two_classes()
     common = {
-        "root": str(Path(__file__).parents[2]), "kind": kind, "last": 17,
+        "root": str(Path(__file__).parents[3]), "kind": kind, "last": 17,
         "path": str(tmp_path / "run.snap"), "out": str(tmp_path / "model.arb"),
     }  # fmt: skip
 

@@ -2,10 +2,10 @@
 
     margin ──► g, h ──► rows of this round ──► one tree per output ──► margin + η · tree ──► …
 
-Both front doors (xgb.py, lgbm.py) describe what they want by a `Plan` and drive a `Booster` round by
-round, so that evaluation, early stopping, checkpoints and Ctrl-C live outside. What a round draws depends on
-(seed, round, output) and the row or column alone: a run that is stopped and taken up again makes the
-same trees as one that never stopped.
+Both front doors (xgboost/api.py, lightgbm/api.py) describe what they want by a `Plan` and drive a `Booster`
+round by round, so that evaluation, early stopping, checkpoints and Ctrl-C live outside. What a round draws
+depends on (seed, round, output) and the row or column alone: a run that is stopped and taken up again makes
+the same trees as one that never stopped.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arboretum.boosting.dart import Dart, dropped_trees
-from arboretum.boosting.goss import draw_columns, goss_rows, subsample_rows
+from arboretum.boosting.second_order.dart import Dart, dropped_trees
+from arboretum.boosting.second_order.goss import draw_columns, goss_rows, subsample_rows
 from arboretum.engine.gradient.loss import GIVEN, Loss
 from arboretum.engine.gradient.rounds import Target, Turn
 from arboretum.engine.gradient.split import Features, Rules

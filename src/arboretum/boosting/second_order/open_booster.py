@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arboretum.boosting.booster import Booster, Plan, Training
-from arboretum.boosting.goss import draw_columns
 from arboretum.boosting.loss.user_objectives import UserObjective
+from arboretum.boosting.second_order.booster import Booster, Plan, Training
+from arboretum.boosting.second_order.goss import draw_columns
 from arboretum.data.checks import list_rows
 from arboretum.errors import DataError
 from arboretum.grow.decoding import exact_trees_of

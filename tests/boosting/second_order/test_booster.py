@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arboretum.boosting.booster import Booster, Plan, Training
-from arboretum.boosting.dart import Dart, dropped_trees
 from arboretum.boosting.loss.objectives import find_objective
+from arboretum.boosting.second_order.booster import Booster, Plan, Training
+from arboretum.boosting.second_order.dart import Dart, dropped_trees
 from arboretum.data.schema import learn_schema
 from arboretum.engine.gradient.split import Rules
 from arboretum.errors import DataError

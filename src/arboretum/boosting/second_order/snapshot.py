@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.boosting.watching import Watch
+from arboretum.boosting.watch.watching import Watch
 from arboretum.data.matrix import Matrix
 from arboretum.errors import DataError, ModelFileError, ParameterError
 

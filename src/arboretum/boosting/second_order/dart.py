@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arboretum.boosting.chance import chances
+from arboretum.boosting.second_order.chance import chances
 
 __all__ = ["Dart", "dropped_trees"]
 

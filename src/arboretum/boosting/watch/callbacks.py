@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arboretum.boosting.lgbm_rounds import LGBMRounds
-from arboretum.boosting.watching import Callback, Figure, History, Patience, Watch
+from arboretum.boosting.watch.watching import Callback, Figure, History, Patience, Watch
 from arboretum.errors import ParameterError
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from arboretum.errors import DataError, ParameterError
 from arboretum.predict.ensemble import Ensemble
 
 if TYPE_CHECKING:
-    from arboretum.boosting.booster import Booster
     from arboretum.boosting.metric.metrics import Metric
+    from arboretum.boosting.second_order.booster import Booster
     from arboretum.data.matrix import Matrix
 
 __all__ = [

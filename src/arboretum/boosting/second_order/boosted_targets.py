@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from arboretum.boosting.boosted_model import BoostedModel
+from arboretum.boosting.second_order.boosted_model import BoostedModel
 from arboretum.data.checks import list_names, list_rows
 from arboretum.data.schema import Schema
 from arboretum.data.target import encode_classes, numbers

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.boosting.snapshot import Snapshot
-from arboretum.boosting.watching import Judge, Patience
+from arboretum.boosting.second_order.snapshot import Snapshot
+from arboretum.boosting.watch.watching import Judge, Patience
 from arboretum.errors import DataError
 
 if TYPE_CHECKING:

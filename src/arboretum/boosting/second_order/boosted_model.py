@@ -4,8 +4,9 @@
     labels, weights, base margins ───┼─► booster ◄─ rounds ─► watch (figures, stopping, callbacks)
     an earlier model, a snapshot ────┘      └──► Ensemble, kept by the model
 
-A front door (xgb.py, lgbm.py) says what its parameters mean by the few methods below the line "what a front
-door says"; classifiers, regressors and rankers (boosted_targets.py) differ in their labels and answers.
+A front door (xgboost/api.py, lightgbm/api.py) says what its parameters mean by the few methods below the line
+"what a front door says"; classifiers, regressors and rankers (boosted_targets.py) differ in their labels and
+answers.
 """
 
 from __future__ import annotations
@@ -21,13 +22,19 @@ from sklearn.base import BaseEstimator
 
 from arboretum.base.aliases import Aliased
 from arboretum.base.progress import progress
-from arboretum.boosting import snapshot as snapshots
-from arboretum.boosting.booster import Plan, Training
-from arboretum.boosting.fit_request import Given, Request, Rows, margins_of, rows_that_count
 from arboretum.boosting.metric.evaluation_set import EvaluationSet
-from arboretum.boosting.open_booster import OpenBooster
-from arboretum.boosting.runaway import TrainingLoss
-from arboretum.boosting.watching import HeldOut, History, Watch
+from arboretum.boosting.second_order import snapshot as snapshots
+from arboretum.boosting.second_order.booster import Plan, Training
+from arboretum.boosting.second_order.fit_request import (
+    Given,
+    Request,
+    Rows,
+    margins_of,
+    rows_that_count,
+)
+from arboretum.boosting.second_order.open_booster import OpenBooster
+from arboretum.boosting.watch.runaway import TrainingLoss
+from arboretum.boosting.watch.watching import HeldOut, History, Watch
 from arboretum.data.schema import Schema, encode, learn_schema
 from arboretum.data.target import weights as checked_weights
 from arboretum.errors import DataError, ModelFileError, ParameterError

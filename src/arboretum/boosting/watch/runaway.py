@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from arboretum.boosting.booster import Booster
+    from arboretum.boosting.second_order.booster import Booster
 
 __all__ = ["TrainingLoss"]
 

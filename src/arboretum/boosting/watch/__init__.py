@@ -1,0 +1,1 @@
+"""What is looked at between two rounds: held-out tables, when to stop, callbacks."""
