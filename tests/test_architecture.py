@@ -58,7 +58,7 @@ ALLOWED = {
     ("arboretum.base.estimator", "arboretum.io.native"),
     ("arboretum.forest.estimator", "arboretum.io.native"),
     ("arboretum.boosting.second_order.boosted_model", "arboretum.io.native"),
-    ("arboretum.boosting.xgb_model", "arboretum.io.native"),
+    ("arboretum.boosting.xgboost.model", "arboretum.io.native"),
     ("arboretum.boosting.second_order.snapshot", "arboretum.io.container"),
     ("arboretum.boosting.second_order.snapshot", "arboretum.io.values"),
     ("arboretum.boosting.gradient.estimator", "arboretum.io.native"),

@@ -54,12 +54,12 @@ REGISTRY = {
     "StackingRegressor": "arboretum.combining.stacking",
     "VotingClassifier": "arboretum.combining.voting",
     "VotingRegressor": "arboretum.combining.voting",
-    "XGBClassifier": "arboretum.boosting.xgb",
-    "XGBRegressor": "arboretum.boosting.xgb",
-    "XGBRanker": "arboretum.boosting.xgb",
-    "LGBMClassifier": "arboretum.boosting.lgbm",
-    "LGBMRegressor": "arboretum.boosting.lgbm",
-    "LGBMRanker": "arboretum.boosting.lgbm",
+    "XGBClassifier": "arboretum.boosting.xgboost.api",
+    "XGBRegressor": "arboretum.boosting.xgboost.api",
+    "XGBRanker": "arboretum.boosting.xgboost.api",
+    "LGBMClassifier": "arboretum.boosting.lightgbm.api",
+    "LGBMRegressor": "arboretum.boosting.lightgbm.api",
+    "LGBMRanker": "arboretum.boosting.lightgbm.api",
 }
 
 _KEYS = {"format", "arboretum", "model", "parameters", "schema", "state"}

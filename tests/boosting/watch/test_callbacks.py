@@ -24,7 +24,7 @@ from arboretum import (
 )
 from arboretum.boosting.watch.callbacks import EarlyStopException
 from arboretum.errors import DataError, ParameterError
-from tests.boosting.lgbm_cases import groups, numbers, saved, two_classes
+from tests.boosting.lightgbm.lgbm_cases import groups, numbers, saved, two_classes
 
 
 def _halves(n=600):
@@ -250,7 +250,7 @@ import sys
 import numpy as np
 from arboretum import LGBMClassifier
 sys.path.insert(0, {root!r})
-from tests.boosting.lgbm_cases import two_classes
+from tests.boosting.lightgbm.lgbm_cases import two_classes
 X, y = two_classes()
 model = LGBMClassifier(n_estimators=30, boosting_type={kind!r}, bagging_freq=1, subsample=0.7, skip_drop=0.2)
 def slow(env):

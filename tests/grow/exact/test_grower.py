@@ -20,7 +20,7 @@ from arboretum.predict.walk import leaves_of
 from arboretum.textbook.xgboost import XGBNode, grow_xgb
 from arboretum.textbook.xgboost_splits import XGBSettings
 from arboretum.tree.tree import Tree
-from tests.boosting.xgb_cases import saved
+from tests.boosting.xgboost.xgb_cases import saved
 
 PLAIN = Rules(
     l1=0.0, l2=1.0, max_delta_step=0.0, path_smooth=0.0, min_gain=0.0, reach_gain=True,

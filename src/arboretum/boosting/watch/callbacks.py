@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from arboretum.boosting.lgbm_rounds import LGBMRounds
+from arboretum.boosting.lightgbm.rounds import LGBMRounds
 from arboretum.boosting.watch.watching import Callback, Figure, History, Patience, Watch
 from arboretum.errors import ParameterError
 

@@ -7,7 +7,7 @@ import pytest
 
 from arboretum import LGBMClassifier, LGBMRanker, LGBMRegressor, XGBRegressor
 from arboretum.errors import DataError, ModelFileError, ParameterError
-from tests.boosting.lgbm_cases import groups, numbers, two_classes
+from tests.boosting.lightgbm.lgbm_cases import groups, numbers, two_classes
 
 X, Y = two_classes(n=120)
 _, T = numbers(n=120)

@@ -6,7 +6,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from arboretum import XGBClassifier, XGBRanker, XGBRegressor
 from arboretum.boosting.watch.watching import Callback, EarlyStopping, LearningRateScheduler
-from tests.boosting.xgb_cases import halves, mixed, numbers, saved, thirds
+from tests.boosting.xgboost.xgb_cases import halves, mixed, numbers, saved, thirds
 
 X, Y = mixed()
 N = numbers()[0]

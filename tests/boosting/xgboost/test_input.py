@@ -6,7 +6,7 @@ import pytest
 
 from arboretum import XGBClassifier, XGBRanker, XGBRegressor
 from arboretum.errors import ArboretumError, DataError, ParameterError
-from tests.boosting.xgb_cases import halves, mixed, numbers, thirds
+from tests.boosting.xgboost.xgb_cases import halves, mixed, numbers, thirds
 
 X, Y = numbers(60, missing=0.0)
 NAN = np.where(np.arange(60) == 7, np.nan, Y)

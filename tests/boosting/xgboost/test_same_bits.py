@@ -12,7 +12,7 @@ import pytest
 from arboretum import XGBClassifier, XGBRanker, XGBRegressor, load
 from arboretum.boosting.second_order.booster import Booster
 from arboretum.errors import DataError, ModelFileError, ParameterError
-from tests.boosting.xgb_cases import halves, mixed, saved, thirds
+from tests.boosting.xgboost.xgb_cases import halves, mixed, saved, thirds
 
 DRAWN = {
     "subsample": 0.7,
@@ -128,7 +128,7 @@ _SCRIPT = """
 import sys, time
 from pathlib import Path
 sys.path.insert(0, {root!r})
-from tests.boosting.xgb_cases import mixed
+from tests.boosting.xgboost.xgb_cases import mixed
 from arboretum import XGBClassifier
 from arboretum.boosting.watch.watching import Callback
 
@@ -147,7 +147,7 @@ model.set_params(callbacks=None).save({out!r})
 
 
 def test_a_process_that_is_killed_can_be_taken_up(tmp_path):
-    root = str(Path(__file__).parents[2])
+    root = str(Path(__file__).parents[3])
     path, out = tmp_path / "run.snap", tmp_path / "killed.arb"
 
     def start(slow):

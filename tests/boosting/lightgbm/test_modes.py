@@ -7,7 +7,7 @@ import pytest
 
 import arboretum
 from arboretum import LGBMClassifier, LGBMRanker, LGBMRegressor
-from tests.boosting.lgbm_cases import groups, numbers, saved, two_classes
+from tests.boosting.lightgbm.lgbm_cases import groups, numbers, saved, two_classes
 
 SAME = {
     "plain": {},

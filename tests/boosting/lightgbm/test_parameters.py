@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from arboretum import LGBMClassifier, LGBMRanker, LGBMRegressor
-from arboretum.boosting.lgbm_parameters import ABSENT, ALIASES, RULES
+from arboretum.boosting.lightgbm.parameters import ABSENT, ALIASES, RULES
 from arboretum.errors import ParameterError
-from tests.boosting.lgbm_cases import groups, numbers, two_classes
+from tests.boosting.lightgbm.lgbm_cases import groups, numbers, two_classes
 
 
 def _words(n=800):

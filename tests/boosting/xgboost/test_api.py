@@ -19,7 +19,7 @@ from arboretum import XGBClassifier, XGBRanker, XGBRegressor, load
 from arboretum.boosting.second_order.booster import Booster
 from arboretum.textbook.xgboost import boost_xgb, predict_margin_xgb
 from arboretum.textbook.xgboost_splits import XGBSettings
-from tests.boosting.xgb_cases import halves, mixed, numbers, saved, thirds
+from tests.boosting.xgboost.xgb_cases import halves, mixed, numbers, saved, thirds
 
 
 # ---------------------------------------------------------------------- the textbook

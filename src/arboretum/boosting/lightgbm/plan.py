@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.boosting.lgbm_parameters import ALIASES
-from arboretum.boosting.lgbm_rounds import Draws, share_of
+from arboretum.boosting.lightgbm.parameters import ALIASES
+from arboretum.boosting.lightgbm.rounds import Draws, share_of
 from arboretum.boosting.second_order.booster import Plan
 from arboretum.boosting.second_order.constraints import interaction_groups, monotone_signs
 from arboretum.boosting.second_order.dart import Dart

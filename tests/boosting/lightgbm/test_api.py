@@ -17,7 +17,7 @@ from sklearn.model_selection import train_test_split
 import arboretum
 from arboretum import LGBMClassifier, LGBMRanker, LGBMRegressor
 from arboretum.textbook.lightgbm import LGBMSettings, grow_lgbm, predict_lgbm
-from tests.boosting.lgbm_cases import groups, numbers, saved, two_classes, whole_table
+from tests.boosting.lightgbm.lgbm_cases import groups, numbers, saved, two_classes, whole_table
 
 EXACT = {"n_estimators": 1, "boost_from_average": False, "min_data_in_bin": 1, "verbose": -1}
 

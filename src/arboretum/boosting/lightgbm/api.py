@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from arboretum.boosting.lgbm_documentation import describe
-from arboretum.boosting.lgbm_model import LGBMModel
-from arboretum.boosting.lgbm_tables import Asked, Evaluation, Weighing, by_output
+from arboretum.boosting.lightgbm.documentation import describe
+from arboretum.boosting.lightgbm.model import LGBMModel
+from arboretum.boosting.lightgbm.tables import Asked, Evaluation, Weighing, by_output
 from arboretum.boosting.loss.user_objectives import UserObjective
 from arboretum.boosting.second_order.boosted_model import Given
 from arboretum.boosting.second_order.boosted_targets import (

@@ -9,7 +9,7 @@ import pytest
 
 from arboretum import XGBClassifier, XGBRegressor, load
 from arboretum.errors import ArboretumError, ModelFileError
-from tests.boosting.xgb_cases import mixed, saved, thirds
+from tests.boosting.xgboost.xgb_cases import mixed, saved, thirds
 
 X, Y = mixed(80)
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from arboretum.boosting import lgbm_plan as plans
-from arboretum.boosting.lgbm_booster import LGBMBooster, leaf_numbers
-from arboretum.boosting.lgbm_parameters import ALIASES, RULES, NativeNames
-from arboretum.boosting.lgbm_rounds import LGBMRounds
-from arboretum.boosting.lgbm_tables import (
+from arboretum.boosting.lightgbm import plan as plans
+from arboretum.boosting.lightgbm.booster import LGBMBooster, leaf_numbers
+from arboretum.boosting.lightgbm.parameters import ALIASES, RULES, NativeNames
+from arboretum.boosting.lightgbm.rounds import LGBMRounds
+from arboretum.boosting.lightgbm.tables import (
     Asked,
     categories_asked,
     column_names,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from arboretum.boosting import xgb_parameters as xgb
 from arboretum.boosting.loss.objectives import find_objective
 from arboretum.boosting.loss.user_objectives import UserObjective
 from arboretum.boosting.metric.metrics import default_metric, find_metrics
@@ -16,7 +15,8 @@ from arboretum.boosting.second_order.boosted_model import BoostedModel, Given, R
 from arboretum.boosting.second_order.open_booster import ExactBooster, OpenBooster, RebinningBooster
 from arboretum.boosting.second_order.snapshot import Snapshot
 from arboretum.boosting.watch.watching import EvaluationMonitor, Judge, Patience, named_judge
-from arboretum.boosting.xgb_arguments import (
+from arboretum.boosting.xgboost import parameters as xgb
+from arboretum.boosting.xgboost.arguments import (
     entries_with_nan,
     function_judge,
     in_order,
@@ -26,7 +26,7 @@ from arboretum.boosting.xgb_arguments import (
     tables_of,
     with_nan,
 )
-from arboretum.boosting.xgb_booster import XGBBooster
+from arboretum.boosting.xgboost.booster import XGBBooster
 from arboretum.data.matrix import DenseMatrix, FrameMatrix, Matrix, SparseMatrix
 from arboretum.errors import ParameterError
 from arboretum.grow.bins.find import Bins, find_bins

@@ -16,7 +16,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from arboretum.boosting import xgb_parameters as xgb
 from arboretum.boosting.loss.objectives import find_objective
 from arboretum.boosting.second_order.boosted_model import Given
 from arboretum.boosting.second_order.boosted_targets import (
@@ -26,8 +25,9 @@ from arboretum.boosting.second_order.boosted_targets import (
     group_sizes,
 )
 from arboretum.boosting.second_order.snapshot import Snapshot
-from arboretum.boosting.xgb_arguments import is_raw, one_each, refuse_feature_weights, tables_of
-from arboretum.boosting.xgb_model import XGBModel, with_objective
+from arboretum.boosting.xgboost import parameters as xgb
+from arboretum.boosting.xgboost.arguments import is_raw, one_each, refuse_feature_weights, tables_of
+from arboretum.boosting.xgboost.model import XGBModel, with_objective
 from arboretum.errors import DataError, ParameterError
 
 __all__ = ["XGBClassifier", "XGBRanker", "XGBRegressor"]

@@ -1,0 +1,1 @@
+"""LightGBM's names, parameters, defaults and arguments on this package's engine."""

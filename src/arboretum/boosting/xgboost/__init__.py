@@ -1,0 +1,1 @@
+"""XGBoost's names, parameters, defaults and arguments on this package's engine."""
