@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 from sklearn import ensemble
 
 from arboretum.base import parameters as p
-from arboretum.combining.together import (
+from arboretum.combine.together import (
     ESTIMATORS,
     KnowsClasses,
     Together,

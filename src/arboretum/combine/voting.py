@@ -11,7 +11,7 @@ import numpy as np
 from sklearn import ensemble
 
 from arboretum.base import parameters as p
-from arboretum.combining.together import (
+from arboretum.combine.together import (
     ESTIMATORS,
     KnowsClasses,
     Together,
