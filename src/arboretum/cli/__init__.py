@@ -9,7 +9,7 @@
     problem.py    features, target and weights of a file; rows held out of them
     scores.py     how good predictions are
     summary.py    what a model is, in words
-    train.py  evaluate.py  predict.py  show.py  describe.py  demo.py      the commands themselves
+    commands/     train, evaluate, predict, show, describe, demo: the commands themselves
     data/         the table of the demo
 
 Results go to stdout; notes, warnings, errors and the spinner go to stderr.

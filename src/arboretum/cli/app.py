@@ -94,7 +94,7 @@ def _demo(
     ] = Path("arboretum-demo"),
 ) -> None:
     """Train, judge and draw a tree on a table that comes with the package."""
-    from arboretum.cli.demo import demo
+    from arboretum.cli.commands.demo import demo
 
     demo(directory)
 
@@ -170,7 +170,7 @@ def _train(  # one parameter per option: typer reads the signature
     ] = None,
 ) -> None:
     """Learn a model from a data file."""
-    from arboretum.cli.train import Training, train
+    from arboretum.cli.commands.train import Training, train
 
     train(
         Training(
@@ -210,7 +210,7 @@ def _evaluate(
     ] = None,
 ) -> None:
     """Tell how good a model is on a data file."""
-    from arboretum.cli.evaluate import evaluate
+    from arboretum.cli.commands.evaluate import evaluate
 
     evaluate(model, data, target, weight)
 
@@ -232,7 +232,7 @@ def _predict(
     ] = None,
 ) -> None:
     """Predict a data file; the predictions are CSV."""
-    from arboretum.cli.predict import predict
+    from arboretum.cli.commands.predict import predict
 
     predict(model, data, output, proba, identifier)
 
@@ -274,7 +274,7 @@ def _impute(
     ] = None,
 ) -> None:
     """Fill the missing values of a data file from similar rows."""
-    from arboretum.cli.impute import Imputation, impute
+    from arboretum.cli.commands.impute import Imputation, impute
 
     impute(
         Imputation(
@@ -312,7 +312,7 @@ def _show(
     ] = None,
 ) -> None:
     """Show a tree as text, rules, Graphviz source or a picture."""
-    from arboretum.cli.show import show
+    from arboretum.cli.commands.show import show
 
     show(model, form.value if form else None, output, max_depth, tree)
 
@@ -323,6 +323,6 @@ def _describe(
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")] = False,
 ) -> None:
     """Tell what a model is: parameters, columns, size."""
-    from arboretum.cli.describe import describe
+    from arboretum.cli.commands.describe import describe
 
     describe(model, as_json)

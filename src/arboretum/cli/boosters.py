@@ -84,7 +84,7 @@ def describe_rounds(model: Any) -> dict[str, str]:
 
 def draw_curve(model: Any, path: Path) -> None:
     """Draw the learning curve into a file."""
-    from arboretum.explain.learning_curve import plot_learning_curve
+    from arboretum.explain.charts.learning_curve import plot_learning_curve
     from arboretum.explain.mpl import require_pyplot
 
     plt = require_pyplot("a learning curve")

@@ -6,17 +6,17 @@
     plot.py            plot_tree             drawing.py     boxes with a size and a place
                                              layout.py      where they stand
                                              legend.py      what the colours mean
-    pruning_curve.py   plot_pruning_curve
+    charts/            curves, bars and maps: plot_pruning_curve and its like
 
     shared:  labels.py  words of a tree;  boxes.py  lines in a box;  colors.py  its fill
 
 Every function takes a fitted estimator, or a `Tree` itself, binary and multiway alike.
 """
 
+from arboretum.explain.charts.pruning_curve import plot_pruning_curve
 from arboretum.explain.conditions import RuleCondition
 from arboretum.explain.graphviz import export_graphviz
 from arboretum.explain.plot import plot_tree
-from arboretum.explain.pruning_curve import plot_pruning_curve
 from arboretum.explain.rules import Rule, RuleSet, to_rules
 from arboretum.explain.text import export_text
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from arboretum.errors import ParameterError
 from arboretum.explain.boxes import BoxStyle
+from arboretum.explain.charts.pruning_curve import plot_pruning_curve
 from arboretum.explain.colors import CUT, class_colors, node_colors
 from arboretum.explain.drawing import (
     ANSWER_LINE,
@@ -27,7 +28,6 @@ from arboretum.explain.drawing import (
 from arboretum.explain.labels import Labels, Wording, check_int, read_model
 from arboretum.explain.legend import add_legend, legend_height
 from arboretum.explain.mpl import require_pyplot
-from arboretum.explain.pruning_curve import plot_pruning_curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from arboretum.errors import ParameterError
-from arboretum.explain.importance import plot_importance
+from arboretum.explain.charts.importance import plot_importance
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

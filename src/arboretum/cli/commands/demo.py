@@ -8,13 +8,13 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+from arboretum.cli.commands.evaluate import evaluate
+from arboretum.cli.commands.show import save_picture, show
+from arboretum.cli.commands.train import Training, train
 from arboretum.cli.data import seedlings
-from arboretum.cli.evaluate import evaluate
 from arboretum.cli.files import load_model
 from arboretum.cli.screen import heading, print_table, tell
-from arboretum.cli.show import save_picture, show
 from arboretum.cli.summary import importances
-from arboretum.cli.train import Training, train
 
 __all__ = ["demo"]
 

@@ -1,0 +1,1 @@
+"""The commands of `arboretum`, one file each."""

@@ -1,0 +1,1 @@
+"""Curves, bars and maps: figures of a model drawn with matplotlib."""
