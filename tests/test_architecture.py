@@ -58,16 +58,8 @@ _ORDER = [
 ]
 RANK = {room: rank for rank, rooms in enumerate(_ORDER) for room in rooms.split()}
 
-# Files and trees are plain arrays: they need nothing compiled, though the engine stands below them.
-APART = {("io", "engine"), ("tree", "engine")}
-
-# Imports that still point the other way: one function each stands in the wrong file.
-ALLOWED = {
-    ("arboretum.tree.pruning", "arboretum.engine.jit"),  # number_levels
-    ("arboretum.tree.pruning", "arboretum.engine.predict.walk"),  # number_levels
-    ("arboretum.grow.settings", "arboretum.base.parameters"),  # real
-    ("arboretum.grow.bins.find", "arboretum.boosting.second_order.goss"),  # child_key
-}
+# Files are arrays and words: they need nothing compiled, though the engine stands below them.
+APART = {("io", "engine")}
 
 
 def _is_type_checking(node: ast.AST) -> bool:
@@ -132,7 +124,7 @@ def test_imports_point_up_the_house(path):
     if not room or module.endswith("__main__"):
         return
     for name in _imports_of(path):
-        if not name.startswith("arboretum.") or (module, name) in ALLOWED:
+        if not name.startswith("arboretum."):
             continue
         other = _room(name)
         if room == "textbook" or other == "textbook":
@@ -141,12 +133,6 @@ def test_imports_point_up_the_house(path):
             assert room in RANK, f"{room} has no place in the house: give it a rank"
             assert other == room or RANK[other] < RANK[room], f"{module} imports {name}"
             assert (room, other) not in APART, f"{module} imports {name}"
-
-
-def test_what_is_allowed_is_still_needed():
-    for module, name in ALLOWED:
-        path = ROOT.parent / (module.replace(".", "/") + ".py")
-        assert name in _imports_of(path), f"{module} no longer imports {name}: take it off the list"
 
 
 # ---------------------------------------------------------------------- rooms one can look around in

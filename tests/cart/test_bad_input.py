@@ -21,8 +21,8 @@ from arboretum import (
     ModelFileError,
     ParameterError,
 )
+from arboretum.data.checks import check_rows
 from arboretum.engine.columns.presort import MAX_ROWS
-from arboretum.grow import settings
 
 BOTH = (CARTClassifier, CARTRegressor)
 N = 80
@@ -413,7 +413,7 @@ def test_every_error_is_one_kind_and_a_value_error():
 # ---------------------------------------------------------------------- too many rows
 def test_more_rows_than_an_entry_can_number():
     """Nothing is read before the check: both tables are views that take no memory."""
-    settings.check_rows(MAX_ROWS)
+    check_rows(MAX_ROWS)
     X = np.broadcast_to(np.int8(1), (MAX_ROWS + 1, 2))
     y = np.broadcast_to(np.int8(1), (MAX_ROWS + 1,))
     with pytest.raises(DataError, match=f"X has {MAX_ROWS + 1} rows, .* at most {MAX_ROWS}: take"):

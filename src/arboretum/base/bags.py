@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from arboretum.base.estimator import whole
-from arboretum.base.sampling import _child, _mix, draw_counts, growing_key, n_draws, tree_key
+from arboretum.base.sampling import draw_counts, growing_key, n_draws, tree_key
+from arboretum.engine.keys import key_of, uniform_array
 from arboretum.errors import ModelFileError, ParameterError
 
 __all__ = ["Bags", "make_bags"]
@@ -70,7 +71,7 @@ class Bags:
     def _draw(self, key: int, n: int, weight: np.ndarray | None) -> np.ndarray:
         if self.replace and weight is None:
             return draw_counts(key, n, self.draws)
-        share = _uniform(_child(key, _ROWS), self.draws if self.replace else n)
+        share = uniform_array(key_of(key, _ROWS), self.draws if self.replace else n)
         counts = np.zeros(n)
         if self.replace:
             assert weight is not None
@@ -93,11 +94,11 @@ class Bags:
         """Return the columns of an estimator, in order."""
         if self.all_columns:
             return np.arange(self.n_columns)
-        key = _child(tree_key(self.seed, number), _COLUMNS)
+        key = key_of(self.seed, number, _COLUMNS)
         if self.replace_columns:
-            share = _uniform(key, self.columns)
+            share = uniform_array(key, self.columns)
             return np.sort((share * self.n_columns).astype(np.int64))
-        order = np.argsort(_uniform(key, self.n_columns), kind="stable")
+        order = np.argsort(uniform_array(key, self.n_columns), kind="stable")
         return np.sort(order[: self.columns])
 
     @property
@@ -172,7 +173,3 @@ def make_bags(
         weight=weight,
         by_weight=by_weight and weight is not None,
     )
-
-
-def _uniform(key: int, size: int) -> np.ndarray:
-    return (_mix(key, np.arange(size)) >> np.uint64(11)) * (1.0 / (1 << 53))

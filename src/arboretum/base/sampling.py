@@ -14,41 +14,23 @@ from typing import Any
 
 import numpy as np
 
+from arboretum.engine.keys import key_of
 from arboretum.engine.random import draw_rows
 from arboretum.errors import ModelFileError
 
 __all__ = ["Bootstrap", "draw_counts", "growing_key", "n_draws", "tree_key"]
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_ONES = (1 << 64) - 1
 _BAG, _GROW = 0xBA6, 0x6120
-
-
-def _mix(key: int, counter: np.ndarray) -> np.ndarray:
-    """Return 64 random bits for every counter under a key (SplitMix64, as engine/random.py)."""
-    with np.errstate(over="ignore"):
-        z = np.uint64(key) + (counter.astype(np.uint64) + np.uint64(1)) * _GOLDEN
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-
-def _child(key: int, number: int) -> int:
-    """Return the same for one counter, in whole numbers of Python: quicker than an array of one."""
-    z = (key + (number + 1) * int(_GOLDEN)) & _ONES
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _ONES
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _ONES
-    return z ^ (z >> 31)
 
 
 def tree_key(seed: int, tree: int) -> int:
     """Return the key of one tree: all its random numbers come from it."""
-    return _child(seed, tree)
+    return key_of(seed, tree)
 
 
 def growing_key(seed: int, tree: int) -> int:
     """Return the key of the draws a tree makes while it grows."""
-    return _child(tree_key(seed, tree), _GROW)
+    return key_of(seed, tree, _GROW)
 
 
 def draw_counts(key: int, n: int, size: int) -> np.ndarray:
@@ -59,7 +41,7 @@ def draw_counts(key: int, n: int, size: int) -> np.ndarray:
     (10, dtype('float64'))
     """
     counts = np.zeros(n)
-    draw_rows(np.uint64(_child(key, _BAG)), size, counts)
+    draw_rows(np.uint64(key_of(key, _BAG)), size, counts)
     return counts
 
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from arboretum.base.class_weight import with_class_weight
 from arboretum.base.estimator import TreeModel
+from arboretum.data.checks import check_rows, check_weights
 from arboretum.data.schema import Schema, learn_schema
 from arboretum.data.target import encode_classes, weights
 from arboretum.errors import DataError, ModelFileError
-from arboretum.grow import settings
 from arboretum.predict.walk import proba_of
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class CaseTreeClassifier(ClassifierMixin, TreeModel):
             categorical_features=self.categorical_features,
             ordinal_features=self.ordinal_features,
         )
-        settings.check_rows(matrix.n_rows)
+        check_rows(matrix.n_rows)
         self._take_names()
         name = type(self).__name__
         classes, codes, _ = encode_classes(y, n_rows=matrix.n_rows, estimator_name=name)
@@ -46,10 +47,10 @@ class CaseTreeClassifier(ClassifierMixin, TreeModel):
         self.n_classes_ = len(self.classes_)
         w = weights(sample_weight, matrix.n_rows)
         if self.class_weight is not None:
-            w = settings.with_class_weight(self.class_weight, classes, codes, w)
+            w = with_class_weight(self.class_weight, classes, codes, w)
         if w is None:
             return matrix, codes[:, 0], np.ones(matrix.n_rows)
-        settings.check_weights(w)
+        check_weights(w)
         if not w.all():
             rows = np.flatnonzero(w)
             matrix, codes, w = matrix.take(rows), codes[rows], w[rows]

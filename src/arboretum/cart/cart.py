@@ -14,11 +14,12 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from arboretum.base import parameters as p
+from arboretum.base.class_weight import with_class_weight
 from arboretum.cart.estimator import DOCUMENTATION, SHARED_RULES, TreeEstimator
+from arboretum.data.checks import check_counts, check_scale
 from arboretum.data.schema import Schema
 from arboretum.data.target import encode_classes, numbers, weights
 from arboretum.errors import ModelFileError
-from arboretum.grow import settings
 
 if TYPE_CHECKING:
     from arboretum.grow.criterion import Target
@@ -118,7 +119,7 @@ class CARTClassifier(ClassifierMixin, TreeEstimator):
         self.n_classes_ = len(classes[0]) if one else [len(c) for c in classes]
         w = weights(sample_weight, n_rows)
         if self.class_weight is not None:
-            w = settings.with_class_weight(self.class_weight, classes, codes, w)
+            w = with_class_weight(self.class_weight, classes, codes, w)
         return make_target(codes, np.array([len(c) for c in classes]), w), w
 
     def _loss(self, truth: np.ndarray, value: np.ndarray) -> np.ndarray:
@@ -256,9 +257,9 @@ class CARTRegressor(RegressorMixin, TreeEstimator):
         from arboretum.grow.criterion import make_target
 
         values, one = numbers(y, n_rows=n_rows, estimator_name=type(self).__name__)
-        settings.check_scale(values)
+        check_scale(values)
         if self.criterion == "poisson":
-            settings.check_counts(values)
+            check_counts(values)
         self.n_outputs_ = values.shape[1]
         self._one_output = one
         w = weights(sample_weight, n_rows)

@@ -12,6 +12,7 @@ import numpy as np
 
 from arboretum.base import parameters as p
 from arboretum.base.estimator import TreeModel, whole
+from arboretum.data.checks import check_rows, check_weights
 from arboretum.data.schema import Schema, learn_schema
 from arboretum.errors import DataError, ModelFileError
 from arboretum.grow import settings
@@ -142,11 +143,11 @@ class TreeEstimator(TreeModel):
             categorical_features=self.categorical_features,
             ordinal_features=self.ordinal_features,
         )
-        settings.check_rows(matrix.n_rows)
+        check_rows(matrix.n_rows)
         self._take_names()
         target, w = self._learn_target(y, sample_weight, matrix.n_rows)
         if w is not None:
-            settings.check_weights(w)
+            check_weights(w)
         return matrix, target, w
 
     def _grow(self, matrix: Matrix, target: Target, w: np.ndarray | None) -> Tree:

@@ -2,6 +2,7 @@
 
 A value must be finite or NaN (missing), and float64 must hold it exactly. Healthy data pay for one
 sum: infinite and NaN values both make it non-finite, and only then is a block looked at closely.
+What the engine could not hold (too many rows, squares beyond float64) is refused here, too.
 """
 
 from __future__ import annotations
@@ -17,9 +18,13 @@ from arboretum.errors import DataError
 
 __all__ = [
     "DataTypeError",
+    "check_counts",
     "check_exact",
+    "check_rows",
+    "check_scale",
     "check_size",
     "check_values",
+    "check_weights",
     "did_you_mean",
     "list_names",
     "list_rows",
@@ -27,6 +32,7 @@ __all__ = [
 ]
 
 LARGEST_EXACT = 2**53  # float64 holds every whole number up to here
+_LARGE = 1e100  # a weight times the square of a target stays well inside float64 up to here
 _BLOCK = 1 << 16  # entries looked at together: small enough for the cache
 
 
@@ -171,3 +177,57 @@ def check_exact(values: np.ndarray, cells: Callable[[], Sequence], name: str) ->
             f"({list_rows(changed)}, e.g. {originals[changed[0]]}): if it is an identifier drop it "
             "or turn it into strings, if it is a quantity convert it to float yourself"
         )
+
+
+# --------------------------------------------------------------------------- what sums can hold
+def check_rows(n_rows: int) -> None:
+    """Raise a DataError if there are more rows than a list entry can number."""
+    from arboretum.engine.columns.presort import MAX_ROWS
+
+    if n_rows > MAX_ROWS:
+        raise DataError(
+            f"X has {n_rows} rows, a tree learns from at most {MAX_ROWS}: take a sample of them"
+        )
+
+
+def check_scale(y: np.ndarray) -> None:
+    """Raise a DataError if squares of the target, summed up, could leave float64."""
+    large = np.flatnonzero((np.abs(y) > _LARGE).any(axis=1))
+    if len(large):
+        raise DataError(
+            f"y holds values beyond ±{_LARGE:g} ({list_rows(large)}): their squares leave float64, "
+            f"scale y down, e.g. y / {_LARGE:g}"
+        )
+    spread = y.max(axis=0) - y.min(axis=0)
+    if np.any((spread > 0) & (spread < 1 / _LARGE)):
+        raise DataError(
+            f"y varies by no more than {spread[spread > 0].min():g}: squares of such differences "
+            f"vanish in float64, scale y up, e.g. y * {_LARGE:g}"
+        )
+
+
+def check_weights(w: np.ndarray) -> None:
+    """Raise a DataError if sums of weighted squares could leave float64."""
+    small = np.flatnonzero((w > 0) & (w < 1 / _LARGE))
+    if w.sum() > _LARGE:
+        raise DataError(
+            f"the weights add up to {w.sum():g}, more than {_LARGE:g}: scale them down, e.g. "
+            "sample_weight / sample_weight.max()"
+        )
+    if len(small):
+        raise DataError(
+            f"sample_weight (times class_weight) holds positive values below {1 / _LARGE:g} "
+            f"({list_rows(small)}): scale the weights up, or use 0 to leave a row out"
+        )
+
+
+def check_counts(y: np.ndarray) -> None:
+    """Raise a DataError unless every target suits the Poisson criterion."""
+    bad = np.flatnonzero((y < 0).any(axis=1))
+    if len(bad):
+        raise DataError(
+            f"y holds {len(bad)} negative values ({list_rows(bad)}): criterion='poisson' needs "
+            "y ≥ 0"
+        )
+    if not np.all(y.sum(axis=0) > 0):
+        raise DataError("y holds nothing but zeros: criterion='poisson' needs a positive sum")

@@ -271,6 +271,7 @@ class Bagging(OutOfBagAttributes, Declared, MetaEstimatorMixin, BaseEstimator):
         )
 
     def _grow(self, base: Any, learned: Learned, wanted: range, told: Any) -> list[Any]:
+        from arboretum.data.checks import check_rows, check_weights
         from arboretum.forest.growing import Plan, grow_trees
         from arboretum.grow import settings
 
@@ -280,9 +281,9 @@ class Bagging(OutOfBagAttributes, Declared, MetaEstimatorMixin, BaseEstimator):
         prototype.schema_ = self.schema_
         prototype._take_names()
         target, _ = prototype._learn_target(learned.y, learned.weight, bags.n_rows)
-        settings.check_rows(bags.n_rows)
+        check_rows(bags.n_rows)
         if learned.weight is not None:
-            settings.check_weights(learned.weight)
+            check_weights(learned.weight)
         how = settings.growth(prototype, self.schema_, target, bags.n_rows)
         plan = Plan(
             matrix=learned.matrix,

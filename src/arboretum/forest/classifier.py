@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from arboretum.base.class_weight import with_class_weight
 from arboretum.data.schema import Schema
 from arboretum.data.target import encode_classes, weights
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.forest.estimator import Forest
-from arboretum.grow import settings
 from arboretum.predict.oob_attributes import ClassesOutOfBag
 from arboretum.predict.voting import sum_answers
 
@@ -34,7 +34,7 @@ class ForestClassifier(ClassesOutOfBag, ClassifierMixin, Forest):
         self.n_classes_ = len(classes[0]) if one else [len(c) for c in classes]
         w = weights(sample_weight, n_rows)
         if self.class_weight is not None and self.class_weight != "balanced_subsample":
-            w = settings.with_class_weight(self.class_weight, classes, codes, w)
+            w = with_class_weight(self.class_weight, classes, codes, w)
         return make_target(codes, np.array([len(c) for c in classes]), w), w
 
     # ------------------------------------------------------------------ predicting

@@ -18,6 +18,7 @@ from arboretum.base import parameters as p
 from arboretum.base.parameters import Declared
 from arboretum.base.progress import progress
 from arboretum.base.sampling import Bootstrap, n_draws
+from arboretum.data.checks import check_rows, check_weights
 from arboretum.data.schema import Schema, encode, learn_schema
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.forest.training_rows import Kept, keep, read_kept
@@ -144,7 +145,7 @@ class Forest(OutOfBagAttributes, Declared, BaseEstimator):
             categorical_features=self.categorical_features,
             ordinal_features=self.ordinal_features,
         )
-        settings.check_rows(matrix.n_rows)
+        check_rows(matrix.n_rows)
         self._before = getattr(self, "schema_", None), getattr(self, "classes_", None)
         for name in _LEARNED:
             self.__dict__.pop(name, None)
@@ -155,7 +156,7 @@ class Forest(OutOfBagAttributes, Declared, BaseEstimator):
             self.feature_names_in_ = np.array(schema.names, dtype=object)
         target, w = self._learn_target(y, sample_weight, matrix.n_rows)
         if w is not None:
-            settings.check_weights(w)
+            check_weights(w)
         return matrix, target, w
 
     def _check_sampling(self) -> None:

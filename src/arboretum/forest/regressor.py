@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from arboretum.data.checks import check_counts, check_scale
 from arboretum.data.schema import Schema
 from arboretum.data.target import numbers, weights
 from arboretum.errors import ModelFileError
 from arboretum.forest.estimator import Forest
-from arboretum.grow import settings
 from arboretum.predict.oob_attributes import NumbersOutOfBag
 from arboretum.predict.voting import sum_answers
 
@@ -28,9 +28,9 @@ class ForestRegressor(NumbersOutOfBag, RegressorMixin, Forest):
         from arboretum.grow.criterion import make_target
 
         values, one = numbers(y, n_rows=n_rows, estimator_name=type(self).__name__)
-        settings.check_scale(values)
+        check_scale(values)
         if self.criterion == "poisson":
-            settings.check_counts(values)
+            check_counts(values)
         self.n_outputs_ = values.shape[1]
         self._one_output = one
         w = weights(sample_weight, n_rows)

@@ -1,39 +1,22 @@
-"""From an estimator's parameters to final numbers, and the last checks before a tree is grown.
-
-Fractions become counts, names become columns, class weights join the sample weights, and whatever the
-engine could not hold (too many rows, squares beyond float64) is refused here with a way out.
-"""
+"""From an estimator's parameters to how a tree is grown: fractions become counts, names columns."""
 
 from __future__ import annotations
 
 from math import ceil, log2, sqrt
-from numbers import Integral
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.base.parameters import real
-from arboretum.data.checks import list_names, list_rows
+from arboretum.data.checks import list_names
 from arboretum.data.schema import Schema
-from arboretum.errors import DataError, ParameterError
+from arboretum.errors import ParameterError
 
 if TYPE_CHECKING:
     from arboretum.grow.criterion import Target
     from arboretum.grow.levelwise import Growth
 
-__all__ = [
-    "check_counts",
-    "check_rows",
-    "check_scale",
-    "check_weights",
-    "count_of",
-    "growth",
-    "monotone_signs",
-    "n_drawn",
-    "with_class_weight",
-]
-
-_LARGE = 1e100  # a weight times the square of a target stays well inside float64 up to here
+__all__ = ["count_of", "growth", "monotone_signs", "n_drawn"]
 
 
 def growth(model: Any, schema: Schema, target: Target, n_rows: int) -> Growth:
@@ -134,104 +117,7 @@ def monotone_signs(constraints: Any, schema: Schema, target: Target) -> np.ndarr
 
 
 def _sign(value: Any) -> int:
-    if not real(-1, 1).allows(value) or value not in (-1, 0, 1):
+    known = isinstance(value, Real) and not isinstance(value, bool)
+    if not known or value not in (-1, 0, 1):
         raise ParameterError(f"monotonic_cst must hold only -1, 0 and 1, got {value!r}")
     return int(value)
-
-
-# --------------------------------------------------------------------------- class weights
-def with_class_weight(
-    class_weight: Any, classes: list[np.ndarray], codes: np.ndarray, w: np.ndarray | None
-) -> np.ndarray:
-    """Return sample weights times the weights of the rows' classes (scikit-learn's rules)."""
-    rules = class_weight if isinstance(class_weight, list) else [class_weight] * len(classes)
-    if len(rules) != len(classes) or (isinstance(class_weight, dict) and len(classes) > 1):
-        raise ParameterError(
-            f"class_weight must be 'balanced' or a list of one dict for each of the {len(classes)} "
-            f"outputs, got {class_weight!r}"
-        )
-    product = np.ones(len(codes)) if w is None else w.copy()
-    for output, rule in enumerate(rules):
-        code = codes[:, output]
-        product *= _weight_of_classes(rule, classes[output], code)[code]
-    if not product.any():
-        raise ParameterError(f"class_weight leaves no row a weight, got {class_weight!r}")
-    return product
-
-
-def _weight_of_classes(rule: Any, classes: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    if isinstance(rule, str) and rule == "balanced":
-        return len(codes) / (len(classes) * np.bincount(codes, minlength=len(classes)))
-    if not isinstance(rule, dict):
-        raise ParameterError(f"class_weight must hold dicts or 'balanced', got {rule!r}")
-    result = np.ones(len(classes))
-    position = {label: i for i, label in enumerate(classes.tolist())}
-    unknown = [label for label in rule if label not in position]
-    # all classes named and more: a part of the data that lacks a rare class, as in cross-validation
-    if unknown and len(rule) - len(unknown) < len(classes):
-        raise ParameterError(
-            f"class_weight names the classes {list_names(unknown)}, which y does not hold; it "
-            f"holds {list_names(classes.tolist())}"
-        )
-    for label, weight in rule.items():
-        if not real(0).allows(weight):
-            raise ParameterError(
-                f"class_weight must give every class a number ≥ 0, got {weight!r} for {label!r}"
-            )
-        if label in position:
-            result[position[label]] = weight
-    return result
-
-
-# --------------------------------------------------------------------------- checks
-def check_rows(n_rows: int) -> None:
-    """Raise a DataError if there are more rows than a list entry can number."""
-    from arboretum.engine.columns.presort import MAX_ROWS
-
-    if n_rows > MAX_ROWS:
-        raise DataError(
-            f"X has {n_rows} rows, a tree learns from at most {MAX_ROWS}: take a sample of them"
-        )
-
-
-def check_scale(y: np.ndarray) -> None:
-    """Raise a DataError if squares of the target, summed up, could leave float64."""
-    large = np.flatnonzero((np.abs(y) > _LARGE).any(axis=1))
-    if len(large):
-        raise DataError(
-            f"y holds values beyond ±{_LARGE:g} ({list_rows(large)}): their squares leave float64, "
-            f"scale y down, e.g. y / {_LARGE:g}"
-        )
-    spread = y.max(axis=0) - y.min(axis=0)
-    if np.any((spread > 0) & (spread < 1 / _LARGE)):
-        raise DataError(
-            f"y varies by no more than {spread[spread > 0].min():g}: squares of such differences "
-            f"vanish in float64, scale y up, e.g. y * {_LARGE:g}"
-        )
-
-
-def check_weights(w: np.ndarray) -> None:
-    """Raise a DataError if sums of weighted squares could leave float64."""
-    small = np.flatnonzero((w > 0) & (w < 1 / _LARGE))
-    if w.sum() > _LARGE:
-        raise DataError(
-            f"the weights add up to {w.sum():g}, more than {_LARGE:g}: scale them down, e.g. "
-            "sample_weight / sample_weight.max()"
-        )
-    if len(small):
-        raise DataError(
-            f"sample_weight (times class_weight) holds positive values below {1 / _LARGE:g} "
-            f"({list_rows(small)}): scale the weights up, or use 0 to leave a row out"
-        )
-
-
-def check_counts(y: np.ndarray) -> None:
-    """Raise a DataError unless every target suits the Poisson criterion."""
-    bad = np.flatnonzero((y < 0).any(axis=1))
-    if len(bad):
-        raise DataError(
-            f"y holds {len(bad)} negative values ({list_rows(bad)}): criterion='poisson' needs "
-            "y ≥ 0"
-        )
-    if not np.all(y.sum(axis=0) > 0):
-        raise DataError("y holds nothing but zeros: criterion='poisson' needs a positive sum")

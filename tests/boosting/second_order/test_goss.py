@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from arboretum.boosting.second_order.goss import (
     _smallest,
-    child_key,
     draw_columns,
     goss_rows,
     subsample_rows,
 )
 from arboretum.engine.columns.bins import hash_keys
+from arboretum.engine.keys import key_of
 from arboretum.errors import DataError, ParameterError
 from arboretum.textbook import lightgbm_sampling as textbook
 
@@ -36,7 +36,7 @@ def test_python_and_compiled_hashes_agree():
     keys = np.empty(100, np.uint64)
     for key in (0, 1, 12345, 2**64 - 1):
         hash_keys(np.uint64(key), keys)
-        assert keys.tolist() == [child_key(key, i) for i in range(100)]
+        assert keys.tolist() == [key_of(key, i) for i in range(100)]
 
 
 # ---------------------------------------------------------------------- GOSS

@@ -20,12 +20,12 @@ from arboretum.base.progress import progress
 from arboretum.boosting.adaboost import weak
 from arboretum.boosting.adaboost.rounds import Round
 from arboretum.cart.cart import CARTClassifier, CARTRegressor
+from arboretum.data.checks import check_weights
 from arboretum.data.schema import Schema, encode, learn_schema
 from arboretum.data.slices import as_view
 from arboretum.data.target import weights
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.forest.estimator import Forest
-from arboretum.grow import settings
 from arboretum.tree.joined import join_trees
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class AdaBoost(Declared, MetaEstimatorMixin, BaseEstimator):
         codes, labels = self._learn_target(y, matrix.n_rows)
         w = weights(sample_weight, matrix.n_rows)
         if w is not None:
-            settings.check_weights(w)
+            check_weights(w)
         w = np.ones(matrix.n_rows) if w is None else w
         self.seed_ = seed_from(self.random_state)
         self._n_rows = matrix.n_rows

@@ -16,9 +16,9 @@ from arboretum.base import parameters as p
 from arboretum.boosting.adaboost import rounds
 from arboretum.boosting.adaboost.estimator import ADA_RULES, ADA_TEXT, AdaBoost
 from arboretum.cart.cart import CARTRegressor
+from arboretum.data.checks import check_scale
 from arboretum.data.target import numbers
 from arboretum.errors import DataError
-from arboretum.grow import settings
 
 __all__ = ["AdaBoostRegressor"]
 
@@ -85,7 +85,7 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
         values, _ = numbers(y, n_rows=n_rows, estimator_name=name)
         if values.shape[1] > 1:
             raise DataError(f"y has {values.shape[1]} columns: {name} predicts one number")
-        settings.check_scale(values)
+        check_scale(values)
         return values[:, 0], values[:, 0]
 
     def _judge(self, w: np.ndarray, answers: np.ndarray, y: np.ndarray) -> rounds.Round | None:

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.base.sampling import _child, _mix, tree_key
 from arboretum.cart.cart import CARTClassifier, CARTRegressor
 from arboretum.data.schema import Schema, _match
 from arboretum.data.slices import as_view, take_columns, take_rows
 from arboretum.data.table import read_table
+from arboretum.engine.keys import key_of, uniform_array
 from arboretum.errors import DataError
 
 if TYPE_CHECKING:
@@ -59,13 +59,12 @@ def make_member(base: Any, seed: int, number: int) -> Any:
 
 def _state_of(seed: int, number: int) -> int:
     """Return the random state of a member."""
-    return int(_child(tree_key(seed, number), _STATE) >> 32)
+    return key_of(seed, number, _STATE) >> 32
 
 
 def draws_of(seed: int, number: int, n: int, attempt: int = 0) -> np.ndarray:
     """Return the n numbers in [0, 1) that round ``number`` draws rows with."""
-    key = _child(tree_key(seed, number), _ROWS + attempt)
-    return (_mix(key, np.arange(n)) >> np.uint64(11)) * (1.0 / (1 << 53))
+    return uniform_array(key_of(seed, number, _ROWS + attempt), n)
 
 
 def draw_rows(w: np.ndarray, shares: np.ndarray) -> np.ndarray:
@@ -218,7 +217,7 @@ def tree_learner(
 
     ``y``: labels as it takes them, ``how``: resample, seed, threads, ``given``: weights of the rows.
     """
-    from arboretum.grow import settings
+    from arboretum.data.checks import check_rows
     from arboretum.grow.stumps import (
         LevelWise,
         Shallow,
@@ -234,7 +233,7 @@ def tree_learner(
     tree.n_jobs = threads
     tree.schema_ = schema
     tree._take_names()
-    settings.check_rows(matrix.n_rows)
+    check_rows(matrix.n_rows)
     target, _ = tree._learn_target(y, None, matrix.n_rows)
     classes = None if target.classes is None else int(target.classes[0])
     trees: SortedTrees

@@ -19,6 +19,7 @@ from arboretum.base.parameters import Declared
 from arboretum.base.progress_lines import Report
 from arboretum.boosting.gradient.start import Constant, fit_start, raw_start, take_rows
 from arboretum.boosting.loss.friedman import is_custom, make_loss
+from arboretum.data.checks import check_rows, check_weights
 from arboretum.data.schema import Schema, encode, learn_schema
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.grow import settings
@@ -164,14 +165,14 @@ class GradientBoosting(Declared, BaseEstimator):
             categorical_features=self.categorical_features,
             ordinal_features=self.ordinal_features,
         )
-        settings.check_rows(matrix.n_rows)
+        check_rows(matrix.n_rows)
         for name in _LEARNED:
             self.__dict__.pop(name, None)
         self._summed: dict[str, Ensemble] = {}
         self._set_schema(schema)
         target, w = self._learn_target(y, sample_weight, matrix.n_rows)
         if w is not None:
-            settings.check_weights(w)
+            check_weights(w)
         classes: Any = getattr(self, "classes_", None)
         same = old[0] == schema and np.array_equal(old[1], classes)
         if going_on and not same:

@@ -12,9 +12,9 @@ from arboretum.base import parameters as p
 from arboretum.boosting.gradient.documentation import describe
 from arboretum.boosting.gradient.estimator import GBM_RULES, OWN_LOSS, GradientBoosting
 from arboretum.boosting.loss.friedman import CLASS_LOSSES, NUMBER_LOSSES
+from arboretum.data.checks import check_scale
 from arboretum.data.target import encode_classes, numbers, weights
 from arboretum.errors import DataError, ModelFileError
-from arboretum.grow import settings
 
 __all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]
 
@@ -260,7 +260,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         name = type(self).__name__
         values, _ = numbers(y, n_rows=n_rows, estimator_name=name)
         _check_one_output(values, name)
-        settings.check_scale(values)
+        check_scale(values)
         return np.ascontiguousarray(values[:, 0]), weights(sample_weight, n_rows)
 
     # ------------------------------------------------------------------ predicting

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from arboretum.base.class_weight import with_class_weight
 from arboretum.boosting.lightgbm.documentation import describe
 from arboretum.boosting.lightgbm.model import LGBMModel
 from arboretum.boosting.lightgbm.tables import Asked, Evaluation, Weighing, by_output
@@ -30,7 +31,6 @@ from arboretum.boosting.second_order.boosted_targets import (
 from arboretum.boosting.second_order.snapshot import Snapshot
 from arboretum.data.target import weights as checked_weights
 from arboretum.errors import DataError, ParameterError
-from arboretum.grow import settings
 
 if TYPE_CHECKING:
     from arboretum.boosting.loss.objective_base import Objective
@@ -174,7 +174,7 @@ class LGBMClassifier(BoostedClassifier, LGBMModel):
             return rows
         codes = y.astype(np.int64)[:, None]
         with np.errstate(divide="ignore"):  # a table may lack a class
-            return settings.with_class_weight(sample_weight.classes, [self.classes_], codes, rows)
+            return with_class_weight(sample_weight.classes, [self.classes_], codes, rows)
 
     def fit(
         self,

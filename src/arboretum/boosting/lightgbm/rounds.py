@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.boosting.second_order.booster import Plan, Training
-from arboretum.boosting.second_order.goss import child_key, draw_columns, goss_rows, subsample_rows
+from arboretum.boosting.second_order.goss import draw_columns, goss_rows, subsample_rows
 from arboretum.boosting.second_order.open_booster import OpenBooster
+from arboretum.engine.keys import key_of
 
 if TYPE_CHECKING:
     from arboretum.boosting.loss.objective_base import Objective
@@ -120,7 +121,7 @@ class LGBMRounds(OpenBooster):
     def _columns(self, key: int) -> np.ndarray:
         draws, share = self.draws, self.plan.columns_by_tree
         if draws.columns_seed is not None:
-            key = child_key(key, draws.columns_seed)
+            key = key_of(key, draws.columns_seed)
         n = len(draws.columns)
         return draw_columns(draws.columns, share_of(n, share) / n if n else 1.0, key)
 

@@ -35,10 +35,10 @@ from arboretum.boosting.second_order.fit_request import (
 from arboretum.boosting.second_order.open_booster import OpenBooster
 from arboretum.boosting.watch.runaway import TrainingLoss
 from arboretum.boosting.watch.watching import HeldOut, History, Watch
+from arboretum.data.checks import check_rows
 from arboretum.data.schema import Schema, encode, learn_schema
 from arboretum.data.target import weights as checked_weights
 from arboretum.errors import DataError, ModelFileError, ParameterError
-from arboretum.grow import settings
 from arboretum.predict.ensemble import Ensemble
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ class BoostedModel(Aliased, BaseEstimator):
         else:
             schema = earlier.schema_
             matrix = encode(schema, given.X, estimator_name=type(self).__name__)
-        settings.check_rows(matrix.n_rows)
+        check_rows(matrix.n_rows)
         self.schema_ = schema
         self._take_names()
         y = self._learn_labels(given.y, matrix.n_rows, earlier)

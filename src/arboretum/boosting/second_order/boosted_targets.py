@@ -8,11 +8,10 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from arboretum.boosting.second_order.boosted_model import BoostedModel
-from arboretum.data.checks import list_names, list_rows
+from arboretum.data.checks import check_scale, list_names, list_rows
 from arboretum.data.schema import Schema
 from arboretum.data.target import encode_classes, numbers
 from arboretum.errors import DataError, ModelFileError
-from arboretum.grow import settings
 
 __all__ = ["BoostedClassifier", "BoostedRanker", "BoostedRegressor", "group_sizes"]
 
@@ -100,7 +99,7 @@ class BoostedRegressor(RegressorMixin, BoostedModel):
                 f"{type(self).__name__} learns one target, y has {values.shape[1]} columns: fit one "
                 "model for each"
             )
-        settings.check_scale(values)
+        check_scale(values)
         return np.ascontiguousarray(values[:, 0])
 
 

@@ -20,6 +20,7 @@ from arboretum.boosting.second_order.goss import draw_columns, goss_rows, subsam
 from arboretum.engine.gradient.loss import GIVEN, Loss
 from arboretum.engine.gradient.rounds import Target, Turn
 from arboretum.engine.gradient.split import Features, Rules
+from arboretum.engine.keys import ALL_BITS, key_of
 from arboretum.errors import DataError
 from arboretum.grow.decoding import trees_of
 from arboretum.grow.histogram import NOT_GOOD, Grower, Grown, Logged
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Booster", "Plan", "Training"]
 
-_MASK = (1 << 64) - 1
 # words of a set of categories: trees with longer ones do not wait to be decoded, for memory's sake
 _LONG_SETS = 256
 _NO_WEIGHT = np.empty(0)
@@ -173,9 +173,9 @@ class Booster:
         plan, data, k = self.plan, self.data, self.objective.n_outputs
         rows, factor = self._sample(self._g, self._h, m, 0)
         one = plan.columns_by_tree >= 1.0
-        keys = [_key(plan.seed, m, output, 0) for output in range(1 if one else k)]
+        keys = [key_of(plan.seed, m, output, 0) for output in range(1 if one else k)]
         turn = Turn(
-            np.uint64(plan.seed & _MASK), m, most if loss and one and rows is None else 1,
+            np.uint64(plan.seed & ALL_BITS), m, most if loss and one and rows is None else 1,
             *self._steps(), moves=not plan.averaged, may_stick=self._may_stick(),
         )  # fmt: skip
         found = self.grower.grow_rounds(
@@ -218,7 +218,7 @@ class Booster:
         new: list[Tree] = []
         for output in range(self.objective.n_outputs):
             for twin in range(plan.n_parallel):
-                key = _key(plan.seed, m, output, twin)
+                key = key_of(plan.seed, m, output, twin)
                 rows, factor = self._sample(g, h, m, twin)
                 columns = self._columns(key)
                 tree = self._grow(g[output], h[output], key, rows, factor, columns)
@@ -271,7 +271,7 @@ class Booster:
         if plan.subsample >= 1.0 or not plan.subsample_every:
             return None, None
         turn = m // plan.subsample_every
-        seed = _key(plan.seed, 0, 0, twin)
+        seed = key_of(plan.seed, 0, 0, twin)
         return subsample_rows(len(self.data.y), plan.subsample, seed, turn), None
 
     def _columns(self, key: int) -> np.ndarray:
@@ -345,17 +345,6 @@ def _joined(parts: list[Logged]) -> Grown:
         np.concatenate([some.nodes.floats for some in parts]),
         np.concatenate([some.nodes.members for some in parts]),
     )
-
-
-def _key(seed: int, m: int, output: int, twin: int) -> int:
-    """Return a 64-bit key of a tree: `engine.random.mix`, on Python's own numbers."""
-    key = seed & _MASK
-    for part in (m, output, twin):
-        z = (key + (part + 1) * 0x9E3779B97F4A7C15) & _MASK
-        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
-        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
-        key = z ^ (z >> 31)
-    return key
 
 
 def _check(g: np.ndarray, h: np.ndarray, m: int) -> None:

@@ -15,24 +15,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from arboretum.engine.keys import ALL_BITS, key_of
 from arboretum.errors import DataError, ParameterError
 
-__all__ = ["child_key", "draw_columns", "goss_rows", "subsample_rows"]
+__all__ = ["draw_columns", "goss_rows", "subsample_rows"]
 
-_MASK = (1 << 64) - 1
 _GOSS, _ROWS, _COLUMNS = 0x6055, 0x2035, 0xC015
-
-
-def child_key(key: int, number: int) -> int:
-    """Return the key that belongs to a number under a key: the hash of engine/random.py.
-
-    >>> child_key(0, 0) == child_key(0, 0) != child_key(0, 1)
-    True
-    """
-    z = (key + (number + 1) * 0x9E3779B97F4A7C15) & _MASK
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
-    return z ^ (z >> 31)
 
 
 # ---------------------------------------------------------------------- the smallest of many keys
@@ -115,8 +103,8 @@ def goss_rows(
     )  # bits of floats >= 0 keep their order
     n_rest = n - len(top)
     n_drawn = min(max(int(other_rate * n), 1), n_rest)
-    keys = _hashes(child_key(child_key(seed, _GOSS), iteration), n)
-    keys[top] = _MASK  # already in; n_drawn of the others are smaller
+    keys = _hashes(key_of(seed, _GOSS, iteration), n)
+    keys[top] = ALL_BITS  # already in; n_drawn of the others are smaller
     drawn = _smallest(keys, n_drawn)
     factor = np.zeros(n, np.float32)
     factor[drawn] = n_rest / max(n_drawn, 1)
@@ -167,7 +155,7 @@ def subsample_rows(
     shares = np.atleast_1d(np.asarray(fraction, np.float64))
     if not np.all((shares > 0) & (shares <= 1)):
         raise ParameterError(f"fraction must be above 0 and at most 1, got {fraction!r}")
-    key = child_key(child_key(seed, _ROWS), iteration)
+    key = key_of(seed, _ROWS, iteration)
     if groups is not None:
         sizes = np.asarray(groups, np.int64)
         if sizes.sum() != n:
@@ -215,7 +203,7 @@ def draw_columns(n: int | np.ndarray, fraction: float, key: int) -> np.ndarray:
     """Draw a share of n columns, or of the columns given, at least one; return them in order.
 
     A column's hash under the key decides, so columns drawn from columns drawn before are a fair choice if
-    every draw has its own key: ``child_key(child_key(seed, tree), level)``.
+    every draw has its own key: ``key_of(seed, tree, level)``.
 
     >>> draw_columns(5, 1.0, key=7).tolist(), len(draw_columns(5, 0.5, key=7))
     ([0, 1, 2, 3, 4], 2)
@@ -227,7 +215,7 @@ def draw_columns(n: int | np.ndarray, fraction: float, key: int) -> np.ndarray:
         raise ParameterError(f"fraction must be above 0 and at most 1, got {fraction!r}")
     if fraction == 1 or not len(columns):
         return columns
-    mine = child_key(key, _COLUMNS)
-    keys = np.array([child_key(mine, f) for f in columns.tolist()], np.uint64)
+    mine = key_of(key, _COLUMNS)
+    keys = np.array([key_of(mine, f) for f in columns.tolist()], np.uint64)
     order = np.argsort(keys, kind="stable")[: _whole(fraction, len(columns))]
     return np.sort(columns[order])

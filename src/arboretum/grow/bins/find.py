@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from arboretum.boosting.second_order.goss import child_key
 from arboretum.data.matrix import DenseMatrix, Matrix, SparseMatrix
 from arboretum.engine import parallel
+from arboretum.engine.keys import key_of
 from arboretum.errors import ParameterError
 from arboretum.grow.bins.bins import MOST_BINS, SERIAL, Bins, by_rows, flat
 from arboretum.grow.bins.bundling import bundle_columns, storage_columns
@@ -148,7 +148,7 @@ def sample_rows(n: int, size: int, seed: int) -> np.ndarray | None:
     from arboretum.engine.columns.bins import hash_keys
 
     keys = np.empty(size, np.uint64)
-    hash_keys(np.uint64(child_key(seed, _SAMPLE)), keys)
+    hash_keys(np.uint64(key_of(seed, _SAMPLE)), keys)
     edges = np.arange(size + 1, dtype=np.int64) * n // size
     share = (keys >> np.uint64(11)) * (1.0 / (1 << 53))
     return edges[:-1] + (share * np.diff(edges)).astype(np.int64)
