@@ -18,8 +18,10 @@ from arboretum import (
     CARTClassifier,
     CARTRegressor,
     ExtraTreesClassifier,
+    ExtraTreesRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
+    load,
 )
 from arboretum.data.schema import learn_schema
 from arboretum.engine.split import statistic as stat
@@ -165,6 +167,22 @@ def test_what_many_categories_gain_by_chance_does_not_count(forest):
     free = model.set_params(category_penalty=0.0).fit(X, y).feature_importances_
     assert_array_equal(charged, [1.0, 0.0])
     assert_array_equal(free, [0.0, 1.0])
+
+
+@pytest.mark.parametrize("kind", [ExtraTreesClassifier, ExtraTreesRegressor])
+def test_random_cuts_of_ranks_are_ranks(kind, tmp_path):
+    """Also in nodes of two rows, which have a way of their own."""
+    rng = np.random.RandomState(0)
+    words = ["low", "mid", "high"]
+    X = pd.DataFrame({"x": rng.normal(size=240).round(3)})
+    X["g"] = pd.Categorical(rng.choice(words, 240), words, ordered=True)
+    y = (X["x"] + rng.normal(size=240) > 0).astype(int)
+    model = kind(6, random_state=0).fit(X, y)
+    for tree in model.trees_:
+        cuts = tree.threshold[(tree.feature == 1) & np.isfinite(tree.threshold)]
+        assert_array_equal(cuts, np.floor(cuts))
+    model.save(tmp_path / "ranks.arb")
+    assert_array_equal(load(tmp_path / "ranks.arb").predict(X), model.predict(X))
 
 
 def test_a_forest_gives_nothing_for_a_word_per_row():

@@ -49,7 +49,8 @@ def pick_column(node_key, turn, order):
         for f in range(n):
             order[f] = f
     key = mix(node_key, np.uint64(0xFEA7))
-    other = np.uint64(turn) + np.uint64(uniform(mix(key, np.uint64(turn))) * (n - turn))
+    # by way of a signed number, for which processors have an instruction
+    other = np.uint64(turn) + np.uint64(np.int64(uniform(mix(key, np.uint64(turn))) * (n - turn)))
     picked = order[other]
     order[other] = order[turn]
     order[turn] = picked

@@ -375,7 +375,7 @@ def _scratch(columns: records.Table, n: int, channels: int | None, leaves: int) 
         x=x,
         ends=None if bits is None else bits.view(f"f{bits.itemsize}"),
         bits=bits,
-        left=None if channels is None else np.empty(channels, np.int64),
+        left=None if channels is None else np.empty(2 * channels, np.int64),
         total=np.empty(channels or 1, np.int64),
         order=np.empty(len(columns.n_codes), np.int64),
         constant=np.empty((len(columns.n_codes), 2), np.int64),
@@ -488,19 +488,17 @@ def _to_trees(
     if grid.rules.weight_step != 1.0 and not grid.rules.regrid:
         # one tree, and the grid has rounded its weights: measure the gains anew
         gain = _gains(grown.first_child[:nodes], impurity, weight)
-    feature, columns = grown.feature[:nodes].copy(), table.columns
-    leaf = feature < 0
-    kind = np.where(leaf, np.uint8(LEAF), np.uint8(THRESHOLD))
-    kind[~leaf & (columns.kind[feature] == records.CATEGORY)] = SUBSET
-    missing_child = grown.missing_child[:nodes].astype(np.int32)
-    bits_start, bits, bits_end = _category_sets(table, grown, grid, kind, missing_child, ends)
+    feature = grown.feature[:nodes].copy()
+    kinds = np.where(table.columns.kind == records.CATEGORY, SUBSET, THRESHOLD)
+    kind = np.append(kinds, LEAF).astype(np.uint8)[feature]  # a leaf's feature is -1
+    bits_start, bits, bits_end = _category_sets(table, grown, grid, feature, len(weights))
     parts = {
         "kind": kind,
         "feature": feature,
         "threshold": _thresholds(table, grown, feature, kind),
         "first_child": grown.first_child[:nodes].copy(),
-        "n_children": np.where(leaf, np.int32(0), np.int32(2)),
-        "missing_child": missing_child,
+        "n_children": (feature >= 0).astype(np.int32) * 2,
+        "missing_child": grown.missing_child[:nodes].astype(np.int32),
         "bits_start": bits_start,
         "value": value,
         "impurity": impurity,
@@ -533,36 +531,16 @@ def _thresholds(
 
 
 def _category_sets(
-    table: TreeTable,
-    grown: records.Grown,
-    grid: _Grid,
-    kind: np.ndarray,
-    missing_child: np.ndarray,
-    ends: np.ndarray,
+    table: TreeTable, grown: records.Grown, grid: _Grid, feature: np.ndarray, trees: int
 ) -> tuple[np.ndarray, np.ndarray, list[int]]:
     """Return where the category set of every node begins in its tree, all sets, where a tree's end."""
-    subset = np.flatnonzero(kind == SUBSET)
-    if not len(subset):
-        nowhere = np.broadcast_to(np.int64(-1), len(kind))  # takes no room
-        return nowhere, np.zeros(0, np.uint32), [0] * (len(ends) - 1)
-    n_codes = table.columns.n_codes
-    last = np.cumsum((n_codes[grown.feature[subset]] + 31) // 32)
-    first = np.concatenate([[0], last])  # of every set, and the end of the last
-    bits = np.empty(int(last[-1]), np.uint32)
-    tree = np.searchsorted(ends, subset, "right") - 1
-    absent_left = missing_child[subset] == 0
-    write_sets(
-        table.coded,
-        n_codes,
-        grid.bags.rows,
-        grown,
-        absent_left,
-        subset,
-        ends[tree],
-        first[:-1],
-        bits,
-    )
-    of_trees = first[np.searchsorted(subset, ends)]
-    bits_start = np.full(len(kind), -1)
-    bits_start[subset] = first[:-1] - of_trees[tree]
-    return bits_start, bits, of_trees[1:].tolist()
+    n_codes, kind = table.columns.n_codes, table.columns.kind
+    words = np.where(kind == records.CATEGORY, (n_codes + 31) // 32, 0)
+    size = int(np.append(words, 0)[feature].sum()) if words.any() else 0
+    if not size:
+        nowhere = np.broadcast_to(np.int64(-1), len(feature))  # takes no room
+        return nowhere, np.zeros(0, np.uint32), [0] * trees
+    bits, bits_start = np.empty(size, np.uint32), np.empty(len(feature), np.int64)
+    tree_end = np.empty(trees, np.int64)
+    write_sets(table.coded, n_codes, words, grid.bags.rows, grown, bits_start, bits, tree_end)
+    return bits_start, bits, tree_end.tolist()

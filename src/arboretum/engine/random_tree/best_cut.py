@@ -30,7 +30,7 @@ from arboretum.engine.random_tree.counts import (
 )
 from arboretum.engine.random_tree.records import CATEGORY, EXAMPLE, STAMP
 
-__all__ = ["add_row", "best_cut", "is_known_constant", "part_two"]
+__all__ = ["best_cut", "is_known_constant", "part_two"]
 
 _TINY, _FEW = 12, 96  # so many rows are sorted by insertion, and by their ranks
 _PLACE = np.uint64(0xFFFFFFFF)
@@ -139,7 +139,7 @@ def _walk_squares(keys, n, present, start, number, weight, total, node_weight, r
 
 
 @leaf_kernel
-def add_row(p, label, number, weight, left):
+def _add_row(p, label, number, weight, left):
     """Add a row to the channels ``left``."""
     if label is not None:
         for o in range(len(label)):
@@ -163,12 +163,12 @@ def _walk_channels(
         if side:
             for i in range(present, n):
                 p = start + (keys[i] & _PLACE)
-                add_row(p, label, number, weight, left)
+                _add_row(p, label, number, weight, left)
                 left_weight += weight[p]
         here = n - present if side else 0
         for i in range(present if present < n and not side else present - 1):
             p = start + (keys[i] & _PLACE)
-            add_row(p, label, number, weight, left)
+            _add_row(p, label, number, weight, left)
             left_weight += weight[p]
             if keys[i + 1] >> _HIGH == keys[i] >> _HIGH:
                 continue

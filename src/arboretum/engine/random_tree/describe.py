@@ -47,6 +47,13 @@ def _describe_classes(
         else:
             for c in range(width):
                 sums[at, c] = 0.0
+            if end[at] - start[at] == 1:
+                row = rows[np.uint64(start[at])]
+                for c in range(width):
+                    value[at, c] = 0.0
+                sums[at, np.uint64(label[row])] = node_weight[at] = weight[row]
+                value[at, np.uint64(label[row])], impurity[at] = 1.0, 0.0
+                continue
             for i in range(start[at], end[at]):
                 row = rows[np.uint64(i)]
                 sums[at, np.uint64(label[row])] += weight[row]
@@ -114,37 +121,48 @@ def describe_numbers(out, rows, number, weight, centre, sums, value, impurity, n
 
 
 @leaf_kernel
-def _write(
-    codes, n_codes, rows, feature, first_child, start, end, absent_left, nodes, roots, first, bits
-):
-    for i in range(len(nodes)):
-        node, at = np.uint64(nodes[i]), np.uint64(first[i])
-        f, child = np.uint64(feature[node]), np.uint64(roots[i] + first_child[node])
-        size, goes_left = np.uint64(n_codes[f]), absent_left[i]
-        words = (size + np.uint64(31)) >> np.uint64(5)
-        for k in range(words):
-            bits[at + k] = np.uint32(0xFFFFFFFF) if goes_left else np.uint32(0)
+def _write_sets(
+    codes, n_codes, words, rows, feature, first_child, start, end, missing_child, root, last, at,
+    bits_start, bits,
+):  # fmt: skip
+    first = at
+    for node in range(root, last):
+        here, f = np.uint64(node), np.uint64(max(feature[node], 0))
+        if feature[node] < 0 or words[f] == 0:
+            bits_start[here] = -1
+            continue
+        bits_start[here] = at - first
+        size, goes_left, word = np.uint64(n_codes[f]), missing_child[here] == 0, np.uint64(at)
+        at += words[f]
+        for k in range(words[f]):
+            bits[word + np.uint64(k)] = np.uint32(0xFFFFFFFF) if goes_left else np.uint32(0)
         over = size & np.uint64(31)
         if goes_left and over:  # bits that stand for no category are 0
-            bits[at + words - np.uint64(1)] = np.uint32((np.uint64(1) << over) - np.uint64(1))
-        other = child + np.uint64(1) if goes_left else child
+            bits[np.uint64(at - 1)] = np.uint32((np.uint64(1) << over) - np.uint64(1))
+        other = np.uint64(root + first_child[here] + np.int64(goes_left))
         for p in range(start[other], end[other]):
             c = np.uint64(codes[f, rows[np.uint64(p)]])
             if c < size:
                 mask = np.uint32(np.uint64(1) << (c & np.uint64(31)))
                 if goes_left:
-                    bits[at + (c >> np.uint64(5))] &= ~mask
+                    bits[word + (c >> np.uint64(5))] &= ~mask
                 else:
-                    bits[at + (c >> np.uint64(5))] |= mask
+                    bits[word + (c >> np.uint64(5))] |= mask
+    return at
 
 
 @kernel
-def write_sets(codes, n_codes, rows, out, absent_left, nodes, roots, bits_start, bits):
-    """Write the set of categories that go left for every node of ``nodes``; ``roots`` of their trees.
+def write_sets(codes, n_codes, words, rows, out, bits_start, bits, tree_end):
+    """Write which categories go left at every node that asks for one, tree after tree.
 
-    ``absent_left``: does a category go left that the node did not meet?
+    ``words`` is how many words of ``bits`` a set of every column takes, 0 for numbers. Categories that a
+    node did not meet go where missing ones go. ``bits_start`` is counted from the tree's first set;
+    ``tree_end`` is where a tree's sets end.
     """
-    _write(
-        codes, n_codes, rows, out.feature, out.first_child, out.start, out.end, absent_left, nodes,
-        roots, bits_start, bits,
-    )  # fmt: skip
+    at = np.int64(0)
+    for t in range(len(tree_end)):
+        at = _write_sets(
+            codes, n_codes, words, rows, out.feature, out.first_child, out.start, out.end,
+            out.missing_child, out.node_start[t], out.node_start[t + 1], at, bits_start, bits,
+        )  # fmt: skip
+        tree_end[t] = at

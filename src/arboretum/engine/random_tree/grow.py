@@ -71,6 +71,7 @@ def _find_cut(
             best, chosen, cut, side, last = random_cut(
                 values, n_codes, kind, signs, constant, rows, start, n, label, number, weight,
                 total, whole, lower, upper, node_key, rules, logs, x, left, order, ends, bits,
+                keys,
             )  # fmt: skip
     if codes is not None:
         if pair and number is not None:
@@ -293,13 +294,15 @@ def grow_trees(table, near, bags, target, seeds, rules, out, scratch, counter):
             total = channel[:channels]
             add_up(label, number, left, y, weight, start, n, sum_here, total)
             if rules.form == ONE_LABEL:
-                channels = drop_empty(label, weight, start, n, total)
+                channels = drop_empty(label, start, n, total, left)
                 total = channel[:channels]
             # -------------------------------------------------------------- search it
             if to_search:
                 unit, impurity = rules.gain_unit, 0.0
                 if rules.regrid:
                     unit = step if rules.criterion == POISSON else step * step
+                elif rules.form == ONE_LABEL:
+                    pure = channels == 1
                 else:
                     pure = are_alike(label, number, weight, start, n, total, whole, rules)
                 if pure:
@@ -329,7 +332,7 @@ def grow_trees(table, near, bags, target, seeds, rules, out, scratch, counter):
             if kind[f] == CATEGORY:
                 many, missing = part_categories(
                     codes, values, f, n_codes[f], last, side, rows, start, n, label, number, weight,
-                    total, whole, node_key, rules, x, tag, cells, seen, order_key, axis, takes,
+                    total, whole, node_key, rules, tag, cells, seen, order_key, axis, takes,
                     spare_row, side_of,
                 )  # fmt: skip
             else:

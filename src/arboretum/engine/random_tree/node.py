@@ -64,32 +64,30 @@ def put_on_grid(y, row_weight, rows, start, n, rules, number, weight):
 def _count_labels(label, weight, start, n, total):
     for c in range(len(total)):
         total[c] = 0
-    for p in range(start, start + np.uint64(n)):
-        for o in range(len(label)):
+    for o in range(len(label)):
+        for p in range(start, start + np.uint64(n)):
             total[label[o, p]] += weight[p]
 
 
 @joined_kernel
-def drop_empty(label, weight, start, n, total):
+def drop_empty(label, start, n, total, number_of):
     """Number anew the classes that a node still has; return how many they are.
 
-    So whatever is done per class below this node is not done for classes that do not occur.
+    So whatever is done per class below this node is not done for classes that do not occur. A node of
+    one class stays as it is: nothing comes below. ``number_of`` is scratch, one per class.
     """
     k = np.int64(0)
-    if label is not None:
+    if label is not None and number_of is not None:
         for c in range(len(total)):
             k += np.int64(total[c] > 0)
-        if k < len(total):
+        if 1 < k < len(total):
             at = np.int64(0)
-            for c in range(len(total)):  # what a class was counted is now the number it gets
-                weight_here, total[c] = total[c], at
+            for c in range(len(total)):
+                weight_here, number_of[c] = total[c], at
+                total[at] = weight_here
                 at += np.int64(weight_here > 0)
             for p in range(start, start + np.uint64(n)):
-                label[0, p] = np.uint32(total[label[0, p]])
-            for c in range(k):
-                total[c] = 0
-            for p in range(start, start + np.uint64(n)):
-                total[label[0, p]] += weight[p]
+                label[0, p] = np.uint32(number_of[label[0, p]])
     return k
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from arboretum.engine.jit import joined_kernel, leaf_kernel
 from arboretum.engine.random_tree.counts import count_codes, order_categories, take_categories
-from arboretum.engine.random_tree.random_cut import gone_of, toss
+from arboretum.engine.random_tree.toss import gone_of, part_tossed
 
 __all__ = ["move", "move_sum", "part_categories", "part_numbers"]
 
@@ -95,31 +95,20 @@ def _mark(codes, f, gone, takes, side, rows, start, n, side_of):
     return many, missing > 0
 
 
-@leaf_kernel
-def _mark_tossed(x, n, gone, side, all_present, side_of):
-    missing, many = np.int64(0), np.int64(0)
-    for i in range(n):
-        lost = np.int64(x[i] == gone)
-        goes = side if lost else (all_present | np.int64(x[i] == 0))
-        side_of[i] = goes
-        missing |= lost
-        many += goes
-    return many, missing > 0
-
-
 @joined_kernel
 def part_categories(
     codes, values, f, n_codes, last, side, rows, start, n, label, number, weight, total, whole,
-    node_key, rules, x, tag, cells, seen, key, axis, takes, spare, side_of,
+    node_key, rules, tag, cells, seen, key, axis, takes, spare, side_of,
 ):  # fmt: skip
     """`part_numbers` for a category: what was chosen is found anew from the node's rows.
 
-    ``last`` is the place of `walk_counts`, or of a random division whether all present rows go left.
+    ``last`` is the place of `walk_counts`, or of a random division the last raised code on the left.
     """
     many, missing = np.int64(0), False
     if values is not None:
-        toss(values, f, rows, start, n, node_key, n_codes, x)
-        many, missing = _mark_tossed(x, n, np.int64(gone_of(values)), side, last, side_of)
+        many, missing = part_tossed(
+            values, f, n_codes, last, side, rows, start, n, node_key, spare, side_of
+        )
     if codes is not None:
         m = count_codes(
             codes, f, rows, start, n, label, number, weight, len(total), tag, cells, seen
@@ -129,5 +118,5 @@ def part_categories(
         )
         take_categories(m, last, subsets, seen, takes)
         many, missing = _mark(codes, f, n_codes, takes, side, rows, start, n, side_of)
-    move(rows, start, n, side_of, spare)
+        move(rows, start, n, side_of, spare)
     return many, missing

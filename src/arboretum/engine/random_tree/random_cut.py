@@ -7,32 +7,32 @@ scores it:
     values of the node   .3  .9  .1  .4         ends .1 and .9
     drawn                .52                    left: .3 .1 .4   right: .9
 
-Of a category, kept as its code, a coin says whether it goes left. The rows' coins take the place of
-their values, 0 for left and 1 for right, with a threshold of 0; should all fall alike, the lowest
-category goes left alone.
+For categories coins are tossed, which makes numbers of them (toss.py).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.jit import inline, joined_kernel, kernel, leaf_kernel
+from arboretum.engine.jit import joined_kernel, kernel, leaf_kernel
 from arboretum.engine.random import mix, pick_column, uniform
-from arboretum.engine.random_tree.best_cut import add_row, is_known_constant
+from arboretum.engine.random_tree.best_cut import is_known_constant
 from arboretum.engine.random_tree.counts import allowed, score, squares
 from arboretum.engine.random_tree.records import CATEGORY, ONE_LABEL, RANK
-from arboretum.engine.split.random import coin, coins
+from arboretum.engine.random_tree.toss import (
+    gone_of,
+    largest_present,
+    last_left,
+    raise_by,
+    raised,
+    toss,
+    word_of,
+)
 
-__all__ = ["cut_pair", "gone_of", "ordered_bits", "random_cut", "toss"]
+__all__ = ["cut_pair", "ordered_bits", "random_cut"]
 
 _ONE = np.uint64(1)
 _FEW = 48
-
-
-@inline
-def gone_of(column):
-    """Return what a missing value is written as: the largest number there is."""
-    return column.dtype.type(0x7FFFFFFFFFFFFFFF if column.itemsize == 8 else 0x7FFFFFFF)
 
 
 @kernel
@@ -98,14 +98,6 @@ def _ask_few(values, f, rows, start, n, cut, number, weight, total, node_weight,
 
 
 @leaf_kernel
-def _largest_present(x, n, low, gone):
-    high = low
-    for i in range(n):
-        high = x[i] if x[i] != gone and x[i] > high else high
-    return high
-
-
-@joined_kernel
 def _draw(key, feature, low, high, ends, bits):
     """Draw the threshold of a column at a node, as a number and as ordered bits.
 
@@ -207,27 +199,54 @@ def _ask_labels(x, start, n, cut, label, weight, total, node_weight, rules, logs
 
 
 @leaf_kernel
+def _count_gaps(x, start, n, cut, label, number, weight, channels, left):
+    """Add up the rows on the left, and behind them the missing ones; return rows and weight of either.
+
+    Every row adds something or 0: nobody can guess which way it goes.
+    """
+    gone, width = gone_of(x), np.uint64(channels)
+    for c in range(width + width):
+        left[c] = 0
+    rows, rows_gone, whole, whole_gone = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    for i in range(n):
+        p, goes, lost = start + np.uint64(i), np.int64(x[i] <= cut), np.int64(x[i] == gone)
+        rows += goes
+        rows_gone += lost
+        whole += weight[p] & -goes
+        whole_gone += weight[p] & -lost
+        if label is not None:
+            for o in range(len(label)):
+                c = np.uint64(label[o, p])
+                left[c] += weight[p] & -goes
+                left[width + c] += weight[p] & -lost
+        if number is not None:
+            for o in range(width):
+                left[o] += number[o, p] & -goes
+                left[width + o] += number[o, p] & -lost
+    return rows, rows_gone, whole, whole_gone
+
+
+@leaf_kernel
 def _ask_general(
     x, start, n, cut, several, missing, label, number, weight, total, node_weight, rules, logs,
     left, sign, lower, upper,
 ):  # fmt: skip
     """`_ask_gaps` with everything: any channels, constraints."""
-    gone = gone_of(x)
+    channels = np.int64(len(total))
+    rows_left, rows_gone, left_weight, gone_weight = _count_gaps(
+        x, start, n, cut, label, number, weight, channels, left
+    )
     best, best_way = -1.0, 0
     for way in range(3 if missing else 1):
-        if way < 2 and not several:
-            continue
-        left_weight, rows_left = np.int64(0), np.int64(0)
-        for c in range(len(total)):
-            left[c] = 0
-        for i in range(n):
-            v, p = x[i], start + np.uint64(i)
-            goes = way == 1 if v == gone else (v <= cut or way == 2)
-            if goes:
-                rows_left += 1
-                left_weight += weight[p]
-                add_row(p, label, number, weight, left)
-        if not allowed(rows_left, n, left_weight, node_weight, rules):
+        if way == 1:
+            rows_left, left_weight = rows_left + rows_gone, left_weight + gone_weight
+            for c in range(channels):
+                left[c] += left[channels + c]
+        elif way == 2:
+            rows_left, left_weight = n - rows_gone, node_weight - gone_weight
+            for c in range(channels):
+                left[c] = total[c] - left[channels + c]
+        if (way < 2 and not several) or not allowed(rows_left, n, left_weight, node_weight, rules):
             continue
         found = score(left, total, left_weight, node_weight, rules, logs, sign, lower, upper)
         if found > best:
@@ -236,117 +255,53 @@ def _ask_general(
 
 
 @joined_kernel
-def _toss_few(values, f, rows, start, n, bits, x):
-    """`toss` for up to 63 categories, whose coins are the bits of one number."""
-    gone, last_bit = gone_of(values), np.uint64(63)
-    zero, one, seen = x.dtype.type(0), x.dtype.type(1), np.uint64(0)
-    for i in range(n):
-        v = values[f, rows[start + np.uint64(i)]]
-        code = last_bit if v == gone else np.uint64(v)
-        seen |= _ONE << code
-        x[i] = gone if v == gone else one - x.dtype.type((bits >> code) & _ONE)
-    missing = seen >> last_bit
-    seen &= ~(_ONE << last_bit)
-    if seen == 0:
-        return gone, gone
-    left, lowest = seen & bits, seen & (~seen + _ONE)
-    if left == 0 or left == seen:  # all alike: the lowest goes left alone
-        left = lowest
-        for i in range(n):
-            v = values[f, rows[start + np.uint64(i)]]
-            if v != gone:
-                x[i] = zero if (left >> np.uint64(v)) & _ONE else one
-    if missing:
-        return zero, gone
-    return zero, one if left != seen else zero
-
-
-@joined_kernel
-def toss(values, f, rows, start, n, key, n_codes, x):
-    """Toss a coin for every category of a node; write 0 (left), 1 (right) or missing for its rows.
-
-    Returns the smallest and the largest of what was written, as `_ends` does.
-    """
-    if n_codes <= 63:
-        return _toss_few(values, f, rows, start, n, coins(key, f, 0), x)
-    gone = gone_of(values)
-    zero, one = x.dtype.type(0), x.dtype.type(1)
-    lowest, highest, first, last, missing = gone, zero, one, zero, False
-    for i in range(n):
-        v = values[f, rows[start + np.uint64(i)]]
-        if v == gone:
-            x[i] = gone
-            missing = True
-            continue
-        side = one - x.dtype.type(coin(key, f, v))
-        x[i] = side
-        first, last = min(first, side), max(last, side)
-        lowest, highest = min(lowest, v), max(highest, v)
-    if lowest == gone:
-        return gone, gone
-    if first == last:
-        for i in range(n):
-            v = values[f, rows[start + np.uint64(i)]]
-            if v != gone:
-                x[i] = zero if v == lowest else one
-    if missing:
-        return zero, gone
-    return zero, one if lowest < highest else zero
-
-
-@leaf_kernel
-def _first_left(a, b, is_category, key, f, gone):
-    """Tell whether the first of two different values goes left."""
-    if is_category and a != gone and b != gone:
-        first, second = coin(key, f, a), coin(key, f, b)
-        if first != second:
-            return first == 1
-    return a < b
-
-
-@joined_kernel
 def cut_pair(
     values, kind, constant, rows, start, number, weight, total, whole, node_key, rules, order,
     ends, bits,
 ):  # fmt: skip
     """Part two rows: any threshold does it, so only the order of the two is looked at."""
-    one, two = rows[start], rows[start + _ONE]
+    one, two, by = rows[start], rows[start + _ONE], raise_by(values)
     first_left = squares(number[0, start], weight[start], total, whole)
     second_left = squares(number[0, start + _ONE], weight[start + _ONE], total, whole)
     best, feature, varied, gone = -1.0, np.int64(-1), 0, gone_of(values)
-    low, high, begin = gone, gone, np.int64(start)
+    low, high, begin = np.int64(gone), np.int64(gone), np.int64(start)
     for turn in range(len(order)):
         if turn >= rules.max_features and varied:
             break
         f = np.uint64(pick_column(node_key, turn, order))
         if is_known_constant(constant, f, begin, begin + 2):
             continue
-        a, b = values[f, one], values[f, two]
+        a, b = np.int64(values[f, one]), np.int64(values[f, two])
         if a == b:
             continue
         varied += 1
-        first = _first_left(a, b, kind[f] == CATEGORY, node_key, f, gone)
-        found = first_left if first else second_left
+        if kind[f] == CATEGORY:
+            a = raised(a, word_of(node_key, f, np.uint64(a) >> np.uint64(6)), by)
+            b = raised(b, word_of(node_key, f, np.uint64(b) >> np.uint64(6)), by)
+        found = first_left if a < b else second_left
         if found > best or (found == best and np.int64(f) < feature):
             best, feature, low, high = found, np.int64(f), min(a, b), max(a, b)
     cut, last = np.inf, np.int64(gone) - 1
     if feature >= 0 and kind[feature] == CATEGORY:
-        cut, last = np.nan, np.int64(high == gone)
-    elif high != gone:
-        cut, at = _draw(node_key, feature, low, high, ends, bits)
+        cut, last = np.nan, low
+    elif high != np.int64(gone):
+        short = values.dtype.type
+        cut, at = _draw(node_key, np.uint64(feature), short(low), short(high), ends, bits)
         last = np.int64(at)
+        if kind[feature] == RANK:
+            cut = np.floor(cut)  # as below
     return best, feature, cut, np.int64(0), last
 
 
 @joined_kernel
 def random_cut(
     values, n_codes, kind, signs, constant, rows, start, n, label, number, weight, total, whole,
-    lower, upper, node_key, rules, logs, x, left, order, ends, bits,
+    lower, upper, node_key, rules, logs, x, left, order, ends, bits, words,
 ):  # fmt: skip
     """Draw columns, and a question for each.
 
     Returns the best: (score, feature, threshold, missing left?, ordered bits of the threshold; of a
-    category: is it parted from nothing but missing values?).
+    category the last raised code on the left).
     """
     gone = gone_of(values)
     best, feature, cut, side, last = -1.0, np.int64(-1), np.nan, np.int64(0), np.int64(0)
@@ -359,23 +314,25 @@ def random_cut(
         if is_known_constant(constant, f, begin, begin + n):
             continue
         is_category = kind[f] == CATEGORY
-        reread = few and not is_category
+        reread, missing = few and not is_category, False
         if is_category:
-            low, high = toss(values, f, rows, start, n, node_key, n_codes[f], x)
+            low, high, missing = toss(values, f, rows, start, n, node_key, n_codes[f], x, words)
         elif reread:
             low, high = _ends_of_few(values, f, rows, start, n, gone)
             reread = high != gone
         if not (is_category or reread):
             low, high = _ends(values, f, rows, start, n, x)
-        missing = high == gone
-        if missing and low < gone:
-            high = _largest_present(x, n, low, gone)
+            missing = high == gone
+            if missing and low < gone:
+                high = largest_present(x, n, low, gone)
         if low == gone or (low == high and not missing):  # no value, or one
             constant[f, 0], constant[f, 1] = begin, begin + n
             continue
         varied += 1
         value, at, way = np.nan, low, 0
-        if not is_category:
+        if is_category:
+            at = last_left(low, high, x)
+        else:
             value, at = _draw(node_key, f, low, high, ends, bits)
         if left is None and number is not None:
             if missing:
@@ -399,11 +356,8 @@ def random_cut(
                 )  # fmt: skip
         if found > best or (found == best and found >= 0.0 and np.int64(f) < feature):
             best, feature, side = found, np.int64(f), np.int64(way == 1)
-            if is_category:
-                cut, last = np.nan, np.int64(way == 2)
-            else:
-                cut = np.inf if way == 2 else value
-                last = np.int64(gone) - 1 if way == 2 else np.int64(at)
+            cut = np.inf if way == 2 and not is_category else value
+            last = np.int64(gone) - 1 if way == 2 else np.int64(at)
     if feature >= 0 and kind[feature] == RANK and cut < np.inf:
         cut = np.floor(cut)  # the rows are ranks: they go the same way
     return best, feature, cut, side, last

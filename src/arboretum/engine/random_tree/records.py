@@ -123,7 +123,7 @@ class Scratch(NamedTuple):
     x: np.ndarray | None  # the type of the table's values: random splits only, as are
     ends: np.ndarray | None  # three float64 or float32
     bits: np.ndarray | None  # the same memory as whole numbers
-    left: np.ndarray | None  # int64, one per channel; None: one sum
+    left: np.ndarray | None  # int64, two per channel; None: one sum
     total: np.ndarray
     order: np.ndarray  # int64, the columns
     constant: np.ndarray  # (columns, 2) int64: rows among which a column is known not to vary
