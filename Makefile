@@ -3,10 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# To see which lines run takes about half as long again; `make test COVER=` does without.
-COVER ?= --cov --cov-report=
+# To see which lines the tests run takes half as long again, which would be more than a test may take:
+# `make cover` does it.
+COVER ?=
 
-.PHONY: demo test lint types unit bench clean
+.PHONY: demo test lint types unit cover bench clean
 
 demo: $(READY)
 	$(BIN)/arboretum demo
@@ -23,6 +24,9 @@ types: $(READY)
 unit: $(READY)
 	$(BIN)/python -m pytest -n 2 $(COVER)
 	@test -z "$(COVER)" || echo "coverage: $$($(BIN)/python -m coverage report --format=total) % of all lines but the compiled ones"
+
+cover:
+	$(MAKE) unit COVER="--cov --cov-report="
 
 bench: $(READY)
 	$(BIN)/pip install -q -e ".[bench]"
