@@ -1,170 +1,13 @@
-"""How kernels are compiled: where they are kept, and the two ways to check them.
+"""The two ways to check kernels: as plain Python, and with every index checked.
 
-Three tests start a Python of their own, because Numba reads its settings when it is imported.
+These tests start a Python of their own, because Numba reads its settings when it is imported.
 """
 
 import json
-import os
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
 
 import numpy as np
-import pytest
 
-from arboretum.engine import jit
-
-SOURCE = str(Path(jit.__file__).parents[2])
-
-
-def _run(script: str, **environment: str) -> str:
-    """Run a script in a new Python; return what it prints."""
-    inherited = {name: v for name, v in os.environ.items() if not name.startswith("NUMBA_")}
-    env = {**inherited, "PYTHONPATH": SOURCE, "OMP_NUM_THREADS": "1", **environment}
-    done = subprocess.run(
-        [sys.executable, "-W", "error::RuntimeWarning", "-c", script],
-        env=env,
-        capture_output=True,
-        text=True,
-        timeout=400,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
-
-
-# ---------------------------------------------------------------------- where compiled code is kept
-def test_the_directory_changes_with_the_sources(monkeypatch, tmp_path):
-    (tmp_path / "jit.py").write_text("x = 1")
-    monkeypatch.setattr(jit, "__file__", str(tmp_path / "jit.py"))
-    names = [jit.cache_directory().name]
-    (tmp_path / "other.py").write_text("y = 1")
-    names.append(jit.cache_directory().name)
-    (tmp_path / "other.py").write_text("y = 2")
-    names.append(jit.cache_directory().name)
-    (tmp_path / "notes.txt").write_text("not a source")
-    assert jit.cache_directory().name == names[-1]
-    assert len(set(names)) == 3
-
-
-def test_the_directory_changes_with_the_version(monkeypatch):
-    before = jit.cache_directory().name
-    monkeypatch.setattr(jit.arboretum, "__version__", "99.0")
-    assert jit.cache_directory().name == before.replace(before.split("-")[1], "99.0")
-
-
-def test_checked_code_is_kept_apart(monkeypatch):
-    monkeypatch.setattr(jit.numba.config, "BOUNDSCHECK", 1)
-    checked = jit.cache_directory().name
-    monkeypatch.setattr(jit.numba.config, "BOUNDSCHECK", None)
-    assert checked == jit.cache_directory().name + "-checked"
-
-
-def test_environment_variables_move_the_directory(monkeypatch, tmp_path):
-    for name in ("ARBORETUM_CACHE_DIR", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    assert jit.cache_directory().parent.name in ("arboretum", "cache")
-    if sys.platform == "linux":
-        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-        assert jit.cache_directory().parent == tmp_path / "xdg" / "arboretum"
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "numba"))
-    assert jit.cache_directory().parent == tmp_path / "numba"
-    monkeypatch.setenv("ARBORETUM_CACHE_DIR", str(tmp_path / "mine"))
-    assert jit.cache_directory().parent == tmp_path / "mine"
-
-
-def test_numbas_own_setting_is_lent_not_changed():
-    before = jit.numba.config.CACHE_DIR
-    jit.kernel(lambda x: x)
-    assert before == jit.numba.config.CACHE_DIR
-
-
-@pytest.fixture
-def _no_user_cache(monkeypatch, tmp_path):
-    """A cache that cannot be written (below a file), and a temporary directory of our own."""
-    blocked = tmp_path / "file"
-    blocked.write_text("in the way")
-    monkeypatch.setenv("ARBORETUM_CACHE_DIR", str(blocked / "cache"))
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-
-
-@pytest.mark.usefixtures("_no_user_cache")
-def test_a_private_temporary_directory_stands_in(tmp_path):
-    found = Path(jit._writable_cache())
-    assert found.is_relative_to(tmp_path)
-    assert found.name == jit.cache_directory().name
-    assert found.is_dir()
-    if hasattr(os, "getuid"):
-        assert found.parent.stat().st_mode & 0o077 == 0
-
-
-@pytest.mark.usefixtures("_no_user_cache")
-@pytest.mark.skipif(not hasattr(os, "getuid"), reason="this system has no user numbers")
-@pytest.mark.parametrize("trap", ["link", "open to all"])
-def test_a_directory_others_could_have_prepared_is_not_used(tmp_path, trap):
-    """Compiled code is executed: never read it from where somebody else could have put it."""
-    private = tmp_path / f"arboretum-{os.getuid()}"
-    if trap == "link":
-        (tmp_path / "elsewhere").mkdir()
-        private.symlink_to(tmp_path / "elsewhere")
-    else:
-        private.mkdir()
-        private.chmod(0o777)
-    assert jit._writable_cache() is None
-
-
-def test_a_user_without_a_home_gets_a_temporary_directory(monkeypatch, tmp_path):
-    def no_home():
-        raise RuntimeError("Could not determine home directory.")
-
-    for name in ("ARBORETUM_CACHE_DIR", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(jit.Path, "home", staticmethod(no_home))
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    assert Path(jit._writable_cache()).is_relative_to(tmp_path)
-
-
-def test_without_any_place_kernels_compile_all_the_same(monkeypatch):
-    monkeypatch.setattr(jit, "_CACHE", None)
-
-    @jit.kernel
-    def double(x):
-        return 2 * x
-
-    assert double(21) == 42
-
-
-READ_ONLY_HOME = """
-import numpy as np
-from arboretum.engine import jit
-from arboretum.engine.random import child_keys
-keys = np.empty(2, np.uint64)
-child_keys(np.array([0], np.uint64), keys)
-print(jit._CACHE)
-print(f"{keys[0]:x}")
-"""
-
-
-def test_a_read_only_home_falls_back_to_the_temporary_directory(tmp_path):
-    blocked = tmp_path / "home"
-    blocked.write_text("a file, in which no directory can be made")
-    temporary = tmp_path / "tmp"
-    temporary.mkdir()
-    where, key = _run(
-        READ_ONLY_HOME,
-        HOME=str(blocked),
-        USERPROFILE=str(blocked),
-        LOCALAPPDATA=str(blocked),
-        XDG_CACHE_HOME=str(blocked),
-        ARBORETUM_CACHE_DIR="",
-        NUMBA_CACHE_DIR="",
-        TMPDIR=str(temporary),
-        TEMP=str(temporary),
-    ).split()
-    assert Path(where).is_relative_to(temporary)
-    assert key == "e220a8397b1dcdaf"
-    assert list(Path(where).rglob("*.nbi"))  # compiled code was kept there
-
+from tests.engine.processes import run_script
 
 # ---------------------------------------------------------------------- kernels as plain Python
 SMALL_FITS = """
@@ -202,8 +45,8 @@ print(json.dumps(answers))
 
 
 def test_kernels_are_ordinary_python_and_give_the_same_trees():
-    compiled = json.loads(_run(SMALL_FITS))
-    interpreted = json.loads(_run(SMALL_FITS, NUMBA_DISABLE_JIT="1"))
+    compiled = json.loads(run_script(SMALL_FITS))
+    interpreted = json.loads(run_script(SMALL_FITS, NUMBA_DISABLE_JIT="1"))
     assert len(compiled) == 11
     for mine, theirs in zip(compiled, interpreted):
         assert mine[:4] == theirs[:4]
@@ -221,7 +64,7 @@ from arboretum.engine.jit import _CACHE, inline
 def beyond(a):
     return a[7]
 
-assert _CACHE.endswith("-checked"), _CACHE
+assert _CACHE.name.endswith("-checked"), _CACHE
 try:
     beyond(np.zeros(3))
     raise SystemExit("indices are not checked")
@@ -273,7 +116,7 @@ def test_no_kernel_reads_or_writes_outside_its_arrays(tmp_path):
     Two classes always come with weights: without them the kernels are those of regression with
     another dtype, which would only take longer to compile.
     """
-    out = _run(
+    out = run_script(
         CHECKED_FITS, NUMBA_BOUNDSCHECK="1", NUMBA_OPT="0", ARBORETUM_CACHE_DIR=str(tmp_path)
     )
     assert out.split() == ["done"]
