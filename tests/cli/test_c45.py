@@ -172,8 +172,9 @@ def test_numbers_for_id3_are_named_with_the_way_out(csv, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--format", "dot"], "C45Rules is a list of rules, there is no tree to draw"),
-        (["-o", "x.png"], "there is no tree to draw: use --format text"),
+        (["--format", "dot"], "C45Rules is a list of rules, there is no tree to show"),
+        (["-o", "x.png"], "there is no tree to show: use --format text"),
+        (["--tree", "0"], "C45Rules is a list of rules, there is no tree to show"),
         (["--max-depth", "1"], "--max-depth does not go with rules"),
     ],
 )

@@ -32,6 +32,7 @@ _PADDING = 0.65  # inside a box
 _SIBLING_GAP = 1.0
 _LEVEL_GAP = 2.2  # and the answers
 _LINE_WIDTH = 26  # characters; longer lines are folded
+_BODY_WIDTH = 30  # three shares of three decimals stay together
 _NARROW_WIDTH = 16  # of the leaves of a tree that has many
 _MANY_LEAVES = 16
 _ANSWER_WIDTH = 20
@@ -131,7 +132,7 @@ def _box(
     tree = labels.tree
     head, body = box_text(labels, node, style, hidden)
     head = [part for line in head for part in fold(line, width)]
-    body = [part for line in body for part in fold(line, _LINE_WIDTH)]
+    body = [part for line in body for part in fold(line, _BODY_WIDTH)]
     above = int(tree.parent[node])
     answer: list[str] = []
     if above >= 0:
