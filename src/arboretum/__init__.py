@@ -62,12 +62,14 @@ _HOME = {
     "ParameterError": "arboretum.errors",
 }
 
-__all__ = [*_HOME, "__version__"]
+__all__ = [*_HOME, "__version__", "callback"]
 
 
 def __getattr__(name: str) -> object:
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
+    if name == "callback":  # as `xgboost.callback`, without an import of its own
+        return import_module("arboretum.callback")
     raise AttributeError(f"module 'arboretum' has no attribute {name!r}")
 
 

@@ -120,14 +120,11 @@ def trees_of(model: Any) -> list[Tree]:
 
 def rounds_of(model: Any) -> Rounds | None:
     """Return how a booster's trees follow each other; None for other models."""
-    if hasattr(model, "objective_"):  # second order
-        ensemble = model.ensemble_
-        share = 1.0 / max(ensemble.n_rounds, 1) if ensemble.averaged else 1.0
-        return Rounds(ensemble.n_outputs, ensemble.n_parallel, ensemble.weights * share)
-    if hasattr(model, "n_trees_per_iteration_"):  # Friedman's
-        width = int(model.n_trees_per_iteration_)
-        return Rounds(width, 1, np.repeat(model._rates, width))
-    return None
+    if not (hasattr(model, "objective_") or hasattr(model, "n_trees_per_iteration_")):
+        return None
+    ensemble = model.ensemble_ if hasattr(model, "ensemble_") else model._ensemble
+    share = 1.0 / max(ensemble.n_rounds, 1) if ensemble.averaged else 1.0
+    return Rounds(ensemble.n_outputs, ensemble.n_parallel, ensemble.weights * share)
 
 
 def _is_second_order(tree: Tree) -> bool:
