@@ -55,7 +55,7 @@ def test_a_tree_is_shown_by_round_and_class(files):
     for name in ("xgb", "gbm"):
         ok("train", table, "-t", "level", "--model", name, "--set", "n_estimators=4",
            "--set", "max_depth=2", "-o", model)  # fmt: skip
-        assert "--tree 0 … 11, or --tree ROUND,CLASS" in ok("show", model)
+        assert "--tree 0 … 11, or by round and class --tree 0,0 … 3,2" in ok("show", model)
         text = ok("show", model, "--tree", "3,1")
         assert text.startswith("tree 10 of 12: round 3, class low\n")
         assert "class:" not in text

@@ -89,4 +89,7 @@ def describe_forest(model: Any, shares: list[float] | None) -> str:
 def _by_round(model: Any) -> str:
     """Return how else a tree of a booster of several classes can be asked for."""
     rounds = rounds_of(model)
-    return "" if rounds is None or rounds.n_outputs == 1 else ", or --tree ROUND,CLASS"
+    if rounds is None or rounds.n_outputs == 1:
+        return ""
+    last = len(trees_of(model)) // rounds.per_round - 1
+    return f", or by round and class --tree 0,0 … {last},{rounds.n_outputs - 1}"
