@@ -50,7 +50,7 @@ _HOME = {
     "export_graphviz": "arboretum.explain.graphviz",
     "to_rules": "arboretum.explain.rules",
     "plot_tree": "arboretum.explain.plot",
-    "plot_pruning_curve": "arboretum.explain.plot",
+    "plot_pruning_curve": "arboretum.explain.charts.pruning_curve",
     "plot_proximity": "arboretum.explain.charts.proximity_map",
     "plot_importance": "arboretum.explain.charts.importance",
     "plot_boosting_errors": "arboretum.explain.charts.boosting_curves",

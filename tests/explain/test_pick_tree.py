@@ -140,6 +140,8 @@ def test_titles_name_round_class_and_place(fitted):
     pair = title("xgb side by side", (1, 1))
     assert pair == "tree 8 of 24: round 1, class maple, 1 of 2 side by side"
     assert title("xgb side by side", 9).endswith("class maple, 2 of 2 side by side")
+    lone = arboretum.RandomForestClassifier(1, max_depth=1, random_state=0).fit(X, THREE)
+    assert pick_tree(lone, 0, "test").title == "tree 0 of 1"
     weight = fitted("ada").estimator_weights_[1]
     assert title("ada", 1) == f"tree 1 of 4, estimator weight {weight:.3g}"
 
@@ -194,6 +196,22 @@ def test_what_the_trees_add_up_to_is_the_margin(fitted, name):
     else:
         margin = model.predict(X)
     np.testing.assert_allclose(total - total[0], margin - margin[0], atol=1e-4 * np.ptp(margin))
+
+
+def test_a_title_of_ones_own_stays(fitted):
+    figure, ax = plt.subplots()
+    ax.set_title("mine")
+    assert plot_tree(fitted("forest"), ax=ax).get_title() == "mine"
+    assert plot_tree(fitted("forest"), ax=figure.add_subplot()).get_title() == "tree 0 of 4"
+    plt.close(figure)
+
+
+def test_a_lone_leaf_gets_a_figure_as_wide_as_its_title():
+    model = arboretum.XGBClassifier(n_estimators=1, gamma=1e9).fit(X, THREE)
+    figure = plot_tree(model).figure
+    title = figure.axes[0].title.get_window_extent()
+    assert 0 <= title.x0 < title.x1 <= figure.bbox.width
+    plt.close(figure)
 
 
 def test_a_bare_tree_of_a_booster_shows_gains_too(fitted):

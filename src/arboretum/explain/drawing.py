@@ -109,8 +109,8 @@ def draw_up(
             box.parent = index[above]
             children[box.parent].append(i)
         boxes.append(box)
-    room = [max(b.width, _widest(b.answer, False, ruler) + 0.4) for b in boxes]
-    for box, x in zip(boxes, tidy(children, room, _SIBLING_GAP)):
+    spans = [max(b.width, _widest(b.answer, False, ruler) + 0.4) for b in boxes]
+    for box, x in zip(boxes, tidy(children, spans, _SIBLING_GAP)):
         box.x = float(x)
     levels = [0.0] * (1 + max(box.level for box in boxes))
     for box in boxes:
@@ -118,7 +118,7 @@ def draw_up(
     answer_lines = max(len(box.answer) for box in boxes)
     drawing = Drawing(
         boxes,
-        width=max(box.x + r / 2 for box, r in zip(boxes, room)),
+        width=max(box.x + span / 2 for box, span in zip(boxes, spans)),
         level_height=levels,
         level_gap=_LEVEL_GAP + ANSWER_LINE * answer_lines,
     )

@@ -51,7 +51,11 @@ class Picked(NamedTuple):
     @property
     def classes(self) -> Any:
         """Labels of the classes whose shares its leaves hold; None where leaves hold numbers."""
-        return getattr(self.owner, "classes_", None) if self.kind == "answers" else None
+        classes = getattr(self.owner, "classes_", None)
+        if self.kind != "answers" or classes is None:
+            return None
+        fits = self.tree.n_outputs > 1 or len(classes) == self.tree.value.shape[2]
+        return classes if fits else None  # stumps that answer -1 and 1 hold no shares
 
 
 class Rounds(NamedTuple):
@@ -95,13 +99,14 @@ def pick_tree(model: Any, tree: Any, caller: str) -> Picked:
     members = getattr(model, "estimators_", None)
     owner = members[number] if isinstance(members, list) else model
     picked = trees[number]
-    title = "" if len(trees) == 1 and members is None else f"tree {number} of {len(trees)}"
+    is_single = isinstance(model, Tree) or hasattr(model, "tree_")
+    title = "" if is_single else f"tree {number} of {len(trees)}"
     if rounds is None:
         if hasattr(model, "estimator_weights_"):
             title += f", estimator weight {model.estimator_weights_[number]:.3g}"
         kind = "gradients" if _is_second_order(picked) else "answers"
         return Picked(picked, owner, kind, title, "")
-    title = f"tree {number} of {len(trees)}" + _place(model, number, rounds)
+    title += _place(model, number, rounds)
     kind = "gradients" if hasattr(model, "objective_") else "residuals"
     return Picked(picked, owner, kind, title, _counted(model, number, rounds))
 

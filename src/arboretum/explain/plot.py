@@ -14,7 +14,6 @@ import numpy as np
 
 from arboretum.errors import ParameterError
 from arboretum.explain.boxes import BoxStyle
-from arboretum.explain.charts.pruning_curve import plot_pruning_curve
 from arboretum.explain.colors import CUT, class_colors, node_colors
 from arboretum.explain.drawing import (
     ANSWER_LINE,
@@ -32,7 +31,7 @@ from arboretum.explain.mpl import require_pyplot
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_pruning_curve", "plot_tree"]
+__all__ = ["plot_tree"]
 
 _FONT = 9.0  # points, in a figure of our own
 _SMALLEST_FONT = 7.0  # before the figure grows beyond _WIDEST
