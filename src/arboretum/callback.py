@@ -7,6 +7,7 @@
     LearningRateScheduler         another learning rate in every round
     TrainingCallback              the base of your own
 
+XGBoost's `TrainingCheckPoint` is here a fit argument: ``fit(..., save_snapshot="run.snap", resume=True)``.
 LightGBM's callbacks, which are functions, are `arboretum.early_stopping`, `log_evaluation`,
 `record_evaluation` and `reset_parameter`.
 
