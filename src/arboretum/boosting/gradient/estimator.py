@@ -350,7 +350,7 @@ class GradientBoosting(Declared, BaseEstimator):
         F = raw_start(self.init_, self.loss_, X, matrix.n_rows, self._labels)
         if not getattr(self, "trees_", []):
             return F
-        return self._ensemble.margin(matrix, F.T, self._threads()).T
+        return self._ensemble.answers(matrix, self._threads(), F.T).T
 
     @property
     def _ensemble(self) -> Ensemble:

@@ -232,7 +232,7 @@ class BoostedModel(Aliased, BaseEstimator):
                     "boosting: go on with its parameters"
                 )
             if not plan.averaged:
-                start = old.margin(rows.matrix, base=start, n_jobs=plan.n_jobs)
+                start = old.answers(rows.matrix, plan.n_jobs, start)
         bins = self._bins(rows.matrix, self.schema_, rows.weight, seed)
         data = Training(  # an exact booster has no bins
             bins, self.schema_, rows.y, rows.weight, base, start, rows.groups,  # type: ignore[arg-type]
@@ -305,7 +305,11 @@ class BoostedModel(Aliased, BaseEstimator):
     ) -> None:
         plan, (n_trees, counts) = watch.booster.plan, kept
         found = Ensemble(
-            watch.booster.trees[:n_trees], np.array(counts), base, plan.n_parallel, plan.averaged
+            watch.booster.trees[:n_trees],
+            np.array(counts),
+            base,
+            plan.n_parallel,
+            "average" if plan.averaged else "sum",
         )
         if watch.save_best and watch.best is not None:
             found = found.rounds(0, watch.best[0] + 1)
@@ -346,7 +350,7 @@ class BoostedModel(Aliased, BaseEstimator):
         base = None
         if base_margin is not None:
             base = margins_of(base_margin, matrix.n_rows, part.base)
-        return part.margin(matrix, base=base, n_jobs=self._threads())
+        return part.answers(matrix, self._threads(), base)
 
     def _leaves(self, X: Any, start: int = 0, end: int | None = None) -> np.ndarray:
         """Return the leaf of every row in every tree, (rows, trees)."""
@@ -444,7 +448,9 @@ class BoostedModel(Aliased, BaseEstimator):
             raise ModelFileError("its trees answer more than one number")
         if not isinstance(state["averaged"], bool):
             raise ModelFileError("it does not say whether its trees are averaged")
-        model.ensemble_ = Ensemble(trees, counts, base, n_parallel, state["averaged"])
+        model.ensemble_ = Ensemble(
+            trees, counts, base, n_parallel, "average" if state["averaged"] else "sum"
+        )
         model.evals_result_ = _history(state["evals_result"])
         best = state["best"]
         model._best = None if best is None else (int(best[0]), float(best[1]))
