@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from arboretum.base.parameters import Parameter
 from arboretum.boosting.lightgbm import plan as plans
 from arboretum.boosting.lightgbm.booster import LGBMBooster, leaf_numbers
 from arboretum.boosting.lightgbm.parameters import ALIASES, RULES, NativeNames
@@ -47,7 +48,7 @@ class LGBMModel(NativeNames, BoostedModel):
 
     dialect: ClassVar[str] = "lightgbm"
     _aliases: ClassVar = ALIASES
-    _rules: ClassVar = RULES
+    _parameters: ClassVar = {name: Parameter(rule) for name, rule in RULES.items()}
     _usual_objective: ClassVar[str]  # unless one is asked for
     _usual_metric: ClassVar[str]  # of a user's objective
 
@@ -465,7 +466,7 @@ class LGBMModel(NativeNames, BoostedModel):
 
     @classmethod
     def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
-        from arboretum.base.estimator import whole
+        from arboretum.io.checked import whole
 
         model = super()._from_fitted_state(parameters, schema, state)
         names, bundles = state["column_names"], state["bundles"]

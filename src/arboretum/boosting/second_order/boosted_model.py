@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from arboretum.base.aliases import Aliased
+from arboretum.base.parameters import Declared
 from arboretum.base.progress import progress
 from arboretum.boosting.metric.evaluation_set import EvaluationSet
 from arboretum.boosting.second_order import snapshot as snapshots
@@ -51,7 +51,7 @@ __all__ = ["BoostedModel", "Given", "Request"]
 _LEARNED = ("ensemble_", "evals_result_", "_best", "notes_")  # what a fit begins without
 
 
-class BoostedModel(Aliased, BaseEstimator):
+class BoostedModel(Declared, BaseEstimator):
     """A sum of trees, grown by second-order boosting."""
 
     dialect: ClassVar[str]
@@ -428,8 +428,8 @@ class BoostedModel(Aliased, BaseEstimator):
 
     @classmethod
     def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
-        from arboretum.base.estimator import whole
         from arboretum.boosting.loss.objectives import objective_from_state
+        from arboretum.io.checked import whole
         from arboretum.tree.state import tree_from_state
 
         model = cls(**parameters)

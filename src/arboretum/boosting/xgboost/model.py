@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from arboretum.base.parameters import Parameter
 from arboretum.boosting.loss.objectives import find_objective
 from arboretum.boosting.loss.user_objectives import UserObjective
 from arboretum.boosting.metric.metrics import default_metric, find_metrics
@@ -46,7 +47,7 @@ class XGBModel(BoostedModel):
 
     dialect: ClassVar[str] = "xgboost"
     _aliases: ClassVar = xgb.ALIASES
-    _rules: ClassVar = xgb.RULES
+    _parameters: ClassVar = {name: Parameter(rule) for name, rule in xgb.RULES.items()}
 
     def __init__(  # one argument per parameter: scikit-learn reads the signature
         self,
