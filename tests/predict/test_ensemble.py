@@ -169,14 +169,14 @@ def test_every_way_gives_the_same_bits(case, monkeypatch):
 def test_small_trees_are_asked_by_masks_and_few_rows_walk_joined_trees(of_classes, monkeypatch):
     trees, _ = of_classes
     model = Ensemble(trees, np.ones(9), np.zeros((1, 3)), 1, "mean")
-    assert model._terms._masks is not None
-    assert model._terms._masks.value.ndim == 3
+    assert model.terms._masks is not None
+    assert model.terms._masks.value.ndim == 3
     monkeypatch.setattr(asking, "_FEW_NODES", 0)
-    assert fresh(model)._terms._way(asking._FEW_ROWS).__name__ == "_walk_joined"
-    assert fresh(model)._terms._way(asking._FEW_ROWS + 1).__name__ == "_walk"
-    assert fresh(model)._terms._way(asking._MANY_ROWS).__name__ == "<lambda>"
+    assert fresh(model).terms._way(asking._FEW_ROWS).__name__ == "_walk_joined"
+    assert fresh(model).terms._way(asking._FEW_ROWS + 1).__name__ == "_walk"
+    assert fresh(model).terms._way(asking._MANY_ROWS).__name__ == "<lambda>"
     monkeypatch.setattr(asking, "_MOST_NUMBERS", 0)
-    assert fresh(model)._terms._way(1).__name__ == "_walk"
+    assert fresh(model).terms._way(1).__name__ == "_walk"
 
 
 @every_case

@@ -16,7 +16,9 @@ __all__ = ["describe_forest", "forest_size", "is_forest", "one_tree", "rows_of",
 
 def is_forest(model: Any) -> bool:
     """Tell whether a fitted model has many estimators."""
-    return hasattr(model, "trees_") or hasattr(model, "estimators_")
+    return not hasattr(model, "tree_") and (
+        hasattr(model, "trees_") or hasattr(model, "estimators_")
+    )
 
 
 def trees_of(model: Any) -> list[Any]:
@@ -83,9 +85,7 @@ def one_tree(model: Any, number: int) -> Any:
         return members.ravel()[number] if hasattr(members, "ravel") else members[number]
     from arboretum import CARTClassifier, CARTRegressor
 
-    if hasattr(
-        model, "ensemble_"
-    ):  # a booster's trees answer margins, whatever it tells in the end
+    if hasattr(model, "objective_"):  # its trees answer margins, whatever it tells in the end
         return _margin_tree(model, number)
     kind: Any = CARTClassifier if hasattr(model, "classes_") else CARTRegressor
     tree = kind(criterion=model.criterion, unseen=model.unseen)

@@ -15,7 +15,7 @@ from sklearn.base import MetaEstimatorMixin
 from arboretum.base import members
 from arboretum.base import parameters as p
 from arboretum.base.bags import Bags, make_bags
-from arboretum.base.estimator import Estimator
+from arboretum.base.model_of_trees import ModelOfMembers
 from arboretum.base.parameters import Parameter
 from arboretum.base.progress import progress
 from arboretum.base.rounds import warn_interrupted
@@ -31,11 +31,9 @@ from arboretum.errors import ModelFileError, ParameterError
 from arboretum.io.checked import whole
 from arboretum.predict.oob_attributes import OutOfBagAttributes
 from arboretum.predict.out_of_bag import OutOfBag, errors_of, out_of_bag
-from arboretum.predict.voting import sum_answers
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
-    from arboretum.tree.tree import Tree
 
 __all__ = ["Bagging", "Learned"]
 
@@ -53,16 +51,15 @@ class Learned:
     weight: np.ndarray | None
 
 
-class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Estimator):
+class Bagging(OutOfBagAttributes, MetaEstimatorMixin, ModelOfMembers):
     """What the classifier and the regressor share."""
 
     _tree: ClassVar[type]
+    _tree_types: ClassVar = _TREES
     _classifies: ClassVar[bool]
 
-    estimators_: list[Any]
     _bags: Bags
 
-    _fitted: ClassVar = "estimators_"
     _learned: ClassVar = ("estimators_", "oob_score_", "_oob")
     _parameters: ClassVar = {
         **ENSEMBLE,
@@ -92,6 +89,8 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Estimator):
     }
     _attributes: ClassVar = {
         "estimators_ : list of estimators": "",
+        "trees_ : list of Tree": "Only if all estimators are CART trees over all columns.",
+        **ModelOfMembers._attributes,
         "estimators_samples_ : list of int arrays": "The rows each was given, one entry for every time "
         "a row was drawn.",
         "estimators_features_ : list of int arrays": "The columns each was given.",
@@ -269,21 +268,17 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Estimator):
             grown.append(member)
         return grown
 
-    def _trees(self) -> list[Tree] | None:
-        """Return the trees if all estimators are trees over the columns of the table."""
-        if not self._bags.all_columns:
-            return None  # columns drawn twice or in another order have the table's names, too
-        if all(type(e) in _TREES and e.schema_ is self.schema_ for e in self.estimators_):
-            return [e.tree_ for e in self.estimators_]
-        return None
+    @property
+    def _has_trees(self) -> bool:
+        # columns drawn twice or in another order have the table's names, too
+        return self._bags.all_columns and super()._has_trees
 
     # ------------------------------------------------------------------ asking
-    def _sum(self, X: Any) -> np.ndarray:
-        """Return the sum of the estimators' answers, (rows, outputs, values)."""
+    def _mean(self, X: Any) -> np.ndarray:
+        """Return the mean of the estimators' answers, (rows, outputs, values)."""
         self._check_fitted()
-        trees = self._trees()
-        if trees is not None:
-            return sum_answers(trees, self._encode(X), self._threads())
+        if self._has_trees:
+            return self.ensemble_.answers(self._encode(X), self._threads())
         X = self._in_order(X)
 
         def work(number: int) -> np.ndarray:
@@ -294,12 +289,7 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Estimator):
         total = next(answers)
         for answer in answers:
             total = total + answer
-        return total
-
-    @property
-    def unseen(self) -> str:
-        """What is done with a category first met at predict: as the trees do."""
-        return self.estimators_[0].unseen
+        return total / len(self.estimators_)
 
     def _answer(self, number: int, X: Any) -> np.ndarray:
         """Return what one estimator says of rows, given all columns."""
@@ -316,11 +306,15 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Estimator):
     # ------------------------------------------------------------------ out of bag
     def _set_oob(self, learned: Learned) -> None:
         unseen = np.array([self._bags.counts(t) == 0 for t in range(len(self.estimators_))])
-        trees = self._trees()
-        if trees is not None:
+        if self._has_trees:
             bits = np.packbits(unseen, axis=1)
             found = out_of_bag(
-                trees, learned.matrix, learned.codes, self._classifies, bits, self._threads()
+                self.ensemble_,
+                learned.matrix,
+                learned.codes,
+                self._classifies,
+                bits,
+                self._threads(),
             )
         else:
             found = self._out_of_bag(learned, unseen)
@@ -368,9 +362,6 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Estimator):
         for member, columns in zip(self.estimators_, self.estimators_features_, strict=True):
             np.add.at(shares, columns, member.feature_importances_)
         return shares / shares.sum() if shares.sum() > 0 else shares
-
-    def __len__(self) -> int:
-        return len(self.estimators_)
 
     # ------------------------------------------------------------------ keeping
     def _get_fitted_state(self) -> dict[str, Any]:

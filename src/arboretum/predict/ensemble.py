@@ -140,7 +140,7 @@ class Ensemble:
 
     # ------------------------------------------------------------------ answers
     @cached_property
-    def _terms(self) -> Terms:
+    def terms(self) -> Terms:
         """What leaves say, times what their trees weigh."""
         weights = np.ones(len(self.trees)) if self.rule == "median" else self.weights
         if self.averaged and self.n_rounds:
@@ -162,7 +162,7 @@ class Ensemble:
         if self.rule == "median":
             return self._medians(self._said(matrix, n_jobs))
         total = self._started(matrix.n_rows, start)
-        self._terms.add(matrix, total, n_jobs)
+        self.terms.add(matrix, total, n_jobs)
         return self._finished(total, len(self.trees))
 
     def predict(self, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
@@ -188,7 +188,7 @@ class Ensemble:
             said = self._said(matrix, n_jobs)
             yield from (self._medians(said[:, : t + 1]) for t in range(len(self.trees)))
             return
-        terms = replace(self, rule="sum")._terms if self.averaged else self._terms
+        terms = replace(self, rule="sum").terms if self.averaged else self.terms
         begin = self._started(matrix.n_rows, start)
         total = begin.copy()
         for t, said in enumerate(terms.each(matrix, n_jobs)):
@@ -201,7 +201,7 @@ class Ensemble:
 
     def _said(self, matrix: Matrix, n_jobs: int) -> np.ndarray:
         """Return what every tree says by itself, (rows, trees)."""
-        return np.column_stack(list(self._terms.each(matrix, n_jobs)))
+        return np.column_stack(list(self.terms.each(matrix, n_jobs)))
 
     def _medians(self, said: np.ndarray) -> np.ndarray:
         return weighted_median(said, self.weights[: said.shape[1]])[:, None]
@@ -209,7 +209,7 @@ class Ensemble:
     # ------------------------------------------------------------------ leaves and paths
     def leaves(self, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
         """Return the leaf every row reaches in every tree, (rows, trees)."""
-        return self._terms.leaves(matrix, n_jobs)
+        return self.terms.leaves(matrix, n_jobs)
 
     def paths(self, matrix: Matrix, n_jobs: int = 1) -> tuple[csr_matrix, np.ndarray]:
         """Return the (rows × nodes) matrix of the nodes each row passes, and where those of a tree begin."""
@@ -262,7 +262,7 @@ class Ensemble:
                 "a row that misses a value goes down several branches of a tree, each by its share, so its "
                 "answer is not a number of one leaf: use predict_proba, or grow the tree by CART"
             )
-        terms = self._terms
+        terms = self.terms
         if self.rule == "mean":
             all_weight = self.weights.sum()
             terms = replace(terms, values=[value / all_weight for value in terms.values])
