@@ -7,6 +7,7 @@ A link is one of these:
     logit      1 / (1 + e**(-σ m))     the probability of the second of two classes
     softmax    e**(σ m) / Σ e**(σ m)   the probabilities of all classes, one column each
     step       1 if m > 0 else 0       classes without probabilities
+    own        a function of the user's own, which the model knows
 
 A link is a name and a number: it can be written into a file. They work on whole arrays.
 """
@@ -45,6 +46,10 @@ class Link:
 
     def predict(self, margin: np.ndarray) -> np.ndarray:
         """Return predictions of margins."""
+        if self.name == "own":
+            raise ParameterError(
+                "the loss is of the user's own, and so is what its sums mean: ask the model to predict"
+            )
         if self.name == "log":
             with np.errstate(over="ignore"):
                 return np.exp(margin)
