@@ -8,12 +8,11 @@ from importlib import import_module
 
 __version__ = "0.1.0"
 
-# public name -> the module that defines it
-_HOME = {
+# Public name -> the module that defines it. A model file may name one of these estimators, and nothing else
+# is ever imported for it.
+ESTIMATORS = {
     "CARTClassifier": "arboretum.cart.cart",
     "CARTRegressor": "arboretum.cart.cart",
-    "DecisionTreeClassifier": "arboretum.cart.cart",
-    "DecisionTreeRegressor": "arboretum.cart.cart",
     "ExtraTreeClassifier": "arboretum.cart.extra_tree",
     "ExtraTreeRegressor": "arboretum.cart.extra_tree",
     "ID3Classifier": "arboretum.c45.id3",
@@ -41,6 +40,12 @@ _HOME = {
     "LGBMClassifier": "arboretum.boosting.lightgbm.api",
     "LGBMRegressor": "arboretum.boosting.lightgbm.api",
     "LGBMRanker": "arboretum.boosting.lightgbm.api",
+}
+
+_HOME = {
+    **ESTIMATORS,
+    "DecisionTreeClassifier": "arboretum.cart.cart",
+    "DecisionTreeRegressor": "arboretum.cart.cart",
     "early_stopping": "arboretum.boosting.watch.callbacks",
     "log_evaluation": "arboretum.boosting.watch.callbacks",
     "record_evaluation": "arboretum.boosting.watch.callbacks",
@@ -50,7 +55,7 @@ _HOME = {
     "export_graphviz": "arboretum.explain.graphviz",
     "to_rules": "arboretum.explain.rules",
     "plot_tree": "arboretum.explain.plot",
-    "plot_pruning_curve": "arboretum.explain.plot",
+    "plot_pruning_curve": "arboretum.explain.charts.pruning_curve",
     "plot_proximity": "arboretum.explain.charts.proximity_map",
     "plot_importance": "arboretum.explain.charts.importance",
     "plot_boosting_errors": "arboretum.explain.charts.boosting_curves",
@@ -62,12 +67,14 @@ _HOME = {
     "ParameterError": "arboretum.errors",
 }
 
-__all__ = [*_HOME, "__version__"]
+__all__ = [*_HOME, "__version__", "callback"]
 
 
 def __getattr__(name: str) -> object:
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
+    if name == "callback":  # as `xgboost.callback`, without an import of its own
+        return import_module("arboretum.callback")
     raise AttributeError(f"module 'arboretum' has no attribute {name!r}")
 
 

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from arboretum.base.estimator import Estimator
+from arboretum.data.schema import encode
 from arboretum.predict.ensemble import Ensemble
 
 if TYPE_CHECKING:
+    from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Schema
     from arboretum.tree.tree import Tree
 
@@ -89,10 +91,14 @@ class ModelOfMembers(ModelOfTrees):
             )
         return [member.tree_ for member in self.estimators_]
 
+    def _encode(self, X: Any) -> Matrix:
+        self._check_fitted()
+        unseen, name = self.estimators_[0].unseen, type(self).__name__
+        return encode(self.schema_, X, unseen=unseen, estimator_name=name)
+
     @property
-    def unseen(self) -> str:
-        """What is done with a category first met at predict: as the members do."""
-        return self.estimators_[0].unseen
+    def _n_done(self) -> int:
+        return len(self.estimators_)
 
     def __len__(self) -> int:
         return len(self.estimators_)

@@ -19,7 +19,7 @@ from arboretum.base.model_of_trees import ModelOfMembers
 from arboretum.base.parameters import Parameter
 from arboretum.base.progress import progress
 from arboretum.base.rounds import warn_interrupted
-from arboretum.base.shared_parameters import ENSEMBLE, RUNNING
+from arboretum.base.shared_parameters import ENSEMBLE, MEMBERS_TABLE, RUNNING
 from arboretum.base.warm_start import check_same, goes_on, signature
 from arboretum.cart.cart import CARTClassifier, CARTRegressor
 from arboretum.cart.extra_tree import ExtraTreeClassifier, ExtraTreeRegressor
@@ -63,6 +63,7 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, ModelOfMembers):
     _learned: ClassVar = ("estimators_", "oob_score_", "_oob")
     _parameters: ClassVar = {
         **ENSEMBLE,
+        **MEMBERS_TABLE,
         **RUNNING,
         "estimator": Parameter(
             p.none | p.an_estimator,
@@ -117,11 +118,15 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, ModelOfMembers):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        categorical_features: Any = None,
+        ordinal_features: Any = None,
+        unseen: str | None = None,
     ) -> None:
         p.take_arguments(locals())
 
     def _base(self) -> Any:
-        return self._tree() if self.estimator is None else self.estimator
+        base = self._tree() if self.estimator is None else self.estimator
+        return members.with_column_kinds(self, base)
 
     # ------------------------------------------------------------------ fitting
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -177,16 +182,7 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, ModelOfMembers):
         return Learned(X, matrix, codes, labels, weights(sample_weight, matrix.n_rows))
 
     def _column_kinds(self) -> dict[str, Any]:
-        base = self._base()
-        ours = isinstance(base, _TREES)
-        return {
-            "categorical_features": base.categorical_features if ours else None,
-            "ordinal_features": base.ordinal_features if ours else None,
-        }
-
-    @property
-    def _n_done(self) -> int:
-        return len(self.estimators_)
+        return members.kinds_of_base(self._base())
 
     def _check_oob(self) -> None:
         if self.oob_score is not False and not self.bootstrap and self._bags.draws == self._n_open:

@@ -34,7 +34,7 @@ def flag_of(state: dict, name: str) -> bool:
 def labels_of(value: Any, least: int = 1) -> np.ndarray:
     """Return class labels."""
     if not isinstance(value, np.ndarray) or value.ndim != 1 or len(value) < least:
-        raise ModelFileError(f"the classes are not a list of {least} labels or more")
+        raise ModelFileError(f"the classes are not a list of labels, at least {least}")
     return value
 
 

@@ -9,20 +9,23 @@ A link is one of these:
     step       1 if m > 0 else 0       classes without probabilities
     own        a function of the user's own, which the model knows
 
-A link is a name and a number: it can be written into a file. They work on whole arrays.
+A link is a name and a number: it can be written into a file. They work on whole arrays. `raw` turns any
+prediction back, those at the ends of their range as if they were a little inside; `margin` refuses those.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from arboretum.errors import ParameterError
 
-__all__ = ["IDENTITY", "Link", "probability", "softmax"]
+__all__ = ["IDENTITY", "RAREST", "Link", "probability", "softmax"]
 
+RAREST = float(np.finfo(np.float32).eps)  # a share below this is taken for it: its log is finite
 _RANGES = {
     "log": (0.0, math.inf, "above 0"),
     "logit": (0.0, 1.0, "a probability between 0 and 1"),
@@ -59,6 +62,18 @@ class Link:
             return softmax(margin if self.sigma == 1.0 else self.sigma * margin)
         return (margin > 0).astype(np.float64) if self.name == "step" else margin
 
+    def raw(self, prediction: Any, rarest: float = RAREST) -> Any:
+        """Return the margins of predictions, no nearer than ``rarest`` to the ends of their range."""
+        if self.name == "log":
+            return np.log(np.maximum(prediction, rarest))
+        if self.name == "logit":
+            share = np.clip(prediction, rarest, 1.0 - rarest)
+            return np.log(share / (1.0 - share)) / self.sigma
+        if self.name == "softmax":
+            logs = np.log(np.clip(prediction, rarest, 1.0 - rarest))
+            return logs - logs.mean(axis=1, keepdims=True)
+        return prediction
+
     def margin(self, prediction: float) -> float:
         """Return the margin of a prediction; a ParameterError if no margin stands for it."""
         low, high, phrase = _RANGES.get(self.name, (-math.inf, math.inf, "a finite number"))
@@ -66,11 +81,7 @@ class Link:
             raise ParameterError(
                 f"base_score must be {phrase} for this objective, got {prediction!r}"
             )
-        if self.name == "log":
-            return math.log(prediction)
-        if self.name == "logit":
-            return math.log(prediction / (1.0 - prediction)) / self.sigma
-        return float(prediction)
+        return float(prediction if self.name == "softmax" else self.raw(prediction, 0.0))
 
 
 IDENTITY = Link()

@@ -15,11 +15,19 @@ import numpy as np
 from sklearn.base import MetaEstimatorMixin
 
 from arboretum.base import parameters as p
-from arboretum.base.members import check_base, member_from_state, member_to_state, tags_like
+from arboretum.base.members import (
+    check_base,
+    kinds_of_base,
+    member_from_state,
+    member_to_state,
+    tags_like,
+    with_column_kinds,
+)
 from arboretum.base.model_of_trees import ModelOfMembers
 from arboretum.base.parameters import Parameter
 from arboretum.base.rounds import run_rounds
-from arboretum.base.shared_parameters import ENSEMBLE, RUNNING
+from arboretum.base.shared_parameters import ENSEMBLE, MEMBERS_TABLE, RUNNING
+from arboretum.base.warm_start import check_same, goes_on, signature
 from arboretum.boosting.adaboost import weak
 from arboretum.boosting.adaboost.rounds import Round
 from arboretum.cart.cart import CARTClassifier, CARTRegressor
@@ -27,9 +35,11 @@ from arboretum.data.checks import warn_caller
 from arboretum.data.slices import as_view
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.io.checked import numbers_of, whole
+from arboretum.predict.walk import leaves_of
 
 __all__ = ["AdaBoost"]
 
+_NO_WEIGHTS = np.empty(0)
 _ATTEMPTS = 10  # to draw rows that a learner learns something from
 _STOPS = ("n_estimators", "perfect", "no better than chance", "interrupted")
 
@@ -45,6 +55,7 @@ class AdaBoost(MetaEstimatorMixin, ModelOfMembers):
     _learned: ClassVar = ("estimators_", "estimator_weights_", "estimator_errors_", "stop_")
     _parameters: ClassVar = {
         **ENSEMBLE,
+        **MEMBERS_TABLE,
         **RUNNING,
         "n_estimators": Parameter(p.integer(1), "The most rounds; see `stop_`."),
         "learning_rate": Parameter(
@@ -84,7 +95,8 @@ class AdaBoost(MetaEstimatorMixin, ModelOfMembers):
     }
 
     def _base(self) -> Any:
-        return self._tree(max_depth=self._depth) if self.estimator is None else self.estimator
+        base = self._tree(max_depth=self._depth) if self.estimator is None else self.estimator
+        return with_column_kinds(self, base)
 
     # ------------------------------------------------------------------ fitting
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -105,25 +117,55 @@ class AdaBoost(MetaEstimatorMixin, ModelOfMembers):
         from arboretum.engine.random import seed_from
 
         self._check_parameters()
+        before = self._rounds() if goes_on(self, "round") else []
+        earlier, rows_before = signature(self), getattr(self, "_n_rows", 0)
         base = self._base()
         self._check_base(base)
         X = as_view(X)
-        matrix, schema = self._learn_table(X), self.schema_
+        matrix = self._learn_table(X)
         codes, labels = self._learn_labels(y, matrix.n_rows)
         w = self._learn_weights(sample_weight, matrix.n_rows)
         w = np.ones(matrix.n_rows) if w is None else w
-        self.seed_ = seed_from(self.random_state)
+        if before:
+            check_same(self, earlier, same_rows=rows_before == matrix.n_rows)
+        else:
+            self.seed_ = seed_from(self.random_state)
         self._n_rows = matrix.n_rows
         learner: Any
         resample = self.sampling == "resample"
         if weak.is_shared_tree(base, resample):
             how = resample, self.seed_, self._threads()
-            learner = weak.tree_learner(base, (matrix, schema), labels, self._read_nodes, how, w)
+            learner = weak.tree_learner(
+                base, (matrix, self.schema_), labels, self._read_nodes, how, w
+            )
         else:
             learner = weak.AnyLearner(base, X, labels, self._read, resample, self.seed_)
         self.estimator_ = base
-        self._boost(learner, codes, w / w.sum())
+        self._boost(learner, codes, *self._replay(before, (X, matrix), codes, w / w.sum()))
         return self
+
+    def _rounds(self) -> list[tuple[Any, Round]]:
+        """Return the learners there are, each with its error and weight."""
+        figures = zip(self.estimator_errors_, self.estimator_weights_, strict=True)
+        return [
+            (member, Round(float(error), float(weight), _NO_WEIGHTS))
+            for member, (error, weight) in zip(self.estimators_, figures, strict=True)
+        ]
+
+    def _replay(
+        self, before: list[tuple[Any, Round]], table: tuple, y: np.ndarray, w: np.ndarray
+    ) -> tuple[list[tuple[Any, Round]], np.ndarray]:
+        """Return the rounds there were, and the weights of the rows after them."""
+        X, matrix = table
+        for member, _ in before:
+            if type(member) in (CARTClassifier, CARTRegressor):
+                tree = member.tree_
+                answers = self._read_nodes(tree.value)[leaves_of(tree, matrix, self._threads())]
+            else:
+                answers = self._read(member, X)
+            judged = self._judge(w, answers, y)
+            w = w if judged is None else judged.weights  # the first may be no better than chance
+        return before, w
 
     def _check_base(self, base: Any) -> None:
         from sklearn.utils.validation import has_fit_parameter
@@ -136,11 +178,14 @@ class AdaBoost(MetaEstimatorMixin, ModelOfMembers):
                 "rows: set sampling='resample', which draws rows by weight instead"
             )
 
-    def _boost(self, learner: Any, y: np.ndarray, w: np.ndarray) -> None:
+    def _boost(
+        self, learner: Any, y: np.ndarray, before: list[tuple[Any, Round]], w: np.ndarray
+    ) -> None:
         """Go through the rounds; interrupted, keep those that are finished."""
-        members: list[Any] = []
-        rounds: list[Round] = []
-        stop = "n_estimators"
+        members: list[Any] = [member for member, _ in before]
+        rounds: list[Round] = [done for _, done in before]
+        ended = bool(rounds) and rounds[-1].perfect  # nothing is left to learn
+        stop = "perfect" if ended else "n_estimators"
 
         def play(number: int) -> bool:
             nonlocal stop, w
@@ -157,7 +202,8 @@ class AdaBoost(MetaEstimatorMixin, ModelOfMembers):
             rounds.append(judged)
             return stop != "n_estimators"
 
-        name, numbers = type(self).__name__, range(int(self.n_estimators))
+        wanted = len(before) if ended else int(self.n_estimators)
+        name, numbers = type(self).__name__, range(len(before), wanted)
         if run_rounds(play, numbers, lambda: len(rounds), name=name, bar=bool(self.verbose)):
             stop = "interrupted"
         self._say_why(stop, len(rounds))
@@ -184,12 +230,7 @@ class AdaBoost(MetaEstimatorMixin, ModelOfMembers):
             )
 
     def _column_kinds(self) -> dict[str, Any]:
-        base = self._base()
-        ours = isinstance(base, CARTClassifier | CARTRegressor)
-        return {
-            "categorical_features": base.categorical_features if ours else None,
-            "ordinal_features": base.ordinal_features if ours else None,
-        }
+        return kinds_of_base(self._base())
 
     # ------------------------------------------------------------------ asking
     def _answers(self, X: Any) -> Iterator[np.ndarray]:

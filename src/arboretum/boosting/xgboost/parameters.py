@@ -349,7 +349,7 @@ _TEXT = """
     early_stopping_rounds : int or None, default=None
         Stop when the last metric has not become better on the last table for so many rounds.
     callbacks : list or None, default=None
-        See `arboretum.boosting.watch.watching.Callback`.
+        What is done between rounds, see `arboretum.callback`.
     rate_drop, skip_drop : float or None, default=None
         dart: share of the rounds left out; probability that a round leaves out none. Both 0.
     one_drop : bool or None, default=None
