@@ -39,7 +39,7 @@ class ModelOfTrees(Estimator):
         trees, reading = self.trees_, self._reading
         kept = self.__dict__.setdefault("_asked", {})  # a pickled model has none
         found = kept.get(reading)
-        if found is None or len(found.trees) != len(trees) or found.trees[-1] is not trees[-1]:
+        if found is None or len(found.trees) != len(trees) or found.trees[-1:] != trees[-1:]:
             found = kept[reading] = self._as_one(list(trees), reading)
         return found
 

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arboretum.errors import ParameterError
 from arboretum.predict.additive import AdditiveForm, NoAdditiveForm
 from arboretum.predict.link import IDENTITY, Link
 from arboretum.predict.terms import Terms
@@ -94,6 +95,10 @@ class Ensemble:
     rule: str = "sum"
     reading: str = "value"
     link: Link = IDENTITY
+
+    def __post_init__(self) -> None:
+        if self.rule not in RULES:
+            raise ParameterError(f"rule of an Ensemble must be one of {RULES}, got {self.rule!r}")
 
     def __getstate__(self) -> dict[str, Any]:
         """What pickle keeps: the fields, not what was laid out from them."""

@@ -20,15 +20,12 @@ if TYPE_CHECKING:
 
     from arboretum.data.matrix import Matrix
     from arboretum.engine.predict.walk import Paths
-    from arboretum.tree.joined import JoinedTrees
 
 __all__ = [
     "leaves_of",
-    "leaves_of_all",
     "paths_of",
     "proba_of",
     "run_blocks",
-    "sum_votes",
     "walk_block",
     "walk_sum",
 ]
@@ -129,32 +126,6 @@ def leaves_of(tree: Tree, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
 
     run_blocks(go, matrix, n_jobs)
     return out
-
-
-def leaves_of_all(nodes: JoinedTrees, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
-    """Return the leaf every row reaches in every tree, (rows, trees), counted over all trees' nodes."""
-    from arboretum.engine.predict.joined_walk import find_leaves
-
-    out = np.empty((matrix.n_rows, len(nodes.start) - 1), np.int64)
-
-    def go(lo: int, hi: int, X: np.ndarray) -> None:
-        find_leaves(nodes, X, out[lo:hi])
-
-    run_blocks(go, matrix, n_jobs)
-    return out
-
-
-def sum_votes(nodes: JoinedTrees, votes: np.ndarray, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
-    """Return what the leaves that rows reach in all trees add up to; ``votes``: (nodes, values)."""
-    from arboretum.engine.predict.joined_walk import add_votes
-
-    total, columns = np.zeros((matrix.n_rows, votes.shape[1])), np.zeros(len(nodes.start), np.int64)
-
-    def go(lo: int, hi: int, X: np.ndarray) -> None:
-        add_votes(nodes, votes, columns, X, total[lo:hi])
-
-    run_blocks(go, matrix, n_jobs)
-    return total
 
 
 def walk_block(

@@ -378,20 +378,14 @@ class BoostedModel(Declared, BaseEstimator):
     def _importance(self, end: int | None = None) -> dict[str, np.ndarray]:
         """Return how often every column is asked for, and the gains and covers it brings."""
         self._check_fitted()
-        width = self.n_features_in_
-        count, gain, cover = np.zeros(width), np.zeros(width), np.zeros(width)
-        for tree in self._part(0, end).trees:
-            inner = np.flatnonzero(tree.feature >= 0)
-            np.add.at(count, tree.feature[inner], 1.0)
-            np.add.at(gain, tree.feature[inner], tree.gain[inner])
-            np.add.at(cover, tree.feature[inner], tree.weight[inner])
-        often = np.maximum(count, 1.0)
+        found = self._part(0, end).split_sums(self.n_features_in_)
+        often = np.maximum(found.count, 1.0)
         return {
-            "weight": count,
-            "gain": gain / often,
-            "cover": cover / often,
-            "total_gain": gain,
-            "total_cover": cover,
+            "weight": found.count,
+            "gain": found.gain / often,
+            "cover": found.cover / often,
+            "total_gain": found.gain,
+            "total_cover": found.cover,
         }
 
     # ------------------------------------------------------------------ keeping
