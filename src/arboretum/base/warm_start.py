@@ -50,3 +50,4 @@ def check_same(model: Any, earlier: tuple[Any, ...], *, same_rows: bool = True) 
             "first fit, the same rows of weight 0, and samples must be drawn as before: set "
             "warm_start=False to begin anew"
         )
+    model._take_schema(earlier[0])  # the very one that the members there are know

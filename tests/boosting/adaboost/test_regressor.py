@@ -9,8 +9,8 @@ from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
 from arboretum import AdaBoostRegressor, CARTRegressor
-from arboretum.boosting.adaboost.rounds import weighted_median
 from arboretum.boosting.adaboost.weak import draws_of
+from arboretum.predict.ensemble import weighted_median
 from arboretum.textbook.adaboost import AdaRules
 from arboretum.textbook.adaboost_r2 import adaboost_r2, predict_r2
 from arboretum.textbook.splits import Rules

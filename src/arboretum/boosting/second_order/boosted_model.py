@@ -232,7 +232,7 @@ class BoostedModel(Declared, BaseEstimator):
                     "boosting: go on with its parameters"
                 )
             if not plan.averaged:
-                start = old.margin(rows.matrix, base=start, n_jobs=plan.n_jobs)
+                start = old.answers(rows.matrix, plan.n_jobs, start)
         bins = self._bins(rows.matrix, self.schema_, rows.weight, seed)
         data = Training(  # an exact booster has no bins
             bins, self.schema_, rows.y, rows.weight, base, start, rows.groups,  # type: ignore[arg-type]
@@ -305,7 +305,11 @@ class BoostedModel(Declared, BaseEstimator):
     ) -> None:
         plan, (n_trees, counts) = watch.booster.plan, kept
         found = Ensemble(
-            watch.booster.trees[:n_trees], np.array(counts), base, plan.n_parallel, plan.averaged
+            watch.booster.trees[:n_trees],
+            np.array(counts),
+            base,
+            plan.n_parallel,
+            "average" if plan.averaged else "sum",
         )
         if watch.save_best and watch.best is not None:
             found = found.rounds(0, watch.best[0] + 1)
@@ -346,7 +350,7 @@ class BoostedModel(Declared, BaseEstimator):
         base = None
         if base_margin is not None:
             base = margins_of(base_margin, matrix.n_rows, part.base)
-        return part.margin(matrix, base=base, n_jobs=self._threads())
+        return part.answers(matrix, self._threads(), base)
 
     def _leaves(self, X: Any, start: int = 0, end: int | None = None) -> np.ndarray:
         """Return the leaf of every row in every tree, (rows, trees)."""
@@ -374,20 +378,14 @@ class BoostedModel(Declared, BaseEstimator):
     def _importance(self, end: int | None = None) -> dict[str, np.ndarray]:
         """Return how often every column is asked for, and the gains and covers it brings."""
         self._check_fitted()
-        width = self.n_features_in_
-        count, gain, cover = np.zeros(width), np.zeros(width), np.zeros(width)
-        for tree in self._part(0, end).trees:
-            inner = np.flatnonzero(tree.feature >= 0)
-            np.add.at(count, tree.feature[inner], 1.0)
-            np.add.at(gain, tree.feature[inner], tree.gain[inner])
-            np.add.at(cover, tree.feature[inner], tree.weight[inner])
-        often = np.maximum(count, 1.0)
+        found = self._part(0, end).split_sums(self.n_features_in_)
+        often = np.maximum(found.count, 1.0)
         return {
-            "weight": count,
-            "gain": gain / often,
-            "cover": cover / often,
-            "total_gain": gain,
-            "total_cover": cover,
+            "weight": found.count,
+            "gain": found.gain / often,
+            "cover": found.cover / often,
+            "total_gain": found.gain,
+            "total_cover": found.cover,
         }
 
     # ------------------------------------------------------------------ keeping
@@ -444,7 +442,9 @@ class BoostedModel(Declared, BaseEstimator):
             raise ModelFileError("its trees answer more than one number")
         if not isinstance(state["averaged"], bool):
             raise ModelFileError("it does not say whether its trees are averaged")
-        model.ensemble_ = Ensemble(trees, counts, base, n_parallel, state["averaged"])
+        model.ensemble_ = Ensemble(
+            trees, counts, base, n_parallel, "average" if state["averaged"] else "sum"
+        )
         model.evals_result_ = _history(state["evals_result"])
         best = state["best"]
         model._best = None if best is None else (int(best[0]), float(best[1]))

@@ -62,7 +62,7 @@ class OpenBooster(Booster):
         per_round = self.objective.n_outputs * self.plan.n_parallel
         output = t % per_round // self.plan.n_parallel
         one = Ensemble([self.trees[t]], np.array([by]), np.zeros(1))
-        self.margin[:, output] += one.margin(self.matrix, n_jobs=self.plan.n_jobs)[:, 0]
+        self.margin[:, output] += one.answers(self.matrix, self.plan.n_jobs)[:, 0]
 
 
 class RebinningBooster(OpenBooster):
