@@ -6,8 +6,8 @@ import pickle
 import numpy as np
 import pytest
 
-from arboretum.boosting.loss.leaf_quantiles import quantile
-from arboretum.boosting.loss.objectives import find_objective, objective_from_state
+from arboretum.boosting.dialect.find import find_objective, objective_from_state
+from arboretum.data.quantile import weighted_quantile
 from arboretum.engine.gradient import loss as boost_losses
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from tests.boosting.loss.objective_cases import (
@@ -84,7 +84,7 @@ def test_bits_do_not_depend_on_blocks_or_threads(dialect, name, monkeypatch):
     margin = margins(objective.n_outputs, n) * 4.0
     found = []
     for block, n_jobs in ((1 << 14, 1), (97, 1), (97, 3), (1001, 2)):
-        monkeypatch.setattr("arboretum.boosting.loss.objective_base._BLOCK", block)
+        monkeypatch.setattr("arboretum.boosting.loss.objective._BLOCK", block)
         g = np.empty((objective.n_outputs, n), np.float32)
         h = np.empty_like(g)
         objective.derivatives(y, margin, weights(n), g, h, n_jobs)
@@ -318,7 +318,7 @@ def test_quantiles_stay_within_the_values(dialect):
     for n in (1, 2, 3, 10):
         x, w = rng.normal(size=n), rng.uniform(0.5, 4, n)
         for weight in (None, w):
-            found = [quantile(x, a, weight, dialect) for a in np.linspace(0.01, 0.99, 30)]
+            found = [weighted_quantile(x, a, weight, dialect) for a in np.linspace(0.01, 0.99, 30)]
             assert x.min() <= min(found)
             assert max(found) <= x.max()
             assert (np.diff(found) >= 0).all()
@@ -376,7 +376,7 @@ def test_counts_that_are_all_zero_have_no_logarithm():
     ("objective", "dialect", "n_classes", "parameters", "message"),
     [
         ("reg:squarederorr", "xgboost", None, {}, "did you mean 'reg:squarederror'"),
-        ("regression", "xgboost", None, {}, "a name of the other program"),
+        ("regression", "xgboost", None, {}, "a name of lightgbm"),
         ("multiclas", "lightgbm", 3, {}, "did you mean 'multiclass'"),
         ([7], "lightgbm", None, {}, r"a name or a function, got \[7\]"),
         ("regression", "catboost", None, {}, "dialect must be"),

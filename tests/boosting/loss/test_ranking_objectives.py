@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from arboretum.boosting.loss.objectives import find_objective
-from arboretum.boosting.metric.metrics import find_metric
+from arboretum.boosting.dialect.find import find_metric, find_objective
 from arboretum.errors import DataError, ParameterError
 from tests.boosting.loss.objective_cases import (
     derivatives,
@@ -216,7 +215,7 @@ def test_newton_steps_put_lists_in_order(dialect, name, metric):
 
 
 def test_bits_do_not_depend_on_threads(monkeypatch):
-    monkeypatch.setattr("arboretum.boosting.loss.ranking_objectives._ROWS_AT_ONCE", 50)
+    monkeypatch.setattr("arboretum.boosting.loss.ranking._ROWS_AT_ONCE", 50)
     rng = np.random.default_rng(3)
     groups = rng.integers(1, 40, 60)
     n = groups.sum()

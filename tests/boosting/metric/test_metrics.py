@@ -5,13 +5,11 @@ import pickle
 import numpy as np
 import pytest
 
-from arboretum.boosting.metric import metrics as module
-from arboretum.boosting.metric.metrics import (
-    EvaluationSet,
-    default_metric,
-    find_metric,
-    find_metrics,
-)
+from arboretum.boosting.dialect.find import default_metric, find_metric, find_metrics
+from arboretum.boosting.dialect.lightgbm import LIGHTGBM as LIGHTGBM_TABLE
+from arboretum.boosting.dialect.lightgbm import METRIC_NAMES
+from arboretum.boosting.dialect.xgboost import XGBOOST as XGBOOST_TABLE
+from arboretum.boosting.metric.evaluation_set import EvaluationSet
 from arboretum.errors import DataError, ParameterError
 
 N = 300
@@ -261,7 +259,9 @@ def test_lightgbm_aliases_and_default_names():
     lgb = pytest.importorskip("lightgbm")
     X, signal, _ = _data()
     y = np.abs(np.round(signal)).clip(0, 1)
-    for alias, printed in module._PRINTED.items():
+    for alias, printed in METRIC_NAMES.items():
+        if alias == printed:
+            continue
         if printed == "multi_logloss":
             theirs, _ = _lightgbm(X, y, "multiclass", alias, num_class=2)
         else:
@@ -269,7 +269,7 @@ def test_lightgbm_aliases_and_default_names():
             objective = "lambdarank" if ranks else "cross_entropy"
             theirs, _ = _lightgbm(X, y, objective, alias, groups=GROUPS if ranks else None)
         assert [m.name for m in find_metrics(alias, "lightgbm")] == list(theirs), alias
-    for objective in module._LIGHTGBM_DEFAULT:
+    for objective in LIGHTGBM_TABLE.objective_names:
         name = default_metric(objective, "lightgbm")
         settings = {"num_class": 2} if name == "multi_logloss" else {}
         groups = GROUPS if name == "ndcg" else None
@@ -555,8 +555,8 @@ def test_bad_data(name, arguments, message):
 
 
 def test_metrics_can_be_pickled():
-    names = [name for name in module._XGBOOST if name != "quantile"]
-    found = find_metrics(names, "xgboost") + find_metrics(list(module._LIGHTGBM), "lightgbm")
+    names = [name for name in XGBOOST_TABLE.metrics if name != "quantile"]
+    found = find_metrics(names, "xgboost") + find_metrics(list(LIGHTGBM_TABLE.metrics), "lightgbm")
     again = pickle.loads(pickle.dumps(found))
     assert [metric.name for metric in again] == [metric.name for metric in found]
     assert again[0].evaluate([1.0], [3.0]) == 2

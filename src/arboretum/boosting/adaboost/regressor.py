@@ -17,6 +17,7 @@ from arboretum.boosting.adaboost import rounds
 from arboretum.boosting.adaboost.estimator import ADA_RULES, ADA_TEXT, AdaBoost
 from arboretum.cart.cart import CARTRegressor
 from arboretum.data.checks import check_scale
+from arboretum.data.quantile import weighted_quantile
 from arboretum.data.target import numbers
 from arboretum.errors import DataError
 
@@ -124,7 +125,7 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
         says = self.estimator_weights_[: answers.shape[1]]
         step = max(1, _BLOCK // answers.shape[1])
         parts = [
-            rounds.weighted_median(answers[lo : lo + step], says)
+            weighted_quantile(answers[lo : lo + step], 0.5, says)
             for lo in range(0, len(answers), step)
         ]
         return np.concatenate(parts)

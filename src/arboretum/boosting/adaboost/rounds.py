@@ -29,7 +29,6 @@ __all__ = [
     "r2_losses",
     "samme_r_votes",
     "samme_votes",
-    "weighted_median",
 ]
 
 R2_LOSSES = ("linear", "square", "exponential")
@@ -150,19 +149,6 @@ def judge_numbers(
     beta = error / (1 - error)
     weights = _normal(w * beta ** (learning_rate * (1 - losses)))
     return Round(error, learning_rate * float(np.log(1 / beta)), weights)
-
-
-def weighted_median(answers: np.ndarray, says: np.ndarray) -> np.ndarray:
-    """Return of every row of answers the smallest that half of the say does not exceed.
-
-    >>> weighted_median(np.array([[3.0, 1.0, 2.0]]), np.array([0.2, 0.4, 0.4]))
-    array([2.])
-    """
-    order = np.argsort(answers, axis=1, kind="stable")
-    before = np.cumsum(says[order], axis=1)
-    middle = (before >= 0.5 * before[:, -1:]).argmax(axis=1)
-    rows = np.arange(len(answers))
-    return answers[rows, order[rows, middle]]
 
 
 def _normal(w: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ _TEXT = """
     ----------
     loss : {losses} or object
         {loss_note} An object with ``gradient(y, F)`` and ``hessian(y, F)`` is a loss of your own: see
-        `arboretum.boosting.loss.friedman_user`.
+        `arboretum.boosting.loss.user`.
     learning_rate : float, default=0.1
         How much of every step is taken.
     n_estimators : int, default=100

@@ -17,8 +17,9 @@ from arboretum.base import parameters as p
 from arboretum.base.holdout import Patience, set_aside
 from arboretum.base.parameters import Declared
 from arboretum.base.progress_lines import Report
+from arboretum.boosting.dialect.scikit_learn import make_loss
 from arboretum.boosting.gradient.start import Constant, fit_start, raw_start, take_rows
-from arboretum.boosting.loss.friedman import is_custom, make_loss
+from arboretum.boosting.loss.user import is_loss
 from arboretum.data.checks import check_rows, check_weights
 from arboretum.data.schema import Schema, encode, learn_schema
 from arboretum.errors import DataError, ModelFileError, ParameterError
@@ -30,7 +31,7 @@ from arboretum.tree.tree import Tree
 
 if TYPE_CHECKING:
     from arboretum.boosting.gradient.fitting import Booster, Round
-    from arboretum.boosting.loss.friedman import Loss
+    from arboretum.boosting.loss.loss import Loss
     from arboretum.data.matrix import Matrix
 
 __all__ = ["GBM_RULES", "GradientBoosting"]
@@ -39,7 +40,7 @@ _ESTIMATOR = p.Rule(
     "an estimator with fit and predict",
     lambda v: not isinstance(v, type) and hasattr(v, "fit") and hasattr(v, "predict"),
 )
-OWN_LOSS = p.Rule("an object with gradient(y, F) and hessian(y, F)", is_custom)
+OWN_LOSS = p.Rule("an object with gradient(y, F) and hessian(y, F)", is_loss)
 
 GBM_RULES = {
     "learning_rate": p.real(0, open_low=True),
@@ -212,7 +213,7 @@ class GradientBoosting(Declared, BaseEstimator):
         from arboretum.grow.presorted import plant
 
         loss = self._make_loss()
-        loss.check(y, w)
+        loss.check(y, w, f"loss={self.loss!r}")
         self.loss_ = loss
         if not hasattr(self, "trees_"):
             self.seed_ = seed_from(self.random_state)

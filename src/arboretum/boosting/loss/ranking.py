@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.boosting.loss.objective_base import Objective, check_labels, check_weight
-from arboretum.boosting.metric.ranking_metrics import Queries
+from arboretum.boosting.loss.labels import check_labels, check_weight
+from arboretum.boosting.loss.objective import Objective
+from arboretum.boosting.metric.queries import Queries
 from arboretum.data.checks import list_rows
 from arboretum.errors import DataError
 
 if TYPE_CHECKING:
-    from arboretum.engine.gradient.ranking import Lists, Room, Rules
+    from arboretum.engine.gradient.ranking import Lists, Rules
 
 __all__ = ["RankingObjective"]
 
@@ -69,11 +70,12 @@ class RankingObjective(Objective):
     def check(self, y: np.ndarray, weight: np.ndarray | None = None, groups: Any = None) -> None:
         """Raise a DataError if labels, weights or groups cannot be ranked by."""
         domain = "binary" if self.figure == "map" else "0 or more"
-        check_labels(y, self.name, "whole" if self.gains is not None else domain)
+        asker = f"objective {self.name!r}"
+        check_labels(y, asker, "whole" if self.gains is not None else domain)
         if self.gains is not None and y.max() >= len(self.gains):
             rows = np.flatnonzero(y >= len(self.gains))
             raise DataError(
-                f"objective {self.name!r} has gains for labels 0 to {len(self.gains) - 1}: "
+                f"{asker} has gains for labels 0 to {len(self.gains) - 1}: "
                 f"{list_rows(rows)} of y hold more, first {y[rows[0]]:g}; "
                 + (
                     "set ndcg_exp_gain=False"
@@ -103,14 +105,15 @@ class RankingObjective(Objective):
         """Write the sums of first and second derivatives of every row's pairs."""
         from arboretum.engine import parallel
         from arboretum.engine.gradient import loss
-        from arboretum.engine.gradient.ranking import lambda_derivatives
+        from arboretum.engine.gradient.ranking import Room, lambda_derivatives
 
         queries = _queries(groups, len(y))
         lists, rules = self._lists(y, margin, queries), self._rules(iteration)
 
         def work(piece: tuple[int, int]) -> None:
-            room = _room(len(lists.discount))
-            lambda_derivatives(lists, rules, room, *piece, g[0], h[0])
+            n = len(lists.discount)
+            scratch = Room(*np.empty((4, n), np.int64), *np.empty((9, n)))
+            lambda_derivatives(lists, rules, scratch, *piece, g[0], h[0])
 
         parallel.run(work, _pieces(lists.start), n_jobs)
         row_weight = self._row_weight(weight, queries)
@@ -163,12 +166,6 @@ class RankingObjective(Objective):
 
 def _queries(groups: Any, n_rows: int) -> Queries:
     return Queries([n_rows] if groups is None else groups, n_rows)
-
-
-def _room(n: int) -> Room:
-    from arboretum.engine.gradient.ranking import Room
-
-    return Room(*np.empty((4, n), np.int64), *np.empty((9, n)))
 
 
 def _pieces(start: np.ndarray) -> list[tuple[int, int]]:
