@@ -7,14 +7,16 @@
 The programs differ under similar names, so a name is looked up in a dialect: in where margins start, in the
 curvature of several classes (XGBoost 2 p (1 - p), LightGBM K / (K - 1) p (1 - p)), in how a quantile is
 taken, in what keeps a logarithm finite. Such a convention is an argument of a loss or metric, written once,
-in the line that names it.
+in the line that names it. Lines are written with `objective`, `metric` and `mean`; where an argument
+depends on settings, it is a function of them: `of("k")` is the setting k.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
+from operator import itemgetter as of
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,17 +28,6 @@ from arboretum.boosting.metric import rows
 from arboretum.boosting.metric.metric import Measure
 from arboretum.data.checks import did_you_mean
 from arboretum.errors import ParameterError
-
-__all__ = [
-    "DOUBLING",
-    "Dialect",
-    "MetricEntry",
-    "ObjectiveEntry",
-    "Setting",
-    "list_of",
-    "mean_of",
-    "of_loss",
-]
 
 Settings = Mapping[str, Any]
 Make = Callable[
@@ -52,7 +43,7 @@ class Setting(NamedTuple):
 
     rule: Rule
     default: Any
-    used_by: tuple[str, ...] = ("objectives", "metrics")
+    used_by: str = "objectives and metrics"
 
 
 class ObjectiveEntry(NamedTuple):
@@ -94,11 +85,6 @@ class Dialect:
     read: Callable[[Any, Settings], list[Reading]]
     setting_aliases: Mapping[str, str] = field(default_factory=dict)
 
-    @cached_property
-    def objective_names(self) -> dict[str, str]:
-        """The name in the table of every name and alias."""
-        return _names(self.objectives)
-
     def used_by(self, what: str) -> list[str]:
         """Return the settings that "objectives" or "metrics" depend on."""
         return [name for name, setting in self.settings.items() if what in setting.used_by]
@@ -114,25 +100,22 @@ class Dialect:
                     f"{what} of {self.name} have no parameter {asked!r}{did_you_mean(asked, known)}: "
                     f"they have {', '.join(known)}"
                 )
-            if value is None:
-                continue
             rule = self.settings[name].rule
-            if not rule.allows(value):
+            if value is not None and not rule.allows(value):
                 raise ParameterError(f"{asked} must be {rule.phrase}, got {value!r}")
-            settings[name] = value
+            settings[name] = settings[name] if value is None else value
         return settings
 
-    def unknown(
-        self, what: str, name: Any, known: Iterable[str], elsewhere: str = "", instead: str = ""
-    ) -> ParameterError:
+    def unknown(self, what: str, name: Any, known: Iterable[str], more: str = "") -> ParameterError:
         """Return the error of a name that is not in the table."""
         return ParameterError(
-            f"no {what} of {self.name} is called {name!r}{elsewhere}{did_you_mean(name, known)}: "
-            f"there are {', '.join(sorted(known))}{instead}"
+            f"no {what} of {self.name} is called {name!r}{more}{did_you_mean(name, known)}: "
+            f"there are {', '.join(sorted(known))}"
         )
 
 
-def _names(entries: Mapping[str, Any]) -> dict[str, str]:
+def all_names(entries: Mapping[str, Any]) -> dict[str, str]:
+    """Return the name in the table of every name and alias."""
     return {alias: name for name, e in entries.items() for alias in (name, *e.aliases.split())}
 
 
@@ -146,24 +129,60 @@ def list_of(rule: Rule) -> Rule:
     return Rule(f"{rule.phrase}, or a list of them", allows)
 
 
-# ---------------------------------------------------------------------- making entries
-def of_loss(loss: Callable[[Settings], Loss | tuple[Loss, ...]], **parts: Any) -> Make:
-    """Return how to make a `LossObjective`.
+# ---------------------------------------------------------------------- lines of a table
+def _settled(parts: Settings, settings: Settings) -> dict[str, Any]:
+    return {key: part(settings) if callable(part) else part for key, part in parts.items()}
 
-    ``loss`` is a function of the settings and returns the loss, or one for each output. ``parts`` are
-    fields of the objective, or functions of the settings.
+
+def _loss_of(loss: Any, names: tuple[str, ...], settings: Settings) -> Any:
+    """Return a loss: a class is called with some settings by name, a function with all of them."""
+    if isinstance(loss, type):
+        return loss(*(float(settings[name]) for name in names))
+    return loss(settings)
+
+
+def objective(
+    loss: type[Loss] | Callable[[Settings], Loss | tuple[Loss, ...]],
+    *names: str,
+    metric: str | Callable[[Settings], str],
+    predicts: str = "numbers",
+    aliases: str = "",
+    weighs_classes: bool = False,
+    **parts: Any,
+) -> ObjectiveEntry:
+    """Return the line of an objective that is a loss, or one for each output.
+
+    ``names`` are the settings that the loss is made of, ``parts`` fields of `LossObjective`.
     """
 
     def make(base: dict[str, Any], settings: Settings) -> Objective:
-        made = loss({**settings, "n_classes": base["n_outputs"]})
+        made = _loss_of(loss, names, {**settings, "n_classes": base["n_outputs"]})
         losses = made if isinstance(made, tuple) else (made,)
-        found = {key: part(settings) if callable(part) else part for key, part in parts.items()}
-        several = {"n_outputs": len(losses)} if len(losses) > 1 else {}
-        return LossObjective(**{**base, **several, "link": losses[0].link, **found}, losses=losses)
+        outputs = max(base["n_outputs"], len(losses))
+        fields = base | {"n_outputs": outputs, "link": losses[0].link} | _settled(parts, settings)
+        return LossObjective(**fields, losses=losses)
 
-    return make
+    return ObjectiveEntry(make, metric, predicts, aliases, weighs_classes)
 
 
-def mean_of(loss: Loss, least: float = 0.0, times: float = 1.0) -> Measure:
-    """Return the metric that is the mean value of a loss."""
-    return partial(rows.mean_loss, loss=loss, least=least, times=times)
+def metric(
+    measure: Callable[..., float], larger: bool = False, aliases: str = "", **parts: Any
+) -> MetricEntry:
+    """Return the line of a metric; ``parts`` are keywords of the function that measures it."""
+    return MetricEntry(lambda s: partial(measure, **_settled(parts, s)), larger, aliases)
+
+
+def mean(
+    loss: type[Loss] | Callable[[Settings], Loss],
+    *names: str,
+    least: float = 0.0,
+    times: float = 1.0,
+) -> MetricEntry:
+    """Return the line of a metric that is the mean value of a loss; see `rows.mean_loss`."""
+    return metric(rows.mean_loss, loss=partial(_loss_of, loss, names), least=least, times=times)
+
+
+__all__ = [
+    "DOUBLING", "Dialect", "MetricEntry", "ObjectiveEntry", "Setting", "all_names", "list_of", "mean",
+    "metric", "objective", "of",
+]  # fmt: skip

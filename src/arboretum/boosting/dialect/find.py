@@ -1,13 +1,4 @@
-"""Finding objectives and metrics by their names in a dialect.
-
-find_objective("binary:logistic", "xgboost", scale_pos_weight=3.0)
-find_objective("multiclass", "lightgbm", n_classes=4)
-find_objective(my_function, "lightgbm")
-find_metrics(["logloss", "auc"], "xgboost")    [Metric 'logloss', Metric 'auc']
-find_metrics("ndcg", "lightgbm", eval_at=3)    [Metric 'ndcg@3']
-default_metric("multiclass", "lightgbm")       'multi_logloss'
-predicts("multiclass", "lightgbm")             'classes'
-"""
+"""Finding objectives and metrics by their names in a dialect."""
 
 from __future__ import annotations
 
@@ -15,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from arboretum.base.parameters import integer
-from arboretum.boosting.dialect.dialect import Dialect, ObjectiveEntry
+from arboretum.boosting.dialect.dialect import Dialect, ObjectiveEntry, Settings, all_names
 from arboretum.boosting.dialect.lightgbm import LIGHTGBM
 from arboretum.boosting.dialect.xgboost import XGBOOST
 from arboretum.boosting.loss.objective import Objective
@@ -25,7 +16,6 @@ from arboretum.errors import ModelFileError, ParameterError
 
 __all__ = [
     "default_metric",
-    "find_metric",
     "find_metrics",
     "find_objective",
     "objective_from_state",
@@ -88,7 +78,8 @@ def find_objective(
     if not isinstance(objective, str):
         raise ParameterError(f"objective must be a name or a function, got {objective!r}")
     entry = _entry(objective, table)
-    _refuse_unfit(objective, entry, table, n_classes, settings)
+    _check_classes(objective, entry, table, n_classes)
+    _check_class_weights(objective, entry, settings)
     base = {
         "name": objective,
         "dialect": dialect,
@@ -101,13 +92,12 @@ def find_objective(
 
 def _entry(objective: str, table: Dialect) -> ObjectiveEntry:
     """Return what a name stands for in a table."""
-    if objective in table.objective_names:
-        return table.objectives[table.objective_names[objective]]
-    others = [other.name for other in DIALECTS.values() if objective in other.objective_names]
-    elsewhere = f", which is a name of {others[0]}" if others else ""
-    raise table.unknown(
-        "objective", objective, table.objective_names, elsewhere, ", or give a function"
-    )
+    known = all_names(table.objectives)
+    if objective in known:
+        return table.objectives[known[objective]]
+    others = [other for other in DIALECTS.values() if objective in all_names(other.objectives)]
+    more = f", which is a name of {others[0].name}" if others else ""
+    raise table.unknown("objective", objective, known, more)
 
 
 def predicts(objective: str, dialect: str) -> str:
@@ -119,14 +109,9 @@ def predicts(objective: str, dialect: str) -> str:
     return _entry(objective, _dialect(dialect)).predicts
 
 
-def _refuse_unfit(
-    objective: str,
-    entry: ObjectiveEntry,
-    table: Dialect,
-    n_classes: int | None,
-    settings: Mapping[str, Any],
+def _check_classes(
+    objective: str, entry: ObjectiveEntry, table: Dialect, n_classes: int | None
 ) -> None:
-    """Raise if an objective and the classes or settings do not belong together."""
     if entry.predicts == "classes" and (n_classes is None or n_classes < 2):
         raise ParameterError(f"objective {objective!r} needs n_classes of 2 or more: {n_classes}")
     if objective.startswith("binary") and n_classes is not None and n_classes > 2:
@@ -134,6 +119,9 @@ def _refuse_unfit(
         raise ParameterError(
             f"objective {objective!r} is for two classes, there are {n_classes}: use {several!r}"
         )
+
+
+def _check_class_weights(objective: str, entry: ObjectiveEntry, settings: Settings) -> None:
     balanced, weighed = settings.get("is_unbalance", False), settings["scale_pos_weight"] != 1
     if balanced and weighed:
         raise ParameterError("give is_unbalance or scale_pos_weight, not both")
@@ -174,15 +162,17 @@ def _lost_function(state: Mapping[str, Any]) -> UserObjective:
 
 
 # ---------------------------------------------------------------------- metrics
-def find_metric(name: str, dialect: str, **parameters: Any) -> Metric:
-    """Return the metric of a name.
+def find_metrics(names: str | Sequence[str], dialect: str, **parameters: Any) -> list[Metric]:
+    """Return the metrics of some names, each once.
 
     Parameters
     ----------
-    name : str
-        A name of the dialect or one of its aliases, such as ``"logloss"``, ``"error@0.7"``,
-        ``"ndcg@5"``. A name as printed finds the metric again. XGBoost's ``ndcg``, ``map`` and ``pre``
-        without a number look at the first 32 rows of a list, as they do there.
+    names : str or list of str
+        Names of the dialect or their aliases, such as ``"logloss"``, ``"error@0.7"``, ``"ndcg@5"``. A name
+        as printed finds the metric again. XGBoost's ``"ndcg"``, ``"map"`` and ``"pre"`` without a number
+        look at the first 32 rows of a list, as they do there; LightGBM's ``"ndcg"`` and ``"map"`` are one
+        metric for each of ``eval_at``. Its names may stand in one string (``"l1,l2"``) and be ``"None"``
+        for no metric.
     dialect : {"xgboost", "lightgbm"}
     **parameters
         What metrics depend on, by the peer's names: the settings of the dialect's table. Those a metric does
@@ -190,31 +180,8 @@ def find_metric(name: str, dialect: str, **parameters: Any) -> Metric:
 
     Examples
     --------
-    >>> find_metric("error@0.7", "xgboost").evaluate([1, 1, 0, 0], [0.9, 0.6, 0.6, 0.1])
+    >>> find_metrics("error@0.7", "xgboost")[0].evaluate([1, 1, 0, 0], [0.9, 0.6, 0.6, 0.1])
     0.25
-    >>> find_metric("mse", "lightgbm")
-    Metric(name='l2', larger_is_better=False)
-    """
-    found = find_metrics([name], dialect, **parameters)
-    if len(found) != 1:
-        names = ", ".join(metric.name for metric in found) or "no metric"
-        raise ParameterError(f"{name!r} stands for {names}: find_metrics returns them all")
-    return found[0]
-
-
-def find_metrics(names: str | Sequence[str], dialect: str, **parameters: Any) -> list[Metric]:
-    """Return the metrics of some names, each once.
-
-    Parameters
-    ----------
-    names : str or list of str
-        As for `find_metric`. LightGBM's may stand in one string (``"l1,l2"``) and be ``"None"`` for no
-        metric; its ``"ndcg"`` and ``"map"`` are one metric for each of ``eval_at``.
-    dialect, **parameters
-        As for `find_metric`.
-
-    Examples
-    --------
     >>> [metric.name for metric in find_metrics("auc,ndcg", "lightgbm", eval_at=[1, 3])]
     ['auc', 'ndcg@1', 'ndcg@3']
     """
@@ -237,7 +204,7 @@ def default_metric(objective: str, dialect: str, **parameters: Any) -> str:
     objective : str
         A name of the dialect.
     dialect, **parameters
-        As for `find_metric`; XGBoost's lists are cut where ``lambdarank_num_pair_per_sample`` (32) cuts
+        As for `find_metrics`; XGBoost's lists are cut where ``lambdarank_num_pair_per_sample`` (32) cuts
         them, unless ``lambdarank_pair_method`` is ``"mean"``.
 
     Examples

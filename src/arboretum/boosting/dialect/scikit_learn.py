@@ -3,43 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
-from arboretum.boosting.loss.classes import Exponential, Logistic, Softmax
+from arboretum.boosting.loss import classes, numbers
 from arboretum.boosting.loss.loss import Loss
-from arboretum.boosting.loss.numbers import Huber, Power, Quantile, SquaredError, absolute_error
 from arboretum.boosting.loss.user import UserLoss
 
-__all__ = ["LOSSES", "make_loss", "names_of"]
+__all__ = ["CLASS_LOSSES", "NUMBER_LOSSES", "make_loss"]
 
-
-class LossEntry(NamedTuple):
-    """How a loss is made, of the number of classes, alpha and power; and what it predicts."""
-
-    make: Callable[[int, float, float], Loss]
-    predicts: str = "numbers"
-
-
-LOSSES = {
-    "squared_error": LossEntry(lambda k, alpha, power: SquaredError()),
-    "absolute_error": LossEntry(lambda k, alpha, power: absolute_error()),
-    "huber": LossEntry(lambda k, alpha, power: Huber(share=alpha)),
-    "quantile": LossEntry(lambda k, alpha, power: Quantile(alpha)),
-    "poisson": LossEntry(lambda k, alpha, power: Power(1.0, "poisson")),
-    "gamma": LossEntry(lambda k, alpha, power: Power(2.0, "gamma")),
-    "tweedie": LossEntry(lambda k, alpha, power: Power(float(power), "tweedie")),
-    "log_loss": LossEntry(lambda k, alpha, power: Logistic() if k == 2 else Softmax(k), "classes"),
-    "exponential": LossEntry(lambda k, alpha, power: Exponential(), "classes"),
+NUMBER_LOSSES: dict[str, Callable[[float, float], Loss]] = {
+    "squared_error": lambda alpha, power: numbers.SquaredError(),
+    "absolute_error": lambda alpha, power: numbers.AbsoluteError(),
+    "huber": lambda alpha, power: numbers.Huber(share=alpha),
+    "quantile": lambda alpha, power: numbers.Quantile(alpha),
+    "poisson": lambda alpha, power: numbers.Poisson(),
+    "gamma": lambda alpha, power: numbers.Gamma(),
+    "tweedie": lambda alpha, power: numbers.Tweedie(float(power)),
 }
-
-
-def names_of(predicts: str) -> tuple[str, ...]:
-    """Return the losses of "numbers" or "classes".
-
-    >>> names_of("classes")
-    ('log_loss', 'exponential')
-    """
-    return tuple(name for name, entry in LOSSES.items() if entry.predicts == predicts)
+CLASS_LOSSES: dict[str, Callable[[int], Loss]] = {
+    "log_loss": lambda k: classes.Logistic() if k == 2 else classes.Softmax(k),
+    "exponential": lambda k: classes.Exponential(),
+}
 
 
 def make_loss(loss: Any, n_classes: int | None, alpha: float, power: float) -> Loss:
@@ -55,9 +39,11 @@ def make_loss(loss: Any, n_classes: int | None, alpha: float, power: float) -> L
 
     Examples
     --------
-    >>> make_loss("log_loss", 3, 0.9, 1.5).n_classes
-    3
+    >>> make_loss("tweedie", None, 0.9, 1.5)
+    Tweedie(power=1.5)
     """
     if not isinstance(loss, str):
         return UserLoss(loss, n_classes)
-    return LOSSES[loss].make(n_classes or 0, alpha, power)
+    if n_classes is None:
+        return NUMBER_LOSSES[loss](alpha, power)
+    return CLASS_LOSSES[loss](n_classes)

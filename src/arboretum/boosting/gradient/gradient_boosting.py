@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from arboretum.base import parameters as p
-from arboretum.boosting.dialect.scikit_learn import names_of
+from arboretum.boosting.dialect.scikit_learn import CLASS_LOSSES, NUMBER_LOSSES
 from arboretum.boosting.gradient.documentation import describe
 from arboretum.boosting.gradient.estimator import GBM_RULES, OWN_LOSS, GradientBoosting
 from arboretum.data.checks import check_scale
@@ -35,7 +35,7 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
     """
     )
 
-    _rules: ClassVar = {"loss": p.one_of(*names_of("classes")) | OWN_LOSS, **GBM_RULES}
+    _rules: ClassVar = {"loss": p.one_of(*CLASS_LOSSES) | OWN_LOSS, **GBM_RULES}
 
     def __init__(
         self,
@@ -187,7 +187,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
     )
 
     _rules: ClassVar = {
-        "loss": p.one_of(*names_of("numbers")) | OWN_LOSS,
+        "loss": p.one_of(*NUMBER_LOSSES) | OWN_LOSS,
         **GBM_RULES,
         "alpha": p.real(0, 1, open_low=True, open_high=True),
         "power": p.real(1, 2),

@@ -60,15 +60,12 @@ class Logistic(_TwoClasses):
     yes: float = 1.0  # what labels of 1 weigh
     least: float = 0.0  # value of the curvature p (1 - p)
     kernel = "logistic"
+    takes = ("sigma", "no", "yes", "least")
     factor = 2.0
 
     @property
     def link(self) -> Link:  # type: ignore[override]
         return Link("logit", self.sigma)
-
-    @property
-    def settings(self) -> tuple[float, ...]:
-        return self.sigma, self.no, self.yes, self.least
 
     def value(self, y: Array, F: Array) -> Array:
         z = self.sigma * F
@@ -123,13 +120,10 @@ class Softmax(Loss):
     curvature: float = 1.0  # what the kernel multiplies p (1 - p) by, the diagonal of a matrix
     least: float = 0.0  # value of the curvature
     kernel = "softmax"
+    takes = ("curvature", "least")
     domain = "whole"
     classifies = True
     link = Link("softmax")
-
-    @property
-    def settings(self) -> tuple[float, ...]:
-        return self.curvature, self.least
 
     def start(self, y: Array, w: Array | None) -> Array:
         return self.raw_of(class_shares(y, w, self.n_classes)[None])[0]

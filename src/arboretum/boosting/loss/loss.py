@@ -19,8 +19,7 @@ holds numbers, or class codes 0, 1, ….
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -40,12 +39,11 @@ class Loss:
     """A loss of one score per row, or of one per class."""
 
     kernel: str  # a function of `engine.gradient.loss`
+    takes: ClassVar[tuple[str, ...]] = ()  # fields that the kernel is called with
     link: Link = IDENTITY
     domain: str = "any"  # of the labels: a key of `labels.DOMAINS`
     classifies: bool = False
-    leaf_step: ClassVar[Callable[..., float] | None] = (
-        None  # (y, F, w), where g says only a direction
-    )
+    leaf_step: ClassVar[Any] = None  # or (y, F, w, convention) of one leaf
     factor: ClassVar[float] = (
         1.0  # of the scores shown: scikit-learn leaves out the ½ of two losses
     )
@@ -53,7 +51,7 @@ class Loss:
     @property
     def settings(self) -> tuple[float, ...]:
         """What the kernel is called with besides labels and margins."""
-        return ()
+        return tuple(getattr(self, name) for name in self.takes)
 
     def check(self, y: Array, w: Array | None, asker: str = "", domain: str = "") -> None:
         """Raise a DataError, naming rows, where the loss is not defined."""

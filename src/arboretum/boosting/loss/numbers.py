@@ -15,7 +15,7 @@ Power (ρ)        half the deviance of the mean e^F whose variance grows as its 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -30,16 +30,9 @@ if TYPE_CHECKING:
     Array = np.ndarray
 
 __all__ = [
-    "Fair",
-    "Huber",
-    "Power",
-    "PseudoHuber",
-    "Quantile",
-    "RelativeError",
-    "SquaredError",
-    "SquaredLogError",
-    "absolute_error",
-]
+    "AbsoluteError", "Fair", "Gamma", "Huber", "Poisson", "PseudoHuber", "Quantile", "RelativeError",
+    "SquaredError", "SquaredLogError", "Tweedie",
+]  # fmt: skip
 
 _SHORTEST = -19.0  # e^-19 ≈ 6e-9: a leaf without any event would step to log 0 = -∞
 
@@ -79,30 +72,18 @@ class SquaredLogError(Loss):
 
 @dataclass(frozen=True)
 class Quantile(Loss):
-    """α |d| above, (1 - α) |d| below, times a scale: least when a share α of the weight lies below F.
-
-    Its gradients are only signs: leaves are set from the residuals of their rows in second-order boosting
-    too, by the ``convention`` of `weighted_quantile` that a dialect has.
-    """
+    """α |d| above, (1 - α) |d| below, times a scale: least when a share α of the weight lies below F."""
 
     alpha: float
-    scale: float = 1.0
-    convention: str = "lower"
-
-    @property
-    def kernel(self) -> str:  # type: ignore[override]
-        return "pinball" if self.scale == 1 else "absolute"
-
-    @property
-    def settings(self) -> tuple[float, ...]:
-        return (self.alpha,) if self.scale == 1 else ()
+    kernel = "pinball"
+    takes: ClassVar[tuple[str, ...]] = ("alpha",)
+    scale = 1.0
 
     def start(self, y: Array, w: Array | None) -> Array:
-        return np.asarray(self.leaf_step(y, np.zeros(()), w))
+        return np.asarray(weighted_quantile(y, self.alpha, w))
 
-    def leaf_step(self, y: Array, F: Array, w: Array | None) -> float:
-        """Return how far the rows of one leaf go."""
-        return weighted_quantile(y - F, self.alpha, w, self.convention)
+    def leaf_step(self, y: Array, F: Any, w: Array | None, convention: str) -> float:
+        return weighted_quantile(y - F, self.alpha, w, convention)
 
     def value(self, y: Array, F: Array) -> Array:
         return self.residuals(y, F) * (y - F)
@@ -114,9 +95,14 @@ class Quantile(Loss):
         return leaves.quantile(y - F, self.alpha)
 
 
-def absolute_error(convention: str = "lower") -> Quantile:
-    """Return |d|: twice the loss of the median."""
-    return Quantile(0.5, 2.0, convention)
+@dataclass(frozen=True)
+class AbsoluteError(Quantile):
+    """|d|: twice the loss of the median."""
+
+    alpha: float = 0.5
+    kernel = "absolute"
+    takes = ()
+    scale = 2.0
 
 
 @dataclass(frozen=True)
@@ -124,16 +110,11 @@ class RelativeError(Loss):
     """The absolute error as a share of the label: a row weighs 1 / max(least, |y|)."""
 
     least: float = 1.0  # the kernel's
-    convention: str = "lower"
     kernel = "relative"
 
-    def start(self, y: Array, w: Array | None) -> Array:
-        return np.asarray(self.leaf_step(y, np.zeros(()), w))
-
-    def leaf_step(self, y: Array, F: Array, w: Array | None) -> float:
-        """Return how far the rows of one leaf go."""
+    def leaf_step(self, y: Array, F: Any, w: Array | None, convention: str) -> float:
         share = 1.0 / np.maximum(self.least, np.abs(y))
-        return weighted_quantile(y - F, 0.5, share if w is None else share * w, self.convention)
+        return weighted_quantile(y - F, 0.5, share if w is None else share * w, convention)
 
     def value(self, y: Array, F: Array) -> Array:
         return np.abs(y - F) / np.maximum(np.abs(y), self.least)
@@ -149,10 +130,7 @@ class Huber(Loss):
     delta: float = np.inf
     share: float | None = None
     kernel = "huber"
-
-    @property
-    def settings(self) -> tuple[float, ...]:
-        return (self.delta,)
+    takes = ("delta",)
 
     def for_round(self, y: Array, F: Array, w: Array | None) -> Huber:
         if self.share is None:
@@ -184,10 +162,7 @@ class PseudoHuber(Loss):
 
     slope: float
     kernel = "pseudo_huber"
-
-    @property
-    def settings(self) -> tuple[float, ...]:
-        return (self.slope,)
+    takes = ("slope",)
 
     def value(self, y: Array, F: Array) -> Array:
         return self.slope**2 * (np.hypot(1.0, (y - F) / self.slope) - 1.0)
@@ -199,10 +174,7 @@ class Fair(Loss):
 
     c: float
     kernel = "fair"
-
-    @property
-    def settings(self) -> tuple[float, ...]:
-        return (self.c,)
+    takes = ("c",)
 
     def value(self, y: Array, F: Array) -> Array:
         size = np.abs(y - F) / self.c
@@ -210,7 +182,7 @@ class Fair(Loss):
 
 
 @dataclass(frozen=True)
-class Power(Loss):
+class Tweedie(Loss):
     """Half the Tweedie deviance for a mean μ = e^F whose variance grows as μ^power, without L(y, y).
 
     With a = 1 - power, r = y e^(aF) - e^((a+1)F), and a leaf's step is the log of
@@ -218,17 +190,13 @@ class Power(Loss):
     """
 
     power: float
-    kernel: str  # "poisson", "gamma" or "tweedie"
-    step: float = 0.0  # poisson: the kernel's curvature is that so far ahead
+    kernel = "tweedie"
+    takes: ClassVar[tuple[str, ...]] = ("power",)
     link = Link("log")
 
     @property
     def domain(self) -> str:  # type: ignore[override]
         return "above 0" if self.power == 2 else "0 or more"
-
-    @property
-    def settings(self) -> tuple[float, ...]:
-        return {"poisson": (self.step,), "gamma": (), "tweedie": (self.power,)}[self.kernel]
 
     def start(self, y: Array, w: Array | None) -> Array:
         return np.asarray(np.log(weighted_mean(y, w)))
@@ -260,3 +228,22 @@ class Power(Loss):
         some = (events > 0) & (expected > 0)
         ratio = np.where(some, events, 1.0) / np.where(some, expected, 1.0)
         return np.where(some, np.maximum(np.log(ratio), _SHORTEST), _SHORTEST)
+
+
+@dataclass(frozen=True)
+class Poisson(Tweedie):
+    """The deviance of counts."""
+
+    power: float = 1.0
+    step: float = 0.0  # the kernel's curvature is that so far ahead, so that no step is too long
+    kernel = "poisson"
+    takes = ("step",)
+
+
+@dataclass(frozen=True)
+class Gamma(Tweedie):
+    """The deviance of amounts above 0."""
+
+    power: float = 2.0
+    kernel = "gamma"
+    takes = ()

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,10 +25,22 @@ if TYPE_CHECKING:
     from arboretum.boosting.loss.loss import Loss
     from arboretum.engine.gradient.loss import Loss as CompiledLoss
 
+    Array = np.ndarray
+
 __all__ = ["LossObjective", "Objective"]
 
 _BLOCK = 1 << 14  # rows of one output: labels, margins and derivatives fit into a core's cache
 _RAREST = {"xgboost": 1e-6, "lightgbm": 1e-15}  # share of a class, for a finite logarithm
+
+
+class Rows(NamedTuple):
+    """The rows that derivatives are taken of, in a round; fields as for `Objective.derivatives`."""
+
+    y: Array
+    margin: Array
+    weight: Array | None
+    groups: Any
+    iteration: int
 
 
 @dataclass(frozen=True)
@@ -64,11 +76,11 @@ class Objective:
         """How a leaf gets its value from the residuals of its rows, for losses made of straight lines."""
         return None
 
-    def check(self, y: np.ndarray, weight: np.ndarray | None = None, groups: Any = None) -> None:
+    def check(self, y: Array, weight: Array | None = None, groups: Any = None) -> None:
         """Raise a DataError, naming rows, if the labels or weights cannot be learned from."""
         raise NotImplementedError
 
-    def start(self, y: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
+    def start(self, y: Array, weight: Array | None = None) -> Array:
         """Return the margin, one per output, that fits best before the first tree."""
         raise NotImplementedError
 
@@ -78,11 +90,11 @@ class Objective:
 
     def derivatives(
         self,
-        y: np.ndarray,
-        margin: np.ndarray,
-        weight: np.ndarray | None,
-        g: np.ndarray,
-        h: np.ndarray,
+        y: Array,
+        margin: Array,
+        weight: Array | None,
+        g: Array,
+        h: Array,
         n_jobs: int = 1,
         *,
         iteration: int = 0,
@@ -104,13 +116,16 @@ class Objective:
         groups : array of group sizes, optional
             For ranking; without it all rows are one list.
         """
+        self._write(Rows(y, margin, weight, groups, iteration), g, h, n_jobs)
+
+    def _write(self, rows: Rows, g: Array, h: Array, n_jobs: int) -> None:
         raise NotImplementedError
 
-    def compiled(self, y: np.ndarray) -> CompiledLoss | None:
+    def compiled(self, y: Array) -> CompiledLoss | None:
         """Return the loss by which compiled rounds take derivatives themselves, if they know it."""
         return None
 
-    def predict(self, margin: np.ndarray) -> np.ndarray:
+    def predict(self, margin: Array) -> Array:
         """Return what margins of shape (n, n_outputs) mean: (n,) numbers, or (n, n_outputs)."""
         return self.link.predict(margin[:, 0] if self.n_outputs == 1 else margin)
 
@@ -141,9 +156,9 @@ class LossObjective(Objective):
         One per output, or one for all of them.
     domain : str
         Of the labels, if not the loss's.
-    begin : {"loss", "mean", "shares", "newton", "zero"}
-        Where margins start: at the loss's best constant, the margin of the mean label or of the classes'
-        shares, after one Newton step from 0 (-Σ g / Σ h), or at 0.
+    begin : {"mean", "shares", "newton", "zero"}
+        Where margins start: at the margin of the mean label or of the classes' shares, after one Newton step
+        from 0 (-Σ g / Σ h), or at 0. A loss that sets leaves by itself starts by the same rule.
     balanced : bool
         The rarer of two classes weighs as much as the other.
     """
@@ -162,7 +177,7 @@ class LossObjective(Objective):
     def _is_one_against_rest(self) -> bool:
         return self.n_outputs > 1 and isinstance(self.loss, Logistic)
 
-    def check(self, y: np.ndarray, weight: np.ndarray | None = None, groups: Any = None) -> None:
+    def check(self, y: Array, weight: Array | None = None, groups: Any = None) -> None:
         asker = f"objective {self.name!r}"
         check_weight(weight, len(y))
         if self.begin == "shares":
@@ -171,9 +186,9 @@ class LossObjective(Objective):
             self.loss.check(y, weight, asker, self.domain)
 
     # ------------------------------------------------------------------ where margins start
-    def start(self, y: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
-        if self.begin == "loss":
-            return np.array([loss.start(y, weight) for loss in self.losses])
+    def start(self, y: Array, weight: Array | None = None) -> Array:
+        if self.loss.leaf_step is not None:
+            return np.array([loss.leaf_step(y, 0.0, weight, self.dialect) for loss in self.losses])
         if self.begin == "mean":
             mean = weighted_mean(y, weight)
             return np.full(self.n_outputs, self.link.raw(mean, self._rarest))
@@ -185,35 +200,25 @@ class LossObjective(Objective):
     def _rarest(self) -> float:
         return _RAREST[self.dialect] if self.link.name == "logit" else 0.0
 
-    def _margins_of_shares(self, shares: np.ndarray) -> np.ndarray:
+    def _margins_of_shares(self, shares: Array) -> Array:
         """Return the log odds, or the logarithms of the shares; XGBoost's have a mean of 0."""
         if self._is_one_against_rest:
             return self.link.raw(shares, self._rarest)
         logs = np.log(np.maximum(shares, _RAREST[self.dialect]))
         return logs - logs.mean() if self.dialect == "xgboost" else logs
 
-    def _newton_step(self, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+    def _newton_step(self, y: Array, weight: Array | None) -> Array:
         shape = (self.n_outputs, len(y))
         g, h = np.empty(shape, np.float32), np.empty(shape, np.float32)
         self.derivatives(y, np.zeros(shape[::-1]), weight, g, h)
         return -g.sum(axis=1, dtype=np.float64) / h.sum(axis=1, dtype=np.float64)
 
     # ------------------------------------------------------------------ where they go
-    def derivatives(
-        self,
-        y: np.ndarray,
-        margin: np.ndarray,
-        weight: np.ndarray | None,
-        g: np.ndarray,
-        h: np.ndarray,
-        n_jobs: int = 1,
-        *,
-        iteration: int = 0,
-        groups: Any = None,
-    ) -> None:
+    def _write(self, rows: Rows, g: Array, h: Array, n_jobs: int) -> None:
         from arboretum.engine import parallel
         from arboretum.engine.gradient import loss as kernels
 
+        y, margin, weight = rows[:3]
         kernel, all_settings = getattr(kernels, self.loss.kernel), self._settings_for(y)
 
         def write(lo: int, hi: int) -> None:
@@ -231,7 +236,7 @@ class LossObjective(Objective):
         pieces = parallel.blocks(len(y), -(-len(y) * self.n_outputs // _BLOCK))
         parallel.run(lambda piece: write(*piece), pieces, n_jobs)
 
-    def compiled(self, y: np.ndarray) -> CompiledLoss | None:
+    def compiled(self, y: Array) -> CompiledLoss | None:
         from arboretum.engine.gradient import loss as kernels
 
         kinds = {
@@ -244,14 +249,14 @@ class LossObjective(Objective):
             return None
         return kernels.Loss(kind, *self._settings_for(y)[0])
 
-    def _settings_for(self, y: np.ndarray) -> list[tuple[float, ...]]:
+    def _settings_for(self, y: Array) -> list[tuple[float, ...]]:
         """Return the kernel's settings for every loss; some depend on the labels as a whole."""
         losses = self.losses
         if self.balanced:
             losses = tuple(_balance(loss, self._labels(y, k)) for k, loss in enumerate(losses))
         return [loss.settings for loss in losses]
 
-    def _labels(self, y: np.ndarray, output: int) -> np.ndarray:
+    def _labels(self, y: Array, output: int) -> Array:
         """Return the labels as one output sees them."""
         return (y == output).astype(np.float64) if self._is_one_against_rest else y
 
@@ -260,32 +265,16 @@ class LossObjective(Objective):
         return None if self.loss.leaf_step is None else self._renew_leaf
 
     def _renew_leaf(
-        self,
-        y: np.ndarray,
-        margin: np.ndarray,
-        weight: np.ndarray | None,
-        rows: np.ndarray,
-        output: int = 0,
+        self, y: Array, margin: Array, weight: Array | None, rows: Array, output: int = 0
     ) -> float:
-        """Return a leaf's step, before the learning rate: the quantile of its rows' residuals.
-
-        Parameters
-        ----------
-        y, margin, weight
-            Of all rows, as for `derivatives`.
-        rows : int array
-            Those in the leaf.
-        output : int
-            The tree's output.
-        """
+        """Return the step of a leaf from the residuals of its ``rows``, before the learning rate."""
         if len(rows) == 0:
             return 0.0
-        step = self.losses[output].leaf_step
-        assert step is not None
-        return step(y[rows], margin[rows, output], None if weight is None else weight[rows])
+        weight = None if weight is None else weight[rows]
+        return self.losses[output].leaf_step(y[rows], margin[rows, output], weight, self.dialect)
 
 
-def _balance(loss: Loss, y: np.ndarray) -> Loss:
+def _balance(loss: Loss, y: Array) -> Loss:
     """Return a loss whose rarer class weighs as much as the other."""
     positive = int(np.count_nonzero(y > 0))
     negative = len(y) - positive

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.boosting.loss.labels import check_labels, check_weight
-from arboretum.boosting.loss.objective import Objective
+from arboretum.boosting.loss.objective import Objective, Rows
 from arboretum.boosting.metric.queries import Queries
 from arboretum.data.checks import list_rows
 from arboretum.errors import DataError
@@ -90,25 +90,13 @@ class RankingObjective(Objective):
         """Return 0: only differences of scores count."""
         return np.zeros(1)
 
-    def derivatives(
-        self,
-        y: np.ndarray,
-        margin: np.ndarray,
-        weight: np.ndarray | None,
-        g: np.ndarray,
-        h: np.ndarray,
-        n_jobs: int = 1,
-        *,
-        iteration: int = 0,
-        groups: Any = None,
-    ) -> None:
-        """Write the sums of first and second derivatives of every row's pairs."""
+    def _write(self, rows: Rows, g: np.ndarray, h: np.ndarray, n_jobs: int) -> None:
         from arboretum.engine import parallel
         from arboretum.engine.gradient import loss
         from arboretum.engine.gradient.ranking import Room, lambda_derivatives
 
-        queries = _queries(groups, len(y))
-        lists, rules = self._lists(y, margin, queries), self._rules(iteration)
+        queries = _queries(rows.groups, len(rows.y))
+        lists, rules = self._lists(rows.y, rows.margin, queries), self._rules(rows.iteration)
 
         def work(piece: tuple[int, int]) -> None:
             n = len(lists.discount)
@@ -116,7 +104,7 @@ class RankingObjective(Objective):
             lambda_derivatives(lists, rules, scratch, *piece, g[0], h[0])
 
         parallel.run(work, _pieces(lists.start), n_jobs)
-        row_weight = self._row_weight(weight, queries)
+        row_weight = self._row_weight(rows.weight, queries)
         if row_weight is not None:
             loss.weigh(row_weight, g[0], h[0])
 

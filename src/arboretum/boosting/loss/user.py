@@ -38,7 +38,7 @@ from arboretum.boosting.loss.classes import Logistic, Softmax
 from arboretum.boosting.loss.labels import check_labels, check_weight
 from arboretum.boosting.loss.leaves import Leaves, line_search
 from arboretum.boosting.loss.loss import Loss
-from arboretum.boosting.loss.objective import Objective
+from arboretum.boosting.loss.objective import Objective, Rows
 from arboretum.data.checks import list_rows
 from arboretum.errors import DataError, ParameterError
 from arboretum.predict.link import Link
@@ -172,47 +172,36 @@ class UserObjective(Objective):
         known = self.dialect == "xgboost"
         return np.full(self.n_outputs, self.margin_of(0.5) if known else 0.0)
 
-    def derivatives(
-        self,
-        y: Array,
-        margin: Array,
-        weight: Array | None,
-        g: Array,
-        h: Array,
-        n_jobs: int = 1,
-        *,
-        iteration: int = 0,
-        groups: Any = None,
-    ) -> None:
-        """Write what the function returns, checked."""
+    def _write(self, rows: Rows, g: Array, h: Array, n_jobs: int) -> None:
         if self.function is None:
             raise ParameterError(
                 "the objective was a function, which is not part of a saved model: give it again "
                 "as objective= to go on training"
             )
-        found = self._call(y, margin.copy(), weight, groups)
+        found = self._call(rows)
         if not isinstance(found, tuple | list) or len(found) != 2:
             raise DataError(
                 f"objective {self.name!r} must return two arrays, gradient and hessian, "
                 f"got {type(found).__name__}"
             )
         for what, values, out in zip(("gradient", "hessian"), found, (g, h)):
-            table = self._table(what, values, len(y))
-            if weight is not None and "weight" not in self.takes:
-                table = table * weight[:, None]
+            table = self._table(what, values, len(rows.y))
+            if rows.weight is not None and "weight" not in self.takes:
+                table = table * rows.weight[:, None]
             with np.errstate(over="ignore", invalid="ignore"):
                 out[:] = table.T
-            self._check_finite(what, out, table, iteration)
+            self._check_finite(what, out, table, rows.iteration)
 
-    def _call(self, y: Array, margin: Array, weight: Array | None, groups: Any) -> Any:
+    def _call(self, rows: Rows) -> Any:
         assert self.function is not None
+        margin = rows.margin.copy()  # theirs to change
         margin = margin[:, 0] if self.n_outputs == 1 else margin
         if self.dialect == "lightgbm":
-            more = [{"weight": weight, "group": groups}[what] for what in self.takes]
-            return self.function(y, margin, *more)
-        if self.takes and weight is not None:
-            return self.function(y, margin, sample_weight=weight)
-        return self.function(y, margin)
+            more = [{"weight": rows.weight, "group": rows.groups}[what] for what in self.takes]
+            return self.function(rows.y, margin, *more)
+        if self.takes and rows.weight is not None:
+            return self.function(rows.y, margin, sample_weight=rows.weight)
+        return self.function(rows.y, margin)
 
     def _table(self, what: str, values: Any, n: int) -> Array:
         """Return an answer as an (n, K) table."""

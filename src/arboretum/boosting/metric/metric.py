@@ -25,7 +25,7 @@ Measure = Callable[[Predicted], float]
 
 @dataclass(frozen=True)
 class Metric:
-    """A named measure of how well predictions fit; get one from `boosting.dialect.find.find_metric`.
+    """A named measure of how well predictions fit; get one from `boosting.dialect.find`.
 
     Attributes
     ----------
@@ -37,8 +37,8 @@ class Metric:
 
     Examples
     --------
-    >>> from arboretum.boosting.dialect.find import find_metric
-    >>> find_metric("rmse", "xgboost").evaluate([1.0, 2.0], [1.0, 4.0], weight=[1.0, 3.0])
+    >>> from arboretum.boosting.dialect.find import find_metrics
+    >>> find_metrics("rmse", "xgboost")[0].evaluate([1.0, 2.0], [1.0, 4.0], weight=[1.0, 3.0])
     1.7320508075688772
     """
 

@@ -247,10 +247,18 @@ def _area(
     return areas[known].mean() if known.any() else math.nan
 
 
-def binary_area(given: Predicted, of_curve: Callable[[Curve], float]) -> float:
-    """Return LightGBM's areas: any label above 0 is a yes; 1 if there is one class only."""
-    found = of_curve(thresholds(given.vector, given.positive, given.truth.weight))
-    return 1.0 if math.isnan(found) else found
+def binary_roc_auc(given: Predicted) -> float:
+    """Return LightGBM's auc: any label above 0 is a yes; 1 if there is one class only."""
+    return _known(roc_auc(thresholds(given.vector, given.positive, given.truth.weight)))
+
+
+def binary_average_precision(given: Predicted) -> float:
+    """Return LightGBM's average_precision, by the same rules."""
+    return _known(average_precision(thresholds(given.vector, given.positive, given.truth.weight)))
+
+
+def _known(area: float) -> float:
+    return 1.0 if math.isnan(area) else area
 
 
 def mean_ndcg(given: Predicted, k: int, gains: tuple[float, ...] | None, empty: float) -> float:

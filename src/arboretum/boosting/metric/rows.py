@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.boosting.loss.classes import Logistic, Softmax
-from arboretum.boosting.loss.numbers import Power, Quantile, SquaredError
+from arboretum.boosting.loss.numbers import Poisson, Quantile, SquaredError
 from arboretum.errors import DataError
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def poisson_likelihood(given: Predicted) -> float:
     from scipy.special import gammaln
 
     constant = given.truth.once("log y!", lambda: given.mean(gammaln(given.y + 1.0)))
-    return mean_loss(given, Power(1.0, "poisson"), 1e-16) + constant
+    return mean_loss(given, Poisson(), 1e-16) + constant
 
 
 def divergence(given: Predicted) -> float:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from arboretum.boosting.dialect.find import find_metric, find_objective
+from arboretum.boosting.dialect.find import find_metrics, find_objective
 from arboretum.errors import DataError, ParameterError
 from tests.boosting.loss.objective_cases import (
     derivatives,
@@ -206,7 +206,7 @@ def test_many_drawn_pairs_become_all_pairs():
 )
 def test_newton_steps_put_lists_in_order(dialect, name, metric):
     y, score = labels("binary" if metric == "map" else "grades"), margins()
-    objective, figure = find_objective(name, dialect), find_metric(metric, dialect)
+    objective, figure = find_objective(name, dialect), find_metrics(metric, dialect)[0]
     before = figure.evaluate(y, score[:, 0], groups=GROUPS)
     for iteration in range(60):
         g, h = derivatives(objective, y, score, groups=GROUPS, iteration=iteration)
