@@ -87,7 +87,7 @@ def _ranking(target: str, metric: str) -> d.ObjectiveEntry:
         pairs = s["lambdarank_num_pair_per_sample"] or (_FIRST if top else 1)
         return RankingObjective(
             **base,
-            figure=target,
+            metric=target,
             top=pairs if top else 0,
             drawn=1 if top else pairs,
             seed=int(s["seed"]),

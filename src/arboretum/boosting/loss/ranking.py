@@ -9,7 +9,7 @@ Rows come in lists; a list is pulled into the order of its labels by pairs of ro
     curvature        2 ρ (1 - ρ) Δ                          σ² ρ (1 - ρ) Δ
     weights          one per list, divided by their mean    one per row
 
-Figures of a list are cut where its pairs are: NDCG is that of the top 32 or 30.
+Metrics of a list are cut where its pairs are: NDCG is that of the top 32 or 30.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class RankingObjective(Objective):
 
     Attributes
     ----------
-    figure : {"pairwise", "ndcg", "map"}
+    metric : {"pairwise", "ndcg", "map"}
         What a swap of two rows is judged by.
     top : int
         Pairs have one row among so many first ones; 0 if they are drawn.
@@ -56,7 +56,7 @@ class RankingObjective(Objective):
         Whether pairs far apart count less, and whether lists are scaled to similar sizes.
     """
 
-    figure: str = "ndcg"
+    metric: str = "ndcg"
     top: int = 32
     drawn: int = 1
     seed: int = 0
@@ -69,7 +69,7 @@ class RankingObjective(Objective):
 
     def check(self, y: np.ndarray, weight: np.ndarray | None = None, groups: Any = None) -> None:
         """Raise a DataError if labels, weights or groups cannot be ranked by."""
-        domain = "binary" if self.figure == "map" else "0 or more"
+        domain = "binary" if self.metric == "map" else "0 or more"
         asker = f"objective {self.name!r}"
         check_labels(y, asker, "whole" if self.gains is not None else domain)
         if self.gains is not None and y.max() >= len(self.gains):
@@ -93,14 +93,14 @@ class RankingObjective(Objective):
     def _write(self, rows: Rows, g: np.ndarray, h: np.ndarray, n_jobs: int) -> None:
         from arboretum.engine import parallel
         from arboretum.engine.gradient import loss
-        from arboretum.engine.gradient.ranking import Room, lambda_derivatives
+        from arboretum.engine.gradient.ranking import Scratch, lambda_derivatives
 
         queries = _queries(rows.groups, len(rows.y))
         lists, rules = self._lists(rows.y, rows.margin, queries), self._rules(rows.iteration)
 
         def work(piece: tuple[int, int]) -> None:
             n = len(lists.discount)
-            scratch = Room(*np.empty((4, n), np.int64), *np.empty((9, n)))
+            scratch = Scratch(*np.empty((4, n), np.int64), *np.empty((9, n)))
             lambda_derivatives(lists, rules, scratch, *piece, g[0], h[0])
 
         parallel.run(work, _pieces(lists.start), n_jobs)
@@ -140,7 +140,7 @@ class RankingObjective(Objective):
         from arboretum.engine.gradient import ranking
 
         return ranking.Rules(
-            figure=("pairwise", "ndcg", "map").index(self.figure),
+            metric=("pairwise", "ndcg", "map").index(self.metric),
             top=self.top,
             drawn=self.drawn,
             key=np.uint64((self.seed << 32) + iteration),
