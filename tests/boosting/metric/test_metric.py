@@ -5,7 +5,6 @@ import pickle
 import numpy as np
 import pytest
 
-from arboretum.boosting.dialect.dialect import all_names
 from arboretum.boosting.dialect.find import default_metric, find_metrics
 from arboretum.boosting.dialect.lightgbm import LIGHTGBM as LIGHTGBM_TABLE
 from arboretum.boosting.dialect.lightgbm import METRIC_NAMES
@@ -272,7 +271,7 @@ def test_lightgbm_aliases_and_default_names():
             objective = "lambdarank" if ranks else "cross_entropy"
             theirs, _ = _lightgbm(X, y, objective, alias, groups=GROUPS if ranks else None)
         assert [m.name for m in find_metrics(alias, "lightgbm")] == list(theirs), alias
-    for objective in all_names(LIGHTGBM_TABLE.objectives):
+    for objective in LIGHTGBM_TABLE.objective_names:
         name = default_metric(objective, "lightgbm")
         settings = {"num_class": 2} if name == "multi_logloss" else {}
         groups = GROUPS if name == "ndcg" else None

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from operator import itemgetter as of
 from typing import Any, NamedTuple
 
@@ -84,6 +84,11 @@ class Dialect:
     metrics: Mapping[str, MetricEntry]
     read: Callable[[Any, Settings], list[Reading]]
     setting_aliases: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def objective_names(self) -> dict[str, str]:
+        """The name in the table of every name and alias of an objective."""
+        return all_names(self.objectives)
 
     def used_by(self, what: str) -> list[str]:
         """Return the settings that "objectives" or "metrics" depend on."""

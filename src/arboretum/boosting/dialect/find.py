@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from arboretum.base.parameters import integer
-from arboretum.boosting.dialect.dialect import Dialect, ObjectiveEntry, Settings, all_names
+from arboretum.boosting.dialect.dialect import Dialect, ObjectiveEntry, Settings
 from arboretum.boosting.dialect.lightgbm import LIGHTGBM
 from arboretum.boosting.dialect.xgboost import XGBOOST
 from arboretum.boosting.loss.objective import Objective
@@ -92,10 +92,10 @@ def find_objective(
 
 def _entry(objective: str, table: Dialect) -> ObjectiveEntry:
     """Return what a name stands for in a table."""
-    known = all_names(table.objectives)
+    known = table.objective_names
     if objective in known:
         return table.objectives[known[objective]]
-    others = [other for other in DIALECTS.values() if objective in all_names(other.objectives)]
+    others = [other for other in DIALECTS.values() if objective in other.objective_names]
     more = f", which is a name of {others[0].name}" if others else ""
     raise table.unknown("objective", objective, known, more)
 

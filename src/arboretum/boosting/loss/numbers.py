@@ -37,6 +37,12 @@ __all__ = [
 _SHORTEST = -19.0  # e^-19 ≈ 6e-9: a leaf without any event would step to log 0 = -∞
 
 
+def _half_square(d: Array) -> Array:
+    d *= d
+    d *= 0.5
+    return d
+
+
 @dataclass(frozen=True)
 class SquaredError(Loss):
     """½ d²: a leaf takes the mean of what is left."""
@@ -48,8 +54,7 @@ class SquaredError(Loss):
         return np.asarray(weighted_mean(y, w))
 
     def value(self, y: Array, F: Array) -> Array:
-        d = y - F
-        return d * d / 2
+        return _half_square(y - F)
 
     def residuals(self, y: Array, F: Array) -> Array:
         return y - F
@@ -66,13 +71,12 @@ class SquaredLogError(Loss):
     domain = "above -1"
 
     def value(self, y: Array, F: Array) -> Array:
-        d = np.log1p(y) - np.log1p(F)
-        return d * d / 2
+        return _half_square(np.log1p(y) - np.log1p(F))
 
 
 @dataclass(frozen=True)
 class Quantile(Loss):
-    """α |d| above, (1 - α) |d| below, times a scale: least when a share α of the weight lies below F."""
+    """α |d| above, (1 - α) |d| below: least when a share α of the weight lies below F."""
 
     alpha: float
     kernel = "pinball"
@@ -86,7 +90,8 @@ class Quantile(Loss):
         return weighted_quantile(y - F, self.alpha, w, convention)
 
     def value(self, y: Array, F: Array) -> Array:
-        return self.residuals(y, F) * (y - F)
+        d = y - F
+        return np.maximum(self.alpha * d, (self.alpha - 1.0) * d)
 
     def residuals(self, y: Array, F: Array) -> Array:
         return np.where(y >= F, self.scale * self.alpha, self.scale * (self.alpha - 1))
@@ -103,6 +108,9 @@ class AbsoluteError(Quantile):
     kernel = "absolute"
     takes = ()
     scale = 2.0
+
+    def value(self, y: Array, F: Array) -> Array:
+        return np.abs(y - F)
 
 
 @dataclass(frozen=True)

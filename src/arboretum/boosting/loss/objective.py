@@ -233,7 +233,8 @@ class LossObjective(Objective):
                 for gk, hk in zip(g, h):
                     kernels.weigh(weight[lo:hi], gk[lo:hi], hk[lo:hi])
 
-        pieces = parallel.blocks(len(y), -(-len(y) * self.n_outputs // _BLOCK))
+        width = self.n_outputs if self.loss.kernel == "softmax" else 1  # of what is read at once
+        pieces = parallel.blocks(len(y), -(-len(y) * width // _BLOCK))
         parallel.run(lambda piece: write(*piece), pieces, n_jobs)
 
     def compiled(self, y: Array) -> CompiledLoss | None:

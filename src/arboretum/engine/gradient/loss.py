@@ -273,7 +273,7 @@ def softmax(y, margin, first, g, h, factor, least, scratch):
 def derive(loss, y, margin, weight, g, h, scratch):
     """Write the derivatives of all rows and outputs; ``weight`` may be empty.
 
-    Only the losses of the defaults: each one more is compiled for everybody. ``scratch`` is that of `softmax`.
+    Only the losses of the defaults: each one more is compiled for everybody. ``scratch`` is `softmax`'s.
     """
     if loss.kind == SOFTMAX:
         softmax(y, margin, 0, g, h, loss.a, loss.b, scratch)

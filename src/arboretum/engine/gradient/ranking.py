@@ -22,7 +22,7 @@ from arboretum.engine.gradient.loss import exp
 from arboretum.engine.jit import kernel, leaf_kernel
 from arboretum.engine.random import mix, uniform
 
-__all__ = ["MAP", "NDCG", "PAIRWISE", "Lists", "Scratch", "Rules", "lambda_derivatives"]
+__all__ = ["MAP", "NDCG", "PAIRWISE", "Lists", "Rules", "Scratch", "lambda_derivatives"]
 
 PAIRWISE, NDCG, MAP = 0, 1, 2
 
