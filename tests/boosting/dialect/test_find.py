@@ -103,7 +103,7 @@ def test_every_setting_is_a_parameter_of_the_models(model):
         found = settings_of(model, model.dialect, what)
         assert set(table.used_by(what)) - set(found) <= {"seed"}
         assert table.check_settings(what, found)
-    assert set(table.settings) - {"seed"} <= set(model._rules)
+    assert set(table.settings) - {"seed"} <= set(model.get_params())
 
 
 @pytest.mark.parametrize(
