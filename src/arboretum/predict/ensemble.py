@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arboretum.data.quantile import weighted_quantile
 from arboretum.errors import ParameterError
 from arboretum.predict.additive import AdditiveForm, NoAdditiveForm
 from arboretum.predict.link import IDENTITY, Link
@@ -165,7 +166,7 @@ class Ensemble:
         ``start``, one answer per row, replaces the base.
         """
         if self.rule == "median":
-            return self._medians(self._said(matrix, n_jobs))
+            return self.weighted_median(self._said(matrix, n_jobs))
         total = self._started(matrix.n_rows, start)
         self.terms.add(matrix, total, n_jobs)
         return self._finished(total, len(self.trees))
@@ -191,7 +192,7 @@ class Ensemble:
         """Yield the answers after every round."""
         if self.rule == "median":
             said = self._said(matrix, n_jobs)
-            yield from (self._medians(said[:, : t + 1]) for t in range(len(self.trees)))
+            yield from (self.weighted_median(said[:, : t + 1]) for t in range(len(self.trees)))
             return
         terms = replace(self, rule="sum").terms if self.averaged else self.terms
         begin = self._started(matrix.n_rows, start)
@@ -208,7 +209,7 @@ class Ensemble:
         """Return what every tree says by itself, (rows, trees)."""
         return np.column_stack(list(self.terms.each(matrix, n_jobs)))
 
-    def _medians(self, said: np.ndarray) -> np.ndarray:
+    def weighted_median(self, said: np.ndarray) -> np.ndarray:
         return weighted_median(said, self.weights[: said.shape[1]])[:, None]
 
     # ------------------------------------------------------------------ leaves and paths
@@ -281,12 +282,8 @@ def weighted_median(answers: np.ndarray, weights: np.ndarray) -> np.ndarray:
     array([2.])
     """
     step = max(1, _SORTED_NUMBERS // max(1, answers.shape[1]))
-    found = np.empty(len(answers))
-    for lo in range(0, len(answers), step):
-        some = answers[lo : lo + step]
-        order = np.argsort(some, axis=1, kind="stable")
-        before = np.cumsum(weights[order], axis=1)
-        middle = (before >= 0.5 * before[:, -1:]).argmax(axis=1)
-        rows = np.arange(len(some))
-        found[lo : lo + step] = some[rows, order[rows, middle]]
-    return found
+    parts = [
+        weighted_quantile(answers[lo : lo + step], 0.5, weights)
+        for lo in range(0, len(answers), step)
+    ]
+    return np.concatenate(parts)

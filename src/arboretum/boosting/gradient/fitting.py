@@ -2,7 +2,7 @@
 
     r      = -∂L/∂F of every row
     trees  = one regression tree on r, or one per class
-    step   = γ of every leaf, or one length for the whole round          loss/friedman_steps.py
+    step   = γ of every leaf, or one length for the whole round          loss/leaves.py
     F      = F + learning rate · step, for all rows, in the bag or not
 
 Nothing here depends on rounds to come, and a round depends on those before through F alone, so 50 rounds and
@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arboretum.boosting.loss.friedman import Loss
-from arboretum.boosting.loss.friedman_steps import Leaves, line_search
-from arboretum.boosting.loss.friedman_user import NotFinite
+from arboretum.boosting.loss.leaves import Leaves, line_search
+from arboretum.boosting.loss.loss import Loss
+from arboretum.boosting.loss.user import NotFinite
 from arboretum.data.checks import list_rows
 from arboretum.errors import DataError
 from arboretum.grow.presorted import Bag, Orchard

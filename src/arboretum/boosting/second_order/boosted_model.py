@@ -42,7 +42,7 @@ from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.predict.ensemble import Ensemble
 
 if TYPE_CHECKING:
-    from arboretum.boosting.loss.objective_base import Objective
+    from arboretum.boosting.loss.objective import Objective
     from arboretum.data.matrix import Matrix
     from arboretum.grow.bins.find import Bins
 
@@ -422,7 +422,7 @@ class BoostedModel(Declared, BaseEstimator):
 
     @classmethod
     def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
-        from arboretum.boosting.loss.objectives import objective_from_state
+        from arboretum.boosting.dialect.find import objective_from_state
         from arboretum.io.checked import whole
         from arboretum.tree.state import tree_from_state
 
