@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.engine.split.best import room
-from arboretum.engine.split.categories import CHANCE, choose_categories, scan_categories
+from arboretum.engine.split.categories import choose_categories, scan_categories
 from arboretum.engine.split.counts import Columns, make_counter
-from arboretum.engine.split.one_sum import XLOGX
+from arboretum.engine.split.score import CHANCE, XLOGX
 from arboretum.engine.split.statistic import GINI, Nodes
 from arboretum.grow.criterion import Rules, make_statistic, make_target
 

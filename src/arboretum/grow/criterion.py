@@ -17,9 +17,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from arboretum.engine.columns.presort import sort_column
+from arboretum.engine.columns.lists import split_columns
+from arboretum.engine.columns.store import sort_columns
+from arboretum.engine.fixed_point import are_whole
 from arboretum.engine.jit import writable
-from arboretum.engine.rows.partition import partition_lists
 from arboretum.engine.split import absolute
 from arboretum.engine.split import many_sums as channels
 from arboretum.engine.split import one_sum as moment
@@ -28,9 +29,9 @@ from arboretum.engine.split.best import Best, Found, no_best
 from arboretum.engine.split.class_counts import draw_classes, search_classes
 from arboretum.engine.split.counts import Columns, make_counter, scan_counts
 from arboretum.engine.split.counts_one_sum import scan_counts_moment
-from arboretum.engine.split.one_sum import XLOGX
 from arboretum.engine.split.random import Values
 from arboretum.engine.split.sampled_columns import Drawing, draw_channels, draw_moment
+from arboretum.engine.split.score import INFORMATION, POISSON_FORM, SQUARES, XLOGX
 from arboretum.engine.split.statistic import Nodes, Rows
 
 __all__ = [
@@ -77,9 +78,8 @@ class Target:
 
     @property
     def whole_weights(self) -> bool:
-        """All weights are whole numbers and add up to less than 2^53: they are summed exactly."""
-        w = self.weights
-        return bool(len(w) == 0 or (np.all(w == np.floor(w)) and w.sum() < 2.0**53))
+        """All weights are whole numbers: they are summed exactly."""
+        return are_whole(self.weights)
 
 
 def make_target(y: np.ndarray, classes: np.ndarray | None, weights: np.ndarray | None) -> Target:
@@ -257,9 +257,9 @@ class Moment(Statistic):
 
     @property
     def form(self) -> int:
-        """How a cut is scored; see engine/split/one_sum.py."""
-        forms = {stat.POISSON: moment.POISSON_FORM, stat.ENTROPY: moment.INFORMATION}
-        return forms.get(self.criterion, moment.SQUARES)
+        """How a cut is scored; see engine/split/score.py."""
+        forms = {stat.POISSON: POISSON_FORM, stat.ENTROPY: INFORMATION}
+        return forms.get(self.criterion, SQUARES)
 
     @property
     def code_criterion(self) -> int:  # type: ignore[override]
@@ -430,9 +430,8 @@ class Absolute(Statistic):
     def __init__(self, target: Target, criterion: int, rules: Rules) -> None:
         n, self.channels = target.y.shape
         super().__init__(target, criterion, rules)
-        self.target_lists = np.empty((self.channels, n), np.uint32)
-        for o in range(self.channels):
-            sort_column(np.ascontiguousarray(target.y[:, o]), self.target_lists[o])
+        shape = self.channels, n
+        self.target_lists = sort_columns(lambda o: target.y[:, o], shape, 1).lists
         self.targets = (
             np.empty((n, self.channels), np.int64),
             np.empty((n, self.channels)),
@@ -486,18 +485,7 @@ class Absolute(Statistic):
         return 1.0
 
     def follow(self, partition: tuple) -> None:
-        start, middle, end, new_position, spare = partition
-        both = np.full(len(start), 3, np.uint8)
-        partition_lists(
-            self.target_lists,
-            np.arange(self.channels),
-            start,
-            middle,
-            end,
-            both,
-            new_position,
-            spare,
-        )
+        split_columns(self.target_lists, np.arange(self.channels), *partition)
 
 
 def make_statistic(

@@ -28,9 +28,10 @@ import numpy as np
 from arboretum.data.matrix import Matrix
 from arboretum.data.schema import Schema
 from arboretum.engine import parallel
+from arboretum.engine.columns.lists import split_columns
 from arboretum.engine.columns.store import ColumnStore, store_columns
 from arboretum.engine.random import child_keys
-from arboretum.engine.rows.partition import move_rows, partition_lists
+from arboretum.engine.rows.partition import move_rows
 from arboretum.grow.apply_split import Divider, Divisions
 from arboretum.grow.criterion import Batch, Rules, Target, make_statistic
 from arboretum.grow.nodes import NodeTable
@@ -39,8 +40,6 @@ from arboretum.tree.pruning import number_levels
 from arboretum.tree.tree import Tree
 
 __all__ = ["Growth", "grow"]
-
-_SERIAL = 300_000
 
 
 @dataclass(frozen=True)
@@ -265,8 +264,7 @@ class _Grower:
         children = self._describe_children(batch, split, middle)
         self.nodes.divide(batch.ids, children[::2], split, divisions.gain)
         worth = self._worth_searching(children)
-        keep = (worth[::2] + 2 * worth[1::2]).astype(np.uint8)
-        self._partition_lists(start, middle, end, keep)
+        self._split_lists(start, middle, end, worth[::2] | worth[1::2])
         return children[worth]
 
     def _describe_children(self, batch: Batch, split, middle: np.ndarray) -> np.ndarray:
@@ -302,25 +300,23 @@ class _Grower:
         if value.shape[2] == 2:
             value[:, 0, 0] = 1.0 - clipped
 
-    def _partition_lists(
-        self, start: np.ndarray, middle: np.ndarray, end: np.ndarray, keep: np.ndarray
+    def _split_lists(
+        self, start: np.ndarray, middle: np.ndarray, end: np.ndarray, again: np.ndarray
     ) -> None:
+        """Let the lists follow the rows of nodes of which a child will be searched ``again``."""
         slots = self.store.list_slots
-        again = keep > 0
         if not len(slots) or not again.any():
             return
-        start, middle, end, keep = start[again], middle[again], end[again], keep[again]
+        start, middle, end = start[again], middle[again], end[again]
         work = int((end - start).sum()) * len(slots)
-        threads = 1 if work < _SERIAL else self.how.n_jobs
+        threads = parallel.threads_for(work, parallel.LEVEL, self.how.n_jobs)
 
-        def partition(block: tuple[int, int]) -> None:
+        def split(block: tuple[int, int]) -> None:
             spare = self.spares.get()
-            partition_lists(
-                self.store.lists, slots[block[0] : block[1]], start, middle, end, keep,
+            split_columns(
+                self.store.lists, slots[block[0] : block[1]], start, middle, end,
                 self.new_position, spare,
             )  # fmt: skip
             self.spares.put(spare)
 
-        parallel.run(
-            partition, parallel.blocks(len(slots), 2 * threads if threads > 1 else 1), threads
-        )
+        parallel.run(split, parallel.blocks(len(slots), 2 * threads if threads > 1 else 1), threads)

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import ceil, frexp, ldexp
+from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from arboretum.engine import parallel
-from arboretum.engine.columns.presort import MISSING, sort_column
-from arboretum.engine.columns.store import ColumnStore, store_columns
+from arboretum.engine.columns.lists import NOWHERE
+from arboretum.engine.columns.store import ColumnStore, keep_rows, sort_columns, store_columns
+from arboretum.engine.fixed_point import GridWeights, weights_to_grid
 from arboretum.engine.jit import writable
 from arboretum.engine.level_tree.search import CATEGORIES, NUMBERS, RANKS, Table
-from arboretum.engine.rows.sample import keep_inside
 from arboretum.grow.criterion import Target
 from arboretum.grow.levelwise import Growth, grow
 from arboretum.predict.walk import leaves_of
@@ -33,10 +33,8 @@ if TYPE_CHECKING:
 
 __all__ = ["DEEPEST", "Bag", "Orchard", "plant"]
 
-_WEIGHT_BITS = 53
 DEEPEST = 8  # levels: the nodes of one, and nobody's, have numbers of 8 bits
 _KINDS = {"numeric": NUMBERS, "ordinal": RANKS, "categorical": CATEGORIES}
-_SERIAL = 60_000  # (row, column) pairs below which threads do not pay
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,29 +65,13 @@ class Bag:
         return self.weight if self.rows is None else self.weight[self.rows]
 
     @cached_property
-    def on_grid(self) -> _Weights:
-        """The weights as whole numbers."""
-        w = self.weight
-        if not len(w):
-            return _Weights(np.empty(0, np.int64), 1.0, True)
-        total, step = float(w.sum()), 1.0
-        whole = bool(total < 2.0**_WEIGHT_BITS and np.all(w == np.floor(w)))
-        if not whole:
-            step = ldexp(1.0, frexp(total)[1] - _WEIGHT_BITS)
-        return _Weights(np.rint(w / step).astype(np.int64), step, whole)
+    def on_grid(self) -> GridWeights:
+        """The weights as whole numbers; none if every row weighs 1."""
+        return weights_to_grid(self.weight)
 
     def of(self, values: np.ndarray) -> np.ndarray:
         """Return the values of the rows inside."""
         return values if self.rows is None else values[self.rows]
-
-
-@dataclass(frozen=True, eq=False)
-class _Weights:
-    """Weights on a grid: as they are, if they are whole numbers."""
-
-    row: np.ndarray  # int64; empty if every row weighs 1
-    step: float  # what 1 stands for
-    whole: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,13 +129,9 @@ class Orchard:
         if bag.rows is None:
             return self.table
         if "_sorted" not in bag.__dict__:  # the trees of a round share it
-            width, n = len(self.table.lists), len(bag.rows)
-            lists, present = np.empty((width, n), np.uint32), np.full(width, n)
-
-            def keep(block: tuple[int, int]) -> None:
-                keep_inside(self.table.lists, np.arange(*block), bag.inside, present, lists)
-
-            parallel.run(keep, parallel.blocks(width, 2 * self.threads), self.threads)
+            place = np.full(self.matrix.n_rows, NOWHERE)
+            place[bag.rows] = bag.rows  # rows keep their numbers
+            lists, present = keep_rows(self.table.lists, place, len(bag.rows), self.threads)
             bag.__dict__["_sorted"] = self.table._replace(lists=lists, present=present)
         return bag.__dict__["_sorted"]
 
@@ -180,12 +158,19 @@ def plant(
     n, width = matrix.n_rows, matrix.n_columns
     shallow = how.max_depth is not None and how.max_depth <= DEEPEST
     level_wise = shallow and how.max_leaf_nodes is None
-    threads = how.n_jobs if n * width > _SERIAL else 1
+    threads = parallel.threads_for(n * width, parallel.TREE, how.n_jobs)
     shape = (width if level_wise else 0, n)
     kinds = [_KINDS[column.kind] for column in schema.columns]
+    values = np.empty(shape)
+
+    def column(f: int) -> np.ndarray:
+        values[f] = matrix.column(f)
+        return values[f]
+
+    lists, present = sort_columns(column, shape, how.n_jobs)
     table = Table(
-        lists=np.empty(shape, np.uint32),
-        present=np.full(width, n),
+        lists=lists,
+        present=present,
         kind=np.array(kinds, np.uint8),
         n_codes=np.array(
             [
@@ -194,17 +179,7 @@ def plant(
             ],
             np.int64,
         ),
-        values=np.empty(shape),
+        values=values,
         has_categories=CATEGORIES in kinds,
     )
-
-    def sort(f: int) -> None:
-        values = table.values[f]
-        values[:] = matrix.column(f)
-        sort_column(values, table.lists[f])
-        if schema.columns[f].has_missing:
-            table.present[f] = n - np.count_nonzero(table.lists[f] & MISSING)
-
-    if level_wise:
-        parallel.run(sort, range(width), threads)
     return Orchard(matrix, schema, how, min_share, ccp_alpha, category_penalty, table, threads)

@@ -10,12 +10,13 @@ out to threads, a level at a time.
 
 from __future__ import annotations
 
-from math import ceil, frexp, ldexp
+from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from arboretum.engine import parallel
+from arboretum.engine.fixed_point import bits_of_each, scale_for
 from arboretum.engine.jit import writable
 from arboretum.engine.level_tree.grow import (
     Limits,
@@ -29,16 +30,17 @@ from arboretum.engine.level_tree.grow import (
     scan_drawn,
 )
 from arboretum.engine.level_tree.search import SLOT_BITS, Found, Table, scan_columns
-from arboretum.tree.tree import Tree
+from arboretum.tree.build import build_tree
 
 if TYPE_CHECKING:
     from arboretum.data.schema import Schema
     from arboretum.grow.levelwise import Growth
     from arboretum.grow.presorted import Bag, Orchard
+    from arboretum.tree.tree import Tree
 
 __all__ = ["LevelGrower"]
 
-_SUM_BITS, _WEIGHT_BITS = 61, 53
+_WORD_BITS = 62 - SLOT_BITS  # of a row's number, and a sign
 _NO_ROWS = np.zeros(0, np.int64)
 
 
@@ -157,13 +159,13 @@ def _scale(rows: Rows, whole: bool) -> float:
     if len(rows.bag):
         r = r[rows.bag]
     largest = max(float(r.max()), -float(r.min()))
-    bits = min(62 - SLOT_BITS, _SUM_BITS - size.bit_length()) - 1
-    return ldexp(1.0, min(bits - frexp(largest)[1], 1000)) if largest > 0 else 1.0
+    return scale_for(largest, min(_WORD_BITS, bits_of_each(size)) - 1)
 
 
 def _to_tree(nodes: Nodes, n: int, schema: Schema) -> Tree:
     """Return the first n nodes as a tree."""
-    return Tree(
+    return build_tree(
+        schema,
         kind=nodes.kind[:n],
         feature=nodes.feature[:n],
         threshold=nodes.threshold[:n],
@@ -177,5 +179,4 @@ def _to_tree(nodes: Nodes, n: int, schema: Schema) -> Tree:
         gain=nodes.gain[:n],
         weight=nodes.stats[0, :n].copy(),
         count=nodes.count[:n],
-        schema=schema,
     )

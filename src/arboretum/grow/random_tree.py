@@ -11,28 +11,30 @@ Surrogates, bins and absolute error need lists of all rows and stay level-wise.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import frexp
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from arboretum.engine import parallel
 from arboretum.engine.columns.presort import ranks_of, sort_column
+from arboretum.engine.fixed_point import WEIGHT_BITS, bits_of_each, shift_for, weights_to_grid
 from arboretum.engine.jit import writable
 from arboretum.engine.random_tree import records
 from arboretum.engine.random_tree.describe import describe_classes, describe_numbers, write_sets
 from arboretum.engine.random_tree.grow import grow_trees
 from arboretum.engine.random_tree.random_cut import ordered_bits
 from arboretum.engine.split import statistic as stat
-from arboretum.engine.split.categories import CHANCE, EXHAUSTIVE
-from arboretum.engine.split.one_sum import XLOGX
-from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Tree
+from arboretum.engine.split.categories import EXHAUSTIVE
+from arboretum.engine.split.score import CHANCE, XLOGX
+from arboretum.tree.build import cut_trees
+from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Schema
     from arboretum.grow.criterion import Target
     from arboretum.grow.levelwise import Growth
+    from arboretum.tree.tree import Tree
 
 __all__ = [
     "SMALL",
@@ -45,13 +47,12 @@ __all__ = [
 __all__ += ["together", "tree_table"]
 
 _KINDS = {"numeric": records.NUMBER, "ordinal": records.RANK, "categorical": records.CATEGORY}
-_SUM_BITS = 61
 SMALL = 5_000  # rows up to which sorting in every node beats lists that are kept in order,
 _WITH_WORDS = 20  # and so many times as many where words are counted
 # of many classes a single tree tries every subset of up to EXHAUSTIVE categories and orders more of them
 # in so many rounds; a tree of a forest does less
 _ROUNDS, _FEW_SUBSETS, _FEW_ROUNDS = 50, 5, 4
-_CLASS_BITS, _NUMBER_BITS = 53, 30  # of the sum of weights; targets share the sum with them
+_NUMBER_BITS = 30  # of a sum of weights that multiply numbers on a grid
 _NO_LIMIT = np.iinfo(np.int64).max
 _NEAR = 1 << 20  # bytes of columns that are copied together for a branch of a large table
 _TOGETHER, _ROWS_TOGETHER = 25, 20_000  # trees and rows of one call
@@ -122,7 +123,8 @@ def tree_table(
         else:
             ordered_bits(writable(column.astype(number, copy=False)), values[f])
 
-    parallel.run(copy if random_splits else code, range(width), n_jobs if n > 1 << 12 else 1)
+    threads = parallel.threads_for(n * width, parallel.SORT, n_jobs)
+    parallel.run(copy if random_splits else code, range(width), threads)
     if codes is not None and n_codes.max(initial=0) < 65535:
         codes = codes.astype(np.uint16)
     sign = np.zeros(width, np.int8) if monotone is None else monotone
@@ -229,7 +231,7 @@ def _to_grid(
     classes, bounded = target.classes, how.monotone is not None
     numbers = classes is None
     regrid = numbers and (alone or bounded or outputs > 1 or how.criterion == stat.POISSON)
-    whole, step = _weights_on_grid(weights, _NUMBER_BITS if numbers and not regrid else _CLASS_BITS)
+    whole, step = _weights_on_grid(weights, _NUMBER_BITS if numbers and not regrid else WEIGHT_BITS)
     two_classes = classes is not None and outputs == 1 and classes[0] == 2
     two_classes = bool(two_classes and how.criterion == stat.GINI)
     label, number, centre, unit, channels = None, None, 0.0, 1.0, outputs
@@ -284,14 +286,9 @@ def _or_no_limit(limit: int | None) -> int:
 
 
 def _weights_on_grid(weights: np.ndarray, bits: int) -> tuple[np.ndarray, float]:
-    """Return the weights as whole numbers, and what one step of them weighs."""
-    total = float(weights.sum(1).max())
-    if total < 2.0**bits and np.all(weights == np.floor(weights)):
-        return weights.astype(np.int64), 1.0
-    step = 2.0 ** (frexp(total)[1] - bits)
-    whole = np.maximum(np.rint(weights / step), 1).astype(np.int64)
-    whole[weights == 0] = 0
-    return whole, step
+    """Return the weights as whole numbers, those above 0 at least 1, and what one step weighs."""
+    whole, step, _ = weights_to_grid(weights, bits)
+    return np.maximum(whole, weights > 0), step
 
 
 def _number_grid(y: np.ndarray, weight: int) -> tuple[float, int]:
@@ -300,8 +297,7 @@ def _number_grid(y: np.ndarray, weight: int) -> tuple[float, int]:
     The grid decides between splits; what nodes answer is summed in float64.
     """
     centre = float(y.min()) / 2 + float(y.max()) / 2
-    largest = max(float(y.max()) - centre, np.finfo(float).tiny)
-    return centre, _SUM_BITS - frexp(largest)[1] - weight.bit_length()
+    return centre, shift_for(float(y.max()) - centre, bits_of_each(weight))
 
 
 # --------------------------------------------------------------------------- room to grow on
@@ -491,27 +487,21 @@ def _to_trees(
     feature = grown.feature[:nodes].copy()
     kinds = np.where(table.columns.kind == records.CATEGORY, SUBSET, THRESHOLD)
     kind = np.append(kinds, LEAF).astype(np.uint8)[feature]  # a leaf's feature is -1
-    bits_start, bits, bits_end = _category_sets(table, grown, grid, feature, len(weights))
-    parts = {
-        "kind": kind,
-        "feature": feature,
-        "threshold": _thresholds(table, grown, feature, kind),
-        "first_child": grown.first_child[:nodes].copy(),
-        "n_children": (feature >= 0).astype(np.int32) * 2,
-        "missing_child": grown.missing_child[:nodes].astype(np.int32),
-        "bits_start": bits_start,
-        "value": value,
-        "impurity": impurity,
-        "gain": gain,
-        "weight": weight,
-        "count": (grown.end[:nodes] - grown.start[:nodes]).astype(np.int64),
-    }
-    trees, begin, word = [], 0, 0
-    for end, last_word in zip(ends[1:].tolist(), bits_end, strict=True):
-        here = {name: part[begin:end] for name, part in parts.items()}
-        trees.append(Tree(bits=bits[word:last_word], schema=table.schema, **here))
-        begin, word = end, last_word
-    return trees
+    return cut_trees(
+        table.schema,
+        ends[1:],
+        **_category_sets(table, grown, grid, feature, len(weights)),
+        kind=kind,
+        feature=feature,
+        threshold=_thresholds(table, grown, feature, kind),
+        first_child=grown.first_child[:nodes].copy(),
+        missing_child=grown.missing_child[:nodes],
+        value=value,
+        impurity=impurity,
+        gain=gain,
+        weight=weight,
+        count=(grown.end[:nodes] - grown.start[:nodes]).astype(np.int64),
+    )
 
 
 def _thresholds(
@@ -532,15 +522,14 @@ def _thresholds(
 
 def _category_sets(
     table: TreeTable, grown: records.Grown, grid: _Grid, feature: np.ndarray, trees: int
-) -> tuple[np.ndarray, np.ndarray, list[int]]:
+) -> dict[str, np.ndarray]:
     """Return where the category set of every node begins in its tree, all sets, where a tree's end."""
     n_codes, kind = table.columns.n_codes, table.columns.kind
     words = np.where(kind == records.CATEGORY, (n_codes + 31) // 32, 0)
     size = int(np.append(words, 0)[feature].sum()) if words.any() else 0
     if not size:
-        nowhere = np.broadcast_to(np.int64(-1), len(feature))  # takes no room
-        return nowhere, np.zeros(0, np.uint32), [0] * trees
+        return {}
     bits, bits_start = np.empty(size, np.uint32), np.empty(len(feature), np.int64)
     tree_end = np.empty(trees, np.int64)
     write_sets(table.coded, n_codes, words, grid.bags.rows, grown, bits_start, bits, tree_end)
-    return bits_start, bits, tree_end.tolist()
+    return {"bits_start": bits_start, "bits": bits, "bits_ends": tree_end}

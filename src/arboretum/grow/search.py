@@ -31,16 +31,14 @@ from arboretum.engine.split.best import (
     no_best,
     room,
 )
-from arboretum.engine.split.categories import CHANCE, rank_categories, scan_categories
+from arboretum.engine.split.categories import rank_categories, scan_categories
 from arboretum.engine.split.counts import Columns, make_counter
-from arboretum.engine.split.one_sum import XLOGX
 from arboretum.engine.split.random import draw_lists
 from arboretum.engine.split.sampled_columns import Drawing
+from arboretum.engine.split.score import CHANCE, XLOGX
 from arboretum.grow.criterion import Absolute, Batch, Statistic
 
 __all__ = ["Searcher"]
-
-_SERIAL = 300_000  # (row, column) pairs below which threads do not pay
 
 
 @dataclass
@@ -81,11 +79,14 @@ class Searcher:
             return self._search_drawn(positions, batch)
         return self._search_all(positions, batch)
 
+    def _threads(self, batch: Batch, n_columns: int) -> int:
+        return parallel.threads_for(batch.n_rows * n_columns, parallel.LEVEL, self.n_jobs)
+
     # ------------------------------------------------------------------ every column
     def _search_all(self, positions: np.ndarray, batch: Batch) -> Best:
         store = self.store
         n_lists, n_coded = len(store.list_features), len(store.code_features)
-        threads = 1 if batch.n_rows * store.n_features < _SERIAL else self.n_jobs
+        threads = self._threads(batch, store.n_features)
         if threads == 1 and not n_coded:
             best = no_best(len(batch))
             self._search_lists(batch, 0, n_lists, best)
@@ -125,7 +126,7 @@ class Searcher:
     # ------------------------------------------------------------------ some columns
     def _search_drawn(self, positions: np.ndarray, batch: Batch) -> Best:
         best = no_best(len(batch))
-        if batch.n_rows * self.max_features < _SERIAL or self.n_jobs == 1 or len(batch) == 1:
+        if self._threads(batch, self.max_features) == 1 or len(batch) == 1:
             self._draw_block(positions, batch, best)
             return best
         rows = np.cumsum(batch.nodes.end - batch.nodes.start)

@@ -21,11 +21,12 @@ import numpy as np
 
 from arboretum.data.schema import Schema
 from arboretum.engine import parallel
-from arboretum.engine.columns.presort import MISSING, POSITION, sort_column
-from arboretum.engine.columns.store import ColumnStore, store_columns
+from arboretum.engine.columns.lists import NOWHERE
+from arboretum.engine.columns.presort import MISSING, POSITION
+from arboretum.engine.columns.store import ColumnStore, keep_rows, sort_columns, store_columns
+from arboretum.engine.fixed_point import are_whole
 from arboretum.engine.split.stump import (
     describe_stump,
-    filter_list,
     mark_stump,
     search_stumps,
     weigh_words,
@@ -42,8 +43,9 @@ from arboretum.grow.criterion import make_target
 from arboretum.grow.levelwise import grow
 from arboretum.grow.presorted import DEEPEST, Bag, plant
 from arboretum.predict.walk import leaves_of
+from arboretum.tree.build import build_tree, leaves
 from arboretum.tree.pruning import prune
-from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Tree
+from arboretum.tree.tree import SUBSET, THRESHOLD, Tree
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
@@ -57,8 +59,6 @@ __all__ = [
     "can_be_level_wise",
     "can_be_stump",
 ]
-
-_SERIAL = 100_000  # (row, column) pairs below which threads do not pay
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,11 +109,9 @@ class _Filtered(SortedTrees):
 
 def _filter(lists: np.ndarray, n: int, rows: np.ndarray, n_jobs: int) -> np.ndarray:
     """Return the lists of some of the n rows."""
-    place = np.full(n, -1, np.int32)
-    place[rows] = np.arange(len(rows), dtype=np.int32)
-    out = np.empty((len(lists), len(rows)), np.uint32)
-    parallel.run(lambda j: filter_list(lists[j], place, out[j]), range(len(lists)), n_jobs)
-    return out
+    place = np.full(n, NOWHERE)
+    place[rows] = np.arange(len(rows), dtype=np.uint32)
+    return keep_rows(lists, place, len(rows), n_jobs).lists
 
 
 # ---------------------------------------------------------------------- stumps
@@ -181,14 +179,10 @@ class Stumps(_Filtered):
         super().__init__(matrix, schema, np.ascontiguousarray(y, np.int32), n_jobs)
         self.n_classes = n_classes
         n, columns = matrix.shape
-        self.threads = n_jobs if n * columns >= _SERIAL else 1
+        self.threads = parallel.threads_for(n * columns, parallel.SCAN, n_jobs)
         self.features = [f for f, c in enumerate(schema.columns) if c.kind != "categorical"]
-        lists = np.empty((len(self.features), n), np.uint32)
-
-        def sort(j: int) -> None:
-            sort_column(np.array(matrix.column(self.features[j])), lists[j])
-
-        parallel.run(sort, range(len(lists)), self.threads)
+        shape = len(self.features), n
+        lists, _ = sort_columns(lambda j: matrix.column(self.features[j]), shape, n_jobs)
         categories = code_categories(matrix, schema, n_classes, category_penalty)
         self.columns = _Presorted(lists, categories)
 
@@ -205,36 +199,49 @@ class Stumps(_Filtered):
     def _grow(self, columns: _Presorted, rows: np.ndarray | None, weights: np.ndarray) -> Grown:
         labels = self.y if rows is None else self.y[rows]
         weights = np.require(weights, np.float64, ["C", "W"])
-        value, weight = np.empty((3, self.n_classes)), np.empty(3)
+        value, weight, n = np.empty((3, self.n_classes)), np.empty(3), len(labels)
         found = self._search(columns, labels, weights)
         if found is None:
-            describe_stump(np.zeros(len(labels), np.uint8), labels, weights, value, weight)
-            tree = _leaf(self.schema, value[0] / weight[0], weight[0], len(labels))
+            describe_stump(np.zeros(n, np.uint8), labels, weights, value, weight)
+            tree = self._to_tree(leaves(1), value[:1], weight[:1], np.array([n]))
             return Grown(tree, np.zeros(self.matrix.n_rows, np.int64))
+        nodes, bits = leaves(3), {}
         if isinstance(found, CategoryCut):
-            right, missing, threshold = found.right, found.has_missing, np.nan
+            right, missing = found.right, found.has_missing
         else:
-            right, entries = np.empty(len(labels), np.uint8), columns.lists[found.column]
+            right, entries = np.empty(n, np.uint8), columns.lists[found.column]
             missing = mark_stump(entries, found.place, found.missing_left, right)
-            threshold = self._threshold(entries, found, rows)
+            nodes["threshold"][0] = self._threshold(entries, found, rows)
         describe_stump(right, labels, weights, value, weight)
         heavier = 0 if weight[1] >= weight[2] else 1
         missing_child = (1 - found.missing_left) if missing else heavier
-        tree = _stump(
-            self.schema,
-            feature=found.feature,
-            threshold=threshold,
-            missing_child=missing_child,
-            bits=found.left_set(missing_child) if isinstance(found, CategoryCut) else None,
-            gain=2.0 * found.score if self.n_classes == 2 else found.score,
-            value=value / weight[:, None],
-            weight=weight,
-            n_right=int(right.sum()),
-            n=len(labels),
-        )
+        if isinstance(found, CategoryCut):
+            nodes["bits_start"][0], bits["bits"] = 0, found.left_set(missing_child)
+        nodes["kind"][0] = SUBSET if bits else THRESHOLD
+        nodes["feature"][0], nodes["missing_child"][0] = found.feature, missing_child
+        nodes["first_child"][0], nodes["n_children"][0] = 1, 2
+        nodes["gain"][0] = 2.0 * found.score if self.n_classes == 2 else found.score
+        n_right = int(right.sum())
+        count = np.array([n, n - n_right, n_right])
+        tree = self._to_tree({**nodes, **bits}, value, weight, count)
         if rows is None:
             return Grown(tree, 1 + right.astype(np.int64))
         return Grown(tree, leaves_of(tree, self.matrix, self.n_jobs))
+
+    def _to_tree(
+        self, nodes: dict, value: np.ndarray, weight: np.ndarray, count: np.ndarray
+    ) -> Tree:
+        """Return the tree of nodes whose classes weigh ``value``."""
+        shares = value / weight[:, None]
+        impurity = _gini(shares)
+        return build_tree(
+            self.schema,
+            **nodes,
+            value=shares[:, None],
+            impurity=impurity,
+            weight=weight,
+            count=count,
+        )
 
     def _search(
         self, columns: _Presorted, labels: np.ndarray, weights: np.ndarray
@@ -252,7 +259,7 @@ class Stumps(_Filtered):
     ) -> _Cut | None:
         """Return the best cut of the columns of numbers and ranks."""
         words = np.empty(len(labels), np.int64)
-        whole, found = _are_whole(weights), []
+        whole, found = are_whole(weights), []
         if self.n_classes == 2:
             look, (heavy, total) = search_stumps, weigh_words(weights, labels, whole, words)
             alone = total in (0, heavy)
@@ -286,71 +293,12 @@ class Stumps(_Filtered):
         return float(midpoint(low, high))
 
 
-def _are_whole(weights: np.ndarray) -> bool:
-    """Tell whether weights are whole numbers that float64 adds up exactly."""
-    if np.any(weights[:100] != np.floor(weights[:100])):
-        return False
-    return bool(np.all(weights == np.floor(weights)) and weights.sum() < 2.0**53)
-
-
 def _gini(shares: np.ndarray) -> np.ndarray:
     """Return 1 - Σ p² of every row, subtracted one by one as the engine does."""
     impurity = np.ones(len(shares))
     for share in shares.T:
         impurity -= share * share
     return np.maximum(impurity, 0.0)
-
-
-def _leaf(schema: Schema, shares: np.ndarray, weight: float, n: int) -> Tree:
-    """Return a tree that asks nothing."""
-    return Tree(
-        kind=np.array([LEAF], np.uint8),
-        feature=np.array([-1], np.int32),
-        threshold=np.array([np.nan]),
-        first_child=np.array([-1], np.int32),
-        n_children=np.zeros(1, np.int32),
-        missing_child=np.array([-1], np.int32),
-        bits_start=np.array([-1]),
-        bits=np.zeros(0, np.uint32),
-        value=shares[None, None, :],
-        impurity=_gini(shares[None]),
-        gain=np.zeros(1),
-        weight=np.array([weight]),
-        count=np.array([n]),
-        schema=schema,
-    )
-
-
-def _stump(
-    schema: Schema,
-    *,
-    feature: int,
-    threshold: float,
-    missing_child: int,
-    bits: np.ndarray | None,
-    gain: float,
-    value: np.ndarray,
-    weight: np.ndarray,
-    n_right: int,
-    n: int,
-) -> Tree:
-    """Return a tree of three nodes."""
-    return Tree(
-        kind=np.array([THRESHOLD if bits is None else SUBSET, LEAF, LEAF], np.uint8),
-        feature=np.array([feature, -1, -1], np.int32),
-        threshold=np.array([threshold, np.nan, np.nan]),
-        first_child=np.array([1, -1, -1], np.int32),
-        n_children=np.array([2, 0, 0], np.int32),
-        missing_child=np.array([missing_child, -1, -1], np.int32),
-        bits_start=np.array([-1 if bits is None else 0, -1, -1]),
-        bits=np.zeros(0, np.uint32) if bits is None else bits,
-        value=value[:, None, :],
-        impurity=_gini(value),
-        gain=np.array([gain, 0.0, 0.0]),
-        weight=weight,
-        count=np.array([n, n - n_right, n_right]),
-        schema=schema,
-    )
 
 
 # ---------------------------------------------------------------------- numbers

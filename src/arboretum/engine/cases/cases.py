@@ -25,12 +25,11 @@ import numpy as np
 
 from arboretum.engine.columns.presort import MISSING, NEW, POSITION
 from arboretum.engine.jit import inline, kernel
+from arboretum.engine.kinds import MULTIWAY, THRESHOLD
+from arboretum.engine.split.score import x_log2_x
 
 __all__ = [
     "EPS",
-    "GROUPS",
-    "MULTIWAY",
-    "THRESHOLD",
     "TIE",
     "CaseNodes",
     "Cases",
@@ -47,7 +46,6 @@ __all__ = [
 
 TIE = 1e-9  # figures closer than this differ by rounding only
 EPS = 1e-3  # Quinlan's: the least split information, the slack of his comparisons
-THRESHOLD, MULTIWAY, GROUPS = 1, 3, 4  # kinds of tree nodes
 
 
 class Cases(NamedTuple):
@@ -89,13 +87,11 @@ def bits_table(n: int) -> np.ndarray:
 
 @inline
 def bits(x, table):
-    """Return x log2 x, 0 for 0 (and for the rounding error of nothing)."""
-    if x <= 0.0:
-        return 0.0
+    """Return x log2 x; small whole numbers are looked up."""
     i = np.int64(x)
-    if i < len(table) and x == np.float64(i):
+    if x > 0.0 and i < len(table) and x == np.float64(i):
         return table[i]
-    return x * math.log2(x)
+    return x_log2_x(x)
 
 
 @kernel

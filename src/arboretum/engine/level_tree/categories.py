@@ -18,6 +18,7 @@ import numpy as np
 
 from arboretum.engine.columns.presort import NEW, POSITION
 from arboretum.engine.jit import kernel, leaf_kernel
+from arboretum.engine.split.score import squares_from_mean
 
 __all__ = ["scan_categories"]
 
@@ -181,8 +182,8 @@ def scan_categories(
                     continue
                 if heavy < least_weight or light < least_weight or light <= 0.0:
                     continue
-                d = np.float64(left_sum + side * gone_sum[k]) - heavy * mean[k]
-                found = d * d / (heavy * light)
+                left_now = left_sum + side * gone_sum[k]
+                found = squares_from_mean(left_now, heavy, mean[k], weight[k])
                 if found > (other_bar if side else bar):
                     best[side, k], place[side, k], on_left[side, k] = found, j + 1, heavy
                     if side:

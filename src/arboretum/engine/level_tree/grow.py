@@ -16,6 +16,7 @@ import numpy as np
 
 from arboretum.engine.columns.presort import POSITION
 from arboretum.engine.jit import inline, kernel, leaf_kernel
+from arboretum.engine.kinds import LEAF, SUBSET, THRESHOLD
 from arboretum.engine.level_tree.divide import describe_new, divide_level
 from arboretum.engine.level_tree.search import (
     CATEGORIES,
@@ -29,6 +30,7 @@ from arboretum.engine.level_tree.search import (
     scan_columns,
 )
 from arboretum.engine.random import draw_features, mix
+from arboretum.engine.split.score import CHANCE
 
 __all__ = [
     "Limits",
@@ -44,8 +46,6 @@ __all__ = [
     "scan_drawn",
 ]
 
-_CHANCE = 2.0 / np.pi  # (E|z|)² of a standard normal: see docs/gbm.md
-_THRESHOLD, _SUBSET = 1, 2  # kinds of a node (tree/tree.py)
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -79,7 +79,7 @@ class Limits(NamedTuple):
 class Nodes(NamedTuple):
     """The nodes so far, in the order they are numbered."""
 
-    kind: np.ndarray  # uint8: see tree/tree.py
+    kind: np.ndarray  # uint8: see kinds.py
     feature: np.ndarray  # int32, -1 at a leaf
     first_child: np.ndarray  # int32
     n_children: np.ndarray  # int32
@@ -119,7 +119,7 @@ def _is_worth(nodes, limits, k):
 
 @inline
 def _make_leaf(nodes, k):
-    nodes.kind[k], nodes.n_children[k], nodes.gain[k], nodes.threshold[k] = 0, 0, 0.0, np.nan
+    nodes.kind[k], nodes.n_children[k], nodes.gain[k], nodes.threshold[k] = LEAF, 0, 0.0, np.nan
     nodes.feature[k] = nodes.first_child[k] = nodes.missing_child[k] = nodes.bits_start[k] = -1
 
 
@@ -234,7 +234,7 @@ def _middle(low, high):
 def _write_question(table, work, found, nodes, f, k, node):
     """Write what a node asks; categories it has not met go where missing values go."""
     place = found.place[f, k]
-    nodes.kind[node] = _SUBSET if table.kind[f] == CATEGORIES else _THRESHOLD
+    nodes.kind[node] = SUBSET if table.kind[f] == CATEGORIES else THRESHOLD
     if table.kind[f] != CATEGORIES:
         if place == table.present[f]:
             nodes.threshold[node] = np.inf  # present against missing
@@ -276,7 +276,7 @@ def close_level(table, rows, limits, work, found, nodes, size, m):
     for k in range(m):
         node = work.ids[k]
         spread = nodes.stats[2, node] / unit**2  # on the grid
-        chance = limits.penalty * _CHANCE * spread / np.float64(work.sums[2, k])
+        chance = limits.penalty * CHANCE * spread / np.float64(work.sums[2, k])
         f = _best_column(table, found, work, limits.columns > 0, k, chance)
         if f < 0:
             continue

@@ -9,7 +9,7 @@ never moved again; a word per row says what the row adds and in which node of th
 
 so one pass meets every cut of every node, each node with sums of its own. Rows out of the bag, or in
 nodes that are leaves by now, stand in a last node that nobody asks about. Sums are whole numbers (see
-split/statistic.py), so the answer does not depend on the number of threads.
+fixed_point.py), so the answer does not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -19,8 +19,11 @@ from typing import NamedTuple
 import numpy as np
 
 from arboretum.engine.columns.presort import POSITION
-from arboretum.engine.jit import inline, kernel, leaf_kernel
+from arboretum.engine.fixed_point import to_grid
+from arboretum.engine.jit import kernel, leaf_kernel
 from arboretum.engine.level_tree.categories import scan_categories
+from arboretum.engine.split.best import REFUSED
+from arboretum.engine.split.score import squares_from_mean
 
 __all__ = [
     "CATEGORIES",
@@ -45,7 +48,6 @@ SLOT_BITS = 8  # of the word: the node; the others: what the row adds
 SLOT = np.uint64((1 << SLOT_BITS) - 1)
 SHIFT = np.int64(SLOT_BITS)
 _NEW = np.uint32(31)
-REFUSED = -1.0
 LEFT, MET, VARIES = 1, 2, 4  # of missing values; the node has two values (only if asked for)
 _CLEARLY = 1 + TIE
 
@@ -92,19 +94,12 @@ def pack_rows(r, rows, scale, node, slot_of, words, sums):
         v = r[i] * scale
         if len(weight) and not whole:
             v *= weight[i]
-        number = np.int64(np.floor(v + 0.5))
+        number = to_grid(v)
         words[i] = (number << SHIFT) | np.int64(slot)
         w = row_weight[i] if len(row_weight) else np.int64(1)
         sums[0, slot] += number * w if whole else number
         sums[1, slot] += w
         sums[2, slot] += 1
-
-
-@inline
-def _score(left_sum, left_weight, mean, weight):
-    """Return the impurity decrease of a cut; NaN where a side is empty."""
-    d = np.float64(left_sum) - left_weight * mean
-    return d * d / (left_weight * (weight - left_weight))
 
 
 @leaf_kernel
@@ -121,7 +116,7 @@ def _scan_plain(
         count = left[k]
         if last[k] != code:
             last[k] = code
-            found = _score(left_sum[k], count, mean[k], weight[k])
+            found = squares_from_mean(left_sum[k], count, mean[k], weight[k])
             if found > bar[k] and count >= least and weight[k] - count >= least:
                 best[k], bar[k] = found, found * _CLEARLY
                 place[k], on_left[k] = i, count
@@ -171,7 +166,9 @@ def _scan_full(
                     continue
                 if heavy < least_weight or light < least_weight or light <= 0.0:
                     continue
-                found = _score(left_sum[j] + side * gone_sum[j], heavy, mean[j], weight[j])
+                found = squares_from_mean(
+                    left_sum[j] + side * gone_sum[j], heavy, mean[j], weight[j]
+                )
                 if found > bar[side, j]:
                     best[side, j], bar[side, j] = found, found * _CLEARLY
                     place[side, j], on_left[side, j] = i, heavy

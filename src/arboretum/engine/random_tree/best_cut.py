@@ -24,11 +24,11 @@ from arboretum.engine.random_tree.counts import (
     order_categories,
     order_codes,
     score,
-    squares,
     walk_counts,
     walk_sums,
 )
 from arboretum.engine.random_tree.records import CATEGORY, EXAMPLE, STAMP
+from arboretum.engine.split.score import squares
 
 __all__ = ["best_cut", "is_known_constant", "part_two"]
 

@@ -19,10 +19,9 @@ import numpy as np
 
 from arboretum.engine.jit import inline, joined_kernel, leaf_kernel
 from arboretum.engine.random_tree.records import EXAMPLE, ROWS, STAMP, SUMS, WEIGHT
-from arboretum.engine.split.many_sums import channel_score
-from arboretum.engine.split.one_sum import breaks_order
+from arboretum.engine.split.score import breaks_order, channel_score, squares
 
-__all__ = ["allowed", "count_codes", "order_categories", "order_codes", "score", "squares"]
+__all__ = ["allowed", "count_codes", "order_categories", "order_codes", "score"]
 __all__ += ["take_categories", "walk_counts", "walk_sums"]
 
 _SETTLED = 1e-4  # of the power iteration
@@ -34,13 +33,6 @@ def allowed(rows_left, n, left_weight, weight, rules):
     if rows_left < rules.min_leaf or n - rows_left < rules.min_leaf:
         return False
     return left_weight >= rules.min_weight and weight - left_weight >= rules.min_weight
-
-
-@inline
-def squares(left_sum, left_weight, total, weight):
-    """Return the decrease of the squared error in a node; Gini of two classes is twice that."""
-    d = np.float64(left_sum) - np.float64(left_weight) * (np.float64(total) / np.float64(weight))
-    return d * d / (np.float64(left_weight) * (np.float64(weight) - np.float64(left_weight)))
 
 
 @joined_kernel

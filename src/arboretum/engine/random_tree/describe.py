@@ -7,18 +7,12 @@ with the heavier side.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from arboretum.engine.jit import inline, kernel, leaf_kernel
+from arboretum.engine.jit import kernel, leaf_kernel
+from arboretum.engine.split.score import x_log2_x
 
 __all__ = ["describe_classes", "describe_numbers", "write_sets"]
-
-
-@inline
-def _bits(share):
-    return share * math.log2(share) if share > 0.0 else 0.0
 
 
 @leaf_kernel
@@ -64,7 +58,7 @@ def _describe_classes(
         for c in range(width):
             share = sums[at, c] / whole
             value[at, c] = share
-            inside += share * share if gini else -_bits(share)
+            inside += share * share if gini else -x_log2_x(share)
             pure |= sums[at, c] == whole
         node_weight[at] = whole
         impurity[at] = 0.0 if pure else (1.0 - inside if gini else inside)

@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 
+from arboretum.engine.fixed_point import bits_of_each, shift_for, to_grid
 from arboretum.engine.jit import joined_kernel, leaf_kernel
-from arboretum.engine.split.statistic import ENTROPY, POISSON, exponent_above
+from arboretum.engine.split.score import x_log2_x
+from arboretum.engine.split.statistic import ENTROPY, POISSON
 
 __all__ = ["add_up", "are_alike", "drop_empty", "impurity_of", "put_on_grid"]
-
-_SUM_BITS = 61  # as in split/statistic.py
 
 
 # --------------------------------------------------------------------------- a grid of its own
@@ -42,8 +42,7 @@ def put_on_grid(y, row_weight, rows, start, n, rules, number, weight):
         equal &= low == high
         centre = 0.0 if rules.criterion == POISSON else low / 2.0 + high / 2.0
         largest = max(largest, abs(high - centre), abs(low - centre))
-    shift = _SUM_BITS - exponent_above(largest) - exponent_above(whole)
-    shift = min(shift, 1000) if largest > 0.0 else 0
+    shift = shift_for(largest, bits_of_each(whole))
     scale = math.ldexp(1.0, int(shift))
     for o in range(y.shape[1]):
         low, high = _range(y, o, rows, start, end)
@@ -53,9 +52,9 @@ def put_on_grid(y, row_weight, rows, start, n, rules, number, weight):
         for p in range(start, end):
             v = (y[rows[p], o] - centre) * scale
             if rules.whole_weights:
-                number[o, p] = np.int64(math.floor(v + 0.5)) * weight[p]
+                number[o, p] = to_grid(v) * weight[p]
             else:
-                number[o, p] = np.int64(math.floor(v * row_weight[rows[p]] + 0.5))
+                number[o, p] = to_grid(v * row_weight[rows[p]])
     return math.ldexp(1.0, -int(shift)) / rules.weight_step, first_centre, equal
 
 
@@ -143,7 +142,7 @@ def _label_impurity(total, whole, rules):
     for c in range(len(total)):
         share = np.float64(total[c]) / np.float64(whole)
         if rules.criterion == ENTROPY:
-            impurity -= share * math.log2(share) if share > 0.0 else 0.0
+            impurity -= x_log2_x(share)
         else:
             impurity += share * (1.0 - share)
     return impurity / np.float64(rules.outputs)

@@ -17,7 +17,7 @@ import numpy as np
 from arboretum.engine.jit import joined_kernel, kernel, leaf_kernel
 from arboretum.engine.random import mix, pick_column, uniform
 from arboretum.engine.random_tree.best_cut import is_known_constant
-from arboretum.engine.random_tree.counts import allowed, score, squares
+from arboretum.engine.random_tree.counts import allowed, score
 from arboretum.engine.random_tree.records import CATEGORY, ONE_LABEL, RANK
 from arboretum.engine.random_tree.toss import (
     gone_of,
@@ -28,6 +28,7 @@ from arboretum.engine.random_tree.toss import (
     toss,
     word_of,
 )
+from arboretum.engine.split.score import squares
 
 __all__ = ["cut_pair", "ordered_bits", "random_cut"]
 

@@ -15,10 +15,11 @@ import math
 
 import numpy as np
 
+from arboretum.engine.columns.lists import first_missing
 from arboretum.engine.columns.presort import NEW, POSITION
 from arboretum.engine.jit import inline, kernel, subkernel
 from arboretum.engine.split.best import FROM_LIST, REFUSED, keep_better
-from arboretum.engine.split.one_sum import cut_range, first_missing
+from arboretum.engine.split.one_sum import cut_range
 
 __all__ = ["describe_absolute", "prepare_absolute", "search_absolute"]
 

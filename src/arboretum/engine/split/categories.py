@@ -9,19 +9,15 @@ Categories have no order; a search gives them one and cuts it, or tries all subs
                               (Coppersmith, Hong and Hosking 1999): very good, not always best
 """
 
-import math
-
 import numpy as np
 
 from arboretum.engine.jit import kernel, subkernel
 from arboretum.engine.split.best import REFUSED
 from arboretum.engine.split.counts import count_codes, known_part, sort_seen, walk_codes
 
-__all__ = ["CHANCE", "EXHAUSTIVE", "choose_categories", "rank_categories", "scan_categories"]
+__all__ = ["EXHAUSTIVE", "choose_categories", "rank_categories", "scan_categories"]
 
 EXHAUSTIVE = 10  # with so many categories in a node every subset is tried
-# share of a row's impurity that a category which means nothing gains by its place in the order
-CHANCE = 2.0 / math.pi
 
 
 @subkernel

@@ -17,8 +17,7 @@ import numpy as np
 
 from arboretum.engine.jit import inline, kernel, subkernel
 from arboretum.engine.split.best import REFUSED
-from arboretum.engine.split.many_sums import channel_score
-from arboretum.engine.split.one_sum import breaks_order
+from arboretum.engine.split.score import breaks_order, channel_score
 
 __all__ = ["Columns", "Counter", "count_codes", "make_counter", "scan_counts"]
 

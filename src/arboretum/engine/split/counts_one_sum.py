@@ -8,7 +8,7 @@ import numpy as np
 
 from arboretum.engine.jit import inline, kernel
 from arboretum.engine.split.best import REFUSED
-from arboretum.engine.split.one_sum import breaks_order, moment_score
+from arboretum.engine.split.score import breaks_order, moment_score
 
 __all__ = ["scan_counts_moment"]
 

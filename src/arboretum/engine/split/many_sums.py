@@ -1,70 +1,22 @@
 """The general search: several sums per side decide (many classes, entropy, several outputs).
 
-A *channel* is one sum: the weight of one class in one output, or one output's target. Channels of all
-outputs are scored together, as the mean over outputs:
-
-    Gini, squared error   Σ_c D_c² / (n_L n_R)         D_c = L_c - n_L T_c / n
-    entropy, log-loss     [Σ_c f(L_c) + f(R_c) - f(T_c) - f(n_L) - f(n_R) + f(n)] / n,  f(x) = x log2 x
-    Poisson               [Σ_c L_c ln(L_c/n_L) + R_c ln(R_c/n_R) - T_c ln(T_c/n)] / n
-    Friedman              (Σ_c D_c)² / (n_L n_R)       the outputs' mean difference, squared
+Channels of all outputs are scored together, as the mean over outputs (score.py).
 
 A cut inside a run of rows of one class is never better than both ends of the run (the scores are
 convex along it), so with one class output only the ends of runs are scored.
 """
 
-import math
-
 import numpy as np
 
+from arboretum.engine.columns.lists import first_missing
 from arboretum.engine.columns.presort import NEW, POSITION
-from arboretum.engine.jit import inline, kernel, subkernel
+from arboretum.engine.jit import inline, kernel
 from arboretum.engine.split.best import FROM_LIST, REFUSED, keep_better
-from arboretum.engine.split.one_sum import breaks_order, cut_range, first_missing, xlogx
-from arboretum.engine.split.statistic import ENTROPY, FRIEDMAN, GINI, POISSON
+from arboretum.engine.split.one_sum import cut_range
+from arboretum.engine.split.score import breaks_order, channel_score
+from arboretum.engine.split.statistic import ENTROPY, GINI
 
-__all__ = ["channel_score", "scan_channels", "search_channels"]
-
-_LN2 = math.log(2.0)
-
-
-@subkernel
-def _entropy_score(left, total, left_weight, weight, outputs, table):
-    right_weight = weight - left_weight
-    gain = outputs * (xlogx(weight, table) - xlogx(left_weight, table) - xlogx(right_weight, table))
-    for c in range(len(total)):
-        gain += xlogx(left[c], table) + xlogx(total[c] - left[c], table) - xlogx(total[c], table)
-    return max(gain / (np.float64(weight) * _LN2 * outputs), 0.0)
-
-
-@subkernel
-def _poisson_score(left, total, left_weight, weight, outputs):
-    n, n_left = np.float64(weight), np.float64(left_weight)
-    gain = 0.0
-    for c in range(len(total)):
-        t, l = np.float64(total[c]), np.float64(left[c])  # noqa: E741
-        r = np.float64(total[c] - left[c])  # whole numbers: nothing left is exactly 0
-        if l <= 0.0 or r <= 0.0:
-            return REFUSED
-        gain += l * math.log(l / n_left) + r * math.log(r / (n - n_left)) - t * math.log(t / n)
-    return max(gain / (n * outputs), 0.0)
-
-
-@inline
-def channel_score(left, total, left_weight, weight, criterion, outputs, table):
-    """Return the impurity decrease of a cut from its channels (int64 arrays), or -1 if forbidden."""
-    if criterion == ENTROPY:
-        return _entropy_score(left, total, left_weight, weight, outputs, table)
-    if criterion == POISSON:
-        return _poisson_score(left, total, left_weight, weight, outputs)
-    n, n_left = np.float64(weight), np.float64(left_weight)
-    squares, together = 0.0, 0.0
-    for c in range(len(total)):
-        d = np.float64(left[c]) - n_left * (np.float64(total[c]) / n)
-        squares += d * d
-        together += d
-    if criterion == FRIEDMAN:
-        squares = together * together / outputs
-    return squares / (n_left * (n - n_left) * outputs)
+__all__ = ["scan_channels", "search_channels"]
 
 
 @inline

@@ -16,8 +16,9 @@ from arboretum.engine.jit import inline, kernel
 from arboretum.engine.random import pick_column
 from arboretum.engine.split.best import FROM_CODES, REFUSED
 from arboretum.engine.split.many_sums import scan_channels
-from arboretum.engine.split.one_sum import SQUARES, scan_moment
+from arboretum.engine.split.one_sum import scan_moment
 from arboretum.engine.split.random import draw_cut, list_drawn
+from arboretum.engine.split.score import SQUARES, squares
 
 __all__ = ["Drawing", "draw_channels", "draw_moment", "keep_drawn", "longest_node", "next_list"]
 
@@ -89,11 +90,9 @@ def _ask_once(codes, f, rows, row, nodes, k, key, gone, values, min_leaf):
         goes_left = np.int64(np.int64(codes[f, rows[p]]) <= cut)
         n_left += goes_left
         left_sum += goes_left * np.int64(row.number[p, 0])
-    n, n_l = np.float64(end - start), np.float64(n_left)
     if n_left < min_leaf or end - start - n_left < min_leaf:
         return REFUSED, cut, 2
-    d = np.float64(left_sum) - n_l * (np.float64(nodes.total[k, 0]) / n)
-    return d * d / (n_l * (n - n_l)), cut, 2
+    return squares(left_sum, n_left, nodes.total[k, 0], end - start), cut, 2
 
 
 @kernel

@@ -6,36 +6,34 @@ and its class in one word:
 
     word            w << 1 | class
     entry           heavy += w,  ones += w if class == 1
-    decrease        d² / (n_L n_R),  d = ones - heavy · S/n         (Gini is twice that; see one_sum.py)
+    decrease        d² / (n_L n_R),  d = ones - heavy · S/n         (Gini is twice that; see score.py)
 
 Most cuts need not be scored at all. Along a stretch of 64 rows n_L only grows and d rises by what class 1
 weighs and falls by what class 0 weighs, so d² / (n_L n_R) has a bound, and only a stretch whose bound exceeds
 the best score so far is walked cut by cut; the others cost a gather and two additions a row (0.7 ns instead
-of 2.6). The scores are those of one_sum.py to the last bit, so a stump is the tree of depth 1 that CART
-grows.
+of 2.6). The scores are those of CART's own search (one_sum.py) to the last bit, so a stump is the tree of
+depth 1 that CART grows.
 """
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from arboretum.engine.columns.presort import MISSING, NEW, POSITION
+from arboretum.engine.columns.lists import first_missing
+from arboretum.engine.columns.presort import NEW, POSITION
+from arboretum.engine.fixed_point import WEIGHT_BITS, scale_for, to_grid
 from arboretum.engine.jit import inline, kernel, leaf_kernel
 from arboretum.engine.split.best import REFUSED
+from arboretum.engine.split.score import squares_from_mean
 
 __all__ = [
     "describe_stump",
-    "filter_list",
-    "first_missing_entry",
     "grid_scale",
     "mark_stump",
     "search_stumps",
     "weigh_words",
 ]
 
-_WEIGHT_BITS = 53  # as statistic.py: float64 holds every sum of weights
 _ONE = np.int64(1)
 _STRETCH = 64
 _ALMOST, _ROUNDING = 1.0 - 1e-12, 1e-15  # what rounding may do to a bound
@@ -47,7 +45,7 @@ def grid_scale(weights, whole):
     total = 0.0
     for i in range(len(weights)):
         total += weights[i]
-    return 1.0 if whole else math.ldexp(1.0, int(_WEIGHT_BITS - math.frexp(total)[1]))
+    return 1.0 if whole else scale_for(total, WEIGHT_BITS)
 
 
 @kernel
@@ -56,7 +54,7 @@ def weigh_words(weights, labels, whole, words):
     scale = grid_scale(weights, whole)
     heavy, ones = np.int64(0), np.int64(0)
     for i in range(len(weights)):
-        w = np.int64(math.floor(weights[i] * scale + 0.5))
+        w = to_grid(weights[i] * scale)
         c = np.int64(labels[i])
         words[i] = (w << _ONE) | c
         heavy += w
@@ -80,7 +78,7 @@ def _walk_cuts(entries, words, lo, hi, heavy, ones, weight, total, best, place):
         if d * d > bar * (on_left * (whole - on_left)):
             if heavy < 1 or weight - heavy < 1 or not entries[np.uint64(i + 1)] & NEW:
                 continue
-            score = d * d / (on_left * (whole - on_left))
+            score = squares_from_mean(ones, on_left, mean, whole)
             if score > best:
                 best, bar, place = score, score * _ALMOST, np.int64(i + 1)
     return best, place
@@ -116,19 +114,6 @@ def _walk(entries, words, last, heavy, ones, weight, total, best):
     return best, place
 
 
-@inline
-def first_missing_entry(entries):
-    """Return how many entries come before the missing ones."""
-    low, high = 0, len(entries)
-    while low < high:
-        middle = (low + high) // 2
-        if entries[middle] & MISSING:
-            high = middle
-        else:
-            low = middle + 1
-    return low
-
-
 @kernel
 def search_stumps(lists, lo, hi, words, weight, total):
     """Return (score, column, present rows on the left, missing left?) of the best cut of columns lo..hi.
@@ -140,7 +125,7 @@ def search_stumps(lists, lo, hi, words, weight, total):
     best, column, cut, missing_left = REFUSED, np.int64(0), np.int64(0), np.int64(0)
     for j in range(lo, hi):
         entries = lists[j]
-        present = first_missing_entry(entries)
+        present = first_missing(entries, 0, n)
         nothing = np.int64(0)
         last = min(present, n - 1)
         best, place = _walk(entries, words, last, nothing, nothing, weight, total, best)
@@ -163,7 +148,7 @@ def search_stumps(lists, lo, hi, words, weight, total):
 def mark_stump(entries, cut, missing_left, right):
     """Write 0 for rows on the left and 1 for those on the right; return whether a value is missing."""
     n = len(entries)
-    present = first_missing_entry(entries)
+    present = first_missing(entries, 0, n)
     for i in range(n):
         goes_right = i >= cut if i < present else missing_left == 0
         right[np.uint64(entries[i] & POSITION)] = np.uint8(goes_right)
@@ -183,17 +168,3 @@ def describe_stump(right, labels, weights, value, weight):
         total += w
         weight[child] += w
     weight[0] = total
-
-
-@kernel
-def filter_list(entries, place, out):
-    """Write the entries of some rows only; ``place``: a row's new position, or -1 for "left out"."""
-    new, at = np.uint32(0), 0
-    for i in range(len(entries)):
-        e = entries[i]
-        new |= e & NEW
-        p = place[np.uint64(e & POSITION)]
-        if p >= 0:
-            out[at] = np.uint32(p) | (e & MISSING) | new
-            new = np.uint32(0)
-            at += 1

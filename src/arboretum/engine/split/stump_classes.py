@@ -14,10 +14,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from arboretum.engine.columns.lists import first_missing
 from arboretum.engine.columns.presort import NEW, POSITION
+from arboretum.engine.fixed_point import to_grid
 from arboretum.engine.jit import kernel, leaf_kernel
 from arboretum.engine.split.best import REFUSED
-from arboretum.engine.split.stump import first_missing_entry, grid_scale
+from arboretum.engine.split.score import channel_squares
+from arboretum.engine.split.stump import grid_scale
 
 __all__ = ["MOST_CLASSES", "search_class_stumps", "weigh_class_words"]
 
@@ -36,7 +39,7 @@ def weigh_class_words(weights, labels, whole, words, total):
     heavy = np.int64(0)
     total[:] = 0
     for i in range(len(weights)):
-        w = np.int64(np.floor(weights[i] * scale + 0.5))
+        w = to_grid(weights[i] * scale)
         words[i] = (w << _BITS) | np.int64(labels[i])
         total[np.uint64(labels[i])] += w
         heavy += w
@@ -45,13 +48,10 @@ def weigh_class_words(weights, labels, whole, words, total):
 
 @leaf_kernel
 def _score(left, total, heavy, weight):
-    """Return the decrease of a cut, as many_sums.py computes it."""
+    """Return the decrease of a cut."""
+    squared, _ = channel_squares(left, total, heavy, weight)
     n, n_left = np.float64(weight), np.float64(heavy)
-    squares = 0.0
-    for c in range(len(left)):
-        d = np.float64(left[c]) - n_left * (np.float64(total[c]) / n)
-        squares += d * d
-    return squares / (n_left * (n - n_left))
+    return squared / (n_left * (n - n_left))
 
 
 @leaf_kernel
@@ -100,7 +100,7 @@ def search_class_stumps(lists, lo, hi, words, weight, total):
     best, column, cut, missing_left = REFUSED, np.int64(0), np.int64(0), np.int64(0)
     for j in range(lo, hi):
         entries = lists[j]
-        present = first_missing_entry(entries)
+        present = first_missing(entries, 0, n)
         left[:] = 0
         best, place = _walk(
             entries, words, min(present, n - 1), np.int64(0), left, total, share, weight, best
