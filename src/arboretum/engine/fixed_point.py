@@ -83,7 +83,7 @@ class GridWeights(NamedTuple):
 
     row: np.ndarray  # int64
     step: float  # what 1 weighs
-    whole: bool  # they are as they were
+    whole_weights: bool  # they are as they were
 
 
 def weights_to_grid(weights: np.ndarray, bits: int = WEIGHT_BITS) -> GridWeights:

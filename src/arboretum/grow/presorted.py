@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from arboretum.grow.presorted_levels import LevelGrower
     from arboretum.tree.tree import Tree
 
-__all__ = ["DEEPEST", "Bag", "Orchard", "plant"]
+__all__ = ["DEEPEST", "Bag", "PresortedTable", "presort"]
 
 DEEPEST = 8  # levels: the nodes of one, and nobody's, have numbers of 8 bits
 _KINDS = {"numeric": NUMBERS, "ordinal": RANKS, "categorical": CATEGORIES}
@@ -75,12 +75,12 @@ class Bag:
 
 
 @dataclass(frozen=True, eq=False)
-class Orchard:
+class PresortedTable:
     """A table made ready for any number of trees."""
 
     matrix: Matrix
     schema: Schema
-    how: Growth
+    settings: Growth
     min_share: float  # of the bag's weight, that each side of a split needs
     ccp_alpha: float
     category_penalty: float
@@ -95,32 +95,32 @@ class Orchard:
 
     def grow(self, r: np.ndarray, bag: Bag, seed: int) -> tuple[Tree, np.ndarray]:
         """Grow a tree on residuals; return it and the leaf of every row."""
-        how = self.how if not seed else replace(self.how, seed=seed)
+        settings = self.settings if not seed else replace(self.settings, seed=seed)
         if self.min_share > 0:
-            how = self._with_least_weight(how, bag)
+            settings = self._with_least_weight(settings, bag)
         leaf: np.ndarray | None = None
         if len(self.table.lists):
-            tree, leaf = self._grower.grow(r, bag, how)
+            tree, leaf = self._grower.grow(r, bag, settings)
         else:
             weight = bag.weight_inside
             target = Target(
                 writable(bag.of(r)[:, None]), None, np.empty(0) if weight is None else weight
             )
-            tree = grow(self.matrix, self.schema, target, bag.rows, how, self._columns_of(bag))
+            tree = grow(self.matrix, self.schema, target, bag.rows, settings, self._columns_of(bag))
         if self.ccp_alpha > 0:
             tree, leaf = prune(tree, self.ccp_alpha), None
         if leaf is None:
-            leaf = leaves_of(tree, self.matrix, how.n_jobs)
+            leaf = leaves_of(tree, self.matrix, settings.n_jobs)
         return tree, leaf
 
     @cached_property
     def _store(self) -> ColumnStore:
         """The columns as CART takes them."""
-        return store_columns(self.matrix, self.schema.columns, n_jobs=self.how.n_jobs)
+        return store_columns(self.matrix, self.schema.columns, n_jobs=self.settings.n_jobs)
 
     def _columns_of(self, bag: Bag) -> ColumnStore | None:
         """Return columns for one tree of CART; None where it must make them: of a bag, or of codes alone."""
-        if bag.rows is not None or self.how.max_features is not None:
+        if bag.rows is not None or self.settings.max_features is not None:
             return None
         return replace(self._store, lists=self._store.lists.copy())  # growing reorders them
 
@@ -135,30 +135,34 @@ class Orchard:
             bag.__dict__["_sorted"] = self.table._replace(lists=lists, present=present)
         return bag.__dict__["_sorted"]
 
-    def _with_least_weight(self, how: Growth, bag: Bag) -> Growth:
+    def _with_least_weight(self, settings: Growth, bag: Bag) -> Growth:
         if bag.weight_inside is not None:
-            return replace(how, min_weight_leaf=self.min_share * float(bag.weight_inside.sum()))
+            return replace(
+                settings, min_weight_leaf=self.min_share * float(bag.weight_inside.sum())
+            )
         n = self.matrix.n_rows if bag.rows is None else len(bag.rows)
-        return replace(how, min_samples_leaf=max(how.min_samples_leaf, ceil(self.min_share * n)))
+        return replace(
+            settings, min_samples_leaf=max(settings.min_samples_leaf, ceil(self.min_share * n))
+        )
 
 
-def plant(
+def presort(
     matrix: Matrix,
     schema: Schema,
-    how: Growth,
+    settings: Growth,
     min_share: float,
     ccp_alpha: float,
     category_penalty: float,
-) -> Orchard:
+) -> PresortedTable:
     """Sort the columns of a table, if its trees can be grown from that.
 
-    ``min_share`` is min_weight_fraction_leaf; what ``how`` says of weights is not looked at.
+    ``min_share`` is min_weight_fraction_leaf; what ``settings`` says of weights is not looked at.
     """
-    how = replace(how, min_weight_leaf=0.0)
+    settings = replace(settings, min_weight_leaf=0.0)
     n, width = matrix.n_rows, matrix.n_columns
-    shallow = how.max_depth is not None and how.max_depth <= DEEPEST
-    level_wise = shallow and how.max_leaf_nodes is None
-    threads = parallel.threads_for(n * width, parallel.TREE, how.n_jobs)
+    shallow = settings.max_depth is not None and settings.max_depth <= DEEPEST
+    level_wise = shallow and settings.max_leaf_nodes is None
+    threads = parallel.threads_for(n * width, parallel.TREE, settings.n_jobs)
     shape = (width if level_wise else 0, n)
     kinds = [_KINDS[column.kind] for column in schema.columns]
     values = np.empty(shape)
@@ -167,7 +171,7 @@ def plant(
         values[f] = matrix.column(f)
         return values[f]
 
-    lists, present = sort_columns(column, shape, how.n_jobs)
+    lists, present = sort_columns(column, shape, settings.n_jobs)
     table = Table(
         lists=lists,
         present=present,
@@ -182,4 +186,6 @@ def plant(
         values=values,
         has_categories=CATEGORIES in kinds,
     )
-    return Orchard(matrix, schema, how, min_share, ccp_alpha, category_penalty, table, threads)
+    return PresortedTable(
+        matrix, schema, settings, min_share, ccp_alpha, category_penalty, table, threads
+    )

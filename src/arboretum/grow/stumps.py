@@ -36,12 +36,12 @@ from arboretum.engine.split.stump_classes import (
     search_class_stumps,
     weigh_class_words,
 )
-from arboretum.grow import settings
 from arboretum.grow.apply_split import midpoint
 from arboretum.grow.category_stumps import CategoryColumns, CategoryCut, code_categories
 from arboretum.grow.criterion import make_target
 from arboretum.grow.levelwise import grow
-from arboretum.grow.presorted import DEEPEST, Bag, plant
+from arboretum.grow.presorted import DEEPEST, Bag, presort
+from arboretum.grow.settings import growth
 from arboretum.predict.walk import leaves_of
 from arboretum.tree.build import build_tree, leaves
 from arboretum.tree.pruning import prune
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
 
 __all__ = [
-    "Grown",
+    "GrownTree",
     "LevelWise",
     "Shallow",
     "SortedTrees",
@@ -62,7 +62,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, eq=False)
-class Grown:
+class GrownTree:
     """A tree and the leaf every row of the table reaches in it."""
 
     tree: Tree
@@ -73,7 +73,7 @@ class SortedTrees(ABC):
     """Columns sorted once, and trees grown on them by weight."""
 
     @abstractmethod
-    def grow(self, weights: np.ndarray) -> Grown:
+    def grow(self, weights: np.ndarray) -> GrownTree:
         """Grow the tree of these weights; rows of weight 0 take no part."""
 
 
@@ -85,7 +85,7 @@ class _Filtered(SortedTrees):
         self._rows: np.ndarray | None = None  # rows of weight > 0, as of the last round
         self._part: Any = None  # columns of these rows
 
-    def grow(self, weights: np.ndarray) -> Grown:
+    def grow(self, weights: np.ndarray) -> GrownTree:
         """Grow the tree of these weights; rows of weight 0 take no part."""
         counts = weights > 0
         if counts.all():
@@ -104,7 +104,7 @@ class _Filtered(SortedTrees):
         """Return the columns of some rows."""
 
     @abstractmethod
-    def _grow(self, columns: Any, rows: np.ndarray | None, weights: np.ndarray) -> Grown: ...
+    def _grow(self, columns: Any, rows: np.ndarray | None, weights: np.ndarray) -> GrownTree: ...
 
 
 def _filter(lists: np.ndarray, n: int, rows: np.ndarray, n_jobs: int) -> np.ndarray:
@@ -196,37 +196,37 @@ class Stumps(_Filtered):
             None if categories is None else categories.take(rows),
         )
 
-    def _grow(self, columns: _Presorted, rows: np.ndarray | None, weights: np.ndarray) -> Grown:
+    def _grow(self, columns: _Presorted, rows: np.ndarray | None, weights: np.ndarray) -> GrownTree:
         labels = self.y if rows is None else self.y[rows]
         weights = np.require(weights, np.float64, ["C", "W"])
         value, weight, n = np.empty((3, self.n_classes)), np.empty(3), len(labels)
-        found = self._search(columns, labels, weights)
-        if found is None:
+        best_cut = self._search(columns, labels, weights)
+        if best_cut is None:
             describe_stump(np.zeros(n, np.uint8), labels, weights, value, weight)
             tree = self._to_tree(leaves(1), value[:1], weight[:1], np.array([n]))
-            return Grown(tree, np.zeros(self.matrix.n_rows, np.int64))
+            return GrownTree(tree, np.zeros(self.matrix.n_rows, np.int64))
         nodes, bits = leaves(3), {}
-        if isinstance(found, CategoryCut):
-            right, missing = found.right, found.has_missing
+        if isinstance(best_cut, CategoryCut):
+            right, missing = best_cut.right, best_cut.has_missing
         else:
-            right, entries = np.empty(n, np.uint8), columns.lists[found.column]
-            missing = mark_stump(entries, found.place, found.missing_left, right)
-            nodes["threshold"][0] = self._threshold(entries, found, rows)
+            right, entries = np.empty(n, np.uint8), columns.lists[best_cut.column]
+            missing = mark_stump(entries, best_cut.place, best_cut.missing_left, right)
+            nodes["threshold"][0] = self._threshold(entries, best_cut, rows)
         describe_stump(right, labels, weights, value, weight)
         heavier = 0 if weight[1] >= weight[2] else 1
-        missing_child = (1 - found.missing_left) if missing else heavier
-        if isinstance(found, CategoryCut):
-            nodes["bits_start"][0], bits["bits"] = 0, found.left_set(missing_child)
+        missing_child = (1 - best_cut.missing_left) if missing else heavier
+        if isinstance(best_cut, CategoryCut):
+            nodes["bits_start"][0], bits["bits"] = 0, best_cut.left_set(missing_child)
         nodes["kind"][0] = SUBSET if bits else THRESHOLD
-        nodes["feature"][0], nodes["missing_child"][0] = found.feature, missing_child
+        nodes["feature"][0], nodes["missing_child"][0] = best_cut.feature, missing_child
         nodes["first_child"][0], nodes["n_children"][0] = 1, 2
-        nodes["gain"][0] = 2.0 * found.score if self.n_classes == 2 else found.score
+        nodes["gain"][0] = 2.0 * best_cut.score if self.n_classes == 2 else best_cut.score
         n_right = int(right.sum())
         count = np.array([n, n - n_right, n_right])
         tree = self._to_tree({**nodes, **bits}, value, weight, count)
         if rows is None:
-            return Grown(tree, 1 + right.astype(np.int64))
-        return Grown(tree, leaves_of(tree, self.matrix, self.n_jobs))
+            return GrownTree(tree, 1 + right.astype(np.int64))
+        return GrownTree(tree, leaves_of(tree, self.matrix, self.n_jobs))
 
     def _to_tree(
         self, nodes: dict, value: np.ndarray, weight: np.ndarray, count: np.ndarray
@@ -259,36 +259,36 @@ class Stumps(_Filtered):
     ) -> _Cut | None:
         """Return the best cut of the columns of numbers and ranks."""
         words = np.empty(len(labels), np.int64)
-        whole, found = are_whole(weights), []
+        whole, best_cut = are_whole(weights), []
         if self.n_classes == 2:
-            look, (heavy, total) = search_stumps, weigh_words(weights, labels, whole, words)
-            alone = total in (0, heavy)
+            look, (all_weight, total) = search_stumps, weigh_words(weights, labels, whole, words)
+            alone = total in (0, all_weight)
         else:
             look, total = search_class_stumps, np.empty(self.n_classes, np.int64)
-            heavy = weigh_class_words(weights, labels, whole, words, total)
-            alone = total.max() == heavy
+            all_weight = weigh_class_words(weights, labels, whole, words, total)
+            alone = total.max() == all_weight
         if alone or not len(lists):  # one class is left
             return None
 
         def search(block: tuple[int, int]) -> None:
-            found.append(look(lists, *block, words, heavy, total))
+            best_cut.append(look(lists, *block, words, all_weight, total))
 
         pieces = 2 * self.threads if self.threads > 1 else 1
         parallel.run(search, parallel.blocks(len(lists), pieces), self.threads)
-        score, column, place, missing_left = max(found, key=lambda one: (one[0], -one[1]))
+        score, column, place, missing_left = max(best_cut, key=lambda one: (one[0], -one[1]))
         if score < 0:
             return None
         return _Cut(score, self.features[column], missing_left, column, place)
 
-    def _threshold(self, entries: np.ndarray, found: _Cut, rows: np.ndarray | None) -> float:
+    def _threshold(self, entries: np.ndarray, best_cut: _Cut, rows: np.ndarray | None) -> float:
         """Return what lies between the two values of a cut: see `apply_split.Divider`."""
-        both = entries[[found.place - 1, found.place]]
+        both = entries[[best_cut.place - 1, best_cut.place]]
         at = (both & POSITION).astype(np.int64)
         at = at if rows is None else rows[at]
-        low, high = self.matrix.at(at, np.full(2, found.feature))
+        low, high = self.matrix.at(at, np.full(2, best_cut.feature))
         if both[1] & MISSING:
             return np.inf
-        if self.schema.columns[found.feature].kind == "ordinal":
+        if self.schema.columns[best_cut.feature].kind == "ordinal":
             return float(low)
         return float(midpoint(low, high))
 
@@ -323,18 +323,18 @@ class LevelWise(SortedTrees):
     def __init__(self, base: Any, matrix: Matrix, schema: Schema, y: np.ndarray) -> None:
         self.y = np.array(y, np.float64)
         target = make_target(self.y[:, None], None, None)
-        how = settings.growth(base, schema, target, matrix.n_rows)
+        settings = growth(base, schema, target, matrix.n_rows)
         least = float(base.min_weight_fraction_leaf)
-        self.orchard = plant(
-            matrix, schema, how, least, float(base.ccp_alpha), float(base.category_penalty)
+        self.presorted = presort(
+            matrix, schema, settings, least, float(base.ccp_alpha), float(base.category_penalty)
         )
 
-    def grow(self, weights: np.ndarray) -> Grown:
+    def grow(self, weights: np.ndarray) -> GrownTree:
         """Grow the tree of these weights; rows of weight 0 take no part."""
         inside = (weights > 0).astype(np.uint8)
         bag = Bag(inside[:0] if inside.all() else inside, np.require(weights, requirements="W"))
-        tree, leaf = self.orchard.grow(self.y, bag, 0)
-        return Grown(tree, leaf.astype(np.int64))
+        tree, leaf = self.presorted.grow(self.y, bag, 0)
+        return GrownTree(tree, leaf.astype(np.int64))
 
 
 # ---------------------------------------------------------------------- any other tree
@@ -358,13 +358,15 @@ class Shallow(_Filtered):
             lists = _filter(lists, self.matrix.n_rows, rows, self.n_jobs)
         return replace(store, lists=lists, codes=np.ascontiguousarray(store.codes[:, rows]))
 
-    def _grow(self, columns: ColumnStore, rows: np.ndarray | None, weights: np.ndarray) -> Grown:
+    def _grow(
+        self, columns: ColumnStore, rows: np.ndarray | None, weights: np.ndarray
+    ) -> GrownTree:
         y = self.y if rows is None else self.y[rows]
         target = make_target(y, self.classes, weights)
-        how = settings.growth(self.base, self.schema, target, self.matrix.n_rows)
-        if how.max_depth != 1:  # deeper trees reorder the lists
+        settings = growth(self.base, self.schema, target, self.matrix.n_rows)
+        if settings.max_depth != 1:  # deeper trees reorder the lists
             columns = replace(columns, lists=columns.lists.copy())
-        tree = grow(self.matrix, self.schema, target, rows, how, columns)
+        tree = grow(self.matrix, self.schema, target, rows, settings, columns)
         if self.base.ccp_alpha > 0:
             tree = prune(tree, float(self.base.ccp_alpha))
-        return Grown(tree, leaves_of(tree, self.matrix, self.n_jobs))
+        return GrownTree(tree, leaves_of(tree, self.matrix, self.n_jobs))

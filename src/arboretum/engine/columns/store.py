@@ -142,16 +142,18 @@ def store_columns(
         return writable(values) if rows is None else values[rows]
 
     def sort(slot: int) -> None:
-        room = scratch.get()
-        values = values_of(numeric[slot], room[:n].view(np.float64) if rows is None else None)
+        own_scratch = scratch.get()
+        values = values_of(
+            numeric[slot], own_scratch[:n].view(np.float64) if rows is None else None
+        )
         entries = np.empty(n, np.uint32) if only_codes else lists[slot]
-        distinct = sort_column(values, entries, room[n:])
+        distinct = sort_column(values, entries, own_scratch[n:])
         if only_codes or distinct <= min(FEW, n // _REPEATS):
             table = _value_table(entries, values, distinct, max_bins)
             codes = np.empty(n, _smallest_dtype(len(table.low)))
             codes_from_list(entries, table.code_of_value, len(table.low), codes)
             few[numeric[slot]] = table, codes
-        scratch.put(room)
+        scratch.put(own_scratch)
 
     parallel.run(sort, range(len(numeric)), threads)
     coded = [f for f, c in enumerate(columns) if c.kind == "categorical" or f in few]

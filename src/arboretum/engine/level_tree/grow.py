@@ -40,8 +40,8 @@ __all__ = [
     "close_level",
     "grow_tree",
     "level_of",
+    "make_root",
     "open_level",
-    "plant_root",
     "rules_of",
     "scan_drawn",
 ]
@@ -70,7 +70,7 @@ class Limits(NamedTuple):
     decrease: float
     columns: int  # each node draws; 0 for all
     seed: np.uint64
-    whole: bool  # weights are whole numbers: they multiply what a row adds
+    whole_weights: bool  # weights are whole numbers: they multiply what a row adds
     scale: float  # of residuals
     step: float  # of weights
     penalty: float  # of a division of categories, in shares of what it gains by chance
@@ -103,7 +103,7 @@ class Work(NamedTuple):
     keys: np.ndarray  # uint64: their random keys
     sums: np.ndarray  # (3, nodes of a level + 1) int64
     mean: np.ndarray  # float64
-    whole: np.ndarray  # float64: weight
+    weight: np.ndarray  # float64
     taken: np.ndarray  # (nodes of a level, columns) bool: those a node may ask
 
 
@@ -124,7 +124,7 @@ def _make_leaf(nodes, k):
 
 
 @kernel
-def plant_root(rows, limits, nodes, work):
+def make_root(rows, limits, nodes, work):
     """Put all rows into node 0; return how many nodes the first level has."""
     work.node[:] = 0
     _make_leaf(nodes, 0)
@@ -142,24 +142,24 @@ def open_level(rows, limits, work, m):
     for k in range(m):
         slot_of[work.ids[k]] = np.uint8(k)
     sums = work.sums[:, : m + 1]
-    what = rows.weight, rows.row_weight, limits.whole, rows.inside
+    what = rows.weight, rows.row_weight, limits.whole_weights, rows.inside
     pack_rows(rows.r, what, limits.scale, work.node, slot_of, work.words, sums)
     sums[:, m] = 0
     for k in range(m + 1):
-        work.whole[k] = np.float64(sums[1, k])
-        work.mean[k] = np.float64(sums[0, k]) / max(work.whole[k], 1.0)
+        work.weight[k] = np.float64(sums[1, k])
+        work.mean[k] = np.float64(sums[0, k]) / max(work.weight[k], 1.0)
 
 
 @inline
 def level_of(work, m):
     """Return (mean, weight, rows) of the level's nodes and of nobody's."""
-    return work.mean[: m + 1], work.whole[: m + 1], work.sums[2, : m + 1]
+    return work.mean[: m + 1], work.weight[: m + 1], work.sums[2, : m + 1]
 
 
 @inline
 def rules_of(limits):
     """Return what `scan_columns` goes by."""
-    return limits.samples_leaf, limits.least_weight, limits.whole, limits.columns > 0
+    return limits.samples_leaf, limits.least_weight, limits.whole_weights, limits.columns > 0
 
 
 @kernel
@@ -280,13 +280,13 @@ def close_level(table, rows, limits, work, found, nodes, size, m):
         f = _best_column(table, found, work, limits.columns > 0, k, chance)
         if f < 0:
             continue
-        gain = found.score[f, k] * work.whole[k] * (limits.step / nodes.stats[0, 0])
+        gain = found.score[f, k] * work.weight[k] * (limits.step / nodes.stats[0, 0])
         gain *= unit**2
         if gain + _EPS < limits.decrease:
             continue
         flags = found.flags[f, k]
         # missing values go where they went in the bag; where there were none, to the larger side
-        goes_right = 2 * found.on_left[f, k] < work.whole[k]
+        goes_right = 2 * found.on_left[f, k] < work.weight[k]
         if flags & MET:
             goes_right = flags & LEFT == 0
         nodes.feature[node], nodes.gain[node], nodes.n_children[node] = f, gain, 2
@@ -315,7 +315,7 @@ def close_level(table, rows, limits, work, found, nodes, size, m):
 @kernel
 def grow_tree(table, rows, limits, work, found, nodes):
     """Grow a tree in one thread; return the number of its nodes. ``work.node`` is the leaf of every row."""
-    size, m = 1, plant_root(rows, limits, nodes, work)
+    size, m = 1, make_root(rows, limits, nodes, work)
     columns = np.arange(len(table.lists))
     for _ in range(limits.depth):
         if m == 0:

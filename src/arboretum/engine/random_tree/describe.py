@@ -51,16 +51,16 @@ def _describe_classes(
             for i in range(start[at], end[at]):
                 row = rows[np.uint64(i)]
                 sums[at, np.uint64(label[row])] += weight[row]
-        whole = 0.0
+        weight_here = 0.0
         for c in range(width):
-            whole += sums[at, c]
+            weight_here += sums[at, c]
         inside, pure = 0.0, False
         for c in range(width):
-            share = sums[at, c] / whole
+            share = sums[at, c] / weight_here
             value[at, c] = share
             inside += share * share if gini else -x_log2_x(share)
-            pure |= sums[at, c] == whole
-        node_weight[at] = whole
+            pure |= sums[at, c] == weight_here
+        node_weight[at] = weight_here
         impurity[at] = 0.0 if pure else (1.0 - inside if gini else inside)
 
 
@@ -84,9 +84,9 @@ def _describe_numbers(
                 sums[at, 0] += w
                 sums[at, 1] += w * d
                 sums[at, 2] += w * d * d
-        whole = sums[at, 0]
-        mean, square = sums[at, 1] / whole, sums[at, 2] / whole
-        value[at, 0], node_weight[at] = centre + mean, whole
+        weight_here = sums[at, 0]
+        mean, square = sums[at, 1] / weight_here, sums[at, 2] / weight_here
+        value[at, 0], node_weight[at] = centre + mean, weight_here
         spread = square - mean * mean
         impurity[at] = spread if spread > 1e-15 * square else 0.0  # or only rounding
 

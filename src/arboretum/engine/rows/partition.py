@@ -43,19 +43,19 @@ def mark_codes(codes, columns, rows, start, end, cut, missing_left, side, has_mi
     """Mark a cut of each node's column of codes; ``above``: the first code on the right, or -1."""
     for k in range(len(start)):
         code_of = codes[columns.slot[k]]
-        gone = columns.n_codes[k]
-        first = np.int64(gone)
+        missing_code = columns.n_codes[k]
+        first = np.int64(missing_code)
         has_missing[k] = False
         for p in range(start[k], end[k]):
             c = np.int64(code_of[rows[p]])
-            if c == gone:
+            if c == missing_code:
                 has_missing[k] = True
                 side[p] = missing_left[k]
             else:
                 side[p] = c <= cut[k]
                 if c > cut[k]:
                     first = min(first, c)
-        above[k] = first if first < gone else -1
+        above[k] = first if first < missing_code else -1
 
 
 @kernel
@@ -63,11 +63,11 @@ def mark_categories(codes, columns, rows, start, end, takes, missing_left, side,
     """Mark the rows of each node's category split; ``takes[k, code]`` is 1 for left."""
     for k in range(len(start)):
         code_of = codes[columns.slot[k]]
-        gone = columns.n_codes[k]
+        missing_code = columns.n_codes[k]
         has_missing[k] = False
         for p in range(start[k], end[k]):
             c = np.int64(code_of[rows[p]])
-            if c == gone:
+            if c == missing_code:
                 has_missing[k] = True
                 side[p] = missing_left[k]
             else:

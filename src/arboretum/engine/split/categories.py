@@ -81,20 +81,28 @@ def scan_categories(codes, rows, row, nodes, columns, rules, table, counter, cha
     """
     min_leaf, skip_missing, criterion, outputs, labels = rules
     single = _one_axis(nodes.total.shape[1], outputs, labels)
-    how = (min_leaf, criterion, outputs, np.int8(0), labels)
+    limits = (min_leaf, criterion, outputs, np.int8(0), labels)
     for k in range(len(nodes.start)):
-        gone = columns.n_codes[k]
+        missing_code = columns.n_codes[k]
         n = count_codes(
-            codes, columns.slot[k], rows, row, nodes.start[k], nodes.end[k], gone, k, counter
+            codes,
+            columns.slot[k],
+            rows,
+            row,
+            nodes.start[k],
+            nodes.end[k],
+            missing_code,
+            k,
+            counter,
         )
         subsets = not single and n <= EXHAUSTIVE
         _order(counter, n, nodes.total[k], nodes.weight[k], single, subsets)
-        weight, count, known, slot = known_part(counter, nodes, k, gone, skip_missing)
+        weight, count, known, slot = known_part(counter, nodes, k, missing_code, skip_missing)
         found.constant[k] = n + (slot >= 0) < 2
         best, place, side = REFUSED, np.int64(0), 0
         if n > 0:
             best, place, side = walk_codes(
-                counter, n, slot, weight, count, nodes, k, how, table, subsets
+                counter, n, slot, weight, count, nodes, k, limits, table, subsets
             )
         if best > 0.0:
             best *= known

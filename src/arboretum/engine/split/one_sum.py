@@ -19,9 +19,9 @@ __all__ = ["cut_range", "scan_moment", "search_moment"]
 
 
 @inline
-def _walk_plain(entries, number, start, first, last, before, whole):
+def _walk_plain(entries, number, start, first, last, before, totals):
     """Rows of weight 1, squared error: the loop most time is spent in."""
-    weight, total = np.float64(whole[0]), np.float64(whole[1])
+    weight, total = np.float64(totals[0]), np.float64(totals[1])
     mean = total / weight
     best, place = REFUSED, np.int64(0)
     running = before[1]
@@ -38,23 +38,23 @@ def _walk_plain(entries, number, start, first, last, before, whole):
 
 
 @inline
-def _walk_full(entries, start, row, nodes, k, first, last, before, whole, how, table):
+def _walk_full(entries, start, row, nodes, k, first, last, before, totals, scoring, table):
     """Weights, other scores and monotone constraints."""
-    heavy, running = before
-    weight, total = np.float64(whole[0]), np.float64(whole[1])
+    left_weight, running = before
+    weight, total = np.float64(totals[0]), np.float64(totals[1])
     least = np.float64(max(nodes.min_weight[k], 1))
-    form, sign, bounded = how
+    form, sign, bounded = scoring
     best, place = REFUSED, np.int64(0)
     for cut in range(1, last + 1):
         p = entries[start + cut - 1] & POSITION
         running += np.int64(row.number[p, 0])
-        heavy += row.weight[p] if len(row.weight) else np.int64(1)
+        left_weight += row.weight[p] if len(row.weight) else np.int64(1)
         if cut < first or not entries[start + cut] & NEW:
             continue
-        on_left, sum_left = np.float64(heavy), np.float64(running)
+        on_left, sum_left = np.float64(left_weight), np.float64(running)
         if on_left < least or weight - on_left < least:
             continue
-        sum_right = np.float64(whole[1] - running)
+        sum_right = np.float64(totals[1] - running)
         score = moment_score(sum_left, on_left, sum_right, total, weight, form, table)
         if score > best and not (
             bounded
@@ -88,21 +88,21 @@ def scan_moment(entries, start, end, row, nodes, k, sign, rules, table):
     min_leaf, skip_missing, form, bounded = rules
     count = end - start
     present = first_missing(entries, start, end) - start
-    gone_weight, gone_sum = np.int64(0), np.int64(0)
+    missing_weight, missing_sum = np.int64(0), np.int64(0)
     for i in range(start + present, end):
         p = entries[i] & POSITION
-        gone_sum += np.int64(row.number[p, 0])
-        gone_weight += row.weight[p] if len(row.weight) else np.int64(1)
+        missing_sum += np.int64(row.number[p, 0])
+        missing_weight += row.weight[p] if len(row.weight) else np.int64(1)
     weight, total = nodes.weight[k], nodes.total[k, 0]
     known = 1.0
-    if skip_missing and gone_weight:
-        total -= gone_sum
-        known = np.float64(weight - gone_weight) / np.float64(weight)
-        weight -= gone_weight
+    if skip_missing and missing_weight:
+        total -= missing_sum
+        known = np.float64(weight - missing_weight) / np.float64(weight)
+        weight -= missing_weight
     best, best_place, best_side = REFUSED, np.int64(0), 0
     for side in range(2 if present < count and not skip_missing else 1):
         first, last = cut_range(count, present, min_leaf, side, skip_missing)
-        before = (gone_weight * side, gone_sum * side)
+        before = (missing_weight * side, missing_sum * side)
         if len(row.weight) or form != SQUARES or bounded:
             score, place = _walk_full(
                 entries, start, row, nodes, k, first, last, before, (weight, total),

@@ -36,24 +36,40 @@ class Drawing(NamedTuple):
 @inline
 def next_list(codes, rows, nodes, k, keys, drawing, values, f, scratch, out):
     """List the rows by the column drawn in this turn; return (groups, last code left)."""
-    gone = drawing.n_codes[f]
+    missing_code = drawing.n_codes[f]
     start, end = nodes.start[k], nodes.end[k]
     if drawing.random_splits:
         groups, last = list_drawn(
-            codes, f, rows, start, end, gone, drawing.categorical[f], f, keys[k], values, out, 0
+            codes,
+            f,
+            rows,
+            start,
+            end,
+            missing_code,
+            drawing.categorical[f],
+            f,
+            keys[k],
+            values,
+            out,
+            0,
         )
     else:
-        groups, last = list_codes(codes, f, rows, start, end, gone, scratch, out), np.int64(0)
+        groups, last = (
+            list_codes(codes, f, rows, start, end, missing_code, scratch, out),
+            np.int64(0),
+        )
     return groups, last
 
 
 @inline
-def keep_drawn(score, place, side, f, last, codes, rows, n, gone, random_splits, out, best, k):
+def keep_drawn(
+    score, place, side, f, last, codes, rows, n, missing_code, random_splits, out, best, k
+):
     """Keep a better cut, said as the last code on the left (n_codes: every present row goes left)."""
     if score < 0.0 or score < best.score[k] or (score == best.score[k] and f > best.feature[k]):
         return
     if random_splits:
-        cut = np.int64(gone) if place < n and out[place] & MISSING else last
+        cut = np.int64(missing_code) if place < n and out[place] & MISSING else last
     else:
         cut = np.int64(codes[f, rows[out[place - 1] & POSITION]])
     best.score[k], best.cut[k], best.missing_left[k] = score, cut, side
@@ -70,7 +86,7 @@ def longest_node(nodes):
 
 
 @inline
-def _ask_once(codes, f, rows, row, nodes, k, key, gone, values, min_leaf):
+def _ask_once(codes, f, rows, row, nodes, k, key, missing_code, values, min_leaf):
     """Score one random threshold without making a list: numbers of weight 1, squared error.
 
     Returns (score, last code on the left, number of values: 1, 2 for more, 0 if some are missing).
@@ -80,7 +96,7 @@ def _ask_once(codes, f, rows, row, nodes, k, key, gone, values, min_leaf):
     for p in range(start + 1, end):
         c = np.int64(codes[f, rows[p]])
         low, high = min(low, c), max(high, c)
-    if high == gone:
+    if high == missing_code:
         return REFUSED, low, 0
     if low == high:
         return REFUSED, low, 1
@@ -139,7 +155,7 @@ def draw_channels(codes, rows, row, nodes, keys, drawing, values, rules, table, 
     order = np.empty(len(codes), np.int64)
     longest = longest_node(nodes)
     scratch, out = np.empty((2, longest), np.uint64), np.empty(longest, np.uint32)
-    room = np.empty((3, nodes.total.shape[1]), np.int64)
+    sums = np.empty((3, nodes.total.shape[1]), np.int64)
     for k in range(len(nodes.start)):
         n = nodes.end[k] - nodes.start[k]
         varied = 0
@@ -153,7 +169,7 @@ def draw_channels(codes, rows, row, nodes, keys, drawing, values, rules, table, 
                 continue
             varied += 1
             score, place, side = scan_channels(
-                out, 0, n, row, nodes, k, drawing.sign[f], rules, table, room
+                out, 0, n, row, nodes, k, drawing.sign[f], rules, table, sums
             )
             keep_drawn(
                 score, place, side, f, last, codes, rows, n, drawing.n_codes[f],

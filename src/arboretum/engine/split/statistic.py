@@ -69,7 +69,7 @@ class Nodes(NamedTuple):
 
 
 @inline
-def _weigh_node(rows, start, end, weights, whole, out, shift_out, k):
+def _weigh_node(rows, start, end, weights, whole_weights, out, shift_out, k):
     """Put the node's weights on their grid; return (total on the grid, total as a number)."""
     if len(weights) == 0:
         shift_out[k] = 0
@@ -77,7 +77,7 @@ def _weigh_node(rows, start, end, weights, whole, out, shift_out, k):
     total = 0.0
     for p in range(start, end):
         total += weights[rows[p]]
-    shift = 0 if whole else shift_for(total, WEIGHT_BITS)
+    shift = 0 if whole_weights else shift_for(total, WEIGHT_BITS)
     scale = math.ldexp(1.0, int(shift))
     on_grid = np.int64(0)
     for p in range(start, end):
@@ -95,7 +95,7 @@ def _least(min_weight, shift):
 
 
 @kernel
-def prepare_classes(rows, labels, offsets, weights, whole, min_weight, row, nodes):
+def prepare_classes(rows, labels, offsets, weights, whole_weights, min_weight, row, nodes):
     """Copy labels next to their rows, weigh them and count every class of every node.
 
     ``labels`` is (n, outputs); class c of output o is channel ``offsets[o] + c``.
@@ -104,7 +104,7 @@ def prepare_classes(rows, labels, offsets, weights, whole, min_weight, row, node
     for k in range(len(nodes.start)):
         start, end = nodes.start[k], nodes.end[k]
         on_grid, _ = _weigh_node(
-            rows, start, end, weights, whole, row.weight, nodes.weight_shift, k
+            rows, start, end, weights, whole_weights, row.weight, nodes.weight_shift, k
         )
         nodes.weight[k] = on_grid
         nodes.sum_shift[k] = nodes.weight_shift[k]  # the channels are weights
@@ -120,12 +120,12 @@ def prepare_classes(rows, labels, offsets, weights, whole, min_weight, row, node
 
 
 @kernel
-def prepare_binary(rows, labels, weights, whole, min_weight, row, nodes):
+def prepare_binary(rows, labels, weights, whole_weights, min_weight, row, nodes):
     """Two classes, one output: the weight of class 1 is the only sum that matters."""
     for k in range(len(nodes.start)):
         start, end = nodes.start[k], nodes.end[k]
         on_grid, _ = _weigh_node(
-            rows, start, end, weights, whole, row.weight, nodes.weight_shift, k
+            rows, start, end, weights, whole_weights, row.weight, nodes.weight_shift, k
         )
         nodes.weight[k] = on_grid
         shift = nodes.weight_shift[k]
@@ -147,12 +147,12 @@ def prepare_binary(rows, labels, weights, whole, min_weight, row, nodes):
 
 
 @kernel
-def prepare_numbers(rows, y, weights, whole, min_weight, from_zero, row, nodes):
+def prepare_numbers(rows, y, weights, whole_weights, min_weight, from_zero, row, nodes):
     """Put every node's targets on its grid. ``from_zero`` keeps c = 0 (Poisson needs true sums)."""
     for k in range(len(nodes.start)):
         start, end = nodes.start[k], nodes.end[k]
         on_grid, total_weight = _weigh_node(
-            rows, start, end, weights, whole, row.weight, nodes.weight_shift, k
+            rows, start, end, weights, whole_weights, row.weight, nodes.weight_shift, k
         )
         nodes.weight[k] = on_grid
         nodes.min_weight[k] = _least(min_weight, nodes.weight_shift[k])
@@ -175,10 +175,10 @@ def prepare_numbers(rows, y, weights, whole, min_weight, from_zero, row, nodes):
             total = np.int64(0)
             for p in range(start, end):
                 v = (y[rows[p], o] - centre) * scale
-                if len(weights) and not whole:
+                if len(weights) and not whole_weights:
                     v *= weights[rows[p]]
                 g = to_grid(v)
-                if len(weights) and whole:
+                if len(weights) and whole_weights:
                     g *= row.weight[p]
                 row.number[p, o] = g
                 total += g
