@@ -116,7 +116,12 @@ def _steps(booster: Any, clock: _Clock, ticks_per_second: float) -> None:
 
 
 def _ticks_per_second() -> float:
-    from arboretum.engine.team import read_ticks
+    from arboretum.engine.intrinsics import ticks
+    from arboretum.engine.jit import kernel
+
+    @kernel
+    def read_ticks():
+        return ticks()
 
     read_ticks()  # compiled
     start, first = time.perf_counter(), read_ticks()

@@ -198,7 +198,7 @@ class GradientBoosting(ModelOfTrees):
         """Return what plays the rounds, and what tells when to stop."""
         from arboretum.boosting.gradient.fitting import Booster, Task
         from arboretum.engine.random import seed_from
-        from arboretum.grow.presorted import plant
+        from arboretum.grow.presorted import presort
 
         loss = self._make_loss()
         loss.check(y, w, f"loss={self.loss!r}")
@@ -223,7 +223,7 @@ class GradientBoosting(ModelOfTrees):
         how = settings.growth(self, self.schema_, _target_of(y_in, w_in), table.n_rows)
         self.max_features_ = how.max_features or self.n_features_in_
         task = Task(
-            orchard=plant(
+            presorted=presort(
                 table,
                 self.schema_,
                 how,
