@@ -31,7 +31,7 @@ class ModelOfTrees(Estimator):
 
     def _take_schema(self, schema: Schema) -> None:
         super()._take_schema(schema)
-        self._asked: dict[str, Ensemble] = {}  # to predict changes nothing of the model itself
+        self._asked: dict[str, Any] = {}  # to predict changes nothing of the model itself
 
     @property
     def ensemble_(self) -> Ensemble:
@@ -75,21 +75,36 @@ class ModelOfMembers(ModelOfTrees):
 
     @property
     def _has_trees(self) -> bool:
-        return all(
-            type(member) in self._tree_types and member.schema_ is self.schema_
-            for member in self.estimators_
-        )
+        """Whether all members are trees over the columns of the table."""
+        return self._trees_of_members() is not None
+
+    def _trees_of_members(self) -> list[Tree] | None:
+        members, kept = self.estimators_, self.__dict__.setdefault("_asked", {})
+        if kept.get("members") is not members:
+            shared = self._shares_columns and all(
+                type(member) in self._tree_types and member.schema_ is self.schema_
+                for member in members
+            )
+            kept["trees"] = [member.tree_ for member in members] if shared else None
+            kept["members"] = members
+        return kept["trees"]
+
+    @property
+    def _shares_columns(self) -> bool:
+        """Whether members are given the columns of the table as they are."""
+        return True
 
     @property
     def trees_(self) -> list[Tree]:  # type: ignore[override]
         """The trees, if all members are trees over the columns of the table."""
         self._check_fitted()
-        if not self._has_trees:
+        trees = self._trees_of_members()
+        if trees is None:
             raise AttributeError(
                 f"this {type(self).__name__} has no trees: not all of its estimators are CART trees over "
                 "all columns of the table; ask its estimators_ one by one"
             )
-        return [member.tree_ for member in self.estimators_]
+        return trees
 
     def _encode(self, X: Any) -> Matrix:
         self._check_fitted()

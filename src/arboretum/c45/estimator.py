@@ -14,6 +14,7 @@ from arboretum.base.targets import Classes
 from arboretum.base.tree_model import TreeModel
 from arboretum.data.checks import check_rows, check_weights
 from arboretum.data.target import weights
+from arboretum.predict.walk import proba_of
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
@@ -93,7 +94,7 @@ class CaseTreeClassifier(Classes, TreeModel):
         to the fraction of the row that reaches it.
         """
         matrix = self._encode(X)
-        return self.ensemble_.answers(matrix, self._threads())[:, 0]
+        return proba_of(self.tree_, matrix, self._threads())
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable class of each row (the first in order between equals)."""

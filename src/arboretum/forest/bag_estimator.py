@@ -265,9 +265,8 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, ModelOfMembers):
         return grown
 
     @property
-    def _has_trees(self) -> bool:
-        # columns drawn twice or in another order have the table's names, too
-        return self._bags.all_columns and super()._has_trees
+    def _shares_columns(self) -> bool:
+        return self._bags.all_columns  # drawn twice or in another order they have the names, too
 
     # ------------------------------------------------------------------ asking
     def _mean(self, X: Any) -> np.ndarray:

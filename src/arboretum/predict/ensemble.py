@@ -166,7 +166,7 @@ class Ensemble:
         ``start``, one answer per row, replaces the base.
         """
         if self.rule == "median":
-            return self.weighted_median(self._said(matrix, n_jobs))
+            return self._medians(self.terms.said(matrix, n_jobs))
         total = self._started(matrix.n_rows, start)
         self.terms.add(matrix, total, n_jobs)
         return self._finished(total, len(self.trees))
@@ -191,8 +191,8 @@ class Ensemble:
     ) -> Iterator[np.ndarray]:
         """Yield the answers after every round."""
         if self.rule == "median":
-            said = self._said(matrix, n_jobs)
-            yield from (self.weighted_median(said[:, : t + 1]) for t in range(len(self.trees)))
+            said = self.terms.said(matrix, n_jobs)
+            yield from (self._medians(said[:, : t + 1]) for t in range(len(self.trees)))
             return
         terms = replace(self, rule="sum").terms if self.averaged else self.terms
         begin = self._started(matrix.n_rows, start)
@@ -205,11 +205,7 @@ class Ensemble:
                 now = begin + (total - begin) / done if self.averaged else total.copy()
                 yield self._finished(now, t + 1)
 
-    def _said(self, matrix: Matrix, n_jobs: int) -> np.ndarray:
-        """Return what every tree says by itself, (rows, trees)."""
-        return np.column_stack(list(self.terms.each(matrix, n_jobs)))
-
-    def weighted_median(self, said: np.ndarray) -> np.ndarray:
+    def _medians(self, said: np.ndarray) -> np.ndarray:
         return weighted_median(said, self.weights[: said.shape[1]])[:, None]
 
     # ------------------------------------------------------------------ leaves and paths

@@ -127,6 +127,12 @@ class Terms:
         run_blocks(lambda lo, hi, X: find_leaves(nodes, X, found[lo:hi]), matrix, n_jobs)
         return (found - nodes.start[:-1]).astype(np.int32)
 
+    def said(self, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
+        """Return the one number that every tree by itself says of all rows, (rows, trees)."""
+        leaves = self.leaves(matrix, n_jobs)
+        starts = np.cumsum([0, *map(len, self.trees[:-1])])
+        return np.concatenate(self.values)[:, 0][leaves + starts]
+
     def each(self, matrix: Matrix, n_jobs: int = 1) -> Iterator[np.ndarray]:
         """Yield what every tree by itself says of all rows, (rows, k)."""
         for part in self._parts(max(1, _LEAVES // max(1, matrix.n_rows))):

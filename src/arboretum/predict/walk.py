@@ -178,37 +178,38 @@ def walk_sum(
     width, leaf = math.prod(value.shape[1:]), np.empty(len(X), np.int64)
     answer, totals = value.reshape(-1, width), total.reshape(-1, width)
     if tree.spreads:
-        totals += _spread(tree, answer, X)
+        parts = np.empty_like(totals)
+        _spread(tree, answer, X, parts)
+        totals += parts
     elif _is_plain(tree):
         walk_add(*_links(tree), answer, X, complete, leaf, totals)
     else:
         add_values(answer, walk_block(tree, X, out=leaf), totals)
 
 
-def _spread(tree: Tree, value: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """Return the values of the leaves every row of a block reaches, (rows, numbers), by the share of each."""
+def _spread(tree: Tree, value: np.ndarray, X: np.ndarray, out: np.ndarray) -> None:
+    """Write the values of the leaves every row of a block reaches, (rows, numbers), by the share of each."""
     from arboretum.engine.cases.cases import Questions
     from arboretum.engine.cases.propagate import spread_proba
     from arboretum.engine.jit import writable
 
-    paths = _paths(tree)
-    asked = Questions(
-        paths.kind, paths.feature, paths.threshold, paths.first_child, writable(tree.n_children),
-        writable(tree.missing_child), paths.bits_start, paths.bits,
-    )  # fmt: skip
-    out = np.empty((len(X), value.shape[1]))
-    spread_proba(asked, tree.share, writable(value), X, out)
-    return out
+    def make() -> Questions:
+        paths = _paths(tree)
+        return Questions(
+            paths.kind, paths.feature, paths.threshold, paths.first_child,
+            writable(tree.n_children), writable(tree.missing_child), paths.bits_start, paths.bits,
+        )  # fmt: skip
+
+    spread_proba(_once(tree, "_questions", make), tree.share, writable(value), X, out)
 
 
 def proba_of(tree: Tree, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
     """Return the values of the leaves every row reaches, (rows, n_values), by the share of each."""
-    out = np.zeros((matrix.n_rows, tree.value.shape[2]))
-
-    def go(lo: int, hi: int, X: np.ndarray) -> None:
-        walk_sum(tree, tree.value[:, 0], X, False, out[lo:hi])
-
-    run_blocks(go, matrix, n_jobs)
+    if not tree.spreads:
+        return tree.value[leaves_of(tree, matrix, n_jobs), 0]
+    value = tree.value[:, 0]
+    out = np.empty((matrix.n_rows, value.shape[1]))
+    run_blocks(lambda lo, hi, X: _spread(tree, value, X, out[lo:hi]), matrix, n_jobs)
     return out
 
 
