@@ -97,9 +97,9 @@ def _time_steps(booster: Any, clock: _Clock) -> None:
 
 def _steps(booster: Any, clock: _Clock, ticks_per_second: float) -> None:
     """Add what the engine's own clock says of the steps inside a tree."""
-    from arboretum.engine.gradient import grow as engine
+    from arboretum.engine import dtypes as engine
 
-    ticks = booster.grower._growth.ticks / ticks_per_second
+    ticks = booster.grower._tree.task["ticks"][0] / ticks_per_second
     steps = {
         "largest g and h": [engine.SCALE],
         "entries": [engine.FILL],
@@ -153,7 +153,7 @@ def print_phases(console: Console, *, quick: bool, jobs: int) -> None:
     booster = _booster(split, jobs, clock)
     booster.round()  # compiled code is loaded
     _time_steps(booster, clock)
-    booster.grower._growth.ticks[:] = 0
+    booster.grower._tree.task["ticks"] = 0
     start = time.perf_counter()
     for _ in range(_TREES):
         booster.round()

@@ -30,6 +30,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from arboretum.engine.dtypes import CATEGORIES, NUMBER
 from arboretum.engine.gradient.histogram import LOW32
 from arboretum.engine.jit import inline, leaf_kernel
 
@@ -39,10 +40,6 @@ _INFINITY = np.int64(0x7FF0000000000000)  # its bits; larger ones are not number
 _RUN = 16  # categories that are sorted by insertion
 _CLEARLY = 1.0 - 1e-10  # times a number: below it by more than rounding
 _TIE = 1e-12  # gains closer to nothing than this share of the scores they are made of are nothing
-# what is known of the best split
-GAIN = 0  # floats
-FEATURE, BIN, MISSING_LEFT, KIND, LEFT_G, LEFT_H = 0, 1, 2, 3, 4, 5  # whole numbers
-NUMBER, CATEGORIES = 1, 2
 
 
 class Features(NamedTuple):
@@ -93,8 +90,7 @@ class Work(NamedTuple):
     bits: np.ndarray  # the same memory as int64: positive numbers have the same order
     order: np.ndarray  # int64
     ratio: np.ndarray  # float64
-    best: np.ndarray  # float64, (1,)
-    found: np.ndarray  # int64, (6,)
+    best: np.ndarray  # (1,) SPLIT
     members: np.ndarray  # uint32, (words,): the bins of a category split that go left
     small: np.ndarray  # int64, the small tables of a tile
 
@@ -193,10 +189,9 @@ def _worth(gain, own, rules):
 
 @leaf_kernel
 def _keep(gain, f, b, missing_left, kind, left_g, left_h, work):
-    work.best[GAIN] = gain
-    found = work.found
-    found[FEATURE], found[BIN], found[MISSING_LEFT], found[KIND] = f, b, missing_left, kind
-    found[LEFT_G], found[LEFT_H] = left_g, left_h
+    best = work.best[0]
+    best.gain, best.feature, best.bin, best.kind = gain, f, b, kind
+    best.missing_left, best.left_g, best.left_h = missing_left, left_g, left_h
 
 
 @inline
@@ -239,7 +234,7 @@ def _scan_two(f, node, own, rules, work):
     sum_g, sum_h = work.g[0], work.h[0]
     a, c = np.float64(sum_g) * node.g_unit, np.float64(sum_h) * node.h_unit
     gain = _plain_gain(a, c, whole_g, whole_h, own, rules.l2, rules.min_weight)
-    if gain > work.best[GAIN] and _worth(gain, own, rules):
+    if gain > work.best[0].gain and _worth(gain, own, rules):
         towards = np.int64(2 * sum_h >= node.h and not rules.as_xgboost)
         _keep(gain, f, 0, towards, NUMBER, sum_g, sum_h, work)
 
@@ -291,7 +286,7 @@ def _scan_number(f, n, node, own, sign, rules, work):
             _count_rows(n, cuts, missing and not side, node, work)
         _score_cuts(cuts, node, own, sign, rules, work)
         at = _first_largest(work.gain, work.bits, cuts)
-        if at < 0 or not (work.gain[at] > work.best[GAIN] and _worth(work.gain[at], own, rules)):
+        if at < 0 or not (work.gain[at] > work.best[0].gain and _worth(work.gain[at], own, rules)):
             continue
         sum_g, sum_h = work.left_g[at], work.left_h[at]
         heavier = 2 * sum_h >= node.h  # no value is missing: a later one goes with the many
@@ -381,13 +376,13 @@ def _scan_together(f, n, sums, gone, node, own, rules, work):
         cuts = many if from_left else many - 1
         _score_together(left, with_left, cuts, node, own, rules, gain)
         at = _first_largest(gain, work.bits, cuts)
-        if at < 0 or not (gain[at] > work.best[GAIN] and _worth(gain[at], own, rules)):
+        if at < 0 or not (gain[at] > work.best[0].gain and _worth(gain[at], own, rules)):
             continue
         if rules.min_rows > 0.0:  # only now: most columns have nothing to offer anyway
             first, end = _enough_rows(left, many, cuts, from_left, node, rules)
             if at < first or at >= end:
                 at = first + _first_largest(gain[first:end], work.bits[first:end], end - first)
-            if at < first or not (gain[at] > work.best[GAIN] and _worth(gain[at], own, rules)):
+            if at < first or not (gain[at] > work.best[0].gain and _worth(gain[at], own, rules)):
                 continue
         both = left[at] + with_left
         sum_g, sum_h = both >> 32, both & LOW32
@@ -519,8 +514,8 @@ def _scan_single(f, n, node, own, rules, work):
         for side in range(2 if missing else 1):
             sum_g, sum_h = (g[b] + g[n], h[b] + h[n]) if side else (g[b], h[b])
             n_left = _rows_of(sum_h, share)
-            gain = _gain_of(sum_g, sum_h, n_left, node, own, work.best[GAIN], rules.l2, rules)
-            if gain > work.best[GAIN] and _worth(gain, own, rules):
+            gain = _gain_of(sum_g, sum_h, n_left, node, own, work.best[0].gain, rules.l2, rules)
+            if gain > work.best[0].gain and _worth(gain, own, rules):
                 work.order[0] = b
                 _remember(work.members, work.order, 0, 1)
                 _keep(gain, f, b, side, CATEGORIES, sum_g, sum_h, work)
@@ -544,11 +539,11 @@ def _scan_by_ratio(f, n, node, own, rules, work):
             n_right = node.rows - n_left
             if n_right < rules.min_rows or n_right < rules.min_group:
                 break
-            gain = _gain_of(sum_g, sum_h, n_left, node, own, work.best[GAIN], l2, rules)
+            gain = _gain_of(sum_g, sum_h, n_left, node, own, work.best[0].gain, l2, rules)
             if group < rules.min_group or gain == -np.inf:
                 continue
             group = 0.0
-            if gain > work.best[GAIN] and _worth(gain, own, rules):
+            if gain > work.best[0].gain and _worth(gain, own, rules):
                 first, last = (used - 1 - i, used) if side else (0, i + 1)
                 _keep(gain, f, i, 0, CATEGORIES, sum_g, sum_h, work)
     if last >= 0:
@@ -572,8 +567,8 @@ def _scan_by_answer(f, n, node, own, rules, work):
                 continue
             sum_g += g[b]
             sum_h += h[b]
-            gain = _gain_of(sum_g, sum_h, 0.0, node, own, work.best[GAIN], rules.l2, rules)
-            if gain > work.best[GAIN] and _worth(gain, own, rules):
+            gain = _gain_of(sum_g, sum_h, 0.0, node, own, work.best[0].gain, rules.l2, rules)
+            if gain > work.best[0].gain and _worth(gain, own, rules):
                 last = n - 1 - i if side else i + 1
                 left_g, left_h = (node.g - sum_g, node.h - sum_h) if side else (sum_g, sum_h)
                 _keep(gain, f, i, side, CATEGORIES, left_g, left_h, work)
@@ -595,7 +590,7 @@ def _scan_categories(f, n, node, own, rules, work):
 @leaf_kernel
 def best_of(hist, starts, columns, first, last, features, node, rules, work):
     """Find the best split among ``columns[first:last]``; the first of equals stays."""
-    work.best[GAIN], work.found[FEATURE] = -np.inf, -1
+    work.best[0].gain, work.best[0].feature = -np.inf, -1
     g, h = np.float64(node.g) * node.g_unit, np.float64(node.h) * node.h_unit
     plain = g * g / (h + rules.l2) if h + rules.l2 > 0.0 else 0.0
     itself, now = plain, plain
