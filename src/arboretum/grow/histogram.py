@@ -25,8 +25,8 @@ from arboretum.engine.gradient import grow as engine
 from arboretum.engine.gradient import rounds as boost_round
 from arboretum.engine.gradient.draw import new_draw
 from arboretum.engine.gradient.nodes import GrowingTree, State, Store
-from arboretum.engine.gradient.pack import Given, new_scales
-from arboretum.engine.gradient.split import Features, Rules, Work
+from arboretum.engine.gradient.pack import Given, make_given, new_scales
+from arboretum.engine.gradient.score import Features, Rules, SplitScratch
 from arboretum.errors import DataError
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ _FEW_CODES = 1 << 19  # of a table that one thread is done with before another w
 MOST_LOGGED = 1 << 18  # nodes that a round of small trees may have
 MANY_CODES = 1 << 24  # of all trees of a call, for about a tenth of a second: Ctrl-C waits so long
 NOT_GOOD = "derivatives must be finite, and second ones not negative"
-_NO_ROWS, _NO_FACTORS = np.empty(0, np.uint32), np.empty(0, np.float32)
 _POOL = 1 << 29  # bytes for histograms of leaves that wait
 LOG = 1 << 13  # nodes of small trees that are written down before new room is made
 _NO_COLUMNS = np.empty((0, 0), np.int64)
@@ -131,6 +130,12 @@ class Logged(NamedTuple):
         return [self.nodes.part(start, end) for start, end in zip(starts, ends, strict=True)]
 
 
+def most_leaves(rules: Rules, n_rows: int) -> int:
+    """Return how many leaves a tree on so many rows may have."""
+    leaves = min(rules.max_leaves, max(n_rows, 1))
+    return leaves if rules.max_depth >= 40 else min(leaves, 1 << rules.max_depth)
+
+
 class Grower:
     """Grows trees on one table of codes.
 
@@ -162,7 +167,7 @@ class Grower:
         self.groups = np.empty((0, 0), np.uint64) if groups is None else groups
         self.lists = np.empty((2, codes.shape[1]), np.uint64)
         self.threads = teams.crew(n_jobs)
-        self.works = [self._work() for _ in range(self.threads)]
+        self.scratch = [self._new_scratch() for _ in range(self.threads)]
         self._tree: GrowingTree | None = None
         self._log, self._logged = boost_round.new_log(0, 0), 0
 
@@ -203,14 +208,14 @@ class Grower:
         """The bins of all columns, those of missing values included."""
         return int(self.store.starts[-1])
 
-    def _work(self) -> Work:
+    def _new_scratch(self) -> SplitScratch:
         longest = int(self.features.n_bins.max(initial=1))
         bins = int(np.diff(self.store.starts).max(initial=histogram.BINS))
         tile = histogram.TILE * histogram.BINS
         if len(self.store.wide):
             tile = max(tile, histogram.WIDE_WORD * bins + 1)
         gain = np.empty(bins)
-        return Work(
+        return SplitScratch(
             g=np.empty(bins + 1, np.int64),
             h=np.empty(bins + 1, np.int64),
             left_g=np.empty(bins, np.int64),
@@ -232,21 +237,21 @@ class Grower:
         """Call ``work`` for every item, on several threads if there are many rows."""
         parallel.run(work, items, self.n_jobs if n_rows > _MANY else 1)
 
-    def _most_leaves(self, n_rows: int) -> int:
-        leaves = min(self.rules.max_leaves, max(n_rows, 1))
-        return leaves if self.rules.max_depth >= 40 else min(leaves, 1 << self.rules.max_depth)
+    def _most_nodes(self, n_rows: int) -> int:
+        """Return how many nodes a tree on so many rows has memory for: two more than it may have."""
+        return 2 * most_leaves(self.rules, n_rows) + 1
 
     def _tree_for(self, columns: np.ndarray, n_rows: int) -> GrowingTree:
         """Return a tree to grow, whose memory is made once."""
-        leaves = self._most_leaves(n_rows)
-        n_nodes, old = 2 * leaves + 1, self._tree
+        n_nodes, leaves = self._most_nodes(n_rows), most_leaves(self.rules, n_rows)
+        old = self._tree
         if old is not None and len(old.nodes) >= n_nodes:
             return old._replace(draw=old.draw._replace(features=columns))
         n_features = len(self.features.storage)
         table = self.n_bins * (1 if self.lists.shape[1] <= histogram.FULL else 2)  # whole numbers
         slots = min(leaves + 2, max(_POOL // (8 * table), 8))
         blocks = 1 if self.threads == 1 else min(2 * self.threads, 1 + (n_rows >> 14))
-        pieces, words = 2 * self.threads, len(self.works[0].members)
+        pieces, words = 2 * self.threads, len(self.scratch[0].members)
         self.scales = new_scales(blocks)
         self._tree = GrowingTree(
             nodes=record_table(n_nodes, NODE),
@@ -258,7 +263,7 @@ class Grower:
             extra=np.empty((blocks - 1, table), np.int64),
             lists=self.lists,
             ranges=record_table((n_nodes, blocks), RANGE),
-            goes_left=np.empty(len(self.works[0].gain), np.uint8),
+            goes_left=np.empty(len(self.scratch[0].gain), np.uint8),
             draw=new_draw(columns, n_features, n_nodes, self.groups),
             task=record_table(1, TASK),
             best=record_table(pieces, SPLIT),
@@ -286,14 +291,14 @@ class Grower:
         if columns is None:
             columns = np.arange(len(self.features.storage), dtype=np.int64)
         tree = self._tree_for(columns, n)
-        self._grow(tree, self._given(g, h, key, rows, factor), n)
+        self._grow(tree, make_given(g, h, key, rows, factor), n)
         if tree.counters["failed"][0]:
             raise DataError(NOT_GOOD)
         return self._grown(tree)
 
     def is_small(self, n_rows: int, n_trees: int) -> bool:
         """Tell whether so many trees on so many rows are best grown by one thread in one call."""
-        nodes = n_trees * (2 * self._most_leaves(n_rows) + 1)
+        nodes = n_trees * self._most_nodes(n_rows)
         return self._threads_for(n_rows) == 1 and nodes <= MOST_LOGGED
 
     def grow_rounds(
@@ -311,9 +316,9 @@ class Grower:
         """
         n, k = len(target.y) if rows is None else len(rows), len(target.g)
         tree = self._tree_for(columns[0], n)
-        given = self._given(target.g[0], target.h[0], 0, rows, factor)
+        given = make_given(target.g[0], target.h[0], 0, rows, factor)
         state = State(self.store, tree, self.features, self.rules, given, self.scales)
-        most_nodes = k * (2 * self._most_leaves(n) + 1)
+        most_nodes = k * self._most_nodes(n)
         if self._logged + most_nodes > len(self._log.nodes):
             self._log = boost_round.new_log(max(most_nodes, LOG), tree.members.shape[1])
             self._logged = 0
@@ -321,7 +326,7 @@ class Grower:
         turn = turn._replace(rounds=min(turn.rounds, 1 + MANY_CODES // (k * codes)))
         log, at, ends = self._log, self._logged, np.empty(k * turn.rounds, np.int64)
         made = boost_round.grow_rounds(
-            teams.new_team(), state, self.works[0], n, target, turn,
+            teams.new_team(), state, self.scratch[0], n, target, turn,
             columns if len(columns) > 1 else _NO_COLUMNS, most_nodes, log, at, ends,
         )  # fmt: skip
         limits = [at, *ends[:made].tolist()]
@@ -330,34 +335,17 @@ class Grower:
         failed = tree.counters["failed"][0] > 0
         return Logged(grown, list(map(operator.sub, limits[1:], limits)), failed)
 
-    def _given(
-        self,
-        g: np.ndarray,
-        h: np.ndarray,
-        key: int,
-        rows: np.ndarray | None,
-        factor: np.ndarray | None,
-    ) -> Given:
-        """Return what a tree is grown for."""
-        if factor is None or rows is None:
-            these = _NO_ROWS if rows is None else rows
-            return Given(g, h, these, _NO_FACTORS, _NO_FACTORS, 1.0, np.uint64(key))
-        by_row = np.zeros(len(g), np.float32)
-        by_row[rows] = factor
-        most = float(factor.max(initial=1.0))
-        return Given(g, h, rows, factor, by_row, most, np.uint64(key))
-
     def _grow(self, tree: GrowingTree, given: Given, n: int) -> None:
         """Grow a tree on n rows, with the help of other threads if it is worth it."""
         state = State(self.store, tree, self.features, self.rules, given, self.scales)
         threads = self._threads_for(n)
         team = teams.new_team()
         if threads == 1:
-            engine.grow(team, state, self.works[0], n, 1, True)
+            engine.grow(team, state, self.scratch[0], n, 1, True)
             return
         parallel.run_with_helpers(
-            lambda: engine.grow(team, state, self.works[0], n, threads, True),
-            lambda k: engine.grow(team, state, self.works[k], n, threads, False),
+            lambda: engine.grow(team, state, self.scratch[0], n, threads, True),
+            lambda k: engine.grow(team, state, self.scratch[k], n, threads, False),
             lambda: teams.close(team),
             threads,
         )

@@ -29,7 +29,7 @@ import numpy as np
 from arboretum.engine.columns.lists import PADDING, Lists, part_list
 from arboretum.engine.columns.presort import POSITION
 from arboretum.engine.gradient.draw import draw_columns
-from arboretum.engine.gradient.split import answer, is_plain, score
+from arboretum.engine.gradient.score import answer, is_plain, score
 from arboretum.engine.intrinsics import prefetch
 from arboretum.engine.jit import kernel, leaf_kernel
 

@@ -30,6 +30,7 @@ from arboretum.engine.gradient.exact import (
 )
 from arboretum.engine.gradient.loss import derive
 from arboretum.engine.gradient.pack import Given, add_value, choose_scales, find_largest
+from arboretum.engine.gradient.score import part_bounds
 from arboretum.engine.jit import inline, kernel, leaf_kernel
 from arboretum.engine.random import mix
 
@@ -93,8 +94,9 @@ def _open(tree, nodes, monotone, unit, rules):
     above, first = counters.above, counters.first
     for turn in range(2 if len(monotone) else 1):  # bounds need answers, and change them
         for k in range(above, first if turn else above):
-            if every[k].first_child >= 0:
-                _part_bounds(every, every[k].first_child, monotone[every[k].feature])
+            left = every[k].first_child
+            if left >= 0:
+                part_bounds(every[left], every[left + 1], monotone[every[k].feature])
         describe(nodes, unit, rules)
     for k in range(len(nodes)):
         node = nodes[k]
@@ -111,16 +113,6 @@ def _open(tree, nodes, monotone, unit, rules):
         every[k].wanted_child = left - first if may else -1
     counters.able = many
     return many
-
-
-@inline
-def _part_bounds(nodes, left, sign):
-    """Part the bounds of children in the middle of their answers where a constraint asks."""
-    middle = nodes[left].answer / 2 + nodes[left + 1].answer / 2
-    if sign > 0:
-        nodes[left].upper = nodes[left + 1].lower = middle
-    elif sign < 0:
-        nodes[left].lower = nodes[left + 1].upper = middle
 
 
 @leaf_kernel

@@ -54,7 +54,8 @@ from arboretum.engine.gradient.pack import (
     fill_entries,
     find_largest,
 )
-from arboretum.engine.gradient.split import Node, answer, best_of, is_plain
+from arboretum.engine.gradient.score import ScannedNode, answer, is_plain
+from arboretum.engine.gradient.split import best_of
 from arboretum.engine.intrinsics import prefetch, ticks
 from arboretum.engine.jit import inline, kernel, leaf_kernel
 
@@ -64,6 +65,7 @@ _AHEAD = np.uint64(24)
 _ROW = np.uint64(32)
 _ONE = np.uint64(1)
 _ROOT, _NOBODY = np.int64(0), np.int64(-1)
+_ONE_NODE, _TWO_NODES = np.int64(1), np.int64(2)
 _FEW_ROWS = 4096  # that are not worth sharing
 _FEW_UPDATES = 16384  # of histograms, the same
 _FEW_BINS = 2048  # that are looked at, the same
@@ -131,39 +133,39 @@ def _tile_columns(store, tile):
 
 
 @inline
-def _count_tile(state, work, tile, node, block, last_block, hist):
+def _count_tile(state, scratch, tile, node, block, last_block, hist):
     """Count a node's rows of blocks block:last_block in the columns of a tile."""
     store, ranges = state.store, state.tree.ranges
     entries = state.tree.lists[state.tree.nodes[node].depth & 1]
     first, last = _tile_columns(store, tile)
-    narrow, capacity, fresh = tile < len(store.words), FULL, True
+    narrow, capacity, fresh = tile < len(store.words), FULL, np.bool_(True)
     for k in range(block, last_block):
         at, end = ranges[node, k].start, ranges[node, k].end
         while at < end:
             stop = min(at + capacity, end)
             if narrow:
-                add_segment(store.words[tile], store.width, entries, at, stop, work.small)
+                add_segment(store.words[tile], store.width, entries, at, stop, scratch.small)
             else:
                 words = store.wide_words[tile - len(store.words)]
-                add_wide_segment(words, store.starts, first, last, entries, at, stop, work.small)
+                add_wide_segment(words, store.starts, first, last, entries, at, stop, scratch.small)
             capacity -= stop - at
             at = stop
             if capacity == 0:
-                empty_tile(work.small, hist, store.starts, first, last, narrow, fresh)
+                empty_tile(scratch.small, hist, store.starts, first, last, narrow, fresh)
                 capacity, fresh = FULL, False
     if fresh or capacity < FULL:
-        empty_tile(work.small, hist, store.starts, first, last, narrow, fresh)
+        empty_tile(scratch.small, hist, store.starts, first, last, narrow, fresh)
 
 
 @inline
-def _count_piece(state, work, item):
+def _count_piece(state, scratch, item):
     """Count a tile over a group of the blocks."""
     tree, task = state.tree, state.tree.task[0]
     pieces, blocks = task.pieces, tree.ranges.shape[1]
     tile, piece = item // pieces, item % pieces
     block, last_block = blocks * piece // pieces, blocks * (piece + 1) // pieces
     hist = tree.hists[task.slot] if piece == 0 else tree.extra[piece - 1]
-    _count_tile(state, work, tile, task.node, block, last_block, hist)
+    _count_tile(state, scratch, tile, task.node, block, last_block, hist)
     if pieces == 1:
         _take_from_parent(state.store, tree, tile)
 
@@ -196,7 +198,7 @@ def _merge_tile(store, tree, tile):
 
 
 @inline
-def _scan_piece(state, work, item):
+def _scan_piece(state, scratch, item):
     """Look for the best split of a child among a range of its features."""
     tree, task, rules = state.tree, state.tree.task[0], state.rules
     side, piece = item // task.pieces, item % task.pieces
@@ -208,15 +210,17 @@ def _scan_piece(state, work, item):
         return
     node, unit = tree.nodes[task.scanned[side]], state.scales.chosen[0].unit
     rows, h = np.float64(node.rows), node.sum_h
-    figures = Node(
+    scanned = ScannedNode(
         node.sum_g, h, unit.g, unit.h, rows, node.answer, node.lower, node.upper,
         rows / np.float64(h) if h > 0 else 0.0, is_plain(node.lower, node.upper, rules),
     )  # fmt: skip
     hist, starts = tree.hists[node.slot], state.store.starts
-    best_of(hist, starts, tree.draw.drawn[side], first, last, state.features, figures, rules, work)
-    tree.best[item] = work.best[0]
+    best_of(
+        hist, starts, tree.draw.drawn[side], first, last, state.features, scanned, rules, scratch
+    )
+    tree.best[item] = scratch.best[0]
     for w in range(tree.best_members.shape[1]):
-        tree.best_members[item, w] = work.members[w]
+        tree.best_members[item, w] = scratch.members[w]
 
 
 @inline
@@ -233,16 +237,16 @@ def _sum_leaf(state, k):
 
 
 @leaf_kernel
-def _do_item(state, work, item):
+def _do_item(state, scratch, item):
     """Do one item of the task the team is at."""
     tree, given = state.tree, state.given
     kind = tree.task[0].kind
     if kind == PART:
         _part_block(state, item)
     elif kind == COUNT:
-        _count_piece(state, work, item)
+        _count_piece(state, scratch, item)
     elif kind == SCAN:
-        _scan_piece(state, work, item)
+        _scan_piece(state, scratch, item)
     elif kind == MERGE:
         _merge_tile(state.store, tree, item)
     elif kind == FILL:
@@ -400,9 +404,9 @@ def _go_on(state):
         if task.count_next >= 0:
             return _count(state, task.count_next, _NOBODY, _NOBODY)
         if counters.nodes > 1:
-            return _scan(state, counters.nodes - 2, 2)
+            return _scan(state, counters.nodes - 2, _TWO_NODES)
         _know_root(state)
-        n_items = _scan(state, _ROOT, 1)
+        n_items = _scan(state, _ROOT, _ONE_NODE)
         return n_items if n_items != 0 else _part_next(state)
     if kind == SCAN:
         _keep_splits(state)
@@ -412,7 +416,7 @@ def _go_on(state):
 
 
 @kernel
-def grow(team, state, work, n_rows, n_threads, leads):
+def grow(team, state, scratch, n_rows, n_threads, leads):
     """Grow a tree on ``n_rows`` rows as the leader of a team, or help until the team is closed.
 
     ``n_threads`` may take part, this one included.
@@ -430,7 +434,7 @@ def grow(team, state, work, n_rows, n_threads, leads):
         alone -= 1
         item = teams.take(team) if shared else alone
         if item >= 0:
-            _do_item(state, work, item)
+            _do_item(state, scratch, item)
             if shared:
                 teams.done(team)
             waited = 0

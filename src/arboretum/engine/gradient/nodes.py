@@ -17,7 +17,7 @@ from arboretum.engine.dtypes import CATEGORIES
 from arboretum.engine.gradient.draw import Draw, inherit_groups, open_all_groups
 from arboretum.engine.gradient.histogram import BINS
 from arboretum.engine.gradient.pack import Given, Scales
-from arboretum.engine.gradient.split import Features, Rules, answer
+from arboretum.engine.gradient.score import Features, Rules, answer, part_bounds
 from arboretum.engine.jit import leaf_kernel
 
 __all__ = [
@@ -203,14 +203,8 @@ def _inherit_bounds(parent, left, right, features):
     """Hand a node's bounds to its children, parted in the middle by a monotone constraint."""
     left.lower, left.upper = parent.lower, parent.upper
     right.lower, right.upper = parent.lower, parent.upper
-    sign = features.monotone[parent.split.feature] if len(features.monotone) else 0
-    if sign == 0 or parent.split.kind == CATEGORIES:
-        return
-    middle = left.answer / 2.0 + right.answer / 2.0
-    if sign > 0:
-        left.upper = right.lower = middle
-    else:
-        left.lower = right.upper = middle
+    if len(features.monotone) and parent.split.kind != CATEGORIES:
+        part_bounds(left, right, features.monotone[parent.split.feature])
 
 
 @leaf_kernel

@@ -33,11 +33,12 @@ __all__ = [
     "fill_entries",
     "find_largest",
     "fine_scale",
+    "make_given",
     "new_scales",
     "scale_for",
 ]
 
-G_BITS, H_BITS = 15, 16
+G_BITS, H_BITS = np.int64(15), np.int64(16)
 _MOST_G, _MOST_H = 32767, 65535
 _FINE_BITS = 61
 _AHEAD = np.uint64(24)  # entries
@@ -57,6 +58,25 @@ class Given(NamedTuple):
     factor_of: np.ndarray  # float32, the same by row; empty: 1
     most: float  # the largest factor
     key: np.uint64  # of what is rounded at random
+
+
+_NO_ROWS, _NO_FACTORS = np.empty(0, np.uint32), np.empty(0, np.float32)
+
+
+def make_given(
+    g: np.ndarray,
+    h: np.ndarray,
+    key: int,
+    rows: np.ndarray | None = None,
+    factor: np.ndarray | None = None,
+) -> Given:
+    """Return what a tree is grown for: all rows, or some, which may count more or less than once."""
+    if rows is None or factor is None:
+        these = _NO_ROWS if rows is None else rows
+        return Given(g, h, these, _NO_FACTORS, _NO_FACTORS, 1.0, np.uint64(key))
+    by_row = np.zeros(len(g), np.float32)
+    by_row[rows] = factor
+    return Given(g, h, rows, factor, by_row, float(factor.max(initial=1.0)), np.uint64(key))
 
 
 class Scales(NamedTuple):
@@ -104,7 +124,7 @@ def find_largest(given, start, end, largest):
         b = b if b != _MINUS_ZERO else np.uint32(0)
         most_g = a if a > most_g else most_g
         most_h = b if b > most_h else most_h
-    largest.g, largest.h = _of_bits(most_g), _of_bits(most_h)
+    largest.g, largest.h = _of_bits(np.uint32(most_g)), _of_bits(np.uint32(most_h))
 
 
 @leaf_kernel
@@ -115,7 +135,7 @@ def _of_bits(bits):
     fraction, exponent = np.float64(bits & _FRACTION), np.int64(bits >> _EXPONENT)
     if exponent == 0:
         return math.ldexp(fraction, -149)
-    return math.ldexp(fraction + 8388608.0, exponent - 150)
+    return math.ldexp(fraction + 8388608.0, int(exponent - 150))
 
 
 @leaf_kernel

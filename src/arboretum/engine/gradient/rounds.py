@@ -73,7 +73,7 @@ def _write_down(tree, step, log, at, values):
 
 
 @kernel
-def grow_rounds(team, state, work, n_rows, target, turn, columns, most_nodes, log, at, ends):
+def grow_rounds(team, state, scratch, n_rows, target, turn, columns, most_nodes, log, at, ends):
     """Make some rounds: a tree for every output; return how many trees were made.
 
     It ends early where the log is full, after a round that is stuck (`Turn.may_stick`), and where a
@@ -110,7 +110,7 @@ def grow_rounds(team, state, work, n_rows, target, turn, columns, most_nodes, lo
                 target.g[k], target.h[k], given.rows, given.factor, given.factor_of, given.most, key
             )
             begun = State(state.store, tree, state.features, state.rules, of_output, state.scales)
-            grow(team, begun, work, n_rows, 1, True)
+            grow(team, begun, scratch, n_rows, 1, True)
             if tree.counters[0].failed:
                 return made
             n = tree.counters[0].nodes

@@ -26,13 +26,13 @@ from arboretum.engine.gradient import exact as engine
 from arboretum.engine.gradient import exact_levels as levels
 from arboretum.engine.gradient import pack
 from arboretum.engine.gradient import rounds as boost_round
-from arboretum.engine.gradient.pack import Given, new_scales
+from arboretum.engine.gradient.pack import Given, make_given, new_scales
 from arboretum.engine.jit import writable
 from arboretum.errors import DataError
 from arboretum.grow.decoding import exact_trees_of
 from arboretum.grow.exact.columns import sort_lists, values_at
 from arboretum.grow.exact.levels import ExactTree, grow_levels, new_tree
-from arboretum.grow.histogram import LOG, MANY_CODES, MOST_LOGGED, NOT_GOOD, Logged
+from arboretum.grow.histogram import LOG, MANY_CODES, MOST_LOGGED, NOT_GOOD, Logged, most_leaves
 from arboretum.predict.walk import walk_block
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class ExactGrower:
         n = len(g) if rows is None else len(rows)
         if columns is None:
             columns = np.arange(self.matrix.n_columns, dtype=np.int64)
-        given, tree = self._given(g, h, rows, factor), self._tree_for(len(columns))
+        given, tree = make_given(g, h, key, rows, factor), self._tree_for(len(columns))
         tree.draw.features[:] = columns
         levels.make_root(tree, self._fill(given, n), n)
         grow_levels(self, tree, self._root_lists(columns, rows), key)
@@ -161,7 +161,7 @@ class ExactGrower:
     ) -> Logged:
         """Grow the trees of some rounds in one call; see `histogram.Grower.grow_rounds`."""
         n, k = len(target.y) if rows is None else len(rows), len(target.g)
-        given = self._given(target.g[0], target.h[0], rows, factor)
+        given = make_given(target.g[0], target.h[0], 0, rows, factor)
         tree = self._tree_for(columns.shape[1])
         most_nodes = k * self._most_nodes()
         log = boost_round.new_log(max(most_nodes, LOG), 0, EXACT_TREE)
@@ -203,9 +203,7 @@ class ExactGrower:
 
     def _most_nodes(self) -> int:
         """Return how many nodes a tree may have."""
-        rules, n = self.rules, max(self.matrix.n_rows, 1)
-        leaves = min(n, rules.max_leaves)
-        return 2 * (leaves if rules.max_depth >= 40 else min(leaves, 1 << rules.max_depth)) - 1
+        return 2 * most_leaves(self.rules, self.matrix.n_rows) - 1
 
     def _tree_for(self, n_columns: int) -> levels.GrowingExactTree:
         """Return a tree to grow, whose memory is made once."""
@@ -213,15 +211,6 @@ class ExactGrower:
             width = self.matrix.n_columns
             self._tree = new_tree(self._most_nodes(), n_columns, width, self.groups)
         return self._tree
-
-    def _given(
-        self, g: np.ndarray, h: np.ndarray, rows: np.ndarray | None, factor: np.ndarray | None
-    ) -> Given:
-        """Return what trees are grown for."""
-        factors = np.empty(0, np.float32) if factor is None else factor
-        most = float(factors.max(initial=1.0))
-        these = np.empty(0, np.uint32) if rows is None else rows
-        return Given(g, h, these, factors, factors[:0], most, np.uint64(0))
 
     def _grown(self, log: boost_round.Log, many: int) -> ExactTree:
         """Return the nodes that were written down, with their thresholds."""
