@@ -42,7 +42,7 @@ MOST_LOGGED = 1 << 18  # nodes that a round of small trees may have
 MANY_CODES = 1 << 24  # of all trees of a call, for about a tenth of a second: Ctrl-C waits so long
 NOT_GOOD = "derivatives must be finite, and second ones not negative"
 _POOL = 1 << 29  # bytes for histograms of leaves that wait
-LOG = 1 << 13  # nodes of small trees that are written down before new room is made
+LOG = 1 << 13  # nodes of small trees that are written down before a new log is made
 _NO_COLUMNS = np.empty((0, 0), np.int64)
 
 
@@ -324,10 +324,11 @@ class Grower:
             self._logged = 0
         codes = len(target.y) * (len(self.store.starts) - 1)
         turn = turn._replace(rounds=min(turn.rounds, 1 + MANY_CODES // (k * codes)))
-        log, at, ends = self._log, self._logged, np.empty(k * turn.rounds, np.int64)
+        at, ends = self._logged, np.empty(k * turn.rounds, np.int64)
+        log = self._log._replace(start=at, ends=ends, most_nodes=most_nodes)
         made = boost_round.grow_rounds(
             teams.new_team(), state, self.scratch[0], n, target, turn,
-            columns if len(columns) > 1 else _NO_COLUMNS, most_nodes, log, at, ends,
+            columns if len(columns) > 1 else _NO_COLUMNS, log,
         )  # fmt: skip
         limits = [at, *ends[:made].tolist()]
         self._logged = end = limits[-1]

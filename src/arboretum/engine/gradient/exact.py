@@ -11,8 +11,8 @@ order, nor the tree on the number of threads. Cuts are scored a few hundred at a
 
     gain = (a²·(e + λ) + d²·(c + λ)) / ((c + λ)·(e + λ)) - score of the node      (a, c) left, (d, e) right
 
-Gains are compared in single precision, as the program does: what differs by rounding is equal. Equals are
-common (with few values of g and h, as in a first round), and the program's choice of one is kept:
+Gains are compared in single precision, as XGBoost does: what differs by rounding is equal. Equals are
+common (with few values of g and h, as in a first round), and XGBoost's choice of one is kept:
 
     a column that has all values    the largest cut; missing values would go left
     any other column                missing values right, the smallest cut; left only for a larger gain,
@@ -239,11 +239,13 @@ def _keep(m, side, last, scratch):
 
 
 @leaf_kernel
-def _scan(entries, first, many, words, node, has_missing, sign, unit, rules, scratch):
-    """Find the best cuts of a node on one list; return the sums of its rows that are not in it.
+def _scan(level, j, k, has_missing, sign, unit, rules, scratch):
+    """Find the best cuts of node k on list j; return the sums of its rows that are not in it.
 
     A list of a column with all values is not ``has_missing``.
     """
+    entries, words, node = level.lists.entries, level.words, level.nodes[k]
+    first, many = level.lists.first[j, k], level.lists.many[j, k]
     nothing = Sums(np.int64(0), np.int64(0), np.int64(0))
     missing, n_missing = nothing, node.end - node.start - many
     if n_missing:
@@ -272,21 +274,18 @@ def _scan(entries, first, many, words, node, has_missing, sign, unit, rules, scr
 @leaf_kernel
 def _scan_list(j, level, candidates, unit, rules, scratch):
     """Write the best cuts of the able nodes on one list."""
-    f, lists, best = candidates.features[j], level.lists, scratch.best
+    f, best = candidates.features[j], scratch.best
     sign = np.float64(candidates.monotone[f]) if len(candidates.monotone) else 0.0
     for i in range(len(level.able)):
         k = level.able[i]
-        node, found, many = level.nodes[k], level.found[j, k], lists.many[j, k]
+        node, found, many = level.nodes[k], level.found[j, k], level.lists.many[j, k]
         found.gain = _NONE
         if len(candidates.allowed) and not candidates.allowed[i, f]:
             continue
         if many == 0 or (many == 1 and node.end - node.start == 1):
             continue
         best[0] = best[1] = 0
-        missing = _scan(
-            lists.entries, lists.first[j, k], many, level.words, node, candidates.has_missing[f],
-            sign, unit, rules, scratch,
-        )  # fmt: skip
+        missing = _scan(level, j, k, candidates.has_missing[f], sign, unit, rules, scratch)
         side = np.int64(best[1] > best[0])
         if best[side] == 0:
             continue

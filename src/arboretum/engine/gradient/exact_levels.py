@@ -296,18 +296,17 @@ def _grow(tree, table, sampled, key, scales, rules):
 
 
 @kernel
-def grow_exact_rounds(
-    tree, table, given, scales, rules, n_rows, target, turn, columns, most_nodes, log, ends
-):
+def grow_exact_rounds(tree, table, given, scales, rules, target, turn, columns, log):
     """Make some rounds of exact trees; see `rounds.grow_rounds`.
 
     ``columns`` has a line for every output, or one for all. Trees that were not split answer like others.
     """
-    made, at, n_outputs, entries = 0, np.int64(0), len(target.g), table.rows.entries
+    made, at, n_outputs, entries = 0, log.start, len(target.g), table.rows.entries
+    n_rows = len(given.rows) if len(given.rows) else len(target.y)
     sums, chosen = np.empty(2, np.int64), scales.chosen
     shares = np.empty((n_outputs + 2, len(target.y)))
     for m in range(turn.first, turn.first + turn.rounds):
-        if at + most_nodes > len(log.nodes):
+        if at + log.most_nodes > len(log.nodes):
             break
         derive(target.loss, target.y, target.score, target.weight, target.g, target.h, shares)
         for k in range(n_outputs):
@@ -330,6 +329,6 @@ def grow_exact_rounds(
                 if leaf.first_child < 0:
                     add_value(entries, leaf.start, leaf.end, leaf.value, target.score, np.uint64(k))
             at = end
-            ends[made] = at
+            log.ends[made] = at
             made += 1
     return made

@@ -31,6 +31,9 @@ class Log(NamedTuple):
 
     nodes: np.ndarray  # NODE, or EXACT_TREE
     members: np.ndarray  # (nodes, words) uint32
+    start: int  # where the next tree's nodes are written
+    ends: np.ndarray  # int64, where the nodes of every tree end; written
+    most_nodes: int  # that a round may have
 
 
 class Target(NamedTuple):
@@ -58,7 +61,8 @@ class Turn(NamedTuple):
 
 def new_log(n_nodes: int, n_words: int, dtype: np.dtype = NODE) -> Log:
     """Return a log for so many nodes."""
-    return Log(record_table(n_nodes, dtype), np.empty((n_nodes, n_words), np.uint32))
+    members = np.empty((n_nodes, n_words), np.uint32)
+    return Log(record_table(n_nodes, dtype), members, 0, np.empty(0, np.int64), n_nodes)
 
 
 @subkernel
@@ -73,7 +77,7 @@ def _write_down(tree, step, log, at, values):
 
 
 @kernel
-def grow_rounds(team, state, scratch, n_rows, target, turn, columns, most_nodes, log, at, ends):
+def grow_rounds(team, state, scratch, n_rows, target, turn, columns, log):
     """Make some rounds: a tree for every output; return how many trees were made.
 
     It ends early where the log is full, after a round that is stuck (`Turn.may_stick`), and where a
@@ -87,18 +91,14 @@ def grow_rounds(team, state, scratch, n_rows, target, turn, columns, most_nodes,
     turn : Turn
     columns : (outputs or 0, width) int64 array
         The features every tree may ask for; none: those of ``state.tree`` serve all.
-    most_nodes : int
-        Nodes that a round may have.
-    log, at : Log and int
-        Where the nodes are written, from ``at`` on, their answers multiplied.
-    ends : int64 array, output
-        Where the nodes of every tree end in the log.
+    log : Log
+        Where the nodes are written, their answers multiplied.
     """
     tree, given, made, n_outputs = state.tree, state.given, 0, len(target.g)
     values = np.empty(len(tree.nodes))
-    shares = np.empty((n_outputs + 2, len(target.y)))
+    shares, at = np.empty((n_outputs + 2, len(target.y))), log.start
     for m in range(turn.first, turn.first + turn.rounds):
-        if at + most_nodes > len(log.nodes):
+        if at + log.most_nodes > len(log.nodes):
             break
         derive(target.loss, target.y, target.score, target.weight, target.g, target.h, shares)
         before = at
@@ -118,7 +118,7 @@ def grow_rounds(team, state, scratch, n_rows, target, turn, columns, most_nodes,
             if turn.moves:
                 add_leaves(tree, values, target.score, k, 0, 1)
             at += n
-            ends[made] = at
+            log.ends[made] = at
             made += 1
         if turn.may_stick and at - before == n_outputs:
             break

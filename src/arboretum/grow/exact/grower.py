@@ -160,7 +160,7 @@ class ExactGrower:
         columns: np.ndarray,
     ) -> Logged:
         """Grow the trees of some rounds in one call; see `histogram.Grower.grow_rounds`."""
-        n, k = len(target.y) if rows is None else len(rows), len(target.g)
+        k = len(target.g)
         given = make_given(target.g[0], target.h[0], 0, rows, factor)
         tree = self._tree_for(columns.shape[1])
         most_nodes = k * self._most_nodes()
@@ -170,8 +170,8 @@ class ExactGrower:
         )
         ends = np.empty(k * turn.rounds, np.int64)
         made = levels.grow_exact_rounds(
-            tree, self._table_for(tree), given, self.scales, self.rules, n, target, turn, columns,
-            most_nodes, log, ends,
+            tree, self._table_for(tree), given, self.scales, self.rules, target, turn, columns,
+            log._replace(ends=ends, most_nodes=most_nodes),
         )  # fmt: skip
         sizes = np.diff(ends[:made], prepend=0).tolist()
         grown = self._grown(log, int(ends[made - 1]) if made else 0)
