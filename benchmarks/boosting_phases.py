@@ -49,8 +49,8 @@ class _Clock:
 def _booster(split: data.Split, jobs: int, clock: _Clock | None) -> Any:
     """Return a booster ready to go, as the LightGBM front door would set it up."""
     import arboretum
+    from arboretum.boosting.dialect.find import find_objective
     from arboretum.boosting.lightgbm.plan import make_plan
-    from arboretum.boosting.loss.objectives import find_objective
     from arboretum.boosting.second_order.booster import Booster, Training
     from arboretum.data.schema import learn_schema
     from arboretum.grow.bins.find import find_bins
@@ -116,7 +116,12 @@ def _steps(booster: Any, clock: _Clock, ticks_per_second: float) -> None:
 
 
 def _ticks_per_second() -> float:
-    from arboretum.engine.team import read_ticks
+    from arboretum.engine.intrinsics import ticks
+    from arboretum.engine.jit import kernel
+
+    @kernel
+    def read_ticks():
+        return ticks()
 
     read_ticks()  # compiled
     start, first = time.perf_counter(), read_ticks()

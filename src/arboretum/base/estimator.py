@@ -95,7 +95,9 @@ class Estimator(Declared, BaseEstimator):
         return {}
 
     @classmethod
-    def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
+    def _from_fitted_state(
+        cls, parameters: dict[str, Any], schema: Schema, state: dict[str, Any]
+    ) -> Self:
         """Return the fitted model that a file holds; what makes no sense is a ModelFileError."""
         model = cls(**parameters)
         model._check_parameters()

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arboretum.data.quantile import weighted_quantile
 from arboretum.errors import ParameterError
 from arboretum.predict.additive import AdditiveForm, NoAdditiveForm
 from arboretum.predict.link import IDENTITY, Link
@@ -277,12 +278,8 @@ def weighted_median(answers: np.ndarray, weights: np.ndarray) -> np.ndarray:
     array([2.])
     """
     step = max(1, _SORTED_NUMBERS // max(1, answers.shape[1]))
-    found = np.empty(len(answers))
-    for lo in range(0, len(answers), step):
-        some = answers[lo : lo + step]
-        order = np.argsort(some, axis=1, kind="stable")
-        before = np.cumsum(weights[order], axis=1)
-        middle = (before >= 0.5 * before[:, -1:]).argmax(axis=1)
-        rows = np.arange(len(some))
-        found[lo : lo + step] = some[rows, order[rows, middle]]
-    return found
+    parts = [
+        weighted_quantile(answers[lo : lo + step], 0.5, weights)
+        for lo in range(0, len(answers), step)
+    ]
+    return np.concatenate(parts)

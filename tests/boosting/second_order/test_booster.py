@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arboretum.boosting.loss.objectives import find_objective
+from arboretum.boosting.dialect.find import find_objective
 from arboretum.boosting.second_order.booster import Booster, Plan, Training
 from arboretum.boosting.second_order.dart import Dart, dropped_trees
 from arboretum.data.schema import learn_schema

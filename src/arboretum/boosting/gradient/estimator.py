@@ -18,31 +18,27 @@ from arboretum.base.progress_lines import Report
 from arboretum.base.rounds import run_rounds
 from arboretum.base.shared_parameters import ENSEMBLE, GROWTH, RUNNING, STOPPING, TABLE
 from arboretum.base.warm_start import check_same, goes_on, signature
+from arboretum.boosting.dialect.scikit_learn import make_loss
 from arboretum.boosting.gradient.start import Constant, fit_start, raw_start, take_rows
-from arboretum.boosting.loss.friedman import is_custom, make_loss
+from arboretum.boosting.loss.user import is_loss
 from arboretum.data.checks import check_rows
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.grow import settings
 from arboretum.io.checked import numbers_of, whole
 from arboretum.predict.ensemble import Ensemble
-from arboretum.predict.link import IDENTITY, Link
+from arboretum.predict.link import Link
 
 if TYPE_CHECKING:
     from arboretum.boosting.gradient.fitting import Booster, Round
-    from arboretum.boosting.loss.friedman import Loss
+    from arboretum.boosting.loss.loss import Loss
     from arboretum.data.matrix import Matrix
     from arboretum.tree.tree import Tree
 
 __all__ = ["OWN_LOSS", "GradientBoosting"]
 
-OWN_LOSS = p.Rule("an object with gradient(y, F) and hessian(y, F)", is_custom)
+OWN_LOSS = p.Rule("an object with gradient(y, F) and hessian(y, F)", is_loss)
 
 Monitor = Callable[[int, Any, dict], bool]
-_LOG = Link("log")
-_LINKS = {
-    "log_loss": Link("logit"), "exponential": Link("logit", 2.0),
-    "poisson": _LOG, "gamma": _LOG, "tweedie": _LOG,
-}  # fmt: skip
 _SCORES = ("train_score_", "oob_scores_", "oob_improvement_")
 
 
@@ -202,10 +198,10 @@ class GradientBoosting(ModelOfTrees):
         """Return what plays the rounds, and what tells when to stop."""
         from arboretum.boosting.gradient.fitting import Booster, Task
         from arboretum.engine.random import seed_from
-        from arboretum.grow.presorted import plant
+        from arboretum.grow.presorted import presort
 
         loss = self._make_loss()
-        loss.check(y, w)
+        loss.check(y, w, f"loss={self.loss!r}")
         self.loss_ = loss
         if not hasattr(self, "trees_"):
             self.seed_ = seed_from(self.random_state)
@@ -227,7 +223,7 @@ class GradientBoosting(ModelOfTrees):
         how = settings.growth(self, self.schema_, _target_of(y_in, w_in), table.n_rows)
         self.max_features_ = how.max_features or self.n_features_in_
         task = Task(
-            orchard=plant(
+            presorted=presort(
                 table,
                 self.schema_,
                 how,
@@ -326,11 +322,7 @@ class GradientBoosting(ModelOfTrees):
     @property
     def _link(self) -> Link:
         """How F becomes an answer: a number, the probability of the second class, or of all."""
-        if not isinstance(self.loss, str):
-            return Link("own")
-        if self._width > 1:
-            return Link("softmax")
-        return _LINKS.get(self.loss, IDENTITY)
+        return self.loss_.link if isinstance(self.loss, str) else Link("own")
 
     def _start(self, X: Any, n_rows: int) -> np.ndarray:
         """Return where the sum of every row begins, (rows, scores)."""

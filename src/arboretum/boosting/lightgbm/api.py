@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from arboretum.base.class_weight import with_class_weight
+from arboretum.boosting.dialect.find import predicts
 from arboretum.boosting.lightgbm.documentation import describe
 from arboretum.boosting.lightgbm.model import LGBMModel
 from arboretum.boosting.lightgbm.tables import Asked, Evaluation, Weighing, by_output
-from arboretum.boosting.loss.user_objectives import UserObjective
+from arboretum.boosting.loss.user import UserObjective
 from arboretum.boosting.second_order.boosted_model import Given
 from arboretum.boosting.second_order.boosted_targets import (
     BoostedClassifier,
@@ -33,12 +34,9 @@ from arboretum.data.target import weights as checked_weights
 from arboretum.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from arboretum.boosting.loss.objective_base import Objective
+    from arboretum.boosting.loss.objective import Objective
 
 __all__ = ["LGBMClassifier", "LGBMRanker", "LGBMRegressor"]
-
-_SEVERAL = ("multiclass", "softmax", "multiclassova", "multiclass_ova", "ova", "ovr")
-_SHARES = ("binary", "cross_entropy", "xentropy")
 
 
 class LGBMRegressor(BoostedRegressor, LGBMModel):
@@ -56,8 +54,10 @@ class LGBMRegressor(BoostedRegressor, LGBMModel):
     _usual_metric: ClassVar[str] = "l2"
 
     def _allowed_objective(self, name: str) -> str:
-        if name in _SEVERAL or name == "lambdarank":
-            other = "LGBMRanker" if name == "lambdarank" else "LGBMClassifier"
+        other = {"classes": "LGBMClassifier", "orders": "LGBMRanker"}.get(
+            predicts(name, "lightgbm")
+        )
+        if other is not None:
             raise ParameterError(f"objective {name!r} does not tell numbers: use {other}")
         return name
 
@@ -146,15 +146,13 @@ class LGBMClassifier(BoostedClassifier, LGBMModel):
         return "multiclass" if (n_classes or 1) > 2 else "binary"
 
     def _allowed_objective(self, name: str) -> str:
-        from arboretum.boosting.loss.objectives import find_objective
-
-        if name not in (*_SEVERAL, *_SHARES):
-            find_objective(name, "lightgbm", 2)  # may be unknown
+        known = predicts(name, "lightgbm")
+        if known not in ("classes", "two classes"):
             raise ParameterError(
                 f"objective {name!r} does not tell classes: use 'binary', 'multiclass' or "
                 "'multiclassova'"
             )
-        if self.n_classes_ > 2 and name in _SHARES:
+        if self.n_classes_ > 2 and known == "two classes":
             raise ParameterError(
                 f"objective {name!r} is for two classes, y holds {self.n_classes_}: use 'multiclass'"
             )
@@ -275,7 +273,7 @@ class LGBMRanker(BoostedRanker, LGBMModel):
     _usual_metric: ClassVar[str] = "ndcg"
 
     def _allowed_objective(self, name: str) -> str:
-        if name != "lambdarank":
+        if predicts(name, "lightgbm") != "orders":
             raise ParameterError(
                 f"LGBMRanker takes objective 'lambdarank' or a function, got {name!r}"
             )

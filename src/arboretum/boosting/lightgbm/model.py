@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from arboretum.base.parameters import Parameter
+from arboretum.boosting.dialect.find import default_metric, find_metrics, find_objective
 from arboretum.boosting.lightgbm import plan as plans
 from arboretum.boosting.lightgbm.booster import LGBMBooster, leaf_numbers
 from arboretum.boosting.lightgbm.parameters import ALIASES, RULES, NativeNames
@@ -21,9 +22,7 @@ from arboretum.boosting.lightgbm.tables import (
     metric_names,
     user_judge,
 )
-from arboretum.boosting.loss.objectives import find_objective
-from arboretum.boosting.loss.user_objectives import UserObjective
-from arboretum.boosting.metric.metrics import default_metric, find_metrics
+from arboretum.boosting.loss.user import UserObjective
 from arboretum.boosting.second_order.boosted_model import BoostedModel, Given, Request
 from arboretum.boosting.second_order.boosted_targets import BoostedRanker
 from arboretum.boosting.watch.callbacks import Calls, EarlyStopping, early_stopping
@@ -33,7 +32,7 @@ from arboretum.grow.bins.categories import frequent_categories
 from arboretum.grow.bins.find import find_bins
 
 if TYPE_CHECKING:
-    from arboretum.boosting.loss.objective_base import Objective
+    from arboretum.boosting.loss.objective import Objective
     from arboretum.boosting.second_order.booster import Plan, Training
     from arboretum.boosting.second_order.open_booster import OpenBooster
     from arboretum.data.matrix import Matrix

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from arboretum.base import parameters as p
+from arboretum.boosting.dialect.lightgbm import LIGHTGBM
 from arboretum.errors import ParameterError
 
 __all__ = ["ALIASES", "RULES", "NativeNames"]
@@ -137,20 +138,13 @@ RULES: dict[str, p.Rule] = {
     ),
     "interaction_constraints": p.anything,
     "boost_from_average": p.flag,
-    "scale_pos_weight": _POSITIVE,
-    "is_unbalance": p.flag,
-    "sigmoid": _POSITIVE,
-    "alpha": _POSITIVE,
-    "fair_c": _POSITIVE,
-    "poisson_max_delta_step": _POSITIVE,
-    "tweedie_variance_power": p.real(1, 2, open_high=True),
     "num_class": p.integer(1) | p.none,
-    "lambdarank_truncation_level": p.integer(1),
-    "lambdarank_norm": p.flag,
-    "label_gain": _MANY | p.none,
-    "eval_at": p.integer(1) | p.text_or("such numbers in a string", str) | _MANY | p.none,
+    **{
+        name: s.rule | p.none if s.default is None else s.rule
+        for name, s in LIGHTGBM.settings.items()
+    },
+    "eval_at": LIGHTGBM.settings["eval_at"].rule | p.none,
     "metric": p.text_or("the name of a metric", str) | _MANY | p.none,
-    "multi_error_top_k": p.integer(1),
     "early_stopping_round": _WHOLE | p.none,
     "early_stopping_min_delta": p.real(0),
     "first_metric_only": p.flag,

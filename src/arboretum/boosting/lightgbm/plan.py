@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arboretum.boosting.dialect.find import settings_of
 from arboretum.boosting.lightgbm.parameters import ALIASES
 from arboretum.boosting.lightgbm.rounds import Draws, share_of
 from arboretum.boosting.second_order.booster import Plan
@@ -31,24 +32,15 @@ __all__ = [
 
 MANY = 1 << 30  # of a depth: no limit
 
-_OBJECTIVE = (
-    "alpha", "fair_c", "poisson_max_delta_step", "tweedie_variance_power", "sigmoid",
-    "scale_pos_weight", "is_unbalance", "label_gain", "lambdarank_truncation_level",
-    "lambdarank_norm",
-)  # fmt: skip
-_METRIC = (
-    "alpha", "fair_c", "tweedie_variance_power", "eval_at", "label_gain", "multi_error_top_k",
-)  # fmt: skip
-
 
 def objective_settings(model: Any) -> dict[str, Any]:
     """Return the parameters that objectives depend on."""
-    return {name: getattr(model, name) for name in _OBJECTIVE}
+    return settings_of(model, "lightgbm", "objectives")
 
 
 def metric_settings(model: Any) -> dict[str, Any]:
     """Return the parameters that metrics depend on."""
-    return {name: getattr(model, name) for name in _METRIC}
+    return settings_of(model, "lightgbm", "metrics")
 
 
 def is_forest(model: Any) -> bool:

@@ -22,7 +22,7 @@ from arboretum.boosting.second_order.open_booster import OpenBooster
 from arboretum.engine.keys import key_of
 
 if TYPE_CHECKING:
-    from arboretum.boosting.loss.objective_base import Objective
+    from arboretum.boosting.loss.objective import Objective
     from arboretum.data.matrix import Matrix
     from arboretum.grow.histogram import Grown
 

@@ -42,7 +42,7 @@ from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.predict.ensemble import Ensemble
 
 if TYPE_CHECKING:
-    from arboretum.boosting.loss.objective_base import Objective
+    from arboretum.boosting.loss.objective import Objective
     from arboretum.data.matrix import Matrix
     from arboretum.grow.bins.find import Bins
 
@@ -310,6 +310,7 @@ class BoostedModel(Declared, BaseEstimator):
             base,
             plan.n_parallel,
             "average" if plan.averaged else "sum",
+            link=objective.link,
         )
         if watch.save_best and watch.best is not None:
             found = found.rounds(0, watch.best[0] + 1)
@@ -422,7 +423,7 @@ class BoostedModel(Declared, BaseEstimator):
 
     @classmethod
     def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
-        from arboretum.boosting.loss.objectives import objective_from_state
+        from arboretum.boosting.dialect.find import objective_from_state
         from arboretum.io.checked import whole
         from arboretum.tree.state import tree_from_state
 
@@ -442,9 +443,8 @@ class BoostedModel(Declared, BaseEstimator):
             raise ModelFileError("its trees answer more than one number")
         if not isinstance(state["averaged"], bool):
             raise ModelFileError("it does not say whether its trees are averaged")
-        model.ensemble_ = Ensemble(
-            trees, counts, base, n_parallel, "average" if state["averaged"] else "sum"
-        )
+        rule, link = "average" if state["averaged"] else "sum", model.objective_.link
+        model.ensemble_ = Ensemble(trees, counts, base, n_parallel, rule, link=link)
         model.evals_result_ = _history(state["evals_result"])
         best = state["best"]
         model._best = None if best is None else (int(best[0]), float(best[1]))

@@ -26,7 +26,7 @@ from arboretum.grow.decoding import trees_of
 from arboretum.grow.histogram import NOT_GOOD, Grower, Grown, Logged
 
 if TYPE_CHECKING:
-    from arboretum.boosting.loss.objective_base import Objective
+    from arboretum.boosting.loss.objective import Objective
     from arboretum.data.schema import Schema
     from arboretum.grow.bins.find import Bins
     from arboretum.tree.tree import Tree

@@ -13,7 +13,7 @@ from arboretum.boosting.watch.watching import Judge, Patience
 from arboretum.errors import DataError
 
 if TYPE_CHECKING:
-    from arboretum.boosting.loss.objective_base import Objective
+    from arboretum.boosting.loss.objective import Objective
     from arboretum.data.matrix import Matrix
 
 __all__ = ["Given", "Request", "Rows", "margins_of", "rows_that_count"]

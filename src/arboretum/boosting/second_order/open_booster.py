@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arboretum.boosting.loss.user_objectives import UserObjective
+from arboretum.boosting.loss.user import UserObjective
 from arboretum.boosting.second_order.booster import Booster, Plan, Training
 from arboretum.boosting.second_order.goss import draw_columns
 from arboretum.data.checks import list_rows
@@ -21,7 +21,7 @@ from arboretum.grow.decoding import exact_trees_of
 from arboretum.predict.ensemble import Ensemble
 
 if TYPE_CHECKING:
-    from arboretum.boosting.loss.objective_base import Objective
+    from arboretum.boosting.loss.objective import Objective
     from arboretum.data.matrix import Matrix
     from arboretum.grow.bins.find import Bins
     from arboretum.grow.histogram import Grown

@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from arboretum.boosting.loss.objectives import find_objective
+from arboretum.boosting.dialect.find import predicts
 from arboretum.boosting.second_order.boosted_model import Given
 from arboretum.boosting.second_order.boosted_targets import (
     BoostedClassifier,
@@ -52,8 +52,7 @@ class XGBClassifier(BoostedClassifier, XGBModel):
             name = given
         else:
             name = "multi:softprob" if given == "binary:logistic" else given
-        if not callable(name) and not name.startswith(("binary:", "multi:")):
-            find_objective(name, "xgboost", n_classes, quantile_alpha=0.5)  # may be unknown
+        if not callable(name) and predicts(name, "xgboost") not in ("classes", "two classes"):
             raise ParameterError(
                 f"objective {name!r} does not tell classes: XGBClassifier takes 'binary:logistic', "
                 "'binary:logitraw', 'binary:hinge', 'multi:softprob', 'multi:softmax' or a function"
@@ -99,10 +98,9 @@ class XGBRegressor(BoostedRegressor, XGBModel):
 
     def _objective_name(self, n_classes: int | None) -> str | Callable:
         name = self.objective or "reg:squarederror"
-        if not callable(name) and name.startswith(("multi:", "rank:")):
-            find_objective(name, "xgboost", 2)  # may be unknown
-            what = "classes: use XGBClassifier" if name[0] == "m" else "orders: use XGBRanker"
-            raise ParameterError(f"objective {name!r} is for {what}")
+        others = {"classes": "XGBClassifier", "orders": "XGBRanker"}
+        if not callable(name) and (what := predicts(name, "xgboost")) in others:
+            raise ParameterError(f"objective {name!r} is for {what}: use {others[what]}")
         return name
 
 
@@ -120,7 +118,7 @@ class XGBRanker(BoostedRanker, XGBModel):
 
     def _objective_name(self, n_classes: int | None) -> str | Callable:
         name = self.objective or "rank:ndcg"
-        if callable(name) or not name.startswith("rank:"):
+        if callable(name) or predicts(name, "xgboost") != "orders":
             raise ParameterError(f"XGBRanker takes objectives named rank:…, got {name!r}")
         return name
 

@@ -12,7 +12,7 @@ from arboretum.boosting.watch.watching import Figure, Judge
 from arboretum.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from arboretum.boosting.loss.objective_base import Objective
+    from arboretum.boosting.loss.objective import Objective
     from arboretum.boosting.metric.evaluation_set import EvaluationSet
     from arboretum.data.schema import Schema
 

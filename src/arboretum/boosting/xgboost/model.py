@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from arboretum.base.parameters import Parameter
-from arboretum.boosting.loss.objectives import find_objective
-from arboretum.boosting.loss.user_objectives import UserObjective
-from arboretum.boosting.metric.metrics import default_metric, find_metrics
+from arboretum.boosting.dialect.find import default_metric, find_metrics, find_objective
+from arboretum.boosting.loss.user import UserObjective
 from arboretum.boosting.second_order.boosted_model import BoostedModel, Given, Request
 from arboretum.boosting.second_order.open_booster import ExactBooster, OpenBooster, RebinningBooster
 from arboretum.boosting.second_order.snapshot import Snapshot
@@ -33,7 +32,7 @@ from arboretum.errors import ParameterError
 from arboretum.grow.bins.find import Bins, find_bins
 
 if TYPE_CHECKING:
-    from arboretum.boosting.loss.objective_base import Objective
+    from arboretum.boosting.loss.objective import Objective
     from arboretum.boosting.second_order.booster import Plan, Training
     from arboretum.data.schema import Schema
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.base import parameters as p
+from arboretum.boosting.dialect.find import settings_of
+from arboretum.boosting.dialect.xgboost import XGBOOST
 from arboretum.boosting.second_order.booster import Plan
 from arboretum.boosting.second_order.constraints import interaction_groups, monotone_signs
 from arboretum.boosting.second_order.dart import Dart
@@ -17,7 +19,7 @@ from arboretum.engine.gradient.split import Rules
 from arboretum.errors import ParameterError
 
 if TYPE_CHECKING:
-    from arboretum.boosting.loss.objective_base import Objective
+    from arboretum.boosting.loss.objective import Objective
     from arboretum.data.schema import Schema
 
 __all__ = [
@@ -92,20 +94,6 @@ _BASE = p.Rule(
     ),
 )
 
-_OBJECTIVE_RULES = {
-    "scale_pos_weight": p.real(0, open_low=True),
-    "huber_slope": p.real(0, open_low=True),
-    "quantile_alpha": p.Rule("a number in (0, 1), or a list of them", lambda v: True),
-    "tweedie_variance_power": p.real(1, 2, open_high=True),
-    "lambdarank_pair_method": p.one_of("topk", "mean"),
-    "lambdarank_num_pair_per_sample": p.integer(1),
-    "lambdarank_normalization": p.flag,
-    "lambdarank_score_normalization": p.flag,
-    "lambdarank_unbiased": p.Rule(
-        "False: learning from biased clicks is not part of arboretum", lambda v: v is False
-    ),
-    "ndcg_exp_gain": p.flag,
-}
 _GIVEN_OR_NONE = {
     "max_depth": p.integer(0),
     "max_leaves": p.integer(0),
@@ -119,7 +107,6 @@ _GIVEN_OR_NONE = {
     "tree_method": p.one_of("auto", "hist", "approx", "exact"),
     "gamma": p.real(0),
     "min_child_weight": p.real(0),
-    "max_delta_step": p.real(0),
     "subsample": _SHARE,
     "sampling_method": p.Rule(
         "'uniform' ('gradient_based' needs a GPU in XGBoost)", p.one_of("uniform").allows
@@ -151,7 +138,7 @@ _GIVEN_OR_NONE = {
     "sample_type": p.one_of("uniform", "weighted"),
     "normalize_type": p.one_of("tree", "forest"),
     "proposals": p.one_of("iteration", "global"),
-    **_OBJECTIVE_RULES,
+    **{name: setting.rule for name, setting in XGBOOST.settings.items() if name != "seed"},
 }
 RULES = {
     **{name: rule | p.none for name, rule in _GIVEN_OR_NONE.items()},
@@ -186,17 +173,12 @@ def method_for(model: Any, n_rows: int, schema: Schema) -> str:
 
 def objective_settings(model: Any, seed: int) -> dict[str, Any]:
     """Return the parameters that objectives depend on."""
-    found = {name: getattr(model, name) for name in _OBJECTIVE_RULES}
-    return {**found, "max_delta_step": model.max_delta_step, "seed": seed % 2**32}
+    return {**settings_of(model, "xgboost", "objectives"), "seed": seed % 2**32}
 
 
 def metric_settings(model: Any) -> dict[str, Any]:
     """Return the parameters that metrics depend on."""
-    names = (
-        "huber_slope", "quantile_alpha", "tweedie_variance_power", "ndcg_exp_gain",
-        "lambdarank_pair_method", "lambdarank_num_pair_per_sample",
-    )  # fmt: skip
-    return {name: getattr(model, name) for name in names}
+    return settings_of(model, "xgboost", "metrics")
 
 
 def make_plan(model: Any, objective: Objective, schema: Schema, seed: int, n_jobs: int) -> Plan:

@@ -19,6 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from arboretum.engine.fixed_point import WEIGHT_BITS, scale_for
+
 __all__ = [
     "ValueCounts",
     "bounds_around_zero",
@@ -51,7 +53,7 @@ def whole_weights(weight: np.ndarray) -> np.ndarray:
     largest = float(weight.max(initial=0.0)) * max(len(weight), 1)
     if not np.isfinite(largest):  # so large that the sum overflows
         return whole_weights(weight / float(weight.max()))
-    return np.rint(np.ldexp(weight, 52 - int(np.frexp(largest)[1])))
+    return np.rint(weight * scale_for(largest, WEIGHT_BITS - 1))
 
 
 def count_values(

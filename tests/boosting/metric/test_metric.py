@@ -5,14 +5,12 @@ import pickle
 import numpy as np
 import pytest
 
-from arboretum.boosting.metric import metrics as module
-from arboretum.boosting.metric.metrics import (
-    EvaluationSet,
-    default_metric,
-    find_metric,
-    find_metrics,
-)
-from arboretum.errors import DataError, ParameterError
+from arboretum.boosting.dialect.find import default_metric, find_metrics
+from arboretum.boosting.dialect.lightgbm import LIGHTGBM as LIGHTGBM_TABLE
+from arboretum.boosting.dialect.lightgbm import METRIC_NAMES
+from arboretum.boosting.dialect.xgboost import XGBOOST as XGBOOST_TABLE
+from arboretum.boosting.metric.evaluation_set import EvaluationSet
+from arboretum.errors import DataError
 
 N = 300
 
@@ -144,11 +142,11 @@ def test_xgboost_areas_of_lists_agree():
     weight = rng.random(len(sizes)) + 0.5  # which their areas of lists do not use, nor ours
     theirs, score = _xgboost(X, y, "rank:pairwise", ["auc"], weight, sizes)
     assert len(np.unique(score)) < N  # there are ties
-    ours = find_metric("auc", "xgboost").evaluate(y, score, weight, sizes)
+    ours = find_metrics("auc", "xgboost")[0].evaluate(y, score, weight, sizes)
     assert ours == pytest.approx(theirs["auc"], abs=1e-6)
     binary = (y > 3).astype(float)
     theirs, score = _xgboost(X, binary, "rank:pairwise", ["aucpr"], None, sizes)
-    ours = find_metric("aucpr", "xgboost").evaluate(binary, score, None, sizes)
+    ours = find_metrics("aucpr", "xgboost")[0].evaluate(binary, score, None, sizes)
     assert ours == pytest.approx(theirs["aucpr"], abs=1e-6)
 
 
@@ -173,7 +171,9 @@ def test_other_defaults_of_xgboost():
         y = _target("binary", signal)
         theirs, prediction = _xgboost(X, y, objective, None)
         name = default_metric(objective, "xgboost")
-        assert find_metric(name, "xgboost").evaluate(y, prediction) == pytest.approx(theirs[name])
+        assert find_metrics(name, "xgboost")[0].evaluate(y, prediction) == pytest.approx(
+            theirs[name]
+        )
     assert default_metric("reg:tweedie", "xgboost", tweedie_variance_power=1.3) == (
         "tweedie-nloglik@1.3"
     )
@@ -261,7 +261,9 @@ def test_lightgbm_aliases_and_default_names():
     lgb = pytest.importorskip("lightgbm")
     X, signal, _ = _data()
     y = np.abs(np.round(signal)).clip(0, 1)
-    for alias, printed in module._PRINTED.items():
+    for alias, printed in METRIC_NAMES.items():
+        if alias == printed:
+            continue
         if printed == "multi_logloss":
             theirs, _ = _lightgbm(X, y, "multiclass", alias, num_class=2)
         else:
@@ -269,7 +271,7 @@ def test_lightgbm_aliases_and_default_names():
             objective = "lambdarank" if ranks else "cross_entropy"
             theirs, _ = _lightgbm(X, y, objective, alias, groups=GROUPS if ranks else None)
         assert [m.name for m in find_metrics(alias, "lightgbm")] == list(theirs), alias
-    for objective in module._LIGHTGBM_DEFAULT:
+    for objective in LIGHTGBM_TABLE.objective_names:
         name = default_metric(objective, "lightgbm")
         settings = {"num_class": 2} if name == "multi_logloss" else {}
         groups = GROUPS if name == "ndcg" else None
@@ -303,7 +305,7 @@ def test_auc_counts_pairs(seed, shift):
     weight = rng.integers(0, 3, 40) + (np.arange(40) < 2)
     score[3] = -0.0
     for dialect in ("xgboost", "lightgbm"):
-        auc = find_metric("auc", dialect)
+        auc = find_metrics("auc", dialect)[0]
         assert auc.evaluate(y, score) == pytest.approx(_pairs(y, score))
         assert auc.evaluate(y, score, weight) == pytest.approx(_pairs(y, score, weight))
         repeated = np.repeat(np.arange(40), weight)
@@ -320,7 +322,7 @@ def test_auc_of_lists_counts_pairs_of_unlike_labels():
     lists = np.split(np.arange(len(y)), np.cumsum(sizes)[:-1])
     each = [_pairs(y[rows], score[rows]) for rows in lists if len(np.unique(y[rows])) > 1]
     assert 0 < len(each) < len(sizes)
-    found = find_metric("auc", "xgboost").evaluate(y, score, groups=sizes)
+    found = find_metrics("auc", "xgboost")[0].evaluate(y, score, groups=sizes)
     assert found == pytest.approx(np.mean(each))
 
 
@@ -329,10 +331,10 @@ def test_areas_agree_with_scikit_learn():
 
     rng = np.random.default_rng(0)
     y, score, weight = rng.integers(0, 2, 200), rng.random(200).round(1), rng.random(200)
-    found = find_metric("average_precision", "lightgbm").evaluate(y, score, weight)
+    found = find_metrics("average_precision", "lightgbm")[0].evaluate(y, score, weight)
     assert found == pytest.approx(average_precision_score(y, score, sample_weight=weight))
     grades, score = rng.integers(0, 5, (20, 10)), rng.random((20, 10))
-    found = find_metric("ndcg@4", "xgboost", ndcg_exp_gain=False).evaluate(
+    found = find_metrics("ndcg@4", "xgboost", ndcg_exp_gain=False)[0].evaluate(
         grades.ravel(), score.ravel(), groups=[10] * 20
     )
     assert found == pytest.approx(ndcg_score(grades, score, k=4))
@@ -350,7 +352,7 @@ def test_pr_area_is_the_integral_of_the_interpolated_curve():
         t = (t[1:] + t[:-1]) / 2
         tps, fps = tp[a] + t * (tp[b] - tp[a]), fp[a] + t * (fp[b] - fp[a])
         area += np.mean(tps / (tps + fps)) * (tp[b] - tp[a]) / tp[-1]
-    assert find_metric("aucpr", "xgboost").evaluate(y, score, weight) == pytest.approx(area)
+    assert find_metrics("aucpr", "xgboost")[0].evaluate(y, score, weight) == pytest.approx(area)
 
 
 def test_lists_of_any_length_are_ordered_as_one_sort_would():
@@ -375,7 +377,7 @@ def test_lists_of_any_length_are_ordered_as_one_sort_would():
     ],
 )
 def test_certain_predictions(dialect, name, expected):
-    found = find_metric(name, dialect).evaluate([0, 1, 0, 1], [0, 1, 1, 0])
+    found = find_metrics(name, dialect)[0].evaluate([0, 1, 0, 1], [0, 1, 1, 0])
     assert found == pytest.approx(expected)
 
 
@@ -385,37 +387,37 @@ def test_certain_predictions_of_classes_and_means():
         ("mlogloss", "xgboost", 1e-16),
         ("multi_logloss", "lightgbm", 1e-15),
     ):
-        found = find_metric(name, dialect).evaluate([0, 1], p)
+        found = find_metrics(name, dialect)[0].evaluate([0, 1], p)
         assert found == pytest.approx(-np.log(least) / 2)
     for name in ("poisson-nloglik", "gamma-nloglik", "gamma-deviance"):
-        assert np.isfinite(find_metric(name, "xgboost").evaluate([2.0, 1.0], [0.0, 1.0]))
-    assert find_metric("tweedie-nloglik@1.5", "xgboost").evaluate([2.0], [0.0]) == np.inf
-    assert np.isfinite(find_metric("tweedie", "lightgbm").evaluate([2.0], [0.0]))
+        assert np.isfinite(find_metrics(name, "xgboost")[0].evaluate([2.0, 1.0], [0.0, 1.0]))
+    assert find_metrics("tweedie-nloglik@1.5", "xgboost")[0].evaluate([2.0], [0.0]) == np.inf
+    assert np.isfinite(find_metrics("tweedie", "lightgbm")[0].evaluate([2.0], [0.0]))
 
 
 def test_one_class_only():
     score = [0.1, 0.7, 0.3]
     for y in ([0, 0, 0], [1, 1, 1]):
         for weight in (None, [1.0, 0.3, 0.2]):
-            assert np.isnan(find_metric("auc", "xgboost").evaluate(y, score, weight))
-            assert np.isnan(find_metric("aucpr", "xgboost").evaluate(y, score, weight))
-            assert find_metric("auc", "lightgbm").evaluate(y, score, weight) == 1
-            assert find_metric("average_precision", "lightgbm").evaluate(y, score, weight) == 1
-    weighed_out = find_metric("auc", "xgboost").evaluate([0, 1, 0], score, [1, 0, 1])
+            assert np.isnan(find_metrics("auc", "xgboost")[0].evaluate(y, score, weight))
+            assert np.isnan(find_metrics("aucpr", "xgboost")[0].evaluate(y, score, weight))
+            assert find_metrics("auc", "lightgbm")[0].evaluate(y, score, weight) == 1
+            assert find_metrics("average_precision", "lightgbm")[0].evaluate(y, score, weight) == 1
+    weighed_out = find_metrics("auc", "xgboost")[0].evaluate([0, 1, 0], score, [1, 0, 1])
     assert np.isnan(weighed_out)
     p = np.full((3, 3), 1 / 3)
-    assert np.isnan(find_metric("auc", "xgboost").evaluate([0, 1, 1], p))  # no row of class 2
+    assert np.isnan(find_metrics("auc", "xgboost")[0].evaluate([0, 1, 1], p))  # no row of class 2
 
 
 def test_equal_scores_are_worth_one_half():
     y = [0, 1, 1, 0]
-    assert find_metric("auc", "xgboost").evaluate(y, [0.5] * 4) == 0.5
-    assert find_metric("aucpr", "xgboost").evaluate(y, [0.5] * 4) == 0.5
-    assert find_metric("average_precision", "lightgbm").evaluate(y, [0.5] * 4) == 0.5
+    assert find_metrics("auc", "xgboost")[0].evaluate(y, [0.5] * 4) == 0.5
+    assert find_metrics("aucpr", "xgboost")[0].evaluate(y, [0.5] * 4) == 0.5
+    assert find_metrics("average_precision", "lightgbm")[0].evaluate(y, [0.5] * 4) == 0.5
     p = np.full((4, 2), 0.5)
-    assert find_metric("merror", "xgboost").evaluate(y, p) == 0.5  # the first class is taken
-    assert find_metric("multi_error", "lightgbm").evaluate(y, p) == 1
-    assert find_metric("multi_error@2", "lightgbm").evaluate(y, p) == 0
+    assert find_metrics("merror", "xgboost")[0].evaluate(y, p) == 0.5  # the first class is taken
+    assert find_metrics("multi_error", "lightgbm")[0].evaluate(y, p) == 1
+    assert find_metrics("multi_error@2", "lightgbm")[0].evaluate(y, p) == 0
 
 
 def test_lists_of_equal_labels():
@@ -429,23 +431,23 @@ def test_lists_of_equal_labels():
 def test_weights_of_zero():
     y, p = np.array([0.0, 1.0, 4.0]), np.array([1.0, 1.5, 2.0])
     for dialect, name in (("xgboost", "rmse"), ("lightgbm", "l2"), ("xgboost", "mape")):
-        assert np.isnan(find_metric(name, dialect).evaluate(y, p, np.zeros(3)))
-    assert find_metric("mape", "xgboost").evaluate(y, p) == np.inf
-    assert find_metric("mape", "xgboost").evaluate(y, p, [0, 1, 1]) == 0.5
-    assert find_metric("r2", "lightgbm").evaluate([2, 2], [1, 3]) == 0
+        assert np.isnan(find_metrics(name, dialect)[0].evaluate(y, p, np.zeros(3)))
+    assert find_metrics("mape", "xgboost")[0].evaluate(y, p) == np.inf
+    assert find_metrics("mape", "xgboost")[0].evaluate(y, p, [0, 1, 1]) == 0.5
+    assert find_metrics("r2", "lightgbm")[0].evaluate([2, 2], [1, 3]) == 0
 
 
 def test_a_list_is_all_rows_unless_groups_are_given():
     y, score = [0, 1, 1, 0, 1], [5, 4, 3, 2, 1]
     for name in ("ndcg", "map@3", "pre@2"):
-        metric = find_metric(name, "xgboost")
+        metric = find_metrics(name, "xgboost")[0]
         assert metric.evaluate(y, score) == metric.evaluate(y, score, groups=[5])
 
 
 def test_tweedie_at_a_power_of_one_is_poisson():
     y, p = [0.0, 2.0, 5.0], [0.5, 2.0, 3.0]
-    one = find_metric("tweedie", "lightgbm", tweedie_variance_power=1).evaluate(y, p)
-    assert one == find_metric("poisson", "lightgbm").evaluate(y, p)
+    one = find_metrics("tweedie", "lightgbm", tweedie_variance_power=1)[0].evaluate(y, p)
+    assert one == find_metrics("poisson", "lightgbm")[0].evaluate(y, p)
 
 
 def test_settings_change_the_figure():
@@ -459,73 +461,13 @@ def test_settings_change_the_figure():
         ("lightgbm", "ndcg@2", {"label_gain": [0, 9, 9, 10]}),
         ("xgboost", "ndcg@2", {"ndcg_exp_gain": False}),
     ):
-        usual, other = find_metric(name, dialect), find_metric(name, dialect, **settings)
+        usual, other = find_metrics(name, dialect)[0], find_metrics(name, dialect, **settings)[0]
         assert usual.evaluate(y, p) != other.evaluate(y, p), name
-        nothing = find_metric(name, dialect, **dict.fromkeys(settings))  # None is the default
+        nothing = find_metrics(name, dialect, **dict.fromkeys(settings))[0]  # None is the default
         assert nothing.evaluate(y, p) == usual.evaluate(y, p)
 
 
-# ---------------------------------------------------------------------- names and bad input
-@pytest.mark.parametrize(
-    ("name", "printed"),
-    [
-        ("error@0.5", "error"),
-        ("error@.70", "error@0.7"),
-        ("tweedie-nloglik@1.50", "tweedie-nloglik@1.5"),
-        ("tweedie-nloglik", "tweedie-nloglik@1.5"),
-        ("ndcg@2-", "ndcg@2-"),
-    ],
-)
-def test_printed_names(name, printed):
-    assert find_metric(name, "xgboost").name == printed
-    assert find_metric(printed, "xgboost").name == printed
-
-
-def test_names_expand_once_and_in_order():
-    found = find_metrics(["L1", "ndcg", "mae"], "lightgbm", eval_at=[3, 1])
-    assert [metric.name for metric in found] == ["l1", "ndcg@1", "ndcg@3"]
-    assert [metric.larger_is_better for metric in found] == [False, True, True]
-    with pytest.raises(ParameterError, match="'ndcg' stands for ndcg@1, ndcg@3"):
-        find_metric("ndcg", "lightgbm", eval_at=[3, 1])
-
-
-@pytest.mark.parametrize(
-    ("name", "dialect", "settings", "message"),
-    [
-        ("rmsee", "xgboost", {}, r"'rmsee' \(did you mean 'rmse'\?\): there are auc, aucpr, error"),
-        ("binary_loglos", "lightgbm", {}, r"did you mean 'binary_logloss'\?"),
-        ("auc_mu", "lightgbm", {}, "no metric of lightgbm is called 'auc_mu'"),
-        ("rmse@3", "xgboost", {}, "no metric of xgboost is called 'rmse@3'"),
-        ("l2@3", "lightgbm", {}, "no metric"),
-        ("ndcg@0", "xgboost", {}, "no metric"),
-        ("ndcg@0", "lightgbm", {}, "no metric"),
-        (7, "xgboost", {}, "no metric of xgboost is called 7"),
-        ("error@x", "xgboost", {}, "a number must follow the @"),
-        ("tweedie-nloglik@2", "xgboost", {}, r"the power must be a number in \[1, 2\)"),
-        ("quantile", "xgboost", {}, "needs quantile_alpha"),
-        ("quantile", "xgboost", {"quantile_alpha": [0.5, 2]}, r"quantile_alpha must be .* got"),
-        ("quantile", "xgboost", {"quantile_alpha": []}, "quantile_alpha must be"),
-        ("mphe", "xgboost", {"huber_slop": 1}, r"did you mean 'huber_slope'\?\): they have"),
-        ("mphe", "xgboost", {"huber_slope": 0}, "huber_slope must be a number > 0, got 0"),
-        ("ndcg", "lightgbm", {"eval_at": [0]}, "eval_at must be an int ≥ 1, or a list of them"),
-        ("ndcg", "lightgbm", {"ndcg_at": "1,x"}, "ndcg_at must be"),
-        ("quantile", "lightgbm", {"alpha": 1.5}, "alpha of quantile must be below 1, got 1.5"),
-        ("ndcg", "lightgbm", {"label_gain": "abc"}, "label_gain must be"),
-        ("rmse", "catboost", {}, "dialect must be 'xgboost' or 'lightgbm'"),
-    ],
-)
-def test_bad_names_and_parameters(name, dialect, settings, message):
-    with pytest.raises(ParameterError, match=message):
-        find_metric(name, dialect, **settings)
-
-
-def test_unknown_objective():
-    with pytest.raises(ParameterError, match=r"did you mean 'binary:logistic'\?"):
-        default_metric("binary:logstic", "xgboost")
-    with pytest.raises(ParameterError, match="no objective of lightgbm is called 'auc'"):
-        default_metric("auc", "lightgbm")
-
-
+# ---------------------------------------------------------------------- bad input
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [
@@ -549,14 +491,14 @@ def test_unknown_objective():
     ],
 )
 def test_bad_data(name, arguments, message):
-    metric = find_metric(name, "xgboost", quantile_alpha=[0.2, 0.8])
+    metric = find_metrics(name, "xgboost", quantile_alpha=[0.2, 0.8])[0]
     with pytest.raises(DataError, match=message):
         metric.evaluate(*arguments)
 
 
 def test_metrics_can_be_pickled():
-    names = [name for name in module._XGBOOST if name != "quantile"]
-    found = find_metrics(names, "xgboost") + find_metrics(list(module._LIGHTGBM), "lightgbm")
+    names = [name for name in XGBOOST_TABLE.metrics if name != "quantile"]
+    found = find_metrics(names, "xgboost") + find_metrics(list(LIGHTGBM_TABLE.metrics), "lightgbm")
     again = pickle.loads(pickle.dumps(found))
     assert [metric.name for metric in again] == [metric.name for metric in found]
     assert again[0].evaluate([1.0], [3.0]) == 2

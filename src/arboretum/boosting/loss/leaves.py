@@ -14,7 +14,9 @@ from functools import cached_property
 
 import numpy as np
 
-__all__ = ["Leaves", "line_search", "weighted_quantile"]
+from arboretum.data.quantile import weighted_quantile
+
+__all__ = ["Leaves", "line_search"]
 
 _FLAT = 1e-15  # a slope this share of the first one is taken for zero
 _LONGEST = 2.0**60  # a loss without a minimum that way
@@ -50,14 +52,14 @@ class Leaves:
         return np.bincount(self.leaf, x if self.weight is None else x * self.weight, self.size)
 
     @cached_property
-    def _whole(self) -> np.ndarray:
+    def _total_weight(self) -> np.ndarray:
         """Weight of every leaf; 1 where there are no rows."""
-        whole = np.bincount(self.leaf, self.weight, self.size)
-        return np.where(whole > 0, whole, 1.0)
+        total = np.bincount(self.leaf, self.weight, self.size)
+        return np.where(total > 0, total, 1.0)
 
     def mean(self, x: np.ndarray) -> np.ndarray:
         """Return the weighted mean of every leaf."""
-        return self.total(x) / self._whole
+        return self.total(x) / self._total_weight
 
     def newton(self, r: np.ndarray, h: np.ndarray) -> np.ndarray:
         """Return Σ w r / Σ w h of every leaf; 0 where Σ w h vanishes."""
@@ -75,26 +77,11 @@ class Leaves:
 
     def quantile(self, x: np.ndarray, alpha: float) -> np.ndarray:
         """Return the weighted quantile of every leaf."""
-        found = np.zeros(self.size)
+        quantiles = np.zeros(self.size)
         for k, rows in self._groups:
             w = None if self.weight is None else self.weight[rows]
-            found[k] = weighted_quantile(x[rows], w, alpha)
-        return found
-
-
-def weighted_quantile(x: np.ndarray, w: np.ndarray | None, alpha: float) -> float:
-    """Return the smallest value at which the weight so far reaches α of the whole.
-
-    >>> weighted_quantile(np.array([8.0, 1, 2, 4]), None, 0.5)
-    2.0
-    """
-    if w is None:
-        k = int(np.ceil(alpha * len(x))) - 1
-        return float(np.partition(x, k)[k])
-    order = np.argsort(x, kind="stable")
-    order = order[w[order] > 0]
-    so_far = np.cumsum(w[order])
-    return float(x[order[np.searchsorted(so_far, alpha * so_far[-1])]])
+            quantiles[k] = weighted_quantile(x[rows], alpha, w)
+        return quantiles
 
 
 def line_search(

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from arboretum.boosting.loss.objectives import find_objective
-from arboretum.boosting.metric.metrics import find_metric
+from arboretum.boosting.dialect.find import find_metrics, find_objective
 from arboretum.errors import DataError, ParameterError
 from tests.boosting.loss.objective_cases import (
     derivatives,
@@ -207,7 +206,7 @@ def test_many_drawn_pairs_become_all_pairs():
 )
 def test_newton_steps_put_lists_in_order(dialect, name, metric):
     y, score = labels("binary" if metric == "map" else "grades"), margins()
-    objective, figure = find_objective(name, dialect), find_metric(metric, dialect)
+    objective, figure = find_objective(name, dialect), find_metrics(metric, dialect)[0]
     before = figure.evaluate(y, score[:, 0], groups=GROUPS)
     for iteration in range(60):
         g, h = derivatives(objective, y, score, groups=GROUPS, iteration=iteration)
@@ -216,7 +215,7 @@ def test_newton_steps_put_lists_in_order(dialect, name, metric):
 
 
 def test_bits_do_not_depend_on_threads(monkeypatch):
-    monkeypatch.setattr("arboretum.boosting.loss.ranking_objectives._ROWS_AT_ONCE", 50)
+    monkeypatch.setattr("arboretum.boosting.loss.ranking._ROWS_AT_ONCE", 50)
     rng = np.random.default_rng(3)
     groups = rng.integers(1, 40, 60)
     n = groups.sum()

@@ -9,7 +9,7 @@ Rows come in lists; a list is pulled into the order of its labels by pairs of ro
     curvature        2 ρ (1 - ρ) Δ                          σ² ρ (1 - ρ) Δ
     weights          one per list, divided by their mean    one per row
 
-Figures of a list are cut where its pairs are: NDCG is that of the top 32 or 30.
+Metrics of a list are cut where its pairs are: NDCG is that of the top 32 or 30.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.boosting.loss.objective_base import Objective, check_labels, check_weight
-from arboretum.boosting.metric.ranking_metrics import Queries
+from arboretum.boosting.loss.labels import check_labels, check_weight
+from arboretum.boosting.loss.objective import Objective, Rows
+from arboretum.boosting.metric.queries import Queries
 from arboretum.data.checks import list_rows
 from arboretum.errors import DataError
 
 if TYPE_CHECKING:
-    from arboretum.engine.gradient.ranking import Lists, Room, Rules
+    from arboretum.engine.gradient.ranking import Lists, Rules
 
 __all__ = ["RankingObjective"]
 
@@ -39,7 +40,7 @@ class RankingObjective(Objective):
 
     Attributes
     ----------
-    figure : {"pairwise", "ndcg", "map"}
+    metric : {"pairwise", "ndcg", "map"}
         What a swap of two rows is judged by.
     top : int
         Pairs have one row among so many first ones; 0 if they are drawn.
@@ -55,7 +56,7 @@ class RankingObjective(Objective):
         Whether pairs far apart count less, and whether lists are scaled to similar sizes.
     """
 
-    figure: str = "ndcg"
+    metric: str = "ndcg"
     top: int = 32
     drawn: int = 1
     seed: int = 0
@@ -68,12 +69,13 @@ class RankingObjective(Objective):
 
     def check(self, y: np.ndarray, weight: np.ndarray | None = None, groups: Any = None) -> None:
         """Raise a DataError if labels, weights or groups cannot be ranked by."""
-        domain = "binary" if self.figure == "map" else "0 or more"
-        check_labels(y, self.name, "whole" if self.gains is not None else domain)
+        domain = "binary" if self.metric == "map" else "0 or more"
+        asker = f"objective {self.name!r}"
+        check_labels(y, asker, "whole" if self.gains is not None else domain)
         if self.gains is not None and y.max() >= len(self.gains):
             rows = np.flatnonzero(y >= len(self.gains))
             raise DataError(
-                f"objective {self.name!r} has gains for labels 0 to {len(self.gains) - 1}: "
+                f"{asker} has gains for labels 0 to {len(self.gains) - 1}: "
                 f"{list_rows(rows)} of y hold more, first {y[rows[0]]:g}; "
                 + (
                     "set ndcg_exp_gain=False"
@@ -88,32 +90,21 @@ class RankingObjective(Objective):
         """Return 0: only differences of scores count."""
         return np.zeros(1)
 
-    def derivatives(
-        self,
-        y: np.ndarray,
-        margin: np.ndarray,
-        weight: np.ndarray | None,
-        g: np.ndarray,
-        h: np.ndarray,
-        n_jobs: int = 1,
-        *,
-        iteration: int = 0,
-        groups: Any = None,
-    ) -> None:
-        """Write the sums of first and second derivatives of every row's pairs."""
+    def _write(self, rows: Rows, g: np.ndarray, h: np.ndarray, n_jobs: int) -> None:
         from arboretum.engine import parallel
         from arboretum.engine.gradient import loss
-        from arboretum.engine.gradient.ranking import lambda_derivatives
+        from arboretum.engine.gradient.ranking import Scratch, lambda_derivatives
 
-        queries = _queries(groups, len(y))
-        lists, rules = self._lists(y, margin, queries), self._rules(iteration)
+        queries = _queries(rows.groups, len(rows.y))
+        lists, rules = self._lists(rows.y, rows.margin, queries), self._rules(rows.iteration)
 
         def work(piece: tuple[int, int]) -> None:
-            room = _room(len(lists.discount))
-            lambda_derivatives(lists, rules, room, *piece, g[0], h[0])
+            n = len(lists.discount)
+            scratch = Scratch(*np.empty((4, n), np.int64), *np.empty((9, n)))
+            lambda_derivatives(lists, rules, scratch, *piece, g[0], h[0])
 
         parallel.run(work, _pieces(lists.start), n_jobs)
-        row_weight = self._row_weight(weight, queries)
+        row_weight = self._row_weight(rows.weight, queries)
         if row_weight is not None:
             loss.weigh(row_weight, g[0], h[0])
 
@@ -149,7 +140,7 @@ class RankingObjective(Objective):
         from arboretum.engine.gradient import ranking
 
         return ranking.Rules(
-            figure=("pairwise", "ndcg", "map").index(self.figure),
+            metric=("pairwise", "ndcg", "map").index(self.metric),
             top=self.top,
             drawn=self.drawn,
             key=np.uint64((self.seed << 32) + iteration),
@@ -163,12 +154,6 @@ class RankingObjective(Objective):
 
 def _queries(groups: Any, n_rows: int) -> Queries:
     return Queries([n_rows] if groups is None else groups, n_rows)
-
-
-def _room(n: int) -> Room:
-    from arboretum.engine.gradient.ranking import Room
-
-    return Room(*np.empty((4, n), np.int64), *np.empty((9, n)))
 
 
 def _pieces(start: np.ndarray) -> list[tuple[int, int]]:
