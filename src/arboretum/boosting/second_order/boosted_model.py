@@ -310,6 +310,7 @@ class BoostedModel(Declared, BaseEstimator):
             base,
             plan.n_parallel,
             "average" if plan.averaged else "sum",
+            link=objective.link,
         )
         if watch.save_best and watch.best is not None:
             found = found.rounds(0, watch.best[0] + 1)
@@ -442,9 +443,8 @@ class BoostedModel(Declared, BaseEstimator):
             raise ModelFileError("its trees answer more than one number")
         if not isinstance(state["averaged"], bool):
             raise ModelFileError("it does not say whether its trees are averaged")
-        model.ensemble_ = Ensemble(
-            trees, counts, base, n_parallel, "average" if state["averaged"] else "sum"
-        )
+        rule, link = "average" if state["averaged"] else "sum", model.objective_.link
+        model.ensemble_ = Ensemble(trees, counts, base, n_parallel, rule, link=link)
         model.evals_result_ = _history(state["evals_result"])
         best = state["best"]
         model._best = None if best is None else (int(best[0]), float(best[1]))
