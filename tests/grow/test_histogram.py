@@ -350,7 +350,7 @@ def test_leaves_without_room_for_histograms_are_counted_again(monkeypatch):
     monkeypatch.setattr(newton, "_POOL", 1)
     grower = Grower(codes, features(6, 50), how)
     same(with_room, grower.grow(g, h, key=0))
-    assert len(grower._growth.hists) == 8
+    assert len(grower._tree.hists) == 8
 
 
 def test_rows_of_a_leaf_ascend():

@@ -1,10 +1,12 @@
-"""Losses of classes.
+"""Losses of classes, with s = 2y - 1 for two of them.
 
-loss             L(y, F)                                     residual          step of a leaf
-Logistic (σ)     log(1 + e^(σF)) - σ y F, y from 0 to 1      σ (y - p)         Newton, h = σ² p (1 - p)
-Exponential      e^(-sF), s = 2y - 1 (AdaBoost's)            s e^(-sF)         Newton, h = e^(-sF)
-Hinge            max(0, 1 - sF)
-Softmax          log Σ_k e^F_k - F_y, an F per class         1[y = k] - p_k    Newton · (K - 1) / K
+    loss             L(y, F)                                     residual          step of a leaf
+    Logistic (σ)     log(1 + e^(σF)) - σ y F, y from 0 to 1      σ (y - p)         Newton, h = σ² p (1 - p)
+    Exponential      e^(-sF): AdaBoost's                         s e^(-sF)         Newton, h = e^(-sF)
+    Hinge            max(0, 1 - sF)
+    Softmax          log Σ_k e^F_k - F_y, an F per class         1[y = k] - p_k    Newton · (K - 1) / K
+
+Hinge is second-order boosting's only, Exponential Friedman's.
 """
 
 from __future__ import annotations

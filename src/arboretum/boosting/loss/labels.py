@@ -9,7 +9,7 @@ import numpy as np
 from arboretum.data.checks import list_rows
 from arboretum.errors import DataError
 
-__all__ = ["DOMAINS", "check_classes", "check_labels", "check_weight", "weighted_mean"]
+__all__ = ["DOMAINS", "check_labels", "check_weight", "weighted_mean"]
 
 # What labels must be, and which are
 DOMAINS: dict[str, tuple[str, Callable[[np.ndarray], np.ndarray]]] = {
@@ -23,8 +23,8 @@ DOMAINS: dict[str, tuple[str, Callable[[np.ndarray], np.ndarray]]] = {
 }
 
 
-def check_labels(y: np.ndarray, asker: str, domain: str) -> None:
-    """Raise unless all labels are finite and within a domain.
+def check_labels(y: np.ndarray, asker: str, domain: str, n_classes: int | None = None) -> None:
+    """Raise unless all labels are finite and within a domain, and classes below K.
 
     >>> check_labels(np.array([2.0, -1.0]), "loss='poisson'", "0 or more")
     Traceback (most recent call last):
@@ -41,13 +41,8 @@ def check_labels(y: np.ndarray, asker: str, domain: str) -> None:
                 f"{asker} needs labels that are {phrase}: {list_rows(rows)} of y "
                 f"{'holds' if len(rows) == 1 else 'hold'} others, first {y[rows[0]]:g}"
             )
-
-
-def check_classes(y: np.ndarray, asker: str, n_classes: int) -> None:
-    """Raise unless all labels are classes 0..K-1."""
-    check_labels(y, asker, "whole")
-    rows = np.flatnonzero(np.asarray(y) >= n_classes)
-    if len(rows):
+    if n_classes is not None and y.max() >= n_classes:
+        rows = np.flatnonzero(y >= n_classes)
         raise DataError(
             f"{asker} has {n_classes} classes, 0 to {n_classes - 1}: "
             f"{list_rows(rows)} of y hold others, first {y[rows[0]]:g}"

@@ -9,8 +9,8 @@ Trees add up to a *raw* sum F, in statistics the margin; a link says what F mean
     y, p ─── value_of       L as a function of the prediction p = link(F)       metrics
 
 One class per loss, whoever asks: XGBoost's, LightGBM's and scikit-learn's names lead to them through the
-tables of `boosting.dialect`. Where those differ in a convention (a quantile between two values, the curvature
-of a softmax) it is a field of the loss, written where the name is looked up.
+tables of `boosting.dialect`. Where those differ in a convention (the curvature of a softmax, a quantile
+between two values) it is a field of the loss, written where the name is looked up, or an argument.
 
 Residuals and steps are those of `arboretum.textbook.gbm_losses`, a leaf at a time there, all leaves at once
 here; losses that only second-order boosting has do without. F has shape (n,), or (n, K) with K classes; y

@@ -1,15 +1,19 @@
-"""Losses of numbers.
+"""Losses of numbers, with d = y - F; those without a residual are second-order boosting's only.
 
-loss             L(y, F), d = y - F                      residual           step of a leaf
-SquaredError     ½ d²                                    d                  mean of d
-SquaredLogError  ½ (log(1 + y) - log(1 + F))²
-Quantile (α)     α d, or (α - 1) d if d < 0              α or α - 1         α-quantile of d
-RelativeError    |d| / max(least, |y|)                                      weighted median of d
-Huber (δ)        ½ d², or δ (|d| - ½ δ) outside          d cut at ±δ        median + mean of the rest, cut
-PseudoHuber (s)  s² (√(1 + (d/s)²) - 1)
-Fair (c)         c² (|d|/c - log(1 + |d|/c))
-Power (ρ)        half the deviance of the mean e^F whose variance grows as its ρ-th power: Poisson's with
-                 ρ = 1, the gamma's with 2, Tweedie's between
+    loss             L(y, F)                                 residual           step of a leaf
+    SquaredError     ½ d²                                    d                  mean of d
+    SquaredLogError  ½ (log(1 + y) - log(1 + F))²
+    Quantile (α)     α d, or (α - 1) d if d < 0              α or α - 1         α-quantile of d
+    AbsoluteError    |d|                                     ±1                 median of d
+    RelativeError    |d| / max(least, |y|)                                      weighted median of d
+    Huber (δ)        ½ d², or δ (|d| - ½ δ) outside          d cut at ±δ        median + mean of the rest, cut
+    PseudoHuber (s)  s² (√(1 + (d/s)²) - 1)
+    Fair (c)         c² (|d|/c - log(1 + |d|/c))
+    Tweedie (ρ)      half the deviance of the mean e^F whose variance grows as its ρ-th power
+    Poisson, Gamma   Tweedie's with ρ = 1 and 2
+
+The gradients of losses made of straight lines are only signs: second-order boosting, too, sets leaves from
+the residuals of their rows (`leaf_step`), by the convention of `weighted_quantile` that its dialect has.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from arboretum.boosting.loss.classes import Logistic, class_shares
-from arboretum.boosting.loss.labels import check_classes, check_weight, weighted_mean
+from arboretum.boosting.loss.labels import check_labels, check_weight, weighted_mean
 from arboretum.predict.link import IDENTITY, Link
 
 if TYPE_CHECKING:
@@ -178,10 +178,10 @@ class LossObjective(Objective):
         return self.n_outputs > 1 and isinstance(self.loss, Logistic)
 
     def check(self, y: Array, weight: Array | None = None, groups: Any = None) -> None:
-        asker = f"objective {self.name!r}"
         check_weight(weight, len(y))
+        asker = f"objective {self.name!r}"
         if self.begin == "shares":
-            check_classes(y, asker, self.n_outputs)
+            check_labels(y, asker, "whole", self.n_outputs)
         else:
             self.loss.check(y, weight, asker, self.domain)
 

@@ -341,8 +341,7 @@ def _joined(parts: list[Logged]) -> Grown:
     if len(parts) == 1:
         return parts[0].nodes
     return type(parts[0].nodes)(
-        np.concatenate([some.nodes.ints for some in parts]),
-        np.concatenate([some.nodes.floats for some in parts]),
+        np.concatenate([some.nodes.nodes for some in parts]),
         np.concatenate([some.nodes.members for some in parts]),
     )
 

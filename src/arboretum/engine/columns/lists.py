@@ -28,7 +28,7 @@ __all__ = [
     "NOWHERE",
     "PADDING",
     "Lists",
-    "Splits",
+    "PlacedRows",
     "divide_rows",
     "filter_columns",
     "filter_entries",
@@ -53,13 +53,14 @@ class Lists(NamedTuple):
     many: np.ndarray  # (columns, nodes) int64
 
 
-class Splits(NamedTuple):
-    """How the nodes of a level are split."""
+class PlacedRows(NamedTuple):
+    """The rows at their positions, and what it takes to move them."""
 
-    column: np.ndarray  # int64, a line of the lists; -1: not split
-    cut: np.ndarray  # int64
-    missing_left: np.ndarray  # bool
-    middle: np.ndarray  # int64, the first position on the right
+    entries: np.ndarray  # uint64, the row at every position, times 2³²
+    words: np.ndarray  # (n, 2) int64, its g and h
+    spare_entries: np.ndarray  # scratch, one longer
+    spare_words: np.ndarray
+    place: np.ndarray  # uint32, where the row at every position goes
 
 
 @kernel
@@ -156,11 +157,13 @@ def split_columns(lists, columns, start, middle, end, place, spare):
 
 
 @leaf_kernel
-def _mark_right(entries, first, many, cut, missing_left, start, end, place):
+def _mark_right(entries, first, many, node, place):
     """Write 1 for every position of a node that goes right."""
-    if many < end - start:
-        for p in range(start, end):
-            place[p] = np.uint32(not missing_left)
+    if many < node.end - node.start:
+        side = np.uint32(not node.best.missing_left)
+        for p in range(node.start, node.end):
+            place[p] = side
+    cut = node.best.cut
     for i in range(np.uint64(first), np.uint64(first + cut)):
         place[np.uint64(entries[i] & POSITION)] = np.uint32(0)
     for i in range(np.uint64(first + cut), np.uint64(first + many)):
@@ -168,10 +171,13 @@ def _mark_right(entries, first, many, cut, missing_left, start, end, place):
 
 
 @leaf_kernel
-def _move_rows(start, end, middle, entries, words, spare_entries, spare_words, place, deeper):
+def _move_rows(node, rows, deeper):
     """Move the rows of a node, left side first, and write where they went."""
-    at, other = np.uint64(start), np.uint64(middle)
-    for p in range(np.uint64(start), np.uint64(end)):
+    entries, words, place = rows.entries, rows.words, rows.place
+    spare_entries, spare_words = rows.spare_entries, rows.spare_words
+    middle, end = np.uint64(node.middle), np.uint64(node.end)
+    at, other = np.uint64(node.start), middle
+    for p in range(np.uint64(node.start), end):
         right = np.uint64(place[p])
         q = other if right else at
         if deeper:
@@ -184,43 +190,37 @@ def _move_rows(start, end, middle, entries, words, spare_entries, spare_words, p
         spare_entries[other] = entry
         at += _ONE - right
         other += right
-    for p in range(np.uint64(middle), np.uint64(end)):
+    for p in range(middle, end):
         entries[p] = spare_entries[p]
         if deeper:
             words[p, 0], words[p, 1] = spare_words[p, 0], spare_words[p, 1]
 
 
 @kernel
-def divide_rows(lists, splits, nodes, start, end, entries, words, spare, place, deeper):
-    """Give the rows of the nodes start:end their new positions; ``place`` tells them by the old.
+def divide_rows(lists, nodes, start, end, rows, deeper):
+    """Give the rows of the nodes start:end their new positions; ``rows.place`` tells them by the old.
 
-    ``spare`` is (entries, words) to write on. Unless the tree grows ``deeper``, only rows are moved.
+    ``nodes`` are EXACT_NODE (engine/dtypes.py). Unless the tree grows ``deeper``, only rows are moved.
     """
     for k in range(start, end):
-        j = splits.column[k]
+        node = nodes[k]
+        j = node.column
         if j < 0:
             continue
-        _mark_right(
-            lists.entries, lists.first[j, k], lists.many[j, k], splits.cut[k],
-            splits.missing_left[k], nodes.start[k], nodes.end[k], place,
-        )  # fmt: skip
-        _move_rows(
-            nodes.start[k], nodes.end[k], splits.middle[k], entries, words, spare[0], spare[1],
-            place, deeper,
-        )  # fmt: skip
+        _mark_right(lists.entries, lists.first[j, k], lists.many[j, k], node, rows.place)
+        _move_rows(node, rows, deeper)
 
 
 @leaf_kernel
-def part_list(j, source, middle, child, place, target, spare):
-    """Part one list of the nodes that are split; write where the children's begin."""
-    for k in range(len(child)):
-        c = child[k]
+def part_list(j, source, nodes, place, target, spare):
+    """Part one list of the nodes that are split; write where the lists of wanted children begin."""
+    for k in range(len(nodes)):
+        c = nodes[k].wanted_child
         if c < 0:
             continue
-        first, many = source.first[j, k], source.many[j, k]
+        first, many, middle = source.first[j, k], source.many[j, k], np.uint32(nodes[k].middle)
         left = split_entries(
-            source.entries, first, first + many, np.uint32(middle[k]), place, target.entries, spare,
-            _NO_FLAGS,
-        )  # fmt: skip
+            source.entries, first, first + many, middle, place, target.entries, spare, _NO_FLAGS
+        )
         target.first[j, c], target.many[j, c] = first, left
         target.first[j, c + 1], target.many[j, c + 1] = first + left, many - left
