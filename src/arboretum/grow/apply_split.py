@@ -8,6 +8,7 @@ row of the node is marked left or right.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -128,7 +129,9 @@ class Divider:
         table = self.finder.find(positions, batch, split, side)
         return Split(**{**split.__dict__, "surrogates": table, "bits": table.bits})
 
-    def _mark(self, positions, batch, best, category, split, side) -> np.ndarray:
+    def _mark(
+        self, positions: np.ndarray, batch: Any, best: Any, category: Any, split: Any, side: Any
+    ) -> np.ndarray:
         """Mark every row's side; return which nodes met missing values."""
         if not len(self.store.code_features):
             return self._mark_lists(positions, batch, best, slice(None), split, side)
@@ -147,7 +150,9 @@ class Divider:
         return has_missing
 
     # ------------------------------------------------------------------ three kinds of division
-    def _mark_lists(self, positions, batch, best, where, split, side) -> np.ndarray:
+    def _mark_lists(
+        self, positions: np.ndarray, batch: Any, best: Any, where: Any, split: Any, side: Any
+    ) -> np.ndarray:
         lists, nodes = self.store.lists, batch.nodes
         slots = self.store.list_slots[np.searchsorted(self.store.list_features, best.feature)]
         has_missing = np.empty(len(batch), np.bool_)
@@ -163,7 +168,9 @@ class Divider:
         split.threshold[where] = self._threshold(low, high, best.feature)
         return has_missing
 
-    def _mark_codes(self, positions, batch, best, where, split, side) -> np.ndarray:
+    def _mark_codes(
+        self, positions: np.ndarray, batch: Any, best: Any, where: Any, split: Any, side: Any
+    ) -> np.ndarray:
         store, nodes = self.store, batch.nodes
         columns = self.searcher.columns_of(best.feature)
         has_missing, above = np.empty(len(where), np.bool_), np.empty(len(where), np.int64)
@@ -186,7 +193,9 @@ class Divider:
         split.threshold[where] = threshold
         return has_missing
 
-    def _mark_categories(self, positions, batch, best, where, split, side) -> np.ndarray:
+    def _mark_categories(
+        self, positions: np.ndarray, batch: Any, best: Any, where: Any, split: Any, side: Any
+    ) -> np.ndarray:
         has_missing = np.empty(len(where), np.bool_)
         columns = self.searcher.columns_of(best.feature)
         step = max(1, _TABLE // (int(columns.n_codes.max()) + 1))
@@ -202,7 +211,7 @@ class Divider:
             self._takes_of.extend(zip(where[here], takes, some.n_codes))
         return has_missing
 
-    def _takes(self, positions, batch, best, columns) -> np.ndarray:
+    def _takes(self, positions: np.ndarray, batch: Any, best: Best, columns: Columns) -> np.ndarray:
         """Return (nodes, codes): where each category goes (1 left, 0 right, 2 not met)."""
         takes = np.empty((len(batch), int(columns.n_codes.max())), np.uint8)
         codes, statistic = self.store.codes, self.searcher.statistic
@@ -238,7 +247,7 @@ class Divider:
 
     def _reserve_bits(self, best: Best, category: np.ndarray) -> np.ndarray:
         """Make room for the category sets."""
-        self._takes_of: list = []
+        self._takes_of: list[Any] = []
         if not len(self.store.code_features):
             return _NO_BITS
         index = self.store.code_of(best.feature[category])
@@ -257,7 +266,14 @@ class Divider:
                 split.bits, split.bits_start[node : node + 1],
             )  # fmt: skip
 
-    def _missing_child(self, positions, batch, best, has_missing, side) -> np.ndarray:
+    def _missing_child(
+        self,
+        positions: np.ndarray,
+        batch: Any,
+        best: Any,
+        has_missing: np.ndarray,
+        side: np.ndarray,
+    ) -> np.ndarray:
         """Missing values go where they went in training; where there were none, to the larger side."""
         nodes, weights = batch.nodes, self.searcher.statistic.target.weights
         if len(weights) or len(self.store.code_features) or self.finder is not None:

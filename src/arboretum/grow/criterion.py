@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -157,7 +158,12 @@ class Statistic(ABC):
 
     @abstractmethod
     def search_lists(
-        self, lists: np.ndarray, columns: tuple, batch: Batch, found: ColumnBest, best: Best
+        self,
+        lists: np.ndarray,
+        columns: tuple[Any, ...],
+        batch: Batch,
+        found: ColumnBest,
+        best: Best,
     ) -> None:
         """Search presorted columns; ``columns`` as in `search_moment`."""
 
@@ -208,7 +214,7 @@ class Statistic(ABC):
         """What a score of 1 is as an impurity decrease: a power of two."""
 
     @property
-    def code_rules(self) -> tuple:
+    def code_rules(self) -> tuple[Any, ...]:
         """The rules as engine/split/counts.py takes them."""
         r = self.rules
         labels = len(self.row.label) > 0
@@ -253,7 +259,7 @@ class Statistic(ABC):
             nodes.upper[:] = (bounds[:, 1] - nodes.centre[:, 0]) * scale
         return nodes
 
-    def follow(self, partition: tuple) -> None:  # noqa: B027
+    def follow(self, partition: tuple[Any, ...]) -> None:  # noqa: B027
         """Let what the statistic keeps per position follow a partition of the rows."""
 
 
@@ -288,12 +294,17 @@ class Moment(Statistic):
             )
 
     @property
-    def _scan_rules(self) -> tuple:
+    def _scan_rules(self) -> tuple[Any, ...]:
         r = self.rules
         return (r.min_leaf, r.skip_missing, self.form, r.bounded)
 
     def search_lists(
-        self, lists: np.ndarray, columns: tuple, batch: Batch, found: ColumnBest, best: Best
+        self,
+        lists: np.ndarray,
+        columns: tuple[Any, ...],
+        batch: Batch,
+        found: ColumnBest,
+        best: Best,
     ) -> None:
         moment.search_moment(lists, columns, self.row, batch.nodes, self._scan_rules, XLOGX, best)
 
@@ -367,12 +378,17 @@ class Channels(Statistic):
             )
 
     @property
-    def _scan_rules(self) -> tuple:
+    def _scan_rules(self) -> tuple[Any, ...]:
         r = self.rules
         return (r.min_leaf, r.skip_missing, self.criterion, self.target.outputs, r.bounded)
 
     def search_lists(
-        self, lists: np.ndarray, columns: tuple, batch: Batch, found: ColumnBest, best: Best
+        self,
+        lists: np.ndarray,
+        columns: tuple[Any, ...],
+        batch: Batch,
+        found: ColumnBest,
+        best: Best,
     ) -> None:
         channels.search_channels(
             lists, columns, self.row, batch.nodes, self._scan_rules, XLOGX, found, best
@@ -416,11 +432,16 @@ class Classes(Channels):
     """One class label, whole weights, no constraints: the quick form; see engine/split/class_counts.py."""
 
     @property
-    def _class_rules(self) -> tuple:
+    def _class_rules(self) -> tuple[Any, ...]:
         return (self.rules.min_leaf, False, self.criterion == stat.ENTROPY)
 
     def search_lists(
-        self, lists: np.ndarray, columns: tuple, batch: Batch, found: ColumnBest, best: Best
+        self,
+        lists: np.ndarray,
+        columns: tuple[Any, ...],
+        batch: Batch,
+        found: ColumnBest,
+        best: Best,
     ) -> None:
         search_classes(lists, columns, self.row, batch.nodes, self._class_rules, XLOGX, found, best)
 
@@ -482,12 +503,17 @@ class Absolute(Statistic):
             )
 
     @property
-    def _scan_rules(self) -> tuple:
+    def _scan_rules(self) -> tuple[Any, ...]:
         r = self.rules
         return (r.min_leaf, r.skip_missing, r.min_weight, r.bounded)
 
     def search_lists(
-        self, lists: np.ndarray, columns: tuple, batch: Batch, found: ColumnBest, best: Best
+        self,
+        lists: np.ndarray,
+        columns: tuple[Any, ...],
+        batch: Batch,
+        found: ColumnBest,
+        best: Best,
     ) -> None:
         absolute.search_absolute(
             lists, columns, self.targets, batch.nodes, self._scan_rules, found, best
@@ -506,7 +532,7 @@ class Absolute(Statistic):
     def _unit(self, nodes: Nodes) -> np.ndarray | float:
         return 1.0
 
-    def follow(self, partition: tuple) -> None:
+    def follow(self, partition: tuple[Any, ...]) -> None:
         split_columns(self.target_lists, np.arange(self.channels), *partition)
 
 

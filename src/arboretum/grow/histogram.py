@@ -13,7 +13,7 @@ from __future__ import annotations
 import operator
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -233,7 +233,7 @@ class Grower:
     def _words(self, longest: int) -> int:
         return (longest + 31) // 32 if np.any(self.features.is_category) else 0
 
-    def _each(self, work: Callable, items: list, n_rows: int) -> None:
+    def _each(self, work: Callable[..., Any], items: list[Any], n_rows: int) -> None:
         """Call ``work`` for every item, on several threads if there are many rows."""
         parallel.run(work, items, self.n_jobs if n_rows > _MANY else 1)
 

@@ -22,6 +22,7 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass
 from queue import SimpleQueue
+from typing import Any
 
 import numpy as np
 
@@ -177,7 +178,7 @@ class _LevelGrower:
             parts = [waiting.pop(node) for node in undivided]
             frontier = self._divide_some(parts)
 
-    def _replay(self, waiting: dict) -> tuple[set[int], list[int]]:
+    def _replay(self, waiting: dict[int, Any]) -> tuple[set[int], list[int]]:
         """Take the best nodes first on the tree as known; return those taken, and the undivided."""
         gain, first_child = self.nodes.gain, self.nodes.first_child
         heap: list[tuple[float, int]] = []
@@ -270,7 +271,7 @@ class _LevelGrower:
         self._split_lists(start, middle, end, worth[::2] | worth[1::2])
         return children[worth]
 
-    def _describe_children(self, batch: Batch, split, middle: np.ndarray) -> np.ndarray:
+    def _describe_children(self, batch: Batch, split: Any, middle: np.ndarray) -> np.ndarray:
         k = len(batch)
         start, end = np.empty(2 * k, np.int64), np.empty(2 * k, np.int64)
         start[::2], start[1::2] = batch.nodes.start, middle

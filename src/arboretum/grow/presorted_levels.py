@@ -11,7 +11,7 @@ out to threads, a level at a time.
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -141,7 +141,11 @@ class LevelGrower:
                 level = work.mean[: m + 1], work.weight[: m + 1], work.sums[2, : m + 1]
                 rules = limits.samples_leaf, limits.least_weight, limits.whole_weights, False
 
-                def scan(columns: np.ndarray, level: tuple = level, rules: tuple = rules) -> None:
+                def scan(
+                    columns: np.ndarray,
+                    level: tuple[Any, ...] = level,
+                    rules: tuple[Any, ...] = rules,
+                ) -> None:
                     scan_columns(table, columns, work.words, rows.row_weight, level, rules, found)
 
                 parallel.run(scan, pieces, threads)

@@ -229,7 +229,7 @@ class Stumps(_Filtered):
         return GrownTree(tree, leaves_of(tree, self.matrix, self.n_jobs))
 
     def _to_tree(
-        self, nodes: dict, value: np.ndarray, weight: np.ndarray, count: np.ndarray
+        self, nodes: dict[str, Any], value: np.ndarray, weight: np.ndarray, count: np.ndarray
     ) -> Tree:
         """Return the tree of nodes whose classes weigh ``value``."""
         shares = value / weight[:, None]
@@ -261,7 +261,8 @@ class Stumps(_Filtered):
         words = np.empty(len(labels), np.int64)
         whole, best_cut = are_whole(weights), []
         if self.n_classes == 2:
-            look, (all_weight, total) = search_stumps, weigh_words(weights, labels, whole, words)
+            look: Any = search_stumps
+            all_weight, total = weigh_words(weights, labels, whole, words)
             alone = total in (0, all_weight)
         else:
             look, total = search_class_stumps, np.empty(self.n_classes, np.int64)

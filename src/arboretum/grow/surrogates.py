@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -234,7 +234,7 @@ class SurrogateFinder:
         return words
 
 
-def _table(start: list[int], entries: list[tuple], bits: np.ndarray) -> SurrogateTable:
+def _table(start: list[int], entries: list[tuple[Any, ...]], bits: np.ndarray) -> SurrogateTable:
     return SurrogateTable(
         start=np.array(start, np.int64),
         kind=np.array(

@@ -6,7 +6,7 @@ forests of shallow trees. Both ways give the same sums, bit by bit.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -132,4 +132,5 @@ def add_masked(layout: Masks, X: np.ndarray, total: np.ndarray) -> None:
         answers=np.zeros((GROUP, 8)),
         sums=np.zeros((total.shape[1], 8)),
     )
-    (add_answers if layout.value.ndim == 2 else add_vectors)(layout, X, work, total)
+    add: Any = add_answers if layout.value.ndim == 2 else add_vectors
+    add(layout, X, work, total)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 __all__ = ["Condition", "format_category", "format_number", "format_value"]
 
@@ -51,7 +52,7 @@ class Condition:
     feature: int
     name: str
     operator: str
-    values: tuple
+    values: tuple[Any, ...]
     or_missing: bool = False
     kind: str = "numeric"
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -61,7 +62,7 @@ def grid(path: PruningPath) -> tuple[np.ndarray, np.ndarray]:
 
 
 def losses_along(
-    tree: Tree, leaf: np.ndarray, alphas: np.ndarray, loss: Callable, weight: np.ndarray
+    tree: Tree, leaf: np.ndarray, alphas: np.ndarray, loss: Callable[..., Any], weight: np.ndarray
 ) -> np.ndarray:
     """Return the mean loss of some rows when the tree is pruned at each α.
 

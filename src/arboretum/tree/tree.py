@@ -190,16 +190,16 @@ class Tree:
     def column(self, feature: int) -> Column:
         return self.schema.columns[feature]
 
-    def categories_of(self, bits_start: int, feature: int) -> tuple[list, list]:
+    def categories_of(self, bits_start: int, feature: int) -> tuple[list[Any], list[Any]]:
         """Return the categories whose bit is set, and the others."""
-        inside: list = []
-        outside: list = []
+        inside: list[Any] = []
+        outside: list[Any] = []
         for code, category in enumerate(self.column(feature).categories or ()):
             word = int(self.bits[bits_start + (code >> 5)])
             (inside if (word >> (code & 31)) & 1 else outside).append(category)
         return inside, outside
 
-    def group_of(self, start: int, feature: int, child: int) -> list:
+    def group_of(self, start: int, feature: int, child: int) -> list[Any]:
         """Return the categories that go to one child of a node that groups them."""
         words = self.column(feature).categories or ()
         goes = self.bits[start : start + len(words)]
@@ -239,7 +239,7 @@ class Tree:
         if kind == GROUPS:
             inside = self.group_of(int(self.bits_start[node]), feature, child)
             return Condition(feature, column.name, "in", tuple(inside), missing, column.kind)
-        sides: tuple[list, list] | None = None
+        sides: tuple[list[Any], list[Any]] | None = None
         if kind == SUBSET:
             sides = self.categories_of(int(self.bits_start[node]), feature)
         threshold = float(self.threshold[node])

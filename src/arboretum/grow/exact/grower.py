@@ -12,7 +12,7 @@ rows (engine/gradient/exact.py).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -269,7 +269,7 @@ class ExactGrower:
         )
         return Lists(target, lists.first, kept)
 
-    def share(self, work: Callable, items: list, size: int) -> None:
+    def share(self, work: Callable[..., Any], items: list[Any], size: int) -> None:
         """Call ``work`` for every item, on several threads if there is much to do."""
         parallel.run(work, items, self.n_jobs if size > _MANY else 1)
 
