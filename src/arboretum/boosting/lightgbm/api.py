@@ -1,10 +1,10 @@
-"""LightGBM's front door: its names, parameters, defaults and fit arguments on this package's engine.
+"""LightGBM's API: its names, parameters, defaults and fit arguments on this package's engine.
 
     import arboretum as lgb                      # instead of lightgbm
     model = lgb.LGBMClassifier(num_leaves=15, feature_fraction=0.8)
     model.fit(X, y, eval_set=[(X_valid, y_valid)], callbacks=[lgb.early_stopping(20)])
 
-What differs from the program on purpose: columns of strings are categories without being declared, unknown
+What differs from LightGBM on purpose: columns of strings are categories without being declared, unknown
 parameters are refused, a fit can be resumed after a crash (``save_snapshot``), it ends when no tree can be
 split any more, and the model is the same, bit for bit, for any number of threads.
 """
@@ -13,32 +13,23 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from arboretum.base.class_weight import with_class_weight
 from arboretum.boosting.lightgbm.documentation import describe
 from arboretum.boosting.lightgbm.model import LGBMModel
-from arboretum.boosting.lightgbm.tables import Asked, Evaluation, Weighing, by_output
+from arboretum.boosting.lightgbm.tables import Evaluation, FitArguments, by_output
 from arboretum.boosting.loss.user_objectives import UserObjective
-from arboretum.boosting.second_order.boosted_model import Given
-from arboretum.boosting.second_order.boosted_targets import (
+from arboretum.boosting.second_order.boosted_model import (
     BoostedClassifier,
     BoostedRanker,
     BoostedRegressor,
 )
-from arboretum.boosting.second_order.snapshot import Snapshot
-from arboretum.data.target import weights as checked_weights
-from arboretum.errors import DataError, ParameterError
-
-if TYPE_CHECKING:
-    from arboretum.boosting.loss.objective_base import Objective
+from arboretum.boosting.second_order.fit import GivenTable
+from arboretum.errors import DataError
 
 __all__ = ["LGBMClassifier", "LGBMRanker", "LGBMRegressor"]
-
-_SEVERAL = ("multiclass", "softmax", "multiclassova", "multiclass_ova", "ova", "ovr")
-_SHARES = ("binary", "cross_entropy", "xentropy")
 
 
 class LGBMRegressor(BoostedRegressor, LGBMModel):
@@ -52,14 +43,8 @@ class LGBMRegressor(BoostedRegressor, LGBMModel):
     array([1.01, 4.99])
     """
 
-    _usual_objective: ClassVar[str] = "regression"
-    _usual_metric: ClassVar[str] = "l2"
-
-    def _allowed_objective(self, name: str) -> str:
-        if name in _SEVERAL or name == "lambdarank":
-            other = "LGBMRanker" if name == "lambdarank" else "LGBMClassifier"
-            raise ParameterError(f"objective {name!r} does not tell numbers: use {other}")
-        return name
+    target: ClassVar = "numbers"
+    usual_objective: ClassVar = "regression"
 
     def fit(
         self,
@@ -95,11 +80,11 @@ class LGBMRegressor(BoostedRegressor, LGBMModel):
         init_score : array-like of shape (n_samples,) or (n_samples, n_classes), or None
             Scores to begin with; they are no part of the model.
         eval_set : list of (X, y) or None
-            Tables to judge every round by; or ``eval_X`` and ``eval_y``, one or a tuple of them.
+            Tables to evaluate every round by; or ``eval_X`` and ``eval_y``, one or a tuple of them.
         eval_names, eval_sample_weight, eval_init_score : lists, one entry per table
         eval_metric : str, callable, list of them or None
-            What to judge by, besides the metric of the model. A function of (y, prediction), (y, prediction,
-            weight) or (y, prediction, weight, group) returns (name, figure, larger is better).
+            What to evaluate by, besides the metric of the model. A function of (y, prediction),
+            (y, prediction, weight) or (y, prediction, weight, group) returns (name, value, larger is better).
         feature_name : "auto" or list of str
             How columns are called in reports.
         categorical_feature : "auto" or list of names or places
@@ -117,15 +102,15 @@ class LGBMRegressor(BoostedRegressor, LGBMModel):
         -------
         self
         """
-        training = Given(X, y, sample_weight, by_output(init_score, y))
-        judged = Evaluation(
+        training = GivenTable(X, y, sample_weight, by_output(init_score, y))
+        evaluated = Evaluation(
             eval_set, eval_names, eval_sample_weight, None, eval_init_score, None, eval_X, eval_y
         )
-        asked = Asked(
+        arguments = FitArguments(
             eval_metric, feature_name, categorical_feature, callbacks, init_model,
-            Snapshot.asked(save_snapshot, snapshot_every, resume),
+            (save_snapshot, snapshot_every, resume),
         )  # fmt: skip
-        return self._boost_on(training, judged.tables(training), asked)
+        return self._boost(training, evaluated.tables(training), arguments)
 
 
 class LGBMClassifier(BoostedClassifier, LGBMModel):
@@ -139,42 +124,8 @@ class LGBMClassifier(BoostedClassifier, LGBMModel):
     (['no', 'yes'], 20)
     """
 
-    _usual_objective: ClassVar[str] = "binary"
-    _usual_metric: ClassVar[str] = "None"  # the meaning of the scores is not known
-
-    def _usual(self, n_classes: int | None) -> str:
-        return "multiclass" if (n_classes or 1) > 2 else "binary"
-
-    def _allowed_objective(self, name: str) -> str:
-        from arboretum.boosting.loss.objectives import find_objective
-
-        if name not in (*_SEVERAL, *_SHARES):
-            find_objective(name, "lightgbm", 2)  # may be unknown
-            raise ParameterError(
-                f"objective {name!r} does not tell classes: use 'binary', 'multiclass' or "
-                "'multiclassova'"
-            )
-        if self.n_classes_ > 2 and name in _SHARES:
-            raise ParameterError(
-                f"objective {name!r} is for two classes, y holds {self.n_classes_}: use 'multiclass'"
-            )
-        return name
-
-    def _metric_name(self, name: str, objective: Objective) -> str:
-        """Return the metric of a short name: logloss and error of two or several classes."""
-        kind = "multi" if objective.n_outputs > 1 else "binary"
-        stem = name.removeprefix("binary_").removeprefix("multi_")
-        return f"{kind}_{stem}" if stem in ("logloss", "error") else name
-
-    def _row_weights(self, sample_weight: Any, y: np.ndarray, groups: Any) -> np.ndarray | None:
-        if not isinstance(sample_weight, Weighing):
-            return checked_weights(sample_weight, len(y))
-        rows = checked_weights(sample_weight.rows, len(y))
-        if sample_weight.classes is None:
-            return rows
-        codes = y.astype(np.int64)[:, None]
-        with np.errstate(divide="ignore"):  # a table may lack a class
-            return with_class_weight(sample_weight.classes, [self.classes_], codes, rows)
+    target: ClassVar = "classes"
+    usual_objective: ClassVar = "binary"
 
     def fit(
         self,
@@ -204,20 +155,22 @@ class LGBMClassifier(BoostedClassifier, LGBMModel):
         Parameters
         ----------
         eval_class_weight : list of dict, "balanced" or None, one entry per table
-            Weights of the classes of the tables to judge by.
+            Weights of the classes of the tables to evaluate by.
         X, y, …
             As for `LGBMRegressor.fit`; ``y`` may be any labels.
         """
-        training = Given(X, y, Weighing(sample_weight, self.class_weight), by_output(init_score, y))
-        judged = Evaluation(
+        training = GivenTable(
+            X, y, sample_weight, by_output(init_score, y), class_weight=self.class_weight
+        )
+        evaluated = Evaluation(
             eval_set, eval_names, eval_sample_weight, eval_class_weight, eval_init_score, None,
             eval_X, eval_y,
         )  # fmt: skip
-        asked = Asked(
+        arguments = FitArguments(
             eval_metric, feature_name, categorical_feature, callbacks, init_model,
-            Snapshot.asked(save_snapshot, snapshot_every, resume),
+            (save_snapshot, snapshot_every, resume),
         )  # fmt: skip
-        return self._boost_on(training, judged.tables(training), asked)
+        return self._boost(training, evaluated.tables(training), arguments)
 
     # ------------------------------------------------------------------ asking
     def _predicted(self, margin: np.ndarray) -> np.ndarray:
@@ -271,15 +224,8 @@ class LGBMRanker(BoostedRanker, LGBMModel):
     True
     """
 
-    _usual_objective: ClassVar[str] = "lambdarank"
-    _usual_metric: ClassVar[str] = "ndcg"
-
-    def _allowed_objective(self, name: str) -> str:
-        if name != "lambdarank":
-            raise ParameterError(
-                f"LGBMRanker takes objective 'lambdarank' or a function, got {name!r}"
-            )
-        return name
+    target: ClassVar = "orders"
+    usual_objective: ClassVar = "lambdarank"
 
     def fit(
         self,
@@ -322,13 +268,13 @@ class LGBMRanker(BoostedRanker, LGBMModel):
         """
         if group is None:
             raise DataError("ranking needs groups: give group, how many rows each has")
-        training = Given(X, y, sample_weight, by_output(init_score, y), np.asarray(group))
-        judged = Evaluation(
+        training = GivenTable(X, y, sample_weight, by_output(init_score, y), np.asarray(group))
+        evaluated = Evaluation(
             eval_set, eval_names, eval_sample_weight, None, eval_init_score, eval_group, eval_X,
             eval_y,
         )  # fmt: skip
-        asked = Asked(
+        arguments = FitArguments(
             eval_metric, feature_name, categorical_feature, callbacks, init_model,
-            Snapshot.asked(save_snapshot, snapshot_every, resume), eval_at,
+            (save_snapshot, snapshot_every, resume), eval_at,
         )  # fmt: skip
-        return self._boost_on(training, judged.tables(training), asked)
+        return self._boost(training, evaluated.tables(training), arguments)

@@ -34,7 +34,7 @@ class TrainingLoss:
     """
 
     def __init__(self, booster: Booster) -> None:
-        plan, n = booster.plan, len(booster.data.y)
+        plan, n = booster.plan, len(booster.training.y)
         self.booster = booster
         self.is_followed = (
             booster.objective.name in _OBJECTIVES and plan.dart is None and not plan.averaged
@@ -48,9 +48,9 @@ class TrainingLoss:
             self._seen.append((self.booster.n_rounds, self._loss()))
 
     def _loss(self) -> float:
-        data = self.booster.data
-        margin, y = self.booster.margin[self._rows], data.y[self._rows].astype(np.int64)
-        weight = None if data.weight is None else data.weight[self._rows]
+        table = self.booster.training
+        margin, y = self.booster.margin[self._rows], table.y[self._rows].astype(np.int64)
+        weight = None if table.weight is None else table.weight[self._rows]
         if margin.shape[1] == 1:
             margin = np.column_stack([np.zeros(len(margin)), margin[:, 0]])
         most = margin.max(axis=1)

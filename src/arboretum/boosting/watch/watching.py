@@ -1,10 +1,10 @@
-"""What is looked at between two rounds: figures on held-out tables, when to stop, what users add.
+"""What is looked at between two rounds: metrics of held-out tables, when to stop, what users add.
 
-    round m ──► margins of every table ──► figures ──► history ──► stop? print? callbacks? ──► round m + 1
+    round m ──► margins of every table ──► metrics ──► history ──► stop? print? callbacks? ──► round m + 1
 
 A table's margins are moved by what the trees count more than before (the new trees; with dart also the
-reweighed ones), so that a round costs its own trees only. Figures come from *judges*: the named metrics of a
-dialect, or a user's function.
+reweighed ones), so that a round costs its own trees only. Values come from the named metrics of a
+dialect, or from a user's function.
 """
 
 from __future__ import annotations
@@ -28,19 +28,20 @@ __all__ = [
     "Callback",
     "EarlyStopping",
     "EvaluationMonitor",
-    "Figure",
     "HeldOut",
     "History",
     "LearningRateScheduler",
-    "Patience",
+    "Measure",
+    "MetricValue",
+    "StoppingRule",
     "Watch",
-    "named_judge",
+    "measure_by",
 ]
 
-History = dict[str, dict[str, list[float]]]  # table, metric, a figure per round
+History = dict[str, dict[str, list[float]]]  # table, metric, a value per round
 
 
-class Figure(NamedTuple):
+class MetricValue(NamedTuple):
     """A number that tells how good a round is."""
 
     name: str
@@ -48,24 +49,24 @@ class Figure(NamedTuple):
     larger_is_better: bool
 
 
-Judge = Callable[[EvaluationSet, np.ndarray], list[Figure]]  # of predictions beside their truth
+Measure = Callable[[EvaluationSet, np.ndarray], list[MetricValue]]  # of truth and predictions
 
 
-def named_judge(metrics: Sequence[Metric]) -> Judge:
-    """Return the judge of some named metrics."""
+def measure_by(metrics: Sequence[Metric]) -> Measure:
+    """Return the measure of some named metrics."""
     larger = {metric.name: metric.larger_is_better for metric in metrics}
 
-    def judge(truth: EvaluationSet, prediction: np.ndarray) -> list[Figure]:
-        found = truth.evaluate(metrics, prediction)
-        return [Figure(name, value, larger[name]) for name, value in found.items()]
+    def measure(truth: EvaluationSet, prediction: np.ndarray) -> list[MetricValue]:
+        values = truth.evaluate(metrics, prediction)
+        return [MetricValue(name, value, larger[name]) for name, value in values.items()]
 
-    return judge
+    return measure
 
 
 # ---------------------------------------------------------------------- tables
 @dataclass(eq=False)
 class HeldOut:
-    """A table to judge by.
+    """A table to evaluate by.
 
     Attributes
     ----------
@@ -122,19 +123,19 @@ class HeldOut:
 
 # ---------------------------------------------------------------------- stopping
 @dataclass
-class Patience:
-    """Stop when a figure has not become better for some rounds.
+class StoppingRule:
+    """Stop when a metric has not become better for some rounds.
 
     Parameters
     ----------
     rounds : int
         How many rounds to wait.
     min_delta : float or list of float
-        By how much a figure must be better than the best so far; a list holds one per metric.
+        By how much a value must be better than the best so far; a list holds one per metric.
     tables, metrics : collections of names, or None
-        Which figures to follow; None follows the last table and the last metric.
+        What to follow; None follows the last table and the last metric.
     follow_all : bool
-        Follow every figure of ``tables`` and ``metrics`` (None: of all) and stop with the first
+        Follow every metric of ``tables`` and ``metrics`` (None: of all) and stop with the first
         that stays behind.
     larger_is_better : bool or None
         None: as the metric says.
@@ -149,35 +150,37 @@ class Patience:
     best: dict[tuple[str, str], tuple[int, float]] = field(default_factory=dict, init=False)
     stopped_by: tuple[str, str] | None = field(default=None, init=False)
 
-    def look(self, m: int, figures: dict[str, list[Figure]]) -> bool:
-        """Look at the figures of round ``m``; tell whether to stop."""
-        for table, figure, least in self._followed(figures):
-            key = table, figure.name
+    def look(self, m: int, values: dict[str, list[MetricValue]]) -> bool:
+        """Look at the values of round ``m``, by table; tell whether to stop."""
+        for table, one, least in self._followed(values):
+            key = table, one.name
             larger = self.larger_is_better
-            larger = figure.larger_is_better if larger is None else larger
+            larger = one.larger_is_better if larger is None else larger
             best = self.best.get(key)
             better = best is None or (
-                figure.value > best[1] + least if larger else figure.value < best[1] - least
+                one.value > best[1] + least if larger else one.value < best[1] - least
             )
             if better:
-                self.best[key] = m, figure.value
+                self.best[key] = m, one.value
             elif best is not None and m - best[0] >= self.rounds:
                 self.stopped_by = key
                 return True
         return False
 
-    def _followed(self, figures: dict[str, list[Figure]]) -> Iterator[tuple[str, Figure, float]]:
-        tables = [name for name in figures if self.tables is None or name in self.tables]
+    def _followed(
+        self, values: dict[str, list[MetricValue]]
+    ) -> Iterator[tuple[str, MetricValue, float]]:
+        tables = [name for name in values if self.tables is None or name in self.tables]
         for name in tables if self.follow_all else tables[-1:]:
-            known = list(dict.fromkeys(figure.name for figure in figures[name]))
-            asked = [f for f in figures[name] if self.metrics is None or f.name in self.metrics]
-            if not asked:
+            known = list(dict.fromkeys(one.name for one in values[name]))
+            some = [v for v in values[name] if self.metrics is None or v.name in self.metrics]
+            if not some:
                 raise ParameterError(
                     f"early stopping follows {list(self.metrics or ())}, but {name!r} is judged by "
                     f"{known}"
                 )
-            for figure in asked if self.follow_all else asked[-1:]:
-                yield name, figure, self._delta(known.index(figure.name), len(known))
+            for one in some if self.follow_all else some[-1:]:
+                yield name, one, self._delta(known.index(one.name), len(known))
         if not tables:
             raise ParameterError(
                 "early stopping needs a table to judge by: give eval_set"
@@ -196,7 +199,7 @@ class Patience:
 
     @property
     def decisive(self) -> tuple[int, float] | None:
-        """The round and figure that were best: of the figure that stopped, or of the first."""
+        """The round and value that were best: of the metric that stopped, or of the first."""
         if not self.best:
             return None
         return self.best[self.stopped_by or next(iter(self.best))]
@@ -218,7 +221,7 @@ class Callback:
         return False
 
     def after_iteration(self, model: Watch, epoch: int, evals_log: History) -> bool:
-        """Is called after every round, the figures of which stand last in ``evals_log``."""
+        """Is called after every round, the metrics of which stand last in ``evals_log``."""
         return False
 
     def after_training(self, model: Watch) -> Any:
@@ -233,13 +236,13 @@ class EarlyStopping(Callback):
     ----------
     rounds : int
     metric_name, data_name : str or None, default=None
-        Which figure to follow; None: the last metric, the last table.
+        What to follow; None: the last metric, the last table.
     maximize : bool or None, default=None
         None: as the metric says.
     save_best : bool, default=False
         Keep the trees up to the best round only.
     min_delta : float, default=0.0
-        By how much a figure must be better than the best so far.
+        By how much a value must be better than the best so far.
     """
 
     def __init__(
@@ -255,9 +258,9 @@ class EarlyStopping(Callback):
         self.rounds, self.metric_name, self.data_name = rounds, metric_name, data_name
         self.maximize, self.save_best, self.min_delta = maximize, save_best, min_delta
 
-    def patience(self) -> Patience:
-        """Return a fresh patience of this kind."""
-        return Patience(
+    def rule(self) -> StoppingRule:
+        """Return a fresh rule of this kind."""
+        return StoppingRule(
             self.rounds,
             self.min_delta,
             None if self.data_name is None else (self.data_name,),
@@ -267,7 +270,7 @@ class EarlyStopping(Callback):
 
 
 class EvaluationMonitor(Callback):
-    """Print the figures of every so many rounds, and of the last one.
+    """Print the metrics of every so many rounds, and of the last one.
 
     Parameters
     ----------
@@ -279,12 +282,12 @@ class EvaluationMonitor(Callback):
         self._waiting = ""
 
     def after_iteration(self, model: Watch, epoch: int, evals_log: History) -> bool:
-        figures = [
+        shown = [
             f"{table}-{name}:{values[-1]:.5f}"
             for table, by_name in evals_log.items()
             for name, values in by_name.items()
         ]
-        self._waiting = "\t".join([f"[{epoch}]", *figures])
+        self._waiting = "\t".join([f"[{epoch}]", *shown])
         if epoch % self.period == 0:
             self.after_training(model)
         return False
@@ -319,17 +322,17 @@ class Watch:
     Parameters
     ----------
     booster : Booster
+        Its recipe says what tables are evaluated by.
     held_out : list of HeldOut
-    judges : list of Judge
-    patience : list of Patience
+    stopping : list of StoppingRule
     callbacks : list of Callback
-    first : int
-        The number of the first round: how many an earlier model has.
 
     Attributes
     ----------
+    first : int
+        The number of the first round: how many an earlier model has.
     history : History
-    figures : dict from table to list of Figure
+    values : dict from table to list of MetricValue
         Of the last round.
     """
 
@@ -337,26 +340,21 @@ class Watch:
         self,
         booster: Booster,
         held_out: Sequence[HeldOut] = (),
-        judges: Sequence[Judge] = (),
-        patience: Sequence[Patience] = (),
+        stopping: Sequence[StoppingRule] = (),
         callbacks: Sequence[Any] = (),
-        first: int = 0,
     ) -> None:
-        self.booster, self.held_out, self.judges = booster, list(held_out), list(judges)
-        self.callbacks, self.first = list(callbacks), first
-        own = [c.patience() for c in self.callbacks if isinstance(c, EarlyStopping)]
-        self.patience = [*patience, *own]
-        self.save_best = any(isinstance(c, EarlyStopping) and c.save_best for c in self.callbacks)
+        self.booster, self.held_out = booster, list(held_out)
+        self.stopping, self.callbacks, self.first = stopping, list(callbacks), booster.n_rounds
         self.history: History = {}
         self.larger: dict[str, bool] = {}
-        self.figures: dict[str, list[Figure]] = {}
+        self.values: dict[str, list[MetricValue]] = {}
 
     # ------------------------------------------------------------------ between rounds
     @property
     def is_idle(self) -> bool:
         """Whether nothing is to be done between rounds."""
         quiet = all(getattr(callback, "is_idle", False) for callback in self.callbacks)
-        return quiet and not (self.held_out or self.patience)
+        return quiet and not (self.held_out or self.stopping)
 
     def begin(self) -> None:
         """Tell the callbacks that training begins."""
@@ -367,32 +365,35 @@ class Watch:
         return self._call("before_iteration", m, self.history)
 
     def after(self, m: int) -> bool:
-        """Judge round ``m``; tell whether to stop."""
+        """Evaluate round ``m``; tell whether to stop."""
         if self.held_out:
-            self.figures = {table.name: self._judge(table) for table in self.held_out}
+            self.values = {table.name: self._evaluate(table) for table in self.held_out}
             self._note()
-        stop = [patience.look(m, self.figures) for patience in self.patience]
+        stop = [rule.look(m, self.values) for rule in self.stopping]
         return self._call("after_iteration", m, self.history) or any(stop)
 
     def end(self) -> None:
         """Tell the callbacks that training has ended."""
         self._call("after_training")
 
-    def _judge(self, table: HeldOut) -> list[Figure]:
-        prediction = self.booster.objective.predict(table.margins(self.booster))
-        found = [figure for judge in self.judges for figure in judge(table.truth, prediction)]
-        for figure in found:
-            if np.isnan(figure.value) and table.name not in self.history:  # later, nothing is lost
+    def _evaluate(self, table: HeldOut) -> list[MetricValue]:
+        booster = self.booster
+        prediction = booster.objective.predict(table.margins(booster))
+        values = [
+            one for measure in booster.recipe.metrics for one in measure(table.truth, prediction)
+        ]
+        for one in values:
+            if np.isnan(one.value) and table.name not in self.history:  # later, nothing is lost
                 raise DataError(
-                    f"{figure.name} of {table.name!r} is NaN: it cannot be told from these rows"
+                    f"{one.name} of {table.name!r} is NaN: it cannot be told from these rows"
                 )
-        return found
+        return values
 
     def _note(self) -> None:
-        for name, figures in self.figures.items():
-            for figure in figures:
-                self.history.setdefault(name, {}).setdefault(figure.name, []).append(figure.value)
-                self.larger[figure.name] = figure.larger_is_better
+        for name, values in self.values.items():
+            for one in values:
+                self.history.setdefault(name, {}).setdefault(one.name, []).append(one.value)
+                self.larger[one.name] = one.larger_is_better
 
     def _call(self, moment: str, *arguments: Any) -> bool:
         if not self.callbacks:
@@ -408,18 +409,20 @@ class Watch:
         """Go on from the history of an interrupted fit."""
         self.history, self.larger = history, larger
         for m in range(rounds):
-            self.figures = {
-                table: [Figure(name, values[m], larger[name]) for name, values in by_name.items()]
+            self.values = {
+                table: [
+                    MetricValue(name, values[m], larger[name]) for name, values in by_name.items()
+                ]
                 for table, by_name in history.items()
             }
-            for patience in self.patience:
-                patience.look(self.first + m, self.figures)
+            for rule in self.stopping:
+                rule.look(self.first + m, self.values)
 
     # ------------------------------------------------------------------ what callbacks may ask
     @property
     def best(self) -> tuple[int, float] | None:
-        """The best round and its figure, by the first patience."""
-        return self.patience[0].decisive if self.patience else None
+        """The best round and its value, by the first rule."""
+        return self.stopping[0].decisive if self.stopping else None
 
     @property
     def best_iteration(self) -> int | None:
@@ -428,7 +431,7 @@ class Watch:
 
     @property
     def best_score(self) -> float | None:
-        """The figure of the best round."""
+        """The metric of the best round."""
         return None if self.best is None else self.best[1]
 
     def num_boosted_rounds(self) -> int:

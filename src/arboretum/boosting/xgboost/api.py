@@ -1,34 +1,31 @@
-"""XGBoost's front door: its names, parameters, defaults and fit arguments on this package's engine.
+"""XGBoost's API: its names, parameters, defaults and fit arguments on this package's engine.
 
     from arboretum import XGBClassifier          # instead of xgboost
     model = XGBClassifier(max_depth=4, learning_rate=0.1, early_stopping_rounds=20)
     model.fit(X, y, eval_set=[(X_valid, y_valid)], verbose=10)
 
-What differs from the program on purpose: columns of strings are categories without being declared, labels
+What differs from XGBoost on purpose: columns of strings are categories without being declared, labels
 may be any classes, unknown parameters are refused, `predict_proba` of binary:logitraw tells probabilities,
 and a fit can be resumed after a crash (``save_snapshot``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Self
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from arboretum.boosting.loss.objectives import find_objective
-from arboretum.boosting.second_order.boosted_model import Given
-from arboretum.boosting.second_order.boosted_targets import (
+from arboretum.boosting.second_order.boosted_model import (
     BoostedClassifier,
     BoostedRanker,
     BoostedRegressor,
-    group_sizes,
 )
-from arboretum.boosting.second_order.snapshot import Snapshot
+from arboretum.boosting.second_order.fit import GivenTable, group_sizes
 from arboretum.boosting.xgboost import parameters as xgb
-from arboretum.boosting.xgboost.arguments import is_raw, one_each, refuse_feature_weights, tables_of
-from arboretum.boosting.xgboost.model import XGBModel, with_objective
-from arboretum.errors import DataError, ParameterError
+from arboretum.boosting.xgboost.model import XGBModel, one_each, tables_of, with_objective
+from arboretum.boosting.xgboost.recipe import is_raw
+from arboretum.errors import DataError
 
 __all__ = ["XGBClassifier", "XGBRanker", "XGBRegressor"]
 
@@ -44,21 +41,9 @@ class XGBClassifier(BoostedClassifier, XGBModel):
     >>> model.predict(X[[0, 60, 140]])
     array([0, 1, 2])
     """
-    __init__ = with_objective("binary:logistic")
-
-    def _objective_name(self, n_classes: int | None) -> str | Callable:
-        given = self.objective or "binary:logistic"
-        if callable(given) or (n_classes or 2) <= 2:
-            name = given
-        else:
-            name = "multi:softprob" if given == "binary:logistic" else given
-        if not callable(name) and not name.startswith(("binary:", "multi:")):
-            find_objective(name, "xgboost", n_classes, quantile_alpha=0.5)  # may be unknown
-            raise ParameterError(
-                f"objective {name!r} does not tell classes: XGBClassifier takes 'binary:logistic', "
-                "'binary:logitraw', 'binary:hinge', 'multi:softprob', 'multi:softmax' or a function"
-            )
-        return name
+    target: ClassVar = "classes"
+    usual_objective: ClassVar = "binary:logistic"
+    __init__ = with_objective(usual_objective)
 
     def _shares(self, margin: np.ndarray) -> np.ndarray:
         if not is_raw(self.objective_):
@@ -95,15 +80,9 @@ class XGBRegressor(BoostedRegressor, XGBModel):
     >>> model.predict([[1.5], [3.5]]).round(2)
     array([1., 5.])
     """
-    __init__ = with_objective("reg:squarederror")
-
-    def _objective_name(self, n_classes: int | None) -> str | Callable:
-        name = self.objective or "reg:squarederror"
-        if not callable(name) and name.startswith(("multi:", "rank:")):
-            find_objective(name, "xgboost", 2)  # may be unknown
-            what = "classes: use XGBClassifier" if name[0] == "m" else "orders: use XGBRanker"
-            raise ParameterError(f"objective {name!r} is for {what}")
-        return name
+    target: ClassVar = "numbers"
+    usual_objective: ClassVar = "reg:squarederror"
+    __init__ = with_objective(usual_objective)
 
 
 class XGBRanker(BoostedRanker, XGBModel):
@@ -116,18 +95,10 @@ class XGBRanker(BoostedRanker, XGBModel):
     >>> bool(np.diff(model.predict(X[:3])).min() > 0)
     True
     """
-    __init__ = with_objective("rank:ndcg")
-
-    def _objective_name(self, n_classes: int | None) -> str | Callable:
-        name = self.objective or "rank:ndcg"
-        if callable(name) or not name.startswith("rank:"):
-            raise ParameterError(f"XGBRanker takes objectives named rank:…, got {name!r}")
-        return name
-
-    def _row_weights(self, sample_weight: Any, y: np.ndarray, groups: Any) -> np.ndarray | None:
-        if sample_weight is None:
-            return None
-        return np.asarray(sample_weight, np.float64)  # one per group: the objective checks them
+    target: ClassVar = "orders"
+    usual_objective: ClassVar = "rank:ndcg"
+    __init__ = with_objective(usual_objective)
+    _weighs_groups: ClassVar = True
 
     def fit(  # type: ignore[override]
         self,
@@ -165,7 +136,6 @@ class XGBRanker(BoostedRanker, XGBModel):
         eval_group, eval_qid : lists
             The groups of every table of ``eval_set``.
         """
-        refuse_feature_weights(feature_weights)
         sizes = group_sizes(group, qid)
         if sizes is None:
             raise DataError("ranking needs groups: give group (sizes) or qid (one per row)")
@@ -183,6 +153,7 @@ class XGBRanker(BoostedRanker, XGBModel):
         if any(one is None for one in eval_sizes):
             raise DataError("every table of eval_set needs groups: give eval_group or eval_qid")
         held_out = tables_of(eval_set, sample_weight_eval_set, base_margin_eval_set, eval_sizes)
-        training = Given(X, y, sample_weight, base_margin, sizes)
-        snapshot = Snapshot.asked(save_snapshot, snapshot_every, resume)
-        return self._fit(self._request(training, held_out, verbose, xgb_model, snapshot))
+        return self._boost(
+            GivenTable(X, y, sample_weight, base_margin, sizes), held_out, verbose, xgb_model,
+            feature_weights, (save_snapshot, snapshot_every, resume),
+        )  # fmt: skip

@@ -1,39 +1,25 @@
-"""XGBoost's parameters: what they may be, what they are by default, and what they mean to the engine.
+"""XGBoost's parameters: what they may be, what they are by default, and in words; recipe.py acts on them.
 
 As in XGBoost's scikit-learn classes a parameter of None has the program's default, listed in `DEFAULTS`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from arboretum.base import parameters as p
-from arboretum.boosting.second_order.booster import Plan
-from arboretum.boosting.second_order.constraints import interaction_groups, monotone_signs
-from arboretum.boosting.second_order.dart import Dart
-from arboretum.engine.gradient.split import Rules
-from arboretum.errors import ParameterError
-
-if TYPE_CHECKING:
-    from arboretum.boosting.loss.objective_base import Objective
-    from arboretum.data.schema import Schema
 
 __all__ = [
     "ALIASES",
     "DEFAULTS",
     "RULES",
     "describe",
-    "make_plan",
-    "method_for",
     "metric_settings",
     "objective_settings",
     "value",
 ]
-
-MANY = 1 << 30  # of a depth or a number of leaves: no limit
-_TINY = 100  # rows
 
 DEFAULTS: dict[str, Any] = {
     "n_estimators": 100,
@@ -79,30 +65,27 @@ ALIASES = {
 
 _SHARE = p.real(0, 1, open_low=True)
 _FUNCTION = p.Rule("a function", callable)
-_NUMBER = p.Rule("a number", lambda v: isinstance(v, int | float | np.number))
-_NAMES = p.Rule("a list of them", lambda v: isinstance(v, list | tuple))
+_NUMBER = p.text_or("a number", int, float, np.number)
+_NAMES = p.text_or("a list of them", list, tuple)
 _NOT_GBLINEAR = p.Rule(
     "'gbtree' or 'dart' ('gblinear' is a linear model, not one of trees: use scikit-learn's)",
     p.one_of("gbtree", "dart").allows,
 )
-_BASE = p.Rule(
-    "a number, or a list of one per output",
-    lambda v: (
-        np.ndim(v) <= 1 and all(isinstance(x, int | float | np.number) for x in np.atleast_1d(v))
-    ),
+_BASE = p.text_or(
+    "a number, or a list of one per output", int, float, np.number, list, tuple, np.ndarray
 )
 
 _OBJECTIVE_RULES = {
     "scale_pos_weight": p.real(0, open_low=True),
     "huber_slope": p.real(0, open_low=True),
-    "quantile_alpha": p.Rule("a number in (0, 1), or a list of them", lambda v: True),
+    "quantile_alpha": p.Rule("a number in (0, 1), or a list of them", p.anything.allows),
     "tweedie_variance_power": p.real(1, 2, open_high=True),
     "lambdarank_pair_method": p.one_of("topk", "mean"),
     "lambdarank_num_pair_per_sample": p.integer(1),
     "lambdarank_normalization": p.flag,
     "lambdarank_score_normalization": p.flag,
     "lambdarank_unbiased": p.Rule(
-        "False: learning from biased clicks is not part of arboretum", lambda v: v is False
+        "False: learning from biased clicks is not part of arboretum", p.one_of(False).allows
     ),
     "ndcg_exp_gain": p.flag,
 }
@@ -133,9 +116,9 @@ _GIVEN_OR_NONE = {
     "num_parallel_tree": p.integer(1),
     "importance_type": p.one_of("weight", "gain", "cover", "total_gain", "total_cover"),
     "device": p.Rule("'cpu'", p.one_of("cpu").allows),
-    "validate_parameters": p.Rule("True: unknown names are refused", lambda v: v is True),
+    "validate_parameters": p.Rule("True: unknown names are refused", p.one_of(True).allows),
     "feature_types": _NAMES,
-    "feature_weights": p.Rule("None: columns are drawn with equal probability", lambda v: False),
+    "feature_weights": p.Rule("None: columns are drawn with equal probability", p.none.allows),
     "max_cat_to_onehot": p.integer(1),
     "max_cat_threshold": p.integer(1),
     "multi_strategy": p.Rule(
@@ -144,10 +127,10 @@ _GIVEN_OR_NONE = {
     ),
     "eval_metric": p.text_or("the name of a metric", str) | _FUNCTION | _NAMES,
     "early_stopping_rounds": p.integer(1),
-    "callbacks": p.Rule("a list of callbacks", lambda v: isinstance(v, list | tuple)),
+    "callbacks": p.text_or("a list of callbacks", list, tuple),
     "rate_drop": p.real(0, 1),
     "skip_drop": p.real(0, 1),
-    "one_drop": p.flag | p.Rule("0 or 1", lambda v: v in (0, 1)),
+    "one_drop": p.flag | p.Rule("0 or 1", p.integer(0, 1).allows),
     "sample_type": p.one_of("uniform", "weighted"),
     "normalize_type": p.one_of("tree", "forest"),
     "proposals": p.one_of("iteration", "global"),
@@ -168,22 +151,6 @@ def value(model: Any, name: str) -> Any:
     return DEFAULTS[name] if given is None else given
 
 
-def method_for(model: Any, n_rows: int, schema: Schema) -> str:
-    """Return how splits are searched: "hist", "approx" or "exact".
-
-    Left to choose, tiny tables are searched exactly. Each of their values has a bin of its own, so the
-    splits are those of "hist", but many of them gain the same, and sums of 16 bits would choose among those
-    by chance.
-    """
-    method = value(model, "tree_method")
-    if method != "auto":
-        return method
-    plain = not any(column.kind == "categorical" for column in schema.columns)
-    plain &= value(model, "grow_policy") == "depthwise" and not value(model, "max_leaves")
-    plain &= value(model, "gamma") == 0 and n_rows <= value(model, "max_bin")
-    return "exact" if plain and n_rows <= _TINY else "hist"
-
-
 def objective_settings(model: Any, seed: int) -> dict[str, Any]:
     """Return the parameters that objectives depend on."""
     found = {name: getattr(model, name) for name in _OBJECTIVE_RULES}
@@ -197,76 +164,6 @@ def metric_settings(model: Any) -> dict[str, Any]:
         "lambdarank_pair_method", "lambdarank_num_pair_per_sample",
     )  # fmt: skip
     return {name: getattr(model, name) for name in names}
-
-
-def make_plan(model: Any, objective: Objective, schema: Schema, seed: int, n_jobs: int) -> Plan:
-    """Return how to boost."""
-    n_parallel = value(model, "num_parallel_tree")
-    by_tree = float(value(model, "colsample_bytree"))
-    return Plan(
-        rules=_rules(model, objective, schema.n_features),
-        learning_rate=float(value(model, "learning_rate")) / n_parallel,
-        n_parallel=n_parallel,
-        subsample=float(value(model, "subsample")),
-        columns_by_tree=by_tree,
-        dart=_dart(model),
-        seed=seed,
-        n_jobs=n_jobs,
-        monotone=monotone_signs(model.monotone_constraints, schema),
-        groups=interaction_groups(model.interaction_constraints, schema),
-    )
-
-
-def _rules(model: Any, objective: Objective, n_features: int) -> Rules:
-    step = objective.max_delta_step if model.max_delta_step is None else model.max_delta_step
-    max_depth, max_leaves = value(model, "max_depth"), value(model, "max_leaves")
-    by_level, by_node = _drawn(model, n_features)
-    if not max_depth and not max_leaves and value(model, "grow_policy") == "lossguide":
-        raise ParameterError(
-            "grow_policy='lossguide' needs an end: set max_leaves, or a max_depth above 0"
-        )
-    return Rules(
-        l1=float(value(model, "reg_alpha")),
-        l2=float(value(model, "reg_lambda")),
-        max_delta_step=float(step),
-        path_smooth=0.0,
-        min_gain=float(value(model, "gamma")),
-        reach_gain=True,
-        min_weight=float(value(model, "min_child_weight")),
-        min_rows=0.0,
-        cat_l2=0.0,
-        cat_smooth=0.0,
-        cat_min_rows=0.0,
-        max_cat_threshold=int(value(model, "max_cat_threshold")),
-        max_onehot=int(value(model, "max_cat_to_onehot")) - 1,
-        min_group=0.0,
-        max_depth=int(max_depth) or MANY,
-        max_leaves=int(max_leaves) or MANY,
-        depth_first=value(model, "grow_policy") == "depthwise",
-        level_columns=by_level,
-        node_columns=by_node,
-        as_xgboost=True,
-    )
-
-
-def _drawn(model: Any, n_features: int) -> tuple[int, int]:
-    """Return how many columns a depth and a node draw; 0 for all."""
-    tree = max(1, int(value(model, "colsample_bytree") * n_features))
-    level = max(1, int(value(model, "colsample_bylevel") * tree))
-    node = max(1, int(value(model, "colsample_bynode") * level))
-    return level if level < tree else 0, node if node < level else 0
-
-
-def _dart(model: Any) -> Dart | None:
-    if value(model, "booster") != "dart":
-        return None
-    return Dart(
-        rate_drop=float(value(model, "rate_drop")),
-        skip_drop=float(value(model, "skip_drop")),
-        one_drop=bool(value(model, "one_drop")),
-        weighted=value(model, "sample_type") == "weighted",
-        normalize=value(model, "normalize_type"),
-    )
 
 
 # ---------------------------------------------------------------------- in words
