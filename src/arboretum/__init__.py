@@ -8,12 +8,11 @@ from importlib import import_module
 
 __version__ = "0.1.0"
 
-# public name -> the module that defines it
-_HOME = {
+# Public name -> the module that defines it. A model file may name one of these estimators, and nothing else
+# is ever imported for it.
+ESTIMATORS = {
     "CARTClassifier": "arboretum.cart.cart",
     "CARTRegressor": "arboretum.cart.cart",
-    "DecisionTreeClassifier": "arboretum.cart.cart",
-    "DecisionTreeRegressor": "arboretum.cart.cart",
     "ExtraTreeClassifier": "arboretum.cart.extra_tree",
     "ExtraTreeRegressor": "arboretum.cart.extra_tree",
     "ID3Classifier": "arboretum.c45.id3",
@@ -41,6 +40,12 @@ _HOME = {
     "LGBMClassifier": "arboretum.boosting.lightgbm.api",
     "LGBMRegressor": "arboretum.boosting.lightgbm.api",
     "LGBMRanker": "arboretum.boosting.lightgbm.api",
+}
+
+_HOME = {
+    **ESTIMATORS,
+    "DecisionTreeClassifier": "arboretum.cart.cart",
+    "DecisionTreeRegressor": "arboretum.cart.cart",
     "early_stopping": "arboretum.boosting.watch.callbacks",
     "log_evaluation": "arboretum.boosting.watch.callbacks",
     "record_evaluation": "arboretum.boosting.watch.callbacks",

@@ -198,7 +198,7 @@ def test_bad_parameters(parameters, words):
         (PLAY, -np.ones(14), "weight"),
         (PLAY, np.ones(3), "14"),
         (PLAY[:5], None, "5"),
-        (np.zeros((14, 2), int), None, "one output, but y has 2 columns"),
+        (np.zeros((14, 2), int), None, "one target, but y has 2 columns"),
     ],
 )
 def test_bad_targets_and_weights(y, w, words):

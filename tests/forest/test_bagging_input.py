@@ -121,7 +121,7 @@ BAD = [
     (BaggingClassifier(estimator=3), Y0, ParameterError, "an estimator"),
     (BaggingClassifier(Recorder), Y0, ParameterError, "not its class"),
     (BaggingClassifier(bootstrap=False, oob_score=True), Y0, ParameterError, "bootstrap=True"),
-    (BaggingClassifier(), np.column_stack([Y0, Y0]), DataError, "predicts one class"),
+    (BaggingClassifier(), np.column_stack([Y0, Y0]), DataError, "learns one target"),
     (BaggingClassifier(), N0, DataError, ""),
     (BaggingClassifier(), Y0[:20], DataError, "inconsistent"),
     (BaggingRegressor(), np.where(N0 > 0, np.nan, N0), DataError, "y"),
@@ -155,7 +155,7 @@ def test_warm_start_keeps_what_bags_are_drawn_by():
         clone(model).fit(X, y).set_params(n_estimators=2).fit(X, y)
     for change, table in (({"max_features": 2}, X), ({"max_samples": 0.5}, X), ({}, X[:50])):
         other = clone(model).fit(X, y).set_params(n_estimators=5, **change)
-        with pytest.raises(ParameterError, match="warm_start"):
+        with pytest.raises(DataError, match="warm_start"):
             other.fit(table, y[: len(table)])
     with pytest.raises(DataError, match="warm_start"):
         model.set_params(n_estimators=5).fit(X[:, :2], y)
@@ -193,7 +193,7 @@ def test_an_interrupt_of_a_warm_start_keeps_the_estimators_from_before():
     X, y, _ = data(n=40)
     model = BaggingClassifier(Interrupted(), 2, random_state=0, warm_start=True).fit(X, y)
     stop = _third_state(BaggingClassifier(Interrupted(), 6, random_state=0), X, y)
-    with pytest.warns(UserWarning, match="there are the 2 estimators that were finished, of 6"):
+    with pytest.warns(UserWarning, match="it has the 2 estimators that were finished, of 6"):
         model.set_params(n_estimators=6, estimator__stop_at=stop).fit(X, y)
     assert len(model) == 2
 

@@ -173,7 +173,7 @@ def test_an_interrupt_keeps_the_trees_that_are_grown(monkeypatch, jobs):
 
     monkeypatch.setattr(forest_growing, "together", lambda n_rows: 1)
     monkeypatch.setattr(forest_growing, "grow_random_trees", interrupted)
-    with pytest.warns(UserWarning, match="interrupted: the forest has the"):
+    with pytest.warns(UserWarning, match="interrupted: it has the"):
         model = RandomForestClassifier(12, random_state=3, n_jobs=jobs).fit(X, y)
     assert 1 <= len(model) <= 6
     for kept, tree in zip(model.trees_, whole.trees_, strict=False):

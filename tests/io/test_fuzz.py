@@ -44,7 +44,7 @@ FLOATS = [0.0, -0.0, 0.5, 1.0, 2.0, -1.0, 1e300, 5e-324, np.nan, np.inf, -np.inf
 # ---------------------------------------------------------------------- files to start from
 @pytest.fixture(autouse=True)
 def _known_to_arboretum(monkeypatch):
-    monkeypatch.setitem(native.REGISTRY, "RandomTreeClassifier", RandomTreeClassifier.__module__)
+    monkeypatch.setitem(native.ESTIMATORS, "RandomTreeClassifier", RandomTreeClassifier.__module__)
 
 
 @cache

@@ -136,7 +136,7 @@ class RandomTreeClassifier:
 
 @pytest.fixture(autouse=True)
 def _known_to_arboretum(monkeypatch):
-    monkeypatch.setitem(native.REGISTRY, "RandomTreeClassifier", __name__)
+    monkeypatch.setitem(native.ESTIMATORS, "RandomTreeClassifier", __name__)
 
 
 def saved(model: object) -> bytes:
@@ -242,7 +242,7 @@ def test_only_estimators_of_arboretum_are_saved():
 @pytest.fixture(scope="module")
 def data():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(native.REGISTRY, "RandomTreeClassifier", __name__)
+        patch.setitem(native.ESTIMATORS, "RandomTreeClassifier", __name__)
         return saved(RandomTreeClassifier().fit(0))
 
 
@@ -322,7 +322,7 @@ def test_a_file_never_decides_what_is_imported(data, monkeypatch):
 
 
 def test_every_registered_estimator_has_the_protocol():
-    for name in native.REGISTRY:
+    for name in native.ESTIMATORS:
         found = native._find(name)
         assert found.__name__ == name
         assert callable(found._from_fitted_state)

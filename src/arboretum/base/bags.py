@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from arboretum.base.estimator import whole
 from arboretum.base.sampling import draw_counts, growing_key, n_draws, tree_key
 from arboretum.engine.keys import key_of, uniform_array
 from arboretum.errors import ModelFileError, ParameterError
+from arboretum.io.checked import whole
 
 __all__ = ["Bags", "make_bags"]
 

@@ -1,87 +1,112 @@
-"""A model that is one tree: what it answers once it is fitted, whichever algorithm grew it."""
+"""What every estimator is, whatever it learns: a table's columns, rows in numbers, threads, files, tags.
+
+    X ──_learn_table──► schema_, matrix        new X ──_encode──► matrix
+    fitted model ──save──► file ──load──► _read_fitted_state
+
+A family says what it learns. Its name for what a fitted model has stands in ``_fitted``; what a fit begins
+without in ``_learned``; what a file holds is written by `_get_fitted_state` and read by `_read_fitted_state`,
+where every class of the family adds its part and passes the rest on to the next.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from arboretum.base.parameters import Declared
-from arboretum.data.schema import Schema, encode
-from arboretum.errors import ModelFileError
-from arboretum.predict.walk import leaves_of, paths_of
-from arboretum.tree.tree import Tree
+from arboretum.data.schema import Schema, encode, learn_schema
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
-
     from arboretum.data.matrix import Matrix
 
-__all__ = ["TreeModel", "whole"]
+__all__ = ["Estimator"]
 
 
-class TreeModel(Declared, BaseEstimator):
-    """Reading and keeping a fitted `tree_` over the columns of `schema_`."""
+class Estimator(Declared, BaseEstimator):
+    """A model over the columns of `schema_`."""
 
     schema_: Schema
-    tree_: Tree
+    n_features_in_: int
+    feature_names_in_: np.ndarray
 
-    def _take_names(self) -> None:
-        self.n_features_in_ = self.schema_.n_features
-        if self.schema_.named:
-            self.feature_names_in_ = np.array(self.schema_.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+    _fitted: ClassVar[str]  # an attribute that fitted models have
+    _learned: ClassVar[tuple[str, ...]] = ()  # what a fit begins without
+    _cached: ClassVar[tuple[str, ...]] = ()  # worked out from the rest; pickle leaves it out
+    _several_outputs: ClassVar[bool] = False  # y may have several columns
 
-    # ------------------------------------------------------------------ reading the tree
+    # ------------------------------------------------------------------ the table
+    def _learn_table(self, X: Any) -> Matrix:
+        """Learn the columns of a table and forget the last fit; return the rows in numbers."""
+        schema, matrix = learn_schema(X, **self._column_kinds())
+        for name in (*self._learned, *self._cached):
+            self.__dict__.pop(name, None)
+        self._take_schema(schema)
+        return matrix
+
+    def _column_kinds(self) -> dict[str, Any]:
+        """Return what columns are said to be: arguments of `learn_schema`."""
+        return {
+            "categorical_features": self.categorical_features,
+            "ordinal_features": self.ordinal_features,
+        }
+
+    def _take_schema(self, schema: Schema) -> None:
+        self.schema_ = schema
+        self.n_features_in_ = schema.n_features
+        self.__dict__.pop("feature_names_in_", None)
+        if schema.named:
+            self.feature_names_in_ = np.array(schema.names, dtype=object)
+
     def _encode(self, X: Any) -> Matrix:
+        """Return rows to be asked about, in numbers."""
         self._check_fitted()
         return encode(self.schema_, X, unseen=self.unseen, estimator_name=type(self).__name__)
 
     def _check_fitted(self) -> None:
         from sklearn.utils.validation import check_is_fitted
 
-        check_is_fitted(self, "tree_")
+        check_is_fitted(self, self._fitted)
 
     def _threads(self) -> int:
         from arboretum.engine.parallel import effective_jobs
 
         return effective_jobs(self.n_jobs)
 
-    def apply(self, X: Any) -> np.ndarray:
-        """Return the leaf each row reaches (its node number in `tree_`)."""
-        matrix = self._encode(X)
-        return leaves_of(self.tree_, matrix, self._threads())
-
-    def decision_path(self, X: Any) -> csr_matrix:
-        """Return the sparse (rows × nodes) matrix of the nodes each row passes."""
-        matrix = self._encode(X)
-        return paths_of(self.tree_, matrix, self._threads())
-
-    def get_depth(self) -> int:
-        """Return the depth of the tree; a lone root has depth 0."""
-        self._check_fitted()
-        return self.tree_.max_depth
-
-    def get_n_leaves(self) -> int:
-        """Return the number of leaves."""
-        self._check_fitted()
-        return self.tree_.n_leaves
-
-    @property
-    def feature_importances_(self) -> np.ndarray:
-        """Share of the impurity decrease each column brought."""
-        self._check_fitted()
-        return self.tree_.feature_importances()
-
     # ------------------------------------------------------------------ keeping
     def save(self, path: str | Path | BinaryIO) -> None:
-        """Write the model to one file; `arboretum.load` reads it back."""
+        """Write the model to one file; `arboretum.load` reads it back.
+
+        Estimators and functions that are not of this library have no place in such a file: a model that
+        was given some is kept with joblib.
+        """
         from arboretum.io.native import save
 
         save(self, path)
+
+    def _get_fitted_state(self) -> dict[str, Any]:
+        """Return what `fit` learned as plain values and arrays."""
+        self._check_fitted()
+        return {}
+
+    @classmethod
+    def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
+        """Return the fitted model that a file holds; what makes no sense is a ModelFileError."""
+        model = cls(**parameters)
+        model._check_parameters()
+        model._take_schema(schema)
+        model._read_fitted_state(state)
+        return model
+
+    def _read_fitted_state(self, state: dict[str, Any]) -> None:
+        """Take what `_get_fitted_state` returned, and check it."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what pickle keeps: nothing that is worked out from the rest."""
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in self._cached}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -89,12 +114,6 @@ class TreeModel(Declared, BaseEstimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
         tags.input_tags.categorical = True
+        tags.target_tags.single_output = True
+        tags.target_tags.multi_output = self._several_outputs
         return tags
-
-
-def whole(state: dict, name: str, least: int) -> int:
-    """Return a whole number from a file, or say that it is none."""
-    value = state[name]
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ModelFileError(f"{name} must be an int ≥ {least}, got {value!r}")
-    return value

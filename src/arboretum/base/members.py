@@ -14,10 +14,42 @@ import numpy as np
 
 from arboretum.base.bags import Bags
 from arboretum.data.column_kinds import resolve_wishes
+from arboretum.data.schema import Schema
 from arboretum.data.slices import take_columns, take_rows
 from arboretum.errors import DataError, ParameterError
 
-__all__ = ["answer_classes", "answer_numbers", "fit_member", "make_member", "run_in_order"]
+__all__ = [
+    "answer_classes",
+    "answer_numbers",
+    "check_base",
+    "fit_member",
+    "make_member",
+    "member_from_state",
+    "member_to_state",
+    "run_in_order",
+    "tags_like",
+]
+
+
+def check_base(owner: Any, base: Any, *, classifies: bool) -> None:
+    """Raise a ParameterError if a classifier is given where numbers are told, or the other way round."""
+    from sklearn.base import is_classifier, is_regressor
+
+    if (is_regressor if classifies else is_classifier)(base):
+        wanted = "classifier" if classifies else "regressor"
+        raise ParameterError(
+            f"{type(owner).__name__} needs a {wanted}, but its estimator is a {type(base).__name__}"
+        )
+
+
+def tags_like(tags: Any, estimators: list[Any]) -> Any:
+    """Let a model take the tables that all its estimators take."""
+    from sklearn.utils import get_tags
+
+    each = [get_tags(estimator).input_tags for estimator in estimators]
+    for name in ("sparse", "allow_nan", "string", "categorical"):
+        setattr(tags.input_tags, name, all(getattr(one, name) for one in each))
+    return tags
 
 
 def make_member(base: Any, bags: Bags, number: int, names: tuple[str, ...]) -> Any:
@@ -113,6 +145,25 @@ def answer_numbers(member: Any, X: Any, n_outputs: int) -> np.ndarray:
     """Return predicted numbers, (rows, outputs, 1)."""
     said = np.asarray(member.predict(X), dtype=np.float64)
     return said.reshape(len(said), n_outputs, 1)
+
+
+# ---------------------------------------------------------------------- keeping
+def member_to_state(member: Any, schema: Schema | None = None) -> dict[str, Any]:
+    """Return what is kept of a fitted estimator; its columns only if they are not those of ``schema``."""
+    if not hasattr(member, "_get_fitted_state"):
+        raise ParameterError(
+            f"a {type(member).__name__} is not an estimator of arboretum, so it cannot be saved natively: "
+            "keep the model with joblib"
+        )
+    own = None if member.schema_ == schema else member.schema_.to_state()
+    return {"schema": own, "state": member._get_fitted_state()}
+
+
+def member_from_state(base: Any, kept: Any, schema: Schema | None = None) -> Any:
+    """Return the fitted estimator that was kept, with the parameters of ``base``."""
+    if kept["schema"] is not None:
+        schema = Schema.from_state(kept["schema"])
+    return type(base)._from_fitted_state(base.get_params(deep=False), schema, kept["state"])
 
 
 # ---------------------------------------------------------------------- many of them

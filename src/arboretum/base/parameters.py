@@ -1,10 +1,16 @@
-"""Declared parameters: what each may be, in words and as a test, and one shape of message.
+"""Declared parameters: what each may be, in words and as a test, and what it means.
+
+    "max_depth": Parameter(integer(1) | none, "Depth at which growing stops.")
+
+An estimator lists such entries in ``_parameters``; its signature says the defaults. From the two come the
+check when it is fitted, the errors, and the text of its documentation:
 
     max_depth of CARTClassifier must be an int ≥ 1 or None, got -3
     CARTClassifier has no parameter 'max_dept': did you mean 'max_depth'?
 
-An estimator lists its rules in ``_rules``; they are checked when it is fitted, as scikit-learn does, so
-that `set_params` and grid search may pass through invalid states. Unknown names are refused at once.
+Parameters are checked when a model is fitted, as scikit-learn does, so that `set_params` and grid search may
+pass through invalid states. Unknown names are refused at once; a peer's other names for one thing (``eta``
+for ``learning_rate``) are translated at once, so that `get_params` has one name for each.
 """
 
 from __future__ import annotations
@@ -20,9 +26,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from arboretum.base.documentation import described
 from arboretum.errors import ParameterError
 
-__all__ = ["Declared", "Rule", "anything", "integer", "one_of", "real", "text_or"]
+__all__ = [
+    "Declared",
+    "Parameter",
+    "Rule",
+    "anything",
+    "integer",
+    "one_of",
+    "real",
+    "take_arguments",
+    "text_or",
+]
 
 
 @dataclass(frozen=True)
@@ -34,6 +51,14 @@ class Rule:
 
     def __or__(self, other: Rule) -> Rule:
         return Rule(f"{self.phrase} or {other.phrase}", lambda v: self.allows(v) or other.allows(v))
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What a parameter may be, and what it means."""
+
+    rule: Rule
+    text: str = ""
 
 
 def integer(low: int, high: int | None = None) -> Rule:
@@ -98,7 +123,12 @@ def text_or(phrase: str, *types: type) -> Rule:
     return Rule(phrase, lambda v: isinstance(v, types))
 
 
-anything = Rule("anything", lambda _: True)
+def checked_later(phrase: str) -> Rule:
+    """Return the rule of a value that is checked together with the table."""
+    return Rule(phrase, lambda _: True)
+
+
+anything = checked_later("anything")
 flag = Rule("True or False", lambda v: isinstance(v, (bool, np.bool_)))
 none = one_of(None)
 seed = (
@@ -111,20 +141,54 @@ jobs = Rule(
     "a positive int, a negative int (-1: all cores) or None",
     lambda v: v is None or (isinstance(v, Integral) and not isinstance(v, bool) and v != 0),
 )
+an_estimator = Rule(
+    "an estimator (an object, not its class)",
+    lambda v: hasattr(v, "fit") and hasattr(v, "predict") and not isinstance(v, type),
+)
+
+
+def take_arguments(arguments: dict[str, Any]) -> None:
+    """Make attributes of the arguments of a constructor, given its ``locals()``."""
+    model = arguments.pop("self")
+    arguments.pop("__class__", None)  # there where the constructor says super()
+    vars(model).update(arguments)
 
 
 class Declared:
-    """Mixin: parameters are declared in ``_rules``; unknown ones are refused with a suggestion."""
+    """Mixin: parameters are declared in ``_parameters``, other names of them in ``_aliases``.
 
-    _rules: ClassVar[Mapping[str, Rule]] = {}
+    The documentation of a class has them in place of the line ``[parameters]``, and what stands in
+    ``_attributes`` in place of ``[attributes]``.
+
+    Examples
+    --------
+    >>> from sklearn.base import BaseEstimator
+    >>> class Model(Declared, BaseEstimator):
+    ...     _parameters = {"learning_rate": Parameter(real(0), "How far a step goes.")}
+    ...     _aliases = {"eta": "learning_rate"}
+    ...     def __init__(self, *, learning_rate=0.3):
+    ...         take_arguments(locals())
+    >>> Model(eta=0.1).get_params()
+    {'learning_rate': 0.1}
+    >>> Model(learning_rate=-1)._check_parameters()
+    Traceback (most recent call last):
+    arboretum.errors.ParameterError: learning_rate of Model must be a number ≥ 0, got -1
+    """
+
+    _parameters: ClassVar[Mapping[str, Parameter]] = {}
+    _attributes: ClassVar[Mapping[str, str]] = {}
+    _aliases: ClassVar[Mapping[str, str]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "__init__" in cls.__dict__:
             cls.__init__ = _refuse_unknown(cls.__init__)  # type: ignore[method-assign]
+        if "__doc__" in cls.__dict__ and cls.__doc__:
+            cls.__doc__ = described(cls)
 
     def set_params(self, **params: Any) -> Any:
         """Set parameters by name (``estimator__name`` for nested ones); return the estimator."""
+        params = _translated(type(self), params)
         known = self.get_params(deep=True)  # type: ignore[attr-defined]
         for name in params:
             owner, _, inner = name.partition("__")
@@ -134,25 +198,53 @@ class Declared:
 
     def _check_parameters(self) -> None:
         """Raise a ParameterError for the first parameter that breaks its rule."""
-        for name, rule in self._rules.items():
+        for name, parameter in self._declared().items():
             value = getattr(self, name)
-            if not rule.allows(value):
+            if not parameter.rule.allows(value):
                 raise ParameterError(
-                    f"{name} of {type(self).__name__} must be {rule.phrase}, got {value!r}"
+                    f"{name} of {type(self).__name__} must be {parameter.rule.phrase}, got {value!r}"
                 )
+
+    @classmethod
+    def _declared(cls) -> dict[str, Parameter]:
+        """Return what is declared of the parameters the constructor has, in its order."""
+        if "_declared_here" not in cls.__dict__:
+            names = cls._get_param_names()  # type: ignore[attr-defined]
+            cls._declared_here = {n: cls._parameters[n] for n in names if n in cls._parameters}
+        return cls._declared_here
+
+    _declared_here: ClassVar[dict[str, Parameter]]
 
 
 def _refuse_unknown(init: Callable) -> Callable:
+    """Return a constructor that knows other names of its parameters, and refuses unknown ones."""
     known = [name for name in inspect.signature(init).parameters if name != "self"]
 
     @functools.wraps(init)
     def checked(self: Any, *args: Any, **kwargs: Any) -> None:
+        kwargs = _translated(type(self), kwargs)
         for name in kwargs:
             if name not in known:
                 raise _unknown(type(self).__name__, name, known)
         init(self, *args, **kwargs)
 
     return checked
+
+
+def _translated(owner: type[Declared], given: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters under their own names."""
+    if not owner._aliases:
+        return given
+    translated: dict[str, Any] = {}
+    used: dict[str, str] = {}
+    for name, value in given.items():
+        own = owner._aliases.get(name, name)
+        if own in used:
+            raise ParameterError(
+                f"{used[own]} and {name} of {owner.__name__} are one parameter: give one of them"
+            )
+        translated[own], used[own] = value, name
+    return translated
 
 
 def _unknown(owner: str, name: str, known: Any) -> ParameterError:

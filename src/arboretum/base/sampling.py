@@ -108,7 +108,7 @@ class Bootstrap:
     @classmethod
     def from_state(cls, state: Any) -> Bootstrap:
         """Build the bags from what `to_state` returned; any nonsense is a ModelFileError."""
-        from arboretum.base.estimator import whole
+        from arboretum.io.checked import whole
 
         n_rows, weighing = whole(state, "n_rows", 1), state["weighing"]
         draws = None if state["draws"] is None else whole(state, "draws", 1)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from arboretum.base import parameters as p
-from arboretum.c45.estimator import CaseTreeClassifier
+from arboretum.base.parameters import Parameter
+from arboretum.c45.estimator import C45_PARAMETERS, CaseTreeClassifier
 from arboretum.errors import DataError
 
 if TYPE_CHECKING:
@@ -47,54 +48,11 @@ class C45Classifier(CaseTreeClassifier):
 
     Parameters
     ----------
-    confidence : float, default=0.25
-        CF of the pessimistic errors, above 0 and at most 0.5; less prunes more.
-    min_cases : float, default=2
-        Weight that at least two branches of a test need.
-    criterion : {"gain_ratio", "gain"}, default="gain_ratio"
-        What decides between the tests whose gain is at least average.
-    subset : bool, default=False
-        Group the values of a category into branches, instead of one branch for each value.
-    max_depth : int or None, default=None
-        Depth at which growing stops.
-    pruning : {"error", "reduced_error", None}, default="error"
-        By pessimistic errors on the training rows; by the errors on rows held out from growing; not.
-    subtree_raising : bool, default=True
-        Whether pruning by errors may put a node's largest branch in its place.
-    collapse : bool, default=True
-        Before pruning, make leaves of the nodes whose branches are right no more often.
-    error_limit : {"quinlan", "weka", "binomial"}, default="quinlan"
-        Formula of the pessimistic errors: release 8's, that of Weka's J48, or the exact binomial limit.
-    holdout : float, default=1/3
-        Share of the rows that `pruning="reduced_error"` holds out.
-    laplace : bool, default=False
-        Add one case of every class to a leaf before taking shares.
-    class_weight : dict, "balanced" or None, default=None
-        Weight of each class; "balanced" is n / (K · count of the class).
-    categorical_features : list of names, indices or mask, or None, default=None
-        Columns to treat as categories besides those whose type says so.
-    ordinal_features : list of names or indices, dict or None, default=None
-        Columns to treat as ranks; a dict gives the order of their words.
-    unseen : {"missing", "error"}, default="missing"
-        A category first met at predict: treat as missing, with a warning, or raise an error.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the rows that reduced-error pruning holds out. Nothing else is random.
-    n_jobs : int or None, default=None
-        Threads; None and -1 use all cores. The tree does not depend on it.
+    [parameters]
 
     Attributes
     ----------
-    tree_ : Tree
-        The fitted tree; iterate over it to read its nodes. Weights count fractional cases.
-    schema_ : Schema
-        Names, kinds and categories of the columns.
-    classes_ : array
-        The class labels, sorted.
-    n_classes_, n_features_in_ : int
-    feature_names_in_ : array of str
-        Only if the training table had names.
-    feature_importances_ : float array
-        Share of the entropy decrease each column brought.
+    [attributes]
 
     Examples
     --------
@@ -107,22 +65,29 @@ class C45Classifier(CaseTreeClassifier):
     petal width (cm) <= 0.6? 150 rows, gain 0.918296
     """
 
-    _rules: ClassVar = {
-        "confidence": p.real(0, 0.5, open_low=True),
-        "min_cases": p.real(0, open_low=True),
-        "criterion": p.one_of("gain_ratio", "gain"),
-        "subset": p.flag,
-        "max_depth": p.integer(1) | p.none,
-        "pruning": p.one_of("error", "reduced_error", None),
-        "subtree_raising": p.flag,
-        "collapse": p.flag,
-        "error_limit": p.one_of("quinlan", "weka", "binomial"),
-        "holdout": p.real(0, 1, open_low=True, open_high=True),
-        "laplace": p.flag,
-        "class_weight": p.text_or("a dict", dict) | p.one_of("balanced", None),
-        "unseen": p.one_of("missing", "error"),
-        "random_state": p.seed,
-        "n_jobs": p.jobs,
+    _parameters: ClassVar = {
+        **CaseTreeClassifier._parameters,
+        **C45_PARAMETERS,
+        "pruning": Parameter(
+            p.one_of("error", "reduced_error", None),
+            "By pessimistic errors on the training rows; by the errors on rows held out from growing; not.",
+        ),
+        "subtree_raising": Parameter(
+            p.flag, "Whether pruning by errors may put a node's largest branch in its place."
+        ),
+        "holdout": Parameter(
+            p.real(0, 1, open_low=True, open_high=True),
+            'Share of the rows that `pruning="reduced_error"` holds out.',
+        ),
+        "random_state": Parameter(
+            p.seed,
+            "Seed of the rows that reduced-error pruning holds out. Nothing else is random.",
+        ),
+    }
+    _attributes: ClassVar = {
+        **CaseTreeClassifier._attributes,
+        "tree_ : Tree": "The fitted tree; iterate over it to read its nodes. Weights count fractional "
+        "cases.",
     }
 
     def __init__(
@@ -146,23 +111,7 @@ class C45Classifier(CaseTreeClassifier):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.confidence = confidence
-        self.min_cases = min_cases
-        self.criterion = criterion
-        self.subset = subset
-        self.max_depth = max_depth
-        self.pruning = pruning
-        self.subtree_raising = subtree_raising
-        self.collapse = collapse
-        self.error_limit = error_limit
-        self.holdout = holdout
-        self.laplace = laplace
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.ordinal_features = ordinal_features
-        self.unseen = unseen
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        p.take_arguments(locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow and prune the tree.

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from arboretum.base import parameters as p
+from arboretum.base.parameters import Parameter
 from arboretum.c45.discretize import bin_labels, bin_matrix, cut_columns, mdl_cuts, quantile_cuts
 from arboretum.c45.estimator import CaseTreeClassifier
 from arboretum.c45.id3_walk import paths_to, stops_of
@@ -47,47 +48,11 @@ class ID3Classifier(CaseTreeClassifier):
 
     Parameters
     ----------
-    epsilon : float, default=0.0
-        Gain, in bits, that the best column must exceed.
-    max_depth : int or None, default=None
-        Depth at which growing stops.
-    min_samples_split : float, default=0
-        Weight a node needs to be divided; a row without a weight of its own weighs 1.
-    discretize : {"mdl", "quantile", None}, default=None
-        How to cut numbers into bins: where it tells enough about the class to pay for the description
-        of the cut (Fayyad and Irani 1993), into bins of about equal weight, or not at all: numbers are
-        an error.
-    n_bins : int, default=5
-        How many bins `discretize="quantile"` makes; fewer if values repeat.
-    laplace : bool, default=False
-        Add one case of every class to a leaf before taking shares.
-    class_weight : dict, "balanced" or None, default=None
-        Weight of each class; "balanced" is n / (K · count of the class).
-    categorical_features : list of names, indices or mask, or None, default=None
-        Columns to treat as categories besides those whose type says so.
-    ordinal_features : list of names or indices, dict or None, default=None
-        Columns to treat as ranks; a dict gives the order of their words. ID3 has one branch per rank.
-    unseen : {"missing", "error"}, default="missing"
-        A category first met at predict: treat as missing, with a warning, or raise an error.
-    n_jobs : int or None, default=None
-        Threads; None and -1 use all cores. The tree does not depend on it.
+    [parameters]
 
     Attributes
     ----------
-    tree_ : Tree
-        The fitted tree; iterate over it to read its nodes. `tree_.schema` has bins for numbers.
-    bins_ : dict
-        The cut points of every column that was cut, by its name (by its index if the training table had
-        no names). A value on a cut lies in the bin below.
-    schema_ : Schema
-        Names, kinds and categories of the columns.
-    classes_ : array
-        The class labels, sorted.
-    n_classes_, n_features_in_ : int
-    feature_names_in_ : array of str
-        Only if the training table had names.
-    feature_importances_ : float array
-        Share of the entropy decrease each column brought.
+    [attributes]
 
     Examples
     --------
@@ -111,16 +76,30 @@ class ID3Classifier(CaseTreeClassifier):
 
     bins_: dict[str | int, np.ndarray]
 
-    _rules: ClassVar = {
-        "epsilon": p.real(0),
-        "max_depth": p.integer(1) | p.none,
-        "min_samples_split": p.real(0),
-        "discretize": p.one_of("mdl", "quantile", None),
-        "n_bins": p.integer(2),
-        "laplace": p.flag,
-        "class_weight": p.text_or("a dict", dict) | p.one_of("balanced", None),
-        "unseen": p.one_of("missing", "error"),
-        "n_jobs": p.jobs,
+    _parameters: ClassVar = {
+        **CaseTreeClassifier._parameters,
+        "epsilon": Parameter(p.real(0), "Gain, in bits, that the best column must exceed."),
+        "min_samples_split": Parameter(
+            p.real(0),
+            "Weight a node needs to be divided; a row without a weight of its own weighs 1.",
+        ),
+        "discretize": Parameter(
+            p.one_of("mdl", "quantile", None),
+            "How to cut numbers into bins: where it tells enough about the class to pay for the "
+            "description of the cut (Fayyad and Irani 1993), into bins of about equal weight, or not at "
+            "all: numbers are an error.",
+        ),
+        "n_bins": Parameter(
+            p.integer(2),
+            'How many bins `discretize="quantile"` makes; fewer if values repeat.',
+        ),
+    }
+    _attributes: ClassVar = {
+        **CaseTreeClassifier._attributes,
+        "tree_ : Tree": "The fitted tree; iterate over it to read its nodes. `tree_.schema` has bins for "
+        "numbers.",
+        "bins_ : dict": "The cut points of every column that was cut, by its name (by its index if the "
+        "training table had no names). A value on a cut lies in the bin below.",
     }
 
     def __init__(
@@ -138,17 +117,7 @@ class ID3Classifier(CaseTreeClassifier):
         unseen: str = "missing",
         n_jobs: int | None = None,
     ) -> None:
-        self.epsilon = epsilon
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.discretize = discretize
-        self.n_bins = n_bins
-        self.laplace = laplace
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.ordinal_features = ordinal_features
-        self.unseen = unseen
-        self.n_jobs = n_jobs
+        p.take_arguments(locals())
 
     # ------------------------------------------------------------------ fitting
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -249,11 +218,9 @@ class ID3Classifier(CaseTreeClassifier):
     def _get_fitted_state(self) -> dict[str, Any]:
         return {**super()._get_fitted_state(), "bins": self.bins_}
 
-    @classmethod
-    def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
-        model = super()._from_fitted_state(parameters, schema, state)
-        _check_tree(model.tree_)
-        return model
+    def _read_fitted_state(self, state: dict[str, Any]) -> None:
+        super()._read_fitted_state(state)
+        _check_tree(self.tree_)
 
     def _tree_schema(self, state: dict) -> Schema:
         """Take the cut points from a file; return the columns the tree asks about."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from arboretum.base import parameters as p
 from arboretum.cart.cart import CARTClassifier, CARTRegressor
 
 __all__ = ["ExtraTreeClassifier", "ExtraTreeRegressor"]
@@ -17,8 +18,15 @@ __all__ = ["ExtraTreeClassifier", "ExtraTreeRegressor"]
 class ExtraTreeClassifier(CARTClassifier):
     """An extremely randomised classification tree: scikit-learn's `ExtraTreeClassifier`.
 
-    Parameters and attributes are those of `CARTClassifier`; ``splitter`` is "random" and
-    ``max_features`` is "sqrt" unless said otherwise.
+    It is `CARTClassifier` with other defaults.
+
+    Parameters
+    ----------
+    [parameters]
+
+    Attributes
+    ----------
+    [attributes]
 
     Examples
     --------
@@ -52,34 +60,21 @@ class ExtraTreeClassifier(CARTClassifier):
         max_bins: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(
-            criterion=criterion,
-            splitter=splitter,
-            max_depth=max_depth,
-            min_samples_split=min_samples_split,
-            min_samples_leaf=min_samples_leaf,
-            min_weight_fraction_leaf=min_weight_fraction_leaf,
-            max_features=max_features,
-            random_state=random_state,
-            max_leaf_nodes=max_leaf_nodes,
-            min_impurity_decrease=min_impurity_decrease,
-            class_weight=class_weight,
-            ccp_alpha=ccp_alpha,
-            monotonic_cst=monotonic_cst,
-            categorical_features=categorical_features,
-            ordinal_features=ordinal_features,
-            unseen=unseen,
-            surrogates=surrogates,
-            max_bins=max_bins,
-            n_jobs=n_jobs,
-        )
+        p.take_arguments(locals())
 
 
 class ExtraTreeRegressor(CARTRegressor):
     """An extremely randomised regression tree: scikit-learn's `ExtraTreeRegressor`.
 
-    Parameters and attributes are those of `CARTRegressor`; ``splitter`` is "random" and
-    ``max_features`` is 1.0 (all columns) unless said otherwise.
+    It is `CARTRegressor` with other defaults.
+
+    Parameters
+    ----------
+    [parameters]
+
+    Attributes
+    ----------
+    [attributes]
 
     Examples
     --------
@@ -110,23 +105,4 @@ class ExtraTreeRegressor(CARTRegressor):
         max_bins: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(
-            criterion=criterion,
-            splitter=splitter,
-            max_depth=max_depth,
-            min_samples_split=min_samples_split,
-            min_samples_leaf=min_samples_leaf,
-            min_weight_fraction_leaf=min_weight_fraction_leaf,
-            max_features=max_features,
-            random_state=random_state,
-            max_leaf_nodes=max_leaf_nodes,
-            min_impurity_decrease=min_impurity_decrease,
-            ccp_alpha=ccp_alpha,
-            monotonic_cst=monotonic_cst,
-            categorical_features=categorical_features,
-            ordinal_features=ordinal_features,
-            unseen=unseen,
-            surrogates=surrogates,
-            max_bins=max_bins,
-            n_jobs=n_jobs,
-        )
+        p.take_arguments(locals())

@@ -13,23 +13,18 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from arboretum.base import parameters as p
-from arboretum.base.parameters import Declared
-from arboretum.data.schema import Schema, learn_schema
+from arboretum.base.estimator import Estimator
+from arboretum.base.members import member_from_state, member_to_state
+from arboretum.base.parameters import Parameter
+from arboretum.base.shared_parameters import RUNNING
+from arboretum.data.schema import Schema
 from arboretum.data.slices import as_view, take_rows
 from arboretum.data.table import Table
 from arboretum.data.target import encode_classes, numbers
-from arboretum.errors import ModelFileError, ParameterError
-from arboretum.forest.estimator import Forest
+from arboretum.errors import ModelFileError
+from arboretum.io.checked import labels_of, whole
 
-__all__ = [
-    "ESTIMATORS",
-    "KnowsClasses",
-    "Together",
-    "model_from",
-    "model_state",
-    "tree_classifiers",
-    "tree_regressors",
-]
+__all__ = ["KnowsClasses", "Together", "tree_classifiers", "tree_regressors"]
 
 
 def _are_named(value: Any) -> bool:
@@ -39,9 +34,6 @@ def _are_named(value: Any) -> bool:
         and all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in value)
         and all(isinstance(name, str) for name, _ in value)
     )
-
-
-ESTIMATORS = p.none | p.Rule("a list of (name, estimator) pairs", _are_named)
 
 
 def tree_classifiers() -> list[tuple[str, Any]]:
@@ -95,12 +87,28 @@ def _cuttable(table: Table) -> _Rows:
     return _Rows(table.names, table.named, table.n_rows, table.body)
 
 
-class Together(Declared):
+class Together(Estimator):
     """What the four classes add to scikit-learn's."""
 
     _models: ClassVar[Callable[[], list[tuple[str, Any]]]]
+    _fitted: ClassVar = "estimators_"
+    _parameters: ClassVar = {
+        **RUNNING,
+        "estimators": Parameter(
+            p.none | p.Rule("a list of (name, estimator) pairs", _are_named),
+            'The models that learn from the table; any of them may be the word "drop". None is a random '
+            "forest, extra trees and AdaBoost.",
+        ),
+        "n_jobs": Parameter(
+            p.jobs, "As joblib does; models of this library use threads of their own."
+        ),
+    }
+    _attributes: ClassVar = {
+        "estimators_ : list of estimators": "The models, fitted on all rows.",
+        "named_estimators_ : Bunch": "",
+        "schema_ : Schema": "Names, kinds and categories of the columns.",
+    }
 
-    schema_: Schema
     estimators: Any
     estimators_: list[Any]
     named_estimators_: Any
@@ -125,7 +133,7 @@ class Together(Declared):
         """
         self._check_parameters()
         X = as_view(X)
-        self.schema_, matrix = learn_schema(X)
+        matrix = self._learn_table(X)
         self._n_rows = matrix.n_rows
         self._check_target(y, matrix.n_rows)
         if isinstance(X, Table):
@@ -135,6 +143,14 @@ class Together(Declared):
         with self._defaults():
             super().fit(X, y, **fit_params)  # type: ignore[misc]
         return self
+
+    def _column_kinds(self) -> dict[str, Any]:
+        return {}
+
+    def _take_schema(self, schema: Schema) -> None:
+        self.schema_ = schema  # how many columns there are scikit-learn asks the models
+        if schema.named:
+            self.feature_names_in_ = np.array(schema.names, dtype=object)
 
     def _check_target(self, y: Any, n_rows: int) -> None:
         """Raise a DataError where y is no target; scikit-learn lets some of these pass."""
@@ -163,10 +179,6 @@ class Together(Declared):
         return len(self.estimators_)
 
     # ------------------------------------------------------------------ keeping
-    def save(self, path: Any) -> None:
-        """Write the model to one file, if all its models are of this library; `arboretum.load` reads it."""
-        Forest.save(self, path)  # type: ignore[arg-type]
-
     def _pairs(self) -> list[tuple[str, Any]]:
         """Return names and models, without those dropped."""
         pairs = type(self)._models() if self.estimators is None else self.estimators
@@ -174,48 +186,27 @@ class Together(Declared):
 
     def _get_fitted_state(self) -> dict[str, Any]:
         return {
-            "models": [model_state(model) for model in self.estimators_],
+            **super()._get_fitted_state(),
+            "models": [member_to_state(model) for model in self.estimators_],
             "n_rows": self._n_rows,
         }
 
-    @classmethod
-    def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
+    def _read_fitted_state(self, state: dict[str, Any]) -> None:
         from sklearn.utils import Bunch
 
-        from arboretum.base.estimator import whole
-
-        model = cls(**parameters)
-        model._check_parameters()
-        model.schema_ = schema
-        model._n_rows = whole(state, "n_rows", 1)
-        kept, pairs = state["models"], model._pairs()
+        super()._read_fitted_state(state)
+        self._n_rows = whole(state, "n_rows", 1)
+        kept, pairs = state["models"], self._pairs()
         if not isinstance(kept, list) or len(kept) != len(pairs):
             raise ModelFileError("its models are not those of its parameters")
-        model.estimators_ = [
-            model_from(base, one) for (_, base), one in zip(pairs, kept, strict=True)
+        names = [name for name, _ in pairs]
+        self.estimators_ = [
+            member_from_state(base, one) for (_, base), one in zip(pairs, kept, strict=True)
         ]
-        model.named_estimators_ = Bunch(
-            **{name: fitted for (name, _), fitted in zip(pairs, model.estimators_, strict=True)}
-        )
-        if schema.named:
-            model.feature_names_in_ = np.array(schema.names, dtype=object)
-        return model
+        self.named_estimators_ = Bunch(**dict(zip(names, self.estimators_, strict=True)))
 
-
-def model_state(model: Any) -> dict[str, Any]:
-    """Return what is kept of a fitted model; one that is not this library's is refused."""
-    if not hasattr(model, "_get_fitted_state"):
-        raise ParameterError(
-            f"a {type(model).__name__} is not an estimator of arboretum, so it cannot be saved natively: "
-            "keep the model with joblib"
-        )
-    return {"schema": model.schema_.to_state(), "state": model._get_fitted_state()}
-
-
-def model_from(base: Any, kept: Any) -> Any:
-    """Return a model that was kept, with the parameters of ``base``."""
-    schema = Schema.from_state(kept["schema"])
-    return type(base)._from_fitted_state(base.get_params(deep=False), schema, kept["state"])
+    def __sklearn_tags__(self) -> Any:
+        return super(Estimator, self).__sklearn_tags__()  # scikit-learn asks the models
 
 
 class KnowsClasses(Together):
@@ -227,18 +218,10 @@ class KnowsClasses(Together):
     def _get_fitted_state(self) -> dict[str, Any]:
         return {**super()._get_fitted_state(), "classes": self.classes_}
 
-    @classmethod
-    def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
-        model = super()._from_fitted_state(parameters, schema, state)
-        model.classes_ = _read_classes(state["classes"])
-        setattr(model, cls._encoder, _encoder_of(model.classes_))
-        return model
-
-
-def _read_classes(classes: Any) -> np.ndarray:
-    if not isinstance(classes, np.ndarray) or classes.ndim != 1 or not len(classes):
-        raise ModelFileError("the classes are not a list of labels")
-    return classes
+    def _read_fitted_state(self, state: dict[str, Any]) -> None:
+        super()._read_fitted_state(state)
+        self.classes_ = labels_of(state["classes"])
+        setattr(self, self._encoder, _encoder_of(self.classes_))
 
 
 def _encoder_of(classes: np.ndarray) -> Any:

@@ -11,8 +11,8 @@ import numpy as np
 from sklearn import ensemble
 
 from arboretum.base import parameters as p
+from arboretum.base.parameters import Parameter
 from arboretum.combine.together import (
-    ESTIMATORS,
     KnowsClasses,
     Together,
     tree_classifiers,
@@ -21,38 +21,24 @@ from arboretum.combine.together import (
 
 __all__ = ["VotingClassifier", "VotingRegressor"]
 
-_VOTING_TEXT = """
-    Parameters
-    ----------
-    estimators : list of (str, estimator) pairs or None, default=None
-        The models; any of them may be the word "drop". None is a random forest, extra trees and
-        AdaBoost.{voting}
-    weights : list of numbers or None, default=None
-        What each model counts; None: the same.
-    n_jobs : int or None, default=None
-        As joblib does; models of this library use threads of their own.{flatten}
-    verbose : bool, default=False
-
-    Attributes
-    ----------
-    estimators_ : list of estimators
-    named_estimators_ : Bunch
-    schema_ : Schema
-        Names, kinds and categories of the columns.
-"""
-_VOTING_RULES = {
-    "estimators": ESTIMATORS,
-    "weights": p.none
-    | p.Rule("a list of numbers", lambda v: np.iterable(v) and not isinstance(v, str)),
-    "n_jobs": p.jobs,
-    "verbose": p.flag | p.integer(0),
-}
-
 
 class _Voting(Together):
     """What the two voting estimators share."""
 
     weights: Any
+    _parameters: ClassVar = {
+        **Together._parameters,
+        "weights": Parameter(
+            p.none
+            | p.Rule("a list of numbers", lambda v: np.iterable(v) and not isinstance(v, str)),
+            "What each model counts; None: the same.",
+        ),
+        "voting": Parameter(
+            p.one_of("hard", "soft"),
+            "Count votes, or average class shares. (scikit-learn's default counts.)",
+        ),
+        "flatten_transform": Parameter(p.flag, "Shape of `transform` with shares."),
+    }
 
     @property
     def _weights_not_none(self) -> list[float] | None:
@@ -68,18 +54,15 @@ class _Voting(Together):
 
 
 class VotingClassifier(KnowsClasses, _Voting, ensemble.VotingClassifier):
-    __doc__ = (
-        """Models that vote: scikit-learn's `VotingClassifier`.
-"""
-        + _VOTING_TEXT.format(
-            voting="""
-    voting : {"hard", "soft"}, default="soft"
-        Count votes, or average class shares. (scikit-learn's default counts.)""",
-            flatten="""
-    flatten_transform : bool, default=True
-        Shape of `transform` with shares.""",
-        )
-        + """    classes_ : array
+    """Models that vote: scikit-learn's `VotingClassifier`.
+
+    Parameters
+    ----------
+    [parameters]
+
+    Attributes
+    ----------
+    [attributes]
 
     Examples
     --------
@@ -90,14 +73,9 @@ class VotingClassifier(KnowsClasses, _Voting, ensemble.VotingClassifier):
     >>> VotingClassifier(models).fit(X, y).predict(X.iloc[[0, 60, 149]])
     array([0, 1, 2])
     """
-    )
 
-    _rules: ClassVar = {
-        **_VOTING_RULES,
-        "voting": p.one_of("hard", "soft"),
-        "flatten_transform": p.flag,
-    }
     _encoder: ClassVar = "le_"
+    _attributes: ClassVar = {**_Voting._attributes, "classes_ : array": "The class labels."}
     _models: ClassVar = staticmethod(tree_classifiers)
 
     def __init__(
@@ -110,22 +88,20 @@ class VotingClassifier(KnowsClasses, _Voting, ensemble.VotingClassifier):
         flatten_transform: bool = True,
         verbose: bool = False,
     ) -> None:
-        super().__init__(
-            estimators,
-            voting=voting,
-            weights=weights,
-            n_jobs=n_jobs,
-            flatten_transform=flatten_transform,
-            verbose=verbose,
-        )
+        p.take_arguments(locals())
 
 
 class VotingRegressor(_Voting, ensemble.VotingRegressor):
-    __doc__ = (
-        """The mean of several models: scikit-learn's `VotingRegressor`.
-"""
-        + _VOTING_TEXT.format(voting="", flatten="")
-        + """
+    """The mean of several models: scikit-learn's `VotingRegressor`.
+
+    Parameters
+    ----------
+    [parameters]
+
+    Attributes
+    ----------
+    [attributes]
+
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
@@ -135,9 +111,7 @@ class VotingRegressor(_Voting, ensemble.VotingRegressor):
     >>> VotingRegressor(models).fit(X, y).score(X, y) > 0.5
     True
     """
-    )
 
-    _rules: ClassVar = _VOTING_RULES
     _models: ClassVar = staticmethod(tree_regressors)
 
     def __init__(
@@ -148,4 +122,4 @@ class VotingRegressor(_Voting, ensemble.VotingRegressor):
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
-        super().__init__(estimators, weights=weights, n_jobs=n_jobs, verbose=verbose)
+        p.take_arguments(locals())

@@ -6,26 +6,29 @@ get all columns, grown together from one ranked table as a forest is.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.base import MetaEstimatorMixin
 
 from arboretum.base import members
 from arboretum.base import parameters as p
 from arboretum.base.bags import Bags, make_bags
-from arboretum.base.parameters import Declared
+from arboretum.base.estimator import Estimator
+from arboretum.base.parameters import Parameter
 from arboretum.base.progress import progress
+from arboretum.base.rounds import warn_interrupted
+from arboretum.base.shared_parameters import ENSEMBLE, RUNNING
+from arboretum.base.warm_start import check_same, goes_on, signature
 from arboretum.cart.cart import CARTClassifier, CARTRegressor
 from arboretum.cart.extra_tree import ExtraTreeClassifier, ExtraTreeRegressor
-from arboretum.data.schema import Schema, _match, encode, learn_schema
+from arboretum.data.schema import _match
 from arboretum.data.slices import as_view, take_columns, take_rows
 from arboretum.data.table import read_table
 from arboretum.data.target import weights
-from arboretum.errors import DataError, ModelFileError, ParameterError
-from arboretum.forest.estimator import Forest
+from arboretum.errors import ModelFileError, ParameterError
+from arboretum.io.checked import whole
 from arboretum.predict.oob_attributes import OutOfBagAttributes
 from arboretum.predict.out_of_bag import OutOfBag, errors_of, out_of_bag
 from arboretum.predict.voting import sum_answers
@@ -37,24 +40,6 @@ if TYPE_CHECKING:
 __all__ = ["Bagging", "Learned"]
 
 _TREES = (CARTClassifier, CARTRegressor, ExtraTreeClassifier, ExtraTreeRegressor)
-_ORDINARY = p.fraction(0, 1, open_low=True)
-_RULES = {
-    "estimator": p.none
-    | p.Rule(
-        "an estimator (an object, not its class)",
-        lambda v: hasattr(v, "fit") and hasattr(v, "predict") and not isinstance(v, type),
-    ),
-    "n_estimators": p.integer(1),
-    "max_samples": p.integer(1) | _ORDINARY | p.none,
-    "max_features": p.integer(1) | _ORDINARY,
-    "bootstrap": p.flag,
-    "bootstrap_features": p.flag,
-    "oob_score": p.flag | p.Rule("a function of (y, prediction)", callable),
-    "warm_start": p.flag,
-    "n_jobs": p.jobs,
-    "random_state": p.seed,
-    "verbose": p.integer(0) | p.flag,
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,16 +53,56 @@ class Learned:
     weight: np.ndarray | None
 
 
-class Bagging(OutOfBagAttributes, Declared, MetaEstimatorMixin, BaseEstimator):
+class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Estimator):
     """What the classifier and the regressor share."""
 
-    _rules: ClassVar = _RULES
     _tree: ClassVar[type]
     _classifies: ClassVar[bool]
 
-    schema_: Schema
     estimators_: list[Any]
     _bags: Bags
+
+    _fitted: ClassVar = "estimators_"
+    _learned: ClassVar = ("estimators_", "oob_score_", "_oob")
+    _parameters: ClassVar = {
+        **ENSEMBLE,
+        **RUNNING,
+        "estimator": Parameter(
+            p.none | p.an_estimator,
+            "What is fitted many times, from any library that follows scikit-learn; None is a CART tree.",
+        ),
+        "max_samples": Parameter(
+            p.integer(1) | p.fraction(0, 1, open_low=True) | p.none,
+            "Rows each one gets; a float is a share of the rows; None is all of them.",
+        ),
+        "max_features": Parameter(
+            p.integer(1) | p.fraction(0, 1, open_low=True),
+            "Columns each one gets; a float is a share of the columns.",
+        ),
+        "bootstrap": Parameter(p.flag, "Draw rows with replacement."),
+        "bootstrap_features": Parameter(
+            p.flag, 'Draw columns with replacement. A column drawn again is named "name (2)".'
+        ),
+        "n_jobs": Parameter(
+            p.jobs,
+            "Estimators of this library are fitted on so many threads, None being all cores; others as "
+            "joblib does, None being 1. The result does not depend on it.",
+        ),
+        "random_state": Parameter(p.seed, "Seed. Estimator t depends on (seed, t) alone."),
+    }
+    _attributes: ClassVar = {
+        "estimators_ : list of estimators": "",
+        "estimators_samples_ : list of int arrays": "The rows each was given, one entry for every time "
+        "a row was drawn.",
+        "estimators_features_ : list of int arrays": "The columns each was given.",
+        "schema_ : Schema": "Names, kinds and categories of the columns.",
+        "n_features_in_, n_outputs_ : int": "",
+        "feature_names_in_ : array of str": "Only if the training table had names.",
+        "oob_score_ : float": "Only with `oob_score`.",
+        "oob_error_curve_ : float array": "Out-of-bag error after each estimator.",
+        "oob_n_trees_ : int array": "How many estimators have not seen each row; rows with 0 have no "
+        "out-of-bag answer.",
+    }
 
     def __init__(
         self,
@@ -94,17 +119,7 @@ class Bagging(OutOfBagAttributes, Declared, MetaEstimatorMixin, BaseEstimator):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.max_samples = max_samples
-        self.max_features = max_features
-        self.bootstrap = bootstrap
-        self.bootstrap_features = bootstrap_features
-        self.oob_score = oob_score
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        p.take_arguments(locals())
 
     def _base(self) -> Any:
         return self._tree() if self.estimator is None else self.estimator
@@ -130,94 +145,49 @@ class Bagging(OutOfBagAttributes, Declared, MetaEstimatorMixin, BaseEstimator):
         from arboretum.engine.random import seed_from
 
         self._check_parameters()
-        before = self._to_go_on_with()
+        before = self.estimators_ if goes_on(self, "estimator") else []
+        earlier = signature(self)
         base = self._base()
-        self._check_base(base)
+        members.check_base(self, base, classifies=self._classifies)
         weighs = has_fit_parameter(base, "sample_weight")
         learned = self._learn(base, X, y, sample_weight)
         if not before:
             self.seed_ = seed_from(self.random_state)
         shape = (learned.matrix.n_rows, learned.matrix.n_columns)
         bags = make_bags(self, shape, learned.weight, by_weight=not weighs)
-        if before and bags != self._bags:
-            raise ParameterError(
-                "with warm_start=True the number of rows, their weights, and how rows and columns are "
-                "drawn must stay: set warm_start=False to begin anew"
-            )
+        if before:
+            check_same(self, earlier, same_rows=bags == self._bags)
         self._bags = bags
         self._check_oob()
         wanted = range(len(before), int(self.n_estimators))
         new = self._fit_new(base, learned, wanted, weighs)
         if len(new) < len(wanted):
-            warnings.warn(
-                f"fitting was interrupted: there are the {len(before) + len(new)} estimators that "
-                f"were finished, of {self.n_estimators}",
-                stacklevel=2,
-            )
+            n = len(before) + len(new)
+            warn_interrupted(type(self).__name__, n, int(self.n_estimators), "estimator")
         self.estimator_ = base
         self.estimators_ = before + new
         if self.oob_score is not False:
             self._set_oob(learned)
         return self
 
-    def _check_base(self, base: Any) -> None:
-        from sklearn.base import is_classifier, is_regressor
-
-        if (is_regressor if self._classifies else is_classifier)(base):
-            wanted = "classifier" if self._classifies else "regressor"
-            raise ParameterError(
-                f"{type(self).__name__} needs a {wanted}, but its estimator is a "
-                f"{type(base).__name__}"
-            )
-
-    def _goes_on(self) -> bool:
-        return bool(self.warm_start and hasattr(self, "estimators_"))
-
-    def _to_go_on_with(self) -> list[Any]:
-        """Return the estimators that stay, with `warm_start`."""
-        if not self._goes_on():
-            return []
-        if self.n_estimators < len(self.estimators_):
-            raise ParameterError(
-                f"n_estimators is {self.n_estimators}, but there are {len(self.estimators_)} "
-                "already: with warm_start=True it must not get smaller"
-            )
-        if self.n_estimators == len(self.estimators_):
-            warnings.warn(
-                "warm_start=True, and n_estimators has not grown: none is added", stacklevel=3
-            )
-        return self.estimators_
-
     def _learn(self, base: Any, X: Any, y: Any, sample_weight: Any) -> Learned:
         """Check everything `fit` was given."""
         X = as_view(X)
-        ours = isinstance(base, _TREES)
-        schema, matrix = learn_schema(
-            X,
-            categorical_features=base.categorical_features if ours else None,
-            ordinal_features=base.ordinal_features if ours else None,
-        )
-        known = self._signature() if self._goes_on() else None
-        for name in ("estimators_", "oob_score_", "_oob"):
-            self.__dict__.pop(name, None)
-        self._take_schema(schema)
-        codes, labels = self._learn_target(y, matrix.n_rows)
-        if known is not None and known != self._signature():
-            raise DataError(
-                "with warm_start=True the table must have the columns, categories and classes of "
-                "the first fit: set warm_start=False to begin anew"
-            )
+        matrix = self._learn_table(X)
+        codes, labels = self._learn_labels(y, matrix.n_rows)
         return Learned(X, matrix, codes, labels, weights(sample_weight, matrix.n_rows))
 
-    def _signature(self) -> tuple:
-        return self.schema_, self.n_outputs_
+    def _column_kinds(self) -> dict[str, Any]:
+        base = self._base()
+        ours = isinstance(base, _TREES)
+        return {
+            "categorical_features": base.categorical_features if ours else None,
+            "ordinal_features": base.ordinal_features if ours else None,
+        }
 
-    def _take_schema(self, schema: Schema) -> None:
-        self.schema_ = schema
-        self.n_features_in_ = schema.n_features
-        self.__dict__.pop("feature_names_in_", None)
-        if schema.named:
-            self.feature_names_in_ = np.array(schema.names, dtype=object)
+    @property
+    def _n_done(self) -> int:
+        return len(self.estimators_)
 
     def _check_oob(self) -> None:
         if self.oob_score is not False and not self.bootstrap and self._bags.draws == self._n_open:
@@ -233,9 +203,9 @@ class Bagging(OutOfBagAttributes, Declared, MetaEstimatorMixin, BaseEstimator):
 
     def _fit_new(self, base: Any, learned: Learned, wanted: range, weighs: bool) -> list[Any]:
         """Fit the estimators with these numbers; interrupted, those before the first missing one."""
-        with progress(len(wanted), bool(self.verbose), type(self).__name__) as told:
+        with progress(len(wanted), bool(self.verbose), type(self).__name__) as on_progress:
             if self._can_share(base):
-                return self._grow(base, learned, wanted, told)
+                return self._grow(base, learned, wanted, on_progress)
             given = (base, self._bags, self.schema_.names, learned.X, learned.y, weighs)
             done: list[Any] = []
             try:
@@ -243,8 +213,8 @@ class Bagging(OutOfBagAttributes, Declared, MetaEstimatorMixin, BaseEstimator):
                     members.fit_member, wanted, *self._jobs(), *given
                 ):
                     done.append(member)
-                    if told is not None:
-                        told(len(done))
+                    if on_progress is not None:
+                        on_progress(len(done))
             except KeyboardInterrupt:
                 if not done and wanted.start == 0:
                     raise
@@ -254,11 +224,6 @@ class Bagging(OutOfBagAttributes, Declared, MetaEstimatorMixin, BaseEstimator):
         """Return how many estimators are fitted at a time, and whether on threads."""
         ours = type(self._base()).__module__.startswith("arboretum.")
         return (self._threads(), True) if ours else (self.n_jobs, False)
-
-    def _threads(self) -> int:
-        from arboretum.engine.parallel import effective_jobs
-
-        return effective_jobs(self.n_jobs)
 
     # ------------------------------------------------------------------ trees grown together
     def _can_share(self, base: Any) -> bool:
@@ -270,7 +235,7 @@ class Bagging(OutOfBagAttributes, Declared, MetaEstimatorMixin, BaseEstimator):
             and getattr(base, "class_weight", None) is None
         )
 
-    def _grow(self, base: Any, learned: Learned, wanted: range, told: Any) -> list[Any]:
+    def _grow(self, base: Any, learned: Learned, wanted: range, on_progress: Any) -> list[Any]:
         from arboretum.data.checks import check_rows, check_weights
         from arboretum.forest.growing import Plan, grow_trees
         from arboretum.grow import settings
@@ -278,8 +243,7 @@ class Bagging(OutOfBagAttributes, Declared, MetaEstimatorMixin, BaseEstimator):
         bags = self._bags
         prototype = members.make_member(base, bags, 0, self.schema_.names)
         prototype._check_parameters()
-        prototype.schema_ = self.schema_
-        prototype._take_names()
+        prototype._take_schema(self.schema_)
         target, _ = prototype._learn_target(learned.y, learned.weight, bags.n_rows)
         check_rows(bags.n_rows)
         if learned.weight is not None:
@@ -293,7 +257,7 @@ class Bagging(OutOfBagAttributes, Declared, MetaEstimatorMixin, BaseEstimator):
             bags=bags,
             ccp_alpha=float(base.ccp_alpha),
         )
-        trees = grow_trees(plan, wanted, self._threads(), told)
+        trees = grow_trees(plan, wanted, self._threads(), on_progress)
         prototype.max_features_ = how.max_features or self.n_features_in_
         learned_of_all = {k: v for k, v in vars(prototype).items() if k.endswith("_")}
         grown = []
@@ -316,15 +280,10 @@ class Bagging(OutOfBagAttributes, Declared, MetaEstimatorMixin, BaseEstimator):
     # ------------------------------------------------------------------ asking
     def _sum(self, X: Any) -> np.ndarray:
         """Return the sum of the estimators' answers, (rows, outputs, values)."""
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self, "estimators_")
+        self._check_fitted()
         trees = self._trees()
         if trees is not None:
-            unseen = self.estimators_[0].unseen
-            name = type(self).__name__
-            matrix = encode(self.schema_, X, unseen=unseen, estimator_name=name)
-            return sum_answers(trees, matrix, self._threads())
+            return sum_answers(trees, self._encode(X), self._threads())
         X = self._in_order(X)
 
         def work(number: int) -> np.ndarray:
@@ -336,6 +295,11 @@ class Bagging(OutOfBagAttributes, Declared, MetaEstimatorMixin, BaseEstimator):
         for answer in answers:
             total = total + answer
         return total
+
+    @property
+    def unseen(self) -> str:
+        """What is done with a category first met at predict: as the trees do."""
+        return self.estimators_[0].unseen
 
     def _answer(self, number: int, X: Any) -> np.ndarray:
         """Return what one estimator says of rows, given all columns."""
@@ -365,7 +329,7 @@ class Bagging(OutOfBagAttributes, Declared, MetaEstimatorMixin, BaseEstimator):
     def _out_of_bag(self, learned: Learned, unseen: np.ndarray) -> OutOfBag:
         """Ask every estimator about the rows it has not seen."""
         n = learned.matrix.n_rows
-        total = np.zeros((n, self.n_outputs_, self._n_values))
+        total = np.zeros((n, self.n_outputs_, self._leaf_shape[1]))
         asked, wrong = np.zeros(n, np.int64), np.zeros(n)
         curve = np.full(len(unseen), np.nan)
         for t, away in enumerate(unseen):
@@ -409,60 +373,40 @@ class Bagging(OutOfBagAttributes, Declared, MetaEstimatorMixin, BaseEstimator):
         return len(self.estimators_)
 
     # ------------------------------------------------------------------ keeping
-    def save(self, path: Any) -> None:
-        """Write the model to one file, if the base is of this library; `arboretum.load` reads it."""
-        Forest.save(self, path)  # type: ignore[arg-type]
-
     def _get_fitted_state(self) -> dict[str, Any]:
-        whole_table = self.schema_
+        state = super()._get_fitted_state()
         return {
-            "estimators": [
-                {
-                    "schema": None if e.schema_ == whole_table else e.schema_.to_state(),
-                    "state": e._get_fitted_state(),
-                }
-                for e in self.estimators_
-            ],
+            **state,
+            "estimators": [members.member_to_state(e, self.schema_) for e in self.estimators_],
             "bags": self._bags.to_state(),
             "n_outputs": self.n_outputs_,
             "oob": self._oob_state(),
         }
 
-    @classmethod
-    def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
-        from arboretum.base.estimator import whole
-
-        model = cls(**parameters)
-        model._check_parameters()
-        model._take_schema(schema)
-        model._bags = Bags.from_state(state["bags"], schema.n_features)
-        model.seed_ = model._bags.seed
-        model.n_outputs_ = whole(state, "n_outputs", 1)
-        model.estimator_ = base = model._base()
+    def _read_fitted_state(self, state: dict[str, Any]) -> None:
+        super()._read_fitted_state(state)
+        self._bags = Bags.from_state(state["bags"], self.schema_.n_features)
+        self.seed_ = self._bags.seed
+        self.estimator_ = base = self._base()
+        if whole(state, "n_outputs", 1) != self.n_outputs_:
+            raise ModelFileError("the model's outputs make no sense")
         if not isinstance(state["estimators"], list) or not state["estimators"]:
             raise ModelFileError("the bag has no estimators")
-        model.estimators_ = []
+        self.estimators_ = []
         for number, kept in enumerate(state["estimators"]):
-            mine = schema if kept["schema"] is None else Schema.from_state(kept["schema"])
-            if mine.n_features != len(model._bags.features(number)):
+            unfitted = members.make_member(base, self._bags, number, self.schema_.names)
+            member = members.member_from_state(unfitted, kept, self.schema_)
+            if member.n_features_in_ != len(self._bags.features(number)):
                 raise ModelFileError(f"estimator {number} does not fit its columns")
-            member = members.make_member(base, model._bags, number, schema.names)
-            parameters = member.get_params(deep=False)
-            fitted = type(base)._from_fitted_state(parameters, mine, kept["state"])
-            if fitted.n_outputs_ != model.n_outputs_:
+            if member.n_outputs_ != self.n_outputs_:
                 raise ModelFileError(f"estimator {number} does not fit the model's outputs")
-            model.estimators_.append(fitted)
-        return model
-
-    def _read_answers(self, state: dict) -> None:
-        shape = self._bags.n_rows, self.n_outputs_, self._n_values
+            self.estimators_.append(member)
+        self._check_members()
+        shape = self._bags.n_rows, *self._leaf_shape
         self._read_oob(state["oob"], shape, len(self.estimators_))
 
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import get_tags
+    def _check_members(self) -> None:
+        """Raise if the estimators of a file do not know what the model knows."""
 
-        tags = super().__sklearn_tags__()
-        base = get_tags(self._base()).input_tags
-        for name in ("sparse", "allow_nan", "string", "categorical"):
-            setattr(tags.input_tags, name, getattr(base, name))
-        return tags
+    def __sklearn_tags__(self) -> Any:
+        return members.tags_like(super().__sklearn_tags__(), [self._base()])

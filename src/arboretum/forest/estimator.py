@@ -7,22 +7,23 @@ What trees can tell beyond that has a file each, and a method here that leads th
 
 from __future__ import annotations
 
-import warnings
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from arboretum.base import parameters as p
-from arboretum.base.parameters import Declared
+from arboretum.base.estimator import Estimator
+from arboretum.base.parameters import Parameter
 from arboretum.base.progress import progress
+from arboretum.base.rounds import warn_interrupted
 from arboretum.base.sampling import Bootstrap, n_draws
-from arboretum.data.checks import check_rows, check_weights
-from arboretum.data.schema import Schema, encode, learn_schema
-from arboretum.errors import DataError, ModelFileError, ParameterError
+from arboretum.base.shared_parameters import ENSEMBLE, GROWTH, RUNNING, TABLE
+from arboretum.base.warm_start import check_same, goes_on, signature
+from arboretum.data.checks import check_rows
+from arboretum.errors import ModelFileError, ParameterError
 from arboretum.forest.training_rows import Kept, keep, read_kept
 from arboretum.grow import settings
+from arboretum.io.checked import whole
 from arboretum.predict.oob_attributes import OutOfBagAttributes
 from arboretum.predict.out_of_bag import out_of_bag
 from arboretum.predict.voting import leaves_in
@@ -34,34 +35,10 @@ if TYPE_CHECKING:
     from arboretum.forest.importance import Importance
     from arboretum.grow.criterion import Target
 
-__all__ = ["FOREST_RULES", "Forest"]
-
-FOREST_RULES = {
-    "n_estimators": p.integer(1),
-    "max_depth": p.integer(1) | p.none,
-    "min_samples_split": p.integer(2) | p.fraction(0, 1, open_low=True),
-    "min_samples_leaf": p.integer(1) | p.fraction(0, 1, open_low=True, open_high=True),
-    "min_weight_fraction_leaf": p.real(0, 0.5),
-    "max_features": p.integer(1) | p.fraction(0, 1, open_low=True) | p.one_of("sqrt", "log2", None),
-    "max_leaf_nodes": p.integer(2) | p.none,
-    "min_impurity_decrease": p.real(0),
-    "bootstrap": p.flag,
-    "oob_score": p.flag | p.Rule("a function of (y, prediction)", callable),
-    "n_jobs": p.jobs,
-    "random_state": p.seed,
-    "verbose": p.integer(0) | p.flag,
-    "warm_start": p.flag,
-    "ccp_alpha": p.real(0),
-    "max_samples": p.integer(1) | p.fraction(0, 1, open_low=True) | p.none,
-    "unseen": p.one_of("missing", "error"),
-    "keep_leaves": p.flag,
-}
+__all__ = ["Forest"]
 
 
-_LEARNED = ("trees_", "oob_score_", "_oob", "_kept")  # what a fit begins without
-
-
-class Forest(OutOfBagAttributes, Declared, BaseEstimator):
+class Forest(OutOfBagAttributes, Estimator):
     """Growing and reading a list of trees over the columns of `schema_`."""
 
     # what trees know and forests have no parameter for
@@ -70,10 +47,42 @@ class Forest(OutOfBagAttributes, Declared, BaseEstimator):
     max_bins: ClassVar[None] = None
     category_penalty: float = 1.0  # where subsets are searched, not drawn
 
-    schema_: Schema
     trees_: list[Tree]
     _bags: Bootstrap
     _kept: Kept | None = None
+
+    _fitted: ClassVar = "trees_"
+    _learned: ClassVar = ("trees_", "oob_score_", "_oob", "_kept")
+    _several_outputs: ClassVar = True
+    _parameters: ClassVar = {
+        **GROWTH,
+        **TABLE,
+        **ENSEMBLE,
+        **RUNNING,
+        "n_estimators": Parameter(p.integer(1), "How many trees."),
+        "bootstrap": Parameter(
+            p.flag,
+            "Grow each tree on a bootstrap sample: rows drawn with replacement. Else on all rows.",
+        ),
+        "random_state": Parameter(p.seed, "Seed. Tree t depends on (seed, t) alone."),
+        "keep_leaves": Parameter(
+            p.flag,
+            "Keep the training rows and the leaf each reached, for `proximity`. A model file then holds "
+            "the rows too.",
+        ),
+    }
+    _attributes: ClassVar = {
+        "trees_ : list of Tree": "",
+        "schema_ : Schema": "Names, kinds and categories of the columns.",
+        "n_features_in_, n_outputs_ : int": "",
+        "feature_names_in_ : array of str": "Only if the training table had names.",
+        "feature_importances_ : float array": "Mean share of the impurity decrease each column brought "
+        "(MDI). Biased towards columns of many values: `permutation_importance` is fairer.",
+        "oob_score_ : float": "Only with `oob_score`.",
+        "oob_error_curve_ : float array": "Out-of-bag error after each tree.",
+        "oob_n_trees_ : int array": "How many trees have not seen each row; rows with 0 have no "
+        "out-of-bag answer.",
+    }
 
     # ------------------------------------------------------------------ fitting
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -97,24 +106,22 @@ class Forest(OutOfBagAttributes, Declared, BaseEstimator):
 
         self._check_parameters()
         self._check_sampling()
-        before = self._to_go_on_with()
+        before = self.trees_ if goes_on(self, "tree") else []
+        earlier = signature(self)
         matrix, target, w = self._learn(X, y, sample_weight)
         if not before:
             self.seed_ = seed_from(self.random_state)
         bags = self._bootstrap(matrix.n_rows, w)
         plan = self._plan(matrix, target, w, bags)
         if before:
-            self._check_same_shape(before, plan)
+            check_same(self, earlier, same_rows=bags == self._bags)
         self._bags = bags
         wanted = range(len(before), int(self.n_estimators))
-        with progress(len(wanted), bool(self.verbose), type(self).__name__) as grown:
-            new = grow_trees(plan, wanted, self._threads(), grown)
+        with progress(len(wanted), bool(self.verbose), type(self).__name__) as on_progress:
+            new = grow_trees(plan, wanted, self._threads(), on_progress)
         if len(new) < len(wanted):
-            warnings.warn(
-                f"growing was interrupted: the forest has the {len(before) + len(new)} trees that "
-                f"were finished, of {self.n_estimators}",
-                stacklevel=2,
-            )
+            n = len(before) + len(new)
+            warn_interrupted(type(self).__name__, n, int(self.n_estimators), "tree")
         self.trees_ = before + new
         self.max_features_ = plan.how.max_features or self.n_features_in_
         if self.keep_leaves:
@@ -123,40 +130,11 @@ class Forest(OutOfBagAttributes, Declared, BaseEstimator):
             self._set_oob(plan)
         return self
 
-    def _to_go_on_with(self) -> list[Tree]:
-        """Return the trees that stay, with `warm_start`."""
-        if not (self.warm_start and hasattr(self, "trees_")):
-            return []
-        if self.n_estimators < len(self.trees_):
-            raise ParameterError(
-                f"n_estimators is {self.n_estimators}, but there are {len(self.trees_)} trees "
-                "already: with warm_start=True it must not get smaller"
-            )
-        if self.n_estimators == len(self.trees_):
-            warnings.warn(
-                "warm_start=True, and n_estimators has not grown: no tree is added", stacklevel=3
-            )
-        return self.trees_
-
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> tuple[Matrix, Target, Any]:
         """Check the data `fit` was given and turn them into numbers."""
-        schema, matrix = learn_schema(
-            X,
-            categorical_features=self.categorical_features,
-            ordinal_features=self.ordinal_features,
-        )
+        matrix = self._learn_table(X)
         check_rows(matrix.n_rows)
-        self._before = getattr(self, "schema_", None), getattr(self, "classes_", None)
-        for name in _LEARNED:
-            self.__dict__.pop(name, None)
-        self.schema_ = schema
-        self.n_features_in_ = schema.n_features
-        self.__dict__.pop("feature_names_in_", None)
-        if schema.named:
-            self.feature_names_in_ = np.array(schema.names, dtype=object)
         target, w = self._learn_target(y, sample_weight, matrix.n_rows)
-        if w is not None:
-            check_weights(w)
         return matrix, target, w
 
     def _check_sampling(self) -> None:
@@ -168,18 +146,6 @@ class Forest(OutOfBagAttributes, Declared, BaseEstimator):
             raise ParameterError(
                 "Out of bag estimation only available if bootstrap=True: without it every tree "
                 "sees every row"
-            )
-
-    def _check_same_shape(self, before: list[Tree], plan: Plan) -> None:
-        schema, classes = self._before
-        same = schema == self.schema_ and _same_classes(classes, getattr(self, "classes_", None))
-        same &= before[0].value.shape[1] == plan.target.outputs
-        same &= plan.bags == self._bags
-        if not same:
-            raise DataError(
-                "with warm_start=True the table must have the rows, columns, categories and "
-                "classes of the first fit, the same rows of weight 0, and the bags their size: set "
-                "warm_start=False to begin anew"
             )
 
     def _bootstrap(self, n: int, w: np.ndarray | None) -> Bootstrap:
@@ -219,17 +185,6 @@ class Forest(OutOfBagAttributes, Declared, BaseEstimator):
         self._take_oob(found, target.y, "tree")
 
     # ------------------------------------------------------------------ reading
-    def _encode(self, X: Any) -> Matrix:
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self, "trees_")
-        return encode(self.schema_, X, unseen=self.unseen, estimator_name=type(self).__name__)
-
-    def _threads(self) -> int:
-        from arboretum.engine.parallel import effective_jobs
-
-        return effective_jobs(self.n_jobs)
-
     def apply(self, X: Any) -> np.ndarray:
         """Return the leaf each row reaches in each tree, (rows, trees)."""
         matrix = self._encode(X)
@@ -253,9 +208,7 @@ class Forest(OutOfBagAttributes, Declared, BaseEstimator):
 
         Columns of many values are favoured: see `permutation_importance` for a fairer measure.
         """
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self, "trees_")
+        self._check_fitted()
         each = [tree.feature_importances() for tree in self.trees_ if len(tree) > 1]
         if not each:
             return np.zeros(self.n_features_in_)
@@ -302,70 +255,41 @@ class Forest(OutOfBagAttributes, Declared, BaseEstimator):
         return len(self.trees_)
 
     @property
+    def _n_done(self) -> int:
+        return len(self.trees_)
+
+    @property
     def _n_rows(self) -> int:
         return self._bags.n_rows
 
     # ------------------------------------------------------------------ keeping
-    def save(self, path: str | Path | BinaryIO) -> None:
-        """Write the model to one file; `arboretum.load` reads it back."""
-        from arboretum.io.native import save
-
-        save(self, path)
-
     def _get_fitted_state(self) -> dict[str, Any]:
         from arboretum.tree.state import tree_to_state
 
         return {
+            **super()._get_fitted_state(),
             "trees": [tree_to_state(tree) for tree in self.trees_],
             "bags": self._bags.to_state(),
-            "n_outputs": self.n_outputs_,
             "max_features": self.max_features_,
             "kept": None if self._kept is None else self._kept.to_state(),
             "oob": self._oob_state(),
         }
 
-    @classmethod
-    def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
-        from arboretum.base.estimator import whole
+    def _read_fitted_state(self, state: dict[str, Any]) -> None:
         from arboretum.tree.state import tree_from_state
 
-        model = cls(**parameters)
-        model._check_parameters()
-        model.schema_ = schema
-        model.n_features_in_ = schema.n_features
-        if schema.named:
-            model.feature_names_in_ = np.array(schema.names, dtype=object)
+        super()._read_fitted_state(state)
         if not isinstance(state["trees"], list) or not state["trees"]:
             raise ModelFileError("the forest has no trees")
-        model.trees_ = [tree_from_state(tree, schema) for tree in state["trees"]]
-        model._bags = Bootstrap.from_state(state["bags"])
-        model.seed_ = model._bags.seed
-        model.n_outputs_ = whole(state, "n_outputs", 1)
-        model.max_features_ = whole(state, "max_features", 1)
-        shape = model.trees_[0].value.shape[1:]
-        if shape[0] != model.n_outputs_ or any(t.value.shape[1:] != shape for t in model.trees_):
-            raise ModelFileError("the trees and the model disagree on the number of outputs")
-        return model
-
-    def _take_rows(self, state: dict, codes: list[int] | None) -> None:
-        """Take what the file has of training rows; ``codes``: the number of classes per output."""
+        self.trees_ = [tree_from_state(tree, self.schema_) for tree in state["trees"]]
+        if any(tree.value.shape[1:] != self._leaf_shape for tree in self.trees_):
+            raise ModelFileError("the trees and the model disagree on outputs or classes")
+        self._bags = Bootstrap.from_state(state["bags"])
+        self.seed_ = self._bags.seed
+        self.max_features_ = whole(state, "max_features", 1)
         if state["kept"] is not None:
+            classes = getattr(self, "_each_classes", None)
+            codes = None if classes is None else [len(labels) for labels in classes]
             self._kept = read_kept(state["kept"], self, codes)
-        shape = self.trees_[0].value.shape[1:]
-        self._read_oob(state["oob"], (self._bags.n_rows, *shape), len(self.trees_))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        tags.target_tags.single_output = True
-        tags.target_tags.multi_output = True
-        return tags
-
-
-def _same_classes(one: Any, other: Any) -> bool:
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(np.array_equal, one, other))
-    return np.array_equal(one, other)
+        shape = self._bags.n_rows, *self._leaf_shape
+        self._read_oob(state["oob"], shape, len(self.trees_))

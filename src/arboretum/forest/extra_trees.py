@@ -5,20 +5,23 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from arboretum.base import parameters as p
-from arboretum.base.documentation import describe
 from arboretum.forest.classifier import ForestClassifier
-from arboretum.forest.estimator import FOREST_RULES
 from arboretum.forest.regressor import ForestRegressor
 
 __all__ = ["ExtraTreesClassifier", "ExtraTreesRegressor"]
 
 
 class ExtraTreesClassifier(ForestClassifier):
-    __doc__ = (
-        """Extremely randomised trees: scikit-learn's `ExtraTreesClassifier`.
-"""
-        + describe(classifier=True, bootstrap=False)
-        + """
+    """Extremely randomised trees: scikit-learn's `ExtraTreesClassifier`.
+
+    Parameters
+    ----------
+    [parameters]
+
+    Attributes
+    ----------
+    [attributes]
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -27,17 +30,8 @@ class ExtraTreesClassifier(ForestClassifier):
     >>> model.predict(X[[0, 60, 149]])
     array([0, 1, 2])
     """
-    )
 
     splitter: ClassVar[str] = "random"
-
-    _rules: ClassVar = {
-        "criterion": p.one_of("gini", "entropy", "log_loss"),
-        **FOREST_RULES,
-        "class_weight": p.text_or("a dict, a list of dicts", dict, list)
-        | p.one_of("balanced", "balanced_subsample", None),
-        "voting": p.one_of("soft", "hard"),
-    }
 
     def __init__(
         self,
@@ -67,38 +61,20 @@ class ExtraTreesClassifier(ForestClassifier):
         voting: str = "soft",
         keep_leaves: bool = False,
     ) -> None:
-        self.n_estimators = n_estimators
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.bootstrap = bootstrap
-        self.oob_score = oob_score
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.class_weight = class_weight
-        self.ccp_alpha = ccp_alpha
-        self.max_samples = max_samples
-        self.monotonic_cst = monotonic_cst
-        self.categorical_features = categorical_features
-        self.ordinal_features = ordinal_features
-        self.unseen = unseen
-        self.voting = voting
-        self.keep_leaves = keep_leaves
+        p.take_arguments(locals())
 
 
 class ExtraTreesRegressor(ForestRegressor):
-    __doc__ = (
-        """Extremely randomised trees: scikit-learn's `ExtraTreesRegressor`.
-"""
-        + describe(classifier=False, bootstrap=False)
-        + """
+    """Extremely randomised trees: scikit-learn's `ExtraTreesRegressor`.
+
+    Parameters
+    ----------
+    [parameters]
+
+    Attributes
+    ----------
+    [attributes]
+
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
@@ -107,14 +83,8 @@ class ExtraTreesRegressor(ForestRegressor):
     >>> model.score(X, y) > 0.99
     True
     """
-    )
 
     splitter: ClassVar[str] = "random"
-
-    _rules: ClassVar = {
-        "criterion": p.one_of("squared_error", "absolute_error", "friedman_mse", "poisson"),
-        **FOREST_RULES,
-    }
 
     def __init__(
         self,
@@ -142,25 +112,4 @@ class ExtraTreesRegressor(ForestRegressor):
         unseen: str = "missing",
         keep_leaves: bool = False,
     ) -> None:
-        self.n_estimators = n_estimators
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.bootstrap = bootstrap
-        self.oob_score = oob_score
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.ccp_alpha = ccp_alpha
-        self.max_samples = max_samples
-        self.monotonic_cst = monotonic_cst
-        self.categorical_features = categorical_features
-        self.ordinal_features = ordinal_features
-        self.unseen = unseen
-        self.keep_leaves = keep_leaves
+        p.take_arguments(locals())

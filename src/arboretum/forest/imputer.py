@@ -15,18 +15,19 @@ import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 
 from arboretum.base import parameters as p
-from arboretum.base.parameters import Declared
+from arboretum.base.estimator import Estimator
+from arboretum.base.parameters import Parameter
+from arboretum.base.shared_parameters import GROWTH, RUNNING, TABLE
 from arboretum.data.checks import list_names, warn_caller
 from arboretum.data.matrix import DenseMatrix
 from arboretum.data.refill import encoded_table, missing_cells, put_back
-from arboretum.data.schema import Schema, encode, learn_schema
+from arboretum.data.schema import Schema
 from arboretum.data.table import Table, is_sparse, read_table
 from arboretum.data.target import encode_classes, numbers
 from arboretum.errors import DataError, ModelFileError
-from arboretum.forest.estimator import FOREST_RULES, Forest
 from arboretum.forest.filling import (
     Donors,
     Round,
@@ -38,6 +39,7 @@ from arboretum.forest.filling import (
 )
 from arboretum.forest.proximity import group_leaves
 from arboretum.forest.training_rows import check_cells
+from arboretum.io.checked import whole
 from arboretum.predict.voting import leaves_in
 
 __all__ = ["ProximityImputer"]
@@ -46,7 +48,7 @@ _FEW = 20  # so many whole numbers may still be the names of classes
 _PASSED_ON = ("n_estimators", "max_depth", "min_samples_leaf", "max_features", "n_jobs")
 
 
-class ProximityImputer(OneToOneFeatureMixin, Declared, TransformerMixin, BaseEstimator):
+class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
     """Fill missing values from the rows a random forest finds similar (Breiman 2003).
 
     A number becomes the mean of the other rows' observed values, weighted by how many trees put both
@@ -55,49 +57,11 @@ class ProximityImputer(OneToOneFeatureMixin, Declared, TransformerMixin, BaseEst
 
     Parameters
     ----------
-    n_estimators : int, default=100
-        Trees of the forest that is grown in every round.
-    max_iter : int, default=10
-        The most rounds.
-    tol : float, default=1e-3
-        Stop when no category changes and no number moves more than so many standard deviations of
-        its column.
-    task : {"auto", "classification", "regression"}, default="auto"
-        What ``y`` is. "auto": words, and whole numbers of at most 20 different values (and on average
-        three rows for each), are classes.
-    max_depth, min_samples_leaf, max_features
-        Of the forest, as in `RandomForestClassifier`. Larger leaves make more rows similar.
-    categorical_features, ordinal_features
-        Columns to treat as categories or ranks besides those whose type says so.
-    unseen : {"missing", "error"}, default="missing"
-        A category first met in `transform`: treat it as missing where rows are compared, with a
-        warning, but let it stand in the table; or raise an error.
-    random_state : int, RandomState, Generator or None, default=None
-        All rounds grow their forest from the same seed: what moves is the guesses, not chance.
-    n_jobs : int or None, default=None
-        Threads; None and -1 use all cores. The guesses do not depend on it.
-    verbose : int, default=0
-        Print a line per round.
+    [parameters]
 
     Attributes
     ----------
-    report_ : list of Round
-        What every round did: `number`, `changed` categories, how far numbers `moved`, `fallbacks`.
-        Empty if nothing was missing.
-    n_iter_ : int
-        Forests that were grown: as many as rounds, or one if nothing was missing.
-    converged_ : bool
-        The guesses came to rest before `max_iter`; else `fit` warns (ConvergenceWarning).
-    n_missing_ : int array
-        Missing values of every column of the training table.
-    forest_ : RandomForestClassifier or RandomForestRegressor
-        The last forest; new rows are compared in it.
-    task_ : str
-        "classification", "regression", or "unsupervised".
-    schema_ : Schema
-    n_features_in_ : int
-    feature_names_in_ : array of str
-        Only if the training table had names.
+    [attributes]
 
     Notes
     -----
@@ -117,19 +81,56 @@ class ProximityImputer(OneToOneFeatureMixin, Declared, TransformerMixin, BaseEst
     (['no', 'yes', 'yes', 'no', 'no', 'yes'], True)
     """
 
-    _rules: ClassVar = {
-        "n_estimators": p.integer(1),
-        "max_iter": p.integer(1),
-        "tol": p.real(0),
-        "task": p.one_of("auto", "classification", "regression"),
-        **{name: FOREST_RULES[name] for name in ("max_depth", "min_samples_leaf", "max_features")},
-        "unseen": p.one_of("missing", "error"),
-        "random_state": p.seed,
-        "n_jobs": p.jobs,
-        "verbose": p.integer(0) | p.flag,
+    _fitted: ClassVar = "forest_"
+    _learned: ClassVar = ("forest_",)
+    _parameters: ClassVar = {
+        **GROWTH,
+        **TABLE,
+        **RUNNING,
+        "n_estimators": Parameter(
+            p.integer(1), "Trees of the forest that is grown in every round."
+        ),
+        "max_iter": Parameter(p.integer(1), "The most rounds."),
+        "tol": Parameter(
+            p.real(0),
+            "Stop when no category changes and no number moves more than so many standard deviations of "
+            "its column.",
+        ),
+        "task": Parameter(
+            p.one_of("auto", "classification", "regression"),
+            'What ``y`` is. "auto": words, and whole numbers of at most 20 different values (and on '
+            "average three rows for each), are classes.",
+        ),
+        "min_samples_leaf": Parameter(
+            GROWTH["min_samples_leaf"].rule,
+            "Rows a leaf of the forest needs. Larger leaves make more rows similar.",
+        ),
+        "unseen": Parameter(
+            p.one_of("missing", "error"),
+            "A category first met in `transform`: treat it as missing where rows are compared, with a "
+            "warning, but let it stand in the table; or raise an error.",
+        ),
+        "random_state": Parameter(
+            p.seed,
+            "All rounds grow their forest from the same seed: what moves is the guesses, not chance.",
+        ),
+        "verbose": Parameter(p.integer(0) | p.flag, "Print a line per round."),
+    }
+    _attributes: ClassVar = {
+        "report_ : list of Round": "What every round did: `number`, `changed` categories, how far numbers "
+        "`moved`, `fallbacks`. Empty if nothing was missing.",
+        "n_iter_ : int": "Forests that were grown: as many as rounds, or one if nothing was missing.",
+        "converged_ : bool": "The guesses came to rest before `max_iter`; else `fit` warns "
+        "(ConvergenceWarning).",
+        "n_missing_ : int array": "Missing values of every column of the training table.",
+        "forest_ : RandomForestClassifier or RandomForestRegressor": "The last forest; new rows are "
+        "compared in it.",
+        "task_ : str": '"classification", "regression", or "unsupervised".',
+        "schema_ : Schema": "",
+        "n_features_in_ : int": "",
+        "feature_names_in_ : array of str": "Only if the training table had names.",
     }
 
-    schema_: Schema
     report_: list[Round]
 
     def __init__(
@@ -149,19 +150,7 @@ class ProximityImputer(OneToOneFeatureMixin, Declared, TransformerMixin, BaseEst
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_estimators = n_estimators
-        self.max_iter = max_iter
-        self.tol = tol
-        self.task = task
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.max_features = max_features
-        self.categorical_features = categorical_features
-        self.ordinal_features = ordinal_features
-        self.unseen = unseen
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        p.take_arguments(locals())
 
     # ------------------------------------------------------------------ training rows
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -191,14 +180,8 @@ class ProximityImputer(OneToOneFeatureMixin, Declared, TransformerMixin, BaseEst
         from arboretum.engine.random import seed_from
 
         self._check_parameters()
-        self.__dict__.pop("forest_", None)  # a fit that fails leaves no half of an old one
         table = _read(X)
-        self.schema_, matrix = learn_schema(
-            table,
-            categorical_features=self.categorical_features,
-            ordinal_features=self.ordinal_features,
-        )
-        self._take_names()
+        matrix = self._learn_table(table)
         rows = np.array(matrix.rows(0, matrix.n_rows))
         self._check_columns(rows)
         y, classes = self._learn_target(y, len(rows))
@@ -291,17 +274,6 @@ class ProximityImputer(OneToOneFeatureMixin, Declared, TransformerMixin, BaseEst
         """Forests that were grown."""
         return max(1, len(self.report_))
 
-    def _take_names(self) -> None:
-        self.n_features_in_ = self.schema_.n_features
-        self.__dict__.pop("feature_names_in_", None)
-        if self.schema_.named:
-            self.feature_names_in_ = np.array(self.schema_.names, dtype=object)
-
-    def _threads(self) -> int:
-        from arboretum.engine.parallel import effective_jobs
-
-        return effective_jobs(self.n_jobs)
-
     # ------------------------------------------------------------------ new rows
     def transform(self, X: Any) -> Any:
         """Return new rows filled from the training rows near them, as a table of the same kind.
@@ -310,12 +282,9 @@ class ProximityImputer(OneToOneFeatureMixin, Declared, TransformerMixin, BaseEst
         training rows, walks down the trees, is filled from the rows it meets, and so on until its
         guesses settle.
         """
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self, "forest_")
+        self._check_fitted()
         table = _read(X)
-        name = type(self).__name__
-        matrix = encode(self.schema_, table, unseen=self.unseen, estimator_name=name)
+        matrix = self._encode(table)
         rows = np.array(matrix.rows(0, matrix.n_rows))
         gaps = np.flatnonzero(np.isnan(rows).any(axis=1))
         if len(gaps):
@@ -332,15 +301,15 @@ class ProximityImputer(OneToOneFeatureMixin, Declared, TransformerMixin, BaseEst
         return put_back(X, table, self.schema_, places, missing_cells(table)[:, places], rows)
 
     # ------------------------------------------------------------------ keeping
-    save = Forest.save
-
     def _get_fitted_state(self) -> dict[str, Any]:
+        self._check_fitted()
         forest = {
             "parameters": self.forest_.get_params(deep=False),
             "schema": self.forest_.schema_.to_state(),
             "state": self.forest_._get_fitted_state(),
         }
         return {
+            **super()._get_fitted_state(),
             "task": self.task_,
             "seed": int(self._seed),
             "forest": forest,
@@ -350,16 +319,10 @@ class ProximityImputer(OneToOneFeatureMixin, Declared, TransformerMixin, BaseEst
             "converged": self.converged_,
         }
 
-    @classmethod
-    def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
-        from arboretum.base.estimator import whole
+    def _read_fitted_state(self, state: dict[str, Any]) -> None:
         from arboretum.forest.random_forest import RandomForestClassifier, RandomForestRegressor
 
-        model = cls(**parameters)
-        model._check_parameters()
-        model.schema_ = schema
-        model._take_names()
-        rows, grown_on = (_check_rows(state[name], schema) for name in ("rows", "grown_on"))
+        rows, grown_on = (_check_rows(state[name], self.schema_) for name in ("rows", "grown_on"))
         if rows.shape != grown_on.shape or np.isnan(grown_on).any():
             raise ModelFileError("the training rows and the filled rows do not fit each other")
         if np.isnan(rows).all(axis=0).any():
@@ -371,22 +334,19 @@ class ProximityImputer(OneToOneFeatureMixin, Declared, TransformerMixin, BaseEst
         )
         inner = state["forest"]
         own = Schema.from_state(inner["schema"])
-        if own.n_features != schema.n_features:
+        if own.n_features != self.schema_.n_features:
             raise ModelFileError("its forest has other columns than the imputer")
-        model.forest_ = make._from_fitted_state(inner["parameters"], own, inner["state"])
-        model.task_, model._seed = state["task"], whole(state, "seed", 0)
-        model.report_ = [Round(int(n), int(c), float(m), int(f)) for n, c, m, f in state["rounds"]]
-        model.converged_ = bool(state["converged"])
-        model.n_missing_ = np.isnan(rows).sum(axis=0)
-        model._donors, model._grown_on = Donors(rows, numeric_columns(schema)), grown_on
-        model._leaves = leaves_in(model.forest_.trees_, DenseMatrix(grown_on), model._threads())
-        return model
+        self.forest_ = make._from_fitted_state(inner["parameters"], own, inner["state"])
+        self.task_, self._seed = state["task"], whole(state, "seed", 0)
+        self.report_ = [Round(int(n), int(c), float(m), int(f)) for n, c, m, f in state["rounds"]]
+        self.converged_ = bool(state["converged"])
+        self.n_missing_ = np.isnan(rows).sum(axis=0)
+        self._donors, self._grown_on = Donors(rows, numeric_columns(self.schema_)), grown_on
+        self._leaves = leaves_in(self.forest_.trees_, DenseMatrix(grown_on), self._threads())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
+        tags.input_tags.sparse = False
         return tags
 
 

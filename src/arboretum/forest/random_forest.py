@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from arboretum.base import parameters as p
-from arboretum.base.documentation import describe
 from arboretum.forest.classifier import ForestClassifier
-from arboretum.forest.estimator import FOREST_RULES
 from arboretum.forest.regressor import ForestRegressor
 
 __all__ = ["RandomForestClassifier", "RandomForestRegressor"]
 
 
 class RandomForestClassifier(ForestClassifier):
-    __doc__ = (
-        """A random forest: scikit-learn's `RandomForestClassifier`, and more of Breiman's original.
-"""
-        + describe(classifier=True, bootstrap=True)
-        + """
+    """A random forest: scikit-learn's `RandomForestClassifier`, and more of Breiman's original.
+
+    Parameters
+    ----------
+    [parameters]
+
+    Attributes
+    ----------
+    [attributes]
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -27,16 +30,6 @@ class RandomForestClassifier(ForestClassifier):
     >>> model.predict(X[[0, 60, 149]]), model.oob_score_ > 0.9
     (array([0, 1, 2]), True)
     """
-    )
-
-    _rules: ClassVar = {
-        "criterion": p.one_of("gini", "entropy", "log_loss"),
-        **FOREST_RULES,
-        "category_penalty": p.real(0),
-        "class_weight": p.text_or("a dict, a list of dicts", dict, list)
-        | p.one_of("balanced", "balanced_subsample", None),
-        "voting": p.one_of("soft", "hard"),
-    }
 
     def __init__(
         self,
@@ -67,39 +60,20 @@ class RandomForestClassifier(ForestClassifier):
         voting: str = "soft",
         keep_leaves: bool = False,
     ) -> None:
-        self.n_estimators = n_estimators
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.bootstrap = bootstrap
-        self.oob_score = oob_score
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.class_weight = class_weight
-        self.ccp_alpha = ccp_alpha
-        self.max_samples = max_samples
-        self.monotonic_cst = monotonic_cst
-        self.categorical_features = categorical_features
-        self.ordinal_features = ordinal_features
-        self.unseen = unseen
-        self.category_penalty = category_penalty
-        self.voting = voting
-        self.keep_leaves = keep_leaves
+        p.take_arguments(locals())
 
 
 class RandomForestRegressor(ForestRegressor):
-    __doc__ = (
-        """A random forest: scikit-learn's `RandomForestRegressor`, with quantiles and variances.
-"""
-        + describe(classifier=False, bootstrap=True)
-        + """
+    """A random forest: scikit-learn's `RandomForestRegressor`, with quantiles and variances.
+
+    Parameters
+    ----------
+    [parameters]
+
+    Attributes
+    ----------
+    [attributes]
+
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
@@ -108,13 +82,6 @@ class RandomForestRegressor(ForestRegressor):
     >>> model.oob_score_ > 0.35
     True
     """
-    )
-
-    _rules: ClassVar = {
-        "criterion": p.one_of("squared_error", "absolute_error", "friedman_mse", "poisson"),
-        **FOREST_RULES,
-        "category_penalty": p.real(0),
-    }
 
     def __init__(
         self,
@@ -143,26 +110,4 @@ class RandomForestRegressor(ForestRegressor):
         category_penalty: float = 1.6,
         keep_leaves: bool = False,
     ) -> None:
-        self.n_estimators = n_estimators
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.bootstrap = bootstrap
-        self.oob_score = oob_score
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.ccp_alpha = ccp_alpha
-        self.max_samples = max_samples
-        self.monotonic_cst = monotonic_cst
-        self.categorical_features = categorical_features
-        self.ordinal_features = ordinal_features
-        self.unseen = unseen
-        self.category_penalty = category_penalty
-        self.keep_leaves = keep_leaves
+        p.take_arguments(locals())

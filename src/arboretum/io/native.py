@@ -4,12 +4,12 @@
           ── schema_.to_state() ─────────────┼──> document ──> container ──> file
           ── _get_fitted_state() ── encode ──┘
 
-The file names the estimator's class; `REGISTRY` says where that class lives, and nothing outside
-the registry is ever imported. A class joins by an entry there and two methods:
+The file names the estimator's class. The package's list of public estimators says where that class lives,
+and nothing else is ever imported. A class joins by an entry there and the two methods of `base.Estimator`:
 
     _get_fitted_state(self) -> dict
         What `fit` learned, as plain values, arrays and trees (`tree_to_state`).
-    _from_fitted_state(cls, parameters, schema, state) -> estimator
+    _read_fitted_state(self, state)
         The way back. It checks what it is given and raises ModelFileError on nonsense.
 """
 
@@ -20,47 +20,14 @@ from importlib import import_module
 from reprlib import repr as short_repr
 from typing import Any
 
-from arboretum import __version__
+from arboretum import ESTIMATORS, __version__
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.io.container import Source, Target, read, write
 from arboretum.io.values import decode, encode
 
-__all__ = ["MODEL_FORMAT", "REGISTRY", "load", "save"]
+__all__ = ["MODEL_FORMAT", "load", "save"]
 
 MODEL_FORMAT = 1
-
-# class name -> the module that defines it
-REGISTRY = {
-    "CARTClassifier": "arboretum.cart.cart",
-    "CARTRegressor": "arboretum.cart.cart",
-    "ExtraTreeClassifier": "arboretum.cart.extra_tree",
-    "ExtraTreeRegressor": "arboretum.cart.extra_tree",
-    "ID3Classifier": "arboretum.c45.id3",
-    "C45Classifier": "arboretum.c45.c45",
-    "RandomForestClassifier": "arboretum.forest.random_forest",
-    "RandomForestRegressor": "arboretum.forest.random_forest",
-    "ExtraTreesClassifier": "arboretum.forest.extra_trees",
-    "ExtraTreesRegressor": "arboretum.forest.extra_trees",
-    "ProximityImputer": "arboretum.forest.imputer",
-    "BaggingClassifier": "arboretum.forest.bagging",
-    "BaggingRegressor": "arboretum.forest.bagging",
-    "C45Rules": "arboretum.c45.rules.estimator",
-    "GradientBoostingClassifier": "arboretum.boosting.gradient.gradient_boosting",
-    "GradientBoostingRegressor": "arboretum.boosting.gradient.gradient_boosting",
-    "AdaBoostClassifier": "arboretum.boosting.adaboost.classifier",
-    "AdaBoostRegressor": "arboretum.boosting.adaboost.regressor",
-    "CoordinateBoostingClassifier": "arboretum.boosting.coordinate.classifier",
-    "StackingClassifier": "arboretum.combine.stacking",
-    "StackingRegressor": "arboretum.combine.stacking",
-    "VotingClassifier": "arboretum.combine.voting",
-    "VotingRegressor": "arboretum.combine.voting",
-    "XGBClassifier": "arboretum.boosting.xgboost.api",
-    "XGBRegressor": "arboretum.boosting.xgboost.api",
-    "XGBRanker": "arboretum.boosting.xgboost.api",
-    "LGBMClassifier": "arboretum.boosting.lightgbm.api",
-    "LGBMRegressor": "arboretum.boosting.lightgbm.api",
-    "LGBMRanker": "arboretum.boosting.lightgbm.api",
-}
 
 _KEYS = {"format", "arboretum", "model", "parameters", "schema", "state"}
 _OPTIONAL_KEYS = {"notes"}  # only written when there are any
@@ -106,7 +73,7 @@ def save(model: Any, path: Target, *, notes: dict[str, str] | None = None) -> No
     (array([0, 0]), {'target': 'species'})
     """
     name = type(model).__name__
-    if name not in REGISTRY or _find(name) is not type(model):
+    if name not in ESTIMATORS or _find(name) is not type(model):
         raise ParameterError(
             f"{name} is not an estimator of arboretum, so it cannot be saved natively: keep it "
             "with joblib"
@@ -171,7 +138,7 @@ def _build(document: dict[str, Any]) -> Any:
     """Turn a document back into an estimator."""
     _check_format(document)
     name = document["model"]
-    if not isinstance(name, str) or name not in REGISTRY:
+    if not isinstance(name, str) or name not in ESTIMATORS:
         raise ModelFileError(
             f"it holds a model of an unknown kind, {short_repr(name)}, written by arboretum "
             f"{short_repr(document['arboretum'])}; this is arboretum {__version__}, a newer one "
@@ -201,7 +168,7 @@ def _build(document: dict[str, Any]) -> Any:
 
 # Parameters of an ensemble may be estimators: of one its class and its parameters are written, of a list
 # of them each, with its name if it has one.
-_ESTIMATORS = ("estimator", "estimators", "final_estimator")
+_NESTED = ("estimator", "estimators", "final_estimator")
 
 
 def _encode_parameters(model: Any) -> dict[str, Any]:
@@ -209,9 +176,9 @@ def _encode_parameters(model: Any) -> dict[str, Any]:
     plain = {}
     for key, value in model.get_params(deep=False).items():
         where = f"parameter {key!r} of {name}"
-        if key in _ESTIMATORS and isinstance(value, list):
+        if key in _NESTED and isinstance(value, list):
             plain[key] = {"list": [_encode_item(item, where) for item in value]}
-        elif key in _ESTIMATORS and not (value is None or isinstance(value, str)):
+        elif key in _NESTED and not (value is None or isinstance(value, str)):
             plain[key] = _encode_estimator(value, where)
         else:
             plain[key] = encode(value, where)
@@ -229,7 +196,7 @@ def _encode_item(item: Any, where: str) -> Any:
 
 def _encode_estimator(value: Any, where: str) -> dict[str, Any]:
     inner = type(value).__name__
-    if inner not in REGISTRY or _find(inner) is not type(value):
+    if inner not in ESTIMATORS or _find(inner) is not type(value):
         raise ParameterError(
             f"{where} is a {inner}, which is not an estimator of arboretum, so it cannot be saved "
             "natively: keep the model with joblib"
@@ -240,7 +207,7 @@ def _encode_estimator(value: Any, where: str) -> dict[str, Any]:
 def _decode_parameters(written: Any) -> dict[str, Any]:
     if not isinstance(written, dict):
         raise ModelFileError("its parameters are not a dictionary: it is damaged")
-    ours = {key: written[key] for key in _ESTIMATORS if isinstance(written.get(key), dict)}
+    ours = {key: written[key] for key in _NESTED if isinstance(written.get(key), dict)}
     parameters = decode({key: value for key, value in written.items() if key not in ours})
     if not isinstance(parameters, dict):
         raise ModelFileError("its parameters are not a dictionary: it is damaged")
@@ -263,7 +230,7 @@ def _decode_item(item: Any) -> Any:
 
 def _decode_estimator(written: Any) -> Any:
     good = isinstance(written, dict) and written.keys() == {"model", "parameters"}
-    if not good or not isinstance(written["model"], str) or written["model"] not in REGISTRY:
+    if not good or not isinstance(written["model"], str) or written["model"] not in ESTIMATORS:
         raise ModelFileError(f"its estimator is of an unknown kind, {short_repr(written)}")
     return _find(written["model"])(**_decode_parameters(written["parameters"]))
 
@@ -290,4 +257,4 @@ def _are_notes(notes: object) -> bool:
 
 
 def _find(name: str) -> Any:
-    return getattr(import_module(REGISTRY[name]), name)
+    return getattr(import_module(ESTIMATORS[name]), name)

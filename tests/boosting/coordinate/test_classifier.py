@@ -227,7 +227,7 @@ def test_a_foreign_dictionary_is_refused_by_name():
     ("change", "message"),
     [
         ({"classes": np.arange(3)}, "one or two labels"),
-        ({"coefficients": np.zeros(3)}, "coefficients do not fit"),
+        ({"coefficients": np.zeros(3)}, "'coefficients' holds 3 numbers"),
         ({"dictionary": {"kind": np.zeros(1, np.uint8), "feature": np.zeros(1), "value": np.zeros(1),
                          "missing": np.ones(1, np.int8)}}, "stumps are damaged"),
         ({"dictionary": {"kind": np.ones(1, np.uint8), "feature": np.full(1, 9, np.int32),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from arboretum import LGBMClassifier, LGBMRanker, LGBMRegressor
-from arboretum.boosting.lightgbm.parameters import ABSENT, ALIASES, RULES
+from arboretum.boosting.lightgbm.parameters import ABSENT, ALIASES, PARAMETERS
 from arboretum.errors import ParameterError
 from tests.boosting.lightgbm.lgbm_cases import groups, numbers, two_classes
 
@@ -124,7 +124,7 @@ ELSEWHERE = {
 
 def test_every_parameter_is_looked_at():
     names = set(LGBMClassifier().get_params())
-    assert names == set(RULES)
+    assert names == set(PARAMETERS)
     assert set(LIVE) | ELSEWHERE == names
     assert not set(LIVE) & ELSEWHERE
 
@@ -177,7 +177,7 @@ def test_other_names_mean_the_same(other):
         with pytest.raises(ParameterError, match="not supported"):
             LGBMClassifier(**{other: object})
         return
-    assert own in RULES
+    assert own in PARAMETERS
     value = object()
     assert LGBMClassifier(**{other: value}).get_params()[own] is value
     assert LGBMClassifier().set_params(**{other: value}).get_params()[own] is value

@@ -7,17 +7,16 @@ they have. The theory is part of the model: `margins`, `training_error_bound`, `
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 
 from arboretum.base import parameters as p
+from arboretum.base.parameters import Parameter
+from arboretum.base.targets import Classes
 from arboretum.boosting.adaboost import rounds, theory, weak
-from arboretum.boosting.adaboost.estimator import ADA_RULES, ADA_TEXT, AdaBoost
+from arboretum.boosting.adaboost.estimator import AdaBoost
 from arboretum.cart.cart import CARTClassifier
-from arboretum.data.schema import Schema
-from arboretum.data.target import encode_classes
 from arboretum.errors import DataError, ModelFileError, ParameterError
 
 __all__ = ["AdaBoostClassifier"]
@@ -29,26 +28,17 @@ _VOTES = {
 }
 
 
-class AdaBoostClassifier(ClassifierMixin, AdaBoost):
-    __doc__ = (
-        """Weak classifiers, each trained on the mistakes of those before it, and their weighted vote.
-"""
-        + ADA_TEXT.format(
-            base="a stump, `CARTClassifier(max_depth=1)`",
-            first="""
-    algorithm : {"SAMME", "discrete", "SAMME.R"}, default="SAMME"
-        "discrete" is for two classes, with a say of ½ ln((1-e)/e). "SAMME" is for any number and has
-        ln((1-e)/e) + ln(K-1), which is twice that for two classes: the same weights and the same answers.
-        In "SAMME.R" class shares vote; it needs learners with `predict_proba`.""",
-            error="Weighted error",
-            attributes="""
-    edges_, normalisers_ : float arrays
-        γ = ½ - error and Z of every round; not with "SAMME.R".
-    classes_ : array
-        The class labels, sorted.
-    n_classes_ : int""",
-        )
-        + """
+class AdaBoostClassifier(Classes, AdaBoost):
+    """Weak classifiers, each trained on the mistakes of those before it, and their weighted vote.
+
+    Parameters
+    ----------
+    [parameters]
+
+    Attributes
+    ----------
+    [attributes]
+
     Notes
     -----
     A learner no better than chance is discarded and ends the boosting, with a warning; it is an error if
@@ -66,9 +56,29 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
     >>> bool((errors <= model.training_error_bound()).all()), round(float(errors[-1]), 3)
     (True, 0.002)
     """
-    )
 
-    _rules: ClassVar = {**ADA_RULES, "algorithm": p.one_of("discrete", "SAMME", "SAMME.R")}
+    _parameters: ClassVar = {
+        **AdaBoost._parameters,
+        "estimator": Parameter(
+            p.none | p.an_estimator,
+            "The weak learner, from any library that follows scikit-learn; None is a stump, "
+            "`CARTClassifier(max_depth=1)`. CART trees are grown from columns that are sorted once for all "
+            "rounds.",
+        ),
+        "algorithm": Parameter(
+            p.one_of("discrete", "SAMME", "SAMME.R"),
+            '"discrete" is for two classes, with a weight of ½ ln((1-e)/e). "SAMME" is for any number and '
+            "has ln((1-e)/e) + ln(K-1), which is twice that for two classes: the same weights and the same "
+            'answers. In "SAMME.R" class shares vote; it needs learners with `predict_proba`.',
+        ),
+    }
+    _attributes: ClassVar = {
+        **AdaBoost._attributes,
+        "edges_, normalisers_ : float arrays": "γ = ½ - error and Z of every round; not with "
+        '"SAMME.R".',
+        "classes_ : array": "The class labels, sorted.",
+        "n_classes_ : int": "",
+    }
     _tree: ClassVar = CARTClassifier
     _depth: ClassVar = 1
     _classifies: ClassVar = True
@@ -86,14 +96,7 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.algorithm = algorithm
-        self.sampling = sampling
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        p.take_arguments(locals())
 
     # ------------------------------------------------------------------ fitting
     def _check_base(self, base: Any) -> None:
@@ -104,20 +107,13 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
                 "predict_proba: use algorithm='SAMME'"
             )
 
-    def _learn_target(self, y: Any, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
-        name = type(self).__name__
-        classes, codes, _ = encode_classes(y, n_rows=n_rows, estimator_name=name)
-        if len(classes) > 1:
-            raise DataError(f"y has {len(classes)} columns: {name} predicts one class")
-        if self.algorithm == "discrete" and len(classes[0]) > 2:
+    def _learn_labels(self, y: Any, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+        codes = self._learn_classes(y, n_rows)[:, 0]
+        if self.algorithm == "discrete" and self.n_classes_ > 2:
             raise ParameterError(
-                f"algorithm='discrete' is for two classes, y has {len(classes[0])}: use 'SAMME'"
+                f"algorithm='discrete' is for two classes, y has {self.n_classes_}: use 'SAMME'"
             )
-        self._take_classes(classes[0])
-        return codes[:, 0], classes[0][codes[:, 0]]
-
-    def _take_classes(self, classes: np.ndarray) -> None:
-        self.classes_, self.n_classes_ = classes, len(classes)
+        return codes, self.classes_[codes]
 
     def _judge(self, w: np.ndarray, answers: np.ndarray, y: np.ndarray) -> rounds.Round | None:
         rate = float(self.learning_rate)
@@ -150,12 +146,10 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
     # ------------------------------------------------------------------ predicting
     def _sum(self, X: Any) -> np.ndarray:
         """Return the sum of all votes by say, (rows, classes), or (rows, 1) for "discrete"."""
-        from sklearn.utils.validation import check_is_fitted
-
         from arboretum.engine.predict.walk import is_complete
         from arboretum.predict.walk import run_blocks, sum_votes, walk_sum
 
-        check_is_fitted(self, "estimators_")
+        self._check_fitted()
         trees = self._trees()
         if trees is None:
             *_, total = self._staged_sums(X)
@@ -228,11 +222,6 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
         """
         return self._shares(self.decision_function(X))
 
-    def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Return the logarithms of `predict_proba`."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
         """Yield `decision_function` after each round."""
         for k, total in enumerate(self._staged_sums(X)):
@@ -259,9 +248,7 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
     @property
     def _betas(self) -> np.ndarray:
         """Return β of every round: the say on the scale of labels -1 and 1."""
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self, "estimators_")
+        self._check_fitted()
         if self.algorithm == "SAMME.R":
             raise ParameterError(
                 "the theory of margins is about learners that vote with their say; in SAMME.R class "
@@ -308,23 +295,14 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
         return theory.margin_bound(self.estimator_errors_, self._betas, theta)
 
     # ------------------------------------------------------------------ keeping
-    def _get_fitted_state(self) -> dict[str, Any]:
-        return {**super()._get_fitted_state(), "classes": self.classes_}
-
-    @classmethod
-    def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
-        model = super()._from_fitted_state(parameters, schema, state)
-        classes = state["classes"]
-        if not isinstance(classes, np.ndarray) or classes.ndim != 1 or not len(classes):
-            raise ModelFileError("the classes are not a list of labels")
-        if model.algorithm == "discrete" and len(classes) > 2:
+    def _read_fitted_state(self, state: dict[str, Any]) -> None:
+        super()._read_fitted_state(state)
+        if self.algorithm == "discrete" and self.n_classes_ > 2:
             raise ModelFileError("a discrete AdaBoost has more than two classes")
-        for member in model.estimators_:
+        for member in self.estimators_:
             known = getattr(member, "classes_", None)
-            if not isinstance(known, np.ndarray) or not np.isin(known, classes).all():
+            if not isinstance(known, np.ndarray) or not np.isin(known, self.classes_).all():
                 raise ModelFileError("the estimators and the model disagree on the classes")
-            shared = type(member) is CARTClassifier and member.schema_ is schema
-            if shared and len(known) != len(classes):
+            shared = type(member) is CARTClassifier and member.schema_ is self.schema_
+            if shared and len(known) != self.n_classes_:
                 raise ModelFileError("the trees and the model disagree on the number of classes")
-        model._take_classes(classes)
-        return model

@@ -10,34 +10,30 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
 from arboretum.base import parameters as p
+from arboretum.base.parameters import Parameter
+from arboretum.base.targets import Numbers
 from arboretum.boosting.adaboost import rounds
-from arboretum.boosting.adaboost.estimator import ADA_RULES, ADA_TEXT, AdaBoost
+from arboretum.boosting.adaboost.estimator import AdaBoost
 from arboretum.cart.cart import CARTRegressor
-from arboretum.data.checks import check_scale
-from arboretum.data.target import numbers
-from arboretum.errors import DataError
 
 __all__ = ["AdaBoostRegressor"]
 
 _BLOCK = 1 << 22  # answers sorted at a time
 
 
-class AdaBoostRegressor(RegressorMixin, AdaBoost):
-    __doc__ = (
-        """Weak regressors, each trained on what those before it predicted badly, and their median.
-"""
-        + ADA_TEXT.format(
-            base="`CARTRegressor(max_depth=3)`",
-            first="""
-    loss : {"linear", "square", "exponential"}, default="linear"
-        What a deviation d, as a share of the largest, costs: d, d² or 1 - e^(-d).""",
-            error="Weighted mean loss",
-            attributes="",
-        )
-        + """
+class AdaBoostRegressor(Numbers, AdaBoost):
+    """Weak regressors, each trained on what those before it predicted badly, and their median.
+
+    Parameters
+    ----------
+    [parameters]
+
+    Attributes
+    ----------
+    [attributes]
+
     Notes
     -----
     A learner with a mean loss of a half or more is discarded and ends the boosting, as `stop_` tells; the
@@ -51,9 +47,20 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
     >>> AdaBoostRegressor(n_estimators=20).fit(X, y).score(X, y) > 0.5
     True
     """
-    )
 
-    _rules: ClassVar = {**ADA_RULES, "loss": p.one_of(*rounds.R2_LOSSES)}
+    _parameters: ClassVar = {
+        **AdaBoost._parameters,
+        "estimator": Parameter(
+            p.none | p.an_estimator,
+            "The weak learner, from any library that follows scikit-learn; None is "
+            "`CARTRegressor(max_depth=3)`. CART trees are grown from columns that are sorted once for all "
+            "rounds.",
+        ),
+        "loss": Parameter(
+            p.one_of(*rounds.R2_LOSSES),
+            "What a deviation d, as a share of the largest, costs: d, d² or 1 - e^(-d).",
+        ),
+    }
     _tree: ClassVar = CARTRegressor
     _depth: ClassVar = 3
     _classifies: ClassVar = False
@@ -71,22 +78,11 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.loss = loss
-        self.sampling = sampling
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        p.take_arguments(locals())
 
-    def _learn_target(self, y: Any, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
-        name = type(self).__name__
-        values, _ = numbers(y, n_rows=n_rows, estimator_name=name)
-        if values.shape[1] > 1:
-            raise DataError(f"y has {values.shape[1]} columns: {name} predicts one number")
-        check_scale(values)
-        return values[:, 0], values[:, 0]
+    def _learn_labels(self, y: Any, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+        values = self._learn_numbers(y, n_rows)[:, 0]
+        return values, values
 
     def _judge(self, w: np.ndarray, answers: np.ndarray, y: np.ndarray) -> rounds.Round | None:
         return rounds.judge_numbers(w, np.abs(answers - y), self.loss, float(self.learning_rate))

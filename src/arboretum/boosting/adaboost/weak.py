@@ -231,8 +231,7 @@ def tree_learner(
     tree = make_member(base, seed, 0)
     tree._check_parameters()
     tree.n_jobs = threads
-    tree.schema_ = schema
-    tree._take_names()
+    tree._take_schema(schema)
     check_rows(matrix.n_rows)
     target, _ = tree._learn_target(y, None, matrix.n_rows)
     classes = None if target.classes is None else int(target.classes[0])

@@ -11,19 +11,22 @@ import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 
 from arboretum.base import parameters as p
-from arboretum.base.parameters import Declared
+from arboretum.base.estimator import Estimator
+from arboretum.base.members import member_from_state, member_to_state, tags_like
+from arboretum.base.parameters import Parameter
 from arboretum.base.progress import progress
+from arboretum.base.shared_parameters import RUNNING, STOPPING, TABLE
+from arboretum.base.targets import Classes
 from arboretum.boosting.adaboost.weak import in_order
 from arboretum.boosting.coordinate.descent import STOPS, Descent, Goal, HeldOut, descend
 from arboretum.boosting.coordinate.dictionary import Dictionary, MemberDictionary, StumpDictionary
-from arboretum.data.schema import Schema, encode, learn_schema
 from arboretum.data.slices import as_view, take_rows
-from arboretum.data.target import encode_classes, weights
+from arboretum.data.target import weights
 from arboretum.errors import DataError, ModelFileError, ParameterError
-from arboretum.forest.estimator import Forest
+from arboretum.io.checked import numbers_of, whole
 
 __all__ = ["CoordinateBoostingClassifier"]
 
@@ -40,54 +43,16 @@ def _are_estimators(value: Any) -> bool:
     )
 
 
-class CoordinateBoostingClassifier(Declared, ClassifierMixin, BaseEstimator):
+class CoordinateBoostingClassifier(Classes, Estimator):
     """Coefficients of a fixed dictionary of weak classifiers, two classes, by coordinate descent.
 
     Parameters
     ----------
-    estimators : "stumps" or list of classifiers, default="stumps"
-        The dictionary: every stump on the columns of the table, or classifiers, which are fitted first;
-        wrap one in scikit-learn's `FrozenEstimator` to use it as it is.
-    order : {"greedy", "cyclic", "random"}, default="greedy"
-        Which coefficient moves next: the one that gains most, one after the other, or a random one.
-    max_iter : int, default=1000
-        The most steps.
-    tol : float, default=1e-9
-        The end: no classifier is better or worse than a coin by more, or no larger share of the loss is
-        left.
-    n_iter_no_change : int or None, default=None
-        Hold rows out, stop if their exponential loss has not improved for so many steps, and go back to
-        where it was best.
-    validation_fraction : float, default=0.1
-        Share of the rows held out for that.
-    max_bins : int or None, default=None
-        Stumps cut every numeric column into at most so many bins of about equal rows; None cuts between any
-        two values.
-    categorical_features, ordinal_features : default=None
-        As for `CARTClassifier`; for stumps.
-    unseen : {"missing", "error"}, default="missing"
-        A category first met at predict: treat as missing, with a warning, or raise an error.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the random order and of the rows held out.
-    n_jobs : int or None, default=None
-        Threads that sort columns; None and -1 use all cores. The result does not depend on it.
-    verbose : int, default=0
-        Show a progress bar.
+    [parameters]
 
     Attributes
     ----------
-    coefficients_ : float array
-        λ, one for each classifier of the dictionary.
-    dictionary_ : Dictionary
-        `len(dictionary_)` classifiers; ``dictionary_.describe(j)`` says which one j is.
-    report_ : Descent
-        Every step, and whether it converged; ``print(report_.to_text())``.
-    n_iter_ : int
-    schema_ : Schema
-    classes_ : array
-    n_features_in_, n_outputs_ : int
-    feature_names_in_ : array of str
-        Only if the training table had names.
+    [attributes]
 
     Examples
     --------
@@ -100,21 +65,51 @@ class CoordinateBoostingClassifier(Declared, ClassifierMixin, BaseEstimator):
     'x20 > 16.795'
     """
 
-    _rules: ClassVar = {
-        "estimators": p.one_of("stumps") | p.Rule("a list of classifiers", _are_estimators),
-        "order": p.one_of("greedy", "cyclic", "random"),
-        "max_iter": p.integer(1),
-        "tol": p.real(0),
-        "n_iter_no_change": p.integer(1) | p.none,
-        "validation_fraction": p.fraction(0, 1, open_low=True, open_high=True),
-        "max_bins": p.integer(2, 65_535) | p.none,
-        "unseen": p.one_of("missing", "error"),
-        "random_state": p.seed,
-        "n_jobs": p.jobs,
-        "verbose": p.integer(0) | p.flag,
+    _fitted: ClassVar = "coefficients_"
+    _learned: ClassVar = ("coefficients_", "dictionary_", "report_")
+    _parameters: ClassVar = {
+        **TABLE,
+        **STOPPING,
+        **RUNNING,
+        "estimators": Parameter(
+            p.one_of("stumps") | p.Rule("a list of classifiers", _are_estimators),
+            "The dictionary: every stump on the columns of the table, or classifiers, which are fitted "
+            "first; wrap one in scikit-learn's `FrozenEstimator` to use it as it is.",
+        ),
+        "order": Parameter(
+            p.one_of("greedy", "cyclic", "random"),
+            "Which coefficient moves next: the one that gains most, one after the other, or a random one.",
+        ),
+        "max_iter": Parameter(p.integer(1), "The most steps."),
+        "tol": Parameter(
+            p.real(0),
+            "The end: no classifier is better or worse than a coin by more, or no larger share of the loss "
+            "is left.",
+        ),
+        "n_iter_no_change": Parameter(
+            p.integer(1) | p.none,
+            "Hold rows out, stop if their exponential loss has not improved for so many steps, and go back "
+            "to where it was best.",
+        ),
+        "max_bins": Parameter(
+            p.integer(2, 65_535) | p.none,
+            "Stumps cut every numeric column into at most so many bins of about equal rows; None cuts "
+            "between any two values.",
+        ),
+        "random_state": Parameter(p.seed, "Seed of the random order and of the rows held out."),
+    }
+    _attributes: ClassVar = {
+        "coefficients_ : float array": "λ, one for each classifier of the dictionary.",
+        "dictionary_ : Dictionary": "`len(dictionary_)` classifiers; ``dictionary_.describe(j)`` says "
+        "which one j is.",
+        "report_ : Descent": "Every step, and whether it converged; ``print(report_.to_text())``.",
+        "n_iter_ : int": "",
+        "schema_ : Schema": "",
+        "classes_ : array": "",
+        "n_features_in_, n_outputs_ : int": "",
+        "feature_names_in_ : array of str": "Only if the training table had names.",
     }
 
-    schema_: Schema
     dictionary_: Dictionary
 
     def __init__(
@@ -134,19 +129,7 @@ class CoordinateBoostingClassifier(Declared, ClassifierMixin, BaseEstimator):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.estimators = estimators
-        self.order = order
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_iter_no_change = n_iter_no_change
-        self.validation_fraction = validation_fraction
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.ordinal_features = ordinal_features
-        self.unseen = unseen
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        p.take_arguments(locals())
 
     # ------------------------------------------------------------------ fitting
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -167,14 +150,9 @@ class CoordinateBoostingClassifier(Declared, ClassifierMixin, BaseEstimator):
 
         self._check_parameters()
         X = as_view(X)
-        self.schema_, matrix = learn_schema(
-            X,
-            categorical_features=self.categorical_features,
-            ordinal_features=self.ordinal_features,
-        )
-        self._take_names()
+        matrix = self._learn_table(X)
         n = matrix.n_rows
-        codes = self._learn_target(y, n)
+        codes = self._learn_labels(y, n)
         w = weights(sample_weight, n)
         w = np.ones(n) if w is None else w
         self.seed_ = seed_from(self.random_state)
@@ -205,25 +183,15 @@ class CoordinateBoostingClassifier(Declared, ClassifierMixin, BaseEstimator):
             )
         return self
 
-    def _take_names(self) -> None:
-        self.n_outputs_ = 1
-        self.n_features_in_ = self.schema_.n_features
-        self.__dict__.pop("feature_names_in_", None)
-        if self.schema_.named:
-            self.feature_names_in_ = np.array(self.schema_.names, dtype=object)
-
-    def _learn_target(self, y: Any, n_rows: int) -> np.ndarray:
-        name = type(self).__name__
-        classes, codes, _ = encode_classes(y, n_rows=n_rows, estimator_name=name)
-        if len(classes) > 1:
-            raise DataError(f"y has {len(classes)} columns: {name} predicts one class")
-        if len(classes[0]) > 2:
+    def _learn_labels(self, y: Any, n_rows: int) -> np.ndarray:
+        codes = self._learn_classes(y, n_rows)
+        if self.n_classes_ > 2:
             raise DataError(
                 "Only binary classification is supported. The type of the target is multiclass: "
-                f"{name} tells two classes apart, y has {len(classes[0])}; AdaBoostClassifier takes "
-                "them all, and scikit-learn's OneVsRestClassifier makes many classifiers of this one"
+                f"{type(self).__name__} tells two classes apart, y has {self.n_classes_}; "
+                "AdaBoostClassifier takes them all, and scikit-learn's OneVsRestClassifier makes many "
+                "classifiers of this one"
             )
-        self.classes_ = classes[0]
         return codes[:, 0]
 
     def _hold_out(self, codes: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
@@ -247,10 +215,8 @@ class CoordinateBoostingClassifier(Declared, ClassifierMixin, BaseEstimator):
     def _learn_dictionary(self, table: Any, labels: np.ndarray, w: np.ndarray) -> None:
         from sklearn.utils.validation import has_fit_parameter
 
-        from arboretum.engine.parallel import effective_jobs
-
         if isinstance(self.estimators, str):
-            jobs = effective_jobs(self.n_jobs)
+            jobs = self._threads()
             self.dictionary_ = StumpDictionary.of(table, self.schema_, self.max_bins, jobs)
             return
         members = []
@@ -280,10 +246,7 @@ class CoordinateBoostingClassifier(Declared, ClassifierMixin, BaseEstimator):
     # ------------------------------------------------------------------ predicting
     def decision_function(self, X: Any) -> np.ndarray:
         """Return Σ λ_j g_j(x): positive for the second class."""
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self, "coefficients_")
-        matrix = encode(self.schema_, X, unseen=self.unseen, estimator_name=type(self).__name__)
+        matrix = self._encode(X)
         used = np.flatnonzero(self.coefficients_)
         if len(used) == 0:
             return np.zeros(matrix.n_rows)
@@ -308,83 +271,58 @@ class CoordinateBoostingClassifier(Declared, ClassifierMixin, BaseEstimator):
         return np.column_stack([1 - second, second])
 
     # ------------------------------------------------------------------ keeping
-    def save(self, path: Any) -> None:
-        """Write the model to one file, if its dictionary is of this library; `arboretum.load` reads it."""
-        Forest.save(self, path)  # type: ignore[arg-type]
-
     def _get_fitted_state(self) -> dict[str, Any]:
+        state = super()._get_fitted_state()
         report = {name: getattr(self.report_, name) for name in _REPORT}
         dictionary: Any
         if isinstance(self.dictionary_, StumpDictionary):
             dictionary = self.dictionary_.to_state()
         else:
             assert isinstance(self.dictionary_, MemberDictionary)
-            dictionary = [
-                {"schema": m.schema_.to_state(), "state": m._get_fitted_state()}
-                for m in self.dictionary_.members
-            ]
+            dictionary = [member_to_state(member) for member in self.dictionary_.members]
         return {
-            "classes": self.classes_,
+            **state,
             "dictionary": dictionary,
             "coefficients": self.coefficients_,
             "report": {**report, "first_loss": self.report_.first_loss, "stop": self.report_.stop},
             "seed": self.seed_,
         }
 
-    @classmethod
-    def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
-        from arboretum.base.estimator import whole
-
-        model = cls(**parameters)
-        model._check_parameters()
-        model.schema_ = schema
-        model._take_names()
-        model.seed_ = whole(state, "seed", 0)
-        classes = state["classes"]
-        if not isinstance(classes, np.ndarray) or classes.ndim != 1 or not 1 <= len(classes) <= 2:
+    def _read_fitted_state(self, state: dict[str, Any]) -> None:
+        super()._read_fitted_state(state)
+        self.seed_ = whole(state, "seed", 0)
+        if self.n_classes_ > 2:
             raise ModelFileError("the classes are not one or two labels")
-        model.classes_ = classes
-        model._read_dictionary(state)
+        self._read_dictionary(state)
         report = state["report"]
         arrays = [report[name] for name in _REPORT]
         good = all(isinstance(a, np.ndarray) and a.ndim == 1 for a in arrays)
         if not good or len({len(a) for a in arrays[:-1]}) > 1 or report["stop"] not in STOPS:
             raise ModelFileError("the report of the descent makes no sense")
-        model.report_ = Descent(
+        self.report_ = Descent(
             **dict(zip(_REPORT, arrays)),
             first_loss=float(report["first_loss"]),
             stop=report["stop"],
         )
-        model.n_iter_ = len(model.report_)
-        return model
+        self.n_iter_ = len(self.report_)
 
     def _read_dictionary(self, state: dict) -> None:
         """Take the dictionary and its coefficients."""
-        sizes, kept = state["coefficients"], state["dictionary"]
+        kept = state["dictionary"]
         if isinstance(self.estimators, str):
             self.dictionary_ = StumpDictionary.from_state(self.schema_, kept)
         else:
             if not isinstance(kept, list) or len(kept) != len(self.estimators):
                 raise ModelFileError("its classifiers are not those of its parameters")
-            members = []
-            for base, one in zip(self.estimators, kept, strict=True):
-                schema = Schema.from_state(one["schema"])
-                same = base.get_params(deep=False)
-                members.append(type(base)._from_fitted_state(same, schema, one["state"]))
+            members = [
+                member_from_state(base, one)
+                for base, one in zip(self.estimators, kept, strict=True)
+            ]
             names = [f"{type(member).__name__} {j}" for j, member in enumerate(members)]
             self.dictionary_ = MemberDictionary(members, names, self.classes_)
-        good = isinstance(sizes, np.ndarray) and sizes.dtype == np.float64
-        if not good or sizes.shape != (len(self.dictionary_),) or not np.isfinite(sizes).all():
-            raise ModelFileError("its coefficients do not fit its classifiers")
-        self.coefficients_ = sizes
+        self.coefficients_ = numbers_of(state, "coefficients", len(self.dictionary_))
 
     def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import get_tags
-
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        members = [] if isinstance(self.estimators, str) else self.estimators
-        for name in ("sparse", "allow_nan", "string", "categorical"):
-            able = all(getattr(get_tags(member).input_tags, name) for member in members)
-            setattr(tags.input_tags, name, able)
-        return tags
+        return tags_like(tags, [] if isinstance(self.estimators, str) else self.estimators)

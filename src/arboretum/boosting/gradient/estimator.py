@@ -5,24 +5,25 @@ A classifier and a regressor (gradient_boosting.py) differ in the target and in 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from arboretum.base import parameters as p
+from arboretum.base.estimator import Estimator
 from arboretum.base.holdout import Patience, set_aside
-from arboretum.base.parameters import Declared
+from arboretum.base.parameters import Parameter
 from arboretum.base.progress_lines import Report
+from arboretum.base.rounds import run_rounds
+from arboretum.base.shared_parameters import ENSEMBLE, GROWTH, RUNNING, STOPPING, TABLE
+from arboretum.base.warm_start import check_same, goes_on, signature
 from arboretum.boosting.gradient.start import Constant, fit_start, raw_start, take_rows
 from arboretum.boosting.loss.friedman import is_custom, make_loss
-from arboretum.data.checks import check_rows, check_weights
-from arboretum.data.schema import Schema, encode, learn_schema
-from arboretum.errors import DataError, ModelFileError, ParameterError
+from arboretum.data.checks import check_rows
+from arboretum.errors import ModelFileError, ParameterError
 from arboretum.grow import settings
+from arboretum.io.checked import numbers_of, whole
 from arboretum.predict.ensemble import Ensemble
 from arboretum.predict.summing import add_trees, shaped
 from arboretum.predict.walk import run_blocks, walk_block
@@ -33,53 +34,15 @@ if TYPE_CHECKING:
     from arboretum.boosting.loss.friedman import Loss
     from arboretum.data.matrix import Matrix
 
-__all__ = ["GBM_RULES", "GradientBoosting"]
+__all__ = ["OWN_LOSS", "GradientBoosting"]
 
-_ESTIMATOR = p.Rule(
-    "an estimator with fit and predict",
-    lambda v: not isinstance(v, type) and hasattr(v, "fit") and hasattr(v, "predict"),
-)
 OWN_LOSS = p.Rule("an object with gradient(y, F) and hessian(y, F)", is_custom)
-
-GBM_RULES = {
-    "learning_rate": p.real(0, open_low=True),
-    "n_estimators": p.integer(1),
-    "subsample": p.real(0, 1, open_low=True),
-    "criterion": p.one_of("friedman_mse", "squared_error"),
-    "min_samples_split": p.integer(2) | p.fraction(0, 1, open_low=True),
-    "min_samples_leaf": p.integer(1) | p.fraction(0, 1, open_low=True, open_high=True),
-    "min_weight_fraction_leaf": p.real(0, 0.5),
-    "max_depth": p.integer(1) | p.none,
-    "min_impurity_decrease": p.real(0),
-    "init": p.one_of("zero", None) | _ESTIMATOR,
-    "random_state": p.seed,
-    "max_features": p.integer(1) | p.fraction(0, 1, open_low=True) | p.one_of("sqrt", "log2", None),
-    "verbose": p.integer(0) | p.flag,
-    "max_leaf_nodes": p.integer(2) | p.none,
-    "warm_start": p.flag,
-    "validation_fraction": p.real(0, 1, open_low=True, open_high=True),
-    "n_iter_no_change": p.integer(1) | p.none,
-    "tol": p.real(0),
-    "ccp_alpha": p.real(0),
-    "category_penalty": p.real(0),
-    "step": p.one_of("leaf", "line_search"),
-    "unseen": p.one_of("missing", "error"),
-    "n_jobs": p.jobs,
-}
 
 Monitor = Callable[[int, Any, dict], bool]
 _SCORES = ("train_score_", "oob_scores_", "oob_improvement_")
-_LEARNED = (
-    "trees_",
-    "_summed",
-    "init_",
-    "_rates",
-    "_n_rows",
-    *_SCORES,
-)  # what a fit begins without
 
 
-class GradientBoosting(Declared, BaseEstimator):
+class GradientBoosting(Estimator):
     """Growing and reading a sum of trees over the columns of `schema_`."""
 
     # what trees know and boosting has no parameter for
@@ -90,7 +53,59 @@ class GradientBoosting(Declared, BaseEstimator):
     alpha: float = 0.9
     power: float = 1.5
 
-    schema_: Schema
+    _fitted: ClassVar = "trees_"
+    _learned: ClassVar = ("trees_", "init_", "_rates", "_n_rows", *_SCORES)
+    _cached: ClassVar = ("_summed",)
+    _parameters: ClassVar = {
+        **GROWTH,
+        **TABLE,
+        **ENSEMBLE,
+        **STOPPING,
+        **RUNNING,
+        "n_estimators": Parameter(p.integer(1), "Rounds."),
+        "subsample": Parameter(
+            p.real(0, 1, open_low=True),
+            "Share of the rows, drawn without replacement, that a round learns from (stochastic boosting).",
+        ),
+        "criterion": Parameter(
+            p.one_of("friedman_mse", "squared_error"),
+            "What a split of the residuals is measured by; with one output both choose the same splits.",
+        ),
+        "max_depth": Parameter(
+            p.integer(1) | p.none,
+            "Depth of the trees. Up to 8 they grow from columns sorted once per fit.",
+        ),
+        "init": Parameter(
+            p.one_of("zero", None) | p.an_estimator,
+            "Where the sum begins: with an estimator's answer, with 0, or with the best constant.",
+        ),
+        "random_state": Parameter(
+            p.seed, "Seed. Round m depends on (seed, m) and on the sum before it alone."
+        ),
+        "verbose": Parameter(
+            p.integer(0) | p.flag, "1 prints the score of some rounds, 2 of every round."
+        ),
+        "step": Parameter(
+            p.one_of("leaf", "line_search"),
+            "A step of its own for every leaf, or one length for the whole round.",
+        ),
+    }
+    _attributes: ClassVar = {
+        "trees_ : list of Tree": "Round after round; in a round of several trees, class after class. "
+        "Leaves answer their steps, before the learning rate.",
+        "estimators_ : array of CARTRegressor of shape (n_estimators_, n_trees_per_iteration_)": "",
+        "n_estimators_, n_trees_per_iteration_ : int": "",
+        "init_ : estimator or Constant": "Where the sum begins.",
+        "train_score_ : float array": "Mean loss of the rows in the bag after every round.",
+        "oob_improvement_, oob_scores_ : float arrays": "Only with `subsample` < 1: loss of the rows out "
+        "of the bag, and how much better than the round before.",
+        "oob_score_ : float": "The last of these.",
+        "schema_ : Schema": "Names, kinds and categories of the columns.",
+        "n_features_in_, max_features_ : int": "",
+        "feature_names_in_ : array of str": "Only if the training table had names.",
+        "feature_importances_ : float array": "Share of the impurity decrease each column brought.",
+    }
+
     trees_: list[Tree]  # round after round; in a round, class after class
     train_score_: np.ndarray
     oob_scores_: np.ndarray
@@ -121,9 +136,9 @@ class GradientBoosting(Declared, BaseEstimator):
         self
         """
         self._check_parameters()
-        before = self._to_go_on_with()
-        kept = {name: self.__dict__[name] for name in _LEARNED if before and hasattr(self, name)}
-        matrix, target, w = self._learn(X, y, sample_weight, going_on=bool(before))
+        before = self._goes_on()
+        kept = {name: vars(self)[name] for name in self._learned if before and name in vars(self)}
+        matrix, target, w = self._learn(X, y, sample_weight, going_on=before)
         self.__dict__.update(kept)
         booster, judge = self._prepare(X, matrix, target, w)
         if not before:
@@ -134,66 +149,42 @@ class GradientBoosting(Declared, BaseEstimator):
         self._boost(booster, judge, monitor)
         return self
 
-    def _to_go_on_with(self) -> list[Tree]:
-        """Return the trees that stay, with `warm_start`."""
-        if not (self.warm_start and hasattr(self, "trees_")):
-            return []
-        done = self.n_estimators_
-        if self.n_estimators < done:
-            raise ParameterError(
-                f"n_estimators is {self.n_estimators}, but there are {done} rounds already: with "
-                "warm_start=True it must not get smaller"
-            )
-        if self.n_estimators == done:
-            warnings.warn(
-                "warm_start=True, and n_estimators has not grown: no round is added", stacklevel=3
-            )
+    def _goes_on(self) -> bool:
+        """Tell whether rounds are added to those there are, with `warm_start`."""
+        if not goes_on(self, "round"):
+            return False
         if (self.subsample < 1) != hasattr(self, "oob_scores_"):
             raise ParameterError(
                 "with warm_start=True, subsample must stay below 1, or stay 1: rounds out of bag "
                 "are scored from the first"
             )
-        return self.trees_
+        return True
+
+    @property
+    def _n_done(self) -> int:
+        return self.n_estimators_
 
     def _learn(
         self, X: Any, y: Any, sample_weight: Any, *, going_on: bool
     ) -> tuple[Matrix, np.ndarray, np.ndarray | None]:
         """Check the data `fit` was given and turn them into numbers."""
-        old: tuple[Any, Any] = getattr(self, "schema_", None), getattr(self, "classes_", None)
-        schema, matrix = learn_schema(
-            X,
-            categorical_features=self.categorical_features,
-            ordinal_features=self.ordinal_features,
-        )
+        earlier = signature(self)
+        matrix = self._learn_table(X)
         check_rows(matrix.n_rows)
-        for name in _LEARNED:
-            self.__dict__.pop(name, None)
         self._summed: dict[str, Ensemble] = {}
-        self._set_schema(schema)
-        target, w = self._learn_target(y, sample_weight, matrix.n_rows)
-        if w is not None:
-            check_weights(w)
-        classes: Any = getattr(self, "classes_", None)
-        same = old[0] == schema and np.array_equal(old[1], classes)
-        if going_on and not same:
-            raise DataError(
-                "with warm_start=True the table must have the columns, categories and classes of "
-                "the first fit: set warm_start=False to begin anew"
-            )
+        target = self._learn_labels(y, matrix.n_rows)
+        w = self._learn_weights(sample_weight, matrix.n_rows)
+        self._check_labels(target, w)
+        if going_on:
+            check_same(self, earlier)
         return matrix, target, w
 
-    def _learn_target(
-        self, y: Any, sample_weight: Any, n_rows: int
-    ) -> tuple[np.ndarray, np.ndarray | None]:
+    def _learn_labels(self, y: Any, n_rows: int) -> np.ndarray:
+        """Return the target as a loss takes it."""
         raise NotImplementedError
 
-    def _set_schema(self, schema: Schema) -> None:
-        self.schema_ = schema
-        self.n_features_in_ = schema.n_features
-        self.n_outputs_ = 1
-        self.__dict__.pop("feature_names_in_", None)
-        if schema.named:
-            self.feature_names_in_ = np.array(schema.names, dtype=object)
+    def _check_labels(self, target: np.ndarray, w: np.ndarray | None) -> None:
+        """Raise if there is nothing to learn in the rows that count."""
 
     @property
     def _labels(self) -> np.ndarray | None:
@@ -269,27 +260,20 @@ class GradientBoosting(Declared, BaseEstimator):
         numbers = range(self.n_estimators_, int(self.n_estimators))
         out_of_bag = booster.task.n_inbag is not None
         report = Report(int(self.verbose), int(self.n_estimators), out_of_bag=out_of_bag)
+
+        def play(number: int) -> bool:
+            played = booster.play(number)
+            self._keep(played)
+            better = float(self.oob_improvement_[-1]) if out_of_bag else None
+            report.tell(number, played.train_score, better)
+            if monitor is not None:
+                state = {"F": booster.F, "sample_mask": booster.mask, "i": number}
+                if monitor(number, self, state):
+                    return True
+            return judge is not None and judge.has_ended(played.trees, booster.loss)
+
         try:
-            for number in numbers:
-                played = booster.play(number)
-                self._keep(played)
-                better = float(self.oob_improvement_[-1]) if out_of_bag else None
-                report.tell(number, played.train_score, better)
-                if monitor is not None:
-                    state = {"F": booster.F, "sample_mask": booster.mask, "i": number}
-                    if monitor(number, self, state):
-                        break
-                if judge is not None and judge.has_ended(played.trees, booster.loss):
-                    break
-        except KeyboardInterrupt:
-            if not self.n_estimators_:
-                del self.trees_
-                raise
-            warnings.warn(
-                f"boosting was interrupted: the model has the {self.n_estimators_} rounds that were "
-                f"finished, of {self.n_estimators}",
-                stacklevel=3,
-            )
+            run_rounds(play, numbers, lambda: self.n_estimators_, name=type(self).__name__)
         except BaseException:  # a fit that fails leaves no half of a model
             del self.trees_
             raise
@@ -328,22 +312,8 @@ class GradientBoosting(Declared, BaseEstimator):
         """Loss of the rows out of the last round's bag; only with `subsample` < 1."""
         return float(self.oob_scores_[-1])
 
-    def _check_fitted(self) -> None:
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self, "trees_")
-
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "trees_")
-
-    def _encode(self, X: Any) -> Matrix:
-        self._check_fitted()
-        return encode(self.schema_, X, unseen=self.unseen, estimator_name=type(self).__name__)
-
-    def _threads(self) -> int:
-        from arboretum.engine.parallel import effective_jobs
-
-        return effective_jobs(self.n_jobs)
 
     def _sum(self, X: Any, matrix: Matrix) -> np.ndarray:
         """Return F of every row, one line per score: (1, n), or (K, n)."""
@@ -361,10 +331,6 @@ class GradientBoosting(Declared, BaseEstimator):
             rates = np.repeat(self._rates, self._width)
             kept["all"] = Ensemble(list(self.trees_), rates, np.zeros(self._width))
         return kept["all"]
-
-    def __getstate__(self) -> dict[str, Any]:
-        """What pickle keeps: nothing that is worked out from the trees."""
-        return {name: value for name, value in super().__getstate__().items() if name != "_summed"}
 
     def _raw(self, X: Any) -> np.ndarray:
         """Return F of every row of a table, (n,) or (n, K)."""
@@ -407,9 +373,8 @@ class GradientBoosting(Declared, BaseEstimator):
         found = np.empty(len(self.trees_), dtype=object)
         for t, tree in enumerate(self.trees_):
             one = CARTRegressor(criterion=self.criterion, max_depth=self.max_depth)
-            one.tree_, one.schema_, one.n_outputs_, one._one_output = tree, self.schema_, 1, True
-            one.max_features_ = self.max_features_
-            one._take_names()
+            one._take_schema(self.schema_)
+            one.tree_, one.n_outputs_, one.max_features_ = tree, 1, self.max_features_
             found[t] = one
         return found.reshape(-1, self._width)
 
@@ -426,22 +391,13 @@ class GradientBoosting(Declared, BaseEstimator):
         return len(self.trees_)
 
     # ------------------------------------------------------------------ keeping
-    def save(self, path: str | Path | BinaryIO) -> None:
-        """Write the model to one file; `arboretum.load` reads it back.
-
-        A model with a loss or an initial estimator of the user's own cannot be saved so: keep it with
-        joblib.
-        """
-        from arboretum.io.native import save
-
-        save(self, path)
-
     def _get_fitted_state(self) -> dict[str, Any]:
         from arboretum.tree.state import tree_to_state
 
-        self._check_fitted()
+        state = super()._get_fitted_state()
         assert isinstance(self.init_, Constant)  # others are refused with the parameters
         return {
+            **state,
             "trees": [tree_to_state(tree) for tree in self.trees_],
             "rates": self._rates,
             "start": self.init_.raw.reshape(-1),
@@ -451,56 +407,32 @@ class GradientBoosting(Declared, BaseEstimator):
             "seed": self.seed_,
         }
 
-    @classmethod
-    def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
-        from arboretum.base.estimator import whole
+    def _read_fitted_state(self, state: dict[str, Any]) -> None:
         from arboretum.tree.state import tree_from_state
 
-        model = cls(**parameters)
-        model._check_parameters()
-        model._set_schema(schema)
-        model._take_classes(state)
-        model.loss_ = model._make_loss()
+        super()._read_fitted_state(state)
+        self.loss_ = self._make_loss()
         if not isinstance(state["trees"], list) or not state["trees"]:
             raise ModelFileError("the model has no trees")
-        model.trees_ = [tree_from_state(tree, schema) for tree in state["trees"]]
-        if any(tree.value.shape[1:] != (1, 1) for tree in model.trees_):
+        self.trees_ = [tree_from_state(tree, self.schema_) for tree in state["trees"]]
+        if any(tree.value.shape[1:] != (1, 1) for tree in self.trees_):
             raise ModelFileError("its trees are not regression trees")
-        model.max_features_ = whole(state, "max_features", 1)
-        model._n_rows = whole(state, "n_rows", 1)
-        model.seed_ = whole(state, "seed", 0)
-        model._take_numbers(state)
-        return model
-
-    def _take_classes(self, state: dict) -> None:
-        """Take the classes from a file; a regressor has none."""
-
-    def _take_numbers(self, state: dict) -> None:
+        self.max_features_ = whole(state, "max_features", 1)
+        self._n_rows = whole(state, "n_rows", 1)
+        self.seed_ = whole(state, "seed", 0)
         rounds, odd = divmod(len(self.trees_), self._width)
-        start, scores = state["start"], state["scores"]
-        sizes = [(state["rates"], rounds), (start, self._width)]
-        sizes += [(scores[name], rounds) for name in scores]
-        for array, size in sizes:
-            good = isinstance(array, np.ndarray) and array.dtype == np.float64
-            if odd or not good or array.shape != (size,):
-                raise ModelFileError("its numbers do not fit its rounds")
-        if not np.isfinite(start).all() or not np.isfinite(state["rates"]).all():
-            raise ModelFileError("its first score or its learning rates are not finite")
+        if odd:
+            raise ModelFileError("its trees do not make whole rounds")
+        self._rates = numbers_of(state, "rates", rounds)
+        start, scores = numbers_of(state, "start", self._width), state["scores"]
+        self.init_ = Constant(start if self._width > 1 else start.reshape(()))
         if not {"train_score_"} <= scores.keys() <= set(_SCORES):
             raise ModelFileError("its scores have unknown names")
-        self._rates = state["rates"]
-        self.init_ = Constant(start if self._width > 1 else start.reshape(()))
         for name, values in scores.items():
+            good = isinstance(values, np.ndarray) and values.dtype == np.float64
+            if not good or values.shape != (rounds,):
+                raise ModelFileError("its scores do not fit its rounds")
             setattr(self, name, values)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        tags.target_tags.single_output = True
-        return tags
 
 
 class _Judge:

@@ -6,25 +6,28 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
 
 from arboretum.base import parameters as p
-from arboretum.boosting.gradient.documentation import describe
-from arboretum.boosting.gradient.estimator import GBM_RULES, OWN_LOSS, GradientBoosting
+from arboretum.base.parameters import Parameter
+from arboretum.base.targets import Classes, Numbers
+from arboretum.boosting.gradient.estimator import OWN_LOSS, GradientBoosting
 from arboretum.boosting.loss.friedman import CLASS_LOSSES, NUMBER_LOSSES
-from arboretum.data.checks import check_scale
-from arboretum.data.target import encode_classes, numbers, weights
 from arboretum.errors import DataError, ModelFileError
 
 __all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]
 
 
-class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
-    __doc__ = (
-        """Gradient boosting of class probabilities: scikit-learn's `GradientBoostingClassifier`.
-"""
-        + describe(classifier=True)
-        + """
+class GradientBoostingClassifier(Classes, GradientBoosting):
+    """Gradient boosting of class probabilities: scikit-learn's `GradientBoostingClassifier`.
+
+    Parameters
+    ----------
+    [parameters]
+
+    Attributes
+    ----------
+    [attributes]
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -33,9 +36,21 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
     >>> model.predict(X[[0, 60, 149]]), model.train_score_[-1] < model.train_score_[0]
     (array([0, 1, 2]), np.True_)
     """
-    )
 
-    _rules: ClassVar = {"loss": p.one_of(*CLASS_LOSSES) | OWN_LOSS, **GBM_RULES}
+    _fewest_classes: ClassVar = 2
+    _parameters: ClassVar = {
+        **GradientBoosting._parameters,
+        "loss": Parameter(
+            p.one_of(*CLASS_LOSSES) | OWN_LOSS,
+            "What is made small; exponential is AdaBoost's, for two classes. A loss of your own: see "
+            "docs/gbm.md.",
+        ),
+    }
+    _attributes: ClassVar = {
+        **GradientBoosting._attributes,
+        "classes_ : array": "The class labels, sorted.",
+        "n_classes_ : int": "",
+    }
 
     def __init__(
         self,
@@ -67,54 +82,24 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
         unseen: str = "missing",
         n_jobs: int | None = None,
     ) -> None:
-        self.loss = loss
-        self.learning_rate = learning_rate
-        self.n_estimators = n_estimators
-        self.subsample = subsample
-        self.criterion = criterion
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_depth = max_depth
-        self.min_impurity_decrease = min_impurity_decrease
-        self.init = init
-        self.random_state = random_state
-        self.max_features = max_features
-        self.verbose = verbose
-        self.max_leaf_nodes = max_leaf_nodes
-        self.warm_start = warm_start
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.ccp_alpha = ccp_alpha
-        self.step = step
-        self.category_penalty = category_penalty
-        self.categorical_features = categorical_features
-        self.ordinal_features = ordinal_features
-        self.unseen = unseen
-        self.n_jobs = n_jobs
+        p.take_arguments(locals())
 
-    def _learn_target(
-        self, y: Any, sample_weight: Any, n_rows: int
-    ) -> tuple[np.ndarray, np.ndarray | None]:
-        name = type(self).__name__
-        classes, codes, _ = encode_classes(y, n_rows=n_rows, estimator_name=name)
-        _check_one_output(codes, name)
-        w = weights(sample_weight, n_rows)
-        present = np.bincount(codes[:, 0], w)
-        if np.count_nonzero(present) < 2:
+    def _learn_labels(self, y: Any, n_rows: int) -> np.ndarray:
+        codes = self._learn_classes(y, n_rows)
+        if self.loss == "exponential" and self.n_classes_ > 2:
             raise DataError(
-                f"y contains {np.count_nonzero(present)} class (in rows of weight > 0), while a "
-                f"minimum of 2 classes are required by {name}"
-            )
-        if self.loss == "exponential" and len(classes[0]) > 2:
-            raise DataError(
-                f"loss='exponential' tells two classes apart, y holds {len(classes[0])}: use "
+                f"loss='exponential' tells two classes apart, y holds {self.n_classes_}: use "
                 "loss='log_loss'"
             )
-        self.classes_ = classes[0]
-        self.n_classes_ = len(classes[0])
-        return codes[:, 0].astype(np.int64), w
+        return codes[:, 0].astype(np.int64)
+
+    def _check_labels(self, target: np.ndarray, w: np.ndarray | None) -> None:
+        present = np.count_nonzero(np.bincount(target, w))
+        if present < 2:
+            raise DataError(
+                f"y contains {present} class (in rows of weight > 0), while a minimum of 2 classes are "
+                f"required by {type(self).__name__}"
+            )
 
     # ------------------------------------------------------------------ predicting
     def decision_function(self, X: Any) -> np.ndarray:
@@ -134,11 +119,6 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
         """Yield `predict_proba` after every round."""
         return (self.loss_.answer(raw) for raw in self._staged_raw(X))
 
-    def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Return the logarithms of `predict_proba`."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable class, the first in order between equals."""
         raw = self._raw(X)
@@ -157,25 +137,23 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
         return leaves.reshape(len(leaves), -1, self._width)
 
     # ------------------------------------------------------------------ keeping
-    def _get_fitted_state(self) -> dict[str, Any]:
-        return {**super()._get_fitted_state(), "classes": self.classes_}
-
-    def _take_classes(self, state: dict) -> None:
-        classes = state["classes"]
-        if not isinstance(classes, np.ndarray) or classes.ndim != 1 or len(classes) < 2:
-            raise ModelFileError("its classes are not a list of at least two labels")
-        if self.loss == "exponential" and len(classes) > 2:
+    def _read_fitted_state(self, state: dict[str, Any]) -> None:
+        super()._read_fitted_state(state)
+        if self.loss == "exponential" and self.n_classes_ > 2:
             raise ModelFileError("its loss is for two classes, it has more")
-        self.classes_ = classes
-        self.n_classes_ = len(classes)
 
 
-class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
-    __doc__ = (
-        """Gradient boosting of numbers: scikit-learn's `GradientBoostingRegressor`, with more losses.
-"""
-        + describe(classifier=False)
-        + """
+class GradientBoostingRegressor(Numbers, GradientBoosting):
+    """Gradient boosting of numbers: scikit-learn's `GradientBoostingRegressor`, with more losses.
+
+    Parameters
+    ----------
+    [parameters]
+
+    Attributes
+    ----------
+    [attributes]
+
     Examples
     --------
     The notes' example: y = 88, 76, 56, a learning rate of 0.1.
@@ -184,13 +162,22 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
     >>> model.fit([[1.0], [1.0], [0.0]], [88.0, 76.0, 56.0]).predict([[1.0], [0.0]])
     array([74.2, 71.6])
     """
-    )
 
-    _rules: ClassVar = {
-        "loss": p.one_of(*NUMBER_LOSSES) | OWN_LOSS,
-        **GBM_RULES,
-        "alpha": p.real(0, 1, open_low=True, open_high=True),
-        "power": p.real(1, 2),
+    _parameters: ClassVar = {
+        **GradientBoosting._parameters,
+        "loss": Parameter(
+            p.one_of(*NUMBER_LOSSES) | OWN_LOSS,
+            "What is made small. The last three names predict e^F, the mean of counts and amounts. A loss "
+            "of your own: see docs/gbm.md.",
+        ),
+        "alpha": Parameter(
+            p.real(0, 1, open_low=True, open_high=True),
+            'The quantile of "quantile"; of the residuals that "huber" takes for ordinary.',
+        ),
+        "power": Parameter(
+            p.real(1, 2),
+            'Of "tweedie": the variance grows as the mean to this power, from 1 (Poisson) to 2 (gamma).',
+        ),
     }
 
     def __init__(
@@ -225,43 +212,10 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         unseen: str = "missing",
         n_jobs: int | None = None,
     ) -> None:
-        self.loss = loss
-        self.learning_rate = learning_rate
-        self.n_estimators = n_estimators
-        self.subsample = subsample
-        self.criterion = criterion
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_depth = max_depth
-        self.min_impurity_decrease = min_impurity_decrease
-        self.init = init
-        self.random_state = random_state
-        self.max_features = max_features
-        self.alpha = alpha
-        self.verbose = verbose
-        self.max_leaf_nodes = max_leaf_nodes
-        self.warm_start = warm_start
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.ccp_alpha = ccp_alpha
-        self.power = power
-        self.step = step
-        self.category_penalty = category_penalty
-        self.categorical_features = categorical_features
-        self.ordinal_features = ordinal_features
-        self.unseen = unseen
-        self.n_jobs = n_jobs
+        p.take_arguments(locals())
 
-    def _learn_target(
-        self, y: Any, sample_weight: Any, n_rows: int
-    ) -> tuple[np.ndarray, np.ndarray | None]:
-        name = type(self).__name__
-        values, _ = numbers(y, n_rows=n_rows, estimator_name=name)
-        _check_one_output(values, name)
-        check_scale(values)
-        return np.ascontiguousarray(values[:, 0]), weights(sample_weight, n_rows)
+    def _learn_labels(self, y: Any, n_rows: int) -> np.ndarray:
+        return np.ascontiguousarray(self._learn_numbers(y, n_rows)[:, 0])
 
     # ------------------------------------------------------------------ predicting
     def predict(self, X: Any) -> np.ndarray:
@@ -277,11 +231,3 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         tags = super().__sklearn_tags__()
         tags.target_tags.positive_only = self.loss in ("poisson", "gamma", "tweedie")
         return tags
-
-
-def _check_one_output(values: np.ndarray, name: str) -> None:
-    if values.shape[1] > 1:
-        raise DataError(
-            f"y should be a 1d array: {name} learns one target, got {values.shape[1]}; fit one "
-            "model for each (sklearn.multioutput)"
-        )

@@ -17,8 +17,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from arboretum.boosting.lightgbm.documentation import describe
 from arboretum.boosting.lightgbm.model import LGBMModel
+from arboretum.boosting.lightgbm.parameters import ATTRIBUTES
 from arboretum.boosting.lightgbm.tables import Evaluation, FitArguments, by_output
 from arboretum.boosting.loss.user_objectives import UserObjective
 from arboretum.boosting.second_order.boosted_model import (
@@ -33,8 +33,16 @@ __all__ = ["LGBMClassifier", "LGBMRanker", "LGBMRegressor"]
 
 
 class LGBMRegressor(BoostedRegressor, LGBMModel):
-    __doc__ = f"""Boosted trees that tell numbers, as LightGBM's.
-{describe('"regression"')}
+    """Boosted trees that tell numbers, as LightGBM's.
+
+    Parameters
+    ----------
+    [parameters]
+
+    Attributes
+    ----------
+    [attributes]
+
     Examples
     --------
     >>> X = [[1.0], [2.0], [3.0], [4.0]]
@@ -114,8 +122,16 @@ class LGBMRegressor(BoostedRegressor, LGBMModel):
 
 
 class LGBMClassifier(BoostedClassifier, LGBMModel):
-    __doc__ = f"""Boosted trees that tell classes, as LightGBM's.
-{describe('"binary", or "multiclass" for more than two classes', classes=True)}
+    """Boosted trees that tell classes, as LightGBM's.
+
+    Parameters
+    ----------
+    [parameters]
+
+    Attributes
+    ----------
+    [attributes]
+
     Examples
     --------
     >>> X, y = [[1.0], [2.0], [3.0], [4.0]] * 10, ["no", "no", "yes", "yes"] * 10
@@ -124,6 +140,7 @@ class LGBMClassifier(BoostedClassifier, LGBMModel):
     (['no', 'yes'], 20)
     """
 
+    _attributes: ClassVar = {**BoostedClassifier._attributes, **ATTRIBUTES}
     target: ClassVar = "classes"
     usual_objective: ClassVar = "binary"
 
@@ -214,8 +231,16 @@ class LGBMClassifier(BoostedClassifier, LGBMModel):
 
 
 class LGBMRanker(BoostedRanker, LGBMModel):
-    __doc__ = f"""Boosted trees that put the rows of every group into order, as LightGBM's (LambdaMART).
-{describe('"lambdarank"')}
+    """Boosted trees that put the rows of every group into order, as LightGBM's (LambdaMART).
+
+    Parameters
+    ----------
+    [parameters]
+
+    Attributes
+    ----------
+    [attributes]
+
     Examples
     --------
     >>> X, y = [[1.0], [2.0], [3.0], [1.0], [3.0]], [0, 1, 2, 0, 1]

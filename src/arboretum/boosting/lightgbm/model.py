@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from arboretum.base import parameters as p
 from arboretum.boosting.lightgbm import recipe as recipes
 from arboretum.boosting.lightgbm.booster import LGBMBooster, leaf_numbers
-from arboretum.boosting.lightgbm.parameters import ALIASES, RULES, NativeNames
+from arboretum.boosting.lightgbm.parameters import ALIASES, ATTRIBUTES, PARAMETERS, NativeNames
 from arboretum.boosting.lightgbm.tables import FitArguments, categories_asked
 from arboretum.boosting.second_order.boosted_model import BoostedModel
 from arboretum.boosting.second_order.fit import FitRequest, GivenTable, asked_snapshot, seed_of
 from arboretum.boosting.watch.callbacks import Calls, early_stopping
 from arboretum.errors import DataError, ModelFileError, ParameterError
+from arboretum.io.checked import whole
 
 if TYPE_CHECKING:
     from arboretum.boosting.watch.callbacks import FollowAll
-    from arboretum.data.schema import Schema
 
 __all__ = ["LGBMModel"]
 
@@ -32,7 +33,8 @@ class LGBMModel(NativeNames, BoostedModel):
     target: ClassVar[str]  # "classes", "numbers" or "orders"
     usual_objective: ClassVar[str]
     _aliases: ClassVar = ALIASES
-    _rules: ClassVar = RULES
+    _parameters: ClassVar = PARAMETERS
+    _attributes: ClassVar = ATTRIBUTES
     _free_to_change: ClassVar = frozenset(
         {"deterministic", "force_col_wise", "force_row_wise", "importance_type"}
     )
@@ -114,9 +116,7 @@ class LGBMModel(NativeNames, BoostedModel):
         force_row_wise: bool = False,
         verbosity: int | None = None,
     ) -> None:
-        for name, value in locals().items():
-            if name != "self":
-                setattr(self, name, value)
+        p.take_arguments(locals())
 
     # ------------------------------------------------------------------ fitting
     def _boost(
@@ -354,17 +354,13 @@ class LGBMModel(NativeNames, BoostedModel):
             "first_round": self._first_round,
         }
 
-    @classmethod
-    def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
-        from arboretum.base.estimator import whole
-
-        model = super()._from_fitted_state(parameters, schema, state)
+    def _read_fitted_state(self, state: dict[str, Any]) -> None:
+        super()._read_fitted_state(state)
         names, bundles = state["column_names"], state["bundles"]
-        if names is not None and len(names) != schema.n_features:
+        if names is not None and len(names) != self.n_features_in_:
             raise ModelFileError("its names do not fit its columns")
         if not isinstance(bundles, list) or not isinstance(state["best_score"], dict):
             raise ModelFileError("its bundles or metrics are damaged")
-        model._column_names, model.bundles_ = names, bundles
-        model.best_score_ = state["best_score"]
-        model._first_round = whole(state, "first_round", 0)
-        return model
+        self._column_names, self.bundles_ = names, bundles
+        self.best_score_ = state["best_score"]
+        self._first_round = whole(state, "first_round", 0)

@@ -13,22 +13,23 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from arboretum.base.aliases import Aliased
 from arboretum.base.class_weight import with_class_weight
+from arboretum.base.estimator import Estimator
+from arboretum.base.targets import Classes, Numbers
 from arboretum.boosting.second_order import fit as steps
 from arboretum.boosting.second_order.booster import Booster
 from arboretum.boosting.second_order.recipe import LabelledTable, Recipe, TrainingTable
 from arboretum.boosting.watch.watching import HeldOut, History, Watch
-from arboretum.data.checks import check_rows, check_scale, list_names, list_rows
-from arboretum.data.schema import Schema, encode, learn_schema
+from arboretum.data.checks import check_rows, list_names, list_rows
+from arboretum.data.schema import encode, learn_schema
 from arboretum.data.target import encode_classes, numbers
 from arboretum.data.target import weights as checked_weights
 from arboretum.errors import DataError, ModelFileError, ParameterError
+from arboretum.io.checked import flag_of, numbers_of, whole
 from arboretum.predict.ensemble import Ensemble
 
 if TYPE_CHECKING:
@@ -37,23 +38,23 @@ if TYPE_CHECKING:
 
 __all__ = ["BoostedClassifier", "BoostedModel", "BoostedRanker", "BoostedRegressor"]
 
-_LEARNED = ("ensemble_", "evals_result_", "_best")  # what a fit begins without
 
-
-class BoostedModel(Aliased, BaseEstimator):
+class BoostedModel(Estimator):
     """A sum of trees, grown by second-order boosting."""
 
     dialect: ClassVar[str]
+    _fitted: ClassVar = "ensemble_"
+    _learned: ClassVar = ("ensemble_", "evals_result_", "_best")
     _free_to_change: ClassVar[frozenset[str]]  # parameters that a resumed fit may have others of
 
-    schema_: Schema
+    n_outputs_: int = 1  # targets
     ensemble_: Ensemble
     evals_result_: History
 
     # ------------------------------------------------------------------ fitting
     def _fit(self, request: FitRequest) -> Watch:
         """Learn from a table, keep what was learned, and return what was seen on the way."""
-        for name in _LEARNED:
+        for name in self._learned:
             self.__dict__.pop(name, None)
         snapshot = request.snapshot
         state = None if snapshot is None else snapshot.read()
@@ -97,13 +98,13 @@ class BoostedModel(Aliased, BaseEstimator):
         """Check the training data and turn them into numbers."""
         given, earlier = request.training, request.earlier
         if earlier is None:
-            self.schema_, matrix = learn_schema(given.X, **request.columns or {})
-            matrix = steps.with_missing(matrix, self.schema_, request.absent)
+            schema, matrix = learn_schema(given.X, **request.columns)
+            self._take_schema(schema)
+            matrix = steps.with_missing(matrix, schema, request.absent)
         else:
-            self.schema_ = earlier.schema_
+            self._take_schema(earlier.schema_)
             matrix = self._matrix(given.X, request.absent)
         check_rows(matrix.n_rows)
-        self._take_names()
         y = self._learn_labels(given.y, matrix.n_rows, earlier)
         table = TrainingTable(
             *self._rows(given, matrix, y), schema=self.schema_,
@@ -155,28 +156,12 @@ class BoostedModel(Aliased, BaseEstimator):
         raise NotImplementedError
 
     # ------------------------------------------------------------------ asking
-    def _take_names(self) -> None:
-        self.n_features_in_ = self.schema_.n_features
-        self.__dict__.pop("feature_names_in_", None)
-        if self.schema_.named:
-            self.feature_names_in_ = np.array(self.schema_.names, dtype=object)
-
     def _matrix(self, X: Any, absent: float | None) -> Matrix:
         matrix = encode(self.schema_, X, estimator_name=type(self).__name__)
         return steps.with_missing(matrix, self.schema_, absent)
 
     def _encode(self, X: Any) -> Matrix:
         return self._matrix(X, None)
-
-    def _check_fitted(self) -> None:
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self, "ensemble_")
-
-    def _threads(self) -> int:
-        from arboretum.engine.parallel import effective_jobs
-
-        return effective_jobs(self.n_jobs)
 
     def _part(self, start: int, end: int | None) -> Ensemble:
         """Return the model of some rounds."""
@@ -203,11 +188,6 @@ class BoostedModel(Aliased, BaseEstimator):
         """Yield the margins after every round."""
         self._check_fitted()
         yield from self.ensemble_.staged(self._encode(X), self._threads())
-
-    @property
-    def n_outputs_(self) -> int:
-        """How many targets there are: one."""
-        return 1
 
     @property
     def trees_(self) -> list:
@@ -242,20 +222,19 @@ class BoostedModel(Aliased, BaseEstimator):
 
         Functions are not kept: a loaded model that had some can predict, but not go on training.
         """
-        from arboretum.io.native import save
-
         plain = copy.copy(self)
         for name, value in self.get_params(deep=False).items():
             some = value if isinstance(value, list | tuple) else [value]
             if name == "callbacks" or any(callable(one) for one in some):
                 setattr(plain, name, None)
-        save(plain, path)
+        super(BoostedModel, plain).save(path)
 
     def _get_fitted_state(self) -> dict[str, Any]:
         from arboretum.tree.state import tree_to_state
 
         found = self.ensemble_
         return {
+            **super()._get_fitted_state(),
             "trees": [tree_to_state(tree) for tree in found.trees],
             "weights": found.weights,
             "base": found.base,
@@ -268,85 +247,61 @@ class BoostedModel(Aliased, BaseEstimator):
             "n_rows": self._n_rows,
         }
 
-    @classmethod
-    def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
-        from arboretum.base.estimator import whole
+    def _read_fitted_state(self, state: dict[str, Any]) -> None:
         from arboretum.boosting.loss.objectives import objective_from_state
         from arboretum.tree.state import tree_from_state
 
-        model = cls(**parameters)
-        model._check_parameters()
-        model.schema_ = schema
-        model._take_names()
-        model.objective_ = objective_from_state(state["objective"])
-        base, counts = _numbers(state, "base"), _numbers(state, "weights")
-        trees = [tree_from_state(tree, schema) for tree in state["trees"]]
+        super()._read_fitted_state(state)
+        self.objective_ = objective_from_state(state["objective"])
+        trees = [tree_from_state(tree, self.schema_) for tree in state["trees"]]
+        base, weights = numbers_of(state, "base"), numbers_of(state, "weights", len(trees))
         n_parallel = whole(state, "n_parallel", 1)
-        if len(base) != model.objective_.n_outputs or len(counts) != len(trees):
+        if len(base) != self.objective_.n_outputs:
             raise ModelFileError("its trees, weights and outputs do not fit together")
-        if not trees or len(trees) % (len(base) * n_parallel):
+        if len(trees) % (len(base) * n_parallel):
             raise ModelFileError("its trees do not make whole rounds")
         if any(tree.value.shape[1:] != (1, 1) for tree in trees):
             raise ModelFileError("its trees answer more than one number")
-        if not isinstance(state["averaged"], bool):
-            raise ModelFileError("it does not say whether its trees are averaged")
-        model.ensemble_ = Ensemble(trees, counts, base, n_parallel, state["averaged"])
-        model.evals_result_ = _history(state["evals_result"])
+        self.ensemble_ = Ensemble(trees, weights, base, n_parallel, flag_of(state, "averaged"))
+        self.evals_result_ = _history(state["evals_result"])
         best = state["best"]
-        model._best = None if best is None else (int(best[0]), float(best[1]))
-        model.seed_, model._n_rows = whole(state, "seed", 0), whole(state, "n_rows", 1)
-        return model
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        tags.target_tags.single_output = True
-        tags.target_tags.multi_output = False
-        return tags
+        self._best = None if best is None else (int(best[0]), float(best[1]))
+        self.seed_, self._n_rows = whole(state, "seed", 0), whole(state, "n_rows", 1)
 
 
 # ---------------------------------------------------------------------- kinds of targets
-class BoostedClassifier(ClassifierMixin, BoostedModel):
-    """Classes, whatever they are called; inside they are 0..K-1."""
+class BoostedClassifier(Classes, BoostedModel):
+    """Classes, whatever they are called."""
 
+    _attributes: ClassVar = {
+        "classes_ : array": "The class labels, sorted.",
+        "n_classes_ : int": "",
+    }
     classes_: np.ndarray
+    n_classes_: int
 
     def _learn_labels(self, y: Any, n_rows: int, earlier: BoostedModel | None) -> np.ndarray:
         if earlier is None:
-            classes, codes, _ = self._encode_labels(y, n_rows)
-            self.classes_ = classes
-        elif isinstance(earlier, BoostedClassifier):
-            self.classes_ = earlier.classes_
-            codes = self._labels(y, n_rows)
-        else:
+            return self._learn_classes(y, n_rows)[:, 0].astype(np.float64)
+        if not isinstance(earlier, BoostedClassifier):
             raise DataError("a classifier goes on from a classifier")
-        self.n_classes_ = len(self.classes_)
-        return codes.astype(np.float64)
-
-    def _encode_labels(self, y: Any, n_rows: int) -> tuple[np.ndarray, np.ndarray, bool]:
-        classes, codes, one = encode_classes(y, n_rows=n_rows, estimator_name=type(self).__name__)
-        if len(classes) > 1:
-            raise DataError(
-                f"{type(self).__name__} learns one target, y has {len(classes)} columns: fit one "
-                "model for each"
-            )
-        return classes[0], codes[:, 0], one
+        self._take_classes(earlier.classes_)
+        return self._labels(y, n_rows)
 
     def _labels(self, y: Any, n_rows: int) -> np.ndarray:
-        classes, codes, _ = self._encode_labels(y, n_rows)
+        each, codes, _ = encode_classes(y, n_rows=n_rows, estimator_name=type(self).__name__)
+        self._refuse_several(len(each))
+        labels = each[0].tolist()
         place = {label: code for code, label in enumerate(self.classes_.tolist())}
-        found = np.array([place.get(label, -1) for label in classes.tolist()])
-        unknown = [label for label, code in zip(classes.tolist(), found) if code < 0]
+        known = np.array([place.get(label, -1) for label in labels])[codes[:, 0]]
+        unknown = [label for label in labels if label not in place]
         if unknown:
-            rows = np.flatnonzero(found[codes] < 0)
+            rows = np.flatnonzero(known < 0)
             raise DataError(
                 f"y holds classes that the training labels do not have: {list_names(unknown)} "
                 f"({list_rows(rows)})"
             )
-        return found[codes].astype(np.float64)
+        return known.astype(np.float64)
 
     def _row_weights(self, given: GivenTable, y: np.ndarray) -> np.ndarray | None:
         rows = super()._row_weights(given, y)
@@ -363,38 +318,18 @@ class BoostedClassifier(ClassifierMixin, BoostedModel):
             found = np.column_stack([1.0 - found, found])
         return np.ones((len(found), 1)) if self.n_classes_ == 1 else found
 
-    def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Return the logarithms of `predict_proba`."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
-    def _get_fitted_state(self) -> dict[str, Any]:
-        return {**super()._get_fitted_state(), "classes": self.classes_}
-
-    @classmethod
-    def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
-        model = super()._from_fitted_state(parameters, schema, state)
-        classes = state["classes"]
-        if not isinstance(classes, np.ndarray) or classes.ndim != 1 or not len(classes):
-            raise ModelFileError("it has no classes")
-        if len(classes) != max(model.objective_.n_outputs, len(classes) if len(classes) < 3 else 0):
+    def _read_fitted_state(self, state: dict[str, Any]) -> None:
+        super()._read_fitted_state(state)
+        n, outputs = self.n_classes_, self.objective_.n_outputs
+        if n != max(outputs, n if n < 3 else 0):
             raise ModelFileError("its classes do not fit its outputs")
-        model.classes_, model.n_classes_ = classes, len(classes)
-        return model
 
 
-class BoostedRegressor(RegressorMixin, BoostedModel):
+class BoostedRegressor(Numbers, BoostedModel):
     """Numbers."""
 
     def _labels(self, y: Any, n_rows: int) -> np.ndarray:
-        values, _ = numbers(y, n_rows=n_rows, estimator_name=type(self).__name__)
-        if values.shape[1] > 1:
-            raise DataError(
-                f"{type(self).__name__} learns one target, y has {values.shape[1]} columns: fit one "
-                "model for each"
-            )
-        check_scale(values)
-        return np.ascontiguousarray(values[:, 0])
+        return np.ascontiguousarray(self._learn_numbers(y, n_rows)[:, 0])
 
 
 class BoostedRanker(BoostedModel):
@@ -413,15 +348,6 @@ class BoostedRanker(BoostedModel):
 
 
 # ---------------------------------------------------------------------- reading a file
-def _numbers(state: dict, name: str) -> np.ndarray:
-    found = state[name]
-    if not isinstance(found, np.ndarray) or found.dtype != np.float64 or found.ndim != 1:
-        raise ModelFileError(f"its {name!r} is not an array of numbers")
-    if not len(found) or not np.isfinite(found).all():
-        raise ModelFileError(f"its {name!r} is empty or not finite")
-    return found
-
-
 def _history(state: Any) -> History:
     good = isinstance(state, Mapping) and all(
         isinstance(metrics, Mapping)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -91,7 +91,7 @@ class FitRequest:
     recipe: Callable[[TrainingTable, int], Recipe]
     seed: int
     held_out: Sequence[GivenTable] = ()
-    columns: dict[str, Any] | None = None
+    columns: dict[str, Any] = field(default_factory=dict)
     stopping: Sequence[StoppingRule] = ()
     save_best: bool = False
     callbacks: Sequence[Any] = ()

@@ -22,8 +22,8 @@ from arboretum.boosting.second_order.boosted_model import (
     BoostedRegressor,
 )
 from arboretum.boosting.second_order.fit import GivenTable, group_sizes
-from arboretum.boosting.xgboost import parameters as xgb
 from arboretum.boosting.xgboost.model import XGBModel, one_each, tables_of, with_objective
+from arboretum.boosting.xgboost.parameters import ATTRIBUTES
 from arboretum.boosting.xgboost.recipe import is_raw
 from arboretum.errors import DataError
 
@@ -31,8 +31,16 @@ __all__ = ["XGBClassifier", "XGBRanker", "XGBRegressor"]
 
 
 class XGBClassifier(BoostedClassifier, XGBModel):
-    __doc__ = f"""Boosted trees that tell classes, as XGBoost's.
-{xgb.describe("binary:logistic", classes=True)}
+    """Boosted trees that tell classes, as XGBoost's.
+
+    Parameters
+    ----------
+    [parameters]
+
+    Attributes
+    ----------
+    [attributes]
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -41,6 +49,8 @@ class XGBClassifier(BoostedClassifier, XGBModel):
     >>> model.predict(X[[0, 60, 140]])
     array([0, 1, 2])
     """
+
+    _attributes: ClassVar = {**BoostedClassifier._attributes, **ATTRIBUTES}
     target: ClassVar = "classes"
     usual_objective: ClassVar = "binary:logistic"
     __init__ = with_objective(usual_objective)
@@ -71,8 +81,16 @@ class XGBClassifier(BoostedClassifier, XGBModel):
 
 
 class XGBRegressor(BoostedRegressor, XGBModel):
-    __doc__ = f"""Boosted trees that tell numbers, as XGBoost's.
-{xgb.describe("reg:squarederror")}
+    """Boosted trees that tell numbers, as XGBoost's.
+
+    Parameters
+    ----------
+    [parameters]
+
+    Attributes
+    ----------
+    [attributes]
+
     Examples
     --------
     >>> X = [[1.0], [2.0], [3.0], [4.0]]
@@ -80,14 +98,23 @@ class XGBRegressor(BoostedRegressor, XGBModel):
     >>> model.predict([[1.5], [3.5]]).round(2)
     array([1., 5.])
     """
+
     target: ClassVar = "numbers"
     usual_objective: ClassVar = "reg:squarederror"
     __init__ = with_objective(usual_objective)
 
 
 class XGBRanker(BoostedRanker, XGBModel):
-    __doc__ = f"""Boosted trees that put the rows of every group into order, as XGBoost's (LambdaMART).
-{xgb.describe("rank:ndcg")}
+    """Boosted trees that put the rows of every group into order, as XGBoost's (LambdaMART).
+
+    Parameters
+    ----------
+    [parameters]
+
+    Attributes
+    ----------
+    [attributes]
+
     Examples
     --------
     >>> X, y = [[1.0], [2.0], [3.0], [1.0], [3.0]], [0, 1, 2, 0, 1]
@@ -95,6 +122,7 @@ class XGBRanker(BoostedRanker, XGBModel):
     >>> bool(np.diff(model.predict(X[:3])).min() > 0)
     True
     """
+
     target: ClassVar = "orders"
     usual_objective: ClassVar = "rank:ndcg"
     __init__ = with_objective(usual_objective)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from arboretum.base import parameters as p
 from arboretum.boosting.second_order.boosted_model import BoostedModel
 from arboretum.boosting.second_order.fit import FitRequest, GivenTable, asked_snapshot, seed_of
 from arboretum.boosting.watch.watching import EarlyStopping, EvaluationMonitor, StoppingRule
@@ -31,7 +32,8 @@ class XGBModel(BoostedModel):
     target: ClassVar[str]  # "classes", "numbers" or "orders"
     usual_objective: ClassVar[str]
     _aliases: ClassVar = xgb.ALIASES
-    _rules: ClassVar = xgb.RULES
+    _parameters: ClassVar = xgb.PARAMETERS
+    _attributes: ClassVar = xgb.ATTRIBUTES
     _free_to_change: ClassVar = frozenset({"importance_type"})
 
     def __init__(  # one argument per parameter: scikit-learn reads the signature
@@ -93,9 +95,7 @@ class XGBModel(BoostedModel):
         ndcg_exp_gain: bool | None = None,
         proposals: str | None = None,
     ) -> None:
-        for name, value in locals().items():
-            if name != "self":
-                setattr(self, name, value)
+        p.take_arguments(locals())
 
     # ------------------------------------------------------------------ fitting
     def fit(
@@ -342,8 +342,8 @@ def with_objective(objective: str) -> Callable[..., None]:
 
     shape = inspect.signature(XGBModel.__init__)
     found = [
-        p.replace(default=objective) if p.name == "objective" else p
-        for p in shape.parameters.values()
+        one.replace(default=objective) if one.name == "objective" else one
+        for one in shape.parameters.values()
     ]
     __init__.__signature__ = shape.replace(parameters=found)  # type: ignore[attr-defined]
     return __init__

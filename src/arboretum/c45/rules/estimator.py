@@ -13,12 +13,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from arboretum.base import parameters as p
-from arboretum.base.estimator import whole
+from arboretum.base.estimator import Estimator
+from arboretum.base.parameters import Parameter
 from arboretum.c45.c45 import grow_collapsed
-from arboretum.c45.estimator import CaseTreeClassifier
+from arboretum.c45.estimator import C45_PARAMETERS, CaseTreeClassifier
 from arboretum.c45.rules.rule import Rule, first_firing
-from arboretum.data.schema import Schema
 from arboretum.errors import ModelFileError
+from arboretum.io.checked import labels_of, whole
 from arboretum.tree.condition import format_category
 
 __all__ = ["C45Rules"]
@@ -44,50 +45,11 @@ class C45Rules(CaseTreeClassifier):
 
     Parameters
     ----------
-    confidence : float, default=0.25
-        CF of the pessimistic errors, above 0 and at most 0.5; less makes rules more general.
-    min_cases : float, default=2
-        Weight that at least two branches of a test of the tree need.
-    criterion : {"gain_ratio", "gain"}, default="gain_ratio"
-        What decides between the tests of the tree whose gain is at least average.
-    subset : bool, default=False
-        Group the values of a category into branches, instead of one branch for each value.
-    max_depth : int or None, default=None
-        Depth at which the tree stops.
-    collapse : bool, default=True
-        Make leaves of the nodes whose branches are right no more often, as C4.5 does before pruning.
-    error_limit : {"quinlan", "weka", "binomial"}, default="quinlan"
-        Formula of the pessimistic errors: release 8's, that of Weka's J48, or the exact binomial limit.
-    theory_weight : float, default=0.5
-        What a bit of the rules counts beside a bit of their exceptions; more keeps fewer rules.
-    class_weight : dict, "balanced" or None, default=None
-        Weight of each class; "balanced" is n / (K · count of the class).
-    categorical_features : list of names, indices or mask, or None, default=None
-        Columns to treat as categories besides those whose type says so.
-    ordinal_features : list of names or indices, dict or None, default=None
-        Columns to treat as ranks; a dict gives the order of their words.
-    unseen : {"missing", "error"}, default="missing"
-        A category first met at predict: treat as missing, with a warning, or raise an error.
-    n_jobs : int or None, default=None
-        Threads; None and -1 use all cores. The rules do not depend on it.
+    [parameters]
 
     Attributes
     ----------
-    rules_ : list of Rule
-        In the order in which they are asked.
-    default_ : object
-        The class of rows that no rule covers.
-    default_counts_ : float array
-        Weight of every class among the training rows that no rule covers.
-    class_prior_ : float array
-        Share of every class in the training rows.
-    schema_ : Schema
-        Names, kinds and categories of the columns.
-    classes_ : array
-        The class labels, sorted.
-    n_classes_, n_features_in_, n_samples_fit_ : int
-    feature_names_in_ : array of str
-        Only if the training table had names.
+    [attributes]
 
     Notes
     -----
@@ -128,18 +90,26 @@ class C45Rules(CaseTreeClassifier):
     array([ 0, -1,  2])
     """
 
-    _rules: ClassVar = {
-        "confidence": p.real(0, 0.5, open_low=True),
-        "min_cases": p.real(0, open_low=True),
-        "criterion": p.one_of("gain_ratio", "gain"),
-        "subset": p.flag,
-        "max_depth": p.integer(1) | p.none,
-        "collapse": p.flag,
-        "error_limit": p.one_of("quinlan", "weka", "binomial"),
-        "theory_weight": p.real(0),
-        "class_weight": p.text_or("a dict", dict) | p.one_of("balanced", None),
-        "unseen": p.one_of("missing", "error"),
-        "n_jobs": p.jobs,
+    _fitted: ClassVar = "rules_"
+    _learned: ClassVar[tuple[str, ...]] = ("rules_",)
+    _parameters: ClassVar = {
+        **CaseTreeClassifier._parameters,
+        **C45_PARAMETERS,
+        "theory_weight": Parameter(
+            p.real(0),
+            "What a bit of the rules counts beside a bit of their exceptions; more keeps fewer rules.",
+        ),
+    }
+    _attributes: ClassVar = {
+        "rules_ : list of Rule": "In the order in which they are asked.",
+        "default_ : object": "The class of rows that no rule covers.",
+        "default_counts_ : float array": "Weight of every class among the training rows that no rule "
+        "covers.",
+        "class_prior_ : float array": "Share of every class in the training rows.",
+        "schema_ : Schema": "Names, kinds and categories of the columns.",
+        "classes_ : array": "The class labels, sorted.",
+        "n_classes_, n_features_in_, n_samples_fit_ : int": "",
+        "feature_names_in_ : array of str": "Only if the training table had names.",
     }
 
     rules_: list[Rule]
@@ -148,6 +118,7 @@ class C45Rules(CaseTreeClassifier):
     get_depth: Any = _NoTree()
     get_n_leaves: Any = _NoTree()
     feature_importances_: Any = _NoTree()
+    trees_: Any = _NoTree()
 
     def __init__(
         self,
@@ -166,19 +137,7 @@ class C45Rules(CaseTreeClassifier):
         unseen: str = "missing",
         n_jobs: int | None = None,
     ) -> None:
-        self.confidence = confidence
-        self.min_cases = min_cases
-        self.criterion = criterion
-        self.subset = subset
-        self.max_depth = max_depth
-        self.collapse = collapse
-        self.error_limit = error_limit
-        self.theory_weight = theory_weight
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.ordinal_features = ordinal_features
-        self.unseen = unseen
-        self.n_jobs = n_jobs
+        p.take_arguments(locals())
 
     # ------------------------------------------------------------------ fitting
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -202,7 +161,6 @@ class C45Rules(CaseTreeClassifier):
         from arboretum.c45.rules.ruleset import rules_of
         from arboretum.c45.table import case_table
 
-        self.__dict__.pop("rules_", None)  # a fit that fails leaves no half of an old model
         matrix, codes, w = self._learn(X, y, sample_weight)
         threads = self._threads()
         table = case_table(matrix, self.schema_, codes, w, self.n_classes_, n_jobs=threads)
@@ -260,11 +218,6 @@ class C45Rules(CaseTreeClassifier):
         label = self.classes_[self._default_answer]
         return label.item() if isinstance(label, np.generic) else label
 
-    def _check_fitted(self) -> None:
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self, "rules_")
-
     # ------------------------------------------------------------------ reading
     def to_text(self, digits: int = 6, max_categories: int = 8) -> str:
         """Return the rules as text.
@@ -287,8 +240,8 @@ class C45Rules(CaseTreeClassifier):
     def _get_fitted_state(self) -> dict[str, Any]:
         from arboretum.c45.rules.rule_state import rules_to_state
 
-        self._check_fitted()
         return {
+            **Estimator._get_fitted_state(self),
             "classes": self.classes_,
             "rules": rules_to_state(self.rules_, self.n_classes_),
             "prior": self.class_prior_,
@@ -296,26 +249,18 @@ class C45Rules(CaseTreeClassifier):
             "n_samples": self.n_samples_fit_,
         }
 
-    @classmethod
-    def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
+    def _read_fitted_state(self, state: dict[str, Any]) -> None:
         from arboretum.c45.rules.rule_state import rules_from_state
 
-        model = cls(**parameters)
-        model._check_parameters()
-        model.schema_ = schema
-        model._take_names()
-        classes = state["classes"]
-        if not isinstance(classes, np.ndarray) or classes.ndim != 1 or not len(classes):
-            raise ModelFileError("the classes are not a list of labels")
-        model.classes_, model.n_classes_ = classes, len(classes)
-        model.class_prior_ = _weights(state["prior"], len(classes), "shares of the classes")
-        model.default_counts_ = _weights(state["default_counts"], len(classes), "default's counts")
-        model.n_samples_fit_ = whole(state, "n_samples", 1)
-        model.rules_ = rules_from_state(state["rules"], schema, classes)
-        best = model._shares().argmax(axis=1).tolist()
-        if best[:-1] != [rule.answer for rule in model.rules_]:
+        self._take_classes(labels_of(state["classes"]))
+        self.n_outputs_, n = 1, self.n_classes_
+        self.class_prior_ = _weights(state["prior"], n, "shares of the classes")
+        self.default_counts_ = _weights(state["default_counts"], n, "default's counts")
+        self.n_samples_fit_ = whole(state, "n_samples", 1)
+        self.rules_ = rules_from_state(state["rules"], self.schema_, self.classes_)
+        best = self._shares().argmax(axis=1).tolist()
+        if best[:-1] != [rule.answer for rule in self.rules_]:
             raise ModelFileError("a rule does not answer the class that it covers most")
-        return model
 
 
 def _weights(array: Any, n: int, what: str) -> np.ndarray:

@@ -1,0 +1,134 @@
+"""Parameters that several families have: one rule and one sentence for each.
+
+An estimator takes those that its constructor has, and says what is its own besides.
+"""
+
+from __future__ import annotations
+
+from arboretum.base import parameters as p
+from arboretum.base.parameters import Parameter
+
+__all__ = ["ENSEMBLE", "GROWTH", "LABELS", "RUNNING", "STOPPING", "TABLE"]
+
+_SHARE = p.fraction(0, 1, open_low=True)
+
+# how the rows and columns of a table are read
+TABLE = {
+    "categorical_features": Parameter(
+        p.checked_later("a list of names, indices or a mask, or None"),
+        "Columns to treat as categories besides those whose type says so.",
+    ),
+    "ordinal_features": Parameter(
+        p.checked_later("a list of names or indices, a dict or None"),
+        "Columns to treat as ranks; a dict gives the order of their words.",
+    ),
+    "unseen": Parameter(
+        p.one_of("missing", "error"),
+        "A category first met at predict: treat as missing, with a warning, or raise an error.",
+    ),
+}
+
+# how a tree grows
+GROWTH = {
+    "splitter": Parameter(
+        p.one_of("best", "random"),
+        "Try every cut of a column, or draw one cut per column at random (uniform between the node's "
+        "smallest and largest value).",
+    ),
+    "max_depth": Parameter(p.integer(1) | p.none, "Depth at which growing stops."),
+    "min_samples_split": Parameter(
+        p.integer(2) | _SHARE,
+        "Rows a node needs to be divided; a float is a share of all rows, rounded up.",
+    ),
+    "min_samples_leaf": Parameter(
+        p.integer(1) | p.fraction(0, 1, open_low=True, open_high=True),
+        "Rows each side of a split needs; a float is a share of all rows, rounded up.",
+    ),
+    "min_weight_fraction_leaf": Parameter(
+        p.real(0, 0.5), "Share of the total weight each side of a split needs."
+    ),
+    "max_features": Parameter(
+        p.integer(1) | _SHARE | p.one_of("sqrt", "log2", None),
+        "Columns drawn at every node; a float is a share of the columns; None means all.",
+    ),
+    "max_leaf_nodes": Parameter(
+        p.integer(2) | p.none,
+        "Grow best-first, dividing the leaf that gains most, to so many leaves.",
+    ),
+    "min_impurity_decrease": Parameter(p.real(0), "Weighted impurity decrease a split needs."),
+    "ccp_alpha": Parameter(
+        p.real(0), "Strength of cost-complexity pruning of a grown tree; 0 prunes nothing."
+    ),
+    "monotonic_cst": Parameter(
+        p.checked_later("an array-like of -1, 0, 1, a dict or None"),
+        "1: the prediction may only rise with the column, -1: only fall. A dict names columns.",
+    ),
+    "category_penalty": Parameter(
+        p.real(0),
+        "What a division of m categories is charged when columns compete, times 2/π (m - 2)/n of the "
+        "node's impurity (n its rows): so much it gains by chance. 0 takes the best division of the "
+        "training rows.",
+    ),
+    "max_bins": Parameter(
+        p.integer(2, 65_535) | p.none,
+        "Put every numeric column into at most so many bins before growing; None tries every value.",
+    ),
+    "surrogates": Parameter(
+        p.integer(0),
+        "Keep so many surrogate splits per node (5 is usual) and use them for missing values, instead "
+        "of learning where missing values go.",
+    ),
+}
+
+# what classes weigh
+LABELS = {
+    "class_weight": Parameter(
+        p.text_or("a dict, a list of dicts", dict, list) | p.one_of("balanced", None),
+        'Weight of each class; "balanced" is n / (K · count of the class).',
+    ),
+}
+
+# many trees, or many estimators
+ENSEMBLE = {
+    "estimator": Parameter(p.none | p.an_estimator),
+    "n_estimators": Parameter(p.integer(1), "How many of them."),
+    "bootstrap": Parameter(
+        p.flag,
+        "Learn from bootstrap samples: rows drawn with replacement, for each anew. Else from all rows.",
+    ),
+    "oob_score": Parameter(
+        p.flag | p.Rule("a function of (y, prediction)", callable),
+        "Score the model by its answers to rows that were not drawn: by accuracy or R², or by a function "
+        "of (y, prediction).",
+    ),
+    "warm_start": Parameter(
+        p.flag, "Keep what the last fit has made and add to it; 100 and 100 more are 200."
+    ),
+    "max_samples": Parameter(
+        p.integer(1) | _SHARE | p.none,
+        "Size of a sample; a float is a share of the rows; None: as many as there are rows.",
+    ),
+    "learning_rate": Parameter(p.real(0, open_low=True), "How much of every step is taken."),
+}
+
+# rows held out, and when to stop
+STOPPING = {
+    "validation_fraction": Parameter(
+        p.real(0, 1, open_low=True, open_high=True),
+        "Share of the rows held out to measure by, if `n_iter_no_change` is set.",
+    ),
+    "n_iter_no_change": Parameter(
+        p.integer(1) | p.none,
+        "Stop when the rows held out have not got better by `tol` than in any of so many rounds before.",
+    ),
+    "tol": Parameter(p.real(0), "See `n_iter_no_change`."),
+}
+
+# how the work is done
+RUNNING = {
+    "random_state": Parameter(p.seed, "Seed. What is drawn depends on it and its place alone."),
+    "n_jobs": Parameter(
+        p.jobs, "Threads; None and -1 use all cores. The result does not depend on it."
+    ),
+    "verbose": Parameter(p.integer(0) | p.flag, "Show a progress bar."),
+}

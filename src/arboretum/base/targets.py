@@ -1,0 +1,218 @@
+"""What a model predicts: classes or numbers, one column of them or several.
+
+    y = ["no", "yes", "no"]     ──►   classes_ = ["no", "yes"], codes 0 1 0     ──►   "no", shares of classes
+    y = [1.5, 2.0, 7.5]         ──►   the numbers themselves
+
+A classifier and a regressor of one family differ in these classes and in nothing else: how a target becomes
+numbers, how numbers become answers, and what a file keeps of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+
+from arboretum.base.class_weight import with_class_weight
+from arboretum.data.checks import check_counts, check_scale, check_weights
+from arboretum.data.target import encode_classes, numbers, weights
+from arboretum.errors import DataError, ModelFileError
+from arboretum.io.checked import flag_of, labels_of, whole
+
+if TYPE_CHECKING:
+    from arboretum.base.estimator import Estimator
+    from arboretum.grow.criterion import Target
+
+    class _Base(Estimator): ...
+
+else:
+    _Base = object
+
+__all__ = ["Classes", "Numbers"]
+
+
+class _Target(_Base):
+    """What classes and numbers share."""
+
+    n_outputs_: int
+
+    def _refuse_several(self, n_columns: int) -> None:
+        """Raise if there are several targets where one is learned."""
+        if n_columns > 1 and not self._several_outputs:
+            name = type(self).__name__
+            raise DataError(
+                f"y should be a 1d array: {name} learns one target, but y has {n_columns} columns; fit one "
+                "model for each (sklearn.multioutput), or use a CART tree or a random forest, which "
+                "learn several"
+            )
+
+    def _learn_weights(self, sample_weight: Any, n_rows: int) -> np.ndarray | None:
+        """Return checked weights of rows."""
+        w = weights(sample_weight, n_rows)
+        if w is not None:
+            check_weights(w)
+        return w
+
+    def _learn_target(self, y: Any, sample_weight: Any, n_rows: int) -> tuple[Target, Any]:
+        """Return the target as trees take it, and the weights of the rows."""
+        raise NotImplementedError
+
+    def _read_n_outputs(self, state: dict[str, Any]) -> None:
+        self.n_outputs_ = whole(state, "n_outputs", 1) if self._several_outputs else 1
+
+    def _get_fitted_state(self) -> dict[str, Any]:
+        state = super()._get_fitted_state()
+        if self._several_outputs:
+            state["n_outputs"] = self.n_outputs_
+        return state
+
+    @property
+    def _leaf_shape(self) -> tuple[int, int]:
+        """Outputs, and numbers that a leaf has for each."""
+        raise NotImplementedError
+
+
+class Classes(ClassifierMixin, _Target):
+    """A model that tells classes, whatever they are called; inside they are 0 to K-1."""
+
+    classes_: Any  # an array, or a list of them for several outputs
+    n_classes_: Any
+    class_weight: Any = None
+    _fewest_classes: ClassVar[int] = 1
+    _attributes: ClassVar[Mapping[str, str]] = {
+        "classes_ : array, or list of arrays for several outputs": "The class labels, sorted.",
+        "n_classes_ : int, or list of ints": "",
+    }
+
+    def _learn_classes(self, y: Any, n_rows: int) -> np.ndarray:
+        """Learn the labels; return codes of shape (rows, outputs)."""
+        classes, codes, one = encode_classes(y, n_rows=n_rows, estimator_name=type(self).__name__)
+        self._refuse_several(len(classes))
+        self.n_outputs_ = codes.shape[1]
+        self._take_classes(classes[0] if one else classes)
+        return codes
+
+    def _take_classes(self, classes: Any) -> None:
+        one = isinstance(classes, np.ndarray)
+        self.classes_ = classes
+        self.n_classes_ = len(classes) if one else [len(each) for each in classes]
+
+    @property
+    def _each_classes(self) -> list[np.ndarray]:
+        """The labels of every output."""
+        return [self.classes_] if isinstance(self.classes_, np.ndarray) else list(self.classes_)
+
+    @property
+    def _leaf_shape(self) -> tuple[int, int]:
+        each = self._each_classes
+        return len(each), max(len(classes) for classes in each)
+
+    def _learn_target(self, y: Any, sample_weight: Any, n_rows: int) -> tuple[Target, Any]:
+        from arboretum.grow.criterion import make_target
+
+        codes = self._learn_classes(y, n_rows)
+        w = weights(sample_weight, n_rows)
+        if self._weighs_classes():
+            w = with_class_weight(self.class_weight, self._each_classes, codes, w)
+        if w is not None:
+            check_weights(w)
+        return make_target(codes, np.array([len(c) for c in self._each_classes]), w), w
+
+    def _weighs_classes(self) -> bool:
+        """Tell whether class weights join those of the rows."""
+        return self.class_weight is not None
+
+    # ------------------------------------------------------------------ answers
+    def _labels_of(self, best: np.ndarray) -> np.ndarray:
+        """Return the labels of class codes, (rows, outputs)."""
+        if isinstance(self.classes_, np.ndarray):
+            return self.classes_[best[:, 0]]
+        return np.column_stack([c[best[:, o]] for o, c in enumerate(self.classes_)])
+
+    def _shares_of(self, value: np.ndarray) -> np.ndarray | list[np.ndarray]:
+        """Return the class shares in (rows, outputs, classes) as scikit-learn shapes them."""
+        if isinstance(self.classes_, np.ndarray):
+            return value[:, 0]
+        return [value[:, o, : len(c)] for o, c in enumerate(self.classes_)]
+
+    def predict_log_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
+        """Return the logarithms of `predict_proba`."""
+        proba = self.predict_proba(X)  # type: ignore[attr-defined]
+        with np.errstate(divide="ignore"):
+            return [np.log(s) for s in proba] if isinstance(proba, list) else np.log(proba)
+
+    # ------------------------------------------------------------------ keeping
+    def _get_fitted_state(self) -> dict[str, Any]:
+        state = super()._get_fitted_state()
+        if not self._several_outputs:
+            return {**state, "classes": self.classes_}
+        one = isinstance(self.classes_, np.ndarray)
+        return {**state, "classes": self._each_classes, "one_output": one}
+
+    def _read_fitted_state(self, state: dict[str, Any]) -> None:
+        self._read_n_outputs(state)
+        if not self._several_outputs:
+            self._take_classes(labels_of(state["classes"], self._fewest_classes))
+        else:
+            classes, one = state["classes"], flag_of(state, "one_output")
+            if not isinstance(classes, list) or len(classes) != self.n_outputs_:
+                raise ModelFileError("the classes do not fit the model's outputs")
+            if one and len(classes) != 1:
+                raise ModelFileError("a model of one output has several lists of classes")
+            each = [labels_of(labels) for labels in classes]
+            self._take_classes(each[0] if one else each)
+        super()._read_fitted_state(state)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = self._several_outputs
+        return tags
+
+
+class Numbers(RegressorMixin, _Target):
+    """A model that tells numbers."""
+
+    _one_output: bool = True  # y had one dimension
+
+    def _learn_numbers(self, y: Any, n_rows: int) -> np.ndarray:
+        """Learn what the target looks like; return numbers of shape (rows, outputs)."""
+        values, one = numbers(y, n_rows=n_rows, estimator_name=type(self).__name__)
+        self._refuse_several(values.shape[1])
+        check_scale(values)
+        self.n_outputs_ = values.shape[1]
+        if self._several_outputs:
+            self._one_output = one
+        return values
+
+    @property
+    def _leaf_shape(self) -> tuple[int, int]:
+        return self.n_outputs_, 1
+
+    def _learn_target(self, y: Any, sample_weight: Any, n_rows: int) -> tuple[Target, Any]:
+        from arboretum.grow.criterion import make_target
+
+        values = self._learn_numbers(y, n_rows)
+        if self.criterion == "poisson":
+            check_counts(values)
+        w = self._learn_weights(sample_weight, n_rows)
+        return make_target(values, None, w), w
+
+    # ------------------------------------------------------------------ answers
+    def _numbers_of(self, value: np.ndarray) -> np.ndarray:
+        """Return numbers in (rows, outputs) as scikit-learn shapes them."""
+        return value[:, 0] if self._one_output else value
+
+    # ------------------------------------------------------------------ keeping
+    def _get_fitted_state(self) -> dict[str, Any]:
+        state = super()._get_fitted_state()
+        return {**state, "one_output": self._one_output} if self._several_outputs else state
+
+    def _read_fitted_state(self, state: dict[str, Any]) -> None:
+        self._read_n_outputs(state)
+        if self._several_outputs:
+            self._one_output = flag_of(state, "one_output")
+            if self._one_output and self.n_outputs_ != 1:
+                raise ModelFileError("a model of one output has several")
+        super()._read_fitted_state(state)

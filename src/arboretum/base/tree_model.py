@@ -1,0 +1,89 @@
+"""A model that is one tree: what it answers once it is fitted, whichever algorithm grew it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from arboretum.base.estimator import Estimator
+from arboretum.data.schema import Schema
+from arboretum.errors import ModelFileError
+from arboretum.predict.walk import leaves_of, paths_of
+from arboretum.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+__all__ = ["TreeModel"]
+
+
+class TreeModel(Estimator):
+    """Reading and keeping a fitted `tree_` over the columns of `schema_`."""
+
+    tree_: Tree
+    _fitted: ClassVar = "tree_"
+    _learned: ClassVar[tuple[str, ...]] = ("tree_", "pruning_curve_")
+
+    _attributes: ClassVar = {
+        "tree_ : Tree": "The fitted tree; iterate over it to read its nodes.",
+        "schema_ : Schema": "Names, kinds and categories of the columns.",
+        "n_features_in_, n_outputs_ : int": "",
+        "feature_names_in_ : array of str": "Only if the training table had names.",
+        "feature_importances_ : float array": "Share of the impurity decrease each column brought. "
+        "Biased towards columns of many values.",
+    }
+
+    @property
+    def trees_(self) -> list[Tree]:
+        """The tree, alone in a list: what models of many trees have, too."""
+        self._check_fitted()
+        return [self.tree_]
+
+    def apply(self, X: Any) -> np.ndarray:
+        """Return the leaf each row reaches (its node number in `tree_`)."""
+        matrix = self._encode(X)
+        return leaves_of(self.tree_, matrix, self._threads())
+
+    def decision_path(self, X: Any) -> csr_matrix:
+        """Return the sparse (rows × nodes) matrix of the nodes each row passes."""
+        matrix = self._encode(X)
+        return paths_of(self.tree_, matrix, self._threads())
+
+    def get_depth(self) -> int:
+        """Return the depth of the tree; a lone root has depth 0."""
+        self._check_fitted()
+        return self.tree_.max_depth
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves."""
+        self._check_fitted()
+        return self.tree_.n_leaves
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Share of the impurity decrease each column brought."""
+        self._check_fitted()
+        return self.tree_.feature_importances()
+
+    # ------------------------------------------------------------------ keeping
+    def _get_fitted_state(self) -> dict[str, Any]:
+        from arboretum.tree.state import tree_to_state
+
+        return {**super()._get_fitted_state(), "tree": tree_to_state(self.tree_)}
+
+    def _read_fitted_state(self, state: dict[str, Any]) -> None:
+        from arboretum.tree.state import tree_from_state
+
+        super()._read_fitted_state(state)
+        self.tree_ = tree_from_state(state["tree"], self._tree_schema(state))
+        if self.tree_.value.shape[1:] != self._leaf_shape:
+            raise ModelFileError("the tree and the model disagree on outputs or classes")
+
+    def _tree_schema(self, state: dict[str, Any]) -> Schema:
+        """Return the columns the tree asks about."""
+        return self.schema_
+
+    @property
+    def _leaf_shape(self) -> tuple[int, int]:
+        raise NotImplementedError
