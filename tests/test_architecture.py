@@ -51,7 +51,7 @@ _ORDER = [
     "cart c45",
     "forest",
     "boosting",
-    "combine",
+    "combine callback",
     "explain",
     "distributed",
     "cli",

@@ -46,16 +46,16 @@ _HOME = {
     **ESTIMATORS,
     "DecisionTreeClassifier": "arboretum.cart.cart",
     "DecisionTreeRegressor": "arboretum.cart.cart",
-    "early_stopping": "arboretum.boosting.watch.callbacks",
-    "log_evaluation": "arboretum.boosting.watch.callbacks",
-    "record_evaluation": "arboretum.boosting.watch.callbacks",
-    "reset_parameter": "arboretum.boosting.watch.callbacks",
+    "early_stopping": "arboretum.boosting.watch.lightgbm_callbacks",
+    "log_evaluation": "arboretum.boosting.watch.lightgbm_callbacks",
+    "record_evaluation": "arboretum.boosting.watch.lightgbm_callbacks",
+    "reset_parameter": "arboretum.boosting.watch.lightgbm_callbacks",
     "load": "arboretum.io.native",
     "export_text": "arboretum.explain.text",
     "export_graphviz": "arboretum.explain.graphviz",
     "to_rules": "arboretum.explain.rules",
     "plot_tree": "arboretum.explain.plot",
-    "plot_pruning_curve": "arboretum.explain.plot",
+    "plot_pruning_curve": "arboretum.explain.charts.pruning_curve",
     "plot_proximity": "arboretum.explain.charts.proximity_map",
     "plot_importance": "arboretum.explain.charts.importance",
     "plot_boosting_errors": "arboretum.explain.charts.boosting_curves",
@@ -67,12 +67,14 @@ _HOME = {
     "ParameterError": "arboretum.errors",
 }
 
-__all__ = [*_HOME, "__version__"]
+__all__ = [*_HOME, "__version__", "callback"]
 
 
 def __getattr__(name: str) -> object:
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
+    if name == "callback":  # as `xgboost.callback`, without an import of its own
+        return import_module("arboretum.callback")
     raise AttributeError(f"module 'arboretum' has no attribute {name!r}")
 
 

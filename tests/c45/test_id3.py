@@ -52,14 +52,14 @@ def random_problem(seed: int):
     options = {
         "epsilon": float(rng.choice([0.0, 0.02, 0.3])),
         "max_depth": [None, None, 1, 2][rng.integers(4)],
-        "min_samples": float(rng.choice([0, 2, 7.5])),
+        "min_samples": int(rng.choice([2, 3, 7])),
     }
     return rng, X, y, w, options
 
 
 def grow_both(X, y, w, options) -> tuple[ID3Classifier, ID3Node]:
     own = dict(options)
-    own["min_samples_split"] = own.pop("min_samples", 0)
+    own["min_samples_split"] = own.pop("min_samples", 2)
     model = ID3Classifier(**own, n_jobs=1).fit(X, y, w)
     codes = model._encode(X).rows(0, len(X))
     n_values = [len(column.categories) for column in model.schema_.columns]
@@ -169,7 +169,9 @@ def test_nba_height():
         ({"max_depth": 2}, 5),
         ({"min_samples_split": 14}, 3),
         ({"min_samples_split": 15}, 1),
-        ({"class_weight": {"no": 2.0, "yes": 1.0}, "min_samples_split": 19}, 3),
+        ({"min_samples_split": 1.0}, 3),
+        ({"min_samples_split": 0.5}, 3),
+        ({"min_samples_split": 0.3}, 5),
     ],
 )
 def test_when_to_stop(options, n_leaves):
@@ -185,9 +187,9 @@ def test_laplace_adds_a_case_of_every_class():
 
 def test_a_weight_is_a_number_of_rows():
     w = np.arange(14) % 4
-    one = ID3Classifier(min_samples_split=4).fit(WEATHER, PLAY, w)
+    one = ID3Classifier().fit(WEATHER, PLAY, w)
     rows = np.repeat(np.arange(14), w)
-    two = ID3Classifier(min_samples_split=4).fit(WEATHER.iloc[rows], PLAY.iloc[rows])
+    two = ID3Classifier().fit(WEATHER.iloc[rows], PLAY.iloc[rows])
     assert shape(one.tree_) == shape(two.tree_)
     assert_array_equal(one.tree_.weight, two.tree_.count)
 

@@ -174,7 +174,7 @@ def test_bad_tables(name):
         ({"epsilon": -0.1}, "epsilon of ID3Classifier must be a number ≥ 0, got -0.1"),
         ({"epsilon": NAN}, "epsilon"),
         ({"max_depth": 0}, "max_depth of ID3Classifier must be an int ≥ 1 or None"),
-        ({"min_samples_split": -1}, "min_samples_split"),
+        ({"min_samples_split": 1}, "min_samples_split"),
         ({"discretize": "mean"}, "discretize of ID3Classifier must be 'mdl', 'quantile' or None"),
         ({"discretize": True}, "discretize"),
         ({"n_bins": 1}, "n_bins of ID3Classifier must be an int ≥ 2"),

@@ -46,6 +46,26 @@ def test_a_booster_is_trained_judged_and_shown(files):
     np.testing.assert_allclose(answers, model.predict(table), rtol=1e-6)
 
 
+def test_a_tree_is_shown_by_round_and_class(files):
+    table = files / "three.csv"
+    frame = pd.read_csv(files / "train.csv")
+    frame["level"] = np.array(["low", "mid", "high"])[np.digitize(frame["y"], [-0.5, 1.0])]
+    frame[["x", "city", "level"]].to_csv(table, index=False)
+    model = files / "three.arb"
+    for name in ("xgb", "gbm"):
+        ok("train", table, "-t", "level", "--model", name, "--set", "n_estimators=4",
+           "--set", "max_depth=2", "-o", model)  # fmt: skip
+        assert "--tree 0 … 11, or by round and class --tree 0,0 … 3,2" in ok("show", model)
+        text = ok("show", model, "--tree", "3,1")
+        assert text.startswith("tree 10 of 12: round 3, class low\n")
+        assert "class:" not in text
+        assert text == ok("show", model, "--tree", "10") == ok("show", model, "--tree", "-1,low")
+        _, line = fails("show", model, "--tree", "4,1")
+        assert "--tree: there is no round 4" in line
+        _, line = fails("show", model, "--tree", "0,highest")
+        assert "there is no class 'highest'" in line
+
+
 def test_held_out_rows_stop_boosting_and_draw_its_curve(files):
     curve = files / "curve.svg"
     text = _train(

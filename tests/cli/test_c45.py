@@ -172,8 +172,9 @@ def test_numbers_for_id3_are_named_with_the_way_out(csv, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--format", "dot"], "C45Rules is a list of rules, there is no tree to draw"),
-        (["-o", "x.png"], "there is no tree to draw: use --format text"),
+        (["--format", "dot"], "C45Rules is a list of rules, there is no tree to show"),
+        (["-o", "x.png"], "there is no tree to show: use --format text"),
+        (["--tree", "0"], "C45Rules is a list of rules, there is no tree to show"),
         (["--max-depth", "1"], "--max-depth does not go with rules"),
     ],
 )
@@ -203,8 +204,3 @@ def test_the_commands_of_the_page_print_what_it_says(monkeypatch, tmp_path):
     for command in (train, show):
         output = ok(*command.replace("tennis.arb", str(tmp_path / "tennis.arb")).split())
     assert output == printed
-
-
-def test_links_of_the_page_lead_somewhere():
-    for target in re.findall(r"\]\((?!http)([^)#]+)", PAGE):
-        assert (ROOT / "docs" / target).exists(), target

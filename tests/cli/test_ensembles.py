@@ -41,6 +41,9 @@ def test_every_command_takes_them(shelf, tmp_path, name, target, task):
         assert f"{len(model)} trees of" in described
         assert "importance" in shown
         assert model.schema_.names[0] in ok("show", file, "--tree", 0) + shown
+        assert f"tree 1 of {len(model)}, estimator weight " in ok("show", file, "--tree", 1)
     else:
         assert "on their answers" in described
-        assert "a stack has no trees to show" in fails("show", file, "--tree", 0)[1]
+        message = fails("show", file, "--tree", 0)[1]
+        assert f"{type(model).__name__} has no trees of its own" in message
+        assert "model.named_estimators_['random_forest'] (RandomForest" in message

@@ -76,14 +76,16 @@ def test_a_forest_is_shown_by_size_and_importances(forests, name):
 def test_one_tree_is_shown_in_every_format(forests, tmp_path, name, task):
     file = forests / f"{name}{task}.arb"
     text = ok("show", file, "--tree", "2", "--max-depth", "2")
-    assert text.startswith("|--- ")
+    assert text.startswith("tree 2 of 7\n|--- ")
     assert text != ok("show", file, "--tree", "3", "--max-depth", "2")
     if name == "bagging":
-        assert text == export_text(load(file).estimators_[2], max_depth=2)
+        assert text == "tree 2 of 7\n" + export_text(load(file).estimators_[2], max_depth=2)
     if task == 0:
         assert any(label in text for label in map(str, load(file).classes_))
-    assert ok("show", file, "--tree", "0", "--format", "rules").startswith("IF ")
-    assert "digraph" in ok("show", file, "--tree", "0", "--format", "dot")
+    assert ok("show", file, "--tree", "0", "--format", "rules").startswith("tree 0 of 7\nIF ")
+    dot = ok("show", file, "--tree", "-1", "--format", "dot")
+    assert dot.startswith("digraph")
+    assert "tree 6 of 7" in dot
     if (name, task) == ("rf", 0):
         ok("show", file, "--tree", "0", "--max-depth", "2", "-o", tmp_path / "tree.png")
         assert (tmp_path / "tree.png").read_bytes().startswith(b"\x89PNG")
@@ -101,10 +103,11 @@ def test_the_same_command_gives_the_same_file(shelf, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--tree", "7"], "--tree 7: there are trees 0 to 6"),
-        (["--format", "dot"], "a forest has 7 trees: choose one, e.g. --tree 0"),
-        (["--max-depth", "2"], "choose one, e.g. --tree 0"),
-        (["-o", "x.png"], "choose one, e.g. --tree 0"),
+        (["--tree", "7"], "--tree: there is no tree 7, RandomForestClassifier has trees 0 to 6"),
+        (["--tree", "-8"], "--tree: there is no tree -8"),
+        (["--tree", "0,1"], "--tree: tree must be an int for RandomForestClassifier"),
+        (["--tree", "last"], "--tree wants a number, for boosters also round,class"),
+        (["--tree", "3,"], "--tree wants a number"),
     ],
 )
 def test_what_cannot_be_shown_is_one_line(forests, words, message):
@@ -113,10 +116,17 @@ def test_what_cannot_be_shown_is_one_line(forests, words, message):
     assert message in line
 
 
-def test_a_single_tree_has_no_tree_number(shelf):
-    code, line = fails("show", shelf / "fate.arb", "--tree", "0")
+def test_where_no_tree_is_named_the_first_one_is_shown(forests):
+    file = forests / "rf0.arb"
+    for words in (["--format", "dot"], ["--format", "rules"], ["--max-depth", "1"]):
+        assert ok("show", file, *words) == ok("show", file, "--tree", "0", *words)
+
+
+def test_a_single_tree_is_tree_0(shelf):
+    assert ok("show", shelf / "fate.arb", "--tree", "0") == ok("show", shelf / "fate.arb")
+    code, line = fails("show", shelf / "fate.arb", "--tree", "1")
     assert code == 2
-    assert "--tree is for forests: CARTClassifier is not one" in line
+    assert "--tree: there is no tree 1, CARTClassifier has only tree 0" in line
 
 
 @pytest.mark.parametrize(

@@ -165,7 +165,7 @@ def test_bad_parameters(options, message):
 
 def test_class_names_of_a_regression_tree_are_an_error():
     model = by_hand(leaf(1.0), [numeric("a")])
-    with pytest.raises(ParameterError, match=r"class_names of export_text .* regression"):
+    with pytest.raises(ParameterError, match=r"class_names of export_text .* hold numbers"):
         export_text(model, class_names=["a"])
 
 

@@ -162,8 +162,8 @@ def noise(seed, n=60):
 @pytest.mark.parametrize("seed", range(3))
 def test_a_weight_is_a_number_of_rows(seed):
     X, y, w = noise(seed)
-    one = grow_id3(X, y, w, [3] * 3, min_samples=4)
-    two = grow_id3(np.repeat(X, w, axis=0), np.repeat(y, w), None, [3] * 3, min_samples=4)
+    one = grow_id3(X, y, w, [3] * 3)
+    two = grow_id3(np.repeat(X, w, axis=0), np.repeat(y, w), None, [3] * 3)
     assert shape(one) == shape(two)
     assert len(shape(one)) > 5
 

@@ -19,15 +19,18 @@ from arboretum.data.slices import take_columns, take_rows
 from arboretum.errors import DataError, ParameterError
 
 __all__ = [
+    "COLUMN_KINDS",
     "answer_classes",
     "answer_numbers",
     "check_base",
     "fit_member",
+    "kinds_of_base",
     "make_member",
     "member_from_state",
     "member_to_state",
     "run_in_order",
     "tags_like",
+    "with_column_kinds",
 ]
 
 
@@ -40,6 +43,32 @@ def check_base(owner: Any, base: Any, *, classifies: bool) -> None:
         raise ParameterError(
             f"{type(owner).__name__} needs a {wanted}, but its estimator is a {type(base).__name__}"
         )
+
+
+COLUMN_KINDS = ("categorical_features", "ordinal_features", "unseen")
+
+
+def with_column_kinds(owner: Any, base: Any) -> Any:
+    """Return the base as it is, or a copy that is told what its owner says of the columns."""
+    from sklearn.base import clone
+
+    said = {name: getattr(owner, name) for name in COLUMN_KINDS}
+    said = {name: value for name, value in said.items() if value is not None}
+    if not said:
+        return base
+    known = base.get_params(deep=False)
+    for name in said:
+        if name not in known:
+            raise ParameterError(
+                f"{name} of {type(owner).__name__} is for estimators that read columns of words "
+                f"themselves, and {type(base).__name__} does not: leave it None, and encode the columns"
+            )
+    return clone(base).set_params(**said)
+
+
+def kinds_of_base(base: Any) -> dict[str, Any]:
+    """Return what an estimator says of the columns: arguments of `learn_schema`."""
+    return {name: getattr(base, name, None) for name in COLUMN_KINDS[:2]}
 
 
 def tags_like(tags: Any, estimators: list[Any]) -> Any:

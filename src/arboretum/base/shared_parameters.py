@@ -8,7 +8,7 @@ from __future__ import annotations
 from arboretum.base import parameters as p
 from arboretum.base.parameters import Parameter
 
-__all__ = ["ENSEMBLE", "GROWTH", "LABELS", "RUNNING", "STOPPING", "TABLE"]
+__all__ = ["ENSEMBLE", "GROWTH", "LABELS", "MEMBERS_TABLE", "RUNNING", "STOPPING", "TABLE"]
 
 _SHARE = p.fraction(0, 1, open_low=True)
 
@@ -25,6 +25,23 @@ TABLE = {
     "unseen": Parameter(
         p.one_of("missing", "error"),
         "A category first met at predict: treat as missing, with a warning, or raise an error.",
+    ),
+}
+
+# the same of a model that is made of others, which are told it
+MEMBERS_TABLE = {
+    "categorical_features": Parameter(
+        TABLE["categorical_features"].rule,
+        "Columns to treat as categories besides those whose type says so; None: as the estimator says.",
+    ),
+    "ordinal_features": Parameter(
+        TABLE["ordinal_features"].rule,
+        "Columns to treat as ranks; a dict gives the order of their words. None: as the estimator says.",
+    ),
+    "unseen": Parameter(
+        p.one_of("missing", "error", None),
+        "A category first met at predict: treat as missing, with a warning, or raise an error. None: as "
+        "the estimator says.",
     ),
 }
 

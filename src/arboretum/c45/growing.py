@@ -48,6 +48,8 @@ class C45Growth:
         Weight that two branches of a test need.
     min_weight : float
         Weight a node needs to be divided.
+    min_rows : int
+        Rows a node needs to be divided, whatever they weigh.
     subset : bool
         Group the values of a category instead of one branch for each.
     max_depth : int or None
@@ -57,6 +59,7 @@ class C45Growth:
     choose: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
     min_cases: float
     min_weight: float
+    min_rows: int = 0
     subset: bool = False
     max_depth: int | None = None
     n_jobs: int = 1
@@ -108,7 +111,7 @@ class _Grower:
         n = len(table.label)
         total = np.bincount(table.label, table.weight, table.n_classes)[None, :]
         ids = self.draft.add(total, np.array([n]))
-        if not self._worth(total, 0)[0]:
+        if not self._worth(total, np.array([n]), 0)[0]:
             return None
         return Level(
             ids=ids,
@@ -119,11 +122,11 @@ class _Grower:
             used=np.zeros((1, len(table.categorical)), np.bool_),
         )
 
-    def _worth(self, total: np.ndarray, depth: int) -> np.ndarray:
+    def _worth(self, total: np.ndarray, size: np.ndarray, depth: int) -> np.ndarray:
         """Tell which nodes are worth searching."""
         weight = total.sum(axis=1)
         worth = weight - total.max(axis=1) > TIE * weight
-        worth &= weight >= self.how.min_weight - TIE
+        worth &= (weight >= self.how.min_weight - TIE) & (size >= self.how.min_rows)
         if self.how.max_depth is not None and depth >= self.how.max_depth:
             worth[:] = False
         return worth
@@ -142,7 +145,7 @@ class _Grower:
         parent = np.repeat(np.arange(len(task.places)), asked.n_children)
         here = (nodes.end - nodes.start) - np.add.reduceat(rows, asked.first_child)
         size = np.where(known > 0, rows + here[parent], 0)
-        live = self._worth(total, level.depth + 1) & (size > 0)
+        live = self._worth(total, size, level.depth + 1) & (size > 0)
         wide = np.cumsum(np.where(live, size, 0))
         room = max(_ROOM, 2 * len(table.label))
         fits = 1 + int(np.searchsorted(wide[asked.first_child + asked.n_children - 1], room))

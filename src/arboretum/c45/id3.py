@@ -17,12 +17,14 @@ import numpy as np
 
 from arboretum.base import parameters as p
 from arboretum.base.parameters import Parameter
+from arboretum.base.shared_parameters import GROWTH
 from arboretum.c45.discretize import bin_labels, bin_matrix, cut_columns, mdl_cuts, quantile_cuts
 from arboretum.c45.estimator import CaseTreeClassifier
 from arboretum.c45.id3_walk import paths_to, stops_of
 from arboretum.data.checks import list_names
 from arboretum.data.schema import Schema
 from arboretum.errors import DataError, ModelFileError
+from arboretum.grow.settings import count_of
 from arboretum.tree.tree import LEAF, MULTIWAY
 
 if TYPE_CHECKING:
@@ -79,10 +81,7 @@ class ID3Classifier(CaseTreeClassifier):
     _parameters: ClassVar = {
         **CaseTreeClassifier._parameters,
         "epsilon": Parameter(p.real(0), "Gain, in bits, that the best column must exceed."),
-        "min_samples_split": Parameter(
-            p.real(0),
-            "Weight a node needs to be divided; a row without a weight of its own weighs 1.",
-        ),
+        "min_samples_split": GROWTH["min_samples_split"],
         "discretize": Parameter(
             p.one_of("mdl", "quantile", None),
             "How to cut numbers into bins: where it tells enough about the class to pay for the "
@@ -107,7 +106,7 @@ class ID3Classifier(CaseTreeClassifier):
         *,
         epsilon: float = 0.0,
         max_depth: int | None = None,
-        min_samples_split: float = 0,
+        min_samples_split: int | float = 2,
         discretize: str | None = None,
         n_bins: int = 5,
         laplace: bool = False,
@@ -151,7 +150,8 @@ class ID3Classifier(CaseTreeClassifier):
         how = C45Growth(
             choose=by_gain(float(self.epsilon)),
             min_cases=0.0,
-            min_weight=float(self.min_samples_split),
+            min_weight=0.0,
+            min_rows=count_of(self.min_samples_split, matrix.n_rows),
             max_depth=self.max_depth,
             n_jobs=n_jobs,
         )

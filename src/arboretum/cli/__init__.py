@@ -9,7 +9,9 @@
     problem.py    features, target and weights of a file; rows held out of them
     scores.py     how good predictions are
     summary.py    what a model is, in words
-    commands/     train, evaluate, predict, show, describe, demo: the commands themselves
+    forests.py    models of many trees: their size, and which tree --tree asks for
+    boosters.py   metrics of every round, early stopping, learning curves
+    commands/     train, evaluate, predict, show, describe, impute, demo: the commands themselves
     data/         the table of the demo
 
 Results go to stdout; notes, warnings, errors and the spinner go to stderr.

@@ -308,7 +308,12 @@ def _show(
         int | None, typer.Option(min=0, help="Cut deeper splits off; the root has depth 0.")
     ] = None,
     tree: Annotated[
-        int | None, typer.Option(min=0, help="A tree of a forest; default: describe the forest.")
+        str | None,
+        typer.Option(
+            metavar="N|ROUND,CLASS",
+            help="A tree of an ensemble, e.g. 7, or 3,1 for round 3 and class 1; default: describe the "
+            "ensemble as text, show tree 0 in other formats.",
+        ),
     ] = None,
 ) -> None:
     """Show a tree as text, rules, Graphviz source or a picture."""

@@ -15,33 +15,33 @@ from arboretum.cli.guard import UsageError
 from arboretum.cli.problem import Problem
 from arboretum.cli.screen import number, plural
 
-__all__ = ["check_watching", "describe_rounds", "draw_curve", "fit_watched", "is_watched"]
+__all__ = ["check_evaluation", "describe_rounds", "draw_curve", "fit_evaluated", "is_evaluated"]
 
 _PICTURES = (".png", ".svg", ".pdf")
 
 
-def is_watched(model: Any) -> bool:
+def is_evaluated(model: Any) -> bool:
     """Tell whether a model can be judged while it is trained."""
     return "eval_set" in inspect.signature(model.fit).parameters
 
 
-def check_watching(
+def check_evaluation(
     model: Any, early_stopping: int | None, curve: Path | None, *, held_out: bool
 ) -> None:
     """Raise unless what is asked for can be done; set the number of rounds to wait."""
-    asked = [
+    options = [
         option
         for option, value in (("--early-stopping", early_stopping), ("--curve", curve))
         if value is not None
     ]
-    if not asked:
+    if not options:
         return
-    if not is_watched(model):
+    if not is_evaluated(model):
         raise UsageError(
-            f"{asked[0]} is for boosters, {type(model).__name__} is not judged while it is trained"
+            f"{options[0]} is for boosters, {type(model).__name__} is not judged while it is trained"
         )
     if not held_out:
-        raise UsageError(f"{asked[0]} needs rows to judge by: give --valid or --test-size")
+        raise UsageError(f"{options[0]} needs rows to judge by: give --valid or --test-size")
     if curve is not None and curve.suffix.lower() not in _PICTURES:
         raise UsageError(f"--curve draws {', '.join(_PICTURES)} files, not {curve.name}")
     if early_stopping is not None:
@@ -52,7 +52,7 @@ def check_watching(
         model.set_params(**{name: early_stopping})
 
 
-def fit_watched(model: Any, problem: Problem, held_out: Problem) -> None:
+def fit_evaluated(model: Any, problem: Problem, held_out: Problem) -> None:
     """Train a booster, judged by the rows it learns from and by those held out."""
     X = problem.features.table
     tables = [(X, problem.y), (held_out.features.table, held_out.y)]

@@ -1,7 +1,8 @@
-"""Models of many estimators on the command line: how large they are, and one of their trees.
+"""Models of many trees on the command line: how large they are, and which tree is asked for.
 
-arboretum show forest.arb             size and importances
-arboretum show forest.arb --tree 0    the first tree, in every format a tree has
+arboretum show forest.arb               size and importances
+arboretum show forest.arb --tree 0      the first tree, in every format a tree has
+arboretum show boosted.arb --tree 3,1   the tree of round 3 for class 1
 """
 
 from __future__ import annotations
@@ -10,22 +11,37 @@ from typing import Any
 
 from arboretum.cli.guard import UsageError
 from arboretum.cli.screen import plural
+from arboretum.explain.pick_tree import rounds_of, trees_of
 
-__all__ = ["describe_forest", "forest_size", "is_forest", "one_tree", "rows_of", "trees_of"]
+__all__ = ["describe_forest", "forest_size", "is_forest", "parse_tree", "rows_of"]
 
 
 def is_forest(model: Any) -> bool:
-    """Tell whether a fitted model has many estimators."""
-    return hasattr(model, "trees_") or hasattr(model, "estimators_")
+    """Tell whether a fitted model has many trees, or many estimators."""
+    many = hasattr(model, "trees_") or hasattr(model, "estimators_")
+    return many and not hasattr(model, "tree_")
 
 
-def trees_of(model: Any) -> list[Any]:
-    """Return the trees of a forest; empty for a bag of other estimators."""
-    if hasattr(model, "trees_"):
-        return list(model.trees_)
-    if hasattr(model, "final_estimator_"):  # the models of a stack are of different kinds
-        return []
-    return [e.tree_ for e in model.estimators_ if hasattr(e, "tree_")]
+def parse_tree(text: str) -> int | tuple[int, int | str]:
+    """Read ``--tree``: a number, or a round and a class.
+
+    Examples
+    --------
+    >>> parse_tree("7"), parse_tree("-1"), parse_tree("3,1"), parse_tree("3, maple")
+    (7, -1, (3, 1), (3, 'maple'))
+    """
+    first, comma, second = (part.strip() for part in text.partition(","))
+    try:
+        number = int(first)
+    except ValueError:
+        number = None
+    if number is None or bool(comma) != bool(second):
+        raise UsageError(
+            f"--tree wants a number, for boosters also round,class: e.g. --tree 7 or --tree 3,1, got {text!r}"
+        )
+    if not comma:
+        return number
+    return number, int(second) if second.lstrip("-").isdecimal() else second
 
 
 def rows_of(model: Any) -> int:
@@ -62,7 +78,7 @@ def describe_forest(model: Any, shares: list[float] | None) -> str:
     """Return size and importances as text, the most important columns first."""
     lines = [f"{type(model).__name__}: {forest_size(model)}"]
     if trees_of(model):
-        lines.append(f"one tree: add --tree 0 … {len(model) - 1}")
+        lines.append(f"one tree: add --tree 0 … {len(trees_of(model)) - 1}" + _by_round(model))
     if shares is not None:
         lines += ["", "importance  column"]
         for f in sorted(range(len(shares)), key=lambda f: -shares[f]):
@@ -70,39 +86,10 @@ def describe_forest(model: Any, shares: list[float] | None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def one_tree(model: Any, number: int) -> Any:
-    """Return one tree of a forest as a model of its own."""
-    if not trees_of(model):
-        what = type(model.estimators_[0]).__name__
-        whose = "a stack" if hasattr(model, "final_estimator_") else f"a bag of {what}"
-        raise UsageError(f"{whose} has no trees to show")
-    if number >= len(model):
-        raise UsageError(f"--tree {number}: there are trees 0 to {len(model) - 1}")
-    if hasattr(model, "estimators_"):
-        members = model.estimators_  # boosting of several classes has a line of trees per round
-        return members.ravel()[number] if hasattr(members, "ravel") else members[number]
-    from arboretum import CARTClassifier, CARTRegressor
-
-    if hasattr(
-        model, "ensemble_"
-    ):  # a booster's trees answer margins, whatever it tells in the end
-        return _margin_tree(model, number)
-    kind: Any = CARTClassifier if hasattr(model, "classes_") else CARTRegressor
-    tree = kind(criterion=model.criterion, unseen=model.unseen)
-    tree.tree_, tree.schema_ = model.trees_[number], model.schema_
-    for name in ("n_outputs_", "n_features_in_", "feature_names_in_", "classes_", "n_classes_"):
-        if hasattr(model, name):
-            setattr(tree, name, getattr(model, name))
-    if hasattr(model, "_one_output"):
-        tree._one_output = model._one_output
-    return tree
-
-
-def _margin_tree(model: Any, number: int) -> Any:
-    from arboretum.cart.cart import CARTRegressor
-
-    tree = CARTRegressor()
-    tree.tree_, tree.schema_ = model.trees_[number], model.schema_
-    tree.n_outputs_, tree._one_output = 1, True
-    tree.n_features_in_ = model.n_features_in_
-    return tree
+def _by_round(model: Any) -> str:
+    """Return how else a tree of a booster of several classes can be asked for."""
+    rounds = rounds_of(model)
+    if rounds is None or rounds.n_outputs == 1:
+        return ""
+    last = len(trees_of(model)) // rounds.per_round - 1
+    return f", or by round and class --tree 0,0 … {last},{rounds.n_outputs - 1}"

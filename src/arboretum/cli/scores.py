@@ -1,4 +1,4 @@
-"""How good predictions are: figures, a table per class and the confusion matrix.
+"""How good predictions are: metrics, a table per class and the confusion matrix.
 
     classification   accuracy, balanced accuracy, log loss, ROC AUC (two classes)
     regression       R², RMSE, MAE
@@ -33,7 +33,7 @@ class Scores:
 
     Attributes
     ----------
-    figures : dict
+    values : dict
         Name of a measure -> its value.
     classes : list of str
         Empty for regression.
@@ -42,10 +42,10 @@ class Scores:
     confusion : float array of shape (classes, classes)
         Rows are the truth, columns the predictions.
     remarks : list of str
-        What a reader should know about the figures.
+        What a reader should know about the values.
     """
 
-    figures: dict[str, float]
+    values: dict[str, float]
     classes: list[str] = field(default_factory=list)
     per_class: np.ndarray = field(default_factory=lambda: np.empty((0, 4)))
     confusion: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
@@ -89,13 +89,13 @@ def _regression(model: Any, features: Data, y: np.ndarray, weight: np.ndarray | 
 
     prediction = model.predict(features.table)
     y = np.asarray(y, dtype=np.float64)
-    figures = {
+    values = {
         "R²": metrics.r2_score(y, prediction, sample_weight=weight) if len(y) > 1 else np.nan,
         "RMSE": metrics.root_mean_squared_error(y, prediction, sample_weight=weight),
         "MAE": metrics.mean_absolute_error(y, prediction, sample_weight=weight),
     }
     remarks = ["R² needs at least two rows"] if len(y) < 2 else []
-    return Scores({name: float(value) for name, value in figures.items()}, remarks=remarks)
+    return Scores({name: float(value) for name, value in values.items()}, remarks=remarks)
 
 
 def _classification(model: Any, features: Data, y: np.ndarray, weight: np.ndarray | None) -> Scores:
@@ -105,18 +105,18 @@ def _classification(model: Any, features: Data, y: np.ndarray, weight: np.ndarra
     guess = share.argmax(axis=1)
     truth, names, remarks = _truth_codes(y, model.classes_)
     codes, n_known = np.arange(len(names)), share.shape[1]
-    figures = {
+    values = {
         "accuracy": metrics.accuracy_score(truth, guess, sample_weight=weight),
         "balanced accuracy": metrics.balanced_accuracy_score(truth, guess, sample_weight=weight),
     }
     if len(names) == n_known:
-        figures["log loss"] = metrics.log_loss(
+        values["log loss"] = metrics.log_loss(
             truth, share, labels=codes, sample_weight=weight
         ) if n_known > 1 else 0.0  # fmt: skip
         if n_known == 2:
             both = len(np.unique(truth)) == 2
             area = metrics.roc_auc_score(truth, share[:, 1], sample_weight=weight) if both else None
-            figures["ROC AUC"] = np.nan if area is None else area
+            values["ROC AUC"] = np.nan if area is None else area
             if not both:
                 remarks.append("ROC AUC needs rows of both classes")
     per_class = metrics.precision_recall_fscore_support(
@@ -124,7 +124,7 @@ def _classification(model: Any, features: Data, y: np.ndarray, weight: np.ndarra
     )
     confusion = metrics.confusion_matrix(truth, guess, labels=codes, sample_weight=weight)
     return Scores(
-        {name: float(value) for name, value in figures.items()},
+        {name: float(value) for name, value in values.items()},
         names,
         np.column_stack(per_class),
         confusion,
@@ -157,8 +157,8 @@ def _truth_codes(y: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, list[str
 # --------------------------------------------------------------------------- printing
 def print_scores(scores: Scores, title: str) -> None:
     """Print everything `score` found."""
-    figures = [(name, number(value)) for name, value in scores.figures.items()]
-    print_table(title, ("measure", "value"), figures, right=[1])
+    values = [(name, number(value)) for name, value in scores.values.items()]
+    print_table(title, ("measure", "value"), values, right=[1])
     if scores.classes:
         rows = [
             (name, *(f"{value:.3f}" for value in row[:3]), f"{row[3]:,.10g}")

@@ -125,6 +125,9 @@ class StackingClassifier(KnowsClasses, _Stacked, ensemble.StackingClassifier):
         n_jobs: int | None = None,
         passthrough: bool = False,
         verbose: int = 0,
+        categorical_features: Any = None,
+        ordinal_features: Any = None,
+        unseen: str | None = None,
     ) -> None:
         p.take_arguments(locals())
 
@@ -163,5 +166,8 @@ class StackingRegressor(_Stacked, ensemble.StackingRegressor):
         n_jobs: int | None = None,
         passthrough: bool = False,
         verbose: int = 0,
+        categorical_features: Any = None,
+        ordinal_features: Any = None,
+        unseen: str | None = None,
     ) -> None:
         p.take_arguments(locals())

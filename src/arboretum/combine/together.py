@@ -14,14 +14,20 @@ import numpy as np
 
 from arboretum.base import parameters as p
 from arboretum.base.estimator import Estimator
-from arboretum.base.members import member_from_state, member_to_state
+from arboretum.base.members import (
+    COLUMN_KINDS,
+    kinds_of_base,
+    member_from_state,
+    member_to_state,
+    with_column_kinds,
+)
 from arboretum.base.parameters import Parameter
-from arboretum.base.shared_parameters import RUNNING
+from arboretum.base.shared_parameters import MEMBERS_TABLE, RUNNING
 from arboretum.data.schema import Schema
 from arboretum.data.slices import as_view, take_rows
 from arboretum.data.table import Table
 from arboretum.data.target import encode_classes, numbers
-from arboretum.errors import ModelFileError
+from arboretum.errors import ModelFileError, ParameterError
 from arboretum.io.checked import labels_of, whole
 
 __all__ = ["KnowsClasses", "Together", "tree_classifiers", "tree_regressors"]
@@ -93,6 +99,7 @@ class Together(Estimator):
     _models: ClassVar[Callable[[], list[tuple[str, Any]]]]
     _fitted: ClassVar = "estimators_"
     _parameters: ClassVar = {
+        **MEMBERS_TABLE,
         **RUNNING,
         "estimators": Parameter(
             p.none | p.Rule("a list of (name, estimator) pairs", _are_named),
@@ -145,7 +152,7 @@ class Together(Estimator):
         return self
 
     def _column_kinds(self) -> dict[str, Any]:
-        return {}
+        return kinds_of_base(self)
 
     def _take_schema(self, schema: Schema) -> None:
         self.schema_ = schema  # how many columns there are scikit-learn asks the models
@@ -167,10 +174,33 @@ class Together(Estimator):
             for name, value in given.items():
                 if value is None:
                     setattr(self, name, self._stands_for()[name]())
+            self.estimators = self._told(self.estimators)
             yield
         finally:
             for name, value in given.items():
                 setattr(self, name, value)
+
+    def _told(self, pairs: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+        """Return the models, told what is said of the columns if they can be told."""
+        said = [name for name in COLUMN_KINDS if getattr(self, name) is not None]
+        if not said:
+            return pairs
+        if getattr(self, "cv", None) == "prefit":
+            raise ParameterError(
+                f"{said[0]} comes too late for models that are fitted: leave it None"
+            )
+        able = [
+            hasattr(model, "get_params") and said[0] in model.get_params() for _, model in pairs
+        ]
+        if not any(able):
+            raise ParameterError(
+                f"{said[0]} of {type(self).__name__} is for models that read columns of words themselves, "
+                "and none of these does: leave it None, and encode the columns"
+            )
+        return [
+            (name, with_column_kinds(self, model) if can else model)
+            for (name, model), can in zip(pairs, able, strict=True)
+        ]
 
     def _stands_for(self) -> dict[str, Callable[[], Any]]:
         return {"estimators": type(self)._models}
@@ -182,7 +212,7 @@ class Together(Estimator):
     def _pairs(self) -> list[tuple[str, Any]]:
         """Return names and models, without those dropped."""
         pairs = type(self)._models() if self.estimators is None else self.estimators
-        return [(name, model) for name, model in pairs if not isinstance(model, str)]
+        return self._told([pair for pair in pairs if not isinstance(pair[1], str)])
 
     def _get_fitted_state(self) -> dict[str, Any]:
         return {

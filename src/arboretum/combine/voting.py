@@ -87,6 +87,9 @@ class VotingClassifier(KnowsClasses, _Voting, ensemble.VotingClassifier):
         n_jobs: int | None = None,
         flatten_transform: bool = True,
         verbose: bool = False,
+        categorical_features: Any = None,
+        ordinal_features: Any = None,
+        unseen: str | None = None,
     ) -> None:
         p.take_arguments(locals())
 
@@ -121,5 +124,8 @@ class VotingRegressor(_Voting, ensemble.VotingRegressor):
         weights: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
+        categorical_features: Any = None,
+        ordinal_features: Any = None,
+        unseen: str | None = None,
     ) -> None:
         p.take_arguments(locals())

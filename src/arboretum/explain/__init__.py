@@ -8,9 +8,11 @@
                                              legend.py      what the colours mean
     charts/            curves, bars and maps: plot_pruning_curve and its like
 
-    shared:  labels.py  words of a tree;  boxes.py  lines in a box;  colors.py  its fill
+    shared:  pick_tree.py  which tree of a model;  labels.py  words of a tree;  boxes.py  lines in a box;
+             colors.py  its fill
 
-Every function takes a fitted estimator, or a `Tree` itself, binary and multiway alike.
+Every function takes a fitted estimator with trees, one or many (``tree=`` picks), or a `Tree` itself, binary
+and multiway alike.
 """
 
 from arboretum.explain.charts.pruning_curve import plot_pruning_curve

@@ -8,7 +8,8 @@
 
 A branch below `max_depth` is folded into one box that says how many leaves it hides. Trees that count
 fractional cases have C4.5's words: a leaf is headed "virginica (3.4/0.4)", its class, its cases and
-those of another class; a leaf that no case reached has nothing but its class.
+those of another class; a leaf that no case reached has nothing but its class. A tree of a booster has a
+value at its leaves only, and one of second order has gain and cover instead of an impurity.
 """
 
 from __future__ import annotations
@@ -91,9 +92,14 @@ def box_text(
         return f"{name} = {text}" if titled else text
 
     rest = []
-    if style.impurity:
+    if labels.kind == "gradients":
+        if style.impurity and not tree.is_leaf[node]:
+            rest.append(line("gain", labels.number(tree.gain, node, wording)))
+        rest.append(line("cover", labels.number(tree.weight, node, wording)))
+    elif style.impurity:
         name = _SHORT.get(labels.criterion, labels.criterion)
-        rest.append(line(name, labels.impurity(node, wording)))
+        name = f"residual {name}" if labels.kind == "residuals" else name
+        rest.append(line(name, labels.number(tree.impurity, node, wording)))
     cases = _cases(labels, node, style.proportion)
     if not labels.fractional:
         rest.append(line("samples", cases))
@@ -108,7 +114,9 @@ def box_text(
             outcome = f"{labels.prediction(node, wording)} ({cases})"
     if tree.is_leaf[node]:
         return [*head, outcome], rest
-    return [*head, labels.question(node, wording)], [*rest, outcome]
+    if labels.kind == "answers":
+        rest.append(outcome)
+    return [*head, labels.question(node, wording)], rest
 
 
 def _class_lines(labels: Labels, node: int, style: BoxStyle) -> tuple[list[str], str]:

@@ -92,12 +92,24 @@ def node_colors(labels: Labels) -> list[str]:
         return mixed_colors(1.0 - _unit(tree.impurity, 0.0, float(tree.impurity.max())))
     if labels.classes is None:
         low, high = value_limits(tree)
-        return [scale_color(float(p)) for p in _unit(tree.value[:, 0, 0], low, high)]
+        values = tree.value[:, 0, 0] if labels.kind == "answers" else _means_below(tree)
+        return [scale_color(float(p)) for p in _unit(values, low, high)]
     shares = tree.value[:, 0, : len(labels.classes[0])]
     hues = _hues(shares.shape[1])
     ordered = np.sort(shares, axis=1)
     lead = ordered[:, -1] - (ordered[:, -2] if shares.shape[1] > 1 else 0.0)
     return [_tint(hues[best], float(part)) for best, part in zip(shares.argmax(axis=1), lead)]
+
+
+def _means_below(tree: Tree) -> np.ndarray:
+    """Return the mean of the leaves below every node: a booster's inner nodes have no value to add."""
+    count = np.where(tree.is_leaf, tree.count, 0).astype(np.float64)
+    total = count * tree.value[:, 0, 0]
+    for node in range(len(tree) - 1, 0, -1):  # children come after their parents
+        above = int(tree.parent[node])
+        count[above] += count[node]
+        total[above] += total[node]
+    return np.where(count > 0, total / np.maximum(count, 1.0), tree.value[:, 0, 0])
 
 
 def value_limits(tree: Tree) -> tuple[float, float]:

@@ -32,6 +32,7 @@ _PADDING = 0.65  # inside a box
 _SIBLING_GAP = 1.0
 _LEVEL_GAP = 2.2  # and the answers
 _LINE_WIDTH = 26  # characters; longer lines are folded
+_BODY_WIDTH = 30  # three shares of three decimals stay together
 _NARROW_WIDTH = 16  # of the leaves of a tree that has many
 _MANY_LEAVES = 16
 _ANSWER_WIDTH = 20
@@ -108,8 +109,8 @@ def draw_up(
             box.parent = index[above]
             children[box.parent].append(i)
         boxes.append(box)
-    room = [max(b.width, _widest(b.answer, False, ruler) + 0.4) for b in boxes]
-    for box, x in zip(boxes, tidy(children, room, _SIBLING_GAP)):
+    spans = [max(b.width, _widest(b.answer, False, ruler) + 0.4) for b in boxes]
+    for box, x in zip(boxes, tidy(children, spans, _SIBLING_GAP)):
         box.x = float(x)
     levels = [0.0] * (1 + max(box.level for box in boxes))
     for box in boxes:
@@ -117,7 +118,7 @@ def draw_up(
     answer_lines = max(len(box.answer) for box in boxes)
     drawing = Drawing(
         boxes,
-        width=max(box.x + r / 2 for box, r in zip(boxes, room)),
+        width=max(box.x + span / 2 for box, span in zip(boxes, spans)),
         level_height=levels,
         level_gap=_LEVEL_GAP + ANSWER_LINE * answer_lines,
     )
@@ -131,7 +132,7 @@ def _box(
     tree = labels.tree
     head, body = box_text(labels, node, style, hidden)
     head = [part for line in head for part in fold(line, width)]
-    body = [part for line in body for part in fold(line, _LINE_WIDTH)]
+    body = [part for line in body for part in fold(line, _BODY_WIDTH)]
     above = int(tree.parent[node])
     answer: list[str] = []
     if above >= 0:

@@ -26,6 +26,7 @@ def export_graphviz(
     model: Any,
     out_file: str | PathLike | IO[str] | None = None,
     *,
+    tree: int | tuple = 0,
     max_depth: int | None = None,
     feature_names: Any = None,
     class_names: Any = None,
@@ -48,6 +49,8 @@ def export_graphviz(
     model : fitted estimator or Tree
     out_file : path or text file, optional
         Where to write (UTF-8); without it the source is returned.
+    tree : int or (int, int), default 0
+        Which tree of an ensemble: an index, -1 for the last; for boosters also (round, class).
     max_depth : int, optional
         Splits deeper than this are folded into one grey box; the root has depth 0.
     feature_names, class_names : list of str, optional
@@ -59,7 +62,7 @@ def export_graphviz(
     leaves_parallel : bool, default False
         Draw all leaves at the bottom.
     impurity, node_ids : bool
-        Show the impurity; show node numbers.
+        Show the impurity, or the gain of second-order boosting; show node numbers.
     proportion : bool, default False
         Show shares instead of counts and weights.
     rotate : bool, default False
@@ -87,7 +90,7 @@ def export_graphviz(
     """
     caller = "export_graphviz"
     check_int(max_depth, f"max_depth of {caller}", 0, none=True)
-    labels = read_model(model, caller, feature_names, class_names)
+    labels = read_model(model, caller, feature_names, class_names, tree)
     wording = Wording(
         precision,
         at_most="≤" if special_characters else "<=",
@@ -101,8 +104,9 @@ def export_graphviz(
         shown, folded = visible_nodes(labels.tree, max_depth)
         ends = [str(node) for node in shown if labels.tree.is_leaf[node] or node in folded]
         lines.append("{rank=same ; " + " ; ".join(ends) + "} ;")
-    if labels.note:
-        lines.append(f"label={quote([labels.note])} ; labelloc=b ;")
+    words = [text for text in (labels.title, labels.note) if text]
+    if words:
+        lines.append(f"label={quote(words)} ; labelloc={'t' if labels.title else 'b'} ;")
     source = "\n".join([*lines, "}"]) + "\n"
     if out_file is None:
         return source

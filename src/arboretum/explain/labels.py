@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from arboretum.errors import ParameterError
+from arboretum.explain.pick_tree import pick_tree
 from arboretum.tree.condition import Condition, format_value
 from arboretum.tree.tree import GROUPS, MULTIWAY, Tree
 
@@ -82,6 +83,12 @@ class Labels:
         The tree counts cases of classes, which may be fractions of rows.
     laplace : bool
         The class shares of the tree are smoothed: one case was added to every class.
+    kind : {"answers", "residuals", "gradients"}
+        What the numbers of the tree mean, see pick_tree.py.
+    title : str
+        Which tree of its model this is; empty if it is the only one.
+    counted : str
+        How the number of a leaf counts in its model; empty if the tree predicts by itself.
     """
 
     tree: Tree
@@ -90,20 +97,26 @@ class Labels:
     criterion: str = "impurity"
     fractional: bool = False
     laplace: bool = False
+    kind: str = "answers"
+    title: str = ""
+    counted: str = ""
 
     @property
     def note(self) -> str:
-        """What a reader must know besides the tree: where missing values go; often nothing.
+        """What a reader must know besides the tree, often nothing.
 
-        Other trees say "or missing" at the branch. Only columns that missed values in training matter.
+        How leaves count, and where missing values go: other trees say "or missing" at the branch. Only
+        columns that missed values in training matter.
         """
         everywhere = ~self.tree.is_leaf & (self.tree.missing_child < 0)
         asked = np.unique(self.tree.feature[everywhere])
-        return _SPREAD if any(self.tree.column(int(f)).has_missing for f in asked) else ""
+        spread = any(self.tree.column(int(f)).has_missing for f in asked)
+        return " ".join(filter(None, (self.counted, _SPREAD if spread else "")))
 
     def is_empty(self, node: int) -> bool:
         """No training case reached the node: it answers as its parent would."""
-        return node > 0 and float(self.tree.weight[node]) == 0.0
+        size = self.tree.count if self.kind == "gradients" else self.tree.weight
+        return node > 0 and float(size[node]) == 0.0
 
     def cases(self, node: int) -> str:
         """Return the weight of a node and, after a slash, of the cases it would get wrong, if any."""
@@ -177,20 +190,16 @@ class Labels:
             for share in self.shares(node)
         ]
 
-    def impurity(self, node: int, wording: Wording) -> str:
-        """Return the impurity of a node; rounding errors of large sums count as zero."""
-        value = float(self.tree.impurity[node])
+    def number(self, numbers: np.ndarray, node: int, wording: Wording) -> str:
+        """Return a node's impurity, gain or cover; rounding errors of large sums count as zero."""
+        value = float(numbers[node])
         if abs(value) >= 1e7:  # a mean squared error of large targets
             return f"{value:.4g}"
-        return format_decimals(value, wording, self._impurity_noise)
+        return format_decimals(value, wording, _NOISE * float(np.abs(numbers).max()))
 
     @cached_property
     def _value_noise(self) -> float:
         return _NOISE * float(np.abs(self.tree.value).max())
-
-    @cached_property
-    def _impurity_noise(self) -> float:
-        return _NOISE * float(np.abs(self.tree.impurity).max())
 
 
 def shorten(values: Sequence, wording: Wording) -> list[str]:
@@ -209,39 +218,25 @@ def clean(value: object) -> str:
 
 # ---------------------------------------------------------------------- reading what the user gave
 def read_model(
-    model: Any, caller: str, feature_names: Any = None, class_names: Any = None
+    model: Any, caller: str, feature_names: Any = None, class_names: Any = None, tree: Any = 0
 ) -> Labels:
-    """Return the `Labels` of a fitted estimator or a `Tree`; ``caller`` is named in errors."""
-    tree = model if isinstance(model, Tree) else getattr(model, "tree_", None)
-    if not isinstance(tree, Tree):
-        raise _not_a_tree(model, tree, caller)
+    """Return the `Labels` of one tree of a model; ``caller`` is named in errors."""
     from arboretum.c45.estimator import CaseTreeClassifier
 
-    counts_cases = isinstance(model, CaseTreeClassifier)
+    picked = pick_tree(model, tree, caller)
+    one, owner = picked.tree, picked.owner
+    counts_cases = isinstance(owner, CaseTreeClassifier)
     return Labels(
-        tree=tree,
-        features=_feature_names(tree, feature_names, caller),
-        classes=_class_names(tree, getattr(model, "classes_", None), class_names, caller),
+        tree=one,
+        features=_feature_names(one, feature_names, caller),
+        classes=_class_names(one, picked.classes, class_names, caller),
         # the criteria of ID3 and C4.5 compare tests; what they measure nodes by is entropy
-        criterion="entropy" if counts_cases else str(getattr(model, "criterion", "impurity")),
-        fractional=counts_cases or (tree.spreads and tree.value.shape[1] == 1),
-        laplace=counts_cases and bool(model.laplace),
-    )
-
-
-def _not_a_tree(model: Any, tree: Any, caller: str) -> Exception:
-    kind = type(model).__name__
-    if tree is None and hasattr(model, "rules_"):
-        return ParameterError(
-            f"{caller} needs a tree, but {kind} is a list of rules: print(model.to_text()) shows it"
-        )
-    if tree is None and hasattr(model, "fit"):
-        from sklearn.exceptions import NotFittedError
-
-        return NotFittedError(f"{caller} needs a fitted model: call fit on this {kind} first")
-    return ParameterError(
-        f"{caller} needs a fitted arboretum tree model or a Tree, got {kind}"
-        + ("" if tree is None else f" whose tree_ is a {type(tree).__module__} object")
+        criterion="entropy" if counts_cases else str(getattr(owner, "criterion", "impurity")),
+        fractional=counts_cases or (one.spreads and one.value.shape[1] == 1),
+        laplace=counts_cases and bool(owner.laplace),
+        kind=picked.kind,
+        title=clean(picked.title),
+        counted=picked.note,
     )
 
 
@@ -257,7 +252,7 @@ def _class_names(
     if classes is None and tree.value.shape[2] == 1:
         if given is not None:
             raise ParameterError(
-                f"class_names of {caller} must be left out here: this is a regression tree"
+                f"class_names of {caller} must be left out here: its leaves hold numbers, not classes"
             )
         return None
     if classes is None:  # a bare Tree: classes are known by number only

@@ -14,7 +14,6 @@ import numpy as np
 
 from arboretum.errors import ParameterError
 from arboretum.explain.boxes import BoxStyle
-from arboretum.explain.charts.pruning_curve import plot_pruning_curve
 from arboretum.explain.colors import CUT, class_colors, node_colors
 from arboretum.explain.drawing import (
     ANSWER_LINE,
@@ -32,7 +31,7 @@ from arboretum.explain.mpl import require_pyplot
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_pruning_curve", "plot_tree"]
+__all__ = ["plot_tree"]
 
 _FONT = 9.0  # points, in a figure of our own
 _SMALLEST_FONT = 7.0  # before the figure grows beyond _WIDEST
@@ -52,6 +51,7 @@ _TEXT_COLOR = "#1d2329"
 def plot_tree(
     model: Any,
     *,
+    tree: int | tuple = 0,
     max_depth: int | None = None,
     feature_names: Any = None,
     class_names: Any = None,
@@ -77,6 +77,8 @@ def plot_tree(
     Parameters
     ----------
     model : fitted estimator or Tree
+    tree : int or (int, int), default 0
+        Which tree of an ensemble: an index, -1 for the last; for boosters also (round, class).
     max_depth : int, optional
         Splits deeper than this are folded into one grey box; the root has depth 0.
     feature_names, class_names : list of str, optional
@@ -86,7 +88,8 @@ def plot_tree(
     filled : bool, default True
         Colour the boxes and add a legend.
     impurity, node_ids : bool
-        Show the impurity (default True); show node numbers (default False).
+        Show the impurity, or the gain of second-order boosting (default True); show node numbers
+        (default False).
     proportion : bool, default False
         Show shares instead of counts and weights.
     rounded : bool, default True
@@ -119,7 +122,7 @@ def plot_tree(
         raise ParameterError(
             f"fontsize of plot_tree must be a number > 0 or None, got {fontsize!r}"
         )
-    labels = read_model(model, "plot_tree", feature_names, class_names)
+    labels = read_model(model, "plot_tree", feature_names, class_names, tree)
     wording = Wording(precision, at_most="≤", ellipsis="…", max_categories=4)
     style = BoxStyle.checked("plot_tree", label, impurity, node_ids, proportion, wording)
     ruler = text_ruler()
@@ -128,7 +131,8 @@ def plot_tree(
     legend = legend_height(labels, drawing.width, ruler) if filled else 0.0
     below = legend + (_NOTE_ROOM if labels.note else 0.0)
     if ax is None:
-        ax, em = _new_axes(plt, drawing, below, fontsize)
+        least = max(1.1 * ruler(labels.title, False), 0.9 * ruler(labels.note, False))
+        ax, em = _new_axes(plt, drawing, below, fontsize, least)
     else:
         em = _fit(ax, drawing, below, fontsize)
     _draw(ax, em, labels, drawing, filled=filled, rounded=rounded, shares=shares)
@@ -137,15 +141,17 @@ def plot_tree(
     if labels.note:
         place = (drawing.width / 2, 0.6 - below)
         ax.text(*place, labels.note, fontsize=0.9 * em, color=_LINE_COLOR, ha="center", va="center")
+    if labels.title and not ax.get_title():
+        ax.set_title(labels.title, fontsize=1.1 * em, color=_TEXT_COLOR, parse_math=False)
     return ax
 
 
 # ---------------------------------------------------------------------- how large is an em
 def _new_axes(
-    plt: Any, drawing: Drawing, below: float, fontsize: float | None
+    plt: Any, drawing: Drawing, below: float, fontsize: float | None, least: float
 ) -> tuple[Axes, float]:
-    """Make a figure of the size the drawing needs; return its axes and the em in points."""
-    width = drawing.width + 2 * _MARGIN
+    """Make a figure of the size the drawing needs, ``least`` em wide; return axes and em in points."""
+    width = max(drawing.width, least) + 2 * _MARGIN
     height = drawing.height + below + 2 * _MARGIN
     em = fontsize or float(np.clip(72 * _WIDEST / width, _SMALLEST_FONT, _FONT))
     em = min(em, 72 * _LIMIT / max(width, height))

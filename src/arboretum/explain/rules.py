@@ -20,6 +20,7 @@ import numpy as np
 
 from arboretum.explain.conditions import RuleCondition
 from arboretum.explain.labels import Labels, Wording, read_model
+from arboretum.explain.pick_tree import pick_tree
 from arboretum.tree.condition import format_number
 from arboretum.tree.tree import Tree
 
@@ -85,7 +86,8 @@ class RuleSet(Sequence[Rule]):
     a row satisfies exactly one rule, the one of the leaf the tree would send it to. Trees with
     surrogate splits are the exception: rules send a row with a missing value to the branch missing
     values take, while the tree asks its surrogates first. A row that satisfies no rule, because it
-    misses a value and the tree has no branch for that, gets the answer of the model.
+    misses a value and the tree has no branch for that, gets the answer of the model. The rules of one
+    tree of an ensemble answer for that tree alone; ``title`` says which one it is.
     """
 
     rules: tuple[Rule, ...]
@@ -95,6 +97,8 @@ class RuleSet(Sequence[Rule]):
     unseen: str = field(default="missing", repr=False)
     has_gaps: bool = False
     model: Any = field(default=None, repr=False, compare=False)
+    title: str = ""
+    counted: str = field(default="", repr=False)
 
     def __len__(self) -> int:
         return len(self.rules)
@@ -110,8 +114,11 @@ class RuleSet(Sequence[Rule]):
         return iter(self.rules)
 
     def pretty(self, digits: int = 6, max_categories: int | None = 8) -> str:
-        """Return one line per rule."""
-        lines = [rule.pretty(digits, max_categories) for rule in self.rules]
+        """Return one line per rule; above them which tree of an ensemble it is."""
+        lines = [self.title] if self.title else []
+        lines += [rule.pretty(digits, max_categories) for rule in self.rules]
+        if self.counted:
+            lines.append(f"({self.counted})")
         if self.has_surrogates:
             lines.append("(surrogate splits may send rows with missing values elsewhere)")
         if self.has_gaps:
@@ -157,12 +164,16 @@ class RuleSet(Sequence[Rule]):
         return proba_of(self.model, self._encode(X)).argmax(axis=1)
 
 
-def to_rules(model: Any, *, feature_names: Any = None, class_names: Any = None) -> RuleSet:
+def to_rules(
+    model: Any, *, tree: int | tuple = 0, feature_names: Any = None, class_names: Any = None
+) -> RuleSet:
     """Turn a tree into IF-THEN rules, one per leaf.
 
     Parameters
     ----------
     model : fitted estimator or Tree
+    tree : int or (int, int), default 0
+        Which tree of an ensemble: an index, -1 for the last; for boosters also (round, class).
     feature_names, class_names : list of str, optional
         Names to show instead of the model's own.
 
@@ -180,23 +191,26 @@ def to_rules(model: Any, *, feature_names: Any = None, class_names: Any = None) 
     IF x2 > 2.45 AND x3 <= 1.75 THEN class 1 (54 rows, 90.7 %)
     IF x2 > 2.45 AND x3 > 1.75 THEN class 2 (46 rows, 97.8 %)
     """
-    labels = read_model(model, "to_rules", feature_names, class_names)
-    tree = labels.tree
-    leaves = [node.id for node in tree if node.is_leaf]
-    predictions = _predictions(labels, getattr(model, "classes_", None), np.array(leaves))
+    labels = read_model(model, "to_rules", feature_names, class_names, tree)
+    picked = pick_tree(model, tree, "to_rules")
+    leaves = [node.id for node in labels.tree if node.is_leaf]
+    predictions = _predictions(labels, picked.classes, np.array(leaves))
     paths = _merged_paths(labels)
     rules = tuple(
         _rule(labels, leaf, tuple(paths[leaf].values()), prediction)
         for leaf, prediction in zip(leaves, predictions)
     )
+    surrogates = labels.tree.surrogates
     return RuleSet(
         rules,
-        tree.schema,
+        labels.tree.schema,
         predictions,
-        has_surrogates=tree.surrogates is not None and len(tree.surrogates) > 0,
-        unseen=getattr(model, "unseen", "missing"),
-        has_gaps=_has_gaps(tree),
-        model=copy(model),  # as it is now: it may be fitted anew
+        has_surrogates=surrogates is not None and len(surrogates) > 0,
+        unseen=getattr(picked.owner, "unseen", "missing"),
+        has_gaps=_has_gaps(labels.tree),
+        model=copy(picked.owner),  # as it is now: it may be fitted anew
+        title=labels.title,
+        counted=labels.counted,
     )
 
 

@@ -13,6 +13,8 @@ end, and count cases at their leaves as C4.5 does: (3.4/0.4) are 3.4 cases, 0.4 
     |   |--- class: yes (4)
     |--- outlook = rain
     |   |--- class: yes (5/2)
+
+A tree of an ensemble is headed by a line that says which one it is: "tree 0 of 100".
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ __all__ = ["export_text"]
 def export_text(
     model: Any,
     *,
+    tree: int | tuple = 0,
     feature_names: Any = None,
     class_names: Any = None,
     max_depth: int | None = None,
@@ -42,6 +45,8 @@ def export_text(
     Parameters
     ----------
     model : fitted estimator or Tree
+    tree : int or (int, int), default 0
+        Which tree of an ensemble: an index, -1 for the last; for boosters also (round, class).
     feature_names, class_names : list of str, optional
         Names to show instead of the model's own. With several outputs ``class_names`` holds one
         list per output.
@@ -75,13 +80,34 @@ def export_text(
     |--- x2 >  2.45
     |   |--- class: 1
     <BLANKLINE>
+    >>> from arboretum import XGBClassifier
+    >>> model = XGBClassifier(n_estimators=5, max_depth=1).fit(*load_iris(return_X_y=True))
+    >>> print(export_text(model, tree=(4, 2)))
+    tree 14 of 15: round 4, class 2
+    |--- x2 <= 4.95
+    |   |--- value: [-0.14]
+    |--- x2 >  4.95
+    |   |--- value: [0.19]
+    (The value is added to the margin of class 2.)
+    <BLANKLINE>
     """
     check_int(max_depth, "max_depth of export_text", 0, none=True)
     check_int(spacing, "spacing of export_text", 1)
     check_int(decimals, "decimals of export_text", 0)
     check_int(max_categories, "max_categories of export_text", 1, none=True)
-    labels = read_model(model, "export_text", feature_names, class_names)
+    labels = read_model(model, "export_text", feature_names, class_names, tree)
     wording = Wording(decimals, trim=False, max_categories=max_categories)
+    lines = [labels.title] if labels.title else []
+    lines += _branches(labels, wording, max_depth, spacing, show_weights)
+    if labels.note:
+        lines.append(f"({labels.note})")
+    return "\n".join(lines) + "\n"
+
+
+def _branches(
+    labels: Labels, wording: Wording, max_depth: int | None, spacing: int, show_weights: bool
+) -> list[str]:
+    """Return a line for every branch and every leaf, from left to right."""
     tree = labels.tree
     heights = None if max_depth is None else subtree_heights(tree)
     lines = []
@@ -101,9 +127,7 @@ def export_text(
             first = int(tree.first_child[node])
             for child in reversed(range(int(tree.n_children[node]))):
                 stack.append((first + child, labels.condition(node, child)))
-    if labels.note:
-        lines.append(f"({labels.note})")
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def subtree_heights(tree: Any) -> list[int]:
@@ -126,7 +150,8 @@ def _leaf(labels: Labels, node: int, wording: Wording, show_weights: bool) -> st
     prediction = labels.prediction(node, wording)
     if labels.classes is None:
         weight = format_decimals(float(labels.tree.weight[node]), wording)
-        return f"value: [{prediction}]" + (f" weight: {weight}" if show_weights else "")
+        name = "cover" if labels.kind == "gradients" else "weight"
+        return f"value: [{prediction}]" + (f" {name}: {weight}" if show_weights else "")
     if labels.tree.n_outputs > 1:
         prediction = f"[{prediction}]"
     if labels.is_empty(node):

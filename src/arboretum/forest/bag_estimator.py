@@ -19,11 +19,11 @@ from arboretum.base.estimator import Estimator
 from arboretum.base.parameters import Parameter
 from arboretum.base.progress import progress
 from arboretum.base.rounds import warn_interrupted
-from arboretum.base.shared_parameters import ENSEMBLE, RUNNING
+from arboretum.base.shared_parameters import ENSEMBLE, MEMBERS_TABLE, RUNNING
 from arboretum.base.warm_start import check_same, goes_on, signature
 from arboretum.cart.cart import CARTClassifier, CARTRegressor
 from arboretum.cart.extra_tree import ExtraTreeClassifier, ExtraTreeRegressor
-from arboretum.data.schema import _match
+from arboretum.data.schema import _match, encode
 from arboretum.data.slices import as_view, take_columns, take_rows
 from arboretum.data.table import read_table
 from arboretum.data.target import weights
@@ -66,6 +66,7 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Estimator):
     _learned: ClassVar = ("estimators_", "oob_score_", "_oob")
     _parameters: ClassVar = {
         **ENSEMBLE,
+        **MEMBERS_TABLE,
         **RUNNING,
         "estimator": Parameter(
             p.none | p.an_estimator,
@@ -118,11 +119,15 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Estimator):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        categorical_features: Any = None,
+        ordinal_features: Any = None,
+        unseen: str | None = None,
     ) -> None:
         p.take_arguments(locals())
 
     def _base(self) -> Any:
-        return self._tree() if self.estimator is None else self.estimator
+        base = self._tree() if self.estimator is None else self.estimator
+        return members.with_column_kinds(self, base)
 
     # ------------------------------------------------------------------ fitting
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -178,12 +183,7 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Estimator):
         return Learned(X, matrix, codes, labels, weights(sample_weight, matrix.n_rows))
 
     def _column_kinds(self) -> dict[str, Any]:
-        base = self._base()
-        ours = isinstance(base, _TREES)
-        return {
-            "categorical_features": base.categorical_features if ours else None,
-            "ordinal_features": base.ordinal_features if ours else None,
-        }
+        return members.kinds_of_base(self._base())
 
     @property
     def _n_done(self) -> int:
@@ -283,7 +283,9 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Estimator):
         self._check_fitted()
         trees = self._trees()
         if trees is not None:
-            return sum_answers(trees, self._encode(X), self._threads())
+            name, unseen = type(self).__name__, self.estimators_[0].unseen
+            matrix = encode(self.schema_, X, unseen=unseen, estimator_name=name)
+            return sum_answers(trees, matrix, self._threads())
         X = self._in_order(X)
 
         def work(number: int) -> np.ndarray:
@@ -295,11 +297,6 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Estimator):
         for answer in answers:
             total = total + answer
         return total
-
-    @property
-    def unseen(self) -> str:
-        """What is done with a category first met at predict: as the trees do."""
-        return self.estimators_[0].unseen
 
     def _answer(self, number: int, X: Any) -> np.ndarray:
         """Return what one estimator says of rows, given all columns."""

@@ -205,7 +205,7 @@ def grow_id3(
     *,
     epsilon: float = 0.0,
     max_depth: int | None = None,
-    min_samples: float = 0.0,
+    min_samples: int = 2,
 ) -> ID3Node:
     """Grow an ID3 tree and return its root.
 
@@ -223,8 +223,8 @@ def grow_id3(
         A node is left alone unless its best gain is larger, in bits.
     max_depth : int, optional
         How many questions a path may have.
-    min_samples : float
-        A node of less weight is left alone.
+    min_samples : int
+        A node of fewer rows is left alone, whatever they weigh; rows of weight 0 do not count.
 
     Examples
     --------
@@ -248,7 +248,8 @@ def grow_id3(
     waiting = [(root, list(range(cases.X.shape[1])))]
     while waiting:
         node, features = waiting.pop()
-        node.stop = _reason_to_stop(node, features, max_depth, min_samples)
+        few = int(np.count_nonzero(cases.w[node.rows])) < min_samples
+        node.stop = _reason_to_stop(node, features, max_depth, few)
         if node.stop:
             continue
         here = cases.at(node.rows, cases.w[node.rows])
@@ -265,7 +266,7 @@ def grow_id3(
 
 
 def _reason_to_stop(
-    node: ID3Node, features: list[int], max_depth: int | None, min_samples: float
+    node: ID3Node, features: list[int], max_depth: int | None, few_rows: bool
 ) -> str:
     weight = node.counts.sum()
     if weight - node.counts.max() <= TIE * weight:
@@ -274,7 +275,7 @@ def _reason_to_stop(
         return "no attribute left"
     if max_depth is not None and len(node.path) >= max_depth:
         return "max_depth"
-    return "min_samples" if weight < min_samples - TIE else ""
+    return "min_samples" if few_rows else ""
 
 
 # ---------------------------------------------------------------------- prediction

@@ -26,8 +26,9 @@ from arboretum import (
     load,
 )
 from arboretum.boosting.gradient import fitting
-from arboretum.cli.forests import describe_forest, forest_size, one_tree
+from arboretum.cli.forests import describe_forest, forest_size
 from arboretum.cli.models import find_estimator
+from arboretum.explain.pick_tree import pick_tree
 from tests.boosting.gradient.gbm_cases import LOSSES, LogCosh, boost, make, mixed_table, raw, saved
 
 
@@ -317,7 +318,7 @@ def test_the_command_line_boosts():
     model = C(n_estimators=4, max_depth=1).fit(X0, np.arange(30) % 3)
     assert forest_size(model).startswith("12 trees")
     assert "12 trees" in describe_forest(model, None)
-    assert one_tree(model, 11).tree_ is model.trees_[11]
+    assert pick_tree(model, 11, "show").tree is model.trees_[11]
 
 
 def test_importing_it_is_light():

@@ -8,9 +8,8 @@ import pytest
 from arboretum.boosting.loss.objectives import find_objective
 from arboretum.boosting.second_order.booster import Booster
 from arboretum.boosting.second_order.dart import Dart, dropped_trees
-from arboretum.boosting.second_order.draws import Draws
 from arboretum.boosting.second_order.recipe import BoostPlan, Recipe, TrainingTable
-from arboretum.boosting.second_order.tables import Histograms, Sketches
+from arboretum.boosting.second_order.tables import Draws, Histograms, Sketches
 from arboretum.data.schema import learn_schema
 from arboretum.engine.gradient.split import Rules
 from arboretum.errors import DataError

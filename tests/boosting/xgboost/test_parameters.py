@@ -5,7 +5,7 @@ import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from arboretum import XGBClassifier, XGBRanker, XGBRegressor
-from arboretum.boosting.watch.watching import Callback, EarlyStopping, LearningRateScheduler
+from arboretum.callback import EarlyStopping, LearningRateScheduler, TrainingCallback
 from tests.boosting.xgboost.xgb_cases import halves, mixed, numbers, saved, thirds
 
 X, Y = mixed()
@@ -179,7 +179,7 @@ def test_larger_may_be_better():
 
 
 def test_callbacks_watch_change_and_stop():
-    class Watcher(Callback):
+    class Watcher(TrainingCallback):
         def __init__(self):
             self.seen = []
 

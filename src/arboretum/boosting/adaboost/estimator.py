@@ -15,25 +15,37 @@ from sklearn.base import MetaEstimatorMixin
 
 from arboretum.base import parameters as p
 from arboretum.base.estimator import Estimator
-from arboretum.base.members import check_base, member_from_state, member_to_state, tags_like
+from arboretum.base.members import (
+    check_base,
+    kinds_of_base,
+    member_from_state,
+    member_to_state,
+    tags_like,
+    with_column_kinds,
+)
 from arboretum.base.parameters import Parameter
 from arboretum.base.rounds import run_rounds
-from arboretum.base.shared_parameters import ENSEMBLE, RUNNING
+from arboretum.base.shared_parameters import ENSEMBLE, MEMBERS_TABLE, RUNNING
+from arboretum.base.warm_start import check_same, goes_on, signature
 from arboretum.boosting.adaboost import weak
 from arboretum.boosting.adaboost.rounds import Round
 from arboretum.cart.cart import CARTClassifier, CARTRegressor
 from arboretum.data.checks import warn_caller
+from arboretum.data.schema import encode
 from arboretum.data.slices import as_view
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.io.checked import numbers_of, whole
+from arboretum.predict.walk import leaves_of, leaves_of_all
 from arboretum.tree.joined import join_trees
 
 if TYPE_CHECKING:
+    from arboretum.data.matrix import Matrix
     from arboretum.tree.joined import JoinedTrees
     from arboretum.tree.tree import Tree
 
 __all__ = ["AdaBoost"]
 
+_NO_WEIGHTS = np.empty(0)
 _ATTEMPTS = 10  # to draw rows that a learner learns something from
 _STOPS = ("n_estimators", "perfect", "no better than chance", "interrupted")
 
@@ -52,6 +64,7 @@ class AdaBoost(MetaEstimatorMixin, Estimator):
     _cached: ClassVar = ("_all_nodes",)
     _parameters: ClassVar = {
         **ENSEMBLE,
+        **MEMBERS_TABLE,
         **RUNNING,
         "n_estimators": Parameter(p.integer(1), "The most rounds; see `stop_`."),
         "learning_rate": Parameter(
@@ -89,7 +102,8 @@ class AdaBoost(MetaEstimatorMixin, Estimator):
     }
 
     def _base(self) -> Any:
-        return self._tree(max_depth=self._depth) if self.estimator is None else self.estimator
+        base = self._tree(max_depth=self._depth) if self.estimator is None else self.estimator
+        return with_column_kinds(self, base)
 
     # ------------------------------------------------------------------ fitting
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -110,6 +124,8 @@ class AdaBoost(MetaEstimatorMixin, Estimator):
         from arboretum.engine.random import seed_from
 
         self._check_parameters()
+        before = self._rounds() if goes_on(self, "round") else []
+        earlier, rows_before = signature(self), getattr(self, "_n_rows", 0)
         base = self._base()
         self._check_base(base)
         X = as_view(X)
@@ -118,7 +134,10 @@ class AdaBoost(MetaEstimatorMixin, Estimator):
         codes, labels = self._learn_labels(y, matrix.n_rows)
         w = self._learn_weights(sample_weight, matrix.n_rows)
         w = np.ones(matrix.n_rows) if w is None else w
-        self.seed_ = seed_from(self.random_state)
+        if before:
+            check_same(self, earlier, same_rows=rows_before == matrix.n_rows)
+        else:
+            self.seed_ = seed_from(self.random_state)
         self._n_rows = matrix.n_rows
         learner: Any
         resample = self.sampling == "resample"
@@ -128,8 +147,31 @@ class AdaBoost(MetaEstimatorMixin, Estimator):
         else:
             learner = weak.AnyLearner(base, X, labels, self._read, resample, self.seed_)
         self.estimator_ = base
-        self._boost(learner, codes, w / w.sum())
+        self._boost(learner, codes, *self._replay(before, (X, matrix), codes, w / w.sum()))
         return self
+
+    def _rounds(self) -> list[tuple[Any, Round]]:
+        """Return the learners there are, each with its error and weight."""
+        figures = zip(self.estimator_errors_, self.estimator_weights_, strict=True)
+        return [
+            (member, Round(float(error), float(weight), _NO_WEIGHTS))
+            for member, (error, weight) in zip(self.estimators_, figures, strict=True)
+        ]
+
+    def _replay(
+        self, before: list[tuple[Any, Round]], table: tuple, y: np.ndarray, w: np.ndarray
+    ) -> tuple[list[tuple[Any, Round]], np.ndarray]:
+        """Return the rounds there were, and the weights of the rows after them."""
+        X, matrix = table
+        for member, _ in before:
+            if type(member) in (CARTClassifier, CARTRegressor):
+                tree = member.tree_
+                answers = self._read_nodes(tree.value)[leaves_of(tree, matrix, self._threads())]
+            else:
+                answers = self._read(member, X)
+            judged = self._judge(w, answers, y)
+            w = w if judged is None else judged.weights  # the first may be no better than chance
+        return before, w
 
     def _check_base(self, base: Any) -> None:
         from sklearn.utils.validation import has_fit_parameter
@@ -142,11 +184,14 @@ class AdaBoost(MetaEstimatorMixin, Estimator):
                 "rows: set sampling='resample', which draws rows by weight instead"
             )
 
-    def _boost(self, learner: Any, y: np.ndarray, w: np.ndarray) -> None:
+    def _boost(
+        self, learner: Any, y: np.ndarray, before: list[tuple[Any, Round]], w: np.ndarray
+    ) -> None:
         """Go through the rounds; interrupted, keep those that are finished."""
-        members: list[Any] = []
-        rounds: list[Round] = []
-        stop = "n_estimators"
+        members: list[Any] = [member for member, _ in before]
+        rounds: list[Round] = [done for _, done in before]
+        ended = bool(rounds) and rounds[-1].perfect  # nothing is left to learn
+        stop = "perfect" if ended else "n_estimators"
 
         def play(number: int) -> bool:
             nonlocal stop, w
@@ -163,7 +208,8 @@ class AdaBoost(MetaEstimatorMixin, Estimator):
             rounds.append(judged)
             return stop != "n_estimators"
 
-        name, numbers = type(self).__name__, range(int(self.n_estimators))
+        wanted = len(before) if ended else int(self.n_estimators)
+        name, numbers = type(self).__name__, range(len(before), wanted)
         if run_rounds(play, numbers, lambda: len(rounds), name=name, bar=bool(self.verbose)):
             stop = "interrupted"
         self._say_why(stop, len(rounds))
@@ -190,12 +236,7 @@ class AdaBoost(MetaEstimatorMixin, Estimator):
             )
 
     def _column_kinds(self) -> dict[str, Any]:
-        base = self._base()
-        ours = isinstance(base, CARTClassifier | CARTRegressor)
-        return {
-            "categorical_features": base.categorical_features if ours else None,
-            "ordinal_features": base.ordinal_features if ours else None,
-        }
+        return kinds_of_base(self._base())
 
     # ------------------------------------------------------------------ asking
     def _trees(self) -> list[Tree] | None:
@@ -215,10 +256,12 @@ class AdaBoost(MetaEstimatorMixin, Estimator):
             kept["all"] = None if trees is None else join_trees(trees)
         return kept["all"]
 
+    def _encode(self, X: Any) -> Matrix:
+        unseen, name = self.estimators_[0].unseen, type(self).__name__
+        return encode(self.schema_, X, unseen=unseen, estimator_name=name)
+
     def _answers(self, X: Any) -> Any:
         """Yield what every member answers to rows, one after the other."""
-        from arboretum.predict.walk import leaves_of, leaves_of_all
-
         self._check_fitted()
         trees = self._trees()
         if trees is not None:
@@ -237,11 +280,6 @@ class AdaBoost(MetaEstimatorMixin, Estimator):
             yield self._read(member, X)
 
     @property
-    def unseen(self) -> str:
-        """What is done with a category first met at predict: as the trees do."""
-        return self.estimators_[0].unseen
-
-    @property
     def feature_importances_(self) -> np.ndarray:
         """Mean of the learners' importances, each weighed by its say."""
         self._check_fitted()
@@ -249,6 +287,10 @@ class AdaBoost(MetaEstimatorMixin, Estimator):
         return self.estimator_weights_ @ each / self.estimator_weights_.sum()
 
     def __len__(self) -> int:
+        return len(self.estimators_)
+
+    @property
+    def _n_done(self) -> int:
         return len(self.estimators_)
 
     # ------------------------------------------------------------------ keeping

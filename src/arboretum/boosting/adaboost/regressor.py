@@ -77,6 +77,10 @@ class AdaBoostRegressor(Numbers, AdaBoost):
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        warm_start: bool = False,
+        categorical_features: Any = None,
+        ordinal_features: Any = None,
+        unseen: str | None = None,
     ) -> None:
         p.take_arguments(locals())
 

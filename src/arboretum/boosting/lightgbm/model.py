@@ -16,12 +16,12 @@ from arboretum.boosting.lightgbm.parameters import ALIASES, ATTRIBUTES, PARAMETE
 from arboretum.boosting.lightgbm.tables import FitArguments, categories_asked
 from arboretum.boosting.second_order.boosted_model import BoostedModel
 from arboretum.boosting.second_order.fit import FitRequest, GivenTable, asked_snapshot, seed_of
-from arboretum.boosting.watch.callbacks import Calls, early_stopping
+from arboretum.boosting.watch.lightgbm_callbacks import Calls, early_stopping
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.io.checked import whole
 
 if TYPE_CHECKING:
-    from arboretum.boosting.watch.callbacks import FollowAll
+    from arboretum.boosting.watch.lightgbm_callbacks import FollowAll
 
 __all__ = ["LGBMModel"]
 

@@ -17,9 +17,9 @@ from arboretum.boosting.loss.objectives import find_objective
 from arboretum.boosting.loss.user_objectives import UserObjective
 from arboretum.boosting.second_order.constraints import interaction_groups, monotone_signs
 from arboretum.boosting.second_order.dart import Dart
-from arboretum.boosting.second_order.draws import Draws, share_of
+from arboretum.boosting.second_order.draws import share_of
 from arboretum.boosting.second_order.recipe import MANY, BoostPlan, Recipe
-from arboretum.boosting.second_order.tables import Histograms
+from arboretum.boosting.second_order.tables import Draws, Histograms
 from arboretum.boosting.watch.watching import Measure, MetricValue, measure_by
 from arboretum.engine.gradient.split import Rules
 from arboretum.errors import DataError, ParameterError
@@ -119,6 +119,7 @@ def metric_settings(model: Any) -> dict[str, Any]:
 
 
 def is_forest(model: Any) -> bool:
+    """Tell whether the mean of the trees counts."""
     return model.boosting_type in ("rf", "random_forest")
 
 

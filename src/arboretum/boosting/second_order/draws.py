@@ -1,6 +1,5 @@
 """Which rows and columns a tree sees, drawn by hashes of their numbers.
 
-    Draws            what a recipe says of both
     goss_rows        the rows with the largest |g·h|, and some of the others, which then count for more
     subsample_rows   a share of the rows, of every stratum, or of whole groups
     draw_columns     a share of the columns
@@ -13,77 +12,15 @@ drawn without the break.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from arboretum.engine.keys import ALL_BITS, key_of
 from arboretum.errors import DataError, ParameterError
 
-if TYPE_CHECKING:
-    from arboretum.boosting.second_order.recipe import BoostPlan
-
-__all__ = ["Draws", "draw_columns", "goss_rows", "share_of", "subsample_rows"]
+__all__ = ["draw_columns", "goss_rows", "share_of", "subsample_rows"]
 
 _GOSS, _ROWS, _COLUMNS = 0x6055, 0x2035, 0xC015
-
-
-@dataclass(frozen=True, eq=False)
-class Draws:
-    """What the rows and columns of a tree are drawn from; a `BoostPlan` says how many, and when.
-
-    Attributes
-    ----------
-    row_seeds : list of int
-        One per parallel tree.
-    columns : int64 array
-        The columns that may be asked for.
-    column_seed : int or None
-        None: columns are drawn by the seed of the plan.
-    to_nearest : bool
-        A share of the columns comes to the nearest whole number, instead of the one below.
-    strata, shares : int array and list of float, or None
-        The stratum of every row, and the share drawn of each.
-    groups : int array or None
-        The sizes of groups that are drawn as a whole.
-    """
-
-    row_seeds: Sequence[int]
-    columns: np.ndarray
-    column_seed: int | None = None
-    to_nearest: bool = False
-    strata: np.ndarray | None = None
-    shares: Sequence[float] | None = None
-    groups: np.ndarray | None = None
-
-    def draws_rows(self, plan: BoostPlan) -> bool:
-        """Tell whether some rounds see some of the rows."""
-        share = plan.subsample if self.shares is None else min(self.shares)
-        return plan.goss is not None or (plan.subsample_every > 0 and share < 1.0)
-
-    def rows(
-        self, plan: BoostPlan, g: np.ndarray, h: np.ndarray, m: int, twin: int
-    ) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """Return the rows of round ``m`` and what they count; None: all, once."""
-        if not self.draws_rows(plan) or (plan.goss is not None and m < plan.goss_from):
-            return None, None
-        seed = self.row_seeds[twin]
-        if plan.goss is not None:
-            return goss_rows(g, h, *plan.goss, seed, m)
-        share = plan.subsample if self.shares is None else self.shares
-        turn = m // plan.subsample_every
-        rows = subsample_rows(g.shape[1], share, seed, turn, groups=self.groups, strata=self.strata)
-        return rows, None
-
-    def tree_columns(self, plan: BoostPlan, key: int) -> np.ndarray:
-        """Return the columns that a tree may ask for."""
-        share, n = plan.columns_by_tree, len(self.columns)
-        if share >= 1.0 or not n:
-            return self.columns
-        if self.column_seed is not None:
-            key = key_of(key, self.column_seed)
-        return draw_columns(self.columns, share_of(n, share) / n if self.to_nearest else share, key)
 
 
 def share_of(n: int, share: float) -> int:

@@ -8,18 +8,18 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from arboretum.base.progress import progress
+from arboretum.base.rounds import warn_interrupted
 from arboretum.boosting.metric.evaluation_set import EvaluationSet
 from arboretum.boosting.second_order.recipe import LabelledTable, Recipe, TrainingTable
-from arboretum.boosting.watch.runaway import TrainingLoss
-from arboretum.boosting.watch.watching import HeldOut
+from arboretum.boosting.watch.watching import HeldOut, TrainingLoss
 from arboretum.data.matrix import DenseMatrix, FrameMatrix, SparseMatrix
 from arboretum.errors import DataError, ParameterError
 from arboretum.predict.ensemble import Ensemble
@@ -77,7 +77,7 @@ class FitRequest:
     save_best : bool
         Keep the trees up to the best round only.
     callbacks : list of callbacks
-        See `watching.Callback`.
+        See watch/xgboost_callbacks.py.
     earlier : fitted BoostedModel or None
         What to go on from.
     absent : float or None
@@ -245,7 +245,7 @@ def make_rounds(
     loss.look()
     watch.begin()
     try:
-        with progress(wanted, request.bar, name) as on_progress:
+        with progress(wanted, True, name) if request.bar else nullcontext() as on_progress:
             while done < wanted and not watch.before(watch.first + done):
                 before = booster.n_rounds
                 ahead = wanted // 2 - done if done < wanted // 2 else wanted - done
@@ -263,11 +263,7 @@ def make_rounds(
     except KeyboardInterrupt:
         if not kept[0]:
             raise
-        warnings.warn(
-            f"boosting was interrupted: the model has the {kept[0] // booster.per_round} rounds that "
-            "were finished",
-            stacklevel=4,
-        )
+        warn_interrupted(name, kept[0] // booster.per_round, watch.first + wanted, "round")
     watch.end()
     loss.look()
     loss.warn()

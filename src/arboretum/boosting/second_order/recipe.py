@@ -20,8 +20,7 @@ from arboretum.engine.gradient.split import Rules
 
 if TYPE_CHECKING:
     from arboretum.boosting.loss.objective_base import Objective
-    from arboretum.boosting.second_order.draws import Draws
-    from arboretum.boosting.second_order.tables import TableMaker
+    from arboretum.boosting.second_order.tables import Draws, TableMaker
     from arboretum.boosting.watch.watching import Measure
     from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Schema

@@ -1,4 +1,4 @@
-"""What trees grow on: the training table as codes of bins, or as presorted columns.
+"""What trees grow on: the training table as codes of bins, or as presorted columns; all of it, or a part.
 
     maker             made from                            table of             XGBoost's tree_method
     Histograms        quantiles of all rows, once          codes of bins        hist
@@ -6,17 +6,26 @@
                       or once
     PresortedColumns  every value                          lists of rows        exact
 
-A maker is a value of a recipe; `make` returns the table with its grower, which a booster asks for trees.
+A maker is a value of a recipe; `make` returns the table with its grower, which a booster asks for trees. Of
+the table, a tree sees the rows and columns that are drawn for it: `Draws`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 
+from arboretum.boosting.second_order.draws import (
+    draw_columns,
+    goss_rows,
+    share_of,
+    subsample_rows,
+)
 from arboretum.engine.gradient.split import Features
+from arboretum.engine.keys import key_of
 from arboretum.grow.bins.categories import Keep, every_category
 from arboretum.grow.bins.find import find_bins
 from arboretum.grow.decoding import exact_trees_of, trees_of
@@ -32,6 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BinnedTable",
+    "Draws",
     "Histograms",
     "PresortedColumns",
     "PresortedTable",
@@ -80,6 +90,64 @@ class PresortedTable:
     def decode(self, nodes: Grown, ends: np.ndarray) -> list[Tree]:
         """Return grown trees as `BinnedTable.decode` does."""
         return exact_trees_of(nodes, ends, self.schema)  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------------- parts of it
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """What the rows and columns of a tree are drawn from; a `BoostPlan` says how many, and when.
+
+    Attributes
+    ----------
+    row_seeds : list of int
+        One per parallel tree.
+    columns : int64 array
+        The columns that may be asked for.
+    column_seed : int or None
+        None: columns are drawn by the seed of the plan.
+    to_nearest : bool
+        A share of the columns comes to the nearest whole number, instead of the one below.
+    strata, shares : int array and list of float, or None
+        The stratum of every row, and the share drawn of each.
+    groups : int array or None
+        The sizes of groups that are drawn as a whole.
+    """
+
+    row_seeds: Sequence[int]
+    columns: np.ndarray
+    column_seed: int | None = None
+    to_nearest: bool = False
+    strata: np.ndarray | None = None
+    shares: Sequence[float] | None = None
+    groups: np.ndarray | None = None
+
+    def draws_rows(self, plan: BoostPlan) -> bool:
+        """Tell whether some rounds see some of the rows."""
+        share = plan.subsample if self.shares is None else min(self.shares)
+        return plan.goss is not None or (plan.subsample_every > 0 and share < 1.0)
+
+    def rows(
+        self, plan: BoostPlan, g: np.ndarray, h: np.ndarray, m: int, twin: int
+    ) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """Return the rows of round ``m`` and what they count; None: all, once."""
+        if not self.draws_rows(plan) or (plan.goss is not None and m < plan.goss_from):
+            return None, None
+        seed = self.row_seeds[twin]
+        if plan.goss is not None:
+            return goss_rows(g, h, *plan.goss, seed, m)
+        share = plan.subsample if self.shares is None else self.shares
+        turn = m // plan.subsample_every
+        rows = subsample_rows(g.shape[1], share, seed, turn, groups=self.groups, strata=self.strata)
+        return rows, None
+
+    def tree_columns(self, plan: BoostPlan, key: int) -> np.ndarray:
+        """Return the columns that a tree may ask for."""
+        share, n = plan.columns_by_tree, len(self.columns)
+        if share >= 1.0 or not n:
+            return self.columns
+        if self.column_seed is not None:
+            key = key_of(key, self.column_seed)
+        return draw_columns(self.columns, share_of(n, share) / n if self.to_nearest else share, key)
 
 
 # ---------------------------------------------------------------------- makers

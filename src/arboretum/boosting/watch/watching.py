@@ -9,6 +9,7 @@ dialect, or from a user's function.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,15 +26,11 @@ if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
 
 __all__ = [
-    "Callback",
-    "EarlyStopping",
-    "EvaluationMonitor",
     "HeldOut",
     "History",
-    "LearningRateScheduler",
-    "Measure",
     "MetricValue",
     "StoppingRule",
+    "TrainingLoss",
     "Watch",
     "measure_by",
 ]
@@ -205,116 +202,6 @@ class StoppingRule:
         return self.best[self.stopped_by or next(iter(self.best))]
 
 
-# ---------------------------------------------------------------------- callbacks
-class Callback:
-    """What a user wants done between rounds; every method may be left out.
-
-    Returning True from ``before_iteration`` or ``after_iteration`` ends the training.
-    """
-
-    def before_training(self, model: Watch) -> Any:
-        """Is called once, before the first round."""
-        return model
-
-    def before_iteration(self, model: Watch, epoch: int, evals_log: History) -> bool:
-        """Is called before every round."""
-        return False
-
-    def after_iteration(self, model: Watch, epoch: int, evals_log: History) -> bool:
-        """Is called after every round, the metrics of which stand last in ``evals_log``."""
-        return False
-
-    def after_training(self, model: Watch) -> Any:
-        """Is called once, after the last round."""
-        return model
-
-
-class EarlyStopping(Callback):
-    """Stop when a metric has not become better for some rounds.
-
-    Parameters
-    ----------
-    rounds : int
-    metric_name, data_name : str or None, default=None
-        What to follow; None: the last metric, the last table.
-    maximize : bool or None, default=None
-        None: as the metric says.
-    save_best : bool, default=False
-        Keep the trees up to the best round only.
-    min_delta : float, default=0.0
-        By how much a value must be better than the best so far.
-    """
-
-    def __init__(
-        self,
-        *,
-        rounds: int,
-        metric_name: str | None = None,
-        data_name: str | None = None,
-        maximize: bool | None = None,
-        save_best: bool = False,
-        min_delta: float = 0.0,
-    ) -> None:
-        self.rounds, self.metric_name, self.data_name = rounds, metric_name, data_name
-        self.maximize, self.save_best, self.min_delta = maximize, save_best, min_delta
-
-    def rule(self) -> StoppingRule:
-        """Return a fresh rule of this kind."""
-        return StoppingRule(
-            self.rounds,
-            self.min_delta,
-            None if self.data_name is None else (self.data_name,),
-            None if self.metric_name is None else (self.metric_name,),
-            larger_is_better=self.maximize,
-        )
-
-
-class EvaluationMonitor(Callback):
-    """Print the metrics of every so many rounds, and of the last one.
-
-    Parameters
-    ----------
-    period : int, default=1
-    """
-
-    def __init__(self, period: int = 1) -> None:
-        self.period = period
-        self._waiting = ""
-
-    def after_iteration(self, model: Watch, epoch: int, evals_log: History) -> bool:
-        shown = [
-            f"{table}-{name}:{values[-1]:.5f}"
-            for table, by_name in evals_log.items()
-            for name, values in by_name.items()
-        ]
-        self._waiting = "\t".join([f"[{epoch}]", *shown])
-        if epoch % self.period == 0:
-            self.after_training(model)
-        return False
-
-    def after_training(self, model: Watch) -> Any:
-        if self._waiting:
-            print(self._waiting, flush=True)
-        self._waiting = ""
-
-
-class LearningRateScheduler(Callback):
-    """Set the learning rate before every round.
-
-    Parameters
-    ----------
-    learning_rates : function of the round, or list
-    """
-
-    def __init__(self, learning_rates: Callable[[int], float] | Sequence[float]) -> None:
-        self.learning_rates = learning_rates
-
-    def before_iteration(self, model: Watch, epoch: int, evals_log: History) -> bool:
-        rates = self.learning_rates
-        model.set_param("learning_rate", rates(epoch) if callable(rates) else rates[epoch])
-        return False
-
-
 # ---------------------------------------------------------------------- all of it
 class Watch:
     """Looks at a booster between its rounds.
@@ -325,7 +212,8 @@ class Watch:
         Its recipe says what tables are evaluated by.
     held_out : list of HeldOut
     stopping : list of StoppingRule
-    callbacks : list of Callback
+    callbacks : list
+        See xgboost_callbacks.py for their methods, each of which may be missing.
 
     Attributes
     ----------
@@ -446,3 +334,64 @@ class Watch:
             raise ParameterError(f"learning_rate must be a number > 0, got {value!r}")
         plan = self.booster.plan  # of trees side by side the mean counts
         self.booster.plan = replace(plan, learning_rate=float(value) / plan.n_parallel)
+
+
+# ---------------------------------------------------------------------- the loss of the training rows
+_ROWS = 4096
+_OBJECTIVES = {"binary:logistic", "binary", "multi:softprob", "multi:softmax", "multiclass"}
+_RISE = 0.01  # of the loss before the first round; less is not worth a word
+
+
+class TrainingLoss:
+    """The log loss of a booster on some of its training rows: does a classifier run away?
+
+    A Newton step is -G / H. Where a class is rare, or rows are learned already, H comes near zero and a step
+    may throw its rows so far off that later rounds do not bring them back. LightGBM's defaults bound H by
+    ``min_child_weight=0.001`` only and let it happen; a user sees nothing but a bad model.
+
+    The loss is looked at three times, before the first round, halfway and after the last one, on some
+    thousand rows, from the margins that boosting keeps anyway: well below a thousandth of a fit.
+
+    Parameters
+    ----------
+    booster : Booster
+    """
+
+    def __init__(self, booster: Booster) -> None:
+        plan, n = booster.plan, len(booster.training.y)
+        self.booster = booster
+        self.is_followed = (
+            booster.objective.name in _OBJECTIVES and plan.dart is None and not plan.averaged
+        )
+        self._rows = slice(0, None, -(-n // _ROWS))
+        self._seen: list[tuple[int, float]] = []  # rounds, loss
+
+    def look(self) -> None:
+        """Note the loss after the rounds so far."""
+        if self.is_followed:
+            self._seen.append((self.booster.n_rounds, self._loss()))
+
+    def _loss(self) -> float:
+        table = self.booster.training
+        margin, y = self.booster.margin[self._rows], table.y[self._rows].astype(np.int64)
+        weight = None if table.weight is None else table.weight[self._rows]
+        if margin.shape[1] == 1:
+            margin = np.column_stack([np.zeros(len(margin)), margin[:, 0]])
+        most = margin.max(axis=1)
+        sums = np.log(np.exp(margin - most[:, np.newaxis]).sum(axis=1)) + most
+        return float(np.average(sums - margin[np.arange(len(y)), y], weights=weight))
+
+    def warn(self) -> None:
+        """Say so if the loss is higher now than it was."""
+        if len(self._seen) < 2:
+            return
+        (now, last), earlier = self._seen[-1], self._seen[:-1]
+        best, lowest = min(earlier, key=lambda one: one[1])
+        if not last - lowest > _RISE * self._seen[0][1]:
+            return
+        warnings.warn(
+            f"the loss on the training rows rose from {lowest:.4g} after {best} rounds to {last:.4g} "
+            f"after {now}: steps have run away, as they may where classes are rare. Lower "
+            "learning_rate, or raise min_child_weight or reg_lambda.",
+            stacklevel=6,
+        )

@@ -12,10 +12,11 @@ import numpy as np
 from arboretum.base import parameters as p
 from arboretum.boosting.second_order.boosted_model import BoostedModel
 from arboretum.boosting.second_order.fit import FitRequest, GivenTable, asked_snapshot, seed_of
-from arboretum.boosting.watch.watching import EarlyStopping, EvaluationMonitor, StoppingRule
-from arboretum.boosting.xgboost import parameters as xgb
+from arboretum.boosting.watch.watching import StoppingRule
+from arboretum.boosting.watch.xgboost_callbacks import EarlyStopping, EvaluationMonitor
 from arboretum.boosting.xgboost.booster import XGBBooster
-from arboretum.boosting.xgboost.recipe import make_recipe
+from arboretum.boosting.xgboost.parameters import ALIASES, ATTRIBUTES, PARAMETERS
+from arboretum.boosting.xgboost.recipe import make_recipe, value
 from arboretum.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -31,9 +32,9 @@ class XGBModel(BoostedModel):
     dialect: ClassVar[str] = "xgboost"
     target: ClassVar[str]  # "classes", "numbers" or "orders"
     usual_objective: ClassVar[str]
-    _aliases: ClassVar = xgb.ALIASES
-    _parameters: ClassVar = xgb.PARAMETERS
-    _attributes: ClassVar = xgb.ATTRIBUTES
+    _aliases: ClassVar = ALIASES
+    _parameters: ClassVar = PARAMETERS
+    _attributes: ClassVar = ATTRIBUTES
     _free_to_change: ClassVar = frozenset({"importance_type"})
 
     def __init__(  # one argument per parameter: scikit-learn reads the signature
@@ -192,7 +193,7 @@ class XGBModel(BoostedModel):
                 self._earlier(earlier),
                 float(self.missing),
                 asked_snapshot(*snapshot),
-                bar=xgb.value(self, "verbosity") >= 2,
+                bar=value(self, "verbosity") >= 2,
             )
         )
         return self
@@ -305,7 +306,7 @@ class XGBModel(BoostedModel):
     @property
     def feature_importances_(self) -> np.ndarray:
         """The columns' shares of what `importance_type` counts."""
-        found = self._importance()[xgb.value(self, "importance_type")]
+        found = self._importance()[value(self, "importance_type")]
         return found / found.sum() if found.sum() > 0 else found
 
     def get_booster(self) -> XGBBooster:
@@ -315,7 +316,7 @@ class XGBModel(BoostedModel):
 
     def get_num_boosting_rounds(self) -> int:
         """Return how many rounds are wanted."""
-        return int(xgb.value(self, "n_estimators"))
+        return int(value(self, "n_estimators"))
 
     def save_model(self, path: Any) -> None:
         """Write the model to a file, in arboretum's own format."""

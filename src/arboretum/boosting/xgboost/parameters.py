@@ -14,15 +14,7 @@ from arboretum.base import parameters as p
 from arboretum.base.parameters import Parameter, Rule
 from arboretum.base.shared_parameters import RUNNING
 
-__all__ = [
-    "ALIASES",
-    "ATTRIBUTES",
-    "DEFAULTS",
-    "PARAMETERS",
-    "metric_settings",
-    "objective_settings",
-    "value",
-]
+__all__ = ["ALIASES", "ATTRIBUTES", "DEFAULTS", "LOSS_SETTINGS", "PARAMETERS"]
 
 ALIASES = {
     "eta": "learning_rate",
@@ -52,7 +44,7 @@ class _Own(NamedTuple):
 
 
 # what losses depend on
-_LOSS_RULES = {
+LOSS_SETTINGS = {
     "scale_pos_weight": p.real(0, open_low=True),
     "huber_slope": p.real(0, open_low=True),
     "quantile_alpha": p.checked_later("a number in (0, 1), a list of them"),
@@ -189,7 +181,7 @@ _OWN = {
     ),
     "callbacks": _Own(
         p.text_or("a list of callbacks", list, tuple), None,
-        "See `arboretum.boosting.watch.watching.Callback`.",
+        "What is done between rounds, see `arboretum.callback`.",
     ),
     "rate_drop": _Own(p.real(0, 1), 0.0, "dart: share of the rounds left out."),
     "skip_drop": _Own(p.real(0, 1), 0.0, "dart: probability that a round leaves out none."),
@@ -208,7 +200,7 @@ _OWN = {
         p.one_of("iteration", "global"), "iteration",
         '``tree_method="approx"``: new bins in every round, or once.',
     ),
-    **{name: _Own(rule, None, _LOSS_TEXTS[name]) for name, rule in _LOSS_RULES.items()},
+    **{name: _Own(rule, None, _LOSS_TEXTS[name]) for name, rule in LOSS_SETTINGS.items()},
 }  # fmt: skip
 
 DEFAULTS = {name: own.default for name, own in _OWN.items() if own.default is not None}
@@ -244,24 +236,3 @@ ATTRIBUTES = {
     "feature_importances_ : float array": "The columns' shares of what `importance_type` counts.",
     "best_iteration, best_score": "Only with early stopping.",
 }
-
-
-def value(model: Any, name: str) -> Any:
-    """Return a parameter, or XGBoost's default."""
-    given = getattr(model, name)
-    return DEFAULTS[name] if given is None else given
-
-
-def objective_settings(model: Any, seed: int) -> dict[str, Any]:
-    """Return the parameters that objectives depend on."""
-    found = {name: getattr(model, name) for name in _LOSS_RULES}
-    return {**found, "max_delta_step": model.max_delta_step, "seed": seed % 2**32}
-
-
-def metric_settings(model: Any) -> dict[str, Any]:
-    """Return the parameters that metrics depend on."""
-    names = (
-        "huber_slope", "quantile_alpha", "tweedie_variance_power", "ndcg_exp_gain",
-        "lambdarank_pair_method", "lambdarank_num_pair_per_sample",
-    )  # fmt: skip
-    return {name: getattr(model, name) for name in names}

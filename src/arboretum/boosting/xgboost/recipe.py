@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,11 +11,10 @@ from arboretum.boosting.loss.objectives import find_objective
 from arboretum.boosting.loss.user_objectives import UserObjective
 from arboretum.boosting.second_order.constraints import interaction_groups, monotone_signs
 from arboretum.boosting.second_order.dart import Dart
-from arboretum.boosting.second_order.draws import Draws
 from arboretum.boosting.second_order.recipe import MANY, BoostPlan, Recipe
-from arboretum.boosting.second_order.tables import Histograms, PresortedColumns, Sketches
+from arboretum.boosting.second_order.tables import Draws, Histograms, PresortedColumns, Sketches
 from arboretum.boosting.watch.watching import Measure, MetricValue, measure_by
-from arboretum.boosting.xgboost.parameters import metric_settings, objective_settings, value
+from arboretum.boosting.xgboost.parameters import DEFAULTS, LOSS_SETTINGS
 from arboretum.engine.gradient.split import Rules
 from arboretum.engine.keys import key_of
 from arboretum.errors import DataError, ParameterError
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from arboretum.boosting.xgboost.model import XGBModel
     from arboretum.data.schema import Schema
 
-__all__ = ["is_raw", "make_recipe"]
+__all__ = ["is_raw", "make_recipe", "value"]
 
 _TINY = 100  # rows
 _INSTEAD = {1: "reg:squarederror", 2: "binary:logistic", 3: "multi:softprob"}  # by classes
@@ -182,6 +181,11 @@ def make_plan(
 ) -> BoostPlan:
     """Return how to boost."""
     n_parallel = value(model, "num_parallel_tree")
+    signs, groups = model.monotone_constraints, model.interaction_constraints
+    if signs is not None:
+        signs = monotone_signs(signs, schema)
+    if groups is not None:
+        groups = interaction_groups(groups, schema)
     return BoostPlan(
         rules=_rules(model, objective, schema.n_features),
         learning_rate=float(value(model, "learning_rate")) / n_parallel,
@@ -191,8 +195,8 @@ def make_plan(
         dart=_dart(model),
         seed=seed,
         n_jobs=n_jobs,
-        monotone=monotone_signs(model.monotone_constraints, schema),
-        groups=interaction_groups(model.interaction_constraints, schema),
+        monotone=signs,
+        groups=groups,
     )
 
 
@@ -246,3 +250,25 @@ def _dart(model: XGBModel) -> Dart | None:
         weighted=value(model, "sample_type") == "weighted",
         normalize=value(model, "normalize_type"),
     )
+
+
+# ---------------------------------------------------------------------- values of parameters
+def value(model: XGBModel, name: str) -> Any:
+    """Return a parameter, or XGBoost's default."""
+    given = getattr(model, name)
+    return DEFAULTS[name] if given is None else given
+
+
+def objective_settings(model: XGBModel, seed: int) -> dict[str, Any]:
+    """Return the parameters that objectives depend on."""
+    found = {name: getattr(model, name) for name in LOSS_SETTINGS}
+    return {**found, "max_delta_step": model.max_delta_step, "seed": seed % 2**32}
+
+
+def metric_settings(model: XGBModel) -> dict[str, Any]:
+    """Return the parameters that metrics depend on."""
+    names = (
+        "huber_slope", "quantile_alpha", "tweedie_variance_power", "ndcg_exp_gain",
+        "lambdarank_pair_method", "lambdarank_num_pair_per_sample",
+    )  # fmt: skip
+    return {name: getattr(model, name) for name in names}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from arboretum.cli.files import load_model
-from arboretum.cli.forests import is_forest, trees_of
+from arboretum.cli.forests import is_forest
 from arboretum.cli.screen import file_size, plural, print_facts, print_table
 from arboretum.cli.summary import (
     changed_parameters,
@@ -17,6 +17,7 @@ from arboretum.cli.summary import (
     print_schema,
     training_rows,
 )
+from arboretum.explain.pick_tree import trees_of
 
 __all__ = ["describe"]
 

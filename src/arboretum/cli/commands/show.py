@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from arboretum.cli.files import check_output, load_model
-from arboretum.cli.forests import describe_forest, is_forest, one_tree
+from arboretum.cli.forests import describe_forest, is_forest, parse_tree
 from arboretum.cli.guard import UsageError
 from arboretum.cli.screen import file_size, spinner, tell
 from arboretum.cli.summary import importances, is_rules
+from arboretum.explain.pick_tree import pick_tree
 
 __all__ = ["FORMATS", "save_picture", "show"]
 
@@ -24,7 +25,7 @@ def show(
     form: str | None,
     output: Path | None,
     max_depth: int | None,
-    tree: int | None = None,
+    tree: str | None = None,
 ) -> None:
     """Run the command.
 
@@ -36,10 +37,12 @@ def show(
         None writes to stdout, which pictures cannot.
     max_depth : int or None
         Deeper splits are cut off.
-    tree : int or None
-        Which tree of a forest; None describes the forest.
+    tree : str or None
+        Which tree of an ensemble: "7", or "3,1" for round 3 and class 1. None describes the ensemble where
+        text is asked for, and shows tree 0 otherwise.
     """
     form = form or _guess(output)
+    number = 0 if tree is None else parse_tree(tree)
     if form == "rules" and max_depth is not None:
         raise UsageError("--max-depth does not go with rules: a rule is the way to a leaf")
     if form in PICTURES and output is None:
@@ -47,21 +50,19 @@ def show(
     if output is not None:
         check_output(output)
     model = load_model(model_file)
+    as_a_whole = is_forest(model) and tree is None and form == "text" and max_depth is None
     if is_rules(model):
-        form = _form_of_rules(model, form, max_depth)
-    if tree is not None:
-        if not is_forest(model):
-            raise UsageError(
-                f"--tree is for forests: {type(model).__name__} is not one, leave it out"
-            )
-        model = one_tree(model, tree)
-    elif is_forest(model) and (form != "text" or max_depth is not None):
-        raise UsageError(f"a forest has {len(model)} trees: choose one, e.g. --tree 0")
+        form = _form_of_rules(model, form, max_depth, tree)
+    elif not as_a_whole:
+        pick_tree(model, number, "--tree")  # errors in the words of the command line
     if form in PICTURES:
         assert output is not None
-        save_picture(model, output, form, max_depth)
+        save_picture(model, output, form, max_depth, number)
     else:
-        text = _text(model, form, max_depth)
+        if as_a_whole:
+            text = describe_forest(model, importances(model))
+        else:
+            text = _text(model, form, max_depth, number)
         if output is None:
             sys.stdout.write(text)
         else:
@@ -82,31 +83,32 @@ def _guess(output: Path | None) -> str:
     return _SUFFIXES[suffix]
 
 
-def _form_of_rules(model: Any, form: str, max_depth: int | None) -> str:
-    if form not in ("text", "rules"):
+def _form_of_rules(model: Any, form: str, max_depth: int | None, tree: str | None) -> str:
+    if form not in ("text", "rules") or tree is not None:
         raise UsageError(
-            f"{type(model).__name__} is a list of rules, there is no tree to draw: use --format text"
+            f"{type(model).__name__} is a list of rules, there is no tree to show: use --format text"
         )
     if max_depth is not None:
         raise UsageError("--max-depth does not go with rules: they have no depth")
     return "rules"
 
 
-def _text(model: Any, form: str, max_depth: int | None) -> str:
+def _text(model: Any, form: str, max_depth: int | None, tree: Any) -> str:
     from arboretum.explain.graphviz import export_graphviz
     from arboretum.explain.rules import to_rules
     from arboretum.explain.text import export_text
 
     if form == "rules":
-        return f"{model.to_text() if is_rules(model) else to_rules(model)}\n"
+        return f"{model.to_text() if is_rules(model) else to_rules(model, tree=tree)}\n"
     if form == "dot":
-        return str(export_graphviz(model, max_depth=max_depth, filled=True, rounded=True))
-    if is_forest(model):
-        return describe_forest(model, importances(model))
-    return export_text(model, max_depth=max_depth)
+        source = export_graphviz(model, tree=tree, max_depth=max_depth, filled=True, rounded=True)
+        return str(source)
+    return export_text(model, tree=tree, max_depth=max_depth)
 
 
-def save_picture(model: Any, output: Path, form: str = "png", max_depth: int | None = None) -> None:
+def save_picture(
+    model: Any, output: Path, form: str = "png", max_depth: int | None = None, tree: Any = 0
+) -> None:
     """Draw the tree into a file; ImportError without matplotlib."""
     from arboretum.explain.mpl import require_pyplot
     from arboretum.explain.plot import plot_tree
@@ -114,6 +116,6 @@ def save_picture(model: Any, output: Path, form: str = "png", max_depth: int | N
     plt = require_pyplot("a picture of the tree")
     plt.switch_backend("Agg")  # no window, wherever this runs
     with spinner("drawing"):
-        figure: Any = plot_tree(model, max_depth=max_depth).figure
+        figure: Any = plot_tree(model, tree=tree, max_depth=max_depth).figure
         figure.savefig(output, format=form, dpi=150)
         plt.close(figure)

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from arboretum.cli.boosters import (
-    check_watching,
+    check_evaluation,
     describe_rounds,
     draw_curve,
-    fit_watched,
-    is_watched,
+    fit_evaluated,
+    is_evaluated,
 )
 from arboretum.cli.files import Data, check_output, pick, read_data
 from arboretum.cli.guard import UsageError
@@ -62,7 +62,7 @@ def train(options: Training) -> None:
         data.column(name, "--categorical")
     model = _make_model(options, task)
     judged = options.valid is not None or options.test_size is not None
-    check_watching(model, options.early_stopping, options.curve, held_out=judged)
+    check_evaluation(model, options.early_stopping, options.curve, held_out=judged)
     problem = Problem.of(data, task, options.target, options.weight, options.drop)
     problem, held_out = _hold_out(options, model, problem)
     what = f"training {type(model).__name__} on {plural(problem.n_rows, 'row')}"
@@ -169,8 +169,8 @@ def _hold_out(options: Training, model: Any, problem: Problem) -> tuple[Problem,
 
 # --------------------------------------------------------------------------- training
 def _fit(options: Training, model: Any, problem: Problem, held_out: Problem | None) -> None:
-    if held_out is not None and is_watched(model):
-        fit_watched(model, problem, held_out)
+    if held_out is not None and is_evaluated(model):
+        fit_evaluated(model, problem, held_out)
         return
     X = problem.features.table
     if options.prune_cv:

@@ -16,11 +16,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from arboretum.boosting.watch.watching import Callback, History, MetricValue, StoppingRule, Watch
+from arboretum.boosting.watch.watching import StoppingRule
 from arboretum.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from arboretum.boosting.watch.watching import History, MetricValue, Watch
 
 __all__ = [
     "CallbackEnv",
@@ -241,7 +243,7 @@ class Running:
         return self.watch.booster.n_trees
 
 
-class Calls(Callback):
+class Calls:
     """Calls LightGBM's kind of callbacks between rounds, and says how early stopping went.
 
     Parameters

@@ -1,0 +1,76 @@
+"""Estimators inside estimators: what they are told of the columns, and how they are kept."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.neighbors import KNeighborsClassifier
+
+import arboretum
+from arboretum import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    C45Classifier,
+    CARTClassifier,
+    StackingClassifier,
+    VotingClassifier,
+)
+from arboretum.errors import DataError, ParameterError
+
+rng = np.random.default_rng(0)
+TABLE = pd.DataFrame({"code": np.arange(60) % 7, "b": rng.normal(size=60)})
+Y = (TABLE["code"] % 2).to_numpy()
+TREES = [("cart", CARTClassifier(max_depth=3)), ("c45", C45Classifier())]
+OWNERS = pytest.mark.parametrize(
+    "make",
+    [
+        lambda **k: BaggingClassifier(n_estimators=3, random_state=0, **k),
+        lambda **k: AdaBoostClassifier(n_estimators=3, **k),
+        lambda **k: VotingClassifier(TREES, **k),
+        lambda **k: StackingClassifier(TREES, CARTClassifier(max_depth=2), **k),
+    ],
+    ids=["bagging", "adaboost", "voting", "stacking"],
+)
+
+
+@OWNERS
+def test_members_are_told_what_columns_are(make):
+    model = make(categorical_features=["code"]).fit(TABLE, Y)
+    assert model.schema_.columns[0].kind == "categorical"
+    assert all(member.schema_.columns[0].kind == "categorical" for member in model.estimators_)
+    file = io.BytesIO()
+    model.save(file)
+    again = arboretum.load(file.getvalue())
+    np.testing.assert_array_equal(model.predict_proba(TABLE), again.predict_proba(TABLE))
+
+
+@OWNERS
+def test_unseen_is_passed_on(make):
+    new = pd.DataFrame({"code": [99], "b": [0.0]})
+    strict = make(categorical_features=["code"], unseen="error").fit(TABLE, Y)
+    with pytest.raises(DataError, match="unseen at fit: 99"):
+        strict.predict(new)
+    with pytest.warns(UserWarning, match="unseen"):
+        make(categorical_features=["code"]).fit(TABLE, Y).predict(new)
+
+
+@OWNERS
+def test_none_is_as_the_estimators_say(make):
+    assert make().fit(TABLE, Y).schema_.columns[0].kind == "numeric"
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        BaggingClassifier(KNeighborsClassifier(), categorical_features=["code"]),
+        AdaBoostClassifier(
+            KNeighborsClassifier(), sampling="resample", categorical_features=["code"]
+        ),
+        VotingClassifier([("knn", KNeighborsClassifier())], categorical_features=["code"]),
+    ],
+    ids=["bagging", "adaboost", "voting"],
+)
+def test_estimators_that_cannot_be_told_are_an_error(model):
+    with pytest.raises(ParameterError, match=r"categorical_features of .* encode the columns"):
+        model.fit(TABLE, Y)
