@@ -25,6 +25,7 @@ from arboretum.boosting.second_order.boosted_model import (
     BoostedClassifier,
     BoostedRanker,
     BoostedRegressor,
+    squeezed,
 )
 from arboretum.boosting.second_order.fit import GivenTable
 from arboretum.errors import DataError
@@ -191,10 +192,9 @@ class LGBMClassifier(BoostedClassifier, LGBMModel):
 
     # ------------------------------------------------------------------ asking
     def _predicted(self, margin: np.ndarray) -> np.ndarray:
-        found = self._probabilities(margin)
         if isinstance(self.objective_, UserObjective):
-            return found
-        return self.classes_[found.argmax(axis=1)]
+            return self._probabilities(margin)
+        return super()._predicted(margin)
 
     def _probabilities(self, margin: np.ndarray) -> np.ndarray:
         if isinstance(self.objective_, UserObjective):
@@ -203,8 +203,8 @@ class LGBMClassifier(BoostedClassifier, LGBMModel):
                 "returned",
                 stacklevel=4,
             )
-            return margin[:, 0] if margin.shape[1] == 1 else margin
-        return self._shares(margin)
+            return squeezed(margin)
+        return super()._probabilities(margin)
 
     def predict_proba(
         self,
@@ -224,10 +224,6 @@ class LGBMClassifier(BoostedClassifier, LGBMModel):
             X, self._probabilities, raw_score, start_iteration, num_iteration, pred_leaf,
             pred_contrib, validate_features,
         )  # fmt: skip
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the raw scores, (rows,) for two classes, else (rows, classes)."""
-        return self.predict(X, raw_score=True)
 
 
 class LGBMRanker(BoostedRanker, LGBMModel):

@@ -14,7 +14,7 @@ from arboretum.boosting.lightgbm import recipe as recipes
 from arboretum.boosting.lightgbm.booster import LGBMBooster, leaf_numbers
 from arboretum.boosting.lightgbm.parameters import ALIASES, ATTRIBUTES, PARAMETERS, NativeNames
 from arboretum.boosting.lightgbm.tables import FitArguments, categories_asked
-from arboretum.boosting.second_order.boosted_model import BoostedModel
+from arboretum.boosting.second_order.boosted_model import BoostedModel, squeezed
 from arboretum.boosting.second_order.fit import FitRequest, GivenTable, asked_snapshot, seed_of
 from arboretum.boosting.watch.lightgbm_callbacks import Calls, early_stopping
 from arboretum.errors import DataError, ModelFileError, ParameterError
@@ -220,7 +220,7 @@ class LGBMModel(NativeNames, BoostedModel):
     def _last_round(self, num_iteration: int | None, start: int = 0) -> int | None:
         """Return the round to end before; None: all rounds."""
         if num_iteration is None:
-            return self.best_iteration_ or None if start <= 0 else None
+            return self._best_end if start <= 0 else None
         if isinstance(num_iteration, bool) or not isinstance(num_iteration, int | np.integer):
             raise ParameterError(f"num_iteration must be an int or None, got {num_iteration!r}")
         return max(start, 0) + int(num_iteration) if num_iteration > 0 else None
@@ -255,9 +255,7 @@ class LGBMModel(NativeNames, BoostedModel):
         margin = self._margin(X, start, end)
         if start and not self.ensemble_.averaged:  # the first tree carries the base, as in LightGBM
             margin = margin - self.ensemble_.base
-        if raw_score:
-            return margin[:, 0] if margin.shape[1] == 1 else margin
-        return turn(margin)
+        return squeezed(margin) if raw_score else turn(margin)
 
     def _check_names(self, X: Any) -> None:
         given = [str(name) for name in getattr(X, "columns", ())]
@@ -297,9 +295,6 @@ class LGBMModel(NativeNames, BoostedModel):
             X, self._predicted, raw_score, start_iteration, num_iteration, pred_leaf, pred_contrib,
             validate_features,
         )  # fmt: skip
-
-    def _predicted(self, margin: np.ndarray) -> np.ndarray:
-        return self.objective_.predict(margin)
 
     @property
     def best_iteration_(self) -> int:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from arboretum.boosting.second_order.fit import FitRequest, GivenTable
     from arboretum.data.matrix import Matrix
 
-__all__ = ["BoostedClassifier", "BoostedModel", "BoostedRanker", "BoostedRegressor"]
+__all__ = ["BoostedClassifier", "BoostedModel", "BoostedRanker", "BoostedRegressor", "squeezed"]
 
 
 class BoostedModel(Estimator):
@@ -184,10 +184,24 @@ class BoostedModel(Estimator):
         self._check_fitted()
         return self._part(start, end).leaves(self._encode(X), self._threads())
 
+    @property
+    def _best_end(self) -> int | None:
+        """The round to end before: the one after the best if there was early stopping; None: all."""
+        return None if self._best is None else self._best[0] + 1
+
+    def _predicted(self, margin: np.ndarray) -> np.ndarray:
+        """Return what margins mean."""
+        return self.objective_.predict(margin)
+
     def _staged(self, X: Any) -> Iterator[np.ndarray]:
         """Yield the margins after every round."""
         self._check_fitted()
         yield from self.ensemble_.staged(self._encode(X), self._threads())
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield the predictions after every round."""
+        for margin in self._staged(X):
+            yield self._predicted(margin)
 
     @property
     def trees_(self) -> list:
@@ -311,12 +325,31 @@ class BoostedClassifier(Classes, BoostedModel):
         with np.errstate(divide="ignore"):  # a table may lack a class
             return with_class_weight(given.class_weight, [self.classes_], codes, rows)
 
-    def _shares(self, margin: np.ndarray) -> np.ndarray:
+    # ------------------------------------------------------------------ answers
+    def _probabilities(self, margin: np.ndarray) -> np.ndarray:
         """Return the probabilities of the classes, (rows, classes)."""
-        found = self.objective_.predict(margin)
-        if found.ndim == 1:
-            found = np.column_stack([1.0 - found, found])
-        return np.ones((len(found), 1)) if self.n_classes_ == 1 else found
+        shares = self.objective_.predict(margin)
+        if shares.ndim == 1:
+            shares = np.column_stack([1.0 - shares, shares])
+        return np.ones((len(shares), 1)) if self.n_classes_ == 1 else shares
+
+    def _predicted(self, margin: np.ndarray) -> np.ndarray:
+        return self.classes_[self._probabilities(margin).argmax(axis=1)]
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the sums of the trees' answers, (rows,) for two classes, else (rows, classes)."""
+        self._check_fitted()
+        return squeezed(self._margin(X, 0, self._best_end))
+
+    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield the margins after every round."""
+        for margin in self._staged(X):
+            yield squeezed(margin)
+
+    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield the probabilities of the classes after every round."""
+        for margin in self._staged(X):
+            yield self._probabilities(margin)
 
     def _read_fitted_state(self, state: dict[str, Any]) -> None:
         super()._read_fitted_state(state)
@@ -345,6 +378,11 @@ class BoostedRanker(BoostedModel):
     def _labels(self, y: Any, n_rows: int) -> np.ndarray:
         values, _ = numbers(y, n_rows=n_rows, estimator_name=type(self).__name__)
         return np.ascontiguousarray(values[:, 0])
+
+
+def squeezed(margin: np.ndarray) -> np.ndarray:
+    """Return margins of shape (rows, outputs) as (rows,) if there is one output."""
+    return margin[:, 0] if margin.shape[1] == 1 else margin
 
 
 # ---------------------------------------------------------------------- reading a file

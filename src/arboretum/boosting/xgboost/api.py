@@ -11,7 +11,7 @@ and a fit can be resumed after a crash (``save_snapshot``).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -55,14 +55,11 @@ class XGBClassifier(BoostedClassifier, XGBModel):
     usual_objective: ClassVar = "binary:logistic"
     __init__ = with_objective(usual_objective)
 
-    def _shares(self, margin: np.ndarray) -> np.ndarray:
+    def _probabilities(self, margin: np.ndarray) -> np.ndarray:
         if not is_raw(self.objective_):
-            return super()._shares(margin)
+            return super()._probabilities(margin)
         found = 1.0 / (1.0 + np.exp(-margin[:, 0]))
         return np.column_stack([1.0 - found, found])
-
-    def _answer(self, margin: np.ndarray) -> np.ndarray:
-        return self.classes_[self._shares(margin).argmax(axis=1)]
 
     def predict_proba(
         self,
@@ -72,12 +69,8 @@ class XGBClassifier(BoostedClassifier, XGBModel):
         iteration_range: tuple[int, int] | None = None,
     ) -> np.ndarray:
         """Return the probability of every class, (rows, classes); arguments as for `predict`."""
-        return self._shares(self._asked_margin(X, base_margin, iteration_range, validate_features))
-
-    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
-        """Yield the probabilities after every round."""
-        for margin in self._staged(X):
-            yield self._shares(margin)
+        margin = self._asked_margin(X, base_margin, iteration_range, validate_features)
+        return self._probabilities(margin)
 
 
 class XGBRegressor(BoostedRegressor, XGBModel):

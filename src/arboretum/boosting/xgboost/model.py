@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from arboretum.base import parameters as p
-from arboretum.boosting.second_order.boosted_model import BoostedModel
+from arboretum.boosting.second_order.boosted_model import BoostedModel, squeezed
 from arboretum.boosting.second_order.fit import FitRequest, GivenTable, asked_snapshot, seed_of
 from arboretum.boosting.watch.watching import StoppingRule
 from arboretum.boosting.watch.xgboost_callbacks import EarlyStopping, EvaluationMonitor
@@ -215,7 +215,7 @@ class XGBModel(BoostedModel):
     def _range(self, iteration_range: Any) -> tuple[int, int | None]:
         """Return the rounds to ask: those given, else all up to the best one."""
         if iteration_range is None or tuple(iteration_range) == (0, 0):
-            return 0, None if self._best is None or iteration_range else self._best[0] + 1
+            return 0, None if iteration_range else self._best_end
         whole = [
             isinstance(v, int | np.integer) and not isinstance(v, bool) for v in iteration_range
         ]
@@ -262,17 +262,7 @@ class XGBModel(BoostedModel):
             Use the trees of some rounds only; None: up to the best one if there was early stopping.
         """
         margin = self._asked_margin(X, base_margin, iteration_range, validate_features)
-        if output_margin:
-            return margin[:, 0] if margin.shape[1] == 1 else margin
-        return self._answer(margin)
-
-    def _answer(self, margin: np.ndarray) -> np.ndarray:
-        return self.objective_.predict(margin)
-
-    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """Yield the predictions after every round."""
-        for margin in self._staged(X):
-            yield self._answer(margin)
+        return squeezed(margin) if output_margin else self._predicted(margin)
 
     def apply(self, X: Any, iteration_range: tuple[int, int] | None = None) -> np.ndarray:
         """Return the leaf each row reaches in each tree, (rows, trees)."""
