@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
@@ -14,7 +15,10 @@ from arboretum import (
     XGBRanker,
     XGBRegressor,
 )
+from arboretum.errors import DataError, ParameterError
+from arboretum.tree.tree import SUBSET
 
+QUIET = {XGBRegressor: {"verbose": False}}
 CLASSIFIERS = [XGBClassifier(n_estimators=6, max_depth=3), LGBMClassifier(n_estimators=6)]
 MODELS = [
     *CLASSIFIERS,
@@ -80,3 +84,58 @@ def test_margins_are_those_of_the_best_round(name):
     stages = list(model.staged_decision_function(X))
     assert best < len(stages) - 1
     assert np.allclose(model.decision_function(X), stages[best], rtol=0, atol=1e-9)
+
+
+# ---------------------------------------------------------------------- columns
+SIZES = ["small", "middle", "large"]
+REGRESSORS = [XGBRegressor(n_estimators=6), LGBMRegressor(n_estimators=6, cat_smooth=1.0)]
+each_regressor = pytest.mark.parametrize("model", REGRESSORS, ids=lambda m: type(m).__name__)
+
+
+def sized():
+    rng = np.random.default_rng(0)
+    code, number = rng.integers(0, 12, 400), rng.normal(size=400)
+    size = rng.integers(0, 3, 400)
+    y = np.where(code % 3 == 0, 2.0, 0.0) + size + 0.1 * number
+    return pd.DataFrame({"code": code, "size": [SIZES[k] for k in size], "number": number}), y
+
+
+def kinds(model):
+    return [column.kind for column in model.schema_.columns]
+
+
+@each_regressor
+def test_columns_are_what_they_are_said_to_be(model):
+    X, y = sized()
+    assert kinds(clone(model).fit(X, y)) == ["numeric", "categorical", "numeric"]
+    model = clone(model).set_params(categorical_features=["code"], ordinal_features={"size": SIZES})
+    model.fit(X, y, eval_set=[(X[:50], y[:50])], **QUIET.get(type(model), {}))
+    assert kinds(model) == ["categorical", "ordinal", "numeric"]
+    sets = {int(f) for t in model.trees_ for f in t.feature[t.kind == SUBSET]}
+    assert sets == {0}
+    assert np.array_equal(model.predict(X[:50]), model.predict(X)[:50])
+
+
+@each_regressor
+def test_a_category_first_met_is_missing_or_an_error(model):
+    X, y = sized()
+    model = clone(model).fit(X, y)
+    new = X.head(3).assign(size="huge")
+    with pytest.warns(UserWarning, match="huge"):
+        assert np.array_equal(model.predict(new), model.predict(new.assign(size=None)))
+    with pytest.raises(DataError, match="huge"):
+        model.set_params(unseen="error").predict(new)
+    with pytest.raises(DataError, match="huge"):
+        model.fit(X, y, eval_set=[(new, y[:3])], **QUIET.get(type(model), {}))
+
+
+def test_columns_are_named_in_one_place():
+    X, y = sized()
+    with pytest.raises(ParameterError, match="one of them"):
+        XGBRegressor(feature_types=["c", "c", "q"], categorical_features=["code"]).fit(X, y)
+    with pytest.raises(ParameterError, match="one of them"):
+        LGBMRegressor(categorical_features=[0]).fit(X, y, categorical_feature=["code"])
+    both = XGBRegressor(feature_types=["c", "q", "q"], ordinal_features={"size": SIZES}).fit(X, y)
+    assert kinds(both) == ["categorical", "ordinal", "numeric"]
+    ranks = LGBMRegressor(ordinal_features={"size": SIZES})
+    assert kinds(ranks.fit(X, y, categorical_feature=["code"])) == kinds(both)

@@ -54,6 +54,7 @@ ELSEWHERE = {  # tested by name below, in test_xgb.py or in test_xgb_input.py
     *("eval_metric", "early_stopping_rounds", "callbacks", "lambdarank_pair_method"),
     *("lambdarank_num_pair_per_sample", "lambdarank_normalization", "ndcg_exp_gain"),
     *("lambdarank_score_normalization", "lambdarank_unbiased"),
+    *("categorical_features", "ordinal_features", "unseen"),  # second_order/test_boosted_model.py
 }
 
 

@@ -36,7 +36,14 @@ class LGBMModel(NativeNames, BoostedModel):
     _parameters: ClassVar = PARAMETERS
     _attributes: ClassVar = ATTRIBUTES
     _free_to_change: ClassVar = frozenset(
-        {"deterministic", "force_col_wise", "force_row_wise", "importance_type"}
+        {
+            "deterministic",
+            "force_col_wise",
+            "force_row_wise",
+            "histogram_pool_size",
+            "importance_type",
+            "unseen",
+        }
     )
 
     bundles_: list[list[str]]
@@ -83,6 +90,7 @@ class LGBMModel(NativeNames, BoostedModel):
         max_bin: int = 255,
         min_data_in_bin: int = 3,
         enable_bundle: bool = True,
+        histogram_pool_size: float | None = None,
         max_delta_step: float = 0.0,
         path_smooth: float = 0.0,
         cat_smooth: float = 10.0,
@@ -115,6 +123,9 @@ class LGBMModel(NativeNames, BoostedModel):
         force_col_wise: bool = False,
         force_row_wise: bool = False,
         verbosity: int | None = None,
+        categorical_features: Any = None,
+        ordinal_features: Any = None,
+        unseen: str = "missing",
     ) -> None:
         p.take_arguments(locals())
 
@@ -138,7 +149,7 @@ class LGBMModel(NativeNames, BoostedModel):
                 recipe,
                 seed_of(self.random_state),
                 held_out,
-                categories_asked(arguments.categorical_feature, arguments.feature_name),
+                self._columns(arguments),
                 self._stopping(training, held_out, arguments),
                 callbacks=[calls],
                 earlier=self._earlier(arguments.init_model),
@@ -155,6 +166,16 @@ class LGBMModel(NativeNames, BoostedModel):
         self.bundles_ = [[names[f] for f in sorted(group)] for group in bins.bundles()]
         self.best_score_ = self._best_metrics()
         return self
+
+    def _columns(self, arguments: FitArguments) -> dict[str, Any]:
+        """Return what columns are said to be, as `learn_schema` takes it."""
+        asked = categories_asked(arguments.categorical_feature, arguments.feature_name)
+        if asked and self.categorical_features is not None:
+            raise ParameterError(
+                "categorical_feature of fit and categorical_features of the model say the same: give one of "
+                "them"
+            )
+        return {**self._column_kinds(), **asked}
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -19,6 +19,7 @@ import numpy as np
 
 from arboretum.base import parameters as p
 from arboretum.base.parameters import Parameter
+from arboretum.base.shared_parameters import TABLE
 from arboretum.errors import ParameterError
 
 __all__ = ["ALIASES", "ATTRIBUTES", "PARAMETERS", "NativeNames"]
@@ -67,7 +68,7 @@ feature_contri feature_contrib fc fp feature_penalty
 forcedsplits_filename fs forced_splits_filename forced_splits_file forced_splits
 histogram_pool_size hist_pool_size
 is_enable_sparse is_sparse enable_sparse sparse
-categorical_feature cat_feature categorical_column cat_column categorical_features
+categorical_feature cat_feature categorical_column cat_column
 top_k topk
 extra_trees extra_tree
 num_machines num_machine
@@ -117,6 +118,7 @@ _LOSS_TEXTS = {
 }
 
 PARAMETERS = {
+    **TABLE,
     "boosting_type": Parameter(
         p.one_of("gbdt", "gbrt", "dart", "rf", "random_forest", "goss"),
         "Plain boosting; boosting that leaves rounds out while it grows others; a forest, the mean of trees "
@@ -225,6 +227,12 @@ PARAMETERS = {
     "enable_bundle": Parameter(
         p.flag, "Let columns that are never used in the same row share one: see ``bundles_``."
     ),
+    "histogram_pool_size": Parameter(
+        p.Rule("a number", p.real(-np.inf).allows) | p.none,
+        "Megabytes for the histograms of leaves that wait to be split; others are counted anew when their "
+        "leaf's turn comes. 0 or less: no limit; None is 512. The model does not depend on it. Also "
+        "``hist_pool_size``.",
+    ),
     "max_delta_step": Parameter(
         p.Rule("a number", p.real(-np.inf).allows),
         "The largest answer of a leaf before the learning rate; 0 or less for no limit.",
@@ -325,9 +333,8 @@ ABSENT: dict[str, _Absent] = {
     "reg_sqrt": _Absent("fit on the root of y and square the predictions", _only(False)),
     "auc_mu_weights": _Absent("the metric auc_mu is not part of arboretum", _only(None)),
     "lambdarank_position_bias_regularization": _Absent("positions are not known", _only(0)),
-    "categorical_feature": _Absent("it is an argument of fit", _only("auto", "", None)),
-    "histogram_pool_size": _Absent(
-        "all histograms are kept", p.real(-np.inf, 0, open_high=True).allows
+    "categorical_feature": _Absent(
+        "it is an argument of fit, or give categorical_features", _only("auto", "", None)
     ),
     "top_k": _Absent(_LAYOUT, p.integer(1).allows),  # of the voting learner alone
     "extra_seed": _Absent(_LAYOUT, p.integer(0).allows),  # of extra_trees alone

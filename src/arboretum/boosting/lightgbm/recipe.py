@@ -24,6 +24,7 @@ from arboretum.boosting.watch.watching import Measure, MetricValue, measure_by
 from arboretum.engine.gradient.split import Rules
 from arboretum.errors import DataError, ParameterError
 from arboretum.grow.bins.categories import frequent_categories
+from arboretum.grow.histogram import POOL
 
 if TYPE_CHECKING:
     from arboretum.boosting.lightgbm.model import LGBMModel
@@ -263,6 +264,7 @@ def make_plan(model: Any, schema: Schema, seed: int, n_jobs: int) -> BoostPlan:
         unsplit_answers=False,
         seed=seed,
         n_jobs=n_jobs,
+        pool=_pool(model.histogram_pool_size),
         monotone=signs,
         groups=interaction_groups(model.interaction_constraints, schema),
     )
@@ -291,6 +293,13 @@ def _rules(model: Any, n_features: int) -> Rules:
         level_columns=0,
         node_columns=_by_node(model, n_features),
     )
+
+
+def _pool(megabytes: float | None) -> int:
+    """Return the bytes for histograms that wait."""
+    if megabytes is None:
+        return POOL
+    return int(megabytes * (1 << 20)) if megabytes > 0 else MANY << 20
 
 
 def _by_node(model: Any, n_features: int) -> int:

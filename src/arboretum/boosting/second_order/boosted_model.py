@@ -157,7 +157,7 @@ class BoostedModel(Estimator):
 
     # ------------------------------------------------------------------ asking
     def _matrix(self, X: Any, absent: float | None) -> Matrix:
-        matrix = encode(self.schema_, X, estimator_name=type(self).__name__)
+        matrix = encode(self.schema_, X, unseen=self.unseen, estimator_name=type(self).__name__)
         return steps.with_missing(matrix, self.schema_, absent)
 
     def _encode(self, X: Any) -> Matrix:

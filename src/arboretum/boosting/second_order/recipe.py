@@ -17,6 +17,7 @@ import numpy as np
 
 from arboretum.boosting.second_order.dart import Dart
 from arboretum.engine.gradient.split import Rules
+from arboretum.grow.histogram import POOL
 
 if TYPE_CHECKING:
     from arboretum.boosting.loss.objective_base import Objective
@@ -50,6 +51,7 @@ class BoostPlan:
     )
     seed: int = 0
     n_jobs: int = 1
+    pool: int = POOL  # bytes for histograms of leaves that wait
     monotone: np.ndarray | None = field(default=None, compare=False)  # int8 per feature
     groups: np.ndarray | None = field(default=None, compare=False)  # see Grower
 

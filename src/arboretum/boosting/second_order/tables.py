@@ -67,7 +67,9 @@ class BinnedTable:
             bins.storage, bins.offset, bins.n_bins, default, bins.is_category, monotone
         )
         self.bins, self.schema = bins, schema
-        self.grower = Grower(bins.codes, features, plan.rules, plan.n_jobs, plan.groups, bins.wide)
+        self.grower = Grower(
+            bins.codes, features, plan.rules, plan.n_jobs, plan.groups, bins.wide, plan.pool
+        )
 
     def decode(self, nodes: Grown, ends: np.ndarray) -> list[Tree]:
         """Return grown trees, whose nodes follow each other, in terms of the table's own values."""

@@ -35,7 +35,7 @@ class XGBModel(BoostedModel):
     _aliases: ClassVar = ALIASES
     _parameters: ClassVar = PARAMETERS
     _attributes: ClassVar = ATTRIBUTES
-    _free_to_change: ClassVar = frozenset({"importance_type"})
+    _free_to_change: ClassVar = frozenset({"importance_type", "unseen"})
 
     def __init__(  # one argument per parameter: scikit-learn reads the signature
         self,
@@ -95,6 +95,9 @@ class XGBModel(BoostedModel):
         lambdarank_unbiased: bool | None = None,
         ndcg_exp_gain: bool | None = None,
         proposals: str | None = None,
+        categorical_features: Any = None,
+        ordinal_features: Any = None,
+        unseen: str = "missing",
     ) -> None:
         p.take_arguments(locals())
 
@@ -199,14 +202,19 @@ class XGBModel(BoostedModel):
         return self
 
     def _columns(self) -> dict[str, Any]:
-        """Return the columns that `feature_types` makes categories, as `learn_schema` takes them."""
+        """Return what columns are said to be, as `learn_schema` takes it."""
         if self.feature_types is None:
-            return {}
+            return self._column_kinds()
+        if self.categorical_features is not None:
+            raise ParameterError(
+                "feature_types and categorical_features say the same: give one of them"
+            )
         known = ("q", "float", "int", "i", "c")
         odd = [kind for kind in self.feature_types if kind not in known]
         if odd:
             raise ParameterError(f"feature_types must hold {', '.join(known)}, got {odd[0]!r}")
-        return {"categorical_features": [kind == "c" for kind in self.feature_types]}
+        categories = [kind == "c" for kind in self.feature_types]
+        return {**self._column_kinds(), "categorical_features": categories}
 
     # ------------------------------------------------------------------ asking
     def _encode(self, X: Any) -> Matrix:

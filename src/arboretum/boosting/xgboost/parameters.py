@@ -12,7 +12,7 @@ import numpy as np
 
 from arboretum.base import parameters as p
 from arboretum.base.parameters import Parameter, Rule
-from arboretum.base.shared_parameters import RUNNING
+from arboretum.base.shared_parameters import RUNNING, TABLE
 
 __all__ = ["ALIASES", "ATTRIBUTES", "DEFAULTS", "LOSS_SETTINGS", "PARAMETERS"]
 
@@ -212,6 +212,7 @@ def _parameter(own: _Own) -> Parameter:
 
 
 PARAMETERS = {
+    **TABLE,
     **RUNNING,
     **{name: _parameter(own) for name, own in _OWN.items()},
     "random_state": Parameter(p.seed, "Seed of the draws; None is 0. Also ``seed``."),
