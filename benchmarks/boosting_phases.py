@@ -98,9 +98,9 @@ def _time_steps(booster: Any, clock: _Clock) -> None:
 
 def _steps(booster: Any, clock: _Clock, ticks_per_second: float) -> None:
     """Add what the engine's own clock says of the steps inside a tree."""
-    from arboretum.engine.gradient import grow as engine
+    from arboretum.engine import dtypes as engine
 
-    ticks = booster.grower._growth.ticks / ticks_per_second
+    ticks = booster.grower._tree.task["ticks"][0] / ticks_per_second
     steps = {
         "largest g and h": [engine.SCALE],
         "entries": [engine.FILL],
@@ -117,7 +117,12 @@ def _steps(booster: Any, clock: _Clock, ticks_per_second: float) -> None:
 
 
 def _ticks_per_second() -> float:
-    from arboretum.engine.team import read_ticks
+    from arboretum.engine.intrinsics import ticks
+    from arboretum.engine.jit import kernel
+
+    @kernel
+    def read_ticks():
+        return ticks()
 
     read_ticks()  # compiled
     start, first = time.perf_counter(), read_ticks()
@@ -128,7 +133,13 @@ def _ticks_per_second() -> float:
 def _least(jobs: int) -> float:
     """Return the seconds of one addition to a table of 256 numbers, shared by the threads."""
     from arboretum.engine import parallel
-    from arboretum.engine.gradient.histogram import time_tile
+    from arboretum.engine.gradient.histogram import WORD, add_segment
+    from arboretum.engine.jit import kernel
+
+    @kernel
+    def time_tile(words: Any, entries: Any, times: Any, small: Any) -> None:
+        for _ in range(times):
+            add_segment(words, WORD, entries, 0, len(entries), small)
 
     n = 1 << 16  # a block: its entries and words come from the near cache again and again
     rng = np.random.default_rng(0)
@@ -154,7 +165,7 @@ def print_phases(console: Console, *, quick: bool, jobs: int) -> None:
     booster = _booster(split, jobs, clock)
     booster.round()  # compiled code is loaded
     _time_steps(booster, clock)
-    booster.grower._growth.ticks[:] = 0
+    booster.grower._tree.task["ticks"] = 0
     start = time.perf_counter()
     for _ in range(_TREES):
         booster.round()

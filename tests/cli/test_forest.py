@@ -136,11 +136,6 @@ def test_a_single_tree_is_tree_0(shelf):
         ("rf", ["--prune-cv"], "RandomForestClassifier has no pruning path"),
         ("extratrees", ["--set", "oob_score=True"], "bootstrap=True"),
         ("bagging", ["--set", "max_features=99"], "max_features is 99"),
-        (
-            "bagging",
-            ["--categorical", "ph"],
-            "has no categorical_features: leave --categorical out",
-        ),
         ("extratree", [], "did you mean 'extratrees'?"),
     ],
 )

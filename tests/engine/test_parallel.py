@@ -257,3 +257,14 @@ def test_forgetting_the_pool_leaves_a_usable_lock():
     done = []
     _with_deadline(lambda: run(done.append, range(10), 3))
     assert sorted(done) == list(range(10))
+
+
+# ---------------------------------------------------------------------- is it worth it?
+def test_little_work_stays_in_one_thread():
+    assert parallel.threads_for(0, parallel.SORT, 4) == 1
+    assert parallel.threads_for(10**7, parallel.LEVEL, 4) == 4
+    costs = [parallel.SORT, parallel.CODE, parallel.TREE, parallel.SCAN, parallel.LEVEL]
+    shared = [
+        min(n for n in range(0, 10**6, 1000) if parallel.threads_for(n, c, 2) > 1) for c in costs
+    ]
+    assert shared == sorted(shared)  # the dearer a value, the fewer are worth a thread

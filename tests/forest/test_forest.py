@@ -25,7 +25,6 @@ from arboretum.base.sampling import Bootstrap
 from arboretum.data.schema import learn_schema
 from arboretum.engine import parallel
 from arboretum.engine.split.statistic import ENTROPY, GINI, SQUARED
-from arboretum.forest import growing
 from arboretum.grow.criterion import Target
 from arboretum.grow.levelwise import Growth, grow
 from arboretum.grow.random_tree import grow_random_tree, tree_table
@@ -46,7 +45,7 @@ from tests.forest.forest_cases import (
 @pytest.mark.parametrize("kind", ALL)
 @pytest.mark.parametrize("options", [{}, {"max_leaf_nodes": 6}], ids=["fast", "levels"])
 def test_the_forest_does_not_depend_on_the_number_of_threads(kind, options, monkeypatch):
-    monkeypatch.setattr(growing, "_SERIAL", 0)  # also where there is little to do
+    monkeypatch.setattr("arboretum.engine.parallel._WORTH", 0)  # also where there is little to do
     one = fitted(kind, n_jobs=1, **options)
     for jobs in (2, 3):
         same_trees(one, fitted(kind, n_jobs=jobs, **options))

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from arboretum import ExtraTreesRegressor, RandomForestRegressor
+from arboretum.data.quantile import weighted_quantile
 from arboretum.errors import ParameterError
 from arboretum.forest.quantiles import predict_quantiles, prediction_interval
 from arboretum.textbook import forest_figures as textbook
@@ -40,6 +41,15 @@ def test_equals_the_textbook(options, weighted):
     new = np.vstack([X[:30], table(40, seed=1)[0]])
     expected = textbook.quantiles(y, weights_of(forest, new), Q)
     assert_array_equal(predict_quantiles(forest, new, Q), expected)
+
+
+def test_the_quantile_is_the_one_of_all_models():
+    """The kernel takes ranks by buckets, everybody else sorts: the convention is the same."""
+    X, y, w = table()
+    forest = grown(X, y, w, keep_leaves=True, min_samples_leaf=7)
+    for row, weight in zip(X[:20], weights_of(forest, X[:20])):
+        expected = [weighted_quantile(y, q, weight) for q in (0.123, 0.456, 0.789)]
+        assert_array_equal(predict_quantiles(forest, row[None], [0.123, 0.456, 0.789])[0], expected)
 
 
 def test_extra_trees_equal_the_textbook():

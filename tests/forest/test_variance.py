@@ -12,7 +12,7 @@ from arboretum.base.sampling import Bootstrap
 from arboretum.errors import ArboretumError, DataError, ParameterError
 from arboretum.forest import variance
 from arboretum.forest.variance import prediction_variance
-from arboretum.predict.voting import votes_of
+from arboretum.predict.votes import read_leaves
 from arboretum.textbook.forest_figures import ij_variance
 from tests.forest.figure_cases import bags, grown, said, table
 
@@ -75,7 +75,9 @@ def test_shapes_are_those_of_the_prediction():
 def test_hard_votes_are_what_is_counted():
     forest, X = case(classes=3, voting="hard", min_samples_leaf=8)
     leaves = forest.apply(X)
-    votes = np.array([votes_of(tree)[leaves[:, t], 0] for t, tree in enumerate(forest.trees_)])
+    votes = np.array(
+        [read_leaves(tree.value, "vote")[leaves[:, t]] for t, tree in enumerate(forest.trees_)]
+    )
     for k in range(3):
         expected = ij_variance(bags(forest), votes[:, :, k]).variance
         assert_allclose(prediction_variance(forest, X)[:, k], expected, **CLOSE)

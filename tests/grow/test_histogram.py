@@ -347,7 +347,7 @@ def test_leaves_without_room_for_histograms_are_counted_again():
     with_room = Grower(codes, features(6, 50), how).grow(g, h, key=0)
     grower = Grower(codes, features(6, 50), how, pool=1)
     same(with_room, grower.grow(g, h, key=0))
-    assert len(grower._growth.hists) == 8
+    assert len(grower._tree.hists) == 8
 
 
 def test_rows_of_a_leaf_ascend():

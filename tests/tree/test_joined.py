@@ -7,7 +7,8 @@ from numpy.testing import assert_array_equal
 
 from arboretum import CARTRegressor
 from arboretum.data.schema import encode
-from arboretum.predict.walk import leaves_of, leaves_of_all, sum_votes
+from arboretum.engine.predict.joined_walk import add_votes, find_leaves
+from arboretum.predict.walk import leaves_of
 from arboretum.tree.joined import join_trees
 
 
@@ -30,13 +31,16 @@ def _grown(n=120, **options):
 def test_every_row_finds_the_leaves_it_finds_alone():
     trees, matrix = _grown()
     nodes = join_trees(trees)
-    leaves = leaves_of_all(nodes, matrix)
-    total = np.zeros(matrix.n_rows)
+    rows = np.ascontiguousarray(matrix.rows(0, matrix.n_rows))
+    leaves, total = np.empty((len(rows), len(trees)), np.int64), np.zeros((len(rows), 1))
+    find_leaves(nodes, rows, leaves)
+    votes = np.concatenate([tree.value[:, 0] for tree in trees])
+    add_votes(nodes, votes, np.zeros(len(trees), np.int64), rows, total)
+    expected = np.zeros(len(rows))
     for t, tree in enumerate(trees):
         assert_array_equal(leaves[:, t] - nodes.start[t], leaves_of(tree, matrix))
-        total += tree.value[leaves_of(tree, matrix), 0, 0]
-    votes = np.concatenate([tree.value[:, 0] for tree in trees])
-    assert_array_equal(sum_votes(nodes, votes, matrix)[:, 0], total)
+        expected += tree.value[leaves_of(tree, matrix), 0, 0]
+    assert_array_equal(total[:, 0], expected)
 
 
 @pytest.mark.parametrize("options", [{"surrogates": 2}])
@@ -54,5 +58,5 @@ def test_a_pickled_model_leaves_the_layout_behind():
     for model in (GradientBoostingClassifier(n_estimators=5), AdaBoostClassifier(n_estimators=5)):
         before = model.fit(X, y).predict_proba(X)
         again = pickle.loads(pickle.dumps(model))
-        assert not {"_summed", "_all_nodes"} & vars(again).keys()
+        assert not {"_summed", "_asked"} & vars(again).keys()
         assert_array_equal(again.predict_proba(X), before)

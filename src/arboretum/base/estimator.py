@@ -66,9 +66,12 @@ class Estimator(Declared, BaseEstimator):
         return encode(self.schema_, X, unseen=self.unseen, estimator_name=type(self).__name__)
 
     def _check_fitted(self) -> None:
-        from sklearn.utils.validation import check_is_fitted
+        if self._fitted not in vars(
+            self
+        ):  # asking scikit-learn takes longer than walking down a tree
+            from sklearn.utils.validation import check_is_fitted
 
-        check_is_fitted(self, self._fitted)
+            check_is_fitted(self, self._fitted)
 
     def _threads(self) -> int:
         from arboretum.engine.parallel import effective_jobs
@@ -92,7 +95,9 @@ class Estimator(Declared, BaseEstimator):
         return {}
 
     @classmethod
-    def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
+    def _from_fitted_state(
+        cls, parameters: dict[str, Any], schema: Schema, state: dict[str, Any]
+    ) -> Self:
         """Return the fitted model that a file holds; what makes no sense is a ModelFileError."""
         model = cls(**parameters)
         model._check_parameters()

@@ -95,7 +95,9 @@ def make_member(base: Any, bags: Bags, number: int, names: tuple[str, ...]) -> A
     return member
 
 
-def _for_columns(known: dict[str, Any], columns: np.ndarray, names: tuple[str, ...]) -> dict:
+def _for_columns(
+    known: dict[str, Any], columns: np.ndarray, names: tuple[str, ...]
+) -> dict[str, Any]:
     """Return the parameters that speak of columns, said of these columns only."""
     said: dict[str, Any] = {}
     kinds = {

@@ -216,7 +216,7 @@ class Declared:
     _declared_here: ClassVar[dict[str, Parameter]]
 
 
-def _refuse_unknown(init: Callable) -> Callable:
+def _refuse_unknown(init: Callable[..., Any]) -> Callable[..., Any]:
     """Return a constructor that knows other names of its parameters, and refuses unknown ones."""
     known = [name for name in inspect.signature(init).parameters if name != "self"]
 

@@ -139,7 +139,7 @@ class Classes(ClassifierMixin, _Target):
 
     def predict_log_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
         """Return the logarithms of `predict_proba`."""
-        proba = self.predict_proba(X)  # type: ignore[attr-defined]
+        proba = self.predict_proba(X)
         with np.errstate(divide="ignore"):
             return [np.log(s) for s in proba] if isinstance(proba, list) else np.log(proba)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from arboretum.base.estimator import Estimator
+from arboretum.base.model_of_trees import ModelOfTrees
 from arboretum.data.schema import Schema
 from arboretum.errors import ModelFileError
 from arboretum.predict.walk import leaves_of, paths_of
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["TreeModel"]
 
 
-class TreeModel(Estimator):
+class TreeModel(ModelOfTrees):
     """Reading and keeping a fitted `tree_` over the columns of `schema_`."""
 
     tree_: Tree
@@ -27,6 +27,7 @@ class TreeModel(Estimator):
 
     _attributes: ClassVar = {
         "tree_ : Tree": "The fitted tree; iterate over it to read its nodes.",
+        **ModelOfTrees._attributes,
         "schema_ : Schema": "Names, kinds and categories of the columns.",
         "n_features_in_, n_outputs_ : int": "",
         "feature_names_in_ : array of str": "Only if the training table had names.",
@@ -35,7 +36,7 @@ class TreeModel(Estimator):
     }
 
     @property
-    def trees_(self) -> list[Tree]:
+    def trees_(self) -> list[Tree]:  # type: ignore[override]
         """The tree, alone in a list: what models of many trees have, too."""
         self._check_fitted()
         return [self.tree_]
@@ -83,7 +84,3 @@ class TreeModel(Estimator):
     def _tree_schema(self, state: dict[str, Any]) -> Schema:
         """Return the columns the tree asks about."""
         return self.schema_
-
-    @property
-    def _leaf_shape(self) -> tuple[int, int]:
-        raise NotImplementedError

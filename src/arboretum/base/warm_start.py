@@ -33,14 +33,14 @@ def goes_on(model: Any, what: str) -> bool:
     return True
 
 
-def signature(model: Any) -> tuple:
+def signature(model: Any) -> tuple[Any, ...]:
     """Return what must stay the same: columns, classes, outputs."""
     classes = getattr(model, "classes_", None)
     each = classes if isinstance(classes, list) else [classes]
     return getattr(model, "schema_", None), each, getattr(model, "n_outputs_", None)
 
 
-def check_same(model: Any, earlier: tuple, *, same_rows: bool = True) -> None:
+def check_same(model: Any, earlier: tuple[Any, ...], *, same_rows: bool = True) -> None:
     """Raise a DataError if the model goes on with another table than it began with."""
     now = signature(model)
     same = earlier[0] == now[0] and earlier[2] == now[2] and len(earlier[1]) == len(now[1])
@@ -50,3 +50,4 @@ def check_same(model: Any, earlier: tuple, *, same_rows: bool = True) -> None:
             "first fit, the same rows of weight 0, and samples must be drawn as before: set "
             "warm_start=False to begin anew"
         )
+    model._take_schema(earlier[0])  # the very one that the members there are know

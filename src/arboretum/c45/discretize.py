@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["bin_codes", "bin_labels", "bin_matrix", "cut_columns", "mdl_cuts", "quantile_cuts"]
 
 TIE = 1e-9  # figures closer than this differ by rounding only
-_SERIAL = 1 << 14  # fewer values than this are not worth a second thread
 
 
 # ---------------------------------------------------------------------- quantiles
@@ -194,7 +193,8 @@ def cut_columns(
     def work(f: int) -> None:
         found[f] = find(matrix.column(f))
 
-    parallel.run(work, columns, n_jobs if matrix.n_rows * len(columns) > _SERIAL else 1)
+    threads = parallel.threads_for(matrix.n_rows * len(columns), parallel.SORT, n_jobs)
+    parallel.run(work, columns, threads)
     return {f: found[f] for f in columns}
 
 

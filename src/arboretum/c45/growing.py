@@ -28,11 +28,11 @@ from arboretum.engine.cases.cases import (
     hand_on,
     hand_on_list,
 )
+from arboretum.engine.kinds import MULTIWAY
 
 __all__ = ["C45Growth", "grow"]
 
 _ROOM = 1 << 22  # cases a level may hold at once, if the table itself has fewer
-_SERIAL = 1 << 15  # less work than this is not worth a second thread
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class _Grower:
         hand_on(level.cases, nodes, asked, branch, known, rows, start, place, more)
         lists = self._hand_on_lists(level, nodes, asked, branch, rows, start, place, len(more.row))
         used = level.used[task.places]
-        multiway = asked.kind == 3
+        multiway = asked.kind == MULTIWAY
         slot = np.searchsorted(table.categorical, asked.feature)
         used[multiway, slot[multiway]] = True
         return Level(
@@ -197,7 +197,8 @@ class _Grower:
                 lists[slot],
             )  # fmt: skip
 
-        parallel.run(work, range(len(lists)), self.how.n_jobs if lists.size > _SERIAL else 1)
+        threads = parallel.threads_for(lists.size, parallel.CODE, self.how.n_jobs)
+        parallel.run(work, range(len(lists)), threads)
         return lists
 
 

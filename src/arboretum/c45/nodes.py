@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.engine.cases.cases import Questions
+from arboretum.tree.build import build_tree, leaves, to_leaves
 from arboretum.tree.pruning import number_levels
 from arboretum.tree.tree import LEAF, Tree
 
@@ -132,32 +133,21 @@ class Draft:
         if len(inner):
             after = self.sum_children(inner, weight * bits)
             gain[inner] = np.maximum(weight[inner] * bits[inner] - after, 0.0) / weight[0]
-        return number_levels(
-            Tree(
-                kind=a.kind,
-                feature=np.where(leaf, -1, a.feature).astype(np.int32),
-                threshold=np.where(leaf, np.nan, a.threshold),
-                first_child=np.where(leaf, -1, a.first_child).astype(np.int32),
-                n_children=np.where(leaf, 0, a.n_children).astype(np.int32),
-                missing_child=np.where(leaf, -1, a.missing_child).astype(np.int32),
-                bits_start=np.where(leaf, -1, a.map_start),
-                bits=a.maps,
-                value=value[:, None, :],
-                impurity=bits,
-                gain=gain,
-                weight=weight,
-                count=self.count,
-                schema=schema,
-            )
-        )
+        asked = to_leaves(
+            leaf, feature=a.feature, threshold=a.threshold, first_child=a.first_child,
+            n_children=a.n_children, missing_child=a.missing_child, bits_start=a.map_start,
+        )  # fmt: skip
+        tree = build_tree(
+            schema, kind=a.kind, **asked, bits=a.maps, value=value[:, None, :], impurity=bits,
+            gain=gain, weight=weight, count=self.count,
+        )  # fmt: skip
+        return number_levels(tree)
 
 
 def _leaves(n: int) -> Questions:
-    return Questions(
-        np.full(n, LEAF, np.uint8), np.full(n, -1, np.int32), np.full(n, np.nan),
-        np.full(n, -1, np.int32), np.zeros(n, np.int32), np.full(n, -1, np.int32),
-        np.full(n, -1, np.int64), np.zeros(0, np.uint32),
-    )  # fmt: skip
+    nothing = leaves(n)
+    del nothing["gain"]
+    return Questions(map_start=nothing.pop("bits_start"), maps=np.zeros(0, np.uint32), **nothing)
 
 
 def _entropy(total: np.ndarray) -> np.ndarray:

@@ -19,9 +19,6 @@ from arboretum.c45.table import CaseTable
 from arboretum.engine import parallel
 from arboretum.engine.cases.cases import (
     EPS,
-    GROUPS,
-    MULTIWAY,
-    THRESHOLD,
     TIE,
     CaseNodes,
     Cases,
@@ -31,13 +28,12 @@ from arboretum.engine.cases.cases import (
     scan_values,
 )
 from arboretum.engine.columns.presort import POSITION
+from arboretum.engine.kinds import GROUPS, MULTIWAY, THRESHOLD
 
 if TYPE_CHECKING:
     from arboretum.c45.growing import C45Growth
 
 __all__ = ["Level", "ask", "by_gain", "by_ratio", "many_values", "search"]
-
-_SERIAL = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +98,7 @@ def search(
     jobs = [(category, slot) for slot in range(len(table.categorical))]
     jobs += [(numeric, slot) for slot in range(len(table.numeric))]
     size = len(cases.row) * table.n_columns
-    parallel.run(work, jobs, how.n_jobs if size > _SERIAL else 1)
+    parallel.run(work, jobs, parallel.threads_for(size, parallel.CODE, how.n_jobs))
     return how.choose(found.gain, found.info, found.admissible), found
 
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arboretum.engine import parallel
-from arboretum.engine.columns.presort import MISSING, sort_column
+from arboretum.engine.columns.store import sort_columns
 from arboretum.engine.jit import writable
 
 if TYPE_CHECKING:
@@ -78,13 +77,7 @@ def case_table(
     n, kinds = len(X), [column.kind for column in schema.columns]
     numeric = np.array([f for f, kind in enumerate(kinds) if kind != "categorical"], np.int64)
     categorical = np.array([f for f, kind in enumerate(kinds) if kind == "categorical"], np.int64)
-    order, present = np.empty((len(numeric), n), np.uint32), np.empty(len(numeric), np.int64)
-
-    def sort(slot: int) -> None:
-        sort_column(np.ascontiguousarray(X[:, numeric[slot]]), order[slot])
-        present[slot] = n - np.count_nonzero(order[slot] & MISSING)
-
-    parallel.run(sort, range(len(numeric)), n_jobs if n * len(numeric) > 1 << 16 else 1)
+    order, present = sort_columns(lambda slot: X[:, numeric[slot]], (len(numeric), n), n_jobs)
     missing_branch = np.full(len(kinds), -1, np.int32)
     sizes = [len(schema.columns[f].categories or ()) for f in categorical]
     codes: np.ndarray = np.empty((len(categorical), n), _smallest(max(sizes, default=0) + 1))

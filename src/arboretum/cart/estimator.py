@@ -15,7 +15,7 @@ from arboretum.base.parameters import Parameter
 from arboretum.base.shared_parameters import GROWTH, RUNNING, TABLE
 from arboretum.base.tree_model import TreeModel
 from arboretum.data.checks import check_rows
-from arboretum.errors import DataError
+from arboretum.errors import DataError, ParameterError
 from arboretum.grow import settings
 from arboretum.io.checked import whole
 from arboretum.predict.walk import leaves_of
@@ -141,7 +141,7 @@ class TreeEstimator(TreeModel):
         from sklearn.model_selection import check_cv
 
         if rule not in ("min", "1se"):
-            raise p.ParameterError(f"rule of prune_cv must be 'min' or '1se', got {rule!r}")
+            raise ParameterError(f"rule of prune_cv must be 'min' or '1se', got {rule!r}")
         matrix, target, w = self._learn(X, y, sample_weight)
         full = self._grow(matrix, target, w)
         path = pruning_path(full)

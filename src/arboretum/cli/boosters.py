@@ -93,4 +93,4 @@ def draw_curve(model: Any, path: Path) -> None:
     names = dict(zip(tables, ("training rows", "held-out rows"), strict=False))
     figure = plot_learning_curve(model, names=names).figure
     figure.savefig(path, dpi=150)  # type: ignore[union-attr]
-    plt.close(figure)  # type: ignore[arg-type]
+    plt.close(figure)

@@ -148,7 +148,7 @@ class Together(Estimator):
         if sample_weight is not None:
             fit_params["sample_weight"] = sample_weight
         with self._defaults():
-            super().fit(X, y, **fit_params)  # type: ignore[misc]
+            super().fit(X, y, **fit_params)
         return self
 
     def _column_kinds(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import difflib
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -152,7 +153,7 @@ def _check_narrowing(values: np.ndarray, names: Sequence[str]) -> None:
             )
 
 
-def check_exact(values: np.ndarray, cells: Callable[[], Sequence], name: str) -> None:
+def check_exact(values: np.ndarray, cells: Callable[[], Sequence[Any]], name: str) -> None:
     """Raise if whole numbers or decimals beyond 2**53 were changed by becoming float64.
 
     Parameters

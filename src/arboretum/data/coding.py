@@ -10,7 +10,7 @@ is an error, and a category never seen at fit follows the `unseen` policy.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from arboretum.errors import DataError
 __all__ = ["Coded", "apply_categories", "apply_numbers", "learn_column"]
 
 # kind, categories, has missing values, values as numbers
-Coded = tuple[str, tuple | None, bool, np.ndarray]
+Coded = tuple[str, tuple[Any, ...] | None, bool, np.ndarray]
 
 _PLURAL = {
     "str": "strings",
@@ -98,7 +98,7 @@ def _checked(raw: Numbers, name: str) -> tuple[np.ndarray, bool]:
     return raw.values, bool(missing[0])
 
 
-def _seen(words: Words) -> list:
+def _seen(words: Words) -> list[Any]:
     """The values that occur, sorted unless their order was declared."""
     if words.order == "none" and words.dtype == "str":  # made from the rows themselves
         return sorted(words.values) if words.families == {"str"} else sort_values(words.values)
@@ -107,7 +107,7 @@ def _seen(words: Words) -> list:
     return values if words.order != "none" else sort_values(values)
 
 
-def _check_listed(words: Words, order: Sequence, name: str) -> None:
+def _check_listed(words: Words, order: Sequence[Any], name: str) -> None:
     listed = set(order)
     counts = np.bincount(words.codes[words.codes >= 0], minlength=len(words.values))
     strange = [i for i, v in enumerate(words.values) if v not in listed and counts[i]]
@@ -120,7 +120,7 @@ def _check_listed(words: Words, order: Sequence, name: str) -> None:
         )
 
 
-def _places(values: Sequence, categories: Sequence) -> list[float]:
+def _places(values: Sequence[Any], categories: Sequence[Any]) -> list[float]:
     """Return where values stand among the categories; NaN for one that does not."""
     if values == categories:
         return list(range(len(values)))
@@ -153,7 +153,9 @@ def apply_numbers(raw: Raw, name: str, dtype: str) -> np.ndarray:
     return values
 
 
-def apply_categories(raw: Raw, name: str, dtype: str, categories: tuple, unseen: str) -> np.ndarray:
+def apply_categories(
+    raw: Raw, name: str, dtype: str, categories: tuple[Any, ...], unseen: str
+) -> np.ndarray:
     """Return a column as the codes of its categories; others are missing, or an error."""
     words = _words(raw, name)
     known = {dtype} if dtype in ("duration", "time") else families_of(categories)

@@ -24,7 +24,7 @@ class Wish:
     """What the caller wants a column to be; ``order`` ranks the values of an ordinal one."""
 
     kind: str
-    order: tuple | None = None
+    order: tuple[Any, ...] | None = None
 
 
 def resolve_wishes(names: Sequence[str], categorical: Any, ordinal: Any) -> dict[int, Wish]:
@@ -107,7 +107,7 @@ def _index(entry: Any, names: Sequence[str], position: dict[str, int], parameter
     )
 
 
-def _order(values: Any, name: str) -> tuple:
+def _order(values: Any, name: str) -> tuple[Any, ...]:
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
         raise ParameterError(
             f"ordinal_features[{name!r}] must be a list of its values in order, got {values!r}"

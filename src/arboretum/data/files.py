@@ -58,7 +58,9 @@ def read_file(path: str | Path) -> tuple[tuple[str, ...] | None, list[Raw], int]
     )
 
 
-def _installed(readers: dict[str, Callable], path: Path) -> tuple[str, Callable]:
+def _installed(
+    readers: dict[str, Callable[..., Any]], path: Path
+) -> tuple[str, Callable[..., Any]]:
     for library, read in readers.items():
         if find_spec(library) is not None:
             return library, read

@@ -176,7 +176,7 @@ def series_column(y: Any, name: str) -> Raw:
     return _column(series, name)
 
 
-def column_names(labels: Sequence) -> tuple[str, ...] | None:
+def column_names(labels: Sequence[Any]) -> tuple[str, ...] | None:
     """Return column labels as names, or None when none of them is a string.
 
     Raises

@@ -151,7 +151,7 @@ def _fill_array(X: Any, schema: Schema, gaps: np.ndarray, rows: np.ndarray) -> n
 
 
 # ---------------------------------------------------------------------- dataframes
-def _fill_pandas(X: Any, places: list[int], cells: dict[int, tuple[np.ndarray, list]]) -> Any:
+def _fill_pandas(X: Any, places: list[int], cells: dict[int, tuple[np.ndarray, list[Any]]]) -> Any:
     filled = X.iloc[:, places].copy()
     for f, (here, values) in cells.items():
         series = filled.iloc[:, f]
@@ -161,7 +161,7 @@ def _fill_pandas(X: Any, places: list[int], cells: dict[int, tuple[np.ndarray, l
     return filled
 
 
-def _fill_series(series: Any, here: np.ndarray, values: list) -> Any:
+def _fill_series(series: Any, here: np.ndarray, values: list[Any]) -> Any:
     import pandas as pd
 
     series = series.copy()
@@ -187,7 +187,7 @@ def _fill_series(series: Any, here: np.ndarray, values: list) -> Any:
     return series
 
 
-def _fill_frame(X: Any, places: list[int], cells: dict[int, tuple[np.ndarray, list]]) -> Any:
+def _fill_frame(X: Any, places: list[int], cells: dict[int, tuple[np.ndarray, list[Any]]]) -> Any:
     """Fill a dataframe of any other library narwhals knows."""
     import narwhals.stable.v2 as nw
 
@@ -204,7 +204,7 @@ def _fill_frame(X: Any, places: list[int], cells: dict[int, tuple[np.ndarray, li
     return (frame.with_columns(*columns) if columns else frame).to_native()
 
 
-def _scatter(series: Any, here: np.ndarray, values: list) -> Any:
+def _scatter(series: Any, here: np.ndarray, values: list[Any]) -> Any:
     import narwhals.stable.v2 as nw
 
     kind = series.dtype

@@ -55,7 +55,7 @@ class Column:
 
     name: str
     kind: str
-    categories: tuple | None = None
+    categories: tuple[Any, ...] | None = None
     has_missing: bool = False
     dtype: str = "float64"
 

@@ -33,7 +33,7 @@ def column_to_state(fields: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-def _category_to_state(value: Any) -> list:
+def _category_to_state(value: Any) -> list[Any]:
     for letter, kind in (("s", str), ("b", bool), ("i", int), ("f", float)):
         if isinstance(value, kind):
             return [letter, value]

@@ -159,7 +159,7 @@ def _from_sparse(X: Any) -> Table:
     return Table(default_names(X.shape[1]), False, int(X.shape[0]), X)
 
 
-def _from_file(path: str | os.PathLike) -> Table:
+def _from_file(path: str | os.PathLike[str]) -> Table:
     from arboretum.data.files import read_file
 
     return _from_columns(*read_file(path))  # type: ignore[arg-type]
@@ -175,7 +175,7 @@ def _from_other(X: Any) -> Table:
 
     if (numbers := frame_numbers(X)) is not None:
         names, values = numbers
-        check_size(values.shape)  # type: ignore[arg-type]
+        check_size(values.shape)
         return Table(
             names or default_names(values.shape[1]), names is not None, len(values), values
         )
@@ -189,7 +189,7 @@ def _from_other(X: Any) -> Table:
     return _from_ndarray(np.asarray(X))
 
 
-def array_of_lists(X: Sequence, what: str) -> np.ndarray:
+def array_of_lists(X: Sequence[Any], what: str) -> np.ndarray:
     """Turn lists into an array in which no cell has changed: numbers, or the objects themselves.
 
     NumPy would turn ``[1, "a"]`` into strings and a large whole number next to a float into a

@@ -96,7 +96,7 @@ class Words:
     """
 
     codes: np.ndarray
-    values: list
+    values: list[Any]
     dtype: str
     order: str = "none"
 
@@ -126,7 +126,7 @@ def value_family(value: Any) -> str:
     return "datetime" if isinstance(value, datetime) else "number"
 
 
-def families_of(values: Sequence) -> set[str]:
+def families_of(values: Sequence[Any]) -> set[str]:
     """Return the families of some values."""
     if set(map(type, values)) == {str}:  # the common case, without a call per value
         return {"str"}
@@ -169,7 +169,7 @@ def _plain_moment(value: Any) -> datetime:
     return value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
 
 
-def sort_values(values: Sequence) -> list:
+def sort_values(values: Sequence[Any]) -> list[Any]:
     """Sort values of one family by themselves and a mixture by its text.
 
     >>> sort_values([10, 9]), sort_values([10, "9", "a"])
@@ -181,7 +181,7 @@ def sort_values(values: Sequence) -> list:
 
 
 # --------------------------------------------------------------------------- words
-def make_words(codes: np.ndarray, values: Sequence, dtype: str, order: str = "none") -> Words:
+def make_words(codes: np.ndarray, values: Sequence[Any], dtype: str, order: str = "none") -> Words:
     """Build `Words`, with values made plain; equal and missing values are merged on the way."""
     if set(map(type, values)) == {str} and len(set(values)) == len(values):
         return Words(codes, list(values), dtype, order)
@@ -290,7 +290,7 @@ def _is_word(value: Any) -> bool:
     return isinstance(value, str) or is_missing(value)
 
 
-def _numbered(values: np.ndarray) -> tuple[np.ndarray, list]:
+def _numbered(values: np.ndarray) -> tuple[np.ndarray, list[Any]]:
     """Return a number per cell, and the distinct cells they count; by pandas if somebody uses it."""
     pandas = sys.modules.get("pandas")
     if pandas is not None:
@@ -301,7 +301,7 @@ def _numbered(values: np.ndarray) -> tuple[np.ndarray, list]:
     return codes, list(position)
 
 
-def from_cells(cells: list, name: str) -> Raw:
+def from_cells(cells: list[Any], name: str) -> Raw:
     """Turn a list of Python objects into a raw column; what it is follows from its types.
 
     All numbers: Numbers. Dates, durations or times of day: Numbers in seconds. Booleans, strings,
@@ -349,7 +349,7 @@ def _no_number(value: Any) -> bool:
     return _cell_family(type(value)) != "number" or is_missing(value)
 
 
-def _refuse_cell(cells: list, name: str) -> None:
+def _refuse_cell(cells: list[Any], name: str) -> None:
     row = next(i for i, c in enumerate(cells) if _cell_family(type(c)) == "other")
     if isinstance(cells[row], Complex):
         raise DataError(
@@ -362,7 +362,7 @@ def _refuse_cell(cells: list, name: str) -> None:
     )
 
 
-def _numbers_from_cells(cells: list, name: str) -> Numbers:
+def _numbers_from_cells(cells: list[Any], name: str) -> Numbers:
     try:
         values = _float_array(cells)
     except OverflowError:
@@ -380,7 +380,7 @@ def _numbers_from_cells(cells: list, name: str) -> Numbers:
     return Numbers(values, "decimal" if types == [Decimal] else "float64")
 
 
-def _float_array(cells: list) -> np.ndarray:
+def _float_array(cells: list[Any]) -> np.ndarray:
     try:
         return np.array(cells, dtype=np.float64)  # knows None
     except (TypeError, ValueError):  # pandas' NA and Decimal's signalling NaN

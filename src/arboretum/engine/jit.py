@@ -17,6 +17,7 @@ from typing import TypeVar
 
 import numba
 import numpy as np
+from numba.extending import register_jitable
 
 from arboretum.engine.kernel_cache import KernelCache, writable_cache
 
@@ -27,6 +28,7 @@ __all__ = [
     "kernel",
     "leaf_kernel",
     "plain_kernel",
+    "shared",
     "subkernel",
     "writable",
 ]
@@ -85,6 +87,11 @@ def inline(function: F) -> F:
     if numba.config.DISABLE_JIT:
         return _interpreted(function)
     return numba.njit(**_OPTIONS, inline="always")(function)
+
+
+def shared(function: F) -> F:
+    """Leave ``function`` as it is, and let kernels call it, too: a rule that Python and kernels share."""
+    return register_jitable(**_OPTIONS)(function)
 
 
 def writable(array: np.ndarray) -> np.ndarray:

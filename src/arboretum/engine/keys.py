@@ -1,7 +1,8 @@
-"""Keys of random draws, in whole numbers of Python and arrays of NumPy.
+"""Random numbers without a generator, in whole numbers of Python and arrays of NumPy; compiled: random.py.
 
-A draw is a hash of what it is for: seed → tree → level → column. Every step of such a path is the mixing
-function of random.py (SplitMix64's finaliser), here for code that is not compiled. Nothing is imported
+A draw is a hash of what it is for: seed → tree → level → column. It never depends on how many draws came
+before it or which thread makes it. Every step of such a path is SplitMix64's finaliser (Steele, Lea and Flood
+2014), whose output passes the usual statistical test batteries for consecutive counters. Nothing is imported
 but NumPy, so that a seed can be turned into keys before anything is compiled.
 
 >>> key_of(7, 3, 1) == key_of(key_of(7, 3), 1) != key_of(7, 1, 3)
@@ -14,30 +15,31 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["ALL_BITS", "key_of", "mix_array", "uniform_array"]
+__all__ = ["ALL_BITS", "GOLDEN", "STEPS", "key_of", "mix_array", "uniform_array"]
 
 ALL_BITS = (1 << 64) - 1
-_GOLDEN, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+GOLDEN = 0x9E3779B97F4A7C15  # 2^64 over the golden ratio, odd: what counters are multiplied by
+# a number is folded onto itself and multiplied, twice; then folded once more
+STEPS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1))
 
 
 def key_of(seed: int, *path: int) -> int:
     """Return the 64-bit key at the end of a path of numbers from a seed."""
     z = seed & ALL_BITS
     for number in path:
-        z = (z + (number + 1) * _GOLDEN) & ALL_BITS
-        z = ((z ^ (z >> 30)) * _FIRST) & ALL_BITS
-        z = ((z ^ (z >> 27)) * _SECOND) & ALL_BITS
-        z ^= z >> 31
+        z = (z + (number + 1) * GOLDEN) & ALL_BITS
+        for shift, factor in STEPS:
+            z = ((z ^ (z >> shift)) * factor) & ALL_BITS
     return z
 
 
 def mix_array(seed: int, counters: np.ndarray) -> np.ndarray:
     """Return ``key_of(seed, c)`` for every counter c."""
     with np.errstate(over="ignore"):
-        z = np.uint64(seed) + (counters.astype(np.uint64) + np.uint64(1)) * np.uint64(_GOLDEN)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(_FIRST)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(_SECOND)
-    return z ^ (z >> np.uint64(31))
+        z = np.uint64(seed) + (counters.astype(np.uint64) + np.uint64(1)) * np.uint64(GOLDEN)
+        for shift, factor in STEPS:
+            z = (z ^ (z >> np.uint64(shift))) * np.uint64(factor)
+    return z
 
 
 def uniform_array(seed: int, n: int) -> np.ndarray:

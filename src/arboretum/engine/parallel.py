@@ -1,8 +1,9 @@
 """Threads belong to Python: one small pool runs nogil kernels on blocks of work.
 
 A kernel works on its own block and writes to its own part of the output, so results never depend on
-how many threads there are. Small work runs in the calling thread: handing over a block costs about
-20 µs. The calling thread always takes part, and a forked child makes itself a new pool.
+how many threads there are. Small work runs in the calling thread (`threads_for`): handing over a block costs
+about 20 µs, and waking a thread that sleeps a hundred. The calling thread always takes part, and a forked
+child makes itself a new pool.
 """
 
 from __future__ import annotations
@@ -17,7 +18,16 @@ from numbers import Integral
 
 from arboretum.errors import ParameterError
 
-__all__ = ["blocks", "cores", "effective_jobs", "run", "run_with_helpers"]
+__all__ = ["CODE", "LEVEL", "SCAN", "SORT", "TREE"]
+__all__ += ["blocks", "cores", "effective_jobs", "run", "run_with_helpers", "threads_for"]
+
+# what is done with a value, and about how many nanoseconds it takes
+SORT = 25  # its column is sorted
+CODE = 15  # its bin is found, or its row's leaf; a fractional case is looked at
+TREE = 8  # it stands at the root of a tree that is grown
+SCAN = 5  # it is met in one walk along its column
+LEVEL = 2  # likewise, where threads must wait for each other at every level of a tree
+_WORTH = 500_000  # nanoseconds of work that are worth a second thread
 
 _MOST_THREADS = 1024  # more never help; work is cut into pieces by their number
 
@@ -80,6 +90,15 @@ def _cores(affinity: int) -> int:
 def cores() -> int:
     """Return how many cores this process may use."""
     return _cores(_affinity())
+
+
+def threads_for(n_values: int, cost: int, n_jobs: int) -> int:
+    """Return how many threads share work on so many values: ``n_jobs``, or one if there is little to do.
+
+    >>> threads_for(1_000, SORT, 8), threads_for(1_000_000, SORT, 8)
+    (1, 8)
+    """
+    return n_jobs if n_values * cost > _WORTH else 1
 
 
 def blocks(n_items: int, n_blocks: int) -> list[tuple[int, int]]:

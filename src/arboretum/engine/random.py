@@ -1,30 +1,24 @@
-"""Random numbers without a generator: a hash of (key, counter).
-
-A draw depends only on what it is for (seed, tree, node, column or row), never on how many draws came
-before it or which thread makes it. The mixing function is SplitMix64's finaliser (Steele, Lea and
-Flood 2014), whose output passes the usual statistical test batteries for consecutive counters.
-"""
+"""The random numbers of keys.py inside kernels: a hash of (key, counter)."""
 
 import numpy as np
 
 from arboretum.engine.jit import inline, kernel, leaf_kernel
+from arboretum.engine.keys import GOLDEN, STEPS
 
 __all__ = ["child_keys", "draw_features", "draw_rows", "mix", "pick_column", "seed_from", "uniform"]
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_M1 = np.uint64(0xBF58476D1CE4E5B9)
-_M2 = np.uint64(0x94D049BB133111EB)
-_S30, _S27, _S31, _S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
-_ONE = np.uint64(1)
+_GOLDEN, _ONE = np.uint64(GOLDEN), np.uint64(1)
+(_S1, _M1), (_S2, _M2), (_S3, _) = ((np.uint64(s), np.uint64(m)) for s, m in STEPS)
+_S11 = np.uint64(11)  # float64 has 53 of 64 bits
 
 
 @inline
 def mix(key, counter):
     """Return 64 random bits for ``counter`` under ``key`` (both uint64)."""
     z = key + (counter + _ONE) * _GOLDEN
-    z = (z ^ (z >> _S30)) * _M1
-    z = (z ^ (z >> _S27)) * _M2
-    return z ^ (z >> _S31)
+    z = (z ^ (z >> _S1)) * _M1
+    z = (z ^ (z >> _S2)) * _M2
+    return z ^ (z >> _S3)
 
 
 @inline

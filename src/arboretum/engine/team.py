@@ -25,7 +25,6 @@ from arboretum.engine.intrinsics import (
     atomic_write,
     give_way,
     rest_a_moment,
-    ticks,
 )
 from arboretum.engine.jit import COMPILED, kernel, leaf_kernel
 from arboretum.engine.parallel import cores
@@ -37,7 +36,6 @@ __all__ = [
     "is_open",
     "new_team",
     "post",
-    "read_ticks",
     "take",
     "wait_for",
     "wait_turn",
@@ -114,9 +112,3 @@ def is_open(team):
 def close(team):
     """Send the helpers home."""
     atomic_write(team, _CLOSED, np.int64(1))
-
-
-@kernel
-def read_ticks():
-    """Return the processor's own clock."""
-    return ticks()

@@ -127,7 +127,7 @@ def rounds_of(model: Any) -> Rounds | None:
     """Return how a booster's trees follow each other; None for other models."""
     if not (hasattr(model, "objective_") or hasattr(model, "n_trees_per_iteration_")):
         return None
-    ensemble = model.ensemble_ if hasattr(model, "ensemble_") else model._ensemble
+    ensemble = model.ensemble_
     share = 1.0 / max(ensemble.n_rounds, 1) if ensemble.averaged else 1.0
     return Rounds(ensemble.n_outputs, ensemble.n_parallel, ensemble.weights * share)
 

@@ -15,7 +15,7 @@ from sklearn.base import MetaEstimatorMixin
 from arboretum.base import members
 from arboretum.base import parameters as p
 from arboretum.base.bags import Bags, make_bags
-from arboretum.base.estimator import Estimator
+from arboretum.base.model_of_trees import ModelOfMembers
 from arboretum.base.parameters import Parameter
 from arboretum.base.progress import progress
 from arboretum.base.rounds import warn_interrupted
@@ -23,7 +23,7 @@ from arboretum.base.shared_parameters import ENSEMBLE, MEMBERS_TABLE, RUNNING
 from arboretum.base.warm_start import check_same, goes_on, signature
 from arboretum.cart.cart import CARTClassifier, CARTRegressor
 from arboretum.cart.extra_tree import ExtraTreeClassifier, ExtraTreeRegressor
-from arboretum.data.schema import _match, encode
+from arboretum.data.schema import _match
 from arboretum.data.slices import as_view, take_columns, take_rows
 from arboretum.data.table import read_table
 from arboretum.data.target import weights
@@ -31,11 +31,9 @@ from arboretum.errors import ModelFileError, ParameterError
 from arboretum.io.checked import whole
 from arboretum.predict.oob_attributes import OutOfBagAttributes
 from arboretum.predict.out_of_bag import OutOfBag, errors_of, out_of_bag
-from arboretum.predict.voting import sum_answers
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
-    from arboretum.tree.tree import Tree
 
 __all__ = ["Bagging", "Learned"]
 
@@ -53,16 +51,15 @@ class Learned:
     weight: np.ndarray | None
 
 
-class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Estimator):
+class Bagging(OutOfBagAttributes, MetaEstimatorMixin, ModelOfMembers):
     """What the classifier and the regressor share."""
 
     _tree: ClassVar[type]
+    _tree_types: ClassVar = _TREES
     _classifies: ClassVar[bool]
 
-    estimators_: list[Any]
     _bags: Bags
 
-    _fitted: ClassVar = "estimators_"
     _learned: ClassVar = ("estimators_", "oob_score_", "_oob")
     _parameters: ClassVar = {
         **ENSEMBLE,
@@ -93,6 +90,8 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Estimator):
     }
     _attributes: ClassVar = {
         "estimators_ : list of estimators": "",
+        "trees_ : list of Tree": "Only if all estimators are CART trees over all columns.",
+        **ModelOfMembers._attributes,
         "estimators_samples_ : list of int arrays": "The rows each was given, one entry for every time "
         "a row was drawn.",
         "estimators_features_ : list of int arrays": "The columns each was given.",
@@ -185,10 +184,6 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Estimator):
     def _column_kinds(self) -> dict[str, Any]:
         return members.kinds_of_base(self._base())
 
-    @property
-    def _n_done(self) -> int:
-        return len(self.estimators_)
-
     def _check_oob(self) -> None:
         if self.oob_score is not False and not self.bootstrap and self._bags.draws == self._n_open:
             raise ParameterError(
@@ -269,23 +264,16 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Estimator):
             grown.append(member)
         return grown
 
-    def _trees(self) -> list[Tree] | None:
-        """Return the trees if all estimators are trees over the columns of the table."""
-        if not self._bags.all_columns:
-            return None  # columns drawn twice or in another order have the table's names, too
-        if all(type(e) in _TREES and e.schema_ is self.schema_ for e in self.estimators_):
-            return [e.tree_ for e in self.estimators_]
-        return None
+    @property
+    def _shares_columns(self) -> bool:
+        return self._bags.all_columns  # drawn twice or in another order they have the names, too
 
     # ------------------------------------------------------------------ asking
-    def _sum(self, X: Any) -> np.ndarray:
-        """Return the sum of the estimators' answers, (rows, outputs, values)."""
+    def _mean(self, X: Any) -> np.ndarray:
+        """Return the mean of the estimators' answers, (rows, outputs, values)."""
         self._check_fitted()
-        trees = self._trees()
-        if trees is not None:
-            name, unseen = type(self).__name__, self.estimators_[0].unseen
-            matrix = encode(self.schema_, X, unseen=unseen, estimator_name=name)
-            return sum_answers(trees, matrix, self._threads())
+        if self._has_trees:
+            return self.ensemble_.answers(self._encode(X), self._threads())
         X = self._in_order(X)
 
         def work(number: int) -> np.ndarray:
@@ -296,7 +284,7 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Estimator):
         total = next(answers)
         for answer in answers:
             total = total + answer
-        return total
+        return total / len(self.estimators_)
 
     def _answer(self, number: int, X: Any) -> np.ndarray:
         """Return what one estimator says of rows, given all columns."""
@@ -313,11 +301,15 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Estimator):
     # ------------------------------------------------------------------ out of bag
     def _set_oob(self, learned: Learned) -> None:
         unseen = np.array([self._bags.counts(t) == 0 for t in range(len(self.estimators_))])
-        trees = self._trees()
-        if trees is not None:
+        if self._has_trees:
             bits = np.packbits(unseen, axis=1)
             found = out_of_bag(
-                trees, learned.matrix, learned.codes, self._classifies, bits, self._threads()
+                self.ensemble_,
+                learned.matrix,
+                learned.codes,
+                self._classifies,
+                bits,
+                self._threads(),
             )
         else:
             found = self._out_of_bag(learned, unseen)
@@ -365,9 +357,6 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Estimator):
         for member, columns in zip(self.estimators_, self.estimators_features_, strict=True):
             np.add.at(shares, columns, member.feature_importances_)
         return shares / shares.sum() if shares.sum() > 0 else shares
-
-    def __len__(self) -> int:
-        return len(self.estimators_)
 
     # ------------------------------------------------------------------ keeping
     def _get_fitted_state(self) -> dict[str, Any]:

@@ -76,7 +76,7 @@ class BaggingClassifier(ClassesOutOfBag, Classes, Bagging):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return mean class shares; of estimators without `predict_proba` the shares of votes."""
-        return self._sum(X)[:, 0] / len(self.estimators_)
+        return self._mean(X)[:, 0]
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class of largest share, the first in order between equals."""
@@ -149,4 +149,4 @@ class BaggingRegressor(NumbersOutOfBag, Numbers, Bagging):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the mean of the estimators."""
-        return self._numbers_of(self._sum(X)[:, :, 0] / len(self.estimators_))
+        return self._numbers_of(self._mean(X)[:, :, 0])

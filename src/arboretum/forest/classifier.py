@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -12,7 +13,9 @@ from arboretum.base.targets import Classes
 from arboretum.errors import ParameterError
 from arboretum.forest.estimator import Forest
 from arboretum.predict.oob_attributes import ClassesOutOfBag
-from arboretum.predict.voting import sum_answers
+
+if TYPE_CHECKING:
+    from arboretum.data.matrix import Matrix
 
 __all__ = ["ForestClassifier"]
 
@@ -47,6 +50,10 @@ class ForestClassifier(ClassesOutOfBag, Classes, Forest):
     def _weighs_classes(self) -> bool:
         return self.class_weight is not None and self.class_weight != "balanced_subsample"
 
+    @property
+    def _reading(self) -> str:
+        return "vote" if self.voting == "hard" else "value"
+
     # ------------------------------------------------------------------ predicting
     def predict_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
         """Return the mean class shares of the trees; with ``voting="hard"`` the shares of their votes.
@@ -58,8 +65,7 @@ class ForestClassifier(ClassesOutOfBag, Classes, Forest):
     def _mean_shares(self, X: Any) -> np.ndarray:
         """Return (rows, outputs, classes)."""
         matrix = self._encode(X)
-        hard = self.voting == "hard"
-        return sum_answers(self.trees_, matrix, self._threads(), hard=hard) / len(self.trees_)
+        return self.ensemble_.answers(matrix, self._threads())
 
     def predict(self, X: Any, missing: str | None = None) -> np.ndarray:
         """Return the class of largest share, the first in order between equals.
@@ -78,6 +84,9 @@ class ForestClassifier(ClassesOutOfBag, Classes, Forest):
 
     def predict_votes(self, X: Any) -> np.ndarray | list[np.ndarray]:
         """Return how many trees vote for each class, whatever ``voting`` is."""
-        matrix = self._encode(X)
-        votes = np.rint(sum_answers(self.trees_, matrix, self._threads(), hard=True)).astype(int)
-        return self._shares_of(votes)
+        return self._shares_of(np.rint(self._votes(self._encode(X))).astype(int))
+
+    def _votes(self, matrix: Matrix) -> np.ndarray:
+        """Return how many trees vote for each class, (rows, outputs, classes)."""
+        voting = replace(self.ensemble_, reading="vote", rule="sum")
+        return voting.answers(matrix, self._threads())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from arboretum.base import parameters as p
-from arboretum.base.estimator import Estimator
+from arboretum.base.model_of_trees import ModelOfTrees
 from arboretum.base.parameters import Parameter
 from arboretum.base.progress import progress
 from arboretum.base.rounds import warn_interrupted
@@ -26,8 +26,6 @@ from arboretum.grow import settings
 from arboretum.io.checked import whole
 from arboretum.predict.oob_attributes import OutOfBagAttributes
 from arboretum.predict.out_of_bag import out_of_bag
-from arboretum.predict.voting import leaves_in
-from arboretum.tree.tree import Tree
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
@@ -38,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Forest"]
 
 
-class Forest(OutOfBagAttributes, Estimator):
+class Forest(OutOfBagAttributes, ModelOfTrees):
     """Growing and reading a list of trees over the columns of `schema_`."""
 
     # what trees know and forests have no parameter for
@@ -47,7 +45,6 @@ class Forest(OutOfBagAttributes, Estimator):
     max_bins: ClassVar[None] = None
     category_penalty: float = 1.0  # where subsets are searched, not drawn
 
-    trees_: list[Tree]
     _bags: Bootstrap
     _kept: Kept | None = None
 
@@ -73,6 +70,7 @@ class Forest(OutOfBagAttributes, Estimator):
     }
     _attributes: ClassVar = {
         "trees_ : list of Tree": "",
+        **ModelOfTrees._attributes,
         "schema_ : Schema": "Names, kinds and categories of the columns.",
         "n_features_in_, n_outputs_ : int": "",
         "feature_names_in_ : array of str": "Only if the training table had names.",
@@ -178,29 +176,16 @@ class Forest(OutOfBagAttributes, Estimator):
         target, numbers = plan.target, range(len(self.trees_))
         unseen = np.array([np.packbits(self._bags.counts(t) == 0) for t in numbers])
         classes = target.classes is not None
-        hard = classes and self.voting == "hard"
-        found = out_of_bag(
-            self.trees_, plan.matrix, target.y, classes, unseen, self._threads(), hard=hard
-        )
+        found = out_of_bag(self.ensemble_, plan.matrix, target.y, classes, unseen, self._threads())
         self._take_oob(found, target.y, "tree")
 
     # ------------------------------------------------------------------ reading
-    def apply(self, X: Any) -> np.ndarray:
-        """Return the leaf each row reaches in each tree, (rows, trees)."""
-        matrix = self._encode(X)
-        return leaves_in(self.trees_, matrix, self._threads())
-
     def decision_path(self, X: Any) -> tuple:
         """Return the sparse (rows × nodes) matrix of the nodes each row passes in all trees, and where
         the nodes of each tree begin.
         """
-        from scipy.sparse import hstack
-
-        from arboretum.predict.walk import paths_of
-
         matrix = self._encode(X)
-        paths = [paths_of(tree, matrix, self._threads()) for tree in self.trees_]
-        return hstack(paths).tocsr(), np.cumsum([0] + [len(tree) for tree in self.trees_])
+        return self.ensemble_.paths(matrix, self._threads())
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -209,11 +194,7 @@ class Forest(OutOfBagAttributes, Estimator):
         Columns of many values are favoured: see `permutation_importance` for a fairer measure.
         """
         self._check_fitted()
-        each = [tree.feature_importances() for tree in self.trees_ if len(tree) > 1]
-        if not each:
-            return np.zeros(self.n_features_in_)
-        mean = np.mean(each, axis=0)
-        return mean / mean.sum() if mean.sum() > 0 else mean
+        return self.ensemble_.mean_importances(self.n_features_in_)
 
     def permutation_importance(self, X: Any, y: Any, sample_weight: Any = None) -> Importance:
         """Return how much worse each tree answers its unseen rows when a column is shuffled.

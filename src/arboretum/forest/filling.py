@@ -24,7 +24,7 @@ import numpy as np
 from arboretum.data.matrix import DenseMatrix
 from arboretum.errors import DataError, ParameterError
 from arboretum.forest.proximity import group_leaves
-from arboretum.predict.voting import leaves_in, sum_answers
+from arboretum.predict.terms import leaves_in
 
 if TYPE_CHECKING:
     from arboretum.data.schema import Schema
@@ -278,7 +278,7 @@ def predict_per_class(
         )
     new = forest._encode(X)
     rows, n_jobs = np.array(new.rows(0, new.n_rows)), forest._threads()
-    votes = sum_answers(forest.trees_, DenseMatrix(rows), n_jobs, hard=True)[:, 0]
+    votes = forest._votes(DenseMatrix(rows))[:, 0]
     gaps = np.flatnonzero(np.isnan(rows).any(axis=1))
     if len(gaps):
         donors, leaves, classes = _training_rows(forest)
@@ -287,8 +287,7 @@ def predict_per_class(
             copy, _, _ = fill_rows(
                 rows[gaps], donors, leaves, forest.trees_, stop, n_jobs, classes == c
             )
-            answers = sum_answers(forest.trees_, DenseMatrix(copy), n_jobs, hard=True)
-            votes[gaps, c] = answers[:, 0, c]
+            votes[gaps, c] = forest._votes(DenseMatrix(copy))[:, 0, c]
     return forest.classes_[np.rint(votes).argmax(axis=1)]
 
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Plan", "grow_trees"]
 
-_SERIAL = 1 << 16  # values at the roots of all trees below which threads do not pay
-
 
 class Bags(Protocol):
     """What says which rows a tree sees: `sampling.Bootstrap`, or the `bags.Bags` of bagging."""
@@ -151,7 +149,8 @@ def grow_trees(
         if table is not None:
             size = together(plan.matrix.n_rows)
             blocks = [numbers[i : i + size] for i in range(0, len(numbers), size)]
-            parallel.run(in_one_call, blocks, n_jobs if _work(plan, len(numbers)) > _SERIAL else 1)
+            work = _work(plan, len(numbers))
+            parallel.run(in_one_call, blocks, parallel.threads_for(work, parallel.TREE, n_jobs))
         else:
             parallel.run(level_wise, numbers, n_jobs)
     except KeyboardInterrupt:

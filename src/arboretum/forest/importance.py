@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from arboretum.forest.estimator import Forest
     from arboretum.tree.tree import Tree
 
-__all__ = ["Importance", "impurity_importance", "permutation_importance"]
+__all__ = ["Importance", "permutation_importance"]
 
 _BLOCK_VALUES = 1 << 23  # values of a block of rows: 64 megabytes
 _SHUFFLE = 0x5F1E  # sets these keys apart from those of a tree's other draws
@@ -81,36 +81,6 @@ class Importance:
             for f in self.order
         ]
         return "\n".join([self.measure, *lines])
-
-
-def impurity_importance(forest: Forest) -> Importance:
-    """Return the share of the impurity decrease each column brought, tree by tree (MDI).
-
-    Trees without a split have no say. Columns of many values are favoured, even pure noise.
-
-    Parameters
-    ----------
-    forest : fitted forest
-
-    Returns
-    -------
-    Importance
-        Its mean is the forest's ``feature_importances_``.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from arboretum import RandomForestClassifier
-    >>> forest = RandomForestClassifier(20, random_state=0).fit(*load_iris(return_X_y=True))
-    >>> sorted(impurity_importance(forest).order[:2].tolist())  # the petals
-    [2, 3]
-    """
-    from sklearn.utils.validation import check_is_fitted
-
-    check_is_fitted(forest, "trees_")
-    each = [tree.feature_importances() for tree in forest.trees_ if len(tree) > 1]
-    table = np.array(each).reshape(len(each), forest.n_features_in_)
-    return Importance(table, forest.schema_.names, "share of the impurity decrease")
 
 
 def permutation_importance(forest: Forest, X: Any, y: Any, sample_weight: Any = None) -> Importance:

@@ -40,7 +40,7 @@ from arboretum.forest.filling import (
 from arboretum.forest.proximity import group_leaves
 from arboretum.forest.training_rows import check_cells
 from arboretum.io.checked import whole
-from arboretum.predict.voting import leaves_in
+from arboretum.predict.terms import leaves_in
 
 __all__ = ["ProximityImputer"]
 

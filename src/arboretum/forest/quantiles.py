@@ -8,6 +8,8 @@ the forest's prediction, and the same weights on sorted targets give every quant
     weight   .25   .25   .40   .10
     so far   .25   .50   .90  1.00      q = .5 is 2.0, q = .8 is 4.0: the first to reach q
 
+This is the convention "lower" of `data.quantile`, found without sorting a row's weights.
+
 The leaves of the training rows have to be kept when the forest is grown (``keep_leaves=True``).
 """
 

@@ -11,7 +11,6 @@ from arboretum.base.parameters import Parameter
 from arboretum.base.targets import Numbers
 from arboretum.forest.estimator import Forest
 from arboretum.predict.oob_attributes import NumbersOutOfBag
-from arboretum.predict.voting import sum_answers
 
 __all__ = ["ForestRegressor"]
 
@@ -47,8 +46,7 @@ class ForestRegressor(NumbersOutOfBag, Numbers, Forest):
 
             return predict_quantiles(self, X, quantiles)
         matrix = self._encode(X)
-        mean = sum_answers(self.trees_, matrix, self._threads())[:, :, 0] / len(self.trees_)
-        return self._numbers_of(mean)
+        return self._numbers_of(self.ensemble_.answers(matrix, self._threads())[:, :, 0])
 
     def prediction_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
         """Return the range that holds the target with probability ``coverage``, by quantiles."""

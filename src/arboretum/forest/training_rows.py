@@ -18,7 +18,7 @@ import numpy as np
 
 from arboretum.data.matrix import DenseMatrix, FrameMatrix, Matrix, SparseMatrix
 from arboretum.errors import ModelFileError
-from arboretum.predict.voting import leaves_in
+from arboretum.predict.terms import leaves_in
 
 if TYPE_CHECKING:
     from arboretum.data.schema import Schema

@@ -23,7 +23,7 @@ import numpy as np
 from arboretum.base.parameters import one_of
 from arboretum.engine import parallel
 from arboretum.errors import DataError, ParameterError
-from arboretum.predict.voting import votes_of
+from arboretum.predict.votes import read_leaves
 from arboretum.predict.walk import run_blocks, walk_block
 
 if TYPE_CHECKING:
@@ -75,9 +75,10 @@ def prediction_variance(
     matrix = forest._encode(X)
     counts = _bags(forest)
     gram, noise = (_infinitesimal if method == "infinitesimal" else _jackknife)(counts)
-    hard = getattr(forest, "voting", "soft") == "hard"
-    answers = [votes_of(tree) if hard else tree.value for tree in forest.trees_]
-    n_trees, shape = len(answers), answers[0].shape[1:]
+    n_trees, shape = len(forest.trees_), forest._leaf_shape
+    answers = [
+        read_leaves(tree.value, forest._reading).reshape(-1, *shape) for tree in forest.trees_
+    ]
     variance = np.empty((matrix.n_rows, *shape))
     step = max(1, _BLOCK_VALUES // (n_trees * int(np.prod(shape))))
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arboretum.engine.split.best import room
-from arboretum.engine.split.categories import CHANCE, choose_categories, scan_categories
+from arboretum.engine.split.best import new_column_best
+from arboretum.engine.split.categories import choose_categories, scan_categories
 from arboretum.engine.split.counts import Columns, make_counter
-from arboretum.engine.split.one_sum import XLOGX
+from arboretum.engine.split.score import CHANCE, XLOGX
 from arboretum.engine.split.statistic import GINI, Nodes
-from arboretum.grow.criterion import Rules, make_statistic, make_target
+from arboretum.grow.criterion import SearchRules, make_statistic, make_target
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
@@ -65,7 +65,7 @@ class CategoryColumns:
         """Return the best division by Gini impurity, or None if there is none."""
         width, n = self.codes.shape
         target = make_target(labels[:, None], np.array([self.n_classes]), weights)
-        statistic = make_statistic(target, GINI, Rules(), categories=True)
+        statistic = make_statistic(target, GINI, SearchRules(), categories=True)
         rows, ends = np.arange(n), np.array([0, n])
         node = statistic.prepare(rows, ends[:1], ends[1:], np.empty((1, 2)))
         nodes = Nodes(*(np.repeat(part, width, axis=0) for part in node))
@@ -74,7 +74,10 @@ class CategoryColumns:
         )
         _, _, impurity = statistic.describe(rows, ends[:1], ends[1:])
         chance = statistic.to_score(node, self.penalty * CHANCE / n * impurity)
-        counter, found = make_counter(int(self.n_codes.max()), statistic.channels), room(width)
+        counter, found = (
+            make_counter(int(self.n_codes.max()), statistic.channels),
+            new_column_best(width),
+        )
         scan_categories(
             self.codes, rows, statistic.row, nodes, columns, statistic.code_rules, XLOGX, counter,
             np.repeat(chance, width), found,

@@ -17,27 +17,28 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from arboretum.engine.columns.presort import sort_column
+from arboretum.engine.columns.lists import split_columns
+from arboretum.engine.columns.store import sort_columns
+from arboretum.engine.fixed_point import are_whole
 from arboretum.engine.jit import writable
-from arboretum.engine.rows.partition import partition_lists
 from arboretum.engine.split import absolute
 from arboretum.engine.split import many_sums as channels
 from arboretum.engine.split import one_sum as moment
 from arboretum.engine.split import statistic as stat
-from arboretum.engine.split.best import Best, Found, no_best
+from arboretum.engine.split.best import Best, ColumnBest, no_best
 from arboretum.engine.split.class_counts import draw_classes, search_classes
 from arboretum.engine.split.counts import Columns, make_counter, scan_counts
 from arboretum.engine.split.counts_one_sum import scan_counts_moment
-from arboretum.engine.split.one_sum import XLOGX
 from arboretum.engine.split.random import Values
 from arboretum.engine.split.sampled_columns import Drawing, draw_channels, draw_moment
+from arboretum.engine.split.score import INFORMATION, POISSON_FORM, SQUARES, XLOGX
 from arboretum.engine.split.statistic import Nodes, Rows
 
 __all__ = [
     "CLASSIFICATION",
     "REGRESSION",
     "Batch",
-    "Rules",
+    "SearchRules",
     "Statistic",
     "Target",
     "make_statistic",
@@ -77,9 +78,8 @@ class Target:
 
     @property
     def whole_weights(self) -> bool:
-        """All weights are whole numbers and add up to less than 2^53: they are summed exactly."""
-        w = self.weights
-        return bool(len(w) == 0 or (np.all(w == np.floor(w)) and w.sum() < 2.0**53))
+        """All weights are whole numbers: they are summed exactly."""
+        return are_whole(self.weights)
 
 
 def make_target(y: np.ndarray, classes: np.ndarray | None, weights: np.ndarray | None) -> Target:
@@ -88,7 +88,7 @@ def make_target(y: np.ndarray, classes: np.ndarray | None, weights: np.ndarray |
 
 
 @dataclass(frozen=True)
-class Rules:
+class SearchRules:
     """What every search of a fit has in common."""
 
     min_leaf: int = 1  # rows each side needs
@@ -140,7 +140,7 @@ class Statistic(ABC):
     channels: int
     code_criterion: int  # how engine/columns/codes.py scores channels
 
-    def __init__(self, target: Target, criterion: int, rules: Rules) -> None:
+    def __init__(self, target: Target, criterion: int, rules: SearchRules) -> None:
         n = len(target.y)
         self.target, self.criterion, self.rules = target, criterion, rules
         self.whole = target.whole_weights
@@ -157,11 +157,13 @@ class Statistic(ABC):
 
     @abstractmethod
     def search_lists(
-        self, lists: np.ndarray, columns: tuple, batch: Batch, found: Found, best: Best
+        self, lists: np.ndarray, columns: tuple, batch: Batch, found: ColumnBest, best: Best
     ) -> None:
         """Search presorted columns; ``columns`` as in `search_moment`."""
 
-    def scan_list(self, entries: np.ndarray, batch: Batch, signs: np.ndarray, found: Found) -> None:
+    def scan_list(
+        self, entries: np.ndarray, batch: Batch, signs: np.ndarray, found: ColumnBest
+    ) -> None:
         """Search one list made for these nodes, each on a column of its own."""
         only, best = np.zeros(1, np.int64), no_best(len(batch))
         self.search_lists(entries[None, :], (only, only, signs[None, :]), batch, found, best)
@@ -170,7 +172,12 @@ class Statistic(ABC):
 
     @abstractmethod
     def scan_counts(
-        self, codes: np.ndarray, positions: np.ndarray, batch: Batch, columns: Columns, found: Found
+        self,
+        codes: np.ndarray,
+        positions: np.ndarray,
+        batch: Batch,
+        columns: Columns,
+        found: ColumnBest,
     ) -> None:
         """Search every node on its own column of ordered codes by counting."""
 
@@ -257,9 +264,9 @@ class Moment(Statistic):
 
     @property
     def form(self) -> int:
-        """How a cut is scored; see engine/split/one_sum.py."""
-        forms = {stat.POISSON: moment.POISSON_FORM, stat.ENTROPY: moment.INFORMATION}
-        return forms.get(self.criterion, moment.SQUARES)
+        """How a cut is scored; see engine/split/score.py."""
+        forms = {stat.POISSON: POISSON_FORM, stat.ENTROPY: INFORMATION}
+        return forms.get(self.criterion, SQUARES)
 
     @property
     def code_criterion(self) -> int:  # type: ignore[override]
@@ -286,12 +293,17 @@ class Moment(Statistic):
         return (r.min_leaf, r.skip_missing, self.form, r.bounded)
 
     def search_lists(
-        self, lists: np.ndarray, columns: tuple, batch: Batch, found: Found, best: Best
+        self, lists: np.ndarray, columns: tuple, batch: Batch, found: ColumnBest, best: Best
     ) -> None:
         moment.search_moment(lists, columns, self.row, batch.nodes, self._scan_rules, XLOGX, best)
 
     def scan_counts(
-        self, codes: np.ndarray, positions: np.ndarray, batch: Batch, columns: Columns, found: Found
+        self,
+        codes: np.ndarray,
+        positions: np.ndarray,
+        batch: Batch,
+        columns: Columns,
+        found: ColumnBest,
     ) -> None:
         scan_counts_moment(
             codes, positions, self.row, batch.nodes, columns, self._scan_rules, XLOGX, found
@@ -325,7 +337,7 @@ class Moment(Statistic):
 class Channels(Statistic):
     """Several sums per side; see engine/split/many_sums.py."""
 
-    def __init__(self, target: Target, criterion: int, rules: Rules) -> None:
+    def __init__(self, target: Target, criterion: int, rules: SearchRules) -> None:
         self.code_criterion = criterion
         if target.classes is not None:
             self.channels = int(target.classes.sum())
@@ -360,14 +372,19 @@ class Channels(Statistic):
         return (r.min_leaf, r.skip_missing, self.criterion, self.target.outputs, r.bounded)
 
     def search_lists(
-        self, lists: np.ndarray, columns: tuple, batch: Batch, found: Found, best: Best
+        self, lists: np.ndarray, columns: tuple, batch: Batch, found: ColumnBest, best: Best
     ) -> None:
         channels.search_channels(
             lists, columns, self.row, batch.nodes, self._scan_rules, XLOGX, found, best
         )
 
     def scan_counts(
-        self, codes: np.ndarray, positions: np.ndarray, batch: Batch, columns: Columns, found: Found
+        self,
+        codes: np.ndarray,
+        positions: np.ndarray,
+        batch: Batch,
+        columns: Columns,
+        found: ColumnBest,
     ) -> None:
         counter = make_counter(int(columns.n_codes.max()), self.channels)
         scan_counts(
@@ -403,7 +420,7 @@ class Classes(Channels):
         return (self.rules.min_leaf, False, self.criterion == stat.ENTROPY)
 
     def search_lists(
-        self, lists: np.ndarray, columns: tuple, batch: Batch, found: Found, best: Best
+        self, lists: np.ndarray, columns: tuple, batch: Batch, found: ColumnBest, best: Best
     ) -> None:
         search_classes(lists, columns, self.row, batch.nodes, self._class_rules, XLOGX, found, best)
 
@@ -427,12 +444,11 @@ class Absolute(Statistic):
 
     code_criterion = stat.SQUARED  # categories are ordered by their mean
 
-    def __init__(self, target: Target, criterion: int, rules: Rules) -> None:
+    def __init__(self, target: Target, criterion: int, rules: SearchRules) -> None:
         n, self.channels = target.y.shape
         super().__init__(target, criterion, rules)
-        self.target_lists = np.empty((self.channels, n), np.uint32)
-        for o in range(self.channels):
-            sort_column(np.ascontiguousarray(target.y[:, o]), self.target_lists[o])
+        shape = self.channels, n
+        self.target_lists = sort_columns(lambda o: target.y[:, o], shape, 1).lists
         self.targets = (
             np.empty((n, self.channels), np.int64),
             np.empty((n, self.channels)),
@@ -471,14 +487,19 @@ class Absolute(Statistic):
         return (r.min_leaf, r.skip_missing, r.min_weight, r.bounded)
 
     def search_lists(
-        self, lists: np.ndarray, columns: tuple, batch: Batch, found: Found, best: Best
+        self, lists: np.ndarray, columns: tuple, batch: Batch, found: ColumnBest, best: Best
     ) -> None:
         absolute.search_absolute(
             lists, columns, self.targets, batch.nodes, self._scan_rules, found, best
         )
 
     def scan_counts(
-        self, codes: np.ndarray, positions: np.ndarray, batch: Batch, columns: Columns, found: Found
+        self,
+        codes: np.ndarray,
+        positions: np.ndarray,
+        batch: Batch,
+        columns: Columns,
+        found: ColumnBest,
     ) -> None:
         raise AssertionError("medians cannot be counted per code: codes are sorted into lists")
 
@@ -486,22 +507,11 @@ class Absolute(Statistic):
         return 1.0
 
     def follow(self, partition: tuple) -> None:
-        start, middle, end, new_position, spare = partition
-        both = np.full(len(start), 3, np.uint8)
-        partition_lists(
-            self.target_lists,
-            np.arange(self.channels),
-            start,
-            middle,
-            end,
-            both,
-            new_position,
-            spare,
-        )
+        split_columns(self.target_lists, np.arange(self.channels), *partition)
 
 
 def make_statistic(
-    target: Target, criterion: int, rules: Rules, *, categories: bool = False
+    target: Target, criterion: int, rules: SearchRules, *, categories: bool = False
 ) -> Statistic:
     """Return the statistic that serves a criterion on this target.
 

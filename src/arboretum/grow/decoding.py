@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.engine.gradient.decode import decode_nodes, decode_sets
+from arboretum.engine.gradient.decode import DecodedNodes, decode_nodes, decode_sets
 from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Tree
 
 if TYPE_CHECKING:
@@ -28,18 +28,17 @@ _ARRAYS = tuple(one.name for one in fields(Tree))[:-2]  # then come the schema a
 def trees_of(grown: Grown, ends: np.ndarray, bins: Bins, schema: Schema) -> list[Tree]:
     """Return trees, whose nodes follow each other up to ``ends``, in terms of the table's own values."""
     n = len(grown)
-    nodes: dict[str, Any] = {
-        "kind": np.empty(n, np.uint8),
-        "feature": np.empty(n, np.int32),
-        "threshold": np.empty(n),
-        "first_child": np.empty(n, np.int32),
-        "n_children": np.empty(n, np.int32),
-        "missing_child": np.empty(n, np.int32),
-        "gain": np.empty(n),
-    }
-    decode_nodes(
-        grown.ints, grown.floats, bins.n_bins, bins.bounds, bins.bounds_start, tuple(nodes.values())
+    decoded = DecodedNodes(
+        kind=np.empty(n, np.uint8),
+        feature=np.empty(n, np.int32),
+        threshold=np.empty(n),
+        first_child=np.empty(n, np.int32),
+        n_children=np.empty(n, np.int32),
+        missing_child=np.empty(n, np.int32),
+        gain=np.empty(n),
     )
+    decode_nodes(grown.nodes, bins.n_bins, bins.bounds, bins.bounds_start, decoded)
+    nodes: dict[str, Any] = decoded._asdict()
     starts = np.append(0, ends)
     nodes["bits_start"], bits, bits_start = _sets(
         nodes["kind"], nodes["feature"], grown, starts, bins, schema

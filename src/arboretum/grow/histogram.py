@@ -19,23 +19,14 @@ import numpy as np
 
 from arboretum.engine import parallel
 from arboretum.engine import team as teams
+from arboretum.engine.dtypes import CATEGORIES, COUNTERS, NODE, RANGE, SPLIT, TASK, record_table
 from arboretum.engine.gradient import decode, histogram, pack
 from arboretum.engine.gradient import grow as engine
-from arboretum.engine.gradient import nodes as places
 from arboretum.engine.gradient import rounds as boost_round
-from arboretum.engine.gradient.nodes import Field, Growth, Store
-from arboretum.engine.gradient.pack import Given, Scales
-from arboretum.engine.gradient.split import (
-    BIN,
-    CATEGORIES,
-    FEATURE,
-    GAIN,
-    KIND,
-    MISSING_LEFT,
-    Features,
-    Rules,
-    Work,
-)
+from arboretum.engine.gradient.draw import new_draw
+from arboretum.engine.gradient.nodes import GrowingTree, State, Store
+from arboretum.engine.gradient.pack import Given, make_given, new_scales
+from arboretum.engine.gradient.score import Features, Rules, SplitScratch
 from arboretum.errors import DataError
 
 if TYPE_CHECKING:
@@ -50,84 +41,79 @@ _FEW_CODES = 1 << 19  # of a table that one thread is done with before another w
 MOST_LOGGED = 1 << 18  # nodes that a round of small trees may have
 MANY_CODES = 1 << 24  # of all trees of a call, for about a tenth of a second: Ctrl-C waits so long
 NOT_GOOD = "derivatives must be finite, and second ones not negative"
-_NO_ROWS, _NO_FACTORS = np.empty(0, np.uint32), np.empty(0, np.float32)
 POOL = 1 << 29  # bytes for histograms of leaves that wait
-LOG = 1 << 13  # nodes of small trees that are written down before new room is made
+LOG = 1 << 13  # nodes of small trees that are written down before a new log is made
 _NO_COLUMNS = np.empty((0, 0), np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Grown:
-    """A grown tree; its nodes' children stand side by side.
+    """A grown tree, as the engine left it; its nodes' children stand side by side."""
 
-    Whole numbers and numbers of its nodes are kept as the engine left them; see engine/gradient/nodes.py.
-    """
-
-    ints: np.ndarray  # (nodes, places.N_INTS) int64
-    floats: np.ndarray  # (nodes, places.N_FLOATS) float64
+    nodes: np.ndarray  # NODE (engine/dtypes.py)
     members: np.ndarray  # (nodes, words) uint32, bins that go left
 
     def __len__(self) -> int:
-        return len(self.ints)
+        return len(self.nodes)
 
     @property
     def first_child(self) -> np.ndarray:
         """-1 at a leaf."""
-        return self.ints[:, places.LEFT]
+        return self.nodes["first_child"]
 
     @property
     def is_inner(self) -> np.ndarray:
-        return self.ints[:, places.LEFT] >= 0
+        return self.nodes["first_child"] >= 0
 
     @property
     def feature(self) -> np.ndarray:
-        return np.where(self.is_inner, self.ints[:, FEATURE], -1)
+        return np.where(self.is_inner, self.nodes["split"]["feature"], -1)
 
     @property
     def bin(self) -> np.ndarray:
         """The last one that goes left."""
-        return np.where(self.is_inner, self.ints[:, BIN], -1)
+        return np.where(self.is_inner, self.nodes["split"]["bin"], -1)
 
     @property
     def missing_left(self) -> np.ndarray:
-        return self.is_inner & (self.ints[:, MISSING_LEFT] > 0)
+        return self.is_inner & (self.nodes["split"]["missing_left"] > 0)
 
     @property
     def by_set(self) -> np.ndarray:
         """Whether a node asks for categories."""
-        return self.is_inner & (self.ints[:, KIND] == CATEGORIES)
+        return self.is_inner & (self.nodes["split"]["kind"] == CATEGORIES)
 
     @property
     def gain(self) -> np.ndarray:
-        return np.where(self.is_inner, self.floats[:, GAIN], 0.0)
+        return np.where(self.is_inner, self.nodes["split"]["gain"], 0.0)
 
     @property
     def cover(self) -> np.ndarray:
         """Σh."""
-        return self.floats[:, places.COVER]
+        return self.nodes["cover"]
 
     @property
     def count(self) -> np.ndarray:
-        return self.ints[:, places.ROWS]
+        return self.nodes["rows"]
 
     @property
     def value(self) -> np.ndarray:
         """What a node answers."""
-        return self.floats[:, places.VALUE]
+        return self.nodes["value"]
 
     @property
     def depth(self) -> np.ndarray:
-        return self.ints[:, places.DEPTH]
+        return self.nodes["depth"]
 
     def part(self, start: int, end: int) -> Self:
         """Return some nodes."""
-        return type(self)(self.ints[start:end], self.floats[start:end], self.members[start:end])
+        return type(self)(self.nodes[start:end], self.members[start:end])
 
     def with_value(self, value: np.ndarray) -> Self:
         """Return the tree with other answers."""
-        floats = self.floats.copy()
-        floats[:, places.VALUE] = value
-        return type(self)(self.ints, floats, self.members)
+        nodes = self.nodes.copy()
+        nodes["value"] = value
+        return type(self)(nodes, self.members)
 
 
 class Logged(NamedTuple):
@@ -142,6 +128,12 @@ class Logged(NamedTuple):
         ends = list(accumulate(self.sizes))
         starts = map(operator.sub, ends, self.sizes)
         return [self.nodes.part(start, end) for start, end in zip(starts, ends, strict=True)]
+
+
+def most_leaves(rules: Rules, n_rows: int) -> int:
+    """Return how many leaves a tree on so many rows may have."""
+    leaves = min(rules.max_leaves, max(n_rows, 1))
+    return leaves if rules.max_depth >= 40 else min(leaves, 1 << rules.max_depth)
 
 
 class Grower:
@@ -178,8 +170,8 @@ class Grower:
         self.groups = np.empty((0, 0), np.uint64) if groups is None else groups
         self.lists = np.empty((2, codes.shape[1]), np.uint64)
         self.threads = teams.crew(n_jobs)
-        self.works = [self._work() for _ in range(self.threads)]
-        self._growth: Growth | None = None
+        self.scratch = [self._new_scratch() for _ in range(self.threads)]
+        self._tree: GrowingTree | None = None
         self._log, self._logged = boost_round.new_log(0, 0), 0
 
     def _store(self, codes: np.ndarray, wide: np.ndarray) -> Store:
@@ -219,14 +211,14 @@ class Grower:
         """The bins of all columns, those of missing values included."""
         return int(self.store.starts[-1])
 
-    def _work(self) -> Work:
+    def _new_scratch(self) -> SplitScratch:
         longest = int(self.features.n_bins.max(initial=1))
         bins = int(np.diff(self.store.starts).max(initial=histogram.BINS))
         tile = histogram.TILE * histogram.BINS
         if len(self.store.wide):
             tile = max(tile, histogram.WIDE_WORD * bins + 1)
         gain = np.empty(bins)
-        return Work(
+        return SplitScratch(
             g=np.empty(bins + 1, np.int64),
             h=np.empty(bins + 1, np.int64),
             left_g=np.empty(bins, np.int64),
@@ -236,8 +228,7 @@ class Grower:
             bits=gain.view(np.int64),
             order=np.empty(bins, np.int64),
             ratio=np.empty(bins),
-            best=np.empty(1),
-            found=np.empty(6, np.int64),
+            best=record_table(1, SPLIT),
             members=np.zeros(self._words(longest), np.uint32),
             small=np.zeros(tile, np.int64),
         )
@@ -249,49 +240,39 @@ class Grower:
         """Call ``work`` for every item, on several threads if there are many rows."""
         parallel.run(work, items, self.n_jobs if n_rows > _MANY else 1)
 
-    def _most_leaves(self, n_rows: int) -> int:
-        leaves = min(self.rules.max_leaves, max(n_rows, 1))
-        return leaves if self.rules.max_depth >= 40 else min(leaves, 1 << self.rules.max_depth)
+    def _most_nodes(self, n_rows: int) -> int:
+        """Return how many nodes a tree on so many rows has memory for: two more than it may have."""
+        return 2 * most_leaves(self.rules, n_rows) + 1
 
-    def _room(self, columns: np.ndarray, n_rows: int) -> Growth:
-        """Return room for a tree, made once."""
-        leaves = self._most_leaves(n_rows)
-        old = self._growth
-        if old is not None and len(old.ints) > 2 * leaves:
-            return old._replace(columns=columns)
+    def _tree_for(self, columns: np.ndarray, n_rows: int) -> GrowingTree:
+        """Return a tree to grow, whose memory is made once."""
+        n_nodes, leaves = self._most_nodes(n_rows), most_leaves(self.rules, n_rows)
+        old = self._tree
+        if old is not None and len(old.nodes) >= n_nodes:
+            return old._replace(draw=old.draw._replace(features=columns))
         n_features = len(self.features.storage)
         table = self.n_bins * (1 if self.lists.shape[1] <= histogram.FULL else 2)  # whole numbers
         slots = min(leaves + 2, max(self.pool // (8 * table), 8))
         blocks = 1 if self.threads == 1 else min(2 * self.threads, 1 + (n_rows >> 14))
-        self.scales = Scales(np.empty((blocks, 2)), np.empty(2), np.empty(2), np.empty(2))
-        pieces, words = 2 * self.threads, len(self.works[0].members)
-        self._growth = Growth(
-            ints=np.empty((2 * leaves + 1, places.N_INTS), np.int64),
-            floats=np.empty((2 * leaves + 1, places.N_FLOATS)),
-            members=np.zeros((2 * leaves + 1, words), np.uint32),
-            counters=np.zeros(places.N_COUNTERS, np.int64),
-            open=np.empty(leaves + 1, np.int64),
-            free=np.empty(slots + n_features, np.int64),
+        pieces, words = 2 * self.threads, len(self.scratch[0].members)
+        self.scales = new_scales(blocks)
+        self._tree = GrowingTree(
+            nodes=record_table(n_nodes, NODE),
+            members=np.zeros((n_nodes, words), np.uint32),
+            counters=record_table(1, COUNTERS),
+            waiting=np.empty(leaves + 1, np.int64),
+            free_slots=np.empty(slots, np.int64),
             hists=np.empty((slots, table), np.int64),
             extra=np.empty((blocks - 1, table), np.int64),
             lists=self.lists,
-            bounds=np.empty((2 * leaves + 1, blocks, 2), np.int64),
-            sums=np.empty((2 * leaves + 1, 2), np.int64),
-            goes_left=np.empty(len(self.works[0].gain), np.uint8),
-            columns=columns,
-            drawn=np.empty((2, n_features), np.int64),
-            marks=np.zeros(n_features, np.uint8),
-            groups=np.empty(
-                (2 * leaves + 1 if len(self.groups) else 0, self.groups.shape[1]), np.uint64
-            ),
-            group_of=self.groups,
-            task=np.zeros(engine.N_TASK, np.int64),
-            gains=np.empty(pieces),
-            found=np.empty((pieces, 6), np.int64),
-            found_members=np.zeros((pieces, words), np.uint32),
-            ticks=np.zeros(engine.N_KINDS, np.int64),
+            ranges=record_table((n_nodes, blocks), RANGE),
+            goes_left=np.empty(len(self.scratch[0].gain), np.uint8),
+            draw=new_draw(columns, n_features, n_nodes, self.groups),
+            task=record_table(1, TASK),
+            best=record_table(pieces, SPLIT),
+            best_members=np.zeros((pieces, words), np.uint32),
         )
-        return self._growth
+        return self._tree
 
     # ------------------------------------------------------------------ growing
     def grow(
@@ -312,15 +293,15 @@ class Grower:
         n = len(g) if rows is None else len(rows)
         if columns is None:
             columns = np.arange(len(self.features.storage), dtype=np.int64)
-        growth = self._room(columns, n)
-        self._grow(growth, self._given(g, h, key, rows, factor), n)
-        if growth.counters[places.FAILED]:
+        tree = self._tree_for(columns, n)
+        self._grow(tree, make_given(g, h, key, rows, factor), n)
+        if tree.counters["failed"][0]:
             raise DataError(NOT_GOOD)
-        return self._grown(growth)
+        return self._grown(tree)
 
     def is_small(self, n_rows: int, n_trees: int) -> bool:
         """Tell whether so many trees on so many rows are best grown by one thread in one call."""
-        nodes = n_trees * (2 * self._most_leaves(n_rows) + 1)
+        nodes = n_trees * self._most_nodes(n_rows)
         return self._threads_for(n_rows) == 1 and nodes <= MOST_LOGGED
 
     def grow_rounds(
@@ -337,54 +318,38 @@ class Grower:
         ``columns`` are those of every tree of a round; one line serves all trees.
         """
         n, k = len(target.y) if rows is None else len(rows), len(target.g)
-        growth = self._room(columns[0], n)
-        given = self._given(target.g[0], target.h[0], 0, rows, factor)
-        field = Field(self.store, growth, self.features, self.rules, given, self.scales)
-        room = k * (2 * self._most_leaves(n) + 1)
-        if self._logged + room > len(self._log.ints):
-            self._log = boost_round.new_log(max(room, LOG), growth.members.shape[1])
+        tree = self._tree_for(columns[0], n)
+        given = make_given(target.g[0], target.h[0], 0, rows, factor)
+        state = State(self.store, tree, self.features, self.rules, given, self.scales)
+        most_nodes = k * self._most_nodes(n)
+        if self._logged + most_nodes > len(self._log.nodes):
+            self._log = boost_round.new_log(max(most_nodes, LOG), tree.members.shape[1])
             self._logged = 0
         codes = len(target.y) * (len(self.store.starts) - 1)
         turn = turn._replace(rounds=min(turn.rounds, 1 + MANY_CODES // (k * codes)))
-        log, at, ends = self._log, self._logged, np.empty(k * turn.rounds, np.int64)
+        at, ends = self._logged, np.empty(k * turn.rounds, np.int64)
+        log = self._log._replace(start=at, ends=ends, most_nodes=most_nodes)
         made = boost_round.grow_rounds(
-            teams.new_team(), field, self.works[0], n, target, turn,
-            columns if len(columns) > 1 else _NO_COLUMNS, room, log, at, ends,
+            teams.new_team(), state, self.scratch[0], n, target, turn,
+            columns if len(columns) > 1 else _NO_COLUMNS, log,
         )  # fmt: skip
         limits = [at, *ends[:made].tolist()]
         self._logged = end = limits[-1]
-        grown = Grown(log.ints[at:end], log.floats[at:end], log.members[at:end])
-        failed = growth.counters[places.FAILED] > 0
+        grown = Grown(log.nodes[at:end], log.members[at:end])
+        failed = tree.counters["failed"][0] > 0
         return Logged(grown, list(map(operator.sub, limits[1:], limits)), failed)
 
-    def _given(
-        self,
-        g: np.ndarray,
-        h: np.ndarray,
-        key: int,
-        rows: np.ndarray | None,
-        factor: np.ndarray | None,
-    ) -> Given:
-        """Return what a tree is grown for."""
-        if factor is None or rows is None:
-            whole = _NO_ROWS if rows is None else rows
-            return Given(g, h, whole, _NO_FACTORS, _NO_FACTORS, 1.0, np.uint64(key))
-        by_row = np.zeros(len(g), np.float32)
-        by_row[rows] = factor
-        most = float(factor.max(initial=1.0))
-        return Given(g, h, rows, factor, by_row, most, np.uint64(key))
-
-    def _grow(self, growth: Growth, given: Given, n: int) -> None:
+    def _grow(self, tree: GrowingTree, given: Given, n: int) -> None:
         """Grow a tree on n rows, with the help of other threads if it is worth it."""
-        field = Field(self.store, growth, self.features, self.rules, given, self.scales)
+        state = State(self.store, tree, self.features, self.rules, given, self.scales)
         threads = self._threads_for(n)
         team = teams.new_team()
         if threads == 1:
-            engine.grow(team, field, self.works[0], n, 1, True)
+            engine.grow(team, state, self.scratch[0], n, 1, True)
             return
         parallel.run_with_helpers(
-            lambda: engine.grow(team, field, self.works[0], n, threads, True),
-            lambda k: engine.grow(team, field, self.works[k], n, threads, False),
+            lambda: engine.grow(team, state, self.scratch[0], n, threads, True),
+            lambda k: engine.grow(team, state, self.scratch[k], n, threads, False),
             lambda: teams.close(team),
             threads,
         )
@@ -392,28 +357,28 @@ class Grower:
     def _threads_for(self, n: int) -> int:
         return self.threads if n * (len(self.store.starts) - 1) > _FEW_CODES else 1
 
-    def _grown(self, growth: Growth) -> Grown:
+    def _grown(self, tree: GrowingTree) -> Grown:
         """Return a copy of the tree that has grown."""
-        n = growth.counters[places.NODES]
-        return Grown(growth.ints[:n].copy(), growth.floats[:n].copy(), growth.members[:n].copy())
+        n = tree.counters["nodes"][0]
+        return Grown(tree.nodes[:n].copy(), tree.members[:n].copy())
 
     # ------------------------------------------------------------------ answers
     def rows_of(self, tree: Grown, leaf: int) -> np.ndarray:
         """Return the rows of a leaf of the last tree, ascending."""
-        growth = self._growth
-        assert growth is not None
-        entries, bounds = growth.lists[tree.depth[leaf] & 1], growth.bounds[leaf]
-        rows = [entries[start:end] >> np.uint64(32) for start, end in bounds]
-        found = np.concatenate([r if len(r) < 2 or r[0] < r[-1] else r[::-1] for r in rows])
-        return found.astype(np.int64)
+        last = self._tree
+        assert last is not None
+        entries, pieces = last.lists[tree.depth[leaf] & 1], last.ranges[leaf].tolist()
+        rows = [entries[start:end] >> np.uint64(32) for start, end in pieces]
+        ascending = [r if len(r) < 2 or r[0] < r[-1] else r[::-1] for r in rows]
+        return np.concatenate(ascending).astype(np.int64)
 
     def add_to(self, score: np.ndarray, output: int, tree: Grown, values: np.ndarray) -> None:
         """Add the values of the last tree's leaves to the scores of the rows it was grown on."""
-        growth = self._growth
-        assert growth is not None
+        last = self._tree
+        assert last is not None
         shares = self.n_jobs if len(score) > _MANY else 1
         self._each(
-            lambda k: engine.add_leaves(growth, values, score, output, k, shares),
+            lambda k: engine.add_leaves(last, values, score, output, k, shares),
             list(range(shares)),
             len(score),
         )
@@ -429,13 +394,12 @@ class Grower:
         """Add the values of the leaves that rows reach by their codes (None: all rows)."""
         these = np.empty(0, np.uint32) if rows is None else rows
         n = len(score) if rows is None else len(rows)
-        asked = (
-            tree.first_child, tree.feature, tree.bin, tree.missing_left, tree.by_set, tree.members
-        )  # fmt: skip
 
         def go(block: tuple[int, int]) -> None:
             leaf = np.empty(block[1] - block[0], np.int64)
-            decode.walk_codes(self.store, self.features, asked, these, *block, leaf)
-            pack.add_found(leaf, values, these, *block, score, output)
+            decode.walk_codes(
+                self.store, self.features, tree.nodes, tree.members, these, *block, leaf
+            )
+            pack.add_reached(leaf, values, these, *block, score, output)
 
         self._each(go, parallel.blocks(n, max(2 * self.n_jobs, n >> 16)), n)

@@ -28,19 +28,18 @@ import numpy as np
 from arboretum.data.matrix import Matrix
 from arboretum.data.schema import Schema
 from arboretum.engine import parallel
+from arboretum.engine.columns.lists import split_columns
 from arboretum.engine.columns.store import ColumnStore, store_columns
 from arboretum.engine.random import child_keys
-from arboretum.engine.rows.partition import move_rows, partition_lists
+from arboretum.engine.rows.partition import move_rows
 from arboretum.grow.apply_split import Divider, Divisions
-from arboretum.grow.criterion import Batch, Rules, Target, make_statistic
+from arboretum.grow.criterion import Batch, SearchRules, Target, make_statistic
 from arboretum.grow.nodes import NodeTable
 from arboretum.grow.search import Searcher
 from arboretum.tree.pruning import number_levels
 from arboretum.tree.tree import Tree
 
 __all__ = ["Growth", "grow"]
-
-_SERIAL = 300_000
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ def grow(
     schema: Schema,
     target: Target,
     rows: np.ndarray | None,
-    how: Growth,
+    settings: Growth,
     store: ColumnStore | None = None,
 ) -> Tree:
     """Grow one tree.
@@ -83,75 +82,78 @@ def grow(
         Targets and weights of the rows to learn from.
     rows : int array or None
         Which rows of the matrix they are; None for all.
-    how : Growth
+    settings : Growth
     store : ColumnStore or None
         The columns of these rows, made before; None makes them here. Growing reorders its lists unless the
         tree is a stump: hand over a copy to use them again.
     """
     # the columns are given back here
-    nodes = _Grower(matrix, schema, target, rows, how, store).grow()
+    nodes = _LevelGrower(matrix, schema, target, rows, settings, store).grow()
     tree = nodes.to_tree(schema)
     # level by level the nodes are made in the order they are numbered
-    return tree if how.max_leaf_nodes is None else number_levels(tree)
+    return tree if settings.max_leaf_nodes is None else number_levels(tree)
 
 
-class _Grower:
+class _LevelGrower:
     def __init__(
         self,
         matrix: Matrix,
         schema: Schema,
         target: Target,
         rows: np.ndarray | None,
-        how: Growth,
+        settings: Growth,
         store: ColumnStore | None = None,
     ) -> None:
-        self.how = how
+        self.settings = settings
         n, n_features = len(target.y), schema.n_features
-        max_features = n_features if how.max_features is None else how.max_features
+        max_features = n_features if settings.max_features is None else settings.max_features
         if store is None:
             store = store_columns(
                 matrix,
                 schema.columns,
                 rows,
-                all_codes=how.random_splits or max_features < n_features,
-                max_bins=how.max_bins,
-                n_jobs=how.n_jobs,
+                all_codes=settings.random_splits or max_features < n_features,
+                max_bins=settings.max_bins,
+                n_jobs=settings.n_jobs,
             )
-        signs = np.zeros(n_features, np.int8) if how.monotone is None else how.monotone
-        rules = Rules(
-            how.min_samples_leaf, how.min_weight_leaf, how.surrogates > 0, how.monotone is not None
+        signs = np.zeros(n_features, np.int8) if settings.monotone is None else settings.monotone
+        rules = SearchRules(
+            settings.min_samples_leaf,
+            settings.min_weight_leaf,
+            settings.surrogates > 0,
+            settings.monotone is not None,
         )
         categories = any(c.kind == "categorical" for c in schema.columns)
-        self.statistic = make_statistic(target, how.criterion, rules, categories=categories)
+        self.statistic = make_statistic(target, settings.criterion, rules, categories=categories)
         self.searcher = Searcher(
             store,
             self.statistic,
             signs,
             max_features,
-            how.random_splits,
-            how.n_jobs,
-            how.category_penalty,
+            settings.random_splits,
+            settings.n_jobs,
+            settings.category_penalty,
         )
-        self.divider = Divider(matrix, schema, rows, self.searcher, how.surrogates)
+        self.divider = Divider(matrix, schema, rows, self.searcher, settings.surrogates)
         self.store = store
         self.positions = np.arange(n, dtype=np.uint32)
         self.new_position = np.empty(n, np.uint32)
         self.spare = np.empty(n, np.uint32)
         self.spares: SimpleQueue[np.ndarray] = SimpleQueue()  # one for each thread
-        for k in range(min(how.n_jobs, max(len(store.list_slots), 1))):
+        for k in range(min(settings.n_jobs, max(len(store.list_slots), 1))):
             self.spares.put(np.empty(n, np.uint32) if k else self.spare)
         self.side = np.empty(n, np.uint8)
-        most = 2 * n if how.max_depth is None else min(2 * n, 2 ** (how.max_depth + 1))
+        most = 2 * n if settings.max_depth is None else min(2 * n, 2 ** (settings.max_depth + 1))
         self.nodes = NodeTable(target.outputs, self.statistic.n_values, most)
         self.total_weight = 0.0
 
     # ------------------------------------------------------------------ policies
     def grow(self) -> NodeTable:
-        frontier = self._plant()
-        if self.how.max_leaf_nodes is None:
+        frontier = self._make_root()
+        if self.settings.max_leaf_nodes is None:
             while len(frontier):
                 batch, divisions = self._search(frontier)
-                chosen = divisions.good(self.how.min_impurity_decrease)
+                chosen = divisions.good(self.settings.min_impurity_decrease)
                 if not chosen.all():
                     batch, divisions = batch.only(chosen), divisions.only(chosen)
                 frontier = self._divide(batch, divisions)
@@ -160,12 +162,12 @@ class _Grower:
         return self.nodes
 
     def _grow_best_first(self, frontier: np.ndarray) -> None:
-        assert self.how.max_leaf_nodes is not None
+        assert self.settings.max_leaf_nodes is not None
         waiting: dict[int, tuple[Batch, Divisions, int]] = {}  # searched but not divided
         while True:
             if len(frontier):
                 batch, divisions = self._search(frontier)
-                good = divisions.good(self.how.min_impurity_decrease)
+                good = divisions.good(self.settings.min_impurity_decrease)
                 for i in np.flatnonzero(good):
                     waiting[int(batch.ids[i])] = (batch, divisions, int(i))
             taken, undivided = self._replay(waiting)
@@ -189,7 +191,7 @@ class _Grower:
         offer(0)
         taken: set[int] = set()
         undivided: list[int] = []
-        while heap and len(taken) + 1 < self.how.max_leaf_nodes:  # type: ignore[operator]
+        while heap and len(taken) + 1 < self.settings.max_leaf_nodes:  # type: ignore[operator]
             _, node = heapq.heappop(heap)
             taken.add(node)
             if node in waiting:
@@ -211,12 +213,12 @@ class _Grower:
         return np.concatenate(frontier)
 
     # ------------------------------------------------------------------ steps
-    def _plant(self) -> np.ndarray:
+    def _make_root(self) -> np.ndarray:
         """Make the root; return it if it is worth searching."""
         start, end = np.array([0]), np.array([len(self.positions)])
         value, weight, impurity = self.statistic.describe(self.positions, start, end)
         self.total_weight = float(weight[0])
-        seed = np.array([self.how.seed], dtype=np.uint64)
+        seed = np.array([self.settings.seed], dtype=np.uint64)
         bounds = np.array([[-np.inf, np.inf]])
         ids = self.nodes.add(
             start=start, end=end, value=value, weight=weight, impurity=impurity,
@@ -225,13 +227,13 @@ class _Grower:
         return ids[self._worth_searching(ids)]
 
     def _worth_searching(self, ids: np.ndarray) -> np.ndarray:
-        how, nodes = self.how, self.nodes
+        settings, nodes = self.settings, self.nodes
         count = nodes.end[ids] - nodes.start[ids]
         worth = nodes.impurity[ids] > 0.0
-        worth &= count >= max(how.min_samples_split, 2 * how.min_samples_leaf)
-        worth &= nodes.weight[ids] >= 2 * how.min_weight_leaf
-        if how.max_depth is not None:
-            worth &= nodes.depth[ids] < how.max_depth
+        worth &= count >= max(settings.min_samples_split, 2 * settings.min_samples_leaf)
+        worth &= nodes.weight[ids] >= 2 * settings.min_weight_leaf
+        if settings.max_depth is not None:
+            worth &= nodes.depth[ids] < settings.max_depth
         return worth
 
     def _lay_out(self, ids: np.ndarray) -> Batch:
@@ -265,8 +267,7 @@ class _Grower:
         children = self._describe_children(batch, split, middle)
         self.nodes.divide(batch.ids, children[::2], split, divisions.gain)
         worth = self._worth_searching(children)
-        keep = (worth[::2] + 2 * worth[1::2]).astype(np.uint8)
-        self._partition_lists(start, middle, end, keep)
+        self._split_lists(start, middle, end, worth[::2] | worth[1::2])
         return children[worth]
 
     def _describe_children(self, batch: Batch, split, middle: np.ndarray) -> np.ndarray:
@@ -276,13 +277,13 @@ class _Grower:
         end[::2], end[1::2] = middle, batch.nodes.end
         value, weight, impurity = self.statistic.describe(self.positions, start, end)
         more = {}
-        if self.how.monotone is not None:
+        if self.settings.monotone is not None:
             more["bounds"] = np.repeat(self.nodes.bounds[batch.ids], 2, axis=0)
-            self._bound_children(self.how.monotone[split.feature], value, more["bounds"])
+            self._bound_children(self.settings.monotone[split.feature], value, more["bounds"])
         if self.searcher.draws:
             more["key"] = np.empty(2 * k, np.uint64)
             child_keys(batch.keys, more["key"])
-        if self.how.max_depth is not None:
+        if self.settings.max_depth is not None:
             more["depth"] = np.repeat(self.nodes.depth[batch.ids] + 1, 2)
         return self.nodes.add(
             start=start, end=end, value=value, weight=weight, impurity=impurity, **more
@@ -302,25 +303,23 @@ class _Grower:
         if value.shape[2] == 2:
             value[:, 0, 0] = 1.0 - clipped
 
-    def _partition_lists(
-        self, start: np.ndarray, middle: np.ndarray, end: np.ndarray, keep: np.ndarray
+    def _split_lists(
+        self, start: np.ndarray, middle: np.ndarray, end: np.ndarray, again: np.ndarray
     ) -> None:
+        """Let the lists follow the rows of nodes of which a child will be searched ``again``."""
         slots = self.store.list_slots
-        again = keep > 0
         if not len(slots) or not again.any():
             return
-        start, middle, end, keep = start[again], middle[again], end[again], keep[again]
+        start, middle, end = start[again], middle[again], end[again]
         work = int((end - start).sum()) * len(slots)
-        threads = 1 if work < _SERIAL else self.how.n_jobs
+        threads = parallel.threads_for(work, parallel.LEVEL, self.settings.n_jobs)
 
-        def partition(block: tuple[int, int]) -> None:
+        def split(block: tuple[int, int]) -> None:
             spare = self.spares.get()
-            partition_lists(
-                self.store.lists, slots[block[0] : block[1]], start, middle, end, keep,
+            split_columns(
+                self.store.lists, slots[block[0] : block[1]], start, middle, end,
                 self.new_position, spare,
             )  # fmt: skip
             self.spares.put(spare)
 
-        parallel.run(
-            partition, parallel.blocks(len(slots), 2 * threads if threads > 1 else 1), threads
-        )
+        parallel.run(split, parallel.blocks(len(slots), 2 * threads if threads > 1 else 1), threads)

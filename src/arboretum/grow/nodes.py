@@ -8,6 +8,7 @@ import numpy as np
 
 from arboretum.data.schema import Schema
 from arboretum.grow.surrogates import join
+from arboretum.tree.build import build_tree
 from arboretum.tree.tree import LEAF, SUBSET, Tree
 
 if TYPE_CHECKING:
@@ -112,14 +113,13 @@ class NodeTable:
             del arrays[name]
         count = finish("end").astype(np.int64) - finish("start")
         kind = finish("kind")
-        leaf = kind == LEAF
-        return Tree(
+        return build_tree(
+            schema,
             kind=kind,
             feature=finish("feature"),
             threshold=finish("threshold"),
             first_child=finish("first_child"),
-            n_children=np.where(leaf, 0, 2).astype(np.int32),
-            missing_child=finish("missing_child").astype(np.int32),
+            missing_child=finish("missing_child"),
             bits_start=self._finish_bits_start(arrays.pop("bits_start"), kind),
             bits=np.concatenate(self._bits) if self._bits else np.zeros(0, np.uint32),
             value=finish("value"),
@@ -127,7 +127,6 @@ class NodeTable:
             gain=finish("gain"),
             weight=finish("weight"),
             count=count,
-            schema=schema,
             surrogates=join(self.size, self._surrogates) if self._surrogates else None,
         )
 

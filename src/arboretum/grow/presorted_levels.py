@@ -10,12 +10,13 @@ out to threads, a level at a time.
 
 from __future__ import annotations
 
-from math import ceil, frexp, ldexp
+from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from arboretum.engine import parallel
+from arboretum.engine.fixed_point import bits_of_each, scale_for
 from arboretum.engine.jit import writable
 from arboretum.engine.level_tree.grow import (
     Limits,
@@ -24,40 +25,41 @@ from arboretum.engine.level_tree.grow import (
     Work,
     close_level,
     grow_tree,
+    make_root,
     open_level,
-    plant_root,
     scan_drawn,
 )
-from arboretum.engine.level_tree.search import SLOT_BITS, Found, Table, scan_columns
-from arboretum.tree.tree import Tree
+from arboretum.engine.level_tree.search import SLOT_BITS, LevelBest, Table, scan_columns
+from arboretum.tree.build import build_tree
 
 if TYPE_CHECKING:
     from arboretum.data.schema import Schema
     from arboretum.grow.levelwise import Growth
-    from arboretum.grow.presorted import Bag, Orchard
+    from arboretum.grow.presorted import Bag, PresortedTable
+    from arboretum.tree.tree import Tree
 
 __all__ = ["LevelGrower"]
 
-_SUM_BITS, _WEIGHT_BITS = 61, 53
+_WORD_BITS = 62 - SLOT_BITS  # of a row's number, and a sign
 _NO_ROWS = np.zeros(0, np.int64)
 
 
 class LevelGrower:
-    """Grows trees, one after the other, on the columns of an orchard.
+    """Grows trees, one after the other, on columns that were sorted once.
 
     Parameters
     ----------
-    orchard : Orchard
+    presorted : PresortedTable
     """
 
-    def __init__(self, orchard: Orchard) -> None:
-        how = orchard.how
-        assert how.max_depth is not None
-        width, n = orchard.table.values.shape
-        self.orchard, self.depth = orchard, how.max_depth
+    def __init__(self, presorted: PresortedTable) -> None:
+        settings = presorted.settings
+        assert settings.max_depth is not None
+        width, n = presorted.table.values.shape
+        self.presorted, self.depth = presorted, settings.max_depth
         self.most = min(2 ** (self.depth + 1), 2 * n)
         level = min(2 ** max(self.depth - 1, 0), n)  # nodes of one that is searched
-        words = -(-int(orchard.table.n_codes.max(initial=0)) // 32)  # of the largest set
+        words = -(-int(presorted.table.n_codes.max(initial=0)) // 32)  # of the largest set
         self.bits, self.used = np.empty(self.most // 2 * words, np.uint32), np.zeros(1, np.int64)
         self.work = Work(
             node=np.empty(n, np.uint16),
@@ -67,45 +69,45 @@ class LevelGrower:
             keys=np.empty(2 * level, np.uint64),
             sums=np.empty((3, level + 1), np.int64),
             mean=np.empty(level + 1),
-            whole=np.empty(level + 1),
-            taken=np.empty((level, width if how.max_features else 0), np.bool_),
+            weight=np.empty(level + 1),
+            taken=np.empty((level, width if settings.max_features else 0), np.bool_),
         )
         shape = width, level
-        self.found = Found(
+        self.found = LevelBest(
             score=np.full(shape, -1.0),
             place=np.zeros(shape, np.int64),
             on_left=np.zeros(shape),
             flags=np.zeros(shape, np.int64),
-            arranged=np.empty((width, n if orchard.table.has_categories else 0), np.uint32),
+            arranged=np.empty((width, n if presorted.table.has_categories else 0), np.uint32),
             sizes=np.zeros(shape, np.int64),
         )
 
-    def grow(self, r: np.ndarray, bag: Bag, how: Growth) -> tuple[Tree, np.ndarray]:
+    def grow(self, r: np.ndarray, bag: Bag, settings: Growth) -> tuple[Tree, np.ndarray]:
         """Return the tree and the leaf of every row."""
-        table = self.orchard.sorted_bag(bag)
+        table = self.presorted.sorted_bag(bag)
         inside = _NO_ROWS if bag.rows is None else bag.rows
         weights = bag.on_grid
         rows = Rows(writable(r), bag.weight, weights.row, bag.inside, inside)
         limits = Limits(
             depth=self.depth,
-            samples_split=int(how.min_samples_split),
-            samples_leaf=int(how.min_samples_leaf),
-            weight_leaf=float(how.min_weight_leaf),
-            least_weight=float(max(ceil(how.min_weight_leaf / weights.step), 1)),
-            decrease=float(how.min_impurity_decrease),
-            columns=int(how.max_features or 0),
-            seed=np.uint64(how.seed),
-            whole=weights.whole,
-            scale=_scale(rows, weights.whole),
+            samples_split=int(settings.min_samples_split),
+            samples_leaf=int(settings.min_samples_leaf),
+            weight_leaf=float(settings.min_weight_leaf),
+            least_weight=float(max(ceil(settings.min_weight_leaf / weights.step), 1)),
+            decrease=float(settings.min_impurity_decrease),
+            columns=int(settings.max_features or 0),
+            seed=np.uint64(settings.seed),
+            whole_weights=weights.whole_weights,
+            scale=_scale(rows, weights.whole_weights),
             step=weights.step,
-            penalty=self.orchard.category_penalty,
+            penalty=self.presorted.category_penalty,
         )
         nodes = self._new_nodes()
-        if self.orchard.threads == 1:
+        if self.presorted.threads == 1:
             size = grow_tree(table, rows, limits, self.work, self.found, nodes)
         else:
             size = self._grow_shared(table, rows, limits, nodes)
-        return _to_tree(nodes, size, self.orchard.schema), self.work.node.copy()
+        return _to_tree(nodes, size, self.presorted.schema), self.work.node.copy()
 
     def _new_nodes(self) -> Nodes:
         most = self.most
@@ -126,9 +128,9 @@ class LevelGrower:
 
     def _grow_shared(self, table: Table, rows: Rows, limits: Limits, nodes: Nodes) -> int:
         """Grow as `grow_tree` does, columns shared out to threads."""
-        threads, work, found = self.orchard.threads, self.work, self.found
+        threads, work, found = self.presorted.threads, self.work, self.found
         pieces = [np.arange(lo, hi) for lo, hi in parallel.blocks(len(table.lists), 2 * threads)]
-        size, m = 1, plant_root(rows, limits, nodes, work)
+        size, m = 1, make_root(rows, limits, nodes, work)
         for _ in range(self.depth):
             if m == 0:
                 break
@@ -136,8 +138,8 @@ class LevelGrower:
             if limits.columns:
                 scan_drawn(table, rows, limits, work, found, m)
             else:
-                level = work.mean[: m + 1], work.whole[: m + 1], work.sums[2, : m + 1]
-                rules = limits.samples_leaf, limits.least_weight, limits.whole, False
+                level = work.mean[: m + 1], work.weight[: m + 1], work.sums[2, : m + 1]
+                rules = limits.samples_leaf, limits.least_weight, limits.whole_weights, False
 
                 def scan(columns: np.ndarray, level: tuple = level, rules: tuple = rules) -> None:
                     scan_columns(table, columns, work.words, rows.row_weight, level, rules, found)
@@ -147,23 +149,23 @@ class LevelGrower:
         return size
 
 
-def _scale(rows: Rows, whole: bool) -> float:
+def _scale(rows: Rows, whole_weights: bool) -> float:
     """Choose a grid so fine that no sum overflows and the word of a row holds its number."""
     r, w, size = rows.r, rows.weight, len(rows.bag) or len(rows.r)
-    if len(w) and whole:
+    if len(w) and whole_weights:
         size = int((w[rows.bag] if len(rows.bag) else w).sum())
     elif len(w):
         r = r * w
     if len(rows.bag):
         r = r[rows.bag]
     largest = max(float(r.max()), -float(r.min()))
-    bits = min(62 - SLOT_BITS, _SUM_BITS - size.bit_length()) - 1
-    return ldexp(1.0, min(bits - frexp(largest)[1], 1000)) if largest > 0 else 1.0
+    return scale_for(largest, min(_WORD_BITS, bits_of_each(size)) - 1)
 
 
 def _to_tree(nodes: Nodes, n: int, schema: Schema) -> Tree:
     """Return the first n nodes as a tree."""
-    return Tree(
+    return build_tree(
+        schema,
         kind=nodes.kind[:n],
         feature=nodes.feature[:n],
         threshold=nodes.threshold[:n],
@@ -177,5 +179,4 @@ def _to_tree(nodes: Nodes, n: int, schema: Schema) -> Tree:
         gain=nodes.gain[:n],
         weight=nodes.stats[0, :n].copy(),
         count=nodes.count[:n],
-        schema=schema,
     )

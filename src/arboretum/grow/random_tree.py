@@ -11,28 +11,30 @@ Surrogates, bins and absolute error need lists of all rows and stay level-wise.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import frexp
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from arboretum.engine import parallel
 from arboretum.engine.columns.presort import ranks_of, sort_column
+from arboretum.engine.fixed_point import WEIGHT_BITS, bits_of_each, shift_for, weights_to_grid
 from arboretum.engine.jit import writable
 from arboretum.engine.random_tree import records
 from arboretum.engine.random_tree.describe import describe_classes, describe_numbers, write_sets
 from arboretum.engine.random_tree.grow import grow_trees
 from arboretum.engine.random_tree.random_cut import ordered_bits
 from arboretum.engine.split import statistic as stat
-from arboretum.engine.split.categories import CHANCE, EXHAUSTIVE
-from arboretum.engine.split.one_sum import XLOGX
-from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Tree
+from arboretum.engine.split.categories import EXHAUSTIVE
+from arboretum.engine.split.score import CHANCE, XLOGX
+from arboretum.tree.build import cut_trees
+from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Schema
     from arboretum.grow.criterion import Target
     from arboretum.grow.levelwise import Growth
+    from arboretum.tree.tree import Tree
 
 __all__ = [
     "SMALL",
@@ -45,26 +47,29 @@ __all__ = [
 __all__ += ["together", "tree_table"]
 
 _KINDS = {"numeric": records.NUMBER, "ordinal": records.RANK, "categorical": records.CATEGORY}
-_SUM_BITS = 61
 SMALL = 5_000  # rows up to which sorting in every node beats lists that are kept in order,
 _WITH_WORDS = 20  # and so many times as many where words are counted
 # of many classes a single tree tries every subset of up to EXHAUSTIVE categories and orders more of them
 # in so many rounds; a tree of a forest does less
 _ROUNDS, _FEW_SUBSETS, _FEW_ROUNDS = 50, 5, 4
-_CLASS_BITS, _NUMBER_BITS = 53, 30  # of the sum of weights; targets share the sum with them
+_NUMBER_BITS = 30  # of a sum of weights that multiply numbers on a grid
 _NO_LIMIT = np.iinfo(np.int64).max
 _NEAR = 1 << 20  # bytes of columns that are copied together for a branch of a large table
 _TOGETHER, _ROWS_TOGETHER = 25, 20_000  # trees and rows of one call
 
 
-def can_grow(how: Growth) -> bool:
+def can_grow(settings: Growth) -> bool:
     """Tell whether such a tree can be grown this way."""
-    return how.criterion != stat.ABSOLUTE and how.surrogates == 0 and how.max_bins is None
+    return (
+        settings.criterion != stat.ABSOLUTE
+        and settings.surrogates == 0
+        and settings.max_bins is None
+    )
 
 
-def looks_at_little(how: Growth, matrix: Matrix, schema: Schema) -> bool:
+def looks_at_little(settings: Growth, matrix: Matrix, schema: Schema) -> bool:
     """Tell whether one call is the quicker way for a single tree: it draws, or the table is small."""
-    if how.random_splits or how.max_features is not None:
+    if settings.random_splits or settings.max_features is not None:
         return True
     words = any(column.kind == "categorical" for column in schema.columns)
     return matrix.n_rows <= (_WITH_WORDS * SMALL if words else SMALL)
@@ -76,8 +81,8 @@ class TreeTable:
 
     matrix: Matrix
     schema: Schema
-    columns: records.Table
-    spares: list[_Room] = field(default_factory=list)  # arrays of trees that are grown already
+    columns: records.TreeColumns
+    spares: list[_Arrays] = field(default_factory=list)  # arrays of trees that are grown already
 
     @property
     def coded(self) -> np.ndarray:
@@ -117,16 +122,17 @@ def tree_table(
         assert values is not None
         column = matrix.column(f)
         if kind[f] == records.CATEGORY:
-            gone = np.iinfo(values.dtype).max
-            values[f] = np.where(np.isnan(column), gone, np.nan_to_num(column).astype(np.int64))
+            missing = np.iinfo(values.dtype).max
+            values[f] = np.where(np.isnan(column), missing, np.nan_to_num(column).astype(np.int64))
         else:
             ordered_bits(writable(column.astype(number, copy=False)), values[f])
 
-    parallel.run(copy if random_splits else code, range(width), n_jobs if n > 1 << 12 else 1)
+    threads = parallel.threads_for(n * width, parallel.SORT, n_jobs)
+    parallel.run(copy if random_splits else code, range(width), threads)
     if codes is not None and n_codes.max(initial=0) < 65535:
         codes = codes.astype(np.uint16)
     sign = np.zeros(width, np.int8) if monotone is None else monotone
-    columns = records.Table(codes, values, n_codes, kind, sign, np.empty(0, np.uint32))
+    columns = records.TreeColumns(codes, values, n_codes, kind, sign, np.empty(0, np.uint32))
     return TreeTable(matrix, schema, columns)
 
 
@@ -149,20 +155,20 @@ def together(n_rows: int) -> int:
 def grow_random_tree(
     table: TreeTable,
     target: Target,
-    how: Growth,
+    settings: Growth,
     *,
     weight: np.ndarray | None = None,
     alone: bool = False,
 ) -> Tree:
-    """`grow_random_trees` for one tree; its seed is that of ``how``."""
+    """`grow_random_trees` for one tree; its seed is that of ``settings``."""
     weights = None if weight is None else weight[None]
-    return grow_random_trees(table, target, how, [how.seed], weights, alone=alone)[0]
+    return grow_random_trees(table, target, settings, [settings.seed], weights, alone=alone)[0]
 
 
 def grow_random_trees(
     table: TreeTable,
     target: Target,
-    how: Growth,
+    settings: Growth,
     seeds: list[int],
     weights: np.ndarray | None = None,
     *,
@@ -175,7 +181,7 @@ def grow_random_trees(
     table : TreeTable
     target : Target
         Targets of all rows of the table; of its weights only whether they are 0 is looked at.
-    how : Growth
+    settings : Growth
     seeds : list of int
     weights : float64 array (trees, rows) or None
         What every row weighs in every tree; rows of weight 0 take no part. None: 1 each.
@@ -184,21 +190,22 @@ def grow_random_trees(
     """
     if weights is None:
         weights = np.ones((len(seeds), len(target.y)))
-    if len(seeds) > 1 and not _share_a_grid(target, how, weights):
+    if len(seeds) > 1 and not _share_a_grid(target, settings, weights):
         one_by_one = zip(seeds, weights[:, None], strict=True)
         return [
-            grow_random_trees(table, target, how, [s], w, alone=alone)[0] for s, w in one_by_one
+            grow_random_trees(table, target, settings, [s], w, alone=alone)[0]
+            for s, w in one_by_one
         ]
-    grid = _to_grid(table, target, how, weights, alone)
-    room = _take_room(table, grid, how)
+    grid = _to_grid(table, target, settings, weights, alone)
+    arrays = _take_arrays(table, grid, settings)
     y, row_weight = (target.y, weights[0]) if grid.rules.regrid else (None, None)
-    on_grid = room.target._replace(y=y, row_weight=row_weight)
+    on_grid = arrays.target._replace(y=y, row_weight=row_weight)
     grow_trees(
-        table.columns, room.near, grid.bags, on_grid, np.array(seeds, np.uint64), grid.rules,
-        room.grown, room.scratch, room.counter,
+        table.columns, arrays.near, grid.bags, on_grid, np.array(seeds, np.uint64), grid.rules,
+        arrays.grown, arrays.scratch, arrays.counter,
     )  # fmt: skip
-    trees = _to_trees(table, target, weights, grid, room.grown)
-    table.spares.append(room)
+    trees = _to_trees(table, target, weights, grid, arrays.grown)
+    table.spares.append(arrays)
     return trees
 
 
@@ -208,30 +215,30 @@ class _Grid:
     """The targets of some trees as whole numbers, and the rules that go with them."""
 
     bags: records.Bags
-    rules: records.Rules
+    rules: records.TreeRules
     channels: int
     centre: float
 
 
-def _share_a_grid(target: Target, how: Growth, weights: np.ndarray) -> bool:
+def _share_a_grid(target: Target, settings: Growth, weights: np.ndarray) -> bool:
     """Tell whether trees of these weights can be grown by the same rules."""
-    plain = target.outputs == 1 and how.monotone is None and how.criterion != stat.POISSON
+    plain = target.outputs == 1 and settings.monotone is None and settings.criterion != stat.POISSON
     if not plain or np.any(weights != np.floor(weights)):
         return False
     return target.classes is not None or len({int(w).bit_length() for w in weights.sum(1)}) == 1
 
 
 def _to_grid(
-    table: TreeTable, target: Target, how: Growth, weights: np.ndarray, alone: bool
+    table: TreeTable, target: Target, settings: Growth, weights: np.ndarray, alone: bool
 ) -> _Grid:
     """Put weights and targets on their grid."""
     y, outputs = target.y, target.outputs
-    classes, bounded = target.classes, how.monotone is not None
+    classes, bounded = target.classes, settings.monotone is not None
     numbers = classes is None
-    regrid = numbers and (alone or bounded or outputs > 1 or how.criterion == stat.POISSON)
-    whole, step = _weights_on_grid(weights, _NUMBER_BITS if numbers and not regrid else _CLASS_BITS)
+    regrid = numbers and (alone or bounded or outputs > 1 or settings.criterion == stat.POISSON)
+    whole, step = _weights_on_grid(weights, _NUMBER_BITS if numbers and not regrid else WEIGHT_BITS)
     two_classes = classes is not None and outputs == 1 and classes[0] == 2
-    two_classes = bool(two_classes and how.criterion == stat.GINI)
+    two_classes = bool(two_classes and settings.criterion == stat.GINI)
     label, number, centre, unit, channels = None, None, 0.0, 1.0, outputs
     if numbers and not regrid:  # else every node has its own
         used = y[:, 0] if not len(target.weights) else y[target.weights > 0, 0]
@@ -244,35 +251,35 @@ def _to_grid(
         offsets = np.cumsum(classes) - classes
         label = np.ascontiguousarray((y + offsets).T, np.uint32)
         channels = int(classes.sum())
-    criterion = how.criterion
+    criterion = settings.criterion
     if criterion == stat.FRIEDMAN and outputs == 1:
         criterion = stat.SQUARED  # they rank alike
     if bounded or outputs > 1 or criterion == stat.POISSON:
         form = records.CHANNELS
     else:
         form = records.ONE_SUM if label is None else records.ONE_LABEL
-    charged = bool((table.columns.kind == records.CATEGORY).any()) and not how.random_splits
-    rules = records.Rules(
+    charged = bool((table.columns.kind == records.CATEGORY).any()) and not settings.random_splits
+    rules = records.TreeRules(
         form=form,
         criterion=criterion,
         outputs=outputs,
         two_classes=two_classes,
-        max_features=_or_no_limit(how.max_features),
-        max_depth=_or_no_limit(how.max_depth),
-        max_leaves=how.max_leaf_nodes or 0,
-        min_split=how.min_samples_split,
-        min_leaf=how.min_samples_leaf,
-        min_weight=int(np.ceil(how.min_weight_leaf / step)),
+        max_features=_or_no_limit(settings.max_features),
+        max_depth=_or_no_limit(settings.max_depth),
+        max_leaves=settings.max_leaf_nodes or 0,
+        min_split=settings.min_samples_split,
+        min_leaf=settings.min_samples_leaf,
+        min_weight=int(np.ceil(settings.min_weight_leaf / step)),
         unit_weights=bool(whole.max() == 1),
         whole_weights=step == 1.0,
         weight_step=step,
-        min_decrease=float(how.min_impurity_decrease),
+        min_decrease=float(settings.min_impurity_decrease),
         gain_unit=unit,
         bounded=bounded,
         regrid=bool(regrid),
         exhaustive=EXHAUSTIVE if alone else _FEW_SUBSETS,
         rounds=_ROUNDS if alone else _FEW_ROUNDS,
-        charge=how.category_penalty * CHANCE if charged else 0.0,
+        charge=settings.category_penalty * CHANCE if charged else 0.0,
     )
     rows = np.empty(np.count_nonzero(whole), np.uint32)
     bags = records.Bags(whole, label, number, rows)
@@ -284,14 +291,9 @@ def _or_no_limit(limit: int | None) -> int:
 
 
 def _weights_on_grid(weights: np.ndarray, bits: int) -> tuple[np.ndarray, float]:
-    """Return the weights as whole numbers, and what one step of them weighs."""
-    total = float(weights.sum(1).max())
-    if total < 2.0**bits and np.all(weights == np.floor(weights)):
-        return weights.astype(np.int64), 1.0
-    step = 2.0 ** (frexp(total)[1] - bits)
-    whole = np.maximum(np.rint(weights / step), 1).astype(np.int64)
-    whole[weights == 0] = 0
-    return whole, step
+    """Return the weights as whole numbers, those above 0 at least 1, and what one step weighs."""
+    whole, step, _ = weights_to_grid(weights, bits)
+    return np.maximum(whole, weights > 0), step
 
 
 def _number_grid(y: np.ndarray, weight: int) -> tuple[float, int]:
@@ -300,32 +302,31 @@ def _number_grid(y: np.ndarray, weight: int) -> tuple[float, int]:
     The grid decides between splits; what nodes answer is summed in float64.
     """
     centre = float(y.min()) / 2 + float(y.max()) / 2
-    largest = max(float(y.max()) - centre, np.finfo(float).tiny)
-    return centre, _SUM_BITS - frexp(largest)[1] - weight.bit_length()
+    return centre, shift_for(float(y.max()) - centre, bits_of_each(weight))
 
 
 # --------------------------------------------------------------------------- room to grow on
 @dataclass(frozen=True, eq=False)
-class _Room:
+class _Arrays:
     """Arrays to grow trees on, used again for the next ones."""
 
-    grown: records.Grown
+    grown: records.GrownNodes
     target: records.Target
     scratch: records.Scratch
     counter: records.Counter
-    near: records.Table
+    near: records.TreeColumns
 
 
-def _take_room(table: TreeTable, grid: _Grid, how: Growth) -> _Room:
+def _take_arrays(table: TreeTable, grid: _Grid, settings: Growth) -> _Arrays:
     """Return arrays to grow on: those of trees that are ready, or new ones."""
     size, trees = 2 * len(grid.bags.rows), len(grid.bags.weight)
     try:
-        room = table.spares.pop()
+        arrays = table.spares.pop()
     except IndexError:  # every other thread has its own
         pass
     else:
-        if len(room.grown.feature) >= size and len(room.grown.node_start) > trees:
-            return room
+        if len(arrays.grown.feature) >= size and len(arrays.grown.node_start) > trees:
+            return arrays
     n, columns, one_sum = (
         grid.bags.weight.shape[1],
         table.columns,
@@ -337,17 +338,17 @@ def _take_room(table: TreeTable, grid: _Grid, how: Growth) -> _Room:
     else:
         label = np.empty_like(label)
     target = records.Target(label, number, np.empty(n, np.int64), None, None)
-    return _Room(
-        _grown(size, trees, how.monotone is not None),
+    return _Arrays(
+        _grown(size, trees, settings.monotone is not None),
         target,
-        _scratch(columns, n, None if one_sum else grid.channels, how.max_leaf_nodes or 0),
+        _scratch(columns, n, None if one_sum else grid.channels, settings.max_leaf_nodes or 0),
         _counter(int(columns.n_codes.max(initial=0)), grid.channels),
         _near(columns, n, copies=not (grid.rules.regrid or grid.rules.max_leaves)),
     )
 
 
-def _grown(size: int, trees: int, bounded: bool) -> records.Grown:
-    return records.Grown(
+def _grown(size: int, trees: int, bounded: bool) -> records.GrownNodes:
+    return records.GrownNodes(
         feature=np.empty(size, np.int32),
         threshold=np.empty(size),
         below=np.empty(size, np.uint32),
@@ -364,7 +365,9 @@ def _grown(size: int, trees: int, bounded: bool) -> records.Grown:
     )
 
 
-def _scratch(columns: records.Table, n: int, channels: int | None, leaves: int) -> records.Scratch:
+def _scratch(
+    columns: records.TreeColumns, n: int, channels: int | None, leaves: int
+) -> records.Scratch:
     x = bits = None
     if columns.values is not None:
         x, bits = np.empty(n, columns.values.dtype), np.empty(3, columns.values.dtype)
@@ -399,15 +402,15 @@ def _counter(most_codes: int, channels: int) -> records.Counter:
     )
 
 
-def _near(columns: records.Table, n: int, *, copies: bool) -> records.Table:
+def _near(columns: records.TreeColumns, n: int, *, copies: bool) -> records.TreeColumns:
     table = columns.codes if columns.values is None else columns.values
     assert table is not None
     few = max(_NEAR // (len(table) * table.itemsize), 1)
     few = few if copies and n > few else 0
-    room = np.empty((len(table), few), table.dtype)
+    arrays = np.empty((len(table), few), table.dtype)
     return columns._replace(
-        codes=None if columns.codes is None else room,
-        values=None if columns.values is None else room,
+        codes=None if columns.codes is None else arrays,
+        values=None if columns.values is None else arrays,
         origin=np.empty(few, np.uint32),
     )
 
@@ -416,7 +419,9 @@ def _near(columns: records.Table, n: int, *, copies: bool) -> records.Table:
 _Answers = tuple[np.ndarray, np.ndarray, np.ndarray]  # value, impurity and weight of every node
 
 
-def _describe(target: Target, weights: np.ndarray, grid: _Grid, grown: records.Grown) -> _Answers:
+def _describe(
+    target: Target, weights: np.ndarray, grid: _Grid, grown: records.GrownNodes
+) -> _Answers:
     rules, nodes = grid.rules, int(grown.node_start[len(weights)])
     if rules.two_classes and rules.weight_step == 1.0 and not rules.bounded:
         return _two_classes(grown.weight[:nodes], grown.total[:nodes])
@@ -437,7 +442,7 @@ def _describe(target: Target, weights: np.ndarray, grid: _Grid, grown: records.G
 
 
 def _describe_exactly(
-    target: Target, weight: np.ndarray, grid: _Grid, grown: records.Grown, out: _Answers
+    target: Target, weight: np.ndarray, grid: _Grid, grown: records.GrownNodes, out: _Answers
 ) -> None:
     """Write what the nodes of a single tree answer, each from its own rows."""
     value, impurity, node_weight = out
@@ -479,7 +484,7 @@ def _gains(first_child: np.ndarray, impurity: np.ndarray, weight: np.ndarray) ->
 
 
 def _to_trees(
-    table: TreeTable, target: Target, weights: np.ndarray, grid: _Grid, grown: records.Grown
+    table: TreeTable, target: Target, weights: np.ndarray, grid: _Grid, grown: records.GrownNodes
 ) -> list[Tree]:
     ends = grown.node_start[: len(weights) + 1]
     nodes = int(ends[-1])
@@ -491,31 +496,25 @@ def _to_trees(
     feature = grown.feature[:nodes].copy()
     kinds = np.where(table.columns.kind == records.CATEGORY, SUBSET, THRESHOLD)
     kind = np.append(kinds, LEAF).astype(np.uint8)[feature]  # a leaf's feature is -1
-    bits_start, bits, bits_end = _category_sets(table, grown, grid, feature, len(weights))
-    parts = {
-        "kind": kind,
-        "feature": feature,
-        "threshold": _thresholds(table, grown, feature, kind),
-        "first_child": grown.first_child[:nodes].copy(),
-        "n_children": (feature >= 0).astype(np.int32) * 2,
-        "missing_child": grown.missing_child[:nodes].astype(np.int32),
-        "bits_start": bits_start,
-        "value": value,
-        "impurity": impurity,
-        "gain": gain,
-        "weight": weight,
-        "count": (grown.end[:nodes] - grown.start[:nodes]).astype(np.int64),
-    }
-    trees, begin, word = [], 0, 0
-    for end, last_word in zip(ends[1:].tolist(), bits_end, strict=True):
-        here = {name: part[begin:end] for name, part in parts.items()}
-        trees.append(Tree(bits=bits[word:last_word], schema=table.schema, **here))
-        begin, word = end, last_word
-    return trees
+    return cut_trees(
+        table.schema,
+        ends[1:],
+        **_category_sets(table, grown, grid, feature, len(weights)),
+        kind=kind,
+        feature=feature,
+        threshold=_thresholds(table, grown, feature, kind),
+        first_child=grown.first_child[:nodes].copy(),
+        missing_child=grown.missing_child[:nodes],
+        value=value,
+        impurity=impurity,
+        gain=gain,
+        weight=weight,
+        count=(grown.end[:nodes] - grown.start[:nodes]).astype(np.int64),
+    )
 
 
 def _thresholds(
-    table: TreeTable, grown: records.Grown, feature: np.ndarray, kind: np.ndarray
+    table: TreeTable, grown: records.GrownNodes, feature: np.ndarray, kind: np.ndarray
 ) -> np.ndarray:
     """Return the thresholds; one between the values of two rows lies in the middle."""
     threshold = grown.threshold[: len(kind)].copy()
@@ -531,16 +530,15 @@ def _thresholds(
 
 
 def _category_sets(
-    table: TreeTable, grown: records.Grown, grid: _Grid, feature: np.ndarray, trees: int
-) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    table: TreeTable, grown: records.GrownNodes, grid: _Grid, feature: np.ndarray, trees: int
+) -> dict[str, np.ndarray]:
     """Return where the category set of every node begins in its tree, all sets, where a tree's end."""
     n_codes, kind = table.columns.n_codes, table.columns.kind
     words = np.where(kind == records.CATEGORY, (n_codes + 31) // 32, 0)
     size = int(np.append(words, 0)[feature].sum()) if words.any() else 0
     if not size:
-        nowhere = np.broadcast_to(np.int64(-1), len(feature))  # takes no room
-        return nowhere, np.zeros(0, np.uint32), [0] * trees
+        return {}
     bits, bits_start = np.empty(size, np.uint32), np.empty(len(feature), np.int64)
     tree_end = np.empty(trees, np.int64)
     write_sets(table.coded, n_codes, words, grid.bags.rows, grown, bits_start, bits, tree_end)
-    return bits_start, bits, tree_end.tolist()
+    return {"bits_start": bits_start, "bits": bits, "bits_ends": tree_end}

@@ -25,22 +25,20 @@ from arboretum.engine.random import draw_features
 from arboretum.engine.split.best import (
     FROM_CODES,
     Best,
-    Found,
+    ColumnBest,
     keep_better_at,
     merge,
+    new_column_best,
     no_best,
-    room,
 )
-from arboretum.engine.split.categories import CHANCE, rank_categories, scan_categories
+from arboretum.engine.split.categories import rank_categories, scan_categories
 from arboretum.engine.split.counts import Columns, make_counter
-from arboretum.engine.split.one_sum import XLOGX
 from arboretum.engine.split.random import draw_lists
 from arboretum.engine.split.sampled_columns import Drawing
+from arboretum.engine.split.score import CHANCE, XLOGX
 from arboretum.grow.criterion import Absolute, Batch, Statistic
 
 __all__ = ["Searcher"]
-
-_SERIAL = 300_000  # (row, column) pairs below which threads do not pay
 
 
 @dataclass
@@ -81,11 +79,14 @@ class Searcher:
             return self._search_drawn(positions, batch)
         return self._search_all(positions, batch)
 
+    def _threads(self, batch: Batch, n_columns: int) -> int:
+        return parallel.threads_for(batch.n_rows * n_columns, parallel.LEVEL, self.n_jobs)
+
     # ------------------------------------------------------------------ every column
     def _search_all(self, positions: np.ndarray, batch: Batch) -> Best:
         store = self.store
         n_lists, n_coded = len(store.list_features), len(store.code_features)
-        threads = 1 if batch.n_rows * store.n_features < _SERIAL else self.n_jobs
+        threads = self._threads(batch, store.n_features)
         if threads == 1 and not n_coded:
             best = no_best(len(batch))
             self._search_lists(batch, 0, n_lists, best)
@@ -111,7 +112,9 @@ class Searcher:
     def _search_lists(self, batch: Batch, lo: int, hi: int, best: Best) -> None:
         features = self.store.list_features[lo:hi]
         columns = (self.store.list_slots[lo:hi], features, self.signs[features][:, None])
-        self.statistic.search_lists(self.store.lists, columns, batch, room(len(batch)), best)
+        self.statistic.search_lists(
+            self.store.lists, columns, batch, new_column_best(len(batch)), best
+        )
 
     def _search_codes(
         self, positions: np.ndarray, batch: Batch, lo: int, hi: int, best: Best
@@ -125,7 +128,7 @@ class Searcher:
     # ------------------------------------------------------------------ some columns
     def _search_drawn(self, positions: np.ndarray, batch: Batch) -> Best:
         best = no_best(len(batch))
-        if batch.n_rows * self.max_features < _SERIAL or self.n_jobs == 1 or len(batch) == 1:
+        if self._threads(batch, self.max_features) == 1 or len(batch) == 1:
             self._draw_block(positions, batch, best)
             return best
         rows = np.cumsum(batch.nodes.end - batch.nodes.start)
@@ -163,20 +166,20 @@ class Searcher:
             varied[active] += ~found.constant
             keep_better_at(found, active, features, FROM_CODES, best)
 
-    def _scan_one(self, positions: np.ndarray, batch: Batch, features: np.ndarray) -> Found:
+    def _scan_one(self, positions: np.ndarray, batch: Batch, features: np.ndarray) -> ColumnBest:
         """Search every node on one column of its own."""
         if self.random:
             return self._scan_random(positions, batch, features)
         return self._scan_codes(positions, batch, features)
 
-    def _scan_codes(self, positions: np.ndarray, batch: Batch, features: np.ndarray) -> Found:
+    def _scan_codes(self, positions: np.ndarray, batch: Batch, features: np.ndarray) -> ColumnBest:
         """Count or sort each node's codes, whichever is cheaper."""
         columns = self.columns_of(features)
         if isinstance(self.statistic, Absolute):
             return self._scan_sorted(positions, batch, columns)
         rows = batch.nodes.end - batch.nodes.start
         many_rows = (rows >= columns.n_codes) | (columns.n_codes <= FEW)
-        found = room(len(batch))
+        found = new_column_best(len(batch))
         for where, scan in (
             (columns.categorical, self._scan_categories),
             (~columns.categorical & many_rows, self._scan_counted),
@@ -197,13 +200,13 @@ class Searcher:
             index, self.store.n_codes[index], self.store.categorical[index], self.signs[features]
         )
 
-    def _scan_counted(self, positions: np.ndarray, batch: Batch, columns: Columns) -> Found:
-        found = room(len(batch))
+    def _scan_counted(self, positions: np.ndarray, batch: Batch, columns: Columns) -> ColumnBest:
+        found = new_column_best(len(batch))
         self.statistic.scan_counts(self.store.codes, positions, batch, columns, found)
         return found
 
-    def _scan_categories(self, positions: np.ndarray, batch: Batch, columns: Columns) -> Found:
-        found = room(len(batch))
+    def _scan_categories(self, positions: np.ndarray, batch: Batch, columns: Columns) -> ColumnBest:
+        found = new_column_best(len(batch))
         counter = make_counter(int(columns.n_codes.max()), self.statistic.channels)
         scan_categories(
             self.store.codes, positions, self.statistic.row, batch.nodes, columns,
@@ -217,9 +220,9 @@ class Searcher:
         share = self.category_penalty * CHANCE / rows
         return self.statistic.to_score(batch.nodes, share * batch.impurity)
 
-    def _scan_sorted(self, positions: np.ndarray, batch: Batch, columns: Columns) -> Found:
+    def _scan_sorted(self, positions: np.ndarray, batch: Batch, columns: Columns) -> ColumnBest:
         """Sort each node's codes into a list of its own and scan it."""
-        nodes, found = batch.nodes, room(len(batch))
+        nodes, found = batch.nodes, new_column_best(len(batch))
         longest = int((nodes.end - nodes.start).max())
         lists = np.empty(len(positions), np.uint32)
         rank = np.zeros((len(batch), 0), np.int32)
@@ -253,8 +256,8 @@ class Searcher:
         found.cut[some] = code
         return found
 
-    def _scan_random(self, positions: np.ndarray, batch: Batch, features: np.ndarray) -> Found:
-        columns, found = self.columns_of(features), room(len(batch))
+    def _scan_random(self, positions: np.ndarray, batch: Batch, features: np.ndarray) -> ColumnBest:
+        columns, found = self.columns_of(features), new_column_best(len(batch))
         lists = np.empty(len(positions), np.uint32)
         last_left = np.empty(len(batch), np.int64)
         draw_lists(

@@ -21,11 +21,12 @@ import numpy as np
 
 from arboretum.data.schema import Schema
 from arboretum.engine import parallel
-from arboretum.engine.columns.presort import MISSING, POSITION, sort_column
-from arboretum.engine.columns.store import ColumnStore, store_columns
+from arboretum.engine.columns.lists import NOWHERE
+from arboretum.engine.columns.presort import MISSING, POSITION
+from arboretum.engine.columns.store import ColumnStore, keep_rows, sort_columns, store_columns
+from arboretum.engine.fixed_point import are_whole
 from arboretum.engine.split.stump import (
     describe_stump,
-    filter_list,
     mark_stump,
     search_stumps,
     weigh_words,
@@ -35,21 +36,22 @@ from arboretum.engine.split.stump_classes import (
     search_class_stumps,
     weigh_class_words,
 )
-from arboretum.grow import settings
 from arboretum.grow.apply_split import midpoint
 from arboretum.grow.category_stumps import CategoryColumns, CategoryCut, code_categories
 from arboretum.grow.criterion import make_target
 from arboretum.grow.levelwise import grow
-from arboretum.grow.presorted import DEEPEST, Bag, plant
+from arboretum.grow.presorted import DEEPEST, Bag, presort
+from arboretum.grow.settings import growth
 from arboretum.predict.walk import leaves_of
+from arboretum.tree.build import build_tree, leaves
 from arboretum.tree.pruning import prune
-from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Tree
+from arboretum.tree.tree import SUBSET, THRESHOLD, Tree
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
 
 __all__ = [
-    "Grown",
+    "GrownTree",
     "LevelWise",
     "Shallow",
     "SortedTrees",
@@ -58,11 +60,9 @@ __all__ = [
     "can_be_stump",
 ]
 
-_SERIAL = 100_000  # (row, column) pairs below which threads do not pay
-
 
 @dataclass(frozen=True, eq=False)
-class Grown:
+class GrownTree:
     """A tree and the leaf every row of the table reaches in it."""
 
     tree: Tree
@@ -73,7 +73,7 @@ class SortedTrees(ABC):
     """Columns sorted once, and trees grown on them by weight."""
 
     @abstractmethod
-    def grow(self, weights: np.ndarray) -> Grown:
+    def grow(self, weights: np.ndarray) -> GrownTree:
         """Grow the tree of these weights; rows of weight 0 take no part."""
 
 
@@ -85,7 +85,7 @@ class _Filtered(SortedTrees):
         self._rows: np.ndarray | None = None  # rows of weight > 0, as of the last round
         self._part: Any = None  # columns of these rows
 
-    def grow(self, weights: np.ndarray) -> Grown:
+    def grow(self, weights: np.ndarray) -> GrownTree:
         """Grow the tree of these weights; rows of weight 0 take no part."""
         counts = weights > 0
         if counts.all():
@@ -104,16 +104,14 @@ class _Filtered(SortedTrees):
         """Return the columns of some rows."""
 
     @abstractmethod
-    def _grow(self, columns: Any, rows: np.ndarray | None, weights: np.ndarray) -> Grown: ...
+    def _grow(self, columns: Any, rows: np.ndarray | None, weights: np.ndarray) -> GrownTree: ...
 
 
 def _filter(lists: np.ndarray, n: int, rows: np.ndarray, n_jobs: int) -> np.ndarray:
     """Return the lists of some of the n rows."""
-    place = np.full(n, -1, np.int32)
-    place[rows] = np.arange(len(rows), dtype=np.int32)
-    out = np.empty((len(lists), len(rows)), np.uint32)
-    parallel.run(lambda j: filter_list(lists[j], place, out[j]), range(len(lists)), n_jobs)
-    return out
+    place = np.full(n, NOWHERE)
+    place[rows] = np.arange(len(rows), dtype=np.uint32)
+    return keep_rows(lists, place, len(rows), n_jobs).lists
 
 
 # ---------------------------------------------------------------------- stumps
@@ -181,14 +179,10 @@ class Stumps(_Filtered):
         super().__init__(matrix, schema, np.ascontiguousarray(y, np.int32), n_jobs)
         self.n_classes = n_classes
         n, columns = matrix.shape
-        self.threads = n_jobs if n * columns >= _SERIAL else 1
+        self.threads = parallel.threads_for(n * columns, parallel.SCAN, n_jobs)
         self.features = [f for f, c in enumerate(schema.columns) if c.kind != "categorical"]
-        lists = np.empty((len(self.features), n), np.uint32)
-
-        def sort(j: int) -> None:
-            sort_column(np.array(matrix.column(self.features[j])), lists[j])
-
-        parallel.run(sort, range(len(lists)), self.threads)
+        shape = len(self.features), n
+        lists, _ = sort_columns(lambda j: matrix.column(self.features[j]), shape, n_jobs)
         categories = code_categories(matrix, schema, n_classes, category_penalty)
         self.columns = _Presorted(lists, categories)
 
@@ -202,39 +196,52 @@ class Stumps(_Filtered):
             None if categories is None else categories.take(rows),
         )
 
-    def _grow(self, columns: _Presorted, rows: np.ndarray | None, weights: np.ndarray) -> Grown:
+    def _grow(self, columns: _Presorted, rows: np.ndarray | None, weights: np.ndarray) -> GrownTree:
         labels = self.y if rows is None else self.y[rows]
         weights = np.require(weights, np.float64, ["C", "W"])
-        value, weight = np.empty((3, self.n_classes)), np.empty(3)
-        found = self._search(columns, labels, weights)
-        if found is None:
-            describe_stump(np.zeros(len(labels), np.uint8), labels, weights, value, weight)
-            tree = _leaf(self.schema, value[0] / weight[0], weight[0], len(labels))
-            return Grown(tree, np.zeros(self.matrix.n_rows, np.int64))
-        if isinstance(found, CategoryCut):
-            right, missing, threshold = found.right, found.has_missing, np.nan
+        value, weight, n = np.empty((3, self.n_classes)), np.empty(3), len(labels)
+        best_cut = self._search(columns, labels, weights)
+        if best_cut is None:
+            describe_stump(np.zeros(n, np.uint8), labels, weights, value, weight)
+            tree = self._to_tree(leaves(1), value[:1], weight[:1], np.array([n]))
+            return GrownTree(tree, np.zeros(self.matrix.n_rows, np.int64))
+        nodes, bits = leaves(3), {}
+        if isinstance(best_cut, CategoryCut):
+            right, missing = best_cut.right, best_cut.has_missing
         else:
-            right, entries = np.empty(len(labels), np.uint8), columns.lists[found.column]
-            missing = mark_stump(entries, found.place, found.missing_left, right)
-            threshold = self._threshold(entries, found, rows)
+            right, entries = np.empty(n, np.uint8), columns.lists[best_cut.column]
+            missing = mark_stump(entries, best_cut.place, best_cut.missing_left, right)
+            nodes["threshold"][0] = self._threshold(entries, best_cut, rows)
         describe_stump(right, labels, weights, value, weight)
         heavier = 0 if weight[1] >= weight[2] else 1
-        missing_child = (1 - found.missing_left) if missing else heavier
-        tree = _stump(
-            self.schema,
-            feature=found.feature,
-            threshold=threshold,
-            missing_child=missing_child,
-            bits=found.left_set(missing_child) if isinstance(found, CategoryCut) else None,
-            gain=2.0 * found.score if self.n_classes == 2 else found.score,
-            value=value / weight[:, None],
-            weight=weight,
-            n_right=int(right.sum()),
-            n=len(labels),
-        )
+        missing_child = (1 - best_cut.missing_left) if missing else heavier
+        if isinstance(best_cut, CategoryCut):
+            nodes["bits_start"][0], bits["bits"] = 0, best_cut.left_set(missing_child)
+        nodes["kind"][0] = SUBSET if bits else THRESHOLD
+        nodes["feature"][0], nodes["missing_child"][0] = best_cut.feature, missing_child
+        nodes["first_child"][0], nodes["n_children"][0] = 1, 2
+        nodes["gain"][0] = 2.0 * best_cut.score if self.n_classes == 2 else best_cut.score
+        n_right = int(right.sum())
+        count = np.array([n, n - n_right, n_right])
+        tree = self._to_tree({**nodes, **bits}, value, weight, count)
         if rows is None:
-            return Grown(tree, 1 + right.astype(np.int64))
-        return Grown(tree, leaves_of(tree, self.matrix, self.n_jobs))
+            return GrownTree(tree, 1 + right.astype(np.int64))
+        return GrownTree(tree, leaves_of(tree, self.matrix, self.n_jobs))
+
+    def _to_tree(
+        self, nodes: dict, value: np.ndarray, weight: np.ndarray, count: np.ndarray
+    ) -> Tree:
+        """Return the tree of nodes whose classes weigh ``value``."""
+        shares = value / weight[:, None]
+        impurity = _gini(shares)
+        return build_tree(
+            self.schema,
+            **nodes,
+            value=shares[:, None],
+            impurity=impurity,
+            weight=weight,
+            count=count,
+        )
 
     def _search(
         self, columns: _Presorted, labels: np.ndarray, weights: np.ndarray
@@ -252,45 +259,38 @@ class Stumps(_Filtered):
     ) -> _Cut | None:
         """Return the best cut of the columns of numbers and ranks."""
         words = np.empty(len(labels), np.int64)
-        whole, found = _are_whole(weights), []
+        whole, best_cut = are_whole(weights), []
         if self.n_classes == 2:
-            look, (heavy, total) = search_stumps, weigh_words(weights, labels, whole, words)
-            alone = total in (0, heavy)
+            look, (all_weight, total) = search_stumps, weigh_words(weights, labels, whole, words)
+            alone = total in (0, all_weight)
         else:
             look, total = search_class_stumps, np.empty(self.n_classes, np.int64)
-            heavy = weigh_class_words(weights, labels, whole, words, total)
-            alone = total.max() == heavy
+            all_weight = weigh_class_words(weights, labels, whole, words, total)
+            alone = total.max() == all_weight
         if alone or not len(lists):  # one class is left
             return None
 
         def search(block: tuple[int, int]) -> None:
-            found.append(look(lists, *block, words, heavy, total))
+            best_cut.append(look(lists, *block, words, all_weight, total))
 
         pieces = 2 * self.threads if self.threads > 1 else 1
         parallel.run(search, parallel.blocks(len(lists), pieces), self.threads)
-        score, column, place, missing_left = max(found, key=lambda one: (one[0], -one[1]))
+        score, column, place, missing_left = max(best_cut, key=lambda one: (one[0], -one[1]))
         if score < 0:
             return None
         return _Cut(score, self.features[column], missing_left, column, place)
 
-    def _threshold(self, entries: np.ndarray, found: _Cut, rows: np.ndarray | None) -> float:
+    def _threshold(self, entries: np.ndarray, best_cut: _Cut, rows: np.ndarray | None) -> float:
         """Return what lies between the two values of a cut: see `apply_split.Divider`."""
-        both = entries[[found.place - 1, found.place]]
+        both = entries[[best_cut.place - 1, best_cut.place]]
         at = (both & POSITION).astype(np.int64)
         at = at if rows is None else rows[at]
-        low, high = self.matrix.at(at, np.full(2, found.feature))
+        low, high = self.matrix.at(at, np.full(2, best_cut.feature))
         if both[1] & MISSING:
             return np.inf
-        if self.schema.columns[found.feature].kind == "ordinal":
+        if self.schema.columns[best_cut.feature].kind == "ordinal":
             return float(low)
         return float(midpoint(low, high))
-
-
-def _are_whole(weights: np.ndarray) -> bool:
-    """Tell whether weights are whole numbers that float64 adds up exactly."""
-    if np.any(weights[:100] != np.floor(weights[:100])):
-        return False
-    return bool(np.all(weights == np.floor(weights)) and weights.sum() < 2.0**53)
 
 
 def _gini(shares: np.ndarray) -> np.ndarray:
@@ -299,58 +299,6 @@ def _gini(shares: np.ndarray) -> np.ndarray:
     for share in shares.T:
         impurity -= share * share
     return np.maximum(impurity, 0.0)
-
-
-def _leaf(schema: Schema, shares: np.ndarray, weight: float, n: int) -> Tree:
-    """Return a tree that asks nothing."""
-    return Tree(
-        kind=np.array([LEAF], np.uint8),
-        feature=np.array([-1], np.int32),
-        threshold=np.array([np.nan]),
-        first_child=np.array([-1], np.int32),
-        n_children=np.zeros(1, np.int32),
-        missing_child=np.array([-1], np.int32),
-        bits_start=np.array([-1]),
-        bits=np.zeros(0, np.uint32),
-        value=shares[None, None, :],
-        impurity=_gini(shares[None]),
-        gain=np.zeros(1),
-        weight=np.array([weight]),
-        count=np.array([n]),
-        schema=schema,
-    )
-
-
-def _stump(
-    schema: Schema,
-    *,
-    feature: int,
-    threshold: float,
-    missing_child: int,
-    bits: np.ndarray | None,
-    gain: float,
-    value: np.ndarray,
-    weight: np.ndarray,
-    n_right: int,
-    n: int,
-) -> Tree:
-    """Return a tree of three nodes."""
-    return Tree(
-        kind=np.array([THRESHOLD if bits is None else SUBSET, LEAF, LEAF], np.uint8),
-        feature=np.array([feature, -1, -1], np.int32),
-        threshold=np.array([threshold, np.nan, np.nan]),
-        first_child=np.array([1, -1, -1], np.int32),
-        n_children=np.array([2, 0, 0], np.int32),
-        missing_child=np.array([missing_child, -1, -1], np.int32),
-        bits_start=np.array([-1 if bits is None else 0, -1, -1]),
-        bits=np.zeros(0, np.uint32) if bits is None else bits,
-        value=value[:, None, :],
-        impurity=_gini(value),
-        gain=np.array([gain, 0.0, 0.0]),
-        weight=weight,
-        count=np.array([n, n - n_right, n_right]),
-        schema=schema,
-    )
 
 
 # ---------------------------------------------------------------------- numbers
@@ -375,18 +323,18 @@ class LevelWise(SortedTrees):
     def __init__(self, base: Any, matrix: Matrix, schema: Schema, y: np.ndarray) -> None:
         self.y = np.array(y, np.float64)
         target = make_target(self.y[:, None], None, None)
-        how = settings.growth(base, schema, target, matrix.n_rows)
+        settings = growth(base, schema, target, matrix.n_rows)
         least = float(base.min_weight_fraction_leaf)
-        self.orchard = plant(
-            matrix, schema, how, least, float(base.ccp_alpha), float(base.category_penalty)
+        self.presorted = presort(
+            matrix, schema, settings, least, float(base.ccp_alpha), float(base.category_penalty)
         )
 
-    def grow(self, weights: np.ndarray) -> Grown:
+    def grow(self, weights: np.ndarray) -> GrownTree:
         """Grow the tree of these weights; rows of weight 0 take no part."""
         inside = (weights > 0).astype(np.uint8)
         bag = Bag(inside[:0] if inside.all() else inside, np.require(weights, requirements="W"))
-        tree, leaf = self.orchard.grow(self.y, bag, 0)
-        return Grown(tree, leaf.astype(np.int64))
+        tree, leaf = self.presorted.grow(self.y, bag, 0)
+        return GrownTree(tree, leaf.astype(np.int64))
 
 
 # ---------------------------------------------------------------------- any other tree
@@ -410,13 +358,15 @@ class Shallow(_Filtered):
             lists = _filter(lists, self.matrix.n_rows, rows, self.n_jobs)
         return replace(store, lists=lists, codes=np.ascontiguousarray(store.codes[:, rows]))
 
-    def _grow(self, columns: ColumnStore, rows: np.ndarray | None, weights: np.ndarray) -> Grown:
+    def _grow(
+        self, columns: ColumnStore, rows: np.ndarray | None, weights: np.ndarray
+    ) -> GrownTree:
         y = self.y if rows is None else self.y[rows]
         target = make_target(y, self.classes, weights)
-        how = settings.growth(self.base, self.schema, target, self.matrix.n_rows)
-        if how.max_depth != 1:  # deeper trees reorder the lists
+        settings = growth(self.base, self.schema, target, self.matrix.n_rows)
+        if settings.max_depth != 1:  # deeper trees reorder the lists
             columns = replace(columns, lists=columns.lists.copy())
-        tree = grow(self.matrix, self.schema, target, rows, how, columns)
+        tree = grow(self.matrix, self.schema, target, rows, settings, columns)
         if self.base.ccp_alpha > 0:
             tree = prune(tree, float(self.base.ccp_alpha))
-        return Grown(tree, leaves_of(tree, self.matrix, self.n_jobs))
+        return GrownTree(tree, leaves_of(tree, self.matrix, self.n_jobs))

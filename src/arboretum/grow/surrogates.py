@@ -158,10 +158,10 @@ class SurrogateFinder:
     def _try_category(
         self, positions: np.ndarray, batch: Batch, side: np.ndarray, j: int, feature: int
     ) -> _Candidates:
-        k, gone = len(batch), int(self.store.n_codes[j])
-        agreement, takes = np.empty(k, np.int64), np.empty((k, gone), np.uint8)
+        k, missing_code = len(batch), int(self.store.n_codes[j])
+        agreement, takes = np.empty(k, np.int64), np.empty((k, missing_code), np.uint8)
         agree_categories(
-            self.store.codes[j], gone, positions, self.weight, batch.nodes.start, batch.nodes.end,
+            self.store.codes[j], missing_code, positions, self.weight, batch.nodes.start, batch.nodes.end,
             side, agreement, takes,
         )  # fmt: skip
         return _Candidates(feature, agreement, np.full(k, np.nan), np.zeros(k, np.uint8), takes)

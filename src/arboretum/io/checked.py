@@ -11,7 +11,7 @@ from arboretum.errors import ModelFileError
 __all__ = ["flag_of", "labels_of", "numbers_of", "whole"]
 
 
-def whole(state: dict, name: str, least: int) -> int:
+def whole(state: dict[str, Any], name: str, least: int) -> int:
     """Return a whole number.
 
     >>> whole({"seed": 7}, "seed", 0)
@@ -23,7 +23,7 @@ def whole(state: dict, name: str, least: int) -> int:
     return value
 
 
-def flag_of(state: dict, name: str) -> bool:
+def flag_of(state: dict[str, Any], name: str) -> bool:
     """Return True or False."""
     value = state[name]
     if value is not True and value is not False:
@@ -38,7 +38,7 @@ def labels_of(value: Any, least: int = 1) -> np.ndarray:
     return value
 
 
-def numbers_of(state: dict, name: str, size: int | None = None) -> np.ndarray:
+def numbers_of(state: dict[str, Any], name: str, size: int | None = None) -> np.ndarray:
     """Return finite numbers; ``size`` of them, or at least one."""
     value = state[name]
     if not isinstance(value, np.ndarray) or value.dtype != np.float64 or value.ndim != 1:

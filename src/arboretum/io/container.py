@@ -307,7 +307,7 @@ def _sections(data: memoryview) -> tuple[bytes, memoryview]:
     return header, payload
 
 
-def _parse(header: bytes) -> tuple[list, Any]:
+def _parse(header: bytes) -> tuple[list[Any], Any]:
     """Return the table of arrays and the document, its arrays not yet filled in."""
     n_containers, depth = _nesting(header)
     if depth > MAX_DEPTH or n_containers > MAX_CONTAINERS:
@@ -347,7 +347,7 @@ def _refuse_constant(text: str) -> float:
     raise ValueError(f"{text} is not JSON")
 
 
-def _arrays(table: list, payload: memoryview) -> list[np.ndarray | None]:
+def _arrays(table: list[Any], payload: memoryview) -> list[np.ndarray | None]:
     """Check the table of arrays against the payload and copy the arrays out."""
     checked = list(_checked_table(table, payload))  # all of it before the first allocation
     arrays: list[np.ndarray | None] = []
@@ -361,7 +361,7 @@ def _arrays(table: list, payload: memoryview) -> list[np.ndarray | None]:
 
 
 def _checked_table(
-    table: list, payload: memoryview
+    table: list[Any], payload: memoryview
 ) -> Iterator[tuple[np.dtype, list[int], int, int]]:
     """Yield dtype, shape, offset and size of every array; together they fill the payload."""
     position = 0
@@ -399,7 +399,7 @@ def _filled(value: Any, arrays: list[np.ndarray | None]) -> Any:
     return value
 
 
-def _take(reference: dict, arrays: list[np.ndarray | None]) -> np.ndarray:
+def _take(reference: dict[str, Any], arrays: list[np.ndarray | None]) -> np.ndarray:
     number = reference["$array"]
     if len(reference) != 1 or type(number) is not int or not 0 <= number < len(arrays):
         raise ModelFileError(f"{short_repr(reference)} refers to no array of the file")

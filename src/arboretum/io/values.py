@@ -102,7 +102,7 @@ def _encode_int(value: int, where: str) -> Any:
     return {"$int": hex(value)}
 
 
-def _encode_dict(value: dict, where: str, depth: int) -> dict:
+def _encode_dict(value: dict[str, Any], where: str, depth: int) -> dict[str, Any]:
     if all(type(key) is str and not key.startswith("$") for key in value):
         return {k: encode(v, f"{where}, key {k!r}", depth + 1) for k, v in value.items()}
     pairs = []
@@ -153,7 +153,9 @@ def _code_points(text: np.ndarray, where: str) -> np.ndarray:
     return native.reshape(-1).view(np.uint32).reshape(*text.shape, width)
 
 
-def _encode_random(value: np.random.RandomState | np.random.Generator, where: str) -> dict:
+def _encode_random(
+    value: np.random.RandomState | np.random.Generator, where: str
+) -> dict[str, Any]:
     if isinstance(value, np.random.RandomState):
         state: Any = value.get_state(legacy=False)
     else:
@@ -192,12 +194,12 @@ def _expect(condition: bool, tag: str) -> None:
         raise ModelFileError(f"it holds a malformed value (a {tag!r})")
 
 
-def _decode_tuple(content: Any) -> tuple:
+def _decode_tuple(content: Any) -> tuple[Any, ...]:
     _expect(isinstance(content, list), "$tuple")
     return tuple(decode(item) for item in content)
 
 
-def _decode_dict(content: Any) -> dict:
+def _decode_dict(content: Any) -> dict[str, Any]:
     _expect(isinstance(content, list), "$dict")
     result = {}
     for pair in content:
@@ -302,7 +304,9 @@ def _alike(value: Any, template: Any) -> bool:
     return type(value) is type(template)
 
 
-def _set_state(state: dict, tag: str, set_state: Callable[[dict], None]) -> None:
+def _set_state(
+    state: dict[str, Any], tag: str, set_state: Callable[[dict[str, Any]], None]
+) -> None:
     """Check what NumPy does not (it would hang, or read outside its arrays), and hand it over."""
     inner = state["state"]
     if state["bit_generator"] == "MT19937":

@@ -1,7 +1,7 @@
 """Laying out a model of many small trees so that all are asked at once (engine/predict/bitmask.py).
 
-It pays where trees are many, have up to 64 leaves, and ask for few columns: boosted trees mostly are so.
-Both ways give the same sums, bit by bit.
+It pays where trees are many, have up to 64 leaves, and ask for few columns: boosted trees mostly are so, and
+forests of shallow trees. Both ways give the same sums, bit by bit.
 """
 
 from __future__ import annotations
@@ -21,14 +21,22 @@ __all__ = ["add_masked", "mask_trees"]
 _MOST_LEAVES = 64
 _MOST_BYTES = 1 << 26  # of masks
 _FEW_TREES = 4
-_COLUMNS_PER_TREE = 4  # beyond so many, walking is faster
+# Columns that groups of trees ask for, per tree of the model: beyond so many, walking is faster. A mask of 64
+# leaves is twice as long; where leaves also answer several numbers, it never pays.
+_MOST_ASKED = {(32, False): 4.0, (32, True): 3.5, (64, False): 1.25, (64, True): 0.0}
 
 
 def mask_trees(trees: list[Tree], answers: list[np.ndarray], outputs: np.ndarray) -> Masks | None:
-    """Return the layout of trees whose nodes answer ``answers``, or None if it does not pay."""
+    """Return the layout of trees, or None if it does not pay.
+
+    ``answers`` is what the nodes of every tree answer, (nodes, numbers); ``outputs`` the output of every
+    tree, where the number is one.
+    """
     from arboretum.engine.predict.bitmask import fill_masks
 
-    nodes = join_trees(trees) if len(trees) >= _FEW_TREES else None
+    if len(trees) < _FEW_TREES or max(map(len, trees)) >= 2 * _MOST_LEAVES:
+        return None
+    nodes = join_trees(trees)
     if nodes is None:
         return None
     inner = nodes.kind != LEAF
@@ -36,7 +44,7 @@ def mask_trees(trees: list[Tree], answers: list[np.ndarray], outputs: np.ndarray
     if leaves.max() > _MOST_LEAVES:
         return None
     features, column = np.unique(nodes.feature[inner], return_inverse=True)
-    if not 0 < len(features) <= _COLUMNS_PER_TREE * len(trees):
+    if not len(features):
         return None
     subset = nodes.kind[inner] == SUBSET
     asked_sets = np.bincount(column, subset, len(features)) > 0
@@ -52,15 +60,18 @@ def mask_trees(trees: list[Tree], answers: list[np.ndarray], outputs: np.ndarray
     asked = np.zeros(len(nodes.kind), np.int64)
     asked[inner] = column
     layout = _layout(nodes, int(leaves.max()), features, categories, (cuts[new], sizes), asked)
-    if layout is None:
+    several = answers[0].shape[1] > 1
+    if layout is None or not _pays(layout, len(trees), several):
         return None
     questions = (
         nodes.kind, nodes.threshold, nodes.first_child, nodes.missing_child, nodes.bits_start,
         nodes.bits,
     )  # fmt: skip
-    answer = np.concatenate([one.reshape(-1) for one in answers])
-    fill_masks(layout, questions, asked, answer, nodes.start)
-    return layout._replace(outputs=outputs.astype(np.int64))
+    leaf_nodes = np.zeros((len(trees), int(leaves.max())), np.int64)
+    fill_masks(layout, questions, asked, nodes.start, leaf_nodes)
+    value = np.concatenate(answers)[leaf_nodes]
+    value = value if several else value.reshape(leaf_nodes.shape)
+    return layout._replace(value=value, outputs=outputs.astype(np.int64))
 
 
 def _layout(
@@ -92,9 +103,14 @@ def _layout(
         masks=np.full((groups, int(places.sum()), GROUP), ~word(0), word),
         asked=(pairs % width).astype(np.uint64),
         asked_start=_starts(np.bincount(pairs // width, minlength=groups)),
-        value=np.zeros((n_trees, most_leaves)),
-        outputs=np.zeros(n_trees, np.int64),
+        value=np.zeros((0, 0)),  # like the outputs, not known here
+        outputs=np.zeros(0, np.int64),
     )
+
+
+def _pays(layout: Masks, n_trees: int, several: bool) -> bool:
+    bits = 8 * layout.masks.itemsize
+    return len(layout.asked) <= _MOST_ASKED[bits, several] * n_trees
 
 
 def _starts(sizes: np.ndarray) -> np.ndarray:
@@ -103,7 +119,7 @@ def _starts(sizes: np.ndarray) -> np.ndarray:
 
 def add_masked(layout: Masks, X: np.ndarray, total: np.ndarray) -> None:
     """Add what all trees answer to ``total``, (rows, outputs), for a C-contiguous block of values."""
-    from arboretum.engine.predict.bitmask import GROUP, ROWS, Work, add_answers
+    from arboretum.engine.predict.bitmask import GROUP, ROWS, Work, add_answers, add_vectors
 
     word = layout.masks.dtype
     work = Work(
@@ -112,7 +128,8 @@ def add_masked(layout: Masks, X: np.ndarray, total: np.ndarray) -> None:
         places=np.empty((ROWS, len(layout.features)), np.uint32),
         alive=np.empty(GROUP, word),
         whole=np.full(GROUP, ~word.type(0), word),
+        leaves=np.zeros((GROUP, 8), np.uint64),
         answers=np.zeros((GROUP, 8)),
         sums=np.zeros((total.shape[1], 8)),
     )
-    add_answers(layout, X, work, total)
+    (add_answers if layout.value.ndim == 2 else add_vectors)(layout, X, work, total)

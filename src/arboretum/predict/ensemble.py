@@ -1,12 +1,19 @@
-"""A boosted model: trees whose answers are added up, output by output.
+"""A model of trees: what its leaves say, what its trees weigh, and how their answers become one.
 
-A round makes ``n_outputs × n_parallel`` trees, output by output. The margin of a row is
+    row ──▶ leaf of tree 0 ──reading──▶ numbers × weight 0 ─┐
+        ──▶ leaf of tree 1 ──reading──▶ numbers × weight 1 ─┼─ rule ─▶ answers ─ link ─▶ predictions
+        ──▶ …                                               ┘
 
-    base + Σ weight_t · answer of tree t               weights are 1 but in dart
+    model                       reading           rule      trees answer for
+    CART, forests, bagging      value, vote       mean      all outputs
+    AdaBoost                    SAMME, SAMME.R    mean      all classes
+      discrete; coordinate      sign              sum       one output
+      R2                        value             median    one output
+    Friedman's and second-      value             sum       one output each: a round has
+      order boosting ("rf")                      (average)  n_outputs × n_parallel trees
 
-and the objective turns margins into predictions. Rows are taken in blocks that fit the cache and trees in
-their order, so that a sum does not depend on the number of threads, nor on whether trees are walked or
-asked all at once (predict/bitmask.py).
+Everything that is asked of many trees is asked here: answers, answers after every round, leaves, paths, what
+columns brought, and the additive form (additive.py) on which explaining and exporting stand.
 """
 
 from __future__ import annotations
@@ -17,64 +24,111 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.predict.bitmask import add_masked, mask_trees
-from arboretum.predict.walk import run_blocks, walk_block, walk_sum
+from arboretum.data.quantile import weighted_quantile
+from arboretum.errors import ParameterError
+from arboretum.predict.additive import AdditiveForm, NoAdditiveForm
+from arboretum.predict.link import IDENTITY, Link
+from arboretum.predict.terms import Terms
+from arboretum.predict.votes import read_leaves
+from arboretum.predict.walk import paths_of
 from arboretum.tree.tree import Tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from scipy.sparse import csr_matrix
+
     from arboretum.data.matrix import Matrix
-    from arboretum.engine.predict.bitmask import Masks
 
-__all__ = ["Ensemble"]
+__all__ = ["RULES", "Ensemble", "SplitSums", "weighted_median"]
 
-_MANY_ROWS = 256  # from which on a layout of all trees is worth making,
-_FEW_NODES = 1 << 14  # unless it is quickly made
+RULES = ("sum", "mean", "average", "median")
+_SORTED_NUMBERS = 1 << 22  # answers that are sorted at a time
+
+
+@dataclass(frozen=True, eq=False)
+class SplitSums:
+    """What the splits of all trees sum up to, one number per column."""
+
+    count: np.ndarray  # how often a column is asked for
+    gain: np.ndarray
+    cover: np.ndarray  # the weight of the nodes that ask for it
 
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """The trees of a boosted model.
+    """The trees of a model; see the module's text for the picture.
 
     Attributes
     ----------
     trees : list of Tree
-        Round by round, in a round output by output, for an output its parallel trees.
+        Round by round; in a round output by output, for an output its parallel trees.
     weights : float64 array
         What every tree counts.
-    base : float64 array of shape (n_outputs,)
-        The margin before any tree.
+    base : float64 array
+        The answer before any tree; its shape is that of the answer to one row: (outputs,), or (outputs,
+        values) for class shares of several outputs.
     n_parallel : int
         Trees per round and output.
-    averaged : bool
-        The margin is the mean over rounds instead of the sum (boosted forests: "rf").
+    rule : {"sum", "mean", "average", "median"}
+        base + Σ weight × number; Σ weight × number / Σ weight; base + the mean over rounds; the median
+        by weight, which has neither base nor several outputs.
+    reading : str
+        What a leaf says: "value", "vote", "sign", "SAMME" or "SAMME.R" (votes.py).
+    link : Link
+        How answers become predictions.
+
+    Examples
+    --------
+    >>> from arboretum import CARTRegressor
+    >>> from arboretum.data.matrix import DenseMatrix
+    >>> X = np.array([[0.0], [1.0]])
+    >>> trees = [CARTRegressor().fit(X, y).tree_ for y in ([0.0, 2.0], [5.0, 1.0])]
+    >>> both = Ensemble(trees, np.array([1.0, 0.5]), np.array([10.0]))
+    >>> both.answers(DenseMatrix(X)).ravel(), replace(both, rule="mean").answers(DenseMatrix(X)).ravel()
+    (array([12.5, 12.5]), array([8.33..., 8.33...]))
     """
 
     trees: list[Tree]
     weights: np.ndarray
     base: np.ndarray
     n_parallel: int = 1
-    averaged: bool = False
+    rule: str = "sum"
+    reading: str = "value"
+    link: Link = IDENTITY
+
+    def __post_init__(self) -> None:
+        if self.rule not in RULES:
+            raise ParameterError(f"rule of an Ensemble must be one of {RULES}, got {self.rule!r}")
 
     def __getstate__(self) -> dict[str, Any]:
         """What pickle keeps: the fields, not what was laid out from them."""
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
+    # ------------------------------------------------------------------ shape
     @property
     def n_outputs(self) -> int:
         return len(self.base)
 
-    @property
+    @cached_property
     def per_round(self) -> int:
-        return self.n_outputs * self.n_parallel
+        """Trees of a round: where a tree answers for all outputs one, else one for each."""
+        numbers = 1
+        if self.trees:
+            numbers = read_leaves(self.trees[0].value[:1], self.reading).shape[1]
+        return self.base.size // numbers * self.n_parallel
 
     @property
     def n_rounds(self) -> int:
         return len(self.trees) // self.per_round
 
+    @property
+    def averaged(self) -> bool:
+        """Whether the answer is the base and the mean over rounds (boosted forests: "rf")."""
+        return self.rule == "average"
+
     def output_of(self, tree: int) -> int:
-        """Return the output a tree belongs to."""
+        """Return the output a tree belongs to; 0 if it answers for all."""
         return tree % self.per_round // self.n_parallel
 
     def rounds(self, start: int, end: int | None) -> Ensemble:
@@ -90,73 +144,142 @@ class Ensemble:
             kept = self.__dict__["_last_rounds"] = ((lo, hi), some)
         return kept[1]
 
-    def margin(self, matrix: Matrix, base: np.ndarray | None = None, n_jobs: int = 1) -> np.ndarray:
-        """Return the margins, (rows, n_outputs); ``base`` replaces the model's own start."""
-        total = np.empty((matrix.n_rows, self.n_outputs))
-        total[:] = self.base if base is None else base.reshape(matrix.n_rows, -1)
-        masks = self._masks() if matrix.n_rows >= _MANY_ROWS or self._is_small else None
+    # ------------------------------------------------------------------ answers
+    @cached_property
+    def terms(self) -> Terms:
+        """What leaves say, times what their trees weigh."""
+        weights = np.ones(len(self.trees)) if self.rule == "median" else self.weights
+        if self.averaged and self.n_rounds:
+            weights = weights * (1.0 / self.n_rounds)
+        values = []
+        for tree, weight in zip(self.trees, weights.tolist(), strict=True):
+            said = read_leaves(tree.value, self.reading)
+            values.append(said if weight == 1.0 else weight * said)
+        turns = np.arange(len(self.trees), dtype=np.int64) % self.per_round
+        return Terms(self.trees, values, turns // self.n_parallel)
 
-        def go(lo: int, hi: int, X: np.ndarray) -> None:
-            if masks is not None:
-                add_masked(masks, X, total[lo:hi])
-            else:
-                self._walk(X, total[lo:hi])
+    def answers(
+        self, matrix: Matrix, n_jobs: int = 1, start: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return the combined answers, (rows, outputs) or (rows, outputs, values).
 
-        run_blocks(go, matrix, n_jobs)
+        ``start``, one answer per row, replaces the base.
+        """
+        if self.rule == "median":
+            return self._medians(self.terms.said(matrix, n_jobs))
+        total = self._started(matrix.n_rows, start)
+        self.terms.add(matrix, total, n_jobs)
+        return self._finished(total, len(self.trees))
+
+    def predict(self, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
+        """Return what the answers mean: the link's predictions."""
+        return self.link.predict(self.answers(matrix, n_jobs))
+
+    def _started(self, n_rows: int, start: np.ndarray | None) -> np.ndarray:
+        total = np.empty((n_rows, self.base.size))
+        total[:] = self.base.ravel() if start is None else start.reshape(n_rows, -1)
         return total
 
-    def _walk(self, X: np.ndarray, total: np.ndarray) -> None:
-        """Add the trees' answers to the rows of a block, tree by tree."""
-        from arboretum.engine.predict.walk import is_complete
+    def _finished(self, total: np.ndarray, n_trees: int) -> np.ndarray:
+        """Turn sums over the first trees into answers, in their place."""
+        if self.rule == "mean":
+            total /= self.weights[:n_trees].sum()
+        return total.reshape(len(total), *self.base.shape)
 
-        complete = is_complete(X)
-        parts = np.ascontiguousarray(total.T)[:, :, None]
-        for t, (tree, answer) in enumerate(zip(self.trees, self._answers(), strict=True)):
-            walk_sum(tree, answer, X, complete, parts[self.output_of(t)])
-        total[:] = parts[:, :, 0].T
+    def staged(
+        self, matrix: Matrix, n_jobs: int = 1, start: np.ndarray | None = None
+    ) -> Iterator[np.ndarray]:
+        """Yield the answers after every round."""
+        if self.rule == "median":
+            said = self.terms.said(matrix, n_jobs)
+            yield from (self._medians(said[:, : t + 1]) for t in range(len(self.trees)))
+            return
+        terms = replace(self, rule="sum").terms if self.averaged else self.terms
+        begin = self._started(matrix.n_rows, start)
+        total = begin.copy()
+        for t, said in enumerate(terms.each(matrix, n_jobs)):
+            column = int(terms.columns[t])
+            total[:, column : column + said.shape[1]] += said
+            if (t + 1) % self.per_round == 0:
+                done = (t + 1) // self.per_round
+                now = begin + (total - begin) / done if self.averaged else total.copy()
+                yield self._finished(now, t + 1)
 
-    @cached_property
-    def _is_small(self) -> bool:
-        """Whether a layout is made in no time."""
-        return sum(len(tree) for tree in self.trees) <= _FEW_NODES
+    def _medians(self, said: np.ndarray) -> np.ndarray:
+        return weighted_median(said, self.weights[: said.shape[1]])[:, None]
 
-    def _masks(self) -> Masks | None:
-        """Return the trees laid out to be asked all at once, made once; None if that does not pay."""
-        if "_laid_out" not in self.__dict__:
-            outputs = np.array([self.output_of(t) for t in range(len(self.trees))], np.int64)
-            self.__dict__["_laid_out"] = mask_trees(self.trees, self._answers(), outputs)
-        return self.__dict__["_laid_out"]
-
-    def _answers(self) -> list[np.ndarray]:
-        share = 1.0 / self.n_rounds if self.averaged and self.n_rounds else 1.0
-        weights = self.weights * share
-        return [
-            tree.value[:, 0] if w == 1.0 else tree.value[:, 0] * w
-            for tree, w in zip(self.trees, weights, strict=True)
-        ]
-
-    def staged(self, matrix: Matrix, n_jobs: int = 1) -> Iterator[np.ndarray]:
-        """Yield the margins after every round."""
-        done = Ensemble([], np.empty(0), self.base, self.n_parallel)
-        total = done.margin(matrix, n_jobs=n_jobs)
-        for m in range(self.n_rounds):
-            one = replace(self.rounds(m, m + 1), base=np.zeros(self.n_outputs), averaged=False)
-            total = total + one.margin(matrix, n_jobs=n_jobs)
-            if not self.averaged:
-                yield total.copy()
-            else:
-                yield self.base + (total - self.base) / (m + 1)
-
+    # ------------------------------------------------------------------ leaves and paths
     def leaves(self, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
         """Return the leaf every row reaches in every tree, (rows, trees)."""
-        from arboretum.engine.predict.walk import is_complete
+        return self.terms.leaves(matrix, n_jobs)
 
-        found = np.empty((matrix.n_rows, len(self.trees)), np.int32)
+    def paths(self, matrix: Matrix, n_jobs: int = 1) -> tuple[csr_matrix, np.ndarray]:
+        """Return the (rows × nodes) matrix of the nodes each row passes, and where those of a tree begin."""
+        from scipy.sparse import hstack
 
-        def go(lo: int, hi: int, X: np.ndarray) -> None:
-            complete = is_complete(X)
-            for t, tree in enumerate(self.trees):
-                found[lo:hi, t] = walk_block(tree, X, complete)
+        passed = [paths_of(tree, matrix, n_jobs) for tree in self.trees]
+        return hstack(passed).tocsr(), np.cumsum([0, *map(len, self.trees)])
 
-        run_blocks(go, matrix, n_jobs)
-        return found
+    # ------------------------------------------------------------------ columns
+    def split_sums(self, n_features: int) -> SplitSums:
+        """Return how often every column is asked for, and the gains and covers that this brings."""
+        feature, gain, cover = (
+            np.concatenate(
+                [np.empty(0, dtype)] + [getattr(tree, name)[~tree.is_leaf] for tree in self.trees]
+            )
+            for name, dtype in (("feature", np.int32), ("gain", np.float64), ("weight", np.float64))
+        )
+        count = np.bincount(feature, minlength=n_features).astype(np.float64)
+        return SplitSums(
+            count, np.bincount(feature, gain, n_features), np.bincount(feature, cover, n_features)
+        )
+
+    def mean_importances(self, n_features: int) -> np.ndarray:
+        """Return the mean over the trees of the share of the impurity decrease each column brought (MDI).
+
+        Trees of one leaf tell nothing and are left out.
+        """
+        each = [tree.feature_importances() for tree in self.trees if len(tree) > 1]
+        if not each:
+            return np.zeros(n_features)
+        mean = np.mean(each, axis=0)
+        return mean / mean.sum() if mean.sum() > 0 else mean
+
+    # ------------------------------------------------------------------ additive form
+    def additive(self) -> AdditiveForm:
+        """Return the model as a number per leaf and output, a start and a link.
+
+        Raises
+        ------
+        NoAdditiveForm
+            The answer is a weighted median, or trees send parts of a row down several branches.
+        """
+        if self.rule == "median":
+            raise NoAdditiveForm(
+                "the answer is the weighted median of the trees, which is not a sum over their leaves: "
+                "look at the trees one by one (trees_), or boost numbers by GradientBoostingRegressor"
+            )
+        if any(tree.spreads for tree in self.trees):
+            raise NoAdditiveForm(
+                "a row that misses a value goes down several branches of a tree, each by its share, so its "
+                "answer is not a number of one leaf: use predict_proba, or grow the tree by CART"
+            )
+        terms = self.terms
+        if self.rule == "mean":
+            all_weight = self.weights.sum()
+            terms = replace(terms, values=[value / all_weight for value in terms.values])
+        return AdditiveForm(self.base.ravel(), terms, self.link)
+
+
+def weighted_median(answers: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return of every row of answers the smallest that half of the weight does not exceed.
+
+    >>> weighted_median(np.array([[3.0, 1.0, 2.0]]), np.array([0.2, 0.4, 0.4]))
+    array([2.])
+    """
+    step = max(1, _SORTED_NUMBERS // max(1, answers.shape[1]))
+    parts = [
+        weighted_quantile(answers[lo : lo + step], 0.5, weights)
+        for lo in range(0, len(answers), step)
+    ]
+    return np.concatenate(parts)

@@ -8,7 +8,6 @@ row 2   in bag   in bag   in bag        nothing: left out of the score, and coun
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +15,11 @@ import numpy as np
 
 from arboretum.data.checks import warn_caller
 from arboretum.errors import DataError, ModelFileError
-from arboretum.predict.voting import votes_of
 from arboretum.predict.walk import run_blocks, walk_block
-from arboretum.tree.tree import Tree
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
+    from arboretum.predict.ensemble import Ensemble
 
 __all__ = ["OutOfBag", "check_coverage", "errors_of", "out_of_bag"]
 
@@ -95,23 +93,21 @@ def check_coverage(found: OutOfBag, what: str = "tree") -> None:
 
 
 def out_of_bag(
-    trees: Sequence[Tree],
+    ensemble: Ensemble,
     matrix: Matrix,
     y: np.ndarray,
     classes: bool,
     unseen_by: np.ndarray,
     n_jobs: int,
-    *,
-    hard: bool = False,
 ) -> OutOfBag:
-    """Return the out-of-bag answers.
+    """Return the out-of-bag answers of trees of equal weight.
 
     ``y`` is (rows, outputs), class codes or numbers; ``unseen_by`` is (trees, rows / 8), bits that
-    are set where a tree has not seen a row (numpy.packbits); ``hard``: trees vote, as in `sum_answers`.
+    are set where a tree has not seen a row (numpy.packbits).
     """
-    n, shape = matrix.n_rows, trees[0].value.shape[1:]
+    n, shape, trees = matrix.n_rows, ensemble.base.shape, ensemble.trees
     total, asked = np.zeros((n, *shape)), np.zeros(n, np.int64)
-    answers = [votes_of(tree) if hard else tree.value for tree in trees]
+    answers = [value.reshape(-1, *shape) for value in ensemble.terms.values]
     parts: dict[int, np.ndarray] = {}  # per block: errors and rows after each tree
 
     def go(lo: int, hi: int, X: np.ndarray) -> None:

@@ -20,15 +20,12 @@ if TYPE_CHECKING:
 
     from arboretum.data.matrix import Matrix
     from arboretum.engine.predict.walk import Paths
-    from arboretum.tree.joined import JoinedTrees
 
 __all__ = [
     "leaves_of",
-    "leaves_of_all",
     "paths_of",
     "proba_of",
     "run_blocks",
-    "sum_votes",
     "walk_block",
     "walk_sum",
 ]
@@ -131,32 +128,6 @@ def leaves_of(tree: Tree, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
     return out
 
 
-def leaves_of_all(nodes: JoinedTrees, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
-    """Return the leaf every row reaches in every tree, (rows, trees), counted over all trees' nodes."""
-    from arboretum.engine.predict.joined_walk import find_leaves
-
-    out = np.empty((matrix.n_rows, len(nodes.start) - 1), np.int64)
-
-    def go(lo: int, hi: int, X: np.ndarray) -> None:
-        find_leaves(nodes, X, out[lo:hi])
-
-    run_blocks(go, matrix, n_jobs)
-    return out
-
-
-def sum_votes(nodes: JoinedTrees, votes: np.ndarray, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
-    """Return what the leaves that rows reach in all trees add up to; ``votes``: (nodes, values)."""
-    from arboretum.engine.predict.joined_walk import add_votes
-
-    total = np.zeros((matrix.n_rows, votes.shape[1]))
-
-    def go(lo: int, hi: int, X: np.ndarray) -> None:
-        add_votes(nodes, votes, X, total[lo:hi])
-
-    run_blocks(go, matrix, n_jobs)
-    return total
-
-
 def walk_block(
     tree: Tree, X: np.ndarray, complete: bool = False, *, out: np.ndarray | None = None
 ) -> np.ndarray:
@@ -198,40 +169,47 @@ def _walk_sets(tree: Tree, X: np.ndarray, out: np.ndarray) -> None:
 def walk_sum(
     tree: Tree, value: np.ndarray, X: np.ndarray, complete: bool, total: np.ndarray
 ) -> None:
-    """Add ``value`` of the leaf every row of a block reaches, (nodes, ...), to ``total``."""
+    """Add ``value`` of the leaf every row of a block reaches, (nodes, ...), to ``total``.
+
+    Where a value is missing and the tree spreads such rows, a row reaches several leaves, each by a share.
+    """
     from arboretum.engine.predict.walk import add_values, walk_add
 
     width, leaf = math.prod(value.shape[1:]), np.empty(len(X), np.int64)
     answer, totals = value.reshape(-1, width), total.reshape(-1, width)
-    if _is_plain(tree):
+    if tree.spreads:
+        parts = np.empty_like(totals)
+        _spread(tree, answer, X, parts)
+        totals += parts
+    elif _is_plain(tree):
         walk_add(*_links(tree), answer, X, complete, leaf, totals)
     else:
         add_values(answer, walk_block(tree, X, out=leaf), totals)
 
 
-def proba_of(tree: Tree, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
-    """Return the values of the leaves every row reaches, (rows, n_values), by the share of each.
-
-    Only where a value is missing, and the tree spreads such rows, does a row reach several leaves.
-    """
-    if not tree.spreads:
-        return tree.value[leaves_of(tree, matrix, n_jobs), 0]
+def _spread(tree: Tree, value: np.ndarray, X: np.ndarray, out: np.ndarray) -> None:
+    """Write the values of the leaves every row of a block reaches, (rows, numbers), by the share of each."""
     from arboretum.engine.cases.cases import Questions
     from arboretum.engine.cases.propagate import spread_proba
     from arboretum.engine.jit import writable
 
-    paths = _paths(tree)
-    asked = Questions(
-        paths.kind, paths.feature, paths.threshold, paths.first_child, writable(tree.n_children),
-        writable(tree.missing_child), paths.bits_start, paths.bits,
-    )  # fmt: skip
-    share, value = tree.share, writable(tree.value[:, 0])
+    def make() -> Questions:
+        paths = _paths(tree)
+        return Questions(
+            paths.kind, paths.feature, paths.threshold, paths.first_child,
+            writable(tree.n_children), writable(tree.missing_child), paths.bits_start, paths.bits,
+        )  # fmt: skip
+
+    spread_proba(_once(tree, "_questions", make), tree.share, writable(value), X, out)
+
+
+def proba_of(tree: Tree, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
+    """Return the values of the leaves every row reaches, (rows, n_values), by the share of each."""
+    if not tree.spreads:
+        return tree.value[leaves_of(tree, matrix, n_jobs), 0]
+    value = tree.value[:, 0]
     out = np.empty((matrix.n_rows, value.shape[1]))
-
-    def go(lo: int, hi: int, X: np.ndarray) -> None:
-        spread_proba(asked, share, value, X, out[lo:hi])
-
-    run_blocks(go, matrix, n_jobs)
+    run_blocks(lambda lo, hi, X: _spread(tree, value, X, out[lo:hi]), matrix, n_jobs)
     return out
 
 

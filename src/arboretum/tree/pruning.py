@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from arboretum.tree.build import to_leaves
 from arboretum.tree.tree import LEAF, Surrogates, Tree
 
 __all__ = ["PruningPath", "cut_alphas", "cut_at", "number_levels", "prune", "pruning_path"]
@@ -138,19 +139,9 @@ def cut_at(tree: Tree, nodes: np.ndarray) -> Tree:
     """Return the tree with these nodes turned into leaves."""
     kind = tree.kind.copy()
     kind[nodes] = LEAF
-    leaf = kind == LEAF
-    shorter = replace(
-        tree,
-        kind=kind,
-        feature=np.where(leaf, -1, tree.feature).astype(np.int32),
-        threshold=np.where(leaf, np.nan, tree.threshold),
-        first_child=np.where(leaf, -1, tree.first_child).astype(np.int32),
-        n_children=np.where(leaf, 0, tree.n_children).astype(np.int32),
-        missing_child=np.where(leaf, -1, tree.missing_child).astype(np.int32),
-        bits_start=np.where(leaf, -1, tree.bits_start),
-        gain=np.where(leaf, 0.0, tree.gain),
-    )
-    return number_levels(shorter)
+    asked = ("feature", "threshold", "first_child", "n_children", "missing_child", "bits_start")
+    arrays = {name: getattr(tree, name) for name in (*asked, "gain")}
+    return number_levels(replace(tree, kind=kind, **to_leaves(kind == LEAF, **arrays)))
 
 
 def number_levels(tree: Tree) -> Tree:
@@ -173,11 +164,10 @@ def number_levels(tree: Tree) -> Tree:
             "impurity", "gain", "weight", "count",
         )
     }  # fmt: skip
-    return Tree(
+    return replace(
+        tree,
         **renumbered,
         first_child=np.where(first_child < 0, -1, new_number[first_child]).astype(np.int32),
-        bits=tree.bits,
-        schema=tree.schema,
         surrogates=_take_surrogates(tree.surrogates, kept, tree.kind[kept] == LEAF),
     )
 

@@ -1,7 +1,8 @@
 """A fitted tree as flat arrays: one entry per node, binary and multiway alike.
 
-Nodes are numbered from the top, level by level; the children of a node stand next to each other, so
-one number (`first_child`) finds them all:
+The root is node 0. The children of a node stand behind it, next to each other, so one number (`first_child`)
+finds them all. Single trees are numbered level by level; those of forests and boosters in the order in which
+their nodes were divided:
 
     node            0           1      2           3      4
     kind            THRESHOLD   LEAF   SUBSET      LEAF   LEAF
@@ -24,14 +25,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arboretum.engine.kinds import GROUPS, LEAF, MULTIWAY, SUBSET, THRESHOLD
 from arboretum.tree.condition import Condition, format_category
 
 if TYPE_CHECKING:
     from arboretum.data.schema import Column, Schema
 
 __all__ = ["GROUPS", "LEAF", "MULTIWAY", "SUBSET", "THRESHOLD", "Node", "Surrogates", "Tree"]
-
-LEAF, THRESHOLD, SUBSET, MULTIWAY, GROUPS = 0, 1, 2, 3, 4
 
 
 @dataclass(frozen=True, eq=False)

@@ -348,7 +348,7 @@ def test_bases_of_many_kinds():
 
 @pytest.mark.parametrize("sampling", ["reweight", "resample"])
 def test_the_number_of_threads_changes_nothing(sampling, monkeypatch):
-    monkeypatch.setattr("arboretum.grow.stumps._SERIAL", 0)
+    monkeypatch.setattr("arboretum.engine.parallel._WORTH", 0)
     X, y = with_holes(400)
     models = [
         AdaBoostClassifier(n_estimators=10, sampling=sampling, random_state=0, n_jobs=j).fit(X, y)

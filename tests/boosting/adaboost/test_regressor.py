@@ -9,8 +9,8 @@ from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
 from arboretum import AdaBoostRegressor, CARTRegressor
-from arboretum.boosting.adaboost.rounds import weighted_median
 from arboretum.boosting.adaboost.weak import draws_of
+from arboretum.data.quantile import weighted_quantile
 from arboretum.textbook.adaboost import AdaRules
 from arboretum.textbook.adaboost_r2 import adaboost_r2, predict_r2
 from arboretum.textbook.splits import Rules
@@ -83,7 +83,7 @@ def test_the_median_is_scikit_learns():
     theirs = Theirs(DecisionTreeRegressor(max_depth=2), n_estimators=9, random_state=0).fit(X, y)
     answers = np.stack([e.predict(X) for e in theirs.estimators_], axis=1)
     says = theirs.estimator_weights_[: answers.shape[1]]
-    assert_allclose(weighted_median(answers, says), theirs.predict(X))
+    assert_allclose(weighted_quantile(answers, 0.5, says), theirs.predict(X))
 
 
 def test_stages_end_with_the_whole():

@@ -48,7 +48,7 @@ PARAMETERS = {
     "groups of columns": ({"interaction_constraints": [[0, 9]]}, "names column 9"),
     "objective": ({"objective": "binry"}, "did you mean 'binary'"),
     "objective of numbers": ({"objective": "regression"}, "does not tell classes"),
-    "objective of xgboost": ({"objective": "binary:logistic"}, "other program"),
+    "objective of xgboost": ({"objective": "binary:logistic"}, "name of xgboost"),
     "two weights": ({"is_unbalance": True, "scale_pos_weight": 2.0}, "not both"),
     "bags of lists": ({"bagging_by_query": True}, "LGBMRanker"),
     "classes": ({"class_weight": {7: 1.0}}, "names the classes 7"),

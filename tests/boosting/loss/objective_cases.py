@@ -6,6 +6,8 @@ of λ, a peer's leaves reveal its g and h at any margins.
 
 import numpy as np
 
+from arboretum.boosting.dialect.find import find_objective
+
 N_ROWS = 60
 
 
@@ -83,3 +85,46 @@ def lightgbm_leaves(objective, y, margin, weight=None, groups=None, reg=1.0, **p
     booster = lgb.train(settings, data, 1)
     added = booster.predict(X, raw_score=True).reshape(margin.shape)
     return added, booster.predict(X, pred_leaf=True).reshape(margin.shape).astype(int)
+
+
+# ---------------------------------------------------------------------- every objective
+# An objective: the labels it takes, and its parameters
+XGBOOST = {
+    "reg:squarederror": ("real", {}),
+    "reg:squaredlogerror": ("positive", {}),
+    "reg:absoluteerror": ("real", {}),
+    "reg:pseudohubererror": ("real", {"huber_slope": 0.7}),
+    "reg:quantileerror": ("real", {"quantile_alpha": [0.2, 0.5, 0.9]}),
+    "reg:logistic": ("share", {}),
+    "binary:logistic": ("binary", {"scale_pos_weight": 3.0}),
+    "binary:logitraw": ("binary", {}),
+    "binary:hinge": ("binary", {}),
+    "multi:softmax": ("classes", {}),
+    "multi:softprob": ("classes", {}),
+    "count:poisson": ("count", {}),
+    "reg:gamma": ("positive", {}),
+    "reg:tweedie": ("count", {"tweedie_variance_power": 1.3}),
+}
+LIGHTGBM = {
+    "regression": ("real", {}),
+    "regression_l1": ("real", {}),
+    "huber": ("real", {"alpha": 0.8}),
+    "fair": ("real", {"fair_c": 1.5}),
+    "poisson": ("count", {}),
+    "quantile": ("real", {"alpha": 0.3}),
+    "mape": ("real", {}),
+    "gamma": ("positive", {}),
+    "tweedie": ("count", {"tweedie_variance_power": 1.3}),
+    "binary": ("binary", {"sigmoid": 1.7, "scale_pos_weight": 2.0}),
+    "multiclass": ("classes", {}),
+    "multiclassova": ("classes", {"sigmoid": 1.2}),
+    "cross_entropy": ("share", {}),
+}
+CASES = [("xgboost", name) for name in XGBOOST] + [("lightgbm", name) for name in LIGHTGBM]
+RENEWED = {"reg:absoluteerror", "reg:quantileerror", "regression_l1", "quantile", "mape"}
+
+
+def find(dialect, name, **more):
+    kind, parameters = (XGBOOST if dialect == "xgboost" else LIGHTGBM)[name]
+    n_classes = 3 if kind == "classes" else None
+    return find_objective(name, dialect, n_classes, **{**parameters, **more}), labels(kind)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arboretum.boosting.loss.objectives import find_objective
+from arboretum.boosting.dialect.find import find_objective
 from arboretum.boosting.second_order.booster import Booster
 from arboretum.boosting.second_order.dart import Dart, dropped_trees
 from arboretum.boosting.second_order.recipe import BoostPlan, Recipe, TrainingTable
@@ -72,7 +72,7 @@ def test_margins_are_the_sums_of_the_trees(name, classes):
     booster, ensemble, matrix = boosted(PLANS[name], objective, classes)
     assert ensemble.n_rounds == booster.n_rounds == 8
     exact = booster.plan.dart is None  # dropping adds and takes away again
-    margin = ensemble.margin(matrix)
+    margin = ensemble.answers(matrix)
     assert np.allclose(margin, booster.margin, rtol=0, atol=0 if exact else 1e-9)
     *_, last = ensemble.staged(matrix)
     assert np.allclose(last, margin, rtol=0, atol=1e-9)
@@ -92,9 +92,9 @@ def test_threads_change_no_bit(name):
 def test_a_forest_of_boosted_trees_leaves_the_margins_alone():
     booster, ensemble, matrix = boosted({"averaged": True, "subsample": 0.5}, n_rounds=6)
     assert np.all(booster.margin == ensemble.base)
-    mean = Ensemble(ensemble.trees, ensemble.weights, ensemble.base, averaged=True)
-    total = ensemble.margin(matrix)
-    assert np.allclose(mean.margin(matrix), ensemble.base + (total - ensemble.base) / 6)
+    mean = Ensemble(ensemble.trees, ensemble.weights, ensemble.base, rule="average")
+    total = ensemble.answers(matrix)
+    assert np.allclose(mean.answers(matrix), ensemble.base + (total - ensemble.base) / 6)
 
 
 def test_dart_shares_add_up_as_published():
@@ -123,8 +123,8 @@ def test_dart_drops_whole_rounds_within_its_limits():
 def test_a_part_of_the_rounds_is_a_model_of_its_own():
     _, ensemble, matrix = boosted({})
     first, last = ensemble.rounds(0, 5), ensemble.rounds(5, None)
-    together = first.margin(matrix) + last.margin(matrix) - ensemble.base
-    assert np.allclose(together, ensemble.margin(matrix))
+    together = first.answers(matrix) + last.answers(matrix) - ensemble.base
+    assert np.allclose(together, ensemble.answers(matrix))
     assert first.leaves(matrix).shape == (400, 5)
 
 
@@ -204,7 +204,7 @@ def test_trees_with_categories_are_decoded_together():
         assert np.array_equal(a.bits, b.bits)
         assert np.array_equal(a.bits_start, b.bits_start)
     whole = Ensemble(at_end.trees, np.ones(15), at_end.base)
-    assert np.array_equal(whole.margin(matrix), at_end.margin)
+    assert np.array_equal(whole.answers(matrix), at_end.margin)
 
 
 def test_bins_may_follow_the_hessians_of_every_round_or_of_the_first():
@@ -222,7 +222,7 @@ def test_bins_may_follow_the_hessians_of_every_round_or_of_the_first():
             seen.append(booster.table.bins.bounds)
         bounds[every] = seen
         model = Ensemble(booster.trees, np.ones(4), booster.base)  # decoded by their own bins
-        assert np.array_equal(model.margin(matrix), booster.margin)
+        assert np.array_equal(model.answers(matrix), booster.margin)
     assert all(np.array_equal(bounds[False][0], one) for one in bounds[False])
     assert not all(np.array_equal(bounds[True][0], one) for one in bounds[True])
 

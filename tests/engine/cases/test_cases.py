@@ -10,9 +10,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from arboretum.engine.cases.cases import (
     EPS,
-    GROUPS,
-    MULTIWAY,
-    THRESHOLD,
     CaseNodes,
     Cases,
     Questions,
@@ -27,6 +24,7 @@ from arboretum.engine.cases.cases import (
 from arboretum.engine.cases.grouping import group_values, scan_groups
 from arboretum.engine.cases.propagate import settle, spread_proba
 from arboretum.engine.columns.presort import MISSING, NEW, POSITION, sort_column
+from arboretum.engine.kinds import GROUPS, MULTIWAY, THRESHOLD
 
 BITS = bits_table(100)
 

@@ -9,19 +9,26 @@ from arboretum.engine.columns.lists import (
     NOWHERE,
     PADDING,
     Lists,
-    Splits,
+    PlacedRows,
     divide_rows,
     filter_lists,
     take_rows,
 )
 from arboretum.engine.columns.presort import MISSING, NEW, POSITION, sort_column
+from arboretum.engine.dtypes import EXACT_COUNTERS, EXACT_CUT, EXACT_NODE, SCALES, record_table
 from arboretum.engine.gradient import exact as engine
+from arboretum.engine.gradient.draw import new_draw
+from arboretum.engine.gradient.exact_levels import GrowingExactTree, make_root, open_level
+from arboretum.engine.gradient.pack import Given
 from arboretum.engine.gradient.split import Rules
 
 RULES = Rules(
     0.0, 1.0, 0.0, 0.0, 0.0, True, 1.0, 0.0, 0.0, 0.0, 0.0, 0, 0, 0.0, 6, 64, True, 0, 0
 )  # fmt: skip
 UNITS = np.array([0.5, 0.25])
+SCALES_ = np.zeros(1, SCALES)
+SCALES_["fine_unit"] = tuple(UNITS)
+NO_GROUPS = np.empty((0, 0), np.uint64)
 
 
 def _lists(X: np.ndarray) -> Lists:
@@ -36,44 +43,47 @@ def _lists(X: np.ndarray) -> Lists:
     return Lists(entries, np.arange(width)[:, None] * n, many)
 
 
-def _root(words: np.ndarray, rules: Rules = RULES) -> engine.Figures:
-    nodes = engine.Figures(
-        words[:, :1].sum(axis=0), words[:, 1:].sum(axis=0), np.zeros(1, np.int64),
-        np.array([len(words)]), np.array([np.nan]), np.array([-np.inf]), np.array([np.inf]),
-        np.empty(1), np.empty(1),
-    )  # fmt: skip
-    engine.describe(nodes, UNITS, rules)
-    return nodes
+def _root(words: np.ndarray, rules: Rules = RULES) -> np.ndarray:
+    """The root of a tree of all rows, described."""
+    draw = new_draw(np.arange(1), 1, 1, NO_GROUPS)
+    tree = GrowingExactTree(
+        record_table(1, EXACT_NODE), np.empty(1, np.int64), record_table(1, EXACT_COUNTERS), draw
+    )
+    make_root(tree, words.sum(axis=0), len(words))
+    open_level(tree, tree.nodes, np.empty(0, np.int8), SCALES_, rules)
+    return tree.nodes
 
 
-def _found(shape) -> engine.Found:
-    return engine.Found(
-        np.full(shape, -np.inf, np.float32), np.zeros(shape, np.int64), np.zeros(shape, bool),
-        np.zeros(shape, np.int64), np.zeros(shape, np.int64),
-    )  # fmt: skip
-
-
-def _work(n: int) -> tuple[engine.Work, np.ndarray]:
+def _scratch(n: int) -> engine.ScanScratch:
     sums, gain = np.empty((3, engine.CHUNK + 1), np.int64), np.empty(engine.CHUNK + 1, np.float32)
-    best, kept = np.empty(2, np.int32), np.empty((2, 3), np.int64)
-    work = engine.Work(sums[0], sums[1], sums[2], gain, gain.view(np.int32), best, kept)
-    return work, np.empty(n + 1, np.uint32)
+    return engine.ScanScratch(
+        sums[0], sums[1], sums[2], gain, gain.view(np.int32), np.empty(2, np.int32),
+        record_table(2, EXACT_CUT), np.empty(n + 1, np.uint32),
+    )  # fmt: skip
 
 
-def _search(X: np.ndarray, words: np.ndarray, rules: Rules = RULES) -> engine.Found:
-    width = X.shape[1]
-    lists, found = _lists(X), _found((width, 1))
-    asked = engine.Asked(
-        np.arange(width), lists.many[:, 0] < len(X), np.empty(0, np.int8),
-        np.empty((0, 0), np.uint8),
-    )  # fmt: skip
-    none = np.empty(0, np.int64)
-    work, spare = _work(len(X))
-    engine.search_lists(
-        lists, (none, none, np.empty(len(X), np.uint32)), lists, words, np.zeros(1, np.int64),
-        _root(words, rules), asked, UNITS, rules, 0, width, work, spare, found,
-    )  # fmt: skip
+def _candidates(width: int, has_missing: np.ndarray) -> engine.Candidates:
+    everything = np.empty((0, 0), np.uint8)
+    return engine.Candidates(np.arange(width), has_missing, np.empty(0, np.int8), everything)
+
+
+def _search(X: np.ndarray, words: np.ndarray, rules: Rules = RULES) -> np.ndarray:
+    n, width = X.shape
+    lists, root, found = _lists(X), _root(words, rules), record_table((width, 1), EXACT_CUT)
+    level = engine.Level(
+        root, np.zeros(1, np.int64), lists, words, root[:0], lists, np.empty(n, np.uint32), found
+    )
+    candidates = _candidates(width, lists.many[:, 0] < n)
+    engine.search_lists(level, candidates, SCALES_, rules, 0, width, _scratch(n))
     return found
+
+
+def _placed(words: np.ndarray) -> PlacedRows:
+    n = len(words)
+    return PlacedRows(
+        np.arange(n, dtype=np.uint64) << np.uint64(32), words.copy(), np.empty(n + 1, np.uint64),
+        np.empty((n + 1, 2), np.int64), np.empty(n, np.uint32),
+    )  # fmt: skip
 
 
 def _brute(x: np.ndarray, words: np.ndarray) -> list[tuple[float, int, bool]]:
@@ -109,13 +119,13 @@ def test_a_scan_finds_the_best_cut(seed):
         cuts = _brute(X[:, f], words)
         gain, cut, missing_left = max(cuts, key=lambda c: c[0])  # the first of equals
         if gain <= 0:
-            assert found.gain[f, 0] == -np.inf
+            assert found["gain"][f, 0] == -np.inf
             continue
-        assert found.gain[f, 0] == pytest.approx(gain, rel=1e-6)
-        assert (found.cut[f, 0], found.missing_left[f, 0]) == (cut, missing_left)
+        assert found["gain"][f, 0] == pytest.approx(gain, rel=1e-6)
+        assert (found["cut"][f, 0], found["missing_left"][f, 0]) == (cut, missing_left)
         goes = X[:, f] <= np.sort(X[:, f])[cut - 1]
         goes |= np.isnan(X[:, f]) & missing_left
-        assert [found.left_g[f, 0], found.left_h[f, 0]] == words[goes].sum(axis=0).tolist()
+        assert [found["left_g"][f, 0], found["left_h"][f, 0]] == words[goes].sum(axis=0).tolist()
 
 
 @pytest.mark.parametrize(
@@ -130,27 +140,30 @@ def test_equal_gains_are_decided_as_the_program_does(x, cut, missing_left):
     g = {1: -4, 2: 0, 3: 4}
     words = np.array([[g.get(v, 0), 8] for v in x])
     found = _search(np.array(x)[:, None], words)
-    assert (found.cut[0, 0], found.missing_left[0, 0]) == (cut, missing_left)
+    assert (found["cut"][0, 0], found["missing_left"][0, 0]) == (cut, missing_left)
 
 
 def test_of_equal_columns_the_first_is_chosen():
     X = np.array([[5.0, 1.0, 1.0], [5.0, 2.0, 2.0], [5.0, 3.0, 3.0]])
     words = np.array([[-4, 8], [-4, 8], [8, 8]])
-    found, best, column = _search(X, words), _found((1,)), np.empty(1, np.int64)
-    open_nodes = np.zeros(1, np.int64)
-    engine.choose(found, open_nodes, _root(words), 1e-6, column, best)
-    assert column.tolist() == [1]
-    assert (best.gain[0], best.cut[0]) == (found.gain[1, 0], 2)
-    engine.choose(found, open_nodes, _root(words), 1e6, column, best)
-    assert column.tolist() == [-1]  # gains too little
+    found, able = _search(X, words), np.zeros(1, np.int64)
+    nodes = _root(words)
+    engine.choose(found, able, nodes, 1e-6)
+    assert nodes["column"].tolist() == [1]
+    assert nodes["best"][0] == found[1, 0]
+    assert nodes["best"]["cut"][0] == 2
+    engine.choose(found, able, nodes, 1e6)
+    assert nodes["column"].tolist() == [-1]  # gains too little
 
 
 def test_words_are_whole_numbers_and_their_sums():
     g, h = np.float32([0.5, -0.25, 3.0, 1.0]), np.float32([1.0, 2.0, 0.0, 0.5])
     rows, factor = np.uint32([0, 1, 3]), np.float32([1.0, 2.0, 4.0])
     entries, words, sums = np.empty(3, np.uint64), np.empty((3, 2), np.int64), np.empty(2, np.int64)
-    scales = np.array([8.0, 16.0])
-    engine.fill_words(g, h, rows, factor, scales, 0, 3, entries, words, sums)
+    scales = record_table(1, SCALES)
+    scales["fine"] = (8.0, 16.0)
+    given = Given(g, h, rows, factor, factor[:0], 4.0, np.uint64(0))
+    engine.fill_words(given, scales, 0, 3, entries, words, sums)
     assert (entries >> np.uint64(32)).tolist() == [0, 1, 3]
     assert words.tolist() == [[4, 16], [-4, 64], [32, 32]]
     assert sums.tolist() == [32, 112]
@@ -187,29 +200,25 @@ def test_rows_and_lists_are_parted_stably(seed):
     j, missing_left = int(rng.integers(3)), bool(rng.integers(2))
     cut = int(np.sum(X[:, j] <= 0))
     left = np.where(np.isnan(X[:, j]), missing_left, X[:, j] <= 0)
-    middle = np.array([left.sum()])
-    splits = Splits(np.array([j]), np.array([cut]), np.array([missing_left]), middle)
-    entries, place = np.arange(n, dtype=np.uint64) << np.uint64(32), np.empty(n, np.uint32)
-    spare = np.empty(n + 1, np.uint64), np.empty((n + 1, 2), np.int64)
-    moved = words.copy()
-    divide_rows(lists, splits, nodes, 0, 1, entries, moved, spare, place, True)
-    rows = (entries >> np.uint64(32)).astype(int)
+    middle = int(left.sum())
+    nodes["column"], nodes["middle"], nodes["best"]["cut"] = j, middle, cut
+    nodes["best"]["missing_left"], nodes["wanted_child"] = missing_left, 0
+    placed = _placed(words)
+    divide_rows(lists, nodes, 0, 1, placed, True)
+    rows = (placed.entries >> np.uint64(32)).astype(int)
     assert rows.tolist() == [*np.flatnonzero(left), *np.flatnonzero(~left)]
-    assert np.array_equal(moved, words[rows])
-    assert np.array_equal(place[rows], np.arange(n))
+    assert np.array_equal(placed.words, words[rows])
+    assert np.array_equal(placed.place[rows], np.arange(n))
 
     empty = np.empty((3, 2), np.int64)
     below = Lists(np.zeros_like(lists.entries), empty, empty.copy())
-    work, scratch = _work(n)
-    asked = engine.Asked(
-        np.arange(3), np.ones(3, bool), np.empty(0, np.int8), np.empty((0, 0), np.uint8)
-    )
-    engine.search_lists(
-        lists, (middle, np.zeros(1, np.int64), place), below, moved, np.empty(0, np.int64), nodes,
-        asked, UNITS, RULES, 0, 3, work, scratch, _found((3, 2)),
+    level = engine.Level(
+        record_table(2, EXACT_NODE), np.empty(0, np.int64), below, placed.words, nodes, lists,
+        placed.place, record_table((3, 2), EXACT_CUT),
     )  # fmt: skip
+    engine.search_lists(level, _candidates(3, np.ones(3, bool)), SCALES_, RULES, 0, 3, _scratch(n))
     for f in range(3):
-        for child, lo, hi in ((0, 0, middle[0]), (1, middle[0], n)):
+        for child, lo, hi in ((0, 0, middle), (1, middle, n)):
             first, many = below.first[f, child], below.many[f, child]
             part = below.entries[first : first + many]
             at = (part & POSITION).astype(int)
@@ -222,28 +231,25 @@ def test_rows_and_lists_are_parted_stably(seed):
 
 def test_rows_alone_are_moved_where_nothing_grows_deeper():
     X, words = np.array([[2.0], [1.0], [3.0]]), np.array([[1, 1], [2, 2], [3, 3]])
-    one = np.ones(1, np.int64)
-    splits = Splits(np.zeros(1, np.int64), one, np.ones(1, bool), one)
-    entries, place = np.arange(3, dtype=np.uint64) << np.uint64(32), np.empty(3, np.uint32)
-    spare, moved = (np.empty(4, np.uint64), np.empty((4, 2), np.int64)), words.copy()
-    divide_rows(_lists(X), splits, _root(words), 0, 1, entries, moved, spare, place, False)
-    assert (entries >> np.uint64(32)).tolist() == [1, 0, 2]
-    assert np.array_equal(moved, words)
+    nodes, placed = _root(words), _placed(words)
+    nodes["column"], nodes["middle"], nodes["best"]["cut"] = 0, 1, 1
+    divide_rows(_lists(X), nodes, 0, 1, placed, False)
+    assert (placed.entries >> np.uint64(32)).tolist() == [1, 0, 2]
+    assert np.array_equal(placed.words, words)
 
 
 def test_nodes_are_described_by_their_sums():
     words = np.array([[-4, 8], [-4, 8]])
     nodes = _root(words)
-    assert (nodes.answer[0], nodes.own[0]) == (pytest.approx(0.8), pytest.approx(16 / 5))
-    assert _root(words, RULES._replace(min_weight=5.0)).answer[0] == 0.0  # too little cover
-    assert _root(words, RULES._replace(max_delta_step=0.5)).own[0] == pytest.approx(2.75)
+    assert (nodes["answer"][0], nodes["score"][0]) == (pytest.approx(0.8), pytest.approx(16 / 5))
+    assert _root(words, RULES._replace(min_weight=5.0))["answer"][0] == 0.0  # too little cover
+    assert _root(words, RULES._replace(max_delta_step=0.5))["score"][0] == pytest.approx(2.75)
 
 
 def test_columns_are_drawn_for_every_open_node():
-    draw = engine.Draw(
-        np.arange(6), np.empty(6, np.int64), np.zeros(6, np.uint8), np.empty(6, np.int64),
-        np.array([[3], [1], [2]], np.uint64), np.array([[1], [1], [1], [2], [2], [2]], np.uint64),
-    )  # fmt: skip
+    groups = np.array([[1], [1], [1], [2], [2], [2]], np.uint64)
+    draw = new_draw(np.arange(6), 6, 3, groups)
+    draw.groups[:, 0] = 3, 1, 2
     allowed, nodes = np.empty((2, 6), np.uint8), np.array([0, 1])
     engine.draw_allowed(draw, 1, nodes, 1, np.uint64(5), RULES, allowed)
     assert allowed.tolist() == [[1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1]]  # by groups

@@ -11,7 +11,7 @@ from arboretum.engine.level_tree.search import (
     CATEGORIES,
     NUMBERS,
     VARIES,
-    Found,
+    LevelBest,
     Table,
     pack_rows,
     scan_columns,
@@ -38,7 +38,7 @@ def _scan(X, r, node, m, w=None, least=1, ask=False, categories=False):
     table = Table(lists, present, kind, codes, np.ascontiguousarray(X.T), categories)
     shape = (width, m)
     counts = [np.zeros(shape, np.int64) for _ in range(3)]
-    found = Found(
+    found = LevelBest(
         np.full(shape, -1.0), counts[0], np.zeros(shape), counts[1], np.zeros((width, n), np.uint32),
         counts[2],
     )  # fmt: skip

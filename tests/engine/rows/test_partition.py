@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from arboretum.engine.columns.lists import split_columns
 from arboretum.engine.columns.presort import MISSING, NEW, POSITION, sort_column
 from arboretum.engine.rows.partition import (
     larger_side,
@@ -10,7 +11,6 @@ from arboretum.engine.rows.partition import (
     mark_codes,
     mark_lists,
     move_rows,
-    partition_lists,
     set_bits,
 )
 from arboretum.engine.split.counts import Columns
@@ -74,7 +74,7 @@ def test_lists_stay_right_through_many_levels(seed):
             np.testing.assert_array_equal(rows[new_position[lo:hi]], before[lo:hi])
         keep = rng.integers(0, 4, len(nodes)).astype(np.uint8)
         slots = np.arange(3)
-        partition_lists(lists, slots, start, middle, end, keep, new_position, spare)
+        split_columns(lists, slots, start, middle, end, new_position, spare)
         nodes = []
         for lo, mid, hi, kept in zip(start, middle, end, keep):
             nodes += [(int(lo), int(mid))] * bool(kept & 1) + [(int(mid), int(hi))] * bool(kept & 2)
@@ -96,8 +96,7 @@ def test_everything_may_go_to_one_side(goes):
     side = np.full(60, goes, np.uint8)
     middle = move_rows(rows, start, end, side, new_position, spare)
     assert middle[0] == (60 if goes else 0)
-    keep = np.array([3], np.uint8)
-    partition_lists(lists, np.array([0]), start, middle, end, keep, new_position, spare)
+    split_columns(lists, np.array([0]), start, middle, end, new_position, spare)
     np.testing.assert_array_equal(rows, np.arange(60))
     _check_list(lists[0], X[rows, 0], 0, 60)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from arboretum.engine.split import statistic as stat
-from arboretum.grow.criterion import Rules, Statistic, Target, make_statistic
+from arboretum.grow.criterion import SearchRules, Statistic, Target, make_statistic
 
 NONE = np.empty(0)
 FREE = np.array([[-np.inf, np.inf]])
@@ -16,7 +16,7 @@ def _statistic(y, criterion, classes=None, weights=NONE, **rules) -> Statistic:
     if classes is not None:
         y, classes = y.astype(np.int32), np.atleast_1d(classes)
     target = Target(np.ascontiguousarray(y), classes, np.asarray(weights, dtype=float))
-    return make_statistic(target, criterion, Rules(**rules))
+    return make_statistic(target, criterion, SearchRules(**rules))
 
 
 def _lay_out(statistic: Statistic, positions: np.ndarray, start=None, end=None):

@@ -10,7 +10,7 @@ from arboretum.data.matrix import DenseMatrix, SparseMatrix
 from arboretum.data.schema import Column, Schema, learn_schema
 from arboretum.errors import DataError, ParameterError
 from arboretum.grow.bins.find import find_bins
-from arboretum.grow.bins.sketch import QuantileSketch, Summary, propose_bins, sketch_bins
+from arboretum.grow.bins.sketch import QuantileSketch, Summary, sketch_bins
 from arboretum.textbook import quantile_sketch as textbook
 
 ROUNDING = 1e-9
@@ -189,38 +189,6 @@ def test_categories_and_rows_without_hessian():
     assert bins.codes.tolist() == [[0, 1, 1, 1], [0, 0, 1, 2]]
     bins = sketch_bins(matrix, schema, np.zeros(4))
     assert bins.codes.tolist() == [[0, 1, 1, 1], [0, 0, 0, 0]]
-
-
-# ---------------------------------------------------------------------- proposals from finer bins
-@pytest.mark.parametrize("max_bin", [2, 30, 255, 300])
-def test_proposals_from_fine_bins_are_those_of_the_sketch(max_bin):
-    rng = np.random.default_rng(4)
-    X = np.column_stack(
-        [rng.standard_normal(4000), rng.integers(0, 20, 4000), np.full(4000, np.nan)]
-    )
-    X[::9, 0] = np.nan
-    h = rng.integers(1, 1000, 4000) * 0.25
-    matrix = DenseMatrix(X)
-    fine = find_bins(matrix, _schema(3), 65535, min_data_in_bin=1)
-    direct = sketch_bins(matrix, _schema(3), h, max_bin, eps=1e-3)
-    for n_jobs in (1, 2):
-        bins = propose_bins(fine, h, max_bin, n_jobs)
-        np.testing.assert_array_equal(bins.codes, direct.codes)
-        np.testing.assert_array_equal(bins.wide, direct.wide)
-        np.testing.assert_array_equal(bins.bounds, direct.bounds)
-        np.testing.assert_array_equal(bins.has_missing, direct.has_missing)
-        np.testing.assert_array_equal(bins.encode(matrix)[: len(bins.codes)], bins.codes)
-        np.testing.assert_array_equal(bins.encode(matrix)[len(bins.codes) :], bins.wide)
-
-
-def test_proposals_keep_all_categories():
-    schema, matrix = learn_schema([[word] for word in "aaabbccd"])
-    fine = find_bins(matrix, schema, 65535)
-    bins = propose_bins(fine, np.ones(8), 3)
-    assert bins.codes.tolist() == [[0, 0, 0, 1, 1, 2, 2, 3]]
-    np.testing.assert_array_equal(bins.codes, find_bins(matrix, schema, 3).codes)
-    with pytest.raises(ParameterError, match="max_bin must be at least 2"):
-        propose_bins(fine, np.ones(8), 1)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ they have. The theory is part of the model: `margins`, `training_error_bound`, `
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -18,13 +18,20 @@ from arboretum.boosting.adaboost import rounds, theory, weak
 from arboretum.boosting.adaboost.estimator import AdaBoost
 from arboretum.cart.cart import CARTClassifier
 from arboretum.errors import DataError, ModelFileError, ParameterError
+from arboretum.predict import votes
+from arboretum.predict.ensemble import Ensemble
+from arboretum.predict.link import Link, softmax
+
+if TYPE_CHECKING:
+    from arboretum.tree.tree import Tree
 
 __all__ = ["AdaBoostClassifier"]
 
+_READINGS = {"discrete": "sign", "SAMME": "SAMME", "SAMME.R": "SAMME.R"}
 _VOTES = {
-    "discrete": rounds.discrete_votes,
-    "SAMME": rounds.samme_votes,
-    "SAMME.R": rounds.samme_r_votes,
+    "discrete": votes.discrete_votes,
+    "SAMME": votes.samme_votes,
+    "SAMME.R": votes.samme_r_votes,
 }
 
 
@@ -136,9 +143,7 @@ class AdaBoostClassifier(Classes, AdaBoost):
     # ------------------------------------------------------------------ answers of members
     def _read_nodes(self, value: np.ndarray) -> np.ndarray:
         """Return the answers of a tree's nodes: class codes, or shares."""
-        if self.algorithm == "SAMME.R":
-            return value[:, 0]
-        return value[:, 0].argmax(axis=1).astype(np.int32)  # as y: comparing is twice as fast
+        return value[:, 0] if self.algorithm == "SAMME.R" else votes.winners(value)
 
     def _read(self, member: Any, X: Any) -> np.ndarray:
         read = weak.shares_of if self.algorithm == "SAMME.R" else weak.places_of
@@ -148,61 +153,51 @@ class AdaBoostClassifier(Classes, AdaBoost):
         return _VOTES[self.algorithm](answers, self.n_classes_)
 
     # ------------------------------------------------------------------ predicting
-    def _sum(self, X: Any) -> np.ndarray:
-        """Return the sum of all votes by say, (rows, classes), or (rows, 1) for "discrete"."""
-        from arboretum.engine.predict.walk import is_complete
-        from arboretum.predict.walk import run_blocks, sum_votes, walk_sum
+    @property
+    def _reading(self) -> str:
+        return _READINGS[self.algorithm]
 
+    def _as_one(self, trees: list[Tree], reading: str) -> Ensemble:
+        if reading == "sign":
+            link = Link("logit", 2.0)
+            return Ensemble(trees, self.estimator_weights_, np.zeros(1), reading=reading, link=link)
+        link = Link("softmax", 1.0 / max(self.n_classes_ - 1, 1))
+        base = np.zeros(self.n_classes_)
+        return Ensemble(trees, self.estimator_weights_, base, 1, "mean", reading, link)
+
+    def _combined(self, X: Any) -> np.ndarray:
+        """Return the mean of all votes, (rows, classes), or their sum, (rows, 1), for "discrete"."""
         self._check_fitted()
-        trees = self._trees()
-        if trees is None:
-            *_, total = self._staged_sums(X)
-            return total
-        matrix = self._encode(X)
-        says = self.estimator_weights_.tolist()
-        nodes = self._joined
-        if nodes is not None:
-            answers = self._read_nodes(np.concatenate([tree.value for tree in trees]))
-            weight = np.repeat(says, np.diff(nodes.start))[:, None]
-            return sum_votes(nodes, weight * self._votes(answers), matrix, self._threads())
-        votes = [
-            np.ascontiguousarray(say * self._votes(self._read_nodes(tree.value)))
-            for tree, say in zip(trees, says, strict=True)
-        ]
-        total = np.zeros((matrix.n_rows, votes[0].shape[1]))
+        if self._has_trees:
+            return self.ensemble_.answers(self._encode(X), self._threads())
+        *_, last = self._staged(X)
+        return last
 
-        def go(lo: int, hi: int, block: np.ndarray) -> None:
-            complete = is_complete(block)
-            for tree, vote in zip(trees, votes, strict=True):
-                walk_sum(tree, vote, block, complete, total[lo:hi])
-
-        run_blocks(go, matrix, self._threads())
-        return total
-
-    def _staged_sums(self, X: Any) -> Iterator[np.ndarray]:
+    def _staged(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield what the votes come to after each round."""
+        self._check_fitted()
+        if self._has_trees:
+            yield from self.ensemble_.staged(self._encode(X), self._threads())
+            return
         total: Any = 0.0
-        for answers, say in zip(self._answers(X), self.estimator_weights_.tolist(), strict=True):
-            total = total + say * self._votes(answers)
-            yield total
+        for k, answers in enumerate(self._answers(X)):
+            total = total + self.estimator_weights_[k] * self._votes(answers)
+            all_weight = self.estimator_weights_[: k + 1].sum()
+            yield total if self.algorithm == "discrete" else total / all_weight
 
-    def _decide(self, total: np.ndarray, n_rounds: int) -> np.ndarray:
-        """Turn the sum of the votes of the first rounds into decisions."""
+    def _decide(self, combined: np.ndarray) -> np.ndarray:
+        """Turn what votes come to into decisions."""
         if self.algorithm == "discrete":
-            return total[:, 0]
-        mean = total / self.estimator_weights_[:n_rounds].sum()
-        return mean[:, 1] - mean[:, 0] if self.n_classes_ == 2 else mean
+            return combined[:, 0]
+        return combined[:, 1] - combined[:, 0] if self.n_classes_ == 2 else combined
 
     def _shares(self, decision: np.ndarray) -> np.ndarray:
         if self.n_classes_ == 1:
             return np.ones((len(decision), 1))
-        if self.algorithm == "discrete":
-            logits = np.column_stack([-decision, decision])
-        elif self.n_classes_ == 2:
-            logits = np.column_stack([-decision, decision]) / 2
-        else:
-            logits = decision / (self.n_classes_ - 1)
-        raised = np.exp(logits - logits.max(axis=1, keepdims=True))
-        return raised / raised.sum(axis=1, keepdims=True)
+        if self.n_classes_ > 2:
+            return softmax(decision / (self.n_classes_ - 1))
+        logits = np.column_stack([-decision, decision])
+        return softmax(logits if self.algorithm == "discrete" else logits / 2)
 
     def _labels(self, decision: np.ndarray) -> np.ndarray:
         if self.n_classes_ == 1:
@@ -213,7 +208,7 @@ class AdaBoostClassifier(Classes, AdaBoost):
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return how the vote went; for two classes one number, positive for the second class."""
-        return self._decide(self._sum(X), len(self.estimators_))
+        return self._decide(self._combined(X))
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class with the most say, the first in order between equals."""
@@ -228,18 +223,15 @@ class AdaBoostClassifier(Classes, AdaBoost):
 
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
         """Yield `decision_function` after each round."""
-        for k, total in enumerate(self._staged_sums(X)):
-            yield self._decide(total, k + 1)
+        return map(self._decide, self._staged(X))
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """Yield `predict` after each round."""
-        for decision in self.staged_decision_function(X):
-            yield self._labels(decision)
+        return map(self._labels, self.staged_decision_function(X))
 
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
         """Yield `predict_proba` after each round."""
-        for decision in self.staged_decision_function(X):
-            yield self._shares(decision)
+        return map(self._shares, self.staged_decision_function(X))
 
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
         """Yield the accuracy after each round."""

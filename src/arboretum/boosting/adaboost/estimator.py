@@ -8,13 +8,13 @@ A classifier and a regressor differ in how an answer is judged and in what is ma
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import MetaEstimatorMixin
 
 from arboretum.base import parameters as p
-from arboretum.base.estimator import Estimator
 from arboretum.base.members import (
     check_base,
     kinds_of_base,
@@ -23,6 +23,7 @@ from arboretum.base.members import (
     tags_like,
     with_column_kinds,
 )
+from arboretum.base.model_of_trees import ModelOfMembers
 from arboretum.base.parameters import Parameter
 from arboretum.base.rounds import run_rounds
 from arboretum.base.shared_parameters import ENSEMBLE, MEMBERS_TABLE, RUNNING
@@ -31,17 +32,10 @@ from arboretum.boosting.adaboost import weak
 from arboretum.boosting.adaboost.rounds import Round
 from arboretum.cart.cart import CARTClassifier, CARTRegressor
 from arboretum.data.checks import warn_caller
-from arboretum.data.schema import encode
 from arboretum.data.slices import as_view
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.io.checked import numbers_of, whole
-from arboretum.predict.walk import leaves_of, leaves_of_all
-from arboretum.tree.joined import join_trees
-
-if TYPE_CHECKING:
-    from arboretum.data.matrix import Matrix
-    from arboretum.tree.joined import JoinedTrees
-    from arboretum.tree.tree import Tree
+from arboretum.predict.walk import leaves_of
 
 __all__ = ["AdaBoost"]
 
@@ -50,18 +44,15 @@ _ATTEMPTS = 10  # to draw rows that a learner learns something from
 _STOPS = ("n_estimators", "perfect", "no better than chance", "interrupted")
 
 
-class AdaBoost(MetaEstimatorMixin, Estimator):
+class AdaBoost(MetaEstimatorMixin, ModelOfMembers):
     """What the classifier and the regressor share."""
 
     _tree: ClassVar[type]
     _depth: ClassVar[int]
     _classifies: ClassVar[bool]
 
-    estimators_: list[Any]
-
-    _fitted: ClassVar = "estimators_"
+    _tree_types: ClassVar = (CARTClassifier, CARTRegressor)
     _learned: ClassVar = ("estimators_", "estimator_weights_", "estimator_errors_", "stop_")
-    _cached: ClassVar = ("_all_nodes",)
     _parameters: ClassVar = {
         **ENSEMBLE,
         **MEMBERS_TABLE,
@@ -90,6 +81,8 @@ class AdaBoost(MetaEstimatorMixin, Estimator):
     }
     _attributes: ClassVar = {
         "estimators_ : list of estimators": "",
+        "trees_ : list of Tree": "Only if all learners are CART trees.",
+        **ModelOfMembers._attributes,
         "estimator_weights_ : float array": "The weight of each, as long as `estimators_`.",
         "estimator_errors_ : float array": "Weighted error of each; of numbers the weighted mean loss.",
         "feature_importances_ : float array": "Mean of the learners' importances, by weight; only if they "
@@ -129,8 +122,7 @@ class AdaBoost(MetaEstimatorMixin, Estimator):
         base = self._base()
         self._check_base(base)
         X = as_view(X)
-        matrix, schema = self._learn_table(X), self.schema_
-        self._all_nodes: dict[str, JoinedTrees | None] = {}
+        matrix = self._learn_table(X)
         codes, labels = self._learn_labels(y, matrix.n_rows)
         w = self._learn_weights(sample_weight, matrix.n_rows)
         w = np.ones(matrix.n_rows) if w is None else w
@@ -143,7 +135,9 @@ class AdaBoost(MetaEstimatorMixin, Estimator):
         resample = self.sampling == "resample"
         if weak.is_shared_tree(base, resample):
             how = resample, self.seed_, self._threads()
-            learner = weak.tree_learner(base, (matrix, schema), labels, self._read_nodes, how, w)
+            learner = weak.tree_learner(
+                base, (matrix, self.schema_), labels, self._read_nodes, how, w
+            )
         else:
             learner = weak.AnyLearner(base, X, labels, self._read, resample, self.seed_)
         self.estimator_ = base
@@ -239,41 +233,13 @@ class AdaBoost(MetaEstimatorMixin, Estimator):
         return kinds_of_base(self._base())
 
     # ------------------------------------------------------------------ asking
-    def _trees(self) -> list[Tree] | None:
-        """Return the trees if all learners are trees over the columns of the table."""
-        shared = (CARTClassifier, CARTRegressor)
-        if all(type(e) in shared and e.schema_ is self.schema_ for e in self.estimators_):
-            return [e.tree_ for e in self.estimators_]
-        return None
-
-    @property
-    def _joined(self) -> JoinedTrees | None:
-        """The trees, if all learners are such, as compiled code takes them at a time."""
-        # a dict of fit's own making: to predict changes nothing of the estimator itself
-        kept = self.__dict__.setdefault("_all_nodes", {})
-        if "all" not in kept:
-            trees = self._trees()
-            kept["all"] = None if trees is None else join_trees(trees)
-        return kept["all"]
-
-    def _encode(self, X: Any) -> Matrix:
-        unseen, name = self.estimators_[0].unseen, type(self).__name__
-        return encode(self.schema_, X, unseen=unseen, estimator_name=name)
-
-    def _answers(self, X: Any) -> Any:
+    def _answers(self, X: Any) -> Iterator[np.ndarray]:
         """Yield what every member answers to rows, one after the other."""
         self._check_fitted()
-        trees = self._trees()
-        if trees is not None:
-            matrix = self._encode(X)
-            nodes = self._joined
-            leaves = None if nodes is None else leaves_of_all(nodes, matrix, self._threads())
-            for t, tree in enumerate(trees):
-                if leaves is None or nodes is None:
-                    leaf = leaves_of(tree, matrix, self._threads())
-                else:
-                    leaf = leaves[:, t] - nodes.start[t]
-                yield self._read_nodes(tree.value)[leaf]
+        if self._has_trees:
+            leaves = self.ensemble_.leaves(self._encode(X), self._threads())
+            for t, tree in enumerate(self.trees_):
+                yield self._read_nodes(tree.value)[leaves[:, t]]
             return
         X = weak.in_order(self.schema_, X, type(self).__name__)
         for member in self.estimators_:
@@ -285,13 +251,6 @@ class AdaBoost(MetaEstimatorMixin, Estimator):
         self._check_fitted()
         each = np.array([member.feature_importances_ for member in self.estimators_])
         return self.estimator_weights_ @ each / self.estimator_weights_.sum()
-
-    def __len__(self) -> int:
-        return len(self.estimators_)
-
-    @property
-    def _n_done(self) -> int:
-        return len(self.estimators_)
 
     # ------------------------------------------------------------------ keeping
     def _get_fitted_state(self) -> dict[str, Any]:

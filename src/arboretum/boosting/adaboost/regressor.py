@@ -7,7 +7,7 @@ round goes by, and the answer is the median of the learners, weighted by their s
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -17,10 +17,12 @@ from arboretum.base.targets import Numbers
 from arboretum.boosting.adaboost import rounds
 from arboretum.boosting.adaboost.estimator import AdaBoost
 from arboretum.cart.cart import CARTRegressor
+from arboretum.predict.ensemble import Ensemble, weighted_median
+
+if TYPE_CHECKING:
+    from arboretum.tree.tree import Tree
 
 __all__ = ["AdaBoostRegressor"]
-
-_BLOCK = 1 << 22  # answers sorted at a time
 
 
 class AdaBoostRegressor(Numbers, AdaBoost):
@@ -102,16 +104,23 @@ class AdaBoostRegressor(Numbers, AdaBoost):
         return np.asarray(member.predict(X), dtype=np.float64).reshape(-1)
 
     # ------------------------------------------------------------------ predicting
+    def _as_one(self, trees: list[Tree], reading: str) -> Ensemble:
+        return Ensemble(trees, self.estimator_weights_, np.zeros(1), rule="median")
+
     def predict(self, X: Any) -> np.ndarray:
         """Return the median of the learners' answers, weighted by their say."""
-        return self._median(np.stack(list(self._answers(X)), axis=1))
+        self._check_fitted()
+        if self._has_trees:
+            return self.ensemble_.answers(self._encode(X), self._threads())[:, 0]
+        return weighted_median(np.stack(list(self._answers(X)), axis=1), self.estimator_weights_)
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """Yield `predict` after each round."""
         answers: list[np.ndarray] = []
         for answer in self._answers(X):
             answers.append(answer)
-            yield self._median(np.stack(answers, axis=1))
+            weights = self.estimator_weights_[: len(answers)]
+            yield weighted_median(np.stack(answers, axis=1), weights)
 
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
         """Yield R² after each round."""
@@ -119,12 +128,3 @@ class AdaBoostRegressor(Numbers, AdaBoost):
 
         for answer in self.staged_predict(X):
             yield float(r2_score(y, answer, sample_weight=sample_weight))
-
-    def _median(self, answers: np.ndarray) -> np.ndarray:
-        says = self.estimator_weights_[: answers.shape[1]]
-        step = max(1, _BLOCK // answers.shape[1])
-        parts = [
-            rounds.weighted_median(answers[lo : lo + step], says)
-            for lo in range(0, len(answers), step)
-        ]
-        return np.concatenate(parts)

@@ -9,7 +9,7 @@ Weights are divided by their sum afterwards, so with two classes the first two g
 SAMME is twice the discrete one. With ``learning_rate=0.5`` SAMME of two classes multiplies the wrong by e^β
 and gives them a say of β, the form in which some lecture notes write AdaBoost for labels 0 and 1.
 
-A learner also answers: its *votes* are what one row adds to the sum that decides (`discrete_votes`, ...).
+What a learner adds to the sum that decides are its *votes* (predict/votes.py).
 """
 
 from __future__ import annotations
@@ -18,22 +18,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from arboretum.predict.votes import SMALLEST_SHARE
+
 __all__ = [
     "R2_LOSSES",
     "Round",
     "chance_of",
-    "discrete_votes",
     "judge_classes",
     "judge_numbers",
     "judge_shares",
     "r2_losses",
-    "samme_r_votes",
-    "samme_votes",
-    "weighted_median",
 ]
 
 R2_LOSSES = ("linear", "square", "exponential")
-SMALLEST = float(np.finfo(np.float64).eps)  # of a class share, before its logarithm is taken
 TIE = 1e-12  # an error is no better than chance if it is so little below
 
 
@@ -91,31 +88,13 @@ def judge_shares(w: np.ndarray, shares: np.ndarray, y: np.ndarray, learning_rate
     error = float(w[shares.argmax(axis=1) != y].sum())
     if error == 0 or n_classes == 1:
         return Round(0.0, 1.0, w)
-    logs = np.log(np.maximum(shares, SMALLEST))
+    logs = np.log(np.maximum(shares, SMALLEST_SHARE))
     own = logs[np.arange(len(y)), y]
     # Σ_k c_k ln p_k with c = 1 for the row's own class and -1/(K-1) for each of the others
     coded = own - (logs.sum(axis=1) - own) / (n_classes - 1)
     return Round(
         error, 1.0, _normal(w * np.exp(-learning_rate * (n_classes - 1) / n_classes * coded))
     )
-
-
-def discrete_votes(codes: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return -1 for class 0 and 1 for class 1, (rows, 1)."""
-    return np.where(codes == 1, 1.0, -1.0)[:, None]
-
-
-def samme_votes(codes: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return 1 for the answer and -1/(K-1) for every other class, (rows, K)."""
-    votes = np.full((len(codes), n_classes), -1.0 / max(n_classes - 1, 1))
-    votes[np.arange(len(codes)), codes] = 1.0
-    return votes
-
-
-def samme_r_votes(shares: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return (K-1)(ln p - mean ln p), (rows, K)."""
-    logs = np.log(np.maximum(shares, SMALLEST))
-    return (n_classes - 1) * (logs - logs.mean(axis=1, keepdims=True))
 
 
 # ---------------------------------------------------------------------- numbers
@@ -150,19 +129,6 @@ def judge_numbers(
     beta = error / (1 - error)
     weights = _normal(w * beta ** (learning_rate * (1 - losses)))
     return Round(error, learning_rate * float(np.log(1 / beta)), weights)
-
-
-def weighted_median(answers: np.ndarray, says: np.ndarray) -> np.ndarray:
-    """Return of every row of answers the smallest that half of the say does not exceed.
-
-    >>> weighted_median(np.array([[3.0, 1.0, 2.0]]), np.array([0.2, 0.4, 0.4]))
-    array([2.])
-    """
-    order = np.argsort(answers, axis=1, kind="stable")
-    before = np.cumsum(says[order], axis=1)
-    middle = (before >= 0.5 * before[:, -1:]).argmax(axis=1)
-    rows = np.arange(len(answers))
-    return answers[rows, order[rows, middle]]
 
 
 def _normal(w: np.ndarray) -> np.ndarray:

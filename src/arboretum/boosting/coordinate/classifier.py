@@ -8,14 +8,15 @@ greedy order that is AdaBoost whose learner is the best of the dictionary, step 
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, Self
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
 
 from arboretum.base import parameters as p
-from arboretum.base.estimator import Estimator
 from arboretum.base.members import member_from_state, member_to_state, tags_like
+from arboretum.base.model_of_trees import ModelOfTrees
 from arboretum.base.parameters import Parameter
 from arboretum.base.progress import progress
 from arboretum.base.shared_parameters import RUNNING, STOPPING, TABLE
@@ -27,6 +28,10 @@ from arboretum.data.slices import as_view, take_rows
 from arboretum.data.target import weights
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.io.checked import numbers_of, whole
+
+if TYPE_CHECKING:
+    from arboretum.predict.ensemble import Ensemble
+    from arboretum.tree.tree import Tree
 
 __all__ = ["CoordinateBoostingClassifier"]
 
@@ -43,7 +48,7 @@ def _are_estimators(value: Any) -> bool:
     )
 
 
-class CoordinateBoostingClassifier(Classes, Estimator):
+class CoordinateBoostingClassifier(Classes, ModelOfTrees):
     """Coefficients of a fixed dictionary of weak classifiers, two classes, by coordinate descent.
 
     Parameters
@@ -104,6 +109,8 @@ class CoordinateBoostingClassifier(Classes, Estimator):
         "which one j is.",
         "report_ : Descent": "Every step, and whether it converged; ``print(report_.to_text())``.",
         "n_iter_ : int": "",
+        "trees_ : list of Tree": "The classifiers that count; of a list, only if all are CART trees.",
+        **ModelOfTrees._attributes,
         "schema_ : Schema": "",
         "classes_ : array": "",
         "n_features_in_, n_outputs_ : int": "",
@@ -244,27 +251,72 @@ class CoordinateBoostingClassifier(Classes, Estimator):
         return HeldOut(lambda j: dictionary.combine(np.array([j]), one, table), signs, w)
 
     # ------------------------------------------------------------------ predicting
+    @property
+    def trees_(self) -> list[Tree]:  # type: ignore[override]
+        """The classifiers of the dictionary that count, as trees."""
+        return self.ensemble_.trees
+
+    @property
+    def ensemble_(self) -> Ensemble:
+        """Σ λ_j g_j as trees, where the classifiers are stumps or CART trees."""
+        self._check_fitted()
+        kept = self.__dict__.setdefault("_asked", {})
+        if "all" not in kept:
+            used = np.flatnonzero(self.coefficients_)
+            sizes = self.coefficients_[used]
+            kept["all"] = self.dictionary_.ensemble(used, sizes, self.schema_)
+        if kept["all"] is None:
+            raise AttributeError(
+                f"this {type(self).__name__} has no trees: not all of its classifiers are CART trees over "
+                "the columns of the table"
+            )
+        return kept["all"]
+
+    def _read(self, X: Any) -> tuple[Any, int]:
+        """Return a table as the dictionary takes it, and how many rows it has."""
+        matrix = self._encode(X)
+        if isinstance(self.dictionary_, StumpDictionary):
+            return matrix, matrix.n_rows
+        return in_order(self.schema_, X, type(self).__name__), matrix.n_rows
+
     def decision_function(self, X: Any) -> np.ndarray:
         """Return Σ λ_j g_j(x): positive for the second class."""
-        matrix = self._encode(X)
+        table, n_rows = self._read(X)
         used = np.flatnonzero(self.coefficients_)
         if len(used) == 0:
-            return np.zeros(matrix.n_rows)
-        table: Any = matrix
-        if not isinstance(self.dictionary_, StumpDictionary):
-            table = in_order(self.schema_, X, type(self).__name__)
+            return np.zeros(n_rows)
         return self.dictionary_.combine(used, self.coefficients_[used], table)
+
+    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield `decision_function` after every step of the descent, those behind the best one too."""
+        table, n_rows = self._read(X)
+        total, one = np.zeros(n_rows), np.ones(1)
+        for j, delta in zip(self.report_.coordinate, self.report_.delta, strict=True):
+            total = total + delta * self.dictionary_.combine(np.array([j]), one, table)
+            yield total
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield `predict` after every step."""
+        return map(self._labels, self.staged_decision_function(X))
+
+    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield `predict_proba` after every step."""
+        return map(self._shares, self.staged_decision_function(X))
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class."""
-        decision = self.decision_function(X)
+        return self._labels(self.decision_function(X))
+
+    def _labels(self, decision: np.ndarray) -> np.ndarray:
         if len(self.classes_) == 1:
             return np.repeat(self.classes_, len(decision))
         return self.classes_[(decision > 0).astype(np.int64)]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return probabilities e^F / (e^F + e^-F) of the decision F, which the exponential loss estimates."""
-        decision = self.decision_function(X)
+        return self._shares(self.decision_function(X))
+
+    def _shares(self, decision: np.ndarray) -> np.ndarray:
         if len(self.classes_) == 1:
             return np.ones((len(decision), 1))
         second = 1 / (1 + np.exp(-2 * np.clip(decision, -350, 350)))

@@ -22,8 +22,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.boosting.adaboost.weak import places_of
+from arboretum.cart.cart import CARTClassifier
 from arboretum.data.schema import Schema
 from arboretum.errors import ModelFileError
+from arboretum.predict.ensemble import Ensemble
+from arboretum.predict.link import Link
+from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Tree
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["Dictionary", "MemberDictionary", "StumpDictionary"]
 
 CONSTANT, CUT, EQUALS = 0, 1, 2  # kinds of stumps
+_LINK = Link("logit", 2.0)  # the exponential loss is least at half the log odds
 _FIELDS = {"kind": np.uint8, "feature": np.int32, "value": np.float64, "missing": np.int8}
 
 
@@ -55,6 +60,10 @@ class Dictionary(ABC):
     @abstractmethod
     def describe(self, j: int) -> str:
         """Return g_j in words."""
+
+    @abstractmethod
+    def ensemble(self, used: np.ndarray, sizes: np.ndarray, schema: Schema) -> Ensemble | None:
+        """Return Σ_j λ_j g_j as trees over the columns of a schema; None if these are none."""
 
 
 class StumpDictionary(Dictionary):
@@ -207,6 +216,41 @@ class StumpDictionary(Dictionary):
         text = f"{column.name} > {shown if column.categories else format(shown, 'g')}"
         return f"{text} or missing" if column.has_missing and self.missing[j] > 0 else text
 
+    # ------------------------------------------------------------------ as trees
+    def ensemble(self, used: np.ndarray, sizes: np.ndarray, schema: Schema) -> Ensemble:
+        asks = self.kind[used] != CONSTANT
+        trees = [self.tree(j) for j in used[asks].tolist()]
+        return Ensemble(trees, sizes[asks], sizes[~asks].sum(keepdims=True), link=_LINK)
+
+    def tree(self, j: int) -> Tree:
+        """Return a stump that asks as a tree whose leaves answer -1 and 1."""
+        f = int(self.feature[j])
+        bits, answers, goes_right = np.zeros(0, np.uint32), (0.0, -1.0, 1.0), self.missing[j] > 0
+        if self.kind[j] == EQUALS:  # what is in the set goes left
+            n_codes, code = len(self.schema.columns[f].categories or ()), int(self.value[j])
+            bits, answers = np.zeros((n_codes + 31) // 32, np.uint32), (0.0, 1.0, -1.0)
+            goes_right = not goes_right
+            if code >= 0:
+                bits[code >> 5] = np.uint32(1 << (code & 31))
+        nothing = np.zeros(3)
+        is_set = self.kind[j] == EQUALS
+        return Tree(
+            kind=np.array([SUBSET if is_set else THRESHOLD, LEAF, LEAF], np.uint8),
+            feature=np.array([f, -1, -1], np.int32),
+            threshold=np.array([np.nan if is_set else self.value[j], np.nan, np.nan]),
+            first_child=np.array([1, -1, -1], np.int32),
+            n_children=np.array([2, 0, 0], np.int32),
+            missing_child=np.array([int(goes_right), -1, -1], np.int32),
+            bits_start=np.array([0 if is_set else -1, -1, -1], np.int64),
+            bits=bits,
+            value=np.array(answers).reshape(3, 1, 1),
+            impurity=nothing,
+            gain=nothing,
+            weight=nothing,
+            count=np.zeros(3, np.int64),
+            schema=self.schema,
+        )
+
     # ------------------------------------------------------------------ keeping
     def to_state(self) -> dict[str, Any]:
         """Return the stumps as plain values."""
@@ -275,3 +319,12 @@ class MemberDictionary(Dictionary):
 
     def describe(self, j: int) -> str:
         return self.names[j]
+
+    def ensemble(self, used: np.ndarray, sizes: np.ndarray, schema: Schema) -> Ensemble | None:
+        members = [self.members[j] for j in used]
+        for member in members:
+            ours = isinstance(member, CARTClassifier) and member.schema_ == schema
+            if not ours or not np.array_equal(member.classes_, self.classes):
+                return None
+        trees = [member.tree_ for member in members]
+        return Ensemble(trees, sizes, np.zeros(1), reading="sign", link=_LINK)

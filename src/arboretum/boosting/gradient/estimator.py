@@ -11,38 +11,38 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from arboretum.base import parameters as p
-from arboretum.base.estimator import Estimator
 from arboretum.base.holdout import Patience, set_aside
+from arboretum.base.model_of_trees import ModelOfTrees
 from arboretum.base.parameters import Parameter
 from arboretum.base.progress_lines import Report
 from arboretum.base.rounds import run_rounds
 from arboretum.base.shared_parameters import ENSEMBLE, GROWTH, RUNNING, STOPPING, TABLE
 from arboretum.base.warm_start import check_same, goes_on, signature
+from arboretum.boosting.dialect.scikit_learn import make_loss
 from arboretum.boosting.gradient.start import Constant, fit_start, raw_start, take_rows
-from arboretum.boosting.loss.friedman import is_custom, make_loss
+from arboretum.boosting.loss.user import is_loss
 from arboretum.data.checks import check_rows
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.grow import settings
 from arboretum.io.checked import numbers_of, whole
 from arboretum.predict.ensemble import Ensemble
-from arboretum.predict.summing import add_trees, shaped
-from arboretum.predict.walk import run_blocks, walk_block
-from arboretum.tree.tree import Tree
+from arboretum.predict.link import Link
 
 if TYPE_CHECKING:
     from arboretum.boosting.gradient.fitting import Booster, Round
-    from arboretum.boosting.loss.friedman import Loss
+    from arboretum.boosting.loss.loss import Loss
     from arboretum.data.matrix import Matrix
+    from arboretum.tree.tree import Tree
 
 __all__ = ["OWN_LOSS", "GradientBoosting"]
 
-OWN_LOSS = p.Rule("an object with gradient(y, F) and hessian(y, F)", is_custom)
+OWN_LOSS = p.Rule("an object with gradient(y, F) and hessian(y, F)", is_loss)
 
 Monitor = Callable[[int, Any, dict], bool]
 _SCORES = ("train_score_", "oob_scores_", "oob_improvement_")
 
 
-class GradientBoosting(Estimator):
+class GradientBoosting(ModelOfTrees):
     """Growing and reading a sum of trees over the columns of `schema_`."""
 
     # what trees know and boosting has no parameter for
@@ -55,7 +55,6 @@ class GradientBoosting(Estimator):
 
     _fitted: ClassVar = "trees_"
     _learned: ClassVar = ("trees_", "init_", "_rates", "_n_rows", *_SCORES)
-    _cached: ClassVar = ("_summed",)
     _parameters: ClassVar = {
         **GROWTH,
         **TABLE,
@@ -93,6 +92,7 @@ class GradientBoosting(Estimator):
     _attributes: ClassVar = {
         "trees_ : list of Tree": "Round after round; in a round of several trees, class after class. "
         "Leaves answer their steps, before the learning rate.",
+        **ModelOfTrees._attributes,
         "estimators_ : array of CARTRegressor of shape (n_estimators_, n_trees_per_iteration_)": "",
         "n_estimators_, n_trees_per_iteration_ : int": "",
         "init_ : estimator or Constant": "Where the sum begins.",
@@ -106,7 +106,6 @@ class GradientBoosting(Estimator):
         "feature_importances_ : float array": "Share of the impurity decrease each column brought.",
     }
 
-    trees_: list[Tree]  # round after round; in a round, class after class
     train_score_: np.ndarray
     oob_scores_: np.ndarray
     oob_improvement_: np.ndarray
@@ -171,7 +170,6 @@ class GradientBoosting(Estimator):
         earlier = signature(self)
         matrix = self._learn_table(X)
         check_rows(matrix.n_rows)
-        self._summed: dict[str, Ensemble] = {}
         target = self._learn_labels(y, matrix.n_rows)
         w = self._learn_weights(sample_weight, matrix.n_rows)
         self._check_labels(target, w)
@@ -200,10 +198,10 @@ class GradientBoosting(Estimator):
         """Return what plays the rounds, and what tells when to stop."""
         from arboretum.boosting.gradient.fitting import Booster, Task
         from arboretum.engine.random import seed_from
-        from arboretum.grow.presorted import plant
+        from arboretum.grow.presorted import presort
 
         loss = self._make_loss()
-        loss.check(y, w)
+        loss.check(y, w, f"loss={self.loss!r}")
         self.loss_ = loss
         if not hasattr(self, "trees_"):
             self.seed_ = seed_from(self.random_state)
@@ -217,15 +215,15 @@ class GradientBoosting(Estimator):
         table = matrix if rows is None else matrix.take(rows)
         if not hasattr(self, "init_"):
             self.init_ = fit_start(self.init, loss, there, y_in, w_in, self._labels)
-        F = self._sum(there, table)
+        F = self._sums(there, table).T
         if rows is not None:
             here = matrix.take(aside)
-            raw = self._sum(self._rows_for_init(X, aside), here)
+            raw = self._sums(self._rows_for_init(X, aside), here)
             judge = _Judge(self, here, y[aside], None if w is None else w[aside], raw)
         how = settings.growth(self, self.schema_, _target_of(y_in, w_in), table.n_rows)
         self.max_features_ = how.max_features or self.n_features_in_
         task = Task(
-            orchard=plant(
+            presorted=presort(
                 table,
                 self.schema_,
                 how,
@@ -315,54 +313,44 @@ class GradientBoosting(Estimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "trees_")
 
-    def _sum(self, X: Any, matrix: Matrix) -> np.ndarray:
-        """Return F of every row, one line per score: (1, n), or (K, n)."""
-        F = raw_start(self.init_, self.loss_, X, matrix.n_rows, self._labels)
-        if not getattr(self, "trees_", []):
-            return F
-        return self._ensemble.margin(matrix, F.T, self._threads()).T
+    def _as_one(self, trees: list[Tree], reading: str) -> Ensemble:
+        base = np.zeros(self._width)
+        if isinstance(self.init_, Constant):
+            base[:] = self.init_.raw.reshape(-1)
+        return Ensemble(trees, np.repeat(self._rates, self._width), base, link=self._link)
 
     @property
-    def _ensemble(self) -> Ensemble:
-        """The trees with their learning rates; kept until there are more, for it lays them out once."""
-        # a dict of fit's own making: to predict changes nothing of the estimator itself
-        kept = self.__dict__.setdefault("_summed", {})
-        if "all" not in kept or len(kept["all"].trees) != len(self.trees_):
-            rates = np.repeat(self._rates, self._width)
-            kept["all"] = Ensemble(list(self.trees_), rates, np.zeros(self._width))
-        return kept["all"]
+    def _link(self) -> Link:
+        """How F becomes an answer: a number, the probability of the second class, or of all."""
+        return self.loss_.link if isinstance(self.loss, str) else Link("own")
+
+    def _start(self, X: Any, n_rows: int) -> np.ndarray:
+        """Return where the sum of every row begins, (rows, scores)."""
+        return raw_start(self.init_, self.loss_, X, n_rows, self._labels).T
+
+    def _sums(self, X: Any, matrix: Matrix) -> np.ndarray:
+        """Return F of every row, (rows, scores)."""
+        start = self._start(X, matrix.n_rows)
+        if not getattr(self, "trees_", []):
+            return start
+        return self.ensemble_.answers(matrix, self._threads(), start)
 
     def _raw(self, X: Any) -> np.ndarray:
         """Return F of every row of a table, (n,) or (n, K)."""
         matrix = self._encode(X)
-        return shaped(self._sum(X, matrix))
+        return _shaped(self._sums(X, matrix))
 
     def _staged_raw(self, X: Any) -> Iterator[np.ndarray]:
         """Yield F of every row after each round."""
         matrix = self._encode(X)
-        F = raw_start(self.init_, self.loss_, X, matrix.n_rows, self._labels)
-        width = self._width
-        for number in range(self.n_estimators_):
-            trees = self.trees_[number * width : (number + 1) * width]
-            add_trees(trees, self._rates[number : number + 1], matrix, self._threads(), F)
-            yield shaped(F).copy()
+        start = self._start(X, matrix.n_rows)
+        return map(_shaped, self.ensemble_.staged(matrix, self._threads(), start))
 
     def apply(self, X: Any) -> np.ndarray:
         """Return the leaf each row reaches in each tree, (rows, rounds); classifiers: (…, trees of a
         round) besides.
         """
-        from arboretum.engine.predict.walk import is_complete
-
-        matrix = self._encode(X)
-        leaves = np.empty((matrix.n_rows, len(self.trees_)), np.int64)
-
-        def go(lo: int, hi: int, block: np.ndarray) -> None:
-            complete = is_complete(block)
-            for t, tree in enumerate(self.trees_):
-                leaves[lo:hi, t] = walk_block(tree, block, complete)
-
-        run_blocks(go, matrix, self._threads())
-        return leaves
+        return super().apply(X).astype(np.int64)
 
     @property
     def estimators_(self) -> np.ndarray:
@@ -382,9 +370,7 @@ class GradientBoosting(Estimator):
     def feature_importances_(self) -> np.ndarray:
         """Share of the impurity decrease each column brought, summed over all trees."""
         self._check_fitted()
-        total = np.zeros(self.n_features_in_)
-        for tree in self.trees_:
-            total += tree.feature_importances(normalize=False)
+        total = self.ensemble_.split_sums(self.n_features_in_).gain
         return total / total.sum() if total.sum() > 0 else total
 
     def __len__(self) -> int:
@@ -447,8 +433,15 @@ class _Judge:
     def has_ended(self, trees: list[Tree], loss: Loss) -> bool:
         """Add the trees of a round, and judge by the loss it went by."""
         model = self.model
-        add_trees(trees, model._rates[-1:], self.matrix, model._threads(), self.F)
-        return self.patience.has_ended(loss.score(self.y, shaped(self.F), self.w))
+        rates = np.repeat(model._rates[-1:], len(trees))
+        played = Ensemble(trees, rates, np.zeros(len(trees)))
+        self.F = played.answers(self.matrix, model._threads(), self.F)
+        return self.patience.has_ended(loss.score(self.y, _shaped(self.F), self.w))
+
+
+def _shaped(F: np.ndarray) -> np.ndarray:
+    """Return scores, (rows, scores), as a loss takes them: (n,) or (n, K)."""
+    return F[:, 0] if F.shape[1] == 1 else F
 
 
 def _target_of(y: np.ndarray, w: np.ndarray | None) -> Any:

@@ -2,7 +2,7 @@
 
     r      = -∂L/∂F of every row
     trees  = one regression tree on r, or one per class
-    step   = γ of every leaf, or one length for the whole round          loss/friedman_steps.py
+    step   = γ of every leaf, or one length for the whole round          loss/leaves.py
     F      = F + learning rate · step, for all rows, in the bag or not
 
 Nothing here depends on rounds to come, and a round depends on those before through F alone, so 50 rounds and
@@ -17,12 +17,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arboretum.boosting.loss.friedman import Loss
-from arboretum.boosting.loss.friedman_steps import Leaves, line_search
-from arboretum.boosting.loss.friedman_user import NotFinite
+from arboretum.boosting.loss.leaves import Leaves, line_search
+from arboretum.boosting.loss.loss import Loss
+from arboretum.boosting.loss.user import NotFinite
 from arboretum.data.checks import list_rows
 from arboretum.errors import DataError
-from arboretum.grow.presorted import Bag, Orchard
+from arboretum.grow.presorted import Bag, PresortedTable
 from arboretum.tree.tree import Tree
 
 __all__ = ["Booster", "Round", "Task"]
@@ -36,7 +36,7 @@ class Task:
 
     Attributes
     ----------
-    orchard : Orchard
+    presorted : PresortedTable
         The table, and how trees grow on it.
     loss : Loss
     y : array
@@ -52,7 +52,7 @@ class Task:
         "leaf" or "line_search".
     """
 
-    orchard: Orchard
+    presorted: PresortedTable
     loss: Loss
     y: np.ndarray
     w: np.ndarray | None
@@ -172,9 +172,9 @@ class Booster:
 
     # ------------------------------------------------------------------ trees
     def _grow(self, r: np.ndarray, bag: Bag, number: int, k: int) -> tuple[Tree, np.ndarray]:
-        drawn = self.task.orchard.how.max_features is not None
+        drawn = self.task.presorted.settings.max_features is not None
         seed = self.task.key(_TREE, number, k) if drawn else 0
-        return self.task.orchard.grow(r, bag, seed)
+        return self.task.presorted.grow(r, bag, seed)
 
     def _take_steps(
         self, loss: Loss, r: np.ndarray, grown: list[tuple[Tree, np.ndarray]], bag: Bag

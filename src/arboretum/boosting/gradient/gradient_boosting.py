@@ -10,8 +10,8 @@ import numpy as np
 from arboretum.base import parameters as p
 from arboretum.base.parameters import Parameter
 from arboretum.base.targets import Classes, Numbers
+from arboretum.boosting.dialect.scikit_learn import CLASS_LOSSES, NUMBER_LOSSES
 from arboretum.boosting.gradient.estimator import OWN_LOSS, GradientBoosting
-from arboretum.boosting.loss.friedman import CLASS_LOSSES, NUMBER_LOSSES
 from arboretum.errors import DataError, ModelFileError
 
 __all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]

@@ -13,7 +13,7 @@ import numpy as np
 from arboretum.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from arboretum.boosting.loss.friedman import Loss
+    from arboretum.boosting.loss.loss import Loss
 
 __all__ = ["Constant", "fit_start", "raw_start", "take_rows"]
 
@@ -101,7 +101,7 @@ def raw_start(start: Any, loss: Loss, X: Any, n: int, labels: np.ndarray | None)
                 f"the init estimator predicts an array of shape {answer.shape} for {n} rows: it "
                 "must predict one number for each"
             )
-    F = loss.link(answer)
+    F = loss.raw_of(answer)
     if not np.isfinite(F).all():
         raise DataError("the init estimator predicts values that are not finite")
     return np.ascontiguousarray(F.T if F.ndim == 2 else F[None], dtype=np.float64)

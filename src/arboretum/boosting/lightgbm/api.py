@@ -20,7 +20,7 @@ import numpy as np
 from arboretum.boosting.lightgbm.model import LGBMModel
 from arboretum.boosting.lightgbm.parameters import ATTRIBUTES
 from arboretum.boosting.lightgbm.tables import Evaluation, FitArguments, by_output
-from arboretum.boosting.loss.user_objectives import UserObjective
+from arboretum.boosting.loss.user import UserObjective
 from arboretum.boosting.second_order.boosted_model import (
     BoostedClassifier,
     BoostedRanker,

@@ -20,6 +20,7 @@ import numpy as np
 from arboretum.base import parameters as p
 from arboretum.base.parameters import Parameter
 from arboretum.base.shared_parameters import TABLE
+from arboretum.boosting.dialect.lightgbm import LIGHTGBM
 from arboretum.errors import ParameterError
 
 __all__ = ["ALIASES", "ATTRIBUTES", "PARAMETERS", "NativeNames"]
@@ -87,21 +88,7 @@ _MANY = p.text_or("a list of them", list, tuple, np.ndarray)
 _POSITIVE = p.real(0, open_low=True)
 _BASIC = p.Rule("'basic': the others are not part of arboretum", p.one_of("basic").allows)
 
-# what losses and metrics depend on
-_LOSS_RULES = {
-    "scale_pos_weight": _POSITIVE,
-    "is_unbalance": p.flag,
-    "sigmoid": _POSITIVE,
-    "alpha": _POSITIVE,
-    "fair_c": _POSITIVE,
-    "poisson_max_delta_step": _POSITIVE,
-    "tweedie_variance_power": p.real(1, 2, open_high=True),
-    "lambdarank_truncation_level": p.integer(1),
-    "lambdarank_norm": p.flag,
-    "label_gain": _MANY | p.none,
-    "eval_at": p.integer(1) | p.text_or("such numbers in a string", str) | _MANY | p.none,
-    "multi_error_top_k": p.integer(1),
-}
+# what losses and metrics depend on; their rules stand with the objectives that have them
 _LOSS_TEXTS = {
     "scale_pos_weight": "Weight of the rows of the second of two classes.",
     "is_unbalance": "Weigh both of two classes alike.",
@@ -116,6 +103,13 @@ _LOSS_TEXTS = {
     "eval_at": "Places that ranking metrics look at; None is 1 to 5.",
     "multi_error_top_k": "Classes that may be right for multi_error.",
 }
+
+
+def _loss_rule(name: str) -> p.Rule:
+    setting = LIGHTGBM.settings[name]
+    may_be_none = setting.default is None or name == "eval_at"
+    return setting.rule | p.none if may_be_none else setting.rule
+
 
 PARAMETERS = {
     **TABLE,
@@ -257,7 +251,7 @@ PARAMETERS = {
         "Groups of columns that may meet on a path; columns of no group are not used.",
     ),
     "boost_from_average": Parameter(p.flag, "Begin with the best constant instead of 0."),
-    **{name: Parameter(rule, _LOSS_TEXTS[name]) for name, rule in _LOSS_RULES.items()},
+    **{name: Parameter(_loss_rule(name), text) for name, text in _LOSS_TEXTS.items()},
     "num_class": Parameter(
         p.integer(1) | p.none, "Checked against the classes of ``y``, which say it anyway."
     ),

@@ -11,10 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arboretum.boosting.dialect.find import (
+    default_metric,
+    find_metrics,
+    find_objective,
+    predicts,
+    settings_of,
+)
 from arboretum.boosting.lightgbm.parameters import ALIASES
 from arboretum.boosting.lightgbm.tables import column_names
-from arboretum.boosting.loss.objectives import find_objective
-from arboretum.boosting.loss.user_objectives import UserObjective
+from arboretum.boosting.loss.user import UserObjective
 from arboretum.boosting.second_order.constraints import interaction_groups, monotone_signs
 from arboretum.boosting.second_order.dart import Dart
 from arboretum.boosting.second_order.draws import share_of
@@ -29,7 +35,7 @@ from arboretum.grow.histogram import POOL
 if TYPE_CHECKING:
     from arboretum.boosting.lightgbm.model import LGBMModel
     from arboretum.boosting.lightgbm.tables import FitArguments
-    from arboretum.boosting.loss.objective_base import Objective
+    from arboretum.boosting.loss.objective import Objective
     from arboretum.boosting.metric.evaluation_set import EvaluationSet
     from arboretum.boosting.second_order.recipe import TrainingTable
     from arboretum.boosting.watch.watching import Watch
@@ -37,8 +43,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Changing", "check_together", "is_forest", "make_plan", "make_recipe"]
 
-_SEVERAL = ("multiclass", "softmax", "multiclassova", "multiclass_ova", "ova", "ovr")
-_SHARES = ("binary", "cross_entropy", "xentropy")
 # of a user's objective; the meaning of classes' scores is not known
 _USUAL_METRIC = {"classes": "None", "numbers": "l2", "orders": "ndcg"}
 
@@ -57,7 +61,10 @@ def make_recipe(
     if model.num_class not in (None, 1, n_classes):
         raise DataError(f"num_class is {model.num_class}, y holds {n_classes or 1} classes")
     objective = find_objective(
-        _objective_name(model, n_classes), "lightgbm", n_classes, **objective_settings(model)
+        _objective_name(model, n_classes),
+        "lightgbm",
+        n_classes,
+        **settings_of(model, "lightgbm", "objectives"),
     )
     plan = make_plan(model, schema, seed, n_jobs)
     given = training.base_margin is not None  # no part of the model, as in LightGBM
@@ -82,41 +89,21 @@ def _objective_name(model: LGBMModel, n_classes: int | None) -> str | Callable:
         return "multiclass" if (n_classes or 1) > 2 else model.usual_objective
     if callable(name):
         return name
-    if model.target == "orders" and name != "lambdarank":
+    known = predicts(name, "lightgbm")
+    if model.target == "orders" and known != "orders":
         raise ParameterError(f"LGBMRanker takes objective 'lambdarank' or a function, got {name!r}")
-    if model.target == "numbers" and (name in _SEVERAL or name == "lambdarank"):
-        other = "LGBMRanker" if name == "lambdarank" else "LGBMClassifier"
-        raise ParameterError(f"objective {name!r} does not tell numbers: use {other}")
-    if model.target == "classes" and name not in (*_SEVERAL, *_SHARES):
-        find_objective(name, "lightgbm", 2)  # may be unknown
+    others = {"classes": "LGBMClassifier", "orders": "LGBMRanker"}
+    if model.target == "numbers" and known in others:
+        raise ParameterError(f"objective {name!r} does not tell numbers: use {others[known]}")
+    if model.target == "classes" and known not in ("classes", "two classes"):
         raise ParameterError(
             f"objective {name!r} does not tell classes: use 'binary', 'multiclass' or 'multiclassova'"
         )
-    if (n_classes or 1) > 2 and name in _SHARES:
+    if (n_classes or 1) > 2 and known == "two classes":
         raise ParameterError(
             f"objective {name!r} is for two classes, y holds {n_classes}: use 'multiclass'"
         )
     return name
-
-
-_OBJECTIVE = (
-    "alpha", "fair_c", "poisson_max_delta_step", "tweedie_variance_power", "sigmoid",
-    "scale_pos_weight", "is_unbalance", "label_gain", "lambdarank_truncation_level",
-    "lambdarank_norm",
-)  # fmt: skip
-_METRIC = (
-    "alpha", "fair_c", "tweedie_variance_power", "eval_at", "label_gain", "multi_error_top_k",
-)  # fmt: skip
-
-
-def objective_settings(model: Any) -> dict[str, Any]:
-    """Return the parameters that objectives depend on."""
-    return {name: getattr(model, name) for name in _OBJECTIVE}
-
-
-def metric_settings(model: Any) -> dict[str, Any]:
-    """Return the parameters that metrics depend on."""
-    return {name: getattr(model, name) for name in _METRIC}
 
 
 def is_forest(model: Any) -> bool:
@@ -158,9 +145,7 @@ def check_together(model: Any) -> None:
 # ---------------------------------------------------------------------- what it is evaluated by
 def _metrics(model: LGBMModel, arguments: FitArguments, objective: Objective) -> list[Measure]:
     """Return the metrics asked for in fit, those of the model, and functions."""
-    from arboretum.boosting.metric.metrics import default_metric, find_metrics
-
-    settings = metric_settings(model)
+    settings = settings_of(model, "lightgbm", "metrics")
     if arguments.eval_at is not None:
         settings["eval_at"] = arguments.eval_at
     asked, functions = _metric_names(arguments.eval_metric)

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.boosting.metric.ranking_metrics import Queries
+from arboretum.boosting.metric.queries import Queries
 from arboretum.errors import DataError
 
 if TYPE_CHECKING:
-    from arboretum.boosting.metric.metrics import Metric
+    from arboretum.boosting.metric.metric import Metric
 
 __all__ = ["EvaluationSet", "Predicted"]
 
@@ -33,7 +33,7 @@ class EvaluationSet:
 
     Examples
     --------
-    >>> from arboretum.boosting.metric.metrics import find_metrics
+    >>> from arboretum.boosting.dialect.find import find_metrics
     >>> held_out = EvaluationSet([0, 1, 1])
     >>> held_out.evaluate(find_metrics(["error", "auc"], "xgboost"), [0.2, 0.4, 0.9])
     {'error': 0.3333333333333333, 'auc': 1.0}
@@ -73,7 +73,7 @@ class EvaluationSet:
         return self._constants[key]
 
     def evaluate(self, metrics: Iterable[Metric], prediction: Any) -> dict[str, float]:
-        """Return the figure of every metric, by name."""
+        """Return the value of every metric, by name."""
         given = Predicted(self, np.asarray(prediction, np.float64))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             return {metric.name: float(metric.measure(given)) for metric in metrics}

@@ -177,7 +177,7 @@ class BoostedModel(Estimator):
         base = None
         if base_margin is not None:
             base = steps.margins_of(base_margin, matrix.n_rows, part.base)
-        return part.margin(matrix, base=base, n_jobs=self._threads())
+        return part.answers(matrix, self._threads(), base)
 
     def _leaves(self, X: Any, start: int = 0, end: int | None = None) -> np.ndarray:
         """Return the leaf of every row in every tree, (rows, trees)."""
@@ -214,20 +214,14 @@ class BoostedModel(Estimator):
     def _importance(self, end: int | None = None) -> dict[str, np.ndarray]:
         """Return how often every column is asked for, and the gains and covers it brings."""
         self._check_fitted()
-        width = self.n_features_in_
-        count, gain, cover = np.zeros(width), np.zeros(width), np.zeros(width)
-        for tree in self._part(0, end).trees:
-            inner = np.flatnonzero(tree.feature >= 0)
-            np.add.at(count, tree.feature[inner], 1.0)
-            np.add.at(gain, tree.feature[inner], tree.gain[inner])
-            np.add.at(cover, tree.feature[inner], tree.weight[inner])
-        often = np.maximum(count, 1.0)
+        sums = self._part(0, end).split_sums(self.n_features_in_)
+        often = np.maximum(sums.count, 1.0)
         return {
-            "weight": count,
-            "gain": gain / often,
-            "cover": cover / often,
-            "total_gain": gain,
-            "total_cover": cover,
+            "weight": sums.count,
+            "gain": sums.gain / often,
+            "cover": sums.cover / often,
+            "total_gain": sums.gain,
+            "total_cover": sums.cover,
         }
 
     # ------------------------------------------------------------------ keeping
@@ -262,7 +256,7 @@ class BoostedModel(Estimator):
         }
 
     def _read_fitted_state(self, state: dict[str, Any]) -> None:
-        from arboretum.boosting.loss.objectives import objective_from_state
+        from arboretum.boosting.dialect.find import objective_from_state
         from arboretum.tree.state import tree_from_state
 
         super()._read_fitted_state(state)
@@ -276,7 +270,8 @@ class BoostedModel(Estimator):
             raise ModelFileError("its trees do not make whole rounds")
         if any(tree.value.shape[1:] != (1, 1) for tree in trees):
             raise ModelFileError("its trees answer more than one number")
-        self.ensemble_ = Ensemble(trees, weights, base, n_parallel, flag_of(state, "averaged"))
+        rule = "average" if flag_of(state, "averaged") else "sum"
+        self.ensemble_ = Ensemble(trees, weights, base, n_parallel, rule)
         self.evals_result_ = _history(state["evals_result"])
         best = state["best"]
         self._best = None if best is None else (int(best[0]), float(best[1]))

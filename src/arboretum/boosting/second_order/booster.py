@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arboretum.boosting.loss.user_objectives import UserObjective
+from arboretum.boosting.loss.user import UserObjective
 from arboretum.boosting.second_order.dart import dropped_trees
 from arboretum.data.checks import list_rows
 from arboretum.engine.gradient.loss import GIVEN, Loss
@@ -289,7 +289,7 @@ class Booster:
         """Add a tree to the margins, ``by`` times; it may be one of an earlier model, of other bins."""
         output = t % self.per_round // self.plan.n_parallel
         one = Ensemble([self.trees[t]], np.array([by]), np.zeros(1))
-        self.margin[:, output] += one.margin(self.training.matrix, n_jobs=self.plan.n_jobs)[:, 0]
+        self.margin[:, output] += one.answers(self.training.matrix, self.plan.n_jobs)[:, 0]
 
     def _reweigh(self, dropped: list[int], n_new: int) -> None:
         """Weigh the new trees and the dropped ones so that together they overshoot no more."""
@@ -310,8 +310,7 @@ def _joined(parts: list[Logged]) -> Grown:
     if len(parts) == 1:
         return parts[0].nodes
     return type(parts[0].nodes)(
-        np.concatenate([some.nodes.ints for some in parts]),
-        np.concatenate([some.nodes.floats for some in parts]),
+        np.concatenate([some.nodes.nodes for some in parts]),
         np.concatenate([some.nodes.members for some in parts]),
     )
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arboretum.boosting.second_order.chance import chances
+from arboretum.engine.keys import key_of, uniform_array
 
 __all__ = ["Dart", "dropped_trees"]
 
@@ -49,7 +49,7 @@ class Dart:
 def dropped_trees(dart: Dart, weights: np.ndarray, per_round: int, seed: int, m: int) -> list[int]:
     """Return the numbers of the trees that are left out in round ``m``, whole rounds together."""
     n = len(weights) // per_round
-    draw = chances(seed, dart.seed, m, n + 2)
+    draw = uniform_array(key_of(seed, dart.seed, m), n + 2)
     if n == 0 or draw[0] < dart.skip_drop:
         return []
     share = np.full(n, dart.rate_drop)

@@ -219,7 +219,7 @@ def start_margins(recipe: Recipe, training: TrainingTable, base: np.ndarray) -> 
     if old is None or recipe.plan.averaged:
         return start
     given = None if start is base else start
-    return old.margin(training.matrix, base=given, n_jobs=recipe.plan.n_jobs)
+    return old.answers(training.matrix, recipe.plan.n_jobs, given)
 
 
 def held_out_table(
@@ -268,7 +268,8 @@ def make_rounds(
     loss.look()
     loss.warn()
     trees = booster.trees[: kept[0]]
-    return Ensemble(trees, np.array(kept[1]), booster.base, plan.n_parallel, plan.averaged)
+    rule = "average" if plan.averaged else "sum"
+    return Ensemble(trees, np.array(kept[1]), booster.base, plan.n_parallel, rule)
 
 
 # ---------------------------------------------------------------------- groups of rows

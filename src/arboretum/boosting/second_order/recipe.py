@@ -20,7 +20,7 @@ from arboretum.engine.gradient.split import Rules
 from arboretum.grow.histogram import POOL
 
 if TYPE_CHECKING:
-    from arboretum.boosting.loss.objective_base import Objective
+    from arboretum.boosting.loss.objective import Objective
     from arboretum.boosting.second_order.tables import Draws, TableMaker
     from arboretum.boosting.watch.watching import Measure
     from arboretum.data.matrix import Matrix

@@ -21,7 +21,7 @@ from arboretum.errors import DataError, ParameterError
 from arboretum.predict.ensemble import Ensemble
 
 if TYPE_CHECKING:
-    from arboretum.boosting.metric.metrics import Metric
+    from arboretum.boosting.metric.metric import Metric
     from arboretum.boosting.second_order.booster import Booster
     from arboretum.data.matrix import Matrix
 
@@ -105,7 +105,7 @@ class HeldOut:
             [booster.trees[t] for t in moved], more[moved], np.zeros(self.start.shape[1]),
             plan.n_parallel,
         )  # fmt: skip
-        self.total = some.margin(self.matrix, base=self.total, n_jobs=plan.n_jobs)
+        self.total = some.answers(self.matrix, plan.n_jobs, self.total)
         self._counted = now
         if plan.averaged and booster.n_rounds:
             return self.start + (self.total - self.start) / booster.n_rounds

@@ -121,7 +121,7 @@ class XGBRanker(BoostedRanker, XGBModel):
     __init__ = with_objective(usual_objective)
     _weighs_groups: ClassVar = True
 
-    def fit(  # type: ignore[override]
+    def fit(
         self,
         X: Any,
         y: Any,

@@ -13,8 +13,9 @@ import numpy as np
 from arboretum.base import parameters as p
 from arboretum.base.parameters import Parameter, Rule
 from arboretum.base.shared_parameters import RUNNING, TABLE
+from arboretum.boosting.dialect.xgboost import XGBOOST
 
-__all__ = ["ALIASES", "ATTRIBUTES", "DEFAULTS", "LOSS_SETTINGS", "PARAMETERS"]
+__all__ = ["ALIASES", "ATTRIBUTES", "DEFAULTS", "PARAMETERS"]
 
 ALIASES = {
     "eta": "learning_rate",
@@ -30,9 +31,6 @@ ALIASES = {
 _SHARE = p.real(0, 1, open_low=True)
 _FUNCTION = p.Rule("a function", callable)
 _NAMES = p.text_or("a list of them", list, tuple)
-_UNBIASED = p.Rule(
-    "False: learning from biased clicks is not part of arboretum", p.one_of(False).allows
-)
 
 
 class _Own(NamedTuple):
@@ -43,20 +41,9 @@ class _Own(NamedTuple):
     text: str
 
 
-# what losses depend on
-LOSS_SETTINGS = {
-    "scale_pos_weight": p.real(0, open_low=True),
-    "huber_slope": p.real(0, open_low=True),
-    "quantile_alpha": p.checked_later("a number in (0, 1), a list of them"),
-    "tweedie_variance_power": p.real(1, 2, open_high=True),
-    "lambdarank_pair_method": p.one_of("topk", "mean"),
-    "lambdarank_num_pair_per_sample": p.integer(1),
-    "lambdarank_normalization": p.flag,
-    "lambdarank_score_normalization": p.flag,
-    "lambdarank_unbiased": _UNBIASED,
-    "ndcg_exp_gain": p.flag,
-}
+# what losses depend on; their rules stand with the objectives that have them
 _LOSS_TEXTS = {
+    "max_delta_step": "The largest answer of a leaf; 0 for no limit. None is 0.7 for count:poisson, else 0.",
     "scale_pos_weight": "What rows of the second of two classes count.",
     "huber_slope": "reg:pseudohubererror: where the loss bends.",
     "quantile_alpha": "reg:quantileerror: which quantiles; several are learned at once.",
@@ -113,10 +100,6 @@ _OWN = {
         "paper. Also ``min_split_loss``.",
     ),
     "min_child_weight": _Own(p.real(0), 1.0, "Σ hessian each side of a split needs."),
-    "max_delta_step": _Own(
-        p.real(0), None,
-        "The largest answer of a leaf; 0 for no limit. None is 0.7 for count:poisson, else 0.",
-    ),
     "subsample": _Own(_SHARE, 1.0, "Share of the rows drawn for every tree."),
     "sampling_method": _Own(
         p.Rule("'uniform' ('gradient_based' needs a GPU in XGBoost)", p.one_of("uniform").allows),
@@ -200,7 +183,7 @@ _OWN = {
         p.one_of("iteration", "global"), "iteration",
         '``tree_method="approx"``: new bins in every round, or once.',
     ),
-    **{name: _Own(rule, None, _LOSS_TEXTS[name]) for name, rule in LOSS_SETTINGS.items()},
+    **{name: _Own(XGBOOST.settings[name].rule, None, text) for name, text in _LOSS_TEXTS.items()},
 }  # fmt: skip
 
 DEFAULTS = {name: own.default for name, own in _OWN.items() if own.default is not None}

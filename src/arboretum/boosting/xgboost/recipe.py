@@ -7,20 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.boosting.loss.objectives import find_objective
-from arboretum.boosting.loss.user_objectives import UserObjective
+from arboretum.boosting.dialect.find import (
+    default_metric,
+    find_metrics,
+    find_objective,
+    predicts,
+    settings_of,
+)
+from arboretum.boosting.loss.user import UserObjective
 from arboretum.boosting.second_order.constraints import interaction_groups, monotone_signs
 from arboretum.boosting.second_order.dart import Dart
 from arboretum.boosting.second_order.recipe import MANY, BoostPlan, Recipe
 from arboretum.boosting.second_order.tables import Draws, Histograms, PresortedColumns, Sketches
 from arboretum.boosting.watch.watching import Measure, MetricValue, measure_by
-from arboretum.boosting.xgboost.parameters import DEFAULTS, LOSS_SETTINGS
+from arboretum.boosting.xgboost.parameters import DEFAULTS
 from arboretum.engine.gradient.split import Rules
 from arboretum.engine.keys import key_of
 from arboretum.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from arboretum.boosting.loss.objective_base import Objective
+    from arboretum.boosting.loss.objective import Objective
     from arboretum.boosting.metric.evaluation_set import EvaluationSet
     from arboretum.boosting.second_order.recipe import TrainingTable
     from arboretum.boosting.second_order.tables import TableMaker
@@ -39,7 +45,7 @@ def make_recipe(
     """Return what is learned, and how; metrics only if there are tables to evaluate, or they are named."""
     objective = find_objective(
         _objective_name(model, training.n_classes), "xgboost", training.n_classes,
-        **objective_settings(model, seed),
+        **settings_of(model, "xgboost", "objectives"), seed=seed % 2**32,
     )  # fmt: skip
     plan = make_plan(model, objective, training.schema, seed, n_jobs)
     return Recipe(
@@ -60,27 +66,21 @@ def make_recipe(
 def _objective_name(model: XGBModel, n_classes: int | None) -> str | Callable:
     """Return an objective that fits the kind of estimator, or refuse it."""
     name = model.objective or model.usual_objective
-    if model.target == "orders":
-        if callable(name) or not name.startswith("rank:"):
-            raise ParameterError(f"XGBRanker takes objectives named rank:…, got {name!r}")
+    if callable(name) and model.target != "orders":
         return name
-    if callable(name):
-        return name
-    if model.target == "numbers":
-        if name.startswith(("multi:", "rank:")):
-            find_objective(name, "xgboost", 2)  # may be unknown
-            what = "classes: use XGBClassifier" if name[0] == "m" else "orders: use XGBRanker"
-            raise ParameterError(f"objective {name!r} is for {what}")
-        return name
-    if name == "binary:logistic" and (n_classes or 2) > 2:
-        return "multi:softprob"
-    if not name.startswith(("binary:", "multi:")):
-        find_objective(name, "xgboost", n_classes, quantile_alpha=0.5)  # may be unknown
+    known = "" if callable(name) else predicts(name, "xgboost")
+    if model.target == "orders" and known != "orders":
+        raise ParameterError(f"XGBRanker takes objectives named rank:…, got {name!r}")
+    others = {"classes": "XGBClassifier", "orders": "XGBRanker"}
+    if model.target == "numbers" and known in others:
+        raise ParameterError(f"objective {name!r} is for {known}: use {others[known]}")
+    if model.target == "classes" and known not in ("classes", "two classes"):
         raise ParameterError(
             f"objective {name!r} does not tell classes: XGBClassifier takes 'binary:logistic', "
             "'binary:logitraw', 'binary:hinge', 'multi:softprob', 'multi:softmax' or a function"
         )
-    return name
+    several = name == "binary:logistic" and (n_classes or 2) > 2
+    return "multi:softprob" if several else name
 
 
 def is_raw(objective: Objective) -> bool:
@@ -108,9 +108,7 @@ def _start(model: XGBModel, objective: Objective) -> np.ndarray | None:
 # ---------------------------------------------------------------------- what it is evaluated by
 def _metrics(model: XGBModel, objective: Objective) -> list[Measure]:
     """Return the metrics asked for, or that of the objective."""
-    from arboretum.boosting.metric.metrics import default_metric, find_metrics
-
-    settings, named = metric_settings(model), model.eval_metric
+    settings, named = settings_of(model, "xgboost", "metrics"), model.eval_metric
     if named is None:
         name = objective.name
         if isinstance(objective, UserObjective):  # measured as what it stands instead of
@@ -257,18 +255,3 @@ def value(model: XGBModel, name: str) -> Any:
     """Return a parameter, or XGBoost's default."""
     given = getattr(model, name)
     return DEFAULTS[name] if given is None else given
-
-
-def objective_settings(model: XGBModel, seed: int) -> dict[str, Any]:
-    """Return the parameters that objectives depend on."""
-    found = {name: getattr(model, name) for name in LOSS_SETTINGS}
-    return {**found, "max_delta_step": model.max_delta_step, "seed": seed % 2**32}
-
-
-def metric_settings(model: XGBModel) -> dict[str, Any]:
-    """Return the parameters that metrics depend on."""
-    names = (
-        "huber_slope", "quantile_alpha", "tweedie_variance_power", "ndcg_exp_gain",
-        "lambdarank_pair_method", "lambdarank_num_pair_per_sample",
-    )  # fmt: skip
-    return {name: getattr(model, name) for name in names}

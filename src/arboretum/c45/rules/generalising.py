@@ -175,7 +175,8 @@ def useful_rules(
     def work(i: int) -> None:
         found[i] = generalise(*ways[i], columns, table, pessimism)
 
-    parallel.run(work, range(len(ways)), n_jobs if table.X.size > 1 << 16 else 1)
+    threads = parallel.threads_for(table.X.size, parallel.TREE, n_jobs)
+    parallel.run(work, range(len(ways)), threads)
     limits = np.minimum(1.0 - (counts + 1.0) / (counts.sum() + 2.0), WORST)
     kept: dict[tuple, Candidate] = {}
     for rule in found:

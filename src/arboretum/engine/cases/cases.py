@@ -25,12 +25,11 @@ import numpy as np
 
 from arboretum.engine.columns.presort import MISSING, NEW, POSITION
 from arboretum.engine.jit import inline, kernel
+from arboretum.engine.kinds import MULTIWAY, THRESHOLD
+from arboretum.engine.split.score import x_log2_x
 
 __all__ = [
     "EPS",
-    "GROUPS",
-    "MULTIWAY",
-    "THRESHOLD",
     "TIE",
     "CaseNodes",
     "Cases",
@@ -47,7 +46,6 @@ __all__ = [
 
 TIE = 1e-9  # figures closer than this differ by rounding only
 EPS = 1e-3  # Quinlan's: the least split information, the slack of his comparisons
-THRESHOLD, MULTIWAY, GROUPS = 1, 3, 4  # kinds of tree nodes
 
 
 class Cases(NamedTuple):
@@ -89,13 +87,11 @@ def bits_table(n: int) -> np.ndarray:
 
 @inline
 def bits(x, table):
-    """Return x log2 x, 0 for 0 (and for the rounding error of nothing)."""
-    if x <= 0.0:
-        return 0.0
+    """Return x log2 x; small whole numbers are looked up."""
     i = np.int64(x)
-    if i < len(table) and x == np.float64(i):
+    if x > 0.0 and i < len(table) and x == np.float64(i):
         return table[i]
-    return x * math.log2(x)
+    return x_log2_x(x)
 
 
 @kernel
@@ -125,17 +121,17 @@ def scan_thresholds(entries, cases, nodes, min_cases, table, gain, info, cut):
     left_bits, right_bits = np.empty(classes), np.empty(classes)
     label, weight = cases.label, cases.weight
     for k in range(len(nodes.start)):
-        lo, present, whole = nodes.start[k], nodes.end[k], nodes.weight[k]
+        lo, present, total_weight = nodes.start[k], nodes.end[k], nodes.weight[k]
         gain[k], info[k], cut[k] = 0.0, 0.0, -1
         for c in range(classes):
             left[c], left_bits[c], right[c] = 0.0, 0.0, nodes.total[k, c]
-        gone = 0.0
+        missing_weight = 0.0
         while present > lo and entries[present - 1] & MISSING:
             present -= 1
             p = entries[present] & POSITION
             right[label[p]] -= weight[p]
-            gone += weight[p]
-        known = whole - gone
+            missing_weight += weight[p]
+        known = total_weight - missing_weight
         if known < 2.0 * min_cases - TIE:
             continue
         least = max(min_cases, min(0.1 * known / classes, 25.0)) - TIE
@@ -152,9 +148,9 @@ def scan_thresholds(entries, cases, nodes, min_cases, table, gain, info, cut):
                     break
                 tries += 1
                 left_now, right_now = bits(below, table), bits(above, table)
-                found = before - (left_now - left_sum) - (right_now - right_sum)
-                if found > best + TIE * whole:
-                    best, cut[k], best_below = found, i, below
+                gain_here = before - (left_now - left_sum) - (right_now - right_sum)
+                if gain_here > best + TIE * total_weight:
+                    best, cut[k], best_below = gain_here, i, below
             p = entries[i] & POSITION
             c, w = label[p], weight[p]
             below += w
@@ -168,12 +164,14 @@ def scan_thresholds(entries, cases, nodes, min_cases, table, gain, info, cut):
             right_bits[c] = now
         if tries == 0:
             continue
-        gain[k] = (best - math.log2(np.float64(tries))) / whole
+        gain[k] = (best - math.log2(np.float64(tries))) / total_weight
         if gain[k] <= TIE:
             cut[k] = -1
             continue
-        parts = bits(gone, table) + bits(best_below, table) + bits(known - best_below, table)
-        info[k] = (bits(whole, table) - parts) / whole
+        parts = (
+            bits(missing_weight, table) + bits(best_below, table) + bits(known - best_below, table)
+        )
+        info[k] = (bits(total_weight, table) - parts) / total_weight
 
 
 @inline
@@ -193,7 +191,7 @@ def count_values(codes, cases, start, end, tag, stamp, seen, counts):
 
 
 @kernel
-def scan_values(codes, n_codes, cases, nodes, min_cases, table, gain, info, heavy):
+def scan_values(codes, n_codes, cases, nodes, min_cases, table, gain, info, n_large):
     """Judge, for every node, the test with one branch per category of one column.
 
     Code ``n_codes`` means missing. Writes the gain, the split information and the number of branches
@@ -204,26 +202,26 @@ def scan_values(codes, n_codes, cases, nodes, min_cases, table, gain, info, heav
     stamp, seen = np.full(n_codes + 1, -1), np.empty(n_codes + 1, np.int64)
     for k in range(len(nodes.start)):
         n = count_values(codes, cases, nodes.start[k], nodes.end[k], k, stamp, seen, counts)
-        gone, after, parts, gain[k], info[k], heavy[k] = 0.0, 0.0, 0.0, 0.0, 0.0, 0
+        missing_weight, after, parts, gain[k], info[k], n_large[k] = 0.0, 0.0, 0.0, 0.0, 0.0, 0
         for i in range(n):
             v, inside, branch = seen[i], 0.0, 0.0
             for c in range(classes):
                 branch += counts[v, c]
                 inside += bits(counts[v, c], table)
             if v == n_codes:
-                gone = branch
+                missing_weight = branch
                 continue
             parts += bits(branch, table)
             after += bits(branch, table) - inside
-            heavy[k] += branch >= min_cases - TIE
-        if heavy[k] < 2:
+            n_large[k] += branch >= min_cases - TIE
+        if n_large[k] < 2:
             continue
-        inside, whole = 0.0, nodes.weight[k]
+        inside, total_weight = 0.0, nodes.weight[k]
         for c in range(classes):
             missed = counts[n_codes, c] if stamp[n_codes] == k else 0.0
             inside += bits(nodes.total[k, c] - missed, table)
-        gain[k] = (bits(whole - gone, table) - inside - after) / whole
-        info[k] = (bits(whole, table) - bits(gone, table) - parts) / whole
+        gain[k] = (bits(total_weight - missing_weight, table) - inside - after) / total_weight
+        info[k] = (bits(total_weight, table) - bits(missing_weight, table) - parts) / total_weight
 
 
 @inline
@@ -264,12 +262,12 @@ def deal(X, cases, nodes, asked, branch, known, rows, total):
             known[child] += w
             rows[child] += 1
             total[child, c] += w
-        whole = 0.0
+        total_weight = 0.0
         for child in range(first, last):
-            whole += known[child]
+            total_weight += known[child]
         for child in range(first, last):
             for c in range(classes):
-                total[child, c] += missed[c] * (known[child] / whole)
+                total[child, c] += missed[c] * (known[child] / total_weight)
 
 
 @kernel
@@ -281,9 +279,9 @@ def hand_on(cases, nodes, asked, branch, known, rows, start, place, out):
     cursor = np.zeros(len(start), np.int64)
     for q in range(len(nodes.start)):
         first, last = asked.first_child[q], asked.first_child[q] + asked.n_children[q]
-        whole, missed = 0.0, 0
+        total_weight, missed = 0.0, 0
         for child in range(first, last):
-            whole += known[child]
+            total_weight += known[child]
         for p in range(nodes.start[q], nodes.end[q]):
             child = branch[p]
             if child >= 0:
@@ -300,7 +298,7 @@ def hand_on(cases, nodes, asked, branch, known, rows, start, place, out):
                 if start[child] >= 0:
                     at = start[child] + rows[child] + place[p]
                     out.row[at], out.label[at] = cases.row[p], cases.label[p]
-                    out.weight[at] = cases.weight[p] * (known[child] / whole)
+                    out.weight[at] = cases.weight[p] * (known[child] / total_weight)
 
 
 @kernel

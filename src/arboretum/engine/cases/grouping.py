@@ -25,7 +25,7 @@ def _join(groups, one, two, table):
 
 
 @subkernel
-def _merge(groups, n, whole, gone, table, group_of):
+def _merge(groups, n, total_weight, missing_weight, table, group_of):
     """Merge the n rows of class weights ``groups``; return (gain, info) and each row's group."""
     outer, inner = (
         np.empty((n, n)),
@@ -51,11 +51,11 @@ def _merge(groups, n, whole, gone, table, group_of):
         parts += outer[one, one]
         for two in range(one):
             outer[two, one], inner[two, one] = _join(groups, two, one, table)
-    full = bits(whole, table) - bits(gone, table)
+    full = bits(total_weight, table) - bits(missing_weight, table)
     left = n
     while left > 2:
         gain, info = before - after, full - parts
-        now = gain / info if info > EPS * whole else -np.inf
+        now = gain / info if info > EPS * total_weight else -np.inf
         best, first, second = -np.inf, -1, -1
         for one in range(n):
             if not alive[one]:
@@ -66,7 +66,7 @@ def _merge(groups, n, whole, gone, table, group_of):
                 more = outer[one, two] - outer[one, one] - outer[two, two]
                 lost = more - (inner[one, two] - inner[one, one] - inner[two, two])
                 smaller = info - more
-                ratio = (gain - lost) / smaller if smaller > EPS * whole else -np.inf
+                ratio = (gain - lost) / smaller if smaller > EPS * total_weight else -np.inf
                 if first < 0 or ratio > best + TIE:
                     best, first, second = ratio, one, two
         if best < now - TIE:
@@ -85,46 +85,48 @@ def _merge(groups, n, whole, gone, table, group_of):
             if alive[g] and g != first:
                 low, high = min(g, first), max(g, first)
                 outer[low, high], inner[low, high] = _join(groups, low, high, table)
-    return (before - after) / whole, (full - parts) / whole
+    return (before - after) / total_weight, (full - parts) / total_weight
 
 
 @subkernel
-def _node_groups(codes, n_codes, cases, nodes, k, table, room, group_of):
+def _node_groups(codes, n_codes, cases, nodes, k, table, scratch, group_of):
     """Group the categories of one node; return (gain, info, how many, weight of the missing)."""
-    stamp, seen, counts, groups = room
+    stamp, seen, counts, groups = scratch
     n = count_values(codes, cases, nodes.start[k], nodes.end[k], k, stamp, seen, counts)
     seen[:n].sort()
-    gone = 0.0
+    missing_weight = 0.0
     if n and seen[n - 1] == n_codes:
         n -= 1
         for c in range(counts.shape[1]):
-            gone += counts[n_codes, c]
+            missing_weight += counts[n_codes, c]
     for i in range(n):
         for c in range(counts.shape[1]):
             groups[i, c] = counts[seen[i], c]
     if n == 0:
         return 0.0, 0.0, n
-    gain, info = _merge(groups[:n], n, nodes.weight[k], gone, table, group_of)
+    gain, info = _merge(groups[:n], n, nodes.weight[k], missing_weight, table, group_of)
     return gain, info, n
 
 
 @kernel
-def scan_groups(codes, n_codes, cases, nodes, min_cases, table, gain, info, heavy):
+def scan_groups(codes, n_codes, cases, nodes, min_cases, table, gain, info, n_large):
     """Judge, for every node, the test on groups of categories; writes what `scan_values` writes."""
     classes = nodes.total.shape[1]
     groups, group_of = np.empty((n_codes + 1, classes)), np.empty(n_codes + 1, np.int64)
     counts, stamp = np.empty((n_codes + 1, classes)), np.full(n_codes + 1, -1)
-    room = (stamp, np.empty(n_codes + 1, np.int64), counts, groups)
+    scratch = (stamp, np.empty(n_codes + 1, np.int64), counts, groups)
     for k in range(len(nodes.start)):
-        gain[k], info[k], n = _node_groups(codes, n_codes, cases, nodes, k, table, room, group_of)
-        heavy[k] = 0
+        gain[k], info[k], n = _node_groups(
+            codes, n_codes, cases, nodes, k, table, scratch, group_of
+        )
+        n_large[k] = 0
         for g in range(n):
             if group_of[g] == g:
                 weight = 0.0
                 for c in range(classes):
                     weight += groups[g, c]
-                heavy[k] += weight >= min_cases - TIE
-        if heavy[k] < 2:
+                n_large[k] += weight >= min_cases - TIE
+        if n_large[k] < 2:
             gain[k], info[k] = 0.0, 0.0
 
 
@@ -138,9 +140,9 @@ def group_values(codes, n_codes, cases, nodes, table, child, n_children):
     group_of = np.empty(n_codes + 1, np.int64)
     groups, number = np.empty((n_codes + 1, classes)), np.empty(n_codes + 1, np.int64)
     counts, stamp = np.empty((n_codes + 1, classes)), np.full(n_codes + 1, -1)
-    room = (stamp, np.empty(n_codes + 1, np.int64), counts, groups)
+    scratch = (stamp, np.empty(n_codes + 1, np.int64), counts, groups)
     for k in range(len(nodes.start)):
-        _, _, n = _node_groups(codes, n_codes, cases, nodes, k, table, room, group_of)
+        _, _, n = _node_groups(codes, n_codes, cases, nodes, k, table, scratch, group_of)
         n_children[k] = 0
         for g in range(n):
             if group_of[g] == g:
@@ -149,4 +151,4 @@ def group_values(codes, n_codes, cases, nodes, table, child, n_children):
         for v in range(n_codes):
             child[k, v] = n_children[k] - 1
         for i in range(n):
-            child[k, room[1][i]] = number[group_of[i]]
+            child[k, scratch[1][i]] = number[group_of[i]]

@@ -15,6 +15,7 @@ import numpy as np
 from arboretum.engine.cases.cases import TIE, answer
 from arboretum.engine.cases.error_limit import extra_errors
 from arboretum.engine.jit import inline, kernel, subkernel
+from arboretum.engine.kinds import LEAF
 
 __all__ = ["prune_upwards", "settle", "spread_proba"]
 
@@ -95,7 +96,7 @@ def settle(
             total[node, c] = 0.0
         for i in range(a, b):
             total[node, label[row[i]]] += weight[i]
-        if tree.kind[node] == 0:
+        if tree.kind[node] == LEAF:
             if done + b - a > len(out_row):
                 return -1
             for i in range(a, b):
@@ -124,7 +125,7 @@ def _estimate(tree, root, X, label, row, weight, n, copies, classes, how):
     while height:
         height -= 1
         node, a, b = stack[height], begin[height], end[height]
-        if tree.kind[node] == 0:
+        if tree.kind[node] == LEAF:
             for c in range(classes):
                 counts[c] = 0.0
             for i in range(a, b):
@@ -170,7 +171,7 @@ def prune_upwards(
     for j in range(begin_at, len(order)):
         node = order[j]
         as_leaf = leaf_errors(total[node], how)
-        if tree.kind[node] == 0:
+        if tree.kind[node] == LEAF:
             estimate[node] = as_leaf
             continue
         first, children = tree.first_child[node], tree.n_children[node]
@@ -185,7 +186,7 @@ def prune_upwards(
             if share >= heaviest - TIE:  # the last of equals
                 largest, heaviest = child, max(share, heaviest)
         as_raised = np.inf
-        if raising and tree.kind[largest] == 0:
+        if raising and tree.kind[largest] == LEAF:
             as_raised = as_leaf
         elif raising:
             n = hi[node] - lo[node]
@@ -224,7 +225,7 @@ def spread_proba(tree, share, value, X, out):
                 if v < 0:
                     break
                 node = tree.first_child[node] + v
-            if tree.kind[node] == 0:
+            if tree.kind[node] == LEAF:
                 for c in range(value.shape[1]):
                     out[i, c] += w * value[node, c]
                 continue

@@ -85,14 +85,14 @@ def greedy_places(counts, max_bin, least, places):
     Bins are filled from below until they hold their share of the rows that are left. A value that holds a
     share by itself gets a bin of its own, and the bin before it may be half full.
     """
-    n, rows, cuts, room = len(counts), 0.0, 0, max_bin
+    n, rows, cuts, most = len(counts), 0.0, 0, max_bin
     total = 0.0
     for i in range(n):
         total += counts[i]
     few = n <= max_bin
     if not few:
-        room = max(min(max_bin, np.int64(total / least)), 1)
-    share, left, bins = total / room, total, room
+        most = max(min(max_bin, np.int64(total / least)), 1)
+    share, left, bins = total / most, total, most
     alone = share
     for i in range(n):
         if not few and counts[i] >= alone:
@@ -104,9 +104,9 @@ def greedy_places(counts, max_bin, least, places):
         if few:
             full = rows >= least
         else:
-            heavy, next_heavy = counts[i] >= alone, counts[i + 1] >= alone
-            left -= 0.0 if heavy else counts[i]
-            full = heavy or rows >= share or (next_heavy and rows >= max(1.0, 0.5 * share))
+            fills, next_fills = counts[i] >= alone, counts[i + 1] >= alone
+            left -= 0.0 if fills else counts[i]
+            full = fills or rows >= share or (next_fills and rows >= max(1.0, 0.5 * share))
         if not full:
             continue
         places[cuts] = i
@@ -114,9 +114,9 @@ def greedy_places(counts, max_bin, least, places):
         rows = 0.0
         if few:
             continue
-        if cuts >= room - 1:
+        if cuts >= most - 1:
             break
-        if not heavy:
+        if not fills:
             bins -= 1
             share = left / bins if bins > 0 else np.inf
     return cuts
@@ -138,11 +138,11 @@ def count_cells(cuts, low, scale, top, first):
         first[c] = 0
     fullest, here, cell = 0, 0, _ZERO
     for i in range(len(cuts)):
-        found = _cell(cuts[i], low, scale, top)
-        if found != cell:
-            for c in range(np.int64(cell) + 1, np.int64(found) + 1):
+        new_cell = _cell(cuts[i], low, scale, top)
+        if new_cell != cell:
+            for c in range(np.int64(cell) + 1, np.int64(new_cell) + 1):
                 first[c] = i
-            cell, here = found, 0
+            cell, here = new_cell, 0
         here += 1
         fullest = max(fullest, here)
     for c in range(np.int64(cell) + 1, len(first)):
@@ -224,15 +224,15 @@ def encode_block(block, feature, target, tables, out, at, seen):
 
 # ---------------------------------------------------------------------- bundles
 @kernel
-def count_clashes(taken, rows, alive, room, clashes):
-    """Count in which of 64 bundles a column's rows are taken; return those with room for the clashes.
+def count_clashes(taken, rows, alive, allowed, clashes):
+    """Count in which of 64 bundles a column's rows are taken; return those that stand them.
 
     Parameters
     ----------
     taken : uint64 array (n,)
         Bit j: bundle j has a value in this row.
     alive : uint64
-        The bundles to look at; one drops out as soon as its clashes exceed ``room[j]``.
+        The bundles to look at; one drops out as soon as its clashes exceed ``allowed[j]``.
     clashes : int64 array (64,), output
     """
     for j in range(64):
@@ -245,7 +245,7 @@ def count_clashes(taken, rows, alive, room, clashes):
                 common >>= _ONE
                 j += 1
             clashes[j] += 1
-            if clashes[j] > room[j]:
+            if clashes[j] > allowed[j]:
                 alive &= ~(_ONE << np.uint64(j))
             common >>= _ONE
             j += 1

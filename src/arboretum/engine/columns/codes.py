@@ -125,7 +125,7 @@ def _sort_keys(keys, spare, n, most):
 
 
 @inline
-def _write_list(keys, n, gone, out, at):
+def _write_list(keys, n, missing_code, out, at):
     """Turn sorted keys into entries at ``out[at:]``; return how many values there are."""
     before, values = np.int64(-1), 0
     for i in range(n):
@@ -134,7 +134,7 @@ def _write_list(keys, n, gone, out, at):
         if c != before:
             e |= NEW
             values += 1
-        if c == gone:
+        if c == missing_code:
             e |= MISSING
         out[at + i] = e
         before = c
@@ -142,14 +142,14 @@ def _write_list(keys, n, gone, out, at):
 
 
 @inline
-def list_codes(codes, column, rows, lo, hi, gone, scratch, out):
+def list_codes(codes, column, rows, lo, hi, missing_code, scratch, out):
     """Write the list of one node's codes to ``out[0:hi - lo]``; return how many values it holds."""
     keys, spare = scratch[0], scratch[1]
     n = hi - lo
     for i in range(n):
         keys[i] = (np.uint64(codes[column, rows[lo + i]]) << _SHIFT) | np.uint64(lo + i)
-    _sort_keys(keys, spare, n, gone)
-    return _write_list(keys, n, gone, out, 0)
+    _sort_keys(keys, spare, n, missing_code)
+    return _write_list(keys, n, missing_code, out, 0)
 
 
 @kernel
@@ -169,11 +169,11 @@ def sort_nodes(codes, rows, start, end, columns, rank, scratch, out, constant):
     keys, spare = scratch[0], scratch[1]
     for k in range(len(start)):
         lo, n = start[k], end[k] - start[k]
-        column, gone = columns.slot[k], columns.n_codes[k]
+        column, missing_code = columns.slot[k], columns.n_codes[k]
         for i in range(n):
             c = np.int64(codes[column, rows[lo + i]])
-            if rank.shape[1] and c != gone:
+            if rank.shape[1] and c != missing_code:
                 c = np.int64(rank[k, c])
             keys[i] = (np.uint64(c) << _SHIFT) | np.uint64(lo + i)
-        _sort_keys(keys, spare, n, gone)
-        constant[k] = _write_list(keys, n, gone, out, lo) < 2
+        _sort_keys(keys, spare, n, missing_code)
+        constant[k] = _write_list(keys, n, missing_code, out, lo) < 2

@@ -59,8 +59,8 @@ def ranks_of(entries, distinct, codes):
     rank = np.int64(-1)
     for i in range(len(entries)):
         rank += np.int64(entries[i] >> np.uint32(31))
-        gone = entries[i] & MISSING
-        codes[np.uint64(entries[i] & POSITION)] = distinct if gone else rank
+        missing = entries[i] & MISSING
+        codes[np.uint64(entries[i] & POSITION)] = distinct if missing else rank
 
 
 @kernel

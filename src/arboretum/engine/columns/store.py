@@ -11,7 +11,7 @@ A search over lists costs about 5 ns per row, column and level; over codes about
 from __future__ import annotations
 
 import mmap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,6 +20,7 @@ import numpy as np
 
 from arboretum.engine import parallel
 from arboretum.engine.columns.codes import bin_codes, codes_from_list
+from arboretum.engine.columns.lists import filter_columns
 from arboretum.engine.columns.presort import MISSING, NEW, POSITION, sort_column
 from arboretum.engine.jit import writable
 from arboretum.engine.split.random import Values
@@ -28,11 +29,51 @@ if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Column
 
-__all__ = ["FEW", "ColumnStore", "store_columns"]
+__all__ = ["FEW", "ColumnStore", "SortedColumns", "keep_rows", "sort_columns", "store_columns"]
 
 FEW = 32  # so many distinct values are counted in nodes of any size rather than sorted,
 _REPEATS = 16  # if each occurs so often on average
-_SERIAL = 20_000  # values below which threads do not pay
+
+
+class SortedColumns(NamedTuple):
+    """Columns of numbers as presorted lists."""
+
+    lists: np.ndarray  # (columns, n) uint32; see presort.py
+    present: np.ndarray  # (columns,) int64: how many entries have a value; they stand first
+
+
+def sort_columns(
+    column: Callable[[int], np.ndarray],
+    shape: tuple[int, int],
+    n_jobs: int,
+    lists: np.ndarray | None = None,
+) -> SortedColumns:
+    """Sort (columns, rows) numbers, ``column(j)`` those of the j-th column, once for many trees.
+
+    >>> X = np.array([[3.0, 1.0], [np.nan, 2.0]])
+    >>> sort_columns(lambda j: X[j], X.shape, 1).present.tolist()
+    [1, 2]
+    """
+    width, n = shape
+    lists = np.empty(shape, np.uint32) if lists is None else lists
+    present = np.full(width, n, np.int64)
+
+    def sort(j: int) -> None:
+        sort_column(writable(column(j)), lists[j])
+        if n and lists[j, -1] & MISSING:
+            present[j] -= np.count_nonzero(lists[j] & MISSING)
+
+    parallel.run(sort, range(width), parallel.threads_for(width * n, parallel.SORT, n_jobs))
+    return SortedColumns(lists, present)
+
+
+def keep_rows(lists: np.ndarray, place: np.ndarray, n_rows: int, n_jobs: int) -> SortedColumns:
+    """Return the lists of the rows that have a place, which stands for them; NOWHERE: none."""
+    width = len(lists)
+    kept = SortedColumns(np.empty((width, n_rows), np.uint32), np.empty(width, np.int64))
+    pieces = [np.arange(lo, hi) for lo, hi in parallel.blocks(width, 2 * n_jobs)]
+    parallel.run(lambda columns: filter_columns(lists, columns, place, *kept), pieces, n_jobs)
+    return kept
 
 
 @dataclass(frozen=True)
@@ -87,7 +128,7 @@ def store_columns(
     """
     n = matrix.n_rows if rows is None else len(rows)
     numeric = [f for f, c in enumerate(columns) if c.kind != "categorical"]
-    threads = n_jobs if n * len(columns) > _SERIAL else 1
+    threads = parallel.threads_for(n * len(columns), parallel.SORT, n_jobs)
     only_codes = all_codes or max_bins is not None
     lists = np.empty((0 if only_codes else len(numeric), n), np.uint32)
     few: dict[int, tuple[_Table, np.ndarray]] = {}  # numeric features kept as codes
@@ -101,16 +142,18 @@ def store_columns(
         return writable(values) if rows is None else values[rows]
 
     def sort(slot: int) -> None:
-        room = scratch.get()
-        values = values_of(numeric[slot], room[:n].view(np.float64) if rows is None else None)
+        own_scratch = scratch.get()
+        values = values_of(
+            numeric[slot], own_scratch[:n].view(np.float64) if rows is None else None
+        )
         entries = np.empty(n, np.uint32) if only_codes else lists[slot]
-        distinct = sort_column(values, entries, room[n:])
+        distinct = sort_column(values, entries, own_scratch[n:])
         if only_codes or distinct <= min(FEW, n // _REPEATS):
             table = _value_table(entries, values, distinct, max_bins)
             codes = np.empty(n, _smallest_dtype(len(table.low)))
             codes_from_list(entries, table.code_of_value, len(table.low), codes)
             few[numeric[slot]] = table, codes
-        scratch.put(room)
+        scratch.put(own_scratch)
 
     parallel.run(sort, range(len(numeric)), threads)
     coded = [f for f, c in enumerate(columns) if c.kind == "categorical" or f in few]

@@ -18,10 +18,11 @@ from __future__ import annotations
 import numpy as np
 
 from arboretum.engine.jit import inline, plain_kernel
+from arboretum.engine.keys import GOLDEN
 
 __all__ = ["number_strings"]
 
-_ODD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio
+_ODD = np.uint64(GOLDEN)
 _HALF, _BITS, _BYTE, _NEXT = np.uint64(32), np.uint64(64), np.uint64(8), np.uint64(1)
 
 

@@ -1,31 +1,46 @@
-"""A grown tree of codes: rows that walk down it, and its nodes in terms of values."""
+"""A grown tree of codes: rows that walk down it, and its nodes in terms of values.
+
+grown     feature 2, bin 17 ──► first child 5             codes of rows are compared with bins
+decoded   feature 2, x <= 0.25 ──► children 5 and 6       what a `Tree` asks of any table
+"""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from arboretum.engine.gradient.nodes import LEFT, missing_code
-from arboretum.engine.gradient.split import BIN, CATEGORIES, FEATURE, GAIN, KIND, MISSING_LEFT
+from arboretum.engine.dtypes import CATEGORIES
+from arboretum.engine.gradient.nodes import missing_code
 from arboretum.engine.jit import kernel
 
-__all__ = ["decode_nodes", "decode_sets", "walk_codes"]
+__all__ = ["DecodedNodes", "decode_nodes", "decode_sets", "walk_codes"]
 
 _LEAF, _THRESHOLD, _SUBSET = 0, 1, 2  # kinds of nodes (tree/tree.py)
 
 
-@kernel
-def walk_codes(store, features, tree, rows, start, end, out):
-    """Write the leaf that rows reach by their codes; ``rows`` may be empty: row i is i.
+class DecodedNodes(NamedTuple):
+    """Nodes as a `Tree` has them."""
 
-    ``tree`` is (first child, feature, last bin on the left, missing left?, by set?, members).
-    """
-    child, feature, last, missing_left, by_set, members = tree
+    kind: np.ndarray  # uint8
+    feature: np.ndarray  # int32, -1 at a leaf
+    threshold: np.ndarray  # float64
+    first_child: np.ndarray  # int32
+    n_children: np.ndarray  # int32
+    missing_child: np.ndarray  # int32
+    gain: np.ndarray  # float64
+
+
+@kernel
+def walk_codes(store, features, nodes, members, rows, start, end, out):
+    """Write the leaf of a grown tree that rows reach by their codes; ``rows`` may be empty: row i is i."""
     codes, wide = store.codes, store.wide
     for i in range(start, end):
         row = np.uint64(rows[i]) if len(rows) else np.uint64(i)
-        node = np.int64(0)
-        while child[node] >= 0:
-            f = feature[node]
+        k = np.int64(0)
+        while nodes[k].first_child >= 0:
+            split = nodes[k].split
+            f = split.feature
             column, default = features.storage[f], features.default_bin[f]
             if column < len(codes):
                 code = np.int64(codes[np.uint64(column), row])
@@ -38,31 +53,31 @@ def walk_codes(store, features, tree, rows, start, end, out):
                 inside = at >= 0 and at < features.n_bins[f] - 1
                 code = at + np.int64(at >= default) if inside else np.int64(default)
             if missing:
-                left = missing_left[node]
-            elif by_set[node]:
-                left = (members[node, code >> 5] >> np.uint32(code & 31)) & np.uint32(1) > 0
+                left = split.missing_left > 0
+            elif split.kind == CATEGORIES:
+                left = (members[k, code >> 5] >> np.uint32(code & 31)) & np.uint32(1) > 0
             else:
-                left = code <= last[node]
-            node = child[node] + np.int64(not left)
-        out[i - start] = node
+                left = code <= split.bin
+            k = nodes[k].first_child + np.int64(not left)
+        out[i - start] = k
 
 
 @kernel
-def decode_nodes(ints, floats, n_bins, bounds, bounds_start, tree):
-    """Write the nodes of a grown tree as a `Tree` has them; category sets are left out."""
-    kind, feature, threshold, first_child, n_children, missing_child, gain = tree
-    for node in range(len(ints)):
-        kind[node], feature[node], threshold[node], gain[node] = _LEAF, -1, np.nan, 0.0
-        first_child[node], n_children[node], missing_child[node] = -1, 0, -1
-        if ints[node, LEFT] < 0:
+def decode_nodes(nodes, n_bins, bounds, bounds_start, out):
+    """Write grown nodes as a `Tree` has them; category sets are left out."""
+    for k in range(len(nodes)):
+        node, split = nodes[k], nodes[k].split
+        out.kind[k], out.feature[k], out.threshold[k], out.gain[k] = _LEAF, -1, np.nan, 0.0
+        out.first_child[k], out.n_children[k], out.missing_child[k] = -1, 0, -1
+        if node.first_child < 0:
             continue
-        f, b, by_set = ints[node, FEATURE], ints[node, BIN], ints[node, KIND] == CATEGORIES
-        feature[node], gain[node] = f, floats[node, GAIN]
-        first_child[node], n_children[node] = ints[node, LEFT], 2
-        missing_child[node] = 0 if ints[node, MISSING_LEFT] > 0 else 1
-        kind[node] = _SUBSET if by_set else _THRESHOLD
+        f, b, by_set = split.feature, split.bin, split.kind == CATEGORIES
+        out.feature[k], out.gain[k] = f, split.gain
+        out.first_child[k], out.n_children[k] = node.first_child, 2
+        out.missing_child[k] = 0 if split.missing_left > 0 else 1
+        out.kind[k] = _SUBSET if by_set else _THRESHOLD
         if not by_set:
-            threshold[node] = bounds[bounds_start[f] + b] if b < n_bins[f] - 1 else np.inf
+            out.threshold[k] = bounds[bounds_start[f] + b] if b < n_bins[f] - 1 else np.inf
 
 
 @kernel

@@ -11,8 +11,8 @@ order, nor the tree on the number of threads. Cuts are scored a few hundred at a
 
     gain = (a²·(e + λ) + d²·(c + λ)) / ((c + λ)·(e + λ)) - score of the node      (a, c) left, (d, e) right
 
-Gains are compared in single precision, as the program does: what differs by rounding is equal. Equals are
-common (with few values of g and h, as in a first round), and the program's choice of one is kept:
+Gains are compared in single precision, as XGBoost does: what differs by rounding is equal. Equals are
+common (with few values of g and h, as in a first round), and XGBoost's choice of one is kept:
 
     a column that has all values    the largest cut; missing values would go left
     any other column                missing values right, the smallest cut; left only for a larger gain,
@@ -26,20 +26,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.columns.lists import PADDING, part_list
+from arboretum.engine.columns.lists import PADDING, Lists, part_list
 from arboretum.engine.columns.presort import POSITION
-from arboretum.engine.gradient.nodes import draw_columns
-from arboretum.engine.gradient.split import answer, score
+from arboretum.engine.gradient.draw import draw_columns
+from arboretum.engine.gradient.score import answer, is_plain, score
 from arboretum.engine.intrinsics import prefetch
 from arboretum.engine.jit import kernel, leaf_kernel
 
 __all__ = [
     "CHUNK",
-    "Asked",
-    "Draw",
-    "Figures",
-    "Found",
-    "Work",
+    "Candidates",
+    "Level",
+    "ScanScratch",
     "choose",
     "describe",
     "draw_allowed",
@@ -55,40 +53,29 @@ _MARK = np.uint32(31)
 _ZERO, _AHEAD = np.uint64(0), np.uint64(PADDING)
 
 
-class Figures(NamedTuple):
-    """The nodes of a level."""
+class Level(NamedTuple):
+    """The nodes of a level, which are searched."""
 
-    g: np.ndarray  # int64, sums
-    h: np.ndarray
-    start: np.ndarray  # int64, positions
-    end: np.ndarray
-    parent: np.ndarray  # float64, what the node above answers; NaN at the root
-    lower: np.ndarray  # float64, bounds of the answer
-    upper: np.ndarray
-    answer: np.ndarray  # float64
-    own: np.ndarray  # float64, the score of the node as a leaf
-
-
-class Found(NamedTuple):
-    """The best cuts of nodes by column (a line each), or by all columns (a place per node)."""
-
-    gain: np.ndarray  # float32, -inf for none
-    cut: np.ndarray  # int64, entries on its left
-    missing_left: np.ndarray  # bool
-    left_g: np.ndarray  # int64
-    left_h: np.ndarray
+    nodes: np.ndarray  # EXACT_NODE
+    able: np.ndarray  # int64, those that might be split
+    lists: Lists  # of this level; at the root they are there, below it they are written
+    words: np.ndarray  # (n, 2) int64, g and h by position
+    parents: np.ndarray  # EXACT_NODE, the nodes of the level above; none at the root
+    lists_above: Lists  # they may share their entries
+    place: np.ndarray  # uint32, where every row above went
+    found: np.ndarray  # (lists, nodes) EXACT_CUT, written
 
 
-class Asked(NamedTuple):
-    """What may be asked for."""
+class Candidates(NamedTuple):
+    """The features that may be asked for."""
 
-    columns: np.ndarray  # int64, the feature of every list
-    gappy: np.ndarray  # bool, by feature: values are missing
+    features: np.ndarray  # int64, of every list
+    has_missing: np.ndarray  # bool, by feature
     monotone: np.ndarray  # int8, by feature; or empty
-    allowed: np.ndarray  # (open nodes, features) uint8; or empty
+    allowed: np.ndarray  # (able nodes, features) uint8; or empty
 
 
-class Work(NamedTuple):
+class ScanScratch(NamedTuple):
     """What a scan writes on; one per thread."""
 
     left_g: np.ndarray  # int64, sums on the left of cuts
@@ -97,28 +84,24 @@ class Work(NamedTuple):
     gain: np.ndarray  # float32
     bits: np.ndarray  # the same memory as int32: positive numbers have the same order
     best: np.ndarray  # int32, the largest bits so far: missing values right, left
-    kept: np.ndarray  # (2, 3) int64: at, left_g and left_h there
+    kept: np.ndarray  # (2,) EXACT_CUT, where they were met
+    spare: np.ndarray  # uint32, for a list that is parted
 
 
-class Draw(NamedTuple):
-    """What `nodes.draw_columns` draws from and writes on."""
+class Sums(NamedTuple):
+    """Σg, Σh and the number of some rows."""
 
-    columns: np.ndarray  # int64, of the tree
-    drawn: np.ndarray  # int64
-    marks: np.ndarray  # uint8
-    free: np.ndarray  # int64
-    groups: np.ndarray  # (nodes, words) uint64, or empty
-    group_of: np.ndarray  # (features, words) uint64, or empty
+    g: int
+    h: int
+    rows: int
 
 
 # ---------------------------------------------------------------------- before a tree
 @kernel
-def fill_words(g, h, rows, factor, scales, start, end, entries, words, sums):
-    """Write rows and their g and h as whole numbers at positions start:end, and what they add up to.
-
-    ``rows`` may be empty (all rows), ``factor`` too (each row counts once).
-    """
-    g_scale, h_scale = scales[0], scales[1]
+def fill_words(given, scales, start, end, entries, words, sums):
+    """Write rows and their g and h as whole numbers at positions start:end, and what they add up to."""
+    g, h, rows, factor = given.g, given.h, given.rows, given.factor
+    g_scale, h_scale = scales[0].fine.g, scales[0].fine.h
     sum_g, sum_h = np.int64(0), np.int64(0)
     for i in range(start, end):
         row, by = np.uint64(rows[i]) if len(rows) else np.uint64(i), np.float32(1.0)
@@ -134,33 +117,28 @@ def fill_words(g, h, rows, factor, scales, start, end, entries, words, sums):
 
 
 @kernel
-def draw_allowed(draw, first_node, open_nodes, depth, key, rules, allowed):
-    """Write which features every open node of a level may ask for."""
-    for k in range(len(open_nodes)):
+def draw_allowed(draw, first_node, able, depth, key, rules, allowed):
+    """Write which features every able node of a level may ask for."""
+    drawn = draw.drawn[0]
+    for k in range(len(able)):
         for f in range(allowed.shape[1]):
             allowed[k, f] = 0
-        n = draw_columns(draw, draw.drawn, first_node + open_nodes[k], depth, key, rules)
+        n = draw_columns(draw, first_node + able[k], depth, key, rules, drawn)
         for i in range(n):
-            allowed[k, draw.drawn[i]] = 1
+            allowed[k, drawn[i]] = 1
 
 
 @leaf_kernel
-def _enough(h, unit, rules):
-    """Tell whether a cover is more than nothing and at least the smallest one allowed."""
-    return h > 0 and np.float64(h) * unit >= rules.min_weight
-
-
-@kernel
-def describe(nodes, units, rules):
+def describe(nodes, unit, rules):
     """Write what nodes answer and how they score as leaves."""
-    for k in range(len(nodes.g)):
-        g, h = np.float64(nodes.g[k]) * units[0], np.float64(nodes.h[k]) * units[1]
-        rows = np.float64(nodes.end[k] - nodes.start[k])
-        b = 0.0
-        if _enough(nodes.h[k], units[1], rules):
-            b = answer(g, h, rows, nodes.parent[k], nodes.lower[k], nodes.upper[k], rules.l2, rules)
-        nodes.answer[k] = b
-        nodes.own[k] = score(g, h, b, rules.l2, rules)
+    for k in range(len(nodes)):
+        node = nodes[k]
+        g, h, b = np.float64(node.g) * unit.g, np.float64(node.h) * unit.h, 0.0
+        rows = np.float64(node.end - node.start)
+        if node.h > 0 and h >= rules.min_weight:
+            b = answer(g, h, rows, node.parent, node.lower, node.upper, rules.l2, rules)
+        node.answer = b
+        node.score = score(g, h, b, rules.l2, rules)
 
 
 # ---------------------------------------------------------------------- scanning
@@ -177,9 +155,9 @@ def _add_up(entries, first, many, words):
 
 
 @leaf_kernel
-def _sum_cuts(entries, first, start, end, words, sum_g, sum_h, left_g, left_h, at):
+def _sum_cuts(entries, first, start, end, words, sum_g, sum_h, scratch):
     """Write the sums before every marked entry of start:end; return the cuts, and the sums behind."""
-    m = np.uint64(0)
+    left_g, left_h, at, m = scratch.left_g, scratch.left_h, scratch.at, np.uint64(0)
     for i in range(np.uint64(start), np.uint64(end)):
         prefetch(words, np.uint64(entries[i + _AHEAD] & POSITION), _ZERO)
         entry = entries[i]
@@ -192,35 +170,49 @@ def _sum_cuts(entries, first, start, end, words, sum_g, sum_h, left_g, left_h, a
 
 
 @leaf_kernel
-def _score_plain(m, left_g, left_h, gone_g, gone_h, g, h, own, least, l2, g_unit, h_unit, gain):
-    """Write the gains of cuts where nothing bends the answers; what is gone is added to the left."""
+def _score_plain(m, missing, node, least, l2, unit, scratch):
+    """Write the gains of m cuts where nothing bends the answers; ``missing`` is added to the left."""
+    left_g, left_h, gain = scratch.left_g, scratch.left_h, scratch.gain
+    g, h, node_score, g_unit, h_unit = node.g, node.h, node.score, unit.g, unit.h
+    missing_g, missing_h = missing.g, missing.h
     for i in range(m):
-        left, cover = left_g[i] + gone_g, left_h[i] + gone_h
+        left, cover = left_g[i] + missing_g, left_h[i] + missing_h
         a, c = np.float64(left) * g_unit, np.float64(cover) * h_unit
         d, e = np.float64(g - left) * g_unit, np.float64(h - cover) * h_unit
         p, q = c + l2, e + l2
-        found = (a * a * q + d * d * p) / (p * q) - own
-        gain[i] = np.float32(found) if c >= least and e >= least else _NONE
+        both = (a * a * q + d * d * p) / (p * q) - node_score
+        gain[i] = np.float32(both) if c >= least and e >= least else _NONE
 
 
 @leaf_kernel
-def _score_any(m, left_g, left_h, at, gone, k, nodes, sign, least, units, rules, gain):
-    """`_score_plain` with limits and bounds; ``gone`` (Σg, Σh, rows) is added to the left."""
-    lower, upper, parent = nodes.lower[k], nodes.upper[k], nodes.answer[k]
-    rows = nodes.end[k] - nodes.start[k]
+def _score_any(m, missing, node, sign, least, unit, rules, scratch):
+    """`_score_plain` with limits, bounds and constraints."""
+    rows, gain = node.end - node.start, scratch.gain
     for i in range(m):
-        g, h, n = left_g[i] + gone[0], left_h[i] + gone[1], at[i] + gone[2]
-        a, c = np.float64(g) * units[0], np.float64(h) * units[1]
-        d, e = np.float64(nodes.g[k] - g) * units[0], np.float64(nodes.h[k] - h) * units[1]
+        g, h = scratch.left_g[i] + missing.g, scratch.left_h[i] + missing.h
+        n = scratch.at[i] + missing.rows
+        a, c = np.float64(g) * unit.g, np.float64(h) * unit.h
+        d, e = np.float64(node.g - g) * unit.g, np.float64(node.h - h) * unit.h
         gain[i] = _NONE
         if not (c >= least and e >= least and n >= rules.min_rows and rows - n >= rules.min_rows):
             continue
+        lower, upper, parent = node.lower, node.upper, node.answer
         b = answer(a, c, np.float64(n), parent, lower, upper, rules.l2, rules)
         o = answer(d, e, np.float64(rows - n), parent, lower, upper, rules.l2, rules)
         if (o - b) * sign < 0.0:
             continue
         both = score(a, c, b, rules.l2, rules) + score(d, e, o, rules.l2, rules)
-        gain[i] = np.float32(both - nodes.own[k])
+        gain[i] = np.float32(both - node.score)
+
+
+@leaf_kernel
+def _score(m, missing, node, sign, unit, rules, scratch):
+    """Write the gains of m cuts; ``missing`` goes left."""
+    least = max(rules.min_weight, unit.h)
+    if sign == 0.0 and rules.min_rows <= 1.0 and is_plain(node.lower, node.upper, rules):
+        _score_plain(m, missing, node, least, rules.l2, unit, scratch)
+    else:
+        _score_any(m, missing, node, sign, least, unit, rules, scratch)
 
 
 @leaf_kernel
@@ -232,149 +224,96 @@ def _largest(bits, m):
 
 
 @leaf_kernel
-def _keep(m, side, last, work):
+def _keep(m, side, last, scratch):
     """Keep the best of m cuts if it is better than before; of equals the first, or the last."""
-    top = _largest(work.bits, m)
-    if top == 0 or top < work.best[side] or (top == work.best[side] and not last):
+    bits, best, kept = scratch.bits, scratch.best, scratch.kept[side]
+    top = _largest(bits, m)
+    if top == 0 or top < best[side] or (top == best[side] and not last):
         return
     i = m - 1 if last else 0
-    while work.bits[i] != top:
+    while bits[i] != top:
         i += -1 if last else 1
-    work.best[side] = top
-    work.kept[side, 0], work.kept[side, 1] = work.at[i], work.left_g[i]
-    work.kept[side, 2] = work.left_h[i]
+    best[side] = top
+    kept.cut, kept.left_g, kept.left_h = scratch.at[i], scratch.left_g[i], scratch.left_h[i]
+    kept.gain = scratch.gain[i]
 
 
 @leaf_kernel
-def _is_plain(nodes, k, sign, rules):
-    if rules.l1 != 0.0 or rules.max_delta_step > 0.0 or rules.path_smooth > 0.0:
-        return False
-    if sign != 0.0 or rules.min_rows > 1.0:
-        return False
-    return nodes.lower[k] == -np.inf and nodes.upper[k] == np.inf
+def _scan(level, j, k, has_missing, sign, unit, rules, scratch):
+    """Find the best cuts of node k on list j; return the sums of its rows that are not in it.
 
-
-@leaf_kernel
-def _score(m, gone, k, nodes, plain, sign, least, units, rules, work):
-    """Write the gains of m cuts; what is ``gone`` goes left."""
-    if plain:
-        _score_plain(
-            m, work.left_g, work.left_h, gone[0], gone[1], nodes.g[k], nodes.h[k], nodes.own[k],
-            least, rules.l2, units[0], units[1], work.gain,
-        )  # fmt: skip
-    else:
-        _score_any(
-            m, work.left_g, work.left_h, work.at, gone, k, nodes, sign, least, units, rules,
-            work.gain,
-        )  # fmt: skip
-
-
-@leaf_kernel
-def _scan(entries, first, many, words, k, nodes, gappy, sign, units, rules, work):
-    """Find the best cuts of a node on one list; return what is gone: Σg, Σh and rows.
-
-    A list of a column with all values is not ``gappy``.
+    A list of a column with all values is not ``has_missing``.
     """
-    least, plain = max(rules.min_weight, units[1]), _is_plain(nodes, k, sign, rules)
-    nothing = (np.int64(0), np.int64(0), np.int64(0))
-    gone = nothing
-    n_gone = nodes.end[k] - nodes.start[k] - many
-    if n_gone:
+    entries, words, node = level.lists.entries, level.words, level.nodes[k]
+    first, many = level.lists.first[j, k], level.lists.many[j, k]
+    nothing = Sums(np.int64(0), np.int64(0), np.int64(0))
+    missing, n_missing = nothing, node.end - node.start - many
+    if n_missing:
         sum_g, sum_h = _add_up(entries, first, many, words)
-        gone = (nodes.g[k] - sum_g, nodes.h[k] - sum_h, n_gone)
+        missing = Sums(node.g - sum_g, node.h - sum_h, n_missing)
     head = np.uint64(entries[first] & POSITION)
     sum_g, sum_h = words[head, 0], words[head, 1]
     start, end = first + 1, first + many
     while True:
         stop = min(start + CHUNK, end)
-        m, sum_g, sum_h = _sum_cuts(
-            entries, first, start, stop, words, sum_g, sum_h, work.left_g, work.left_h, work.at
-        )
+        m, sum_g, sum_h = _sum_cuts(entries, first, start, stop, words, sum_g, sum_h, scratch)
         more = m
-        if n_gone and stop == end:  # the last cut parts present from missing
-            work.left_g[m], work.left_h[m], work.at[m] = sum_g, sum_h, many
+        if n_missing and stop == end:  # the last cut parts present from missing
+            scratch.left_g[m], scratch.left_h[m], scratch.at[m] = sum_g, sum_h, many
             more += 1
-        _score(more, nothing, k, nodes, plain, sign, least, units, rules, work)
-        _keep(more, 0 if gappy else 1, not gappy, work)
-        if n_gone:
-            _score(m, gone, k, nodes, plain, sign, least, units, rules, work)
-            _keep(m, 1, True, work)
+        _score(more, nothing, node, sign, unit, rules, scratch)
+        _keep(more, 0 if has_missing else 1, not has_missing, scratch)
+        if n_missing:
+            _score(m, missing, node, sign, unit, rules, scratch)
+            _keep(m, 1, True, scratch)
         start = stop
         if start >= end:
-            return gone
+            return missing
 
 
 @leaf_kernel
-def _scan_node(entries, first, many, words, k, nodes, gappy, sign, units, rules, work, j, found):
-    """Write the best cut of a node on one list."""
-    if many == 0 or (many == 1 and nodes.end[k] - nodes.start[k] == 1):
-        return
-    best, kept = work.best, work.kept
-    best[0] = best[1] = 0
-    gone = _scan(entries, first, many, words, k, nodes, gappy, sign, units, rules, work)
-    side = np.int64(best[1] > best[0])
-    if best[side] == 0:
-        return
-    work.bits[0] = best[side]
-    found.gain[j, k], found.cut[j, k], found.missing_left[j, k] = work.gain[0], kept[side, 0], side
-    found.left_g[j, k] = kept[side, 1] + side * gone[0]
-    found.left_h[j, k] = kept[side, 2] + side * gone[1]
-
-
-@leaf_kernel
-def _scan_list(j, lists, words, open_nodes, nodes, asked, units, rules, work, found):
-    """Write the best cuts of the open nodes on one list."""
-    f = asked.columns[j]
-    sign = np.float64(asked.monotone[f]) if len(asked.monotone) else 0.0
-    for i in range(len(open_nodes)):
-        k = open_nodes[i]
-        found.gain[j, k] = _NONE
-        if len(asked.allowed) == 0 or asked.allowed[i, f]:
-            _scan_node(
-                lists.entries, lists.first[j, k], lists.many[j, k], words, k, nodes,
-                asked.gappy[f], sign, units, rules, work, j, found,
-            )  # fmt: skip
-
-
-@kernel
-def choose(found, open_nodes, nodes, least, column, best):
-    """Write the best list of every open node (-1: none gains more than ``least`` and rounding)."""
-    for k in range(len(column)):
-        column[k] = -1
-    for i in range(len(open_nodes)):
-        k = open_nodes[i]
-        j = 0
-        for other in range(1, len(found.gain)):
-            if found.gain[other, k] > found.gain[j, k]:
-                j = other
-        if not found.gain[j, k] > max(least, _ROUNDING * nodes.own[k]):
+def _scan_list(j, level, candidates, unit, rules, scratch):
+    """Write the best cuts of the able nodes on one list."""
+    f, best = candidates.features[j], scratch.best
+    sign = np.float64(candidates.monotone[f]) if len(candidates.monotone) else 0.0
+    for i in range(len(level.able)):
+        k = level.able[i]
+        node, found, many = level.nodes[k], level.found[j, k], level.lists.many[j, k]
+        found.gain = _NONE
+        if len(candidates.allowed) and not candidates.allowed[i, f]:
             continue
-        column[k] = j
-        best.gain[k], best.cut[k] = found.gain[j, k], found.cut[j, k]
-        best.missing_left[k] = found.missing_left[j, k]
-        best.left_g[k], best.left_h[k] = found.left_g[j, k], found.left_h[j, k]
+        if many == 0 or (many == 1 and node.end - node.start == 1):
+            continue
+        best[0] = best[1] = 0
+        missing = _scan(level, j, k, candidates.has_missing[f], sign, unit, rules, scratch)
+        side = np.int64(best[1] > best[0])
+        if best[side] == 0:
+            continue
+        kept = scratch.kept[side]
+        found.gain, found.cut, found.missing_left = kept.gain, kept.cut, side
+        found.left_g = kept.left_g + side * missing.g
+        found.left_h = kept.left_h + side * missing.h
 
 
 @kernel
-def search_lists(
-    above, parting, lists, words, open_nodes, nodes, asked, units, rules, start, end, work, spare,
-    found,
-):  # fmt: skip
-    """Find the best cuts of a level on the lists start:end, each parted before it is scanned.
+def choose(found, able, nodes, least):
+    """Keep the best cut of every able node; a column -1 says: none gains more than ``least`` and rounding."""
+    for k in range(len(nodes)):
+        nodes[k].column = -1
+    for i in range(len(able)):
+        k = able[i]
+        j = 0
+        for other in range(1, len(found)):
+            if found[other, k].gain > found[j, k].gain:
+                j = other
+        if found[j, k].gain > max(least, _ROUNDING * nodes[k].score):
+            nodes[k].column, nodes[k].best = j, found[j, k]
 
-    Parameters
-    ----------
-    above, lists : Lists
-        Of the level above, and of this one, to be filled; they may share their entries.
-    parting : tuple
-        (first position on the right, left child or -1) of every node above, and where every row went.
-        At the root there are no nodes above, and ``lists`` is what is scanned.
-    words : (n, 2) int64 array
-        g and h by position.
-    open_nodes : int64 array
-        The nodes that might be split.
-    """
-    middle, child, place = parting
+
+@kernel
+def search_lists(level, candidates, scales, rules, start, end, scratch):
+    """Find the best cuts of a level on the lists start:end, each parted before it is scanned."""
+    unit = scales[0].fine_unit
     for j in range(start, end):
-        part_list(j, above, middle, child, place, lists, spare)
-        _scan_list(j, lists, words, open_nodes, nodes, asked, units, rules, work, found)
+        part_list(j, level.lists_above, level.parents, level.place, level.lists, scratch.spare)
+        _scan_list(j, level, candidates, unit, rules, scratch)

@@ -14,14 +14,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.columns.lists import NOWHERE, Lists, Splits, divide_rows, filter_lists
+from arboretum.engine.columns.lists import NOWHERE, Lists, PlacedRows, divide_rows, filter_lists
 from arboretum.engine.columns.presort import POSITION
+from arboretum.engine.dtypes import NUMBER
+from arboretum.engine.gradient.draw import Draw, inherit_groups, open_all_groups
 from arboretum.engine.gradient.exact import (
-    Asked,
-    Draw,
-    Figures,
-    Found,
-    Work,
+    Candidates,
+    Level,
+    ScanScratch,
     choose,
     describe,
     draw_allowed,
@@ -29,392 +29,306 @@ from arboretum.engine.gradient.exact import (
     search_lists,
 )
 from arboretum.engine.gradient.loss import derive
-from arboretum.engine.gradient.nodes import ANSWER, COVER, DEPTH, LEFT, ROWS, SLOT, VALUE
 from arboretum.engine.gradient.pack import Given, add_value, choose_scales, find_largest
-from arboretum.engine.gradient.split import (
-    FEATURE,
-    GAIN,
-    KIND,
-    LEFT_G,
-    LEFT_H,
-    MISSING_LEFT,
-    NUMBER,
-)
+from arboretum.engine.gradient.score import part_bounds
 from arboretum.engine.jit import inline, kernel, leaf_kernel
 from arboretum.engine.random import mix
 
 __all__ = [
-    "Levels",
-    "Table",
-    "able_nodes",
+    "ExactTable",
+    "GrowingExactTree",
     "grow_exact_rounds",
-    "nodes_of",
+    "make_root",
     "open_level",
-    "parting_of",
-    "plant",
     "split_level",
-    "splits_of",
     "write_tree",
 ]
 
-# counters: nodes before the level above, before this level and up to its end; leaves; depth; able nodes
-ABOVE, FIRST, LAST, LEAVES, DEEP, ABLE = 0, 1, 2, 3, 4, 5
-N_COUNTERS = 6
-# places of what is written of a node besides that of nodes.py: the rows whose values stand on both sides
-# of its cut (-1: none on the right), its positions, and, filled later, the number between the values
-LOW, HIGH, START, END, THRESHOLD = LEFT_G, LEFT_H, SLOT, DEPTH, ANSWER
-# lines of a growing tree's whole numbers and numbers
-_G, _H, _START, _END, _COLUMN, _CUT, _MIDDLE, _LEFT_G, _LEFT_H, _FEATURE, _CHILD = range(11)
-_LOW, _HIGH, _NUMBER, _ABLE, _WANTED = range(11, 16)
-N_LINES = 16
-_PARENT, _LOWER, _UPPER, _ANSWER, _OWN = range(5)
-N_REAL_LINES = 5
-# pairs of lines of a table's room: lists of the root, of a sample, at even depths and at odd ones; best cuts
-_ROOT, _SAMPLE, _EVEN, _ODD, _BEST = 0, 2, 4, 6, 8
-N_ROOM = 11
-LEAST_GAIN = 1e-6  # the program's: a smaller gain is taken for rounding
+# the lists of the root, of a sample of rows, and of nodes at even and at odd depths
+_ROOT, _SAMPLE, _EVEN, _ODD = range(4)
+N_LISTS = 4
+LEAST_GAIN = 1e-6  # XGBoost's: a smaller gain is taken for rounding
 _ROW = np.uint64(32)
 
 
-class Levels(NamedTuple):
-    """A tree that grows: its nodes, level after level, and where it stands.
+class GrowingExactTree(NamedTuple):
+    """A tree that grows: its nodes, level after level, and where it stands."""
 
-    Fields of the nodes are lines of few arrays: Numba takes long to compile what has many.
-    """
-
-    ints: np.ndarray  # (N_LINES, nodes) int64
-    floats: np.ndarray  # (N_REAL_LINES, nodes) float64
-    gain: np.ndarray  # float32, of the best cut
-    missing_left: np.ndarray  # bool
-    counters: np.ndarray  # int64
+    nodes: np.ndarray  # EXACT_NODE
+    able: np.ndarray  # int64, nodes of the level that might be split, counted from its first
+    counters: np.ndarray  # (1,) EXACT_COUNTERS
     draw: Draw
 
 
-class Table(NamedTuple):
-    """The presorted table, and room to work on."""
+class ExactTable(NamedTuple):
+    """The presorted table, and scratch."""
 
     lists: Lists  # of all columns and rows
     target: np.ndarray  # uint32, entries of lists that follow the nodes of a tree
-    room: np.ndarray  # (N_ROOM, columns of a tree, nodes of a level) int64
-    gain: np.ndarray  # (columns, nodes) float32
-    missing_left: np.ndarray  # (columns, nodes) bool
-    entries: np.ndarray  # uint64, the row at every position, times 2³²
-    words: np.ndarray  # (n, 2) int64, its g and h
-    place: np.ndarray  # uint32, where every row goes
-    spare: tuple[np.ndarray, np.ndarray]
-    asked: Asked
-    work: Work
-    spare_list: np.ndarray  # uint32
-
-
-def nodes_of(tree, a, b):
-    """Return the nodes a:b."""
-    i, r = tree.ints, tree.floats
-    return Figures(
-        i[_G][a:b], i[_H][a:b], i[_START][a:b], i[_END][a:b], r[_PARENT][a:b], r[_LOWER][a:b],
-        r[_UPPER][a:b], r[_ANSWER][a:b], r[_OWN][a:b],
-    )  # fmt: skip
-
-
-def splits_of(tree, a, b):
-    """Return the splits of the nodes a:b."""
-    i = tree.ints
-    return Splits(i[_COLUMN][a:b], i[_CUT][a:b], tree.missing_left[a:b], i[_MIDDLE][a:b])
-
-
-def able_nodes(tree):
-    """Return the nodes of the level that might be split, counted from its first."""
-    return tree.ints[_ABLE][: tree.counters[ABLE]]
-
-
-_nodes, _splits, _able = inline(nodes_of), inline(splits_of), inline(able_nodes)  # for kernels
+    ranges: np.ndarray  # (N_LISTS, 2, columns of a tree, nodes of a level) int64: first and many
+    found: np.ndarray  # (columns, nodes) EXACT_CUT
+    rows: PlacedRows
+    candidates: Candidates
+    scratch: ScanScratch
 
 
 # ---------------------------------------------------------------------- steps
 @leaf_kernel
-def _plant(tree, sums, n_rows):
+def _make_root(tree, sums, n_rows):
     """Make the root."""
-    ints, floats, counters = tree.ints, tree.floats, tree.counters
-    ints[_G, 0], ints[_H, 0], ints[_START, 0], ints[_END, 0] = sums[0], sums[1], 0, n_rows
-    floats[_PARENT, 0], floats[_LOWER, 0], floats[_UPPER, 0] = np.nan, -np.inf, np.inf
-    counters[ABOVE] = counters[FIRST] = counters[DEEP] = 0
-    counters[LAST] = counters[LEAVES] = 1
-    for w in range(tree.draw.groups.shape[1]):
-        tree.draw.groups[0, w] = ~np.uint64(0)
+    root, counters = tree.nodes[0], tree.counters[0]
+    root.g, root.h, root.start, root.end = sums[0], sums[1], 0, n_rows
+    root.parent, root.lower, root.upper = np.nan, -np.inf, np.inf
+    counters.above, counters.first, counters.end, counters.depth, counters.leaves = 0, 0, 1, 0, 1
+    open_all_groups(tree.draw)
 
 
 @leaf_kernel
-def _open(tree, nodes, monotone, units, rules):
+def _open(tree, nodes, monotone, unit, rules):
     """Begin a level, of the given nodes: describe them, note which might be split; return how many.
 
     Both sides of a split need rows and cover. For the level above the left children are noted of nodes of
     which a child might be split, else -1.
     """
-    ints, counters, many = tree.ints, tree.counters, 0
-    above, first = counters[ABOVE], counters[FIRST]
+    every, counters, many = tree.nodes, tree.counters[0], 0
+    above, first = counters.above, counters.first
     for turn in range(2 if len(monotone) else 1):  # bounds need answers, and change them
-        for node in range(above, first if turn else above):
-            if ints[_CHILD, node] >= 0:
-                _bound(tree.floats, ints[_CHILD, node], monotone[ints[_FEATURE, node]])
-        describe(nodes, units, rules)
-    for k in range(len(nodes.g)):
-        may = counters[DEEP] < rules.max_depth and counters[LEAVES] < rules.max_leaves
-        may &= nodes.end[k] - nodes.start[k] >= max(2.0, 2.0 * rules.min_rows)
-        may &= np.float64(nodes.h[k]) * units[1] * (1 + 1e-9) >= 2.0 * rules.min_weight
-        ints[_NUMBER, first + k] = may
+        for k in range(above, first if turn else above):
+            left = every[k].first_child
+            if left >= 0:
+                part_bounds(every[left], every[left + 1], monotone[every[k].feature])
+        describe(nodes, unit, rules)
+    for k in range(len(nodes)):
+        node = nodes[k]
+        may = counters.depth < rules.max_depth and counters.leaves < rules.max_leaves
+        may &= node.end - node.start >= max(2.0, 2.0 * rules.min_rows)
+        may &= np.float64(node.h) * unit.h * (1 + 1e-9) >= 2.0 * rules.min_weight
+        node.number = may
         if may:
-            ints[_ABLE, many] = k
+            tree.able[many] = k
             many += 1
-    for node in range(above, first):
-        left = ints[_CHILD, node]
-        may = left >= 0 and (ints[_NUMBER, left] or ints[_NUMBER, left + 1])
-        ints[_WANTED, node] = left - first if may else -1
-    counters[ABLE] = many
+    for k in range(above, first):
+        left = every[k].first_child
+        may = left >= 0 and (every[left].number or every[left + 1].number)
+        every[k].wanted_child = left - first if may else -1
+    counters.able = many
     return many
 
 
-@inline
-def _bound(floats, left, sign):
-    """Part the bounds of children in the middle of their answers where a constraint asks."""
-    middle = floats[_ANSWER, left] / 2 + floats[_ANSWER, left + 1] / 2
-    if sign > 0:
-        floats[_UPPER, left] = floats[_LOWER, left + 1] = middle
-    elif sign < 0:
-        floats[_LOWER, left] = floats[_UPPER, left + 1] = middle
-
-
-def parting_of(tree):
-    """Return where the rows of the level above are parted, and which children's lists are wanted."""
-    above, first = tree.counters[ABOVE], tree.counters[FIRST]
-    return tree.ints[_MIDDLE][above:first], tree.ints[_WANTED][above:first]
-
-
-_parting = inline(parting_of)
-
-
 @leaf_kernel
-def _split(tree, nodes, able, found, lists, entries, rules):
+def _split(tree, nodes, found, lists, entries, rules):
     """End a level: choose its splits, no more than there may be leaves, and make the next level.
 
     Returns how many splits there are.
     """
-    ints, counters = tree.ints, tree.counters
-    a, b = counters[FIRST], counters[LAST]
-    best = Found(
-        tree.gain[a:b], ints[_CUT][a:b], tree.missing_left[a:b], ints[_LEFT_G][a:b],
-        ints[_LEFT_H][a:b],
-    )  # fmt: skip
-    choose(found, able, nodes, LEAST_GAIN, ints[_COLUMN][a:b], best)
-    many, most = 0, max(rules.max_leaves - counters[LEAVES], 0)
-    for node in range(a, b):
-        j, k = ints[_COLUMN, node], node - a
-        ints[_CHILD, node] = ints[_FEATURE, node] = -1
+    counters = tree.counters[0]
+    end = counters.end
+    choose(found, tree.able[: counters.able], nodes, LEAST_GAIN)
+    many, most = 0, max(rules.max_leaves - counters.leaves, 0)
+    for k in range(len(nodes)):
+        node = nodes[k]
+        j = node.column
+        node.first_child = node.feature = -1
         if j < 0:
             continue
         if many >= most:
-            ints[_COLUMN, node] = -1
+            node.column = -1
             continue
-        start, cut, size = nodes.start[k], ints[_CUT, node], lists.many[j, k]
-        gone = nodes.end[k] - start - size
-        ints[_MIDDLE, node] = start + cut + (gone if tree.missing_left[node] else 0)
-        ints[_FEATURE, node], ints[_CHILD, node] = tree.draw.columns[j], b + 2 * many
-        for side in range(2):
-            ints[_LOW + side, node] = -1
-            if cut + side <= size:
-                at = lists.first[j, k] + cut + side - 1
-                position = np.uint64(lists.entries[at] & POSITION)
-                ints[_LOW + side, node] = np.int64(entries[position] >> _ROW)
-        _add_children(tree, node, b + 2 * many)
+        cut, size = node.best.cut, lists.many[j, k]
+        n_missing = node.end - node.start - size
+        node.middle = node.start + cut + (n_missing if node.best.missing_left else 0)
+        node.feature, node.first_child = tree.draw.features[j], end + 2 * many
+        at = lists.first[j, k] + cut - 1
+        node.low_row = _row_at(lists, at, entries)
+        node.high_row = _row_at(lists, at + 1, entries) if cut < size else -1
+        _add_children(tree, counters.first + k)
         many += 1
     if many:
-        counters[ABOVE], counters[FIRST], counters[LAST] = a, b, b + 2 * many
-        counters[LEAVES] += many
-        counters[DEEP] += 1
+        counters.above, counters.first, counters.end = counters.first, end, end + 2 * many
+        counters.leaves += many
+        counters.depth += 1
     return many
 
 
-@inline
-def _add_children(tree, node, left):
-    """Make the children of a node."""
-    ints, floats, draw = tree.ints, tree.floats, tree.draw
-    for line in range(2):  # Σg and Σh
-        ints[line, left] = ints[_LEFT_G + line, node]
-        ints[line, left + 1] = ints[line, node] - ints[_LEFT_G + line, node]
-    ints[_START, left], ints[_END, left] = ints[_START, node], ints[_MIDDLE, node]
-    ints[_START, left + 1], ints[_END, left + 1] = ints[_MIDDLE, node], ints[_END, node]
-    for child in range(left, left + 2):
-        floats[_PARENT, child] = floats[_ANSWER, node]
-        floats[_LOWER, child] = floats[_LOWER, node]
-        floats[_UPPER, child] = floats[_UPPER, node]
-        for w in range(draw.groups.shape[1]):
-            still = draw.groups[node, w] & draw.group_of[ints[_FEATURE, node], w]
-            draw.groups[child, w] = still
-
-
-@inline
-def _prune(tree, rules):
-    """Take back splits of two leaves that gain too little, from the bottom up."""
-    ints, least = tree.ints, np.float32(rules.min_gain)
-    for node in range(tree.counters[LAST] - 1 if rules.min_gain > 0 else -1, -1, -1):
-        left = ints[_CHILD, node]
-        if left < 0 or ints[_CHILD, left] >= 0 or ints[_CHILD, left + 1] >= 0:
-            continue
-        gain = tree.gain[node]
-        if not (gain >= least if rules.reach_gain else gain > least):
-            ints[_CHILD, node] = -1
+@leaf_kernel
+def _row_at(lists, at, entries):
+    """Return the row of an entry of the lists."""
+    return np.int64(entries[np.uint64(lists.entries[at] & POSITION)] >> _ROW)
 
 
 @leaf_kernel
-def _write_tree(tree, units, rules, step, log, at):
+def _add_children(tree, k):
+    """Make the children of a node."""
+    node = tree.nodes[k]
+    left, right = tree.nodes[node.first_child], tree.nodes[node.first_child + 1]
+    left.g, left.h, left.start, left.end = (
+        node.best.left_g,
+        node.best.left_h,
+        node.start,
+        node.middle,
+    )
+    right.g, right.h, right.start, right.end = (
+        node.g - left.g,
+        node.h - left.h,
+        node.middle,
+        node.end,
+    )
+    left.parent, left.lower, left.upper = node.answer, node.lower, node.upper
+    right.parent, right.lower, right.upper = node.answer, node.lower, node.upper
+    inherit_groups(tree.draw, k, node.feature, node.first_child)
+
+
+@leaf_kernel
+def _prune(tree, rules):
+    """Take back splits of two leaves that gain too little, from the bottom up."""
+    nodes, least = tree.nodes, np.float32(rules.min_gain)
+    for k in range(tree.counters[0].end - 1 if rules.min_gain > 0 else -1, -1, -1):
+        left = nodes[k].first_child
+        if left < 0 or nodes[left].first_child >= 0 or nodes[left + 1].first_child >= 0:
+            continue
+        gain = nodes[k].best.gain
+        if not (gain >= least if rules.reach_gain else gain > least):
+            nodes[k].first_child = -1
+
+
+@leaf_kernel
+def _write_tree(tree, unit, rules, step, log, at):
     """Prune a tree and write its nodes down, from ``at`` on; their answers are multiplied by ``step``."""
     _prune(tree, rules)
-    own, many, n = tree.ints, 1, tree.counters[LAST]
-    for node in range(n):
-        own[_NUMBER, node] = -1 if node else 0  # unless its parent is kept
-    for node in range(n):
-        left = own[_CHILD, node]
-        if own[_NUMBER, node] >= 0 and left >= 0:
-            own[_NUMBER, left], own[_NUMBER, left + 1] = many, many + 1
+    nodes, many, n = tree.nodes, 1, tree.counters[0].end
+    for k in range(n):
+        nodes[k].number = -1 if k else 0  # unless its parent is kept
+    for k in range(n):
+        left = nodes[k].first_child
+        if nodes[k].number >= 0 and left >= 0:
+            nodes[left].number, nodes[left + 1].number = many, many + 1
             many += 2
-    for node in range(n):
-        left, place = own[_CHILD, node], own[_NUMBER, node]
-        if place < 0:
+    for k in range(n):
+        node = nodes[k]
+        if node.number < 0:
             continue
-        ints, floats = log.ints[at + place], log.floats[at + place]
-        is_inner = left >= 0
-        ints[KIND], ints[LEFT] = NUMBER, own[_NUMBER, left] if is_inner else -1
-        ints[FEATURE] = own[_FEATURE, node] if is_inner else -1
-        ints[MISSING_LEFT] = np.int64(is_inner and tree.missing_left[node])
-        ints[LOW] = own[_LOW, node] if is_inner else -1
-        ints[HIGH] = own[_HIGH, node] if is_inner else -1
-        ints[START], ints[END] = own[_START, node], own[_END, node]
-        ints[ROWS] = own[_END, node] - own[_START, node]
-        floats[GAIN] = np.float64(tree.gain[node]) if is_inner else 0.0
-        floats[COVER] = np.float64(own[_H, node]) * units[1]
-        floats[VALUE] = (tree.floats[_ANSWER, node] + 0.0) * step + 0.0  # 0 has no sign
+        out, is_inner = log.nodes[at + node.number], node.first_child >= 0
+        split = out.split
+        split.kind, split.feature = NUMBER, node.feature if is_inner else -1
+        split.gain = np.float64(node.best.gain) if is_inner else 0.0
+        split.missing_left = np.int64(is_inner and node.best.missing_left)
+        out.first_child = nodes[node.first_child].number if is_inner else -1
+        out.low_row = node.low_row if is_inner else -1
+        out.high_row = node.high_row if is_inner else -1
+        out.start, out.end, out.rows = node.start, node.end, node.end - node.start
+        out.cover = np.float64(node.h) * unit.h
+        out.value = (node.answer + 0.0) * step + 0.0  # 0 has no sign
     return many
 
 
 # ---------------------------------------------------------------------- for several threads
 @kernel
-def plant(tree, sums, n_rows):
+def make_root(tree, sums, n_rows):
     """Make the root."""
-    _plant(tree, sums, n_rows)
+    _make_root(tree, sums, n_rows)
 
 
 @kernel
-def open_level(tree, nodes, monotone, units, rules):
+def open_level(tree, nodes, monotone, scales, rules):
     """Begin a level: describe its nodes; return how many might be split."""
-    return _open(tree, nodes, monotone, units, rules)
+    return _open(tree, nodes, monotone, scales[0].fine_unit, rules)
 
 
 @kernel
-def split_level(tree, nodes, able, found, lists, entries, rules):
+def split_level(tree, nodes, found, lists, entries, rules):
     """End a level whose cuts are found: choose splits, make the next level; return how many splits."""
-    return _split(tree, nodes, able, found, lists, entries, rules)
+    return _split(tree, nodes, found, lists, entries, rules)
 
 
 @kernel
-def write_tree(tree, units, rules, step, log, at):
+def write_tree(tree, scales, rules, step, log, at):
     """Prune a tree and write its nodes down; return how many they are."""
-    return _write_tree(tree, units, rules, step, log, at)
+    return _write_tree(tree, scales[0].fine_unit, rules, step, log, at)
 
 
 # ---------------------------------------------------------------------- all of them in one call
 @inline
-def _room(table, entries, line):
-    """Return room for lists."""
-    return Lists(entries, table.room[line], table.room[line + 1])
+def _lists(table, entries, which):
+    """Return lists whose ranges stand in the scratch of a table."""
+    return Lists(entries, table.ranges[which, 0], table.ranges[which, 1])
 
 
 @leaf_kernel
 def _fill_root(table, columns, rows):
     """Write the lists of the columns, and of the rows of a sample if there is one."""
-    root = _room(table, table.lists.entries, _ROOT)
+    root, place = _lists(table, table.lists.entries, _ROOT), table.rows.place
     for j in range(len(columns)):
         f = columns[j]
         root.first[j, 0], root.many[j, 0] = table.lists.first[f, 0], table.lists.many[f, 0]
-        table.room[_SAMPLE, j, 0] = root.first[j, 0]
+        table.ranges[_SAMPLE, 0, j, 0] = root.first[j, 0]
     if len(rows) == 0:
         return
-    for i in range(len(table.place)):
-        table.place[i] = NOWHERE
+    for i in range(len(place)):
+        place[i] = NOWHERE
     for i in range(len(rows)):
-        table.place[rows[i]] = i
-    filter_lists(root, table.place, table.target, 0, len(columns), table.room[_SAMPLE + 1])
+        place[rows[i]] = i
+    filter_lists(root, place, table.target, 0, len(columns), table.ranges[_SAMPLE, 1])
 
 
 @leaf_kernel
-def _grow(tree, table, sampled, key, units, rules):
+def _grow(tree, table, sampled, key, scales, rules):
     """Grow a tree from its root, level by level."""
-    draw, counters, asked, room = tree.draw, tree.counters, table.asked, table.room
-    found = Found(table.gain, room[_BEST], table.missing_left, room[_BEST + 1], room[_BEST + 2])
-    lists = _room(table, table.lists.entries, _ROOT)
+    draw, counters, candidates = tree.draw, tree.counters[0], table.candidates
+    unit, rows = scales[0].fine_unit, table.rows
+    lists = _lists(table, table.lists.entries, _ROOT)
     if sampled:
-        lists = _room(table, table.target, _SAMPLE)
+        lists = _lists(table, table.target, _SAMPLE)
     while True:
-        above, a, b = lists, counters[FIRST], counters[LAST]
-        nodes = _nodes(tree, a, b)
-        many, able = _open(tree, nodes, asked.monotone, units, rules), _able(tree)
+        above, first, end = lists, counters.first, counters.end
+        nodes, parents = tree.nodes[first:end], tree.nodes[counters.above : first]
+        many = _open(tree, nodes, candidates.monotone, unit, rules)
         if many:
-            middle, child = _parting(tree)
-            if a > 0:
-                lists = _room(table, table.target, _ODD if counters[DEEP] & 1 else _EVEN)
-            if len(asked.allowed):
-                draw_allowed(draw, a, able, counters[DEEP], key, rules, asked.allowed)
-            search_lists(
-                above, (middle, child, table.place), lists, table.words, able, nodes, asked, units,
-                rules, 0, len(draw.columns), table.work, table.spare_list, found,
-            )  # fmt: skip
-        if _split(tree, nodes, able, found, lists, table.entries, rules) == 0:
+            able = tree.able[:many]
+            if first > 0:
+                lists = _lists(table, table.target, _ODD if counters.depth & 1 else _EVEN)
+            if len(candidates.allowed):
+                draw_allowed(draw, first, able, counters.depth, key, rules, candidates.allowed)
+            level = Level(nodes, able, lists, rows.words, parents, above, rows.place, table.found)
+            search_lists(level, candidates, scales, rules, 0, len(draw.features), table.scratch)
+        if _split(tree, nodes, table.found, lists, rows.entries, rules) == 0:
             return
-        divide_rows(
-            lists, _splits(tree, a, b), nodes, 0, b - a, table.entries, table.words, table.spare,
-            table.place, counters[DEEP] < rules.max_depth,
-        )  # fmt: skip
+        divide_rows(lists, nodes, 0, end - first, rows, counters.depth < rules.max_depth)
 
 
 @kernel
-def grow_exact_rounds(
-    tree, table, given, scales, rules, n_rows, target, turn, columns, room, log, ends
-):
+def grow_exact_rounds(tree, table, given, scales, rules, target, turn, columns, log):
     """Make some rounds of exact trees; see `rounds.grow_rounds`.
 
     ``columns`` has a line for every output, or one for all. Trees that were not split answer like others.
     """
-    made, at, n_outputs = 0, np.int64(0), len(target.g)
-    sums, units = np.empty(2, np.int64), np.empty(2)
+    made, at, n_outputs, entries = 0, log.start, len(target.g), table.rows.entries
+    n_rows = len(given.rows) if len(given.rows) else len(target.y)
+    sums, chosen = np.empty(2, np.int64), scales.chosen
     shares = np.empty((n_outputs + 2, len(target.y)))
     for m in range(turn.first, turn.first + turn.rounds):
-        if at + room > len(log.ints):
+        if at + log.most_nodes > len(log.nodes):
             break
         derive(target.loss, target.y, target.score, target.weight, target.g, target.h, shares)
         for k in range(n_outputs):
             for j in range(columns.shape[1]):
-                tree.draw.columns[j] = columns[min(k, len(columns) - 1), j]
+                tree.draw.features[j] = columns[min(k, len(columns) - 1), j]
             key = mix(mix(mix(turn.seed, np.uint64(m)), np.uint64(k)), np.uint64(0))
-            own = Given(
+            of_output = Given(
                 target.g[k], target.h[k], given.rows, given.factor, given.factor_of, given.most, key
             )
-            find_largest(own, 0, len(own.g), scales.found[0])
-            if not choose_scales(own, scales, n_rows):
+            find_largest(of_output, 0, len(of_output.g), scales.largest[0])
+            if not choose_scales(of_output, scales, n_rows):
                 return made
-            fill_words(
-                own.g, own.h, own.rows, own.factor, scales.fine, 0, n_rows, table.entries,
-                table.words, sums,
-            )  # fmt: skip
-            units[0], units[1] = 1.0 / scales.fine[0], 1.0 / scales.fine[1]
-            _plant(tree, sums, n_rows)
-            _fill_root(table, tree.draw.columns, own.rows)
-            _grow(tree, table, len(own.rows) > 0, key, units, rules)
-            end = at + _write_tree(tree, units, rules, turn.step, log, at)
-            for node in range(at, end if turn.moves else at):
-                if log.ints[node, LEFT] < 0:
-                    add_value(
-                        table.entries, log.ints[node, START], log.ints[node, END],
-                        log.floats[node, VALUE], target.score, np.uint64(k),
-                    )  # fmt: skip
+            fill_words(of_output, chosen, 0, n_rows, entries, table.rows.words, sums)
+            _make_root(tree, sums, n_rows)
+            _fill_root(table, tree.draw.features, given.rows)
+            _grow(tree, table, len(given.rows) > 0, key, chosen, rules)
+            end = at + _write_tree(tree, chosen[0].fine_unit, rules, turn.step, log, at)
+            for i in range(at, end if turn.moves else at):
+                leaf = log.nodes[i]
+                if leaf.first_child < 0:
+                    add_value(entries, leaf.start, leaf.end, leaf.value, target.score, np.uint64(k))
             at = end
-            ends[made] = at
+            log.ends[made] = at
             made += 1
     return made

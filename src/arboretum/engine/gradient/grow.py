@@ -25,6 +25,8 @@ from __future__ import annotations
 import numpy as np
 
 from arboretum.engine import team as teams
+from arboretum.engine.dtypes import COUNT, FILL, MERGE, PART, SCALE, SCAN, SUM
+from arboretum.engine.gradient.draw import draw_columns
 from arboretum.engine.gradient.histogram import (
     FULL,
     LOW32,
@@ -35,28 +37,13 @@ from arboretum.engine.gradient.histogram import (
     subtract,
 )
 from arboretum.engine.gradient.nodes import (
-    ANSWER,
-    DEPTH,
-    FAILED,
-    FREE,
-    LEAVES,
-    LEFT,
-    LOWER,
-    NODES,
-    ROWS,
-    SLOT,
-    SUM_G,
-    SUM_H,
-    UPPER,
-    WAITING,
     add_children,
-    draw_columns,
     fill_sides,
     give_answers,
     keep_split,
+    make_root,
     may_split,
     next_leaf,
-    plant,
     release_slot,
     take_slot,
 )
@@ -67,22 +54,18 @@ from arboretum.engine.gradient.pack import (
     fill_entries,
     find_largest,
 )
-from arboretum.engine.gradient.split import FEATURE, GAIN, Node, answer, best_of, is_plain
+from arboretum.engine.gradient.score import ScannedNode, answer, is_plain
+from arboretum.engine.gradient.split import best_of
 from arboretum.engine.intrinsics import prefetch, ticks
 from arboretum.engine.jit import inline, kernel, leaf_kernel
 
 __all__ = ["add_leaves", "grow"]
 
-SCALE, FILL, PART, COUNT, MERGE, SCAN, SUM = 0, 1, 2, 3, 4, 5, 6
-N_KINDS = 7
-# what a task says of itself
-_KIND, _NODE, _PIECES, _SLOT, _PARENT, _THEN, _THREADS, _MANY = 0, 1, 2, 3, 4, 5, 6, 7
-_SCANNED, _DRAWN = 8, 10  # up to two nodes, and how many features they may ask for
-N_TASK = 12
 _AHEAD = np.uint64(24)
 _ROW = np.uint64(32)
 _ONE = np.uint64(1)
 _ROOT, _NOBODY = np.int64(0), np.int64(-1)
+_ONE_NODE, _TWO_NODES = np.int64(1), np.int64(2)
 _FEW_ROWS = 4096  # that are not worth sharing
 _FEW_UPDATES = 16384  # of histograms, the same
 _FEW_BINS = 2048  # that are looked at, the same
@@ -118,26 +101,23 @@ def _part(codes, column, goes, entries, target, start, end):
 
 
 @inline
-def _part_block(field, block):
+def _part_block(state, block):
     """Part the entries of a node in one block."""
-    growth = field.growth
-    node, left, bounds = growth.task[_NODE], growth.counters[NODES], growth.bounds
-    side = growth.ints[node, DEPTH] & 1
-    column = np.uint64(field.features.storage[growth.ints[node, FEATURE]])
-    start, end = bounds[node, block, 0], bounds[node, block, 1]
-    store, narrow = field.store, np.uint64(len(field.store.codes))
+    tree, store = state.tree, state.store
+    k, left = tree.task[0].node, tree.counters[0].nodes
+    node, piece = tree.nodes[k], tree.ranges[k, block]
+    start, end = piece.start, piece.end
+    source, target = tree.lists[node.depth & 1], tree.lists[1 - (node.depth & 1)]
+    column = np.uint64(state.features.storage[node.split.feature])
+    narrow = np.uint64(len(store.codes))
     if column < narrow:
-        middle = start + _part(
-            store.codes, column, growth.goes_left, growth.lists[side], growth.lists[1 - side],
-            start, end,
-        )  # fmt: skip
+        middle = start + _part(store.codes, column, tree.goes_left, source, target, start, end)
     else:
-        middle = start + _part(
-            store.wide, column - narrow, growth.goes_left, growth.lists[side],
-            growth.lists[1 - side], start, end,
-        )  # fmt: skip
-    bounds[left, block, 0], bounds[left, block, 1] = start, middle
-    bounds[left + 1, block, 0], bounds[left + 1, block, 1] = middle, end
+        wide = column - narrow
+        middle = start + _part(store.wide, wide, tree.goes_left, source, target, start, end)
+    on_left, on_right = tree.ranges[left, block], tree.ranges[left + 1, block]
+    on_left.start, on_left.end = start, middle
+    on_right.start, on_right.end = middle, end
 
 
 @leaf_kernel
@@ -153,160 +133,159 @@ def _tile_columns(store, tile):
 
 
 @inline
-def _count_tile(field, work, tile, node, block, last_block, hist):
+def _count_tile(state, scratch, tile, node, block, last_block, hist):
     """Count a node's rows of blocks block:last_block in the columns of a tile."""
-    store, growth = field.store, field.growth
-    entries = growth.lists[growth.ints[node, DEPTH] & 1]
+    store, ranges = state.store, state.tree.ranges
+    entries = state.tree.lists[state.tree.nodes[node].depth & 1]
     first, last = _tile_columns(store, tile)
-    narrow, room, fresh = tile < len(store.words), FULL, True
+    narrow, capacity, fresh = tile < len(store.words), FULL, np.bool_(True)
     for k in range(block, last_block):
-        at, end = growth.bounds[node, k, 0], growth.bounds[node, k, 1]
+        at, end = ranges[node, k].start, ranges[node, k].end
         while at < end:
-            stop = min(at + room, end)
+            stop = min(at + capacity, end)
             if narrow:
-                add_segment(store.words[tile], store.width, entries, at, stop, work.small)
+                add_segment(store.words[tile], store.width, entries, at, stop, scratch.small)
             else:
                 words = store.wide_words[tile - len(store.words)]
-                add_wide_segment(words, store.starts, first, last, entries, at, stop, work.small)
-            room -= stop - at
+                add_wide_segment(words, store.starts, first, last, entries, at, stop, scratch.small)
+            capacity -= stop - at
             at = stop
-            if room == 0:
-                empty_tile(work.small, hist, store.starts, first, last, narrow, fresh)
-                room, fresh = FULL, False
-    if fresh or room < FULL:
-        empty_tile(work.small, hist, store.starts, first, last, narrow, fresh)
+            if capacity == 0:
+                empty_tile(scratch.small, hist, store.starts, first, last, narrow, fresh)
+                capacity, fresh = FULL, False
+    if fresh or capacity < FULL:
+        empty_tile(scratch.small, hist, store.starts, first, last, narrow, fresh)
 
 
 @inline
-def _count_piece(field, work, item):
+def _count_piece(state, scratch, item):
     """Count a tile over a group of the blocks."""
-    store, growth, task = field.store, field.growth, field.growth.task
-    tile, piece, pieces = item // task[_PIECES], item % task[_PIECES], task[_PIECES]
-    node, blocks = task[_NODE], growth.bounds.shape[1]
+    tree, task = state.tree, state.tree.task[0]
+    pieces, blocks = task.pieces, tree.ranges.shape[1]
+    tile, piece = item // pieces, item % pieces
     block, last_block = blocks * piece // pieces, blocks * (piece + 1) // pieces
-    hist = growth.hists[task[_SLOT]] if piece == 0 else growth.extra[piece - 1]
-    _count_tile(field, work, tile, node, block, last_block, hist)
+    hist = tree.hists[task.slot] if piece == 0 else tree.extra[piece - 1]
+    _count_tile(state, scratch, tile, task.node, block, last_block, hist)
     if pieces == 1:
-        _take_from_parent(store, growth, tile)
+        _take_from_parent(state.store, tree, tile)
 
 
 @leaf_kernel
-def _tile_sums(store, growth, tile):
+def _tile_sums(store, tree, tile):
     """Return where the sums of a tile's columns begin and end in a histogram."""
     first, last = _tile_columns(store, tile)
-    times = growth.hists.shape[1] // store.starts[len(store.starts) - 1]
+    times = tree.hists.shape[1] // store.starts[len(store.starts) - 1]
     return times * store.starts[first], times * store.starts[last]
 
 
 @inline
-def _take_from_parent(store, growth, tile):
+def _take_from_parent(store, tree, tile):
     """Take what was counted from the parent's histograms: the larger sibling is left."""
-    slot, parent = growth.task[_SLOT], growth.task[_PARENT]
-    first, last = _tile_sums(store, growth, tile)
+    slot, parent = tree.task[0].slot, tree.task[0].parent_slot
+    first, last = _tile_sums(store, tree, tile)
     if parent >= 0:
-        subtract(growth.hists[parent, first:last], growth.hists[slot, first:last])
+        subtract(tree.hists[parent, first:last], tree.hists[slot, first:last])
 
 
 @inline
-def _merge_tile(store, growth, tile):
+def _merge_tile(store, tree, tile):
     """Add up the histograms of all pieces."""
-    slot = growth.task[_SLOT]
-    first, last = _tile_sums(store, growth, tile)
-    for k in range(growth.task[_PIECES] - 1):
-        add(growth.hists[slot, first:last], growth.extra[k, first:last])
-    _take_from_parent(store, growth, tile)
+    slot = tree.task[0].slot
+    first, last = _tile_sums(store, tree, tile)
+    for k in range(tree.task[0].pieces - 1):
+        add(tree.hists[slot, first:last], tree.extra[k, first:last])
+    _take_from_parent(store, tree, tile)
 
 
 @inline
-def _scan_piece(field, work, item):
+def _scan_piece(state, scratch, item):
     """Look for the best split of a child among a range of its features."""
-    growth, task, units = field.growth, field.growth.task, field.scales.units
-    side, piece = item // task[_PIECES], item % task[_PIECES]
-    node, n = task[_SCANNED + side], task[_DRAWN + side]
-    first, last = n * piece // task[_PIECES], n * (piece + 1) // task[_PIECES]
-    growth.gains[item], growth.found[item, FEATURE] = -np.inf, -1
+    tree, task, rules = state.tree, state.tree.task[0], state.rules
+    side, piece = item // task.pieces, item % task.pieces
+    n = task.n_features[side]
+    first, last = n * piece // task.pieces, n * (piece + 1) // task.pieces
+    best = tree.best[item]
+    best.gain, best.feature = -np.inf, -1
     if first >= last:
         return
-    ints, floats = growth.ints[node], growth.floats[node]
-    rows, h, lower, upper = np.float64(ints[ROWS]), ints[SUM_H], floats[LOWER], floats[UPPER]
-    figures = Node(
-        ints[SUM_G], h, units[0], units[1], rows, floats[ANSWER], lower, upper,
-        rows / np.float64(h) if h > 0 else 0.0, is_plain(lower, upper, field.rules),
+    node, unit = tree.nodes[task.scanned[side]], state.scales.chosen[0].unit
+    rows, h = np.float64(node.rows), node.sum_h
+    scanned = ScannedNode(
+        node.sum_g, h, unit.g, unit.h, rows, node.answer, node.lower, node.upper,
+        rows / np.float64(h) if h > 0 else 0.0, is_plain(node.lower, node.upper, rules),
     )  # fmt: skip
-    hist, starts = growth.hists[ints[SLOT]], field.store.starts
+    hist, starts = tree.hists[node.slot], state.store.starts
     best_of(
-        hist, starts, growth.drawn[side], first, last, field.features, figures, field.rules, work
+        hist, starts, tree.draw.drawn[side], first, last, state.features, scanned, rules, scratch
     )
-    growth.gains[item] = work.best[GAIN]
-    for k in range(6):
-        growth.found[item, k] = work.found[k]
-    for w in range(growth.found_members.shape[1]):
-        growth.found_members[item, w] = work.members[w]
+    tree.best[item] = scratch.best[0]
+    for w in range(tree.best_members.shape[1]):
+        tree.best_members[item, w] = scratch.members[w]
 
 
 @inline
-def _sum_leaf(field, node):
+def _sum_leaf(state, k):
     """Add up the gradients of a leaf's rows at fine scales."""
-    growth = field.growth
-    growth.sums[node, 0], growth.sums[node, 1] = 0, 0
-    if growth.ints[node, LEFT] >= 0:
+    tree, node = state.tree, state.tree.nodes[k]
+    node.fine_g, node.fine_h = 0, 0
+    if node.first_child >= 0:
         return
-    entries = growth.lists[growth.ints[node, DEPTH] & 1]
-    for k in range(growth.bounds.shape[1]):
-        start, end = growth.bounds[node, k, 0], growth.bounds[node, k, 1]
-        add_fine(field.given, field.scales, entries, start, end, growth.sums[node])
+    entries, fine = tree.lists[node.depth & 1], state.scales.chosen[0].fine
+    for b in range(tree.ranges.shape[1]):
+        piece = tree.ranges[k, b]
+        add_fine(state.given, fine, entries, piece.start, piece.end, node)
 
 
 @leaf_kernel
-def _do_item(field, work, item):
-    growth = field.growth
-    kind = growth.task[_KIND]
+def _do_item(state, scratch, item):
+    """Do one item of the task the team is at."""
+    tree, given = state.tree, state.given
+    kind = tree.task[0].kind
     if kind == PART:
-        _part_block(field, item)
+        _part_block(state, item)
     elif kind == COUNT:
-        _count_piece(field, work, item)
+        _count_piece(state, scratch, item)
     elif kind == SCAN:
-        _scan_piece(field, work, item)
+        _scan_piece(state, scratch, item)
     elif kind == MERGE:
-        _merge_tile(field.store, growth, item)
+        _merge_tile(state.store, tree, item)
     elif kind == FILL:
-        start, end = growth.bounds[0, item, 0], growth.bounds[0, item, 1]
-        fill_entries(field.given, field.scales, start, end, growth.lists[0])
+        piece = tree.ranges[0, item]
+        fill_entries(given, state.scales.chosen[0].small, piece.start, piece.end, tree.lists[0])
     elif kind == SCALE:
-        n, blocks = len(field.given.g), growth.bounds.shape[1]
+        n, blocks = len(given.g), tree.ranges.shape[1]
         start, end = n * item // blocks, n * (item + 1) // blocks
-        find_largest(field.given, start, end, field.scales.found[item])
+        find_largest(given, start, end, state.scales.largest[item])
     else:
-        _sum_leaf(field, item)
+        _sum_leaf(state, item)
 
 
 # ---------------------------------------------------------------------- from one task to the next
 @inline
-def _begin(field, n_rows):
+def _begin(state, n_rows):
     """Begin a tree: make the root and let derivatives be looked at."""
-    growth = field.growth
-    counters, slots = growth.counters, len(growth.hists)
-    counters[NODES], counters[LEAVES], counters[WAITING], counters[FREE] = 1, 1, 0, slots
+    tree, counters, slots = state.tree, state.tree.counters[0], len(state.tree.hists)
+    counters.nodes, counters.leaves, counters.waiting, counters.failed = 1, 1, 0, 0
+    counters.free_slots = slots
     for k in range(slots):
-        growth.free[k] = slots - 1 - k
-    plant(growth, n_rows, take_slot(growth))
-    growth.counters[FAILED] = 0
-    return _task(growth, SCALE, growth.bounds.shape[1], n_rows < _FEW_ROWS)
+        tree.free_slots[k] = slots - 1 - k
+    make_root(tree, n_rows, take_slot(tree))
+    return _task(tree, SCALE, tree.ranges.shape[1], n_rows < _FEW_ROWS)
 
 
 @inline
-def _task(growth, kind, n_items, alone):
+def _task(tree, kind, n_items, alone):
     """Describe the next task; return how many items it has, as a negative number if alone."""
-    growth.task[_KIND] = kind
+    tree.task[0].kind = kind
     many = np.int64(n_items)
-    return -many if alone or growth.task[_THREADS] == 1 else many
+    return -many if alone or tree.task[0].threads == 1 else many
 
 
 @leaf_kernel
-def _pieces_of(growth, tiles, rows):
+def _pieces_of(tree, tiles, rows):
     """Return how many groups of blocks share out the tiles evenly, if there is enough to count."""
-    threads = growth.task[_THREADS]
-    most = min(1 + len(growth.extra), growth.bounds.shape[1], rows // _MERGED_ROWS)
+    threads = tree.task[0].threads
+    most = min(1 + len(tree.extra), tree.ranges.shape[1], rows // _MERGED_ROWS)
     pieces = 1
     while pieces < most and tiles * pieces < 8 * threads and tiles * pieces % threads:
         pieces += 1
@@ -319,134 +298,134 @@ def _tiles(store):
 
 
 @leaf_kernel
-def _count(field, node, parent, then):
-    """Let a node be counted, taken from the histograms in slot ``parent`` if it is one; ``then`` another."""
-    growth, task = field.growth, field.growth.task
-    tiles, rows = _tiles(field.store), growth.ints[node, ROWS]
-    task[_NODE], task[_SLOT], task[_PARENT] = node, growth.ints[node, SLOT], parent
-    task[_PIECES], task[_THEN] = _pieces_of(growth, tiles, rows), then
-    few = rows * (len(field.store.starts) - 1) < _FEW_UPDATES
-    return _task(growth, COUNT, tiles * task[_PIECES], few)
+def _count(state, node, parent_slot, count_next):
+    """Let a node be counted, taken from the parent's histograms if they are there; then another."""
+    tree, task, tiles = state.tree, state.tree.task[0], _tiles(state.store)
+    rows = tree.nodes[node].rows
+    task.node, task.slot, task.parent_slot = node, tree.nodes[node].slot, parent_slot
+    task.pieces, task.count_next = _pieces_of(tree, tiles, rows), count_next
+    few = rows * (len(state.store.starts) - 1) < _FEW_UPDATES
+    return _task(tree, COUNT, tiles * task.pieces, few)
 
 
 @inline
-def _know_root(field):
+def _know_root(state):
     """Read the root's sums off its first histogram."""
-    growth, rules = field.growth, field.rules
-    slot, rows = growth.ints[0, SLOT], np.float64(growth.ints[0, ROWS])
+    tree, rules, root = state.tree, state.rules, state.tree.nodes[0]
     g, h = np.int64(0), np.int64(0)
-    starts, hist = field.store.starts, growth.hists[slot]
+    starts, hist, unit = state.store.starts, tree.hists[root.slot], state.scales.chosen[0].unit
     packed, bins = len(hist) == starts[len(starts) - 1], starts[1]
     for b in range(bins):
         g += hist[b] >> 32 if packed else hist[b]
         h += hist[b] & LOW32 if packed else hist[bins + b]
-    growth.ints[0, SUM_G], growth.ints[0, SUM_H] = g, h
-    a, c = np.float64(g) * field.scales.units[0], np.float64(h) * field.scales.units[1]
-    growth.floats[0, ANSWER] = answer(a, c, rows, np.nan, -np.inf, np.inf, rules.l2, rules)
+    root.sum_g, root.sum_h = g, h
+    a, c, rows = np.float64(g) * unit.g, np.float64(h) * unit.h, np.float64(root.rows)
+    root.answer = answer(a, c, rows, np.nan, -np.inf, np.inf, rules.l2, rules)
 
 
 @leaf_kernel
-def _scan(field, first, count):
+def _scan(state, first, count):
     """Let the best splits of up to two nodes be found that follow each other."""
-    growth, task, rules = field.growth, field.growth.task, field.rules
+    tree, task, rules = state.tree, state.tree.task[0], state.rules
     many = 0
     for node in range(first, first + count):
-        if not may_split(growth, node, rules):
-            release_slot(growth, node)
+        if not may_split(tree, node, rules):
+            release_slot(tree, node)
             continue
-        drawn, depth = growth.drawn[many], growth.ints[node, DEPTH]
-        task[_SCANNED + many] = node
-        task[_DRAWN + many] = draw_columns(growth, drawn, node, depth, field.given.key, rules)
+        depth, key = tree.nodes[node].depth, state.given.key
+        task.scanned[many] = node
+        drawn = tree.draw.drawn[many]
+        task.n_features[many] = draw_columns(tree.draw, node, depth, key, rules, drawn)
         many += 1
-    starts = field.store.starts
+    starts = state.store.starts
     mean = starts[len(starts) - 1] // (len(starts) - 1)
-    few = task[_DRAWN] * mean < _FEW_BINS
-    task[_MANY], task[_PIECES] = many, 1 if few else task[_THREADS]
-    return _task(growth, SCAN, many * task[_PIECES], few)
+    few = task.n_features[0] * mean < _FEW_BINS
+    task.n_scanned, task.pieces = many, 1 if few else task.threads
+    return _task(tree, SCAN, many * task.pieces, few)
 
 
 @inline
-def _keep_splits(field):
+def _keep_splits(state):
     """Keep what the scan has found."""
-    growth, task = field.growth, field.growth.task
-    for k in range(task[_MANY]):
-        at = k * task[_PIECES]
-        keep_split(growth, task[_SCANNED + k], at, at + task[_PIECES], field.rules)
+    task = state.tree.task[0]
+    for k in range(task.n_scanned):
+        at = k * task.pieces
+        keep_split(state.tree, task.scanned[k], at, at + task.pieces, state.rules)
 
 
 @leaf_kernel
-def _part_next(field):
+def _part_next(state):
     """Let the next leaf be parted, or, if there is none, the leaves be added up."""
-    growth = field.growth
-    node = next_leaf(growth, field.rules)
+    tree = state.tree
+    node = next_leaf(tree, state.rules)
     if node < 0:
-        few = growth.ints[0, ROWS] < _FEW_ROWS
-        return _task(growth, SUM, growth.counters[NODES], few)
-    fill_sides(field.features, growth, field.store, node)
-    growth.task[_NODE] = node
-    return _task(growth, PART, growth.bounds.shape[1], growth.ints[node, ROWS] < _FEW_ROWS)
+        return _task(tree, SUM, tree.counters[0].nodes, tree.nodes[0].rows < _FEW_ROWS)
+    fill_sides(state.features, tree, state.store, node)
+    tree.task[0].node = node
+    return _task(tree, PART, tree.ranges.shape[1], tree.nodes[node].rows < _FEW_ROWS)
 
 
 @leaf_kernel
-def _count_children(field):
+def _count_children(state):
     """Make the children of the node that was parted; let the smaller be counted, if either may be split."""
-    growth, rules, ints = field.growth, field.rules, field.growth.ints
-    node = growth.task[_NODE]
-    left = add_children(growth, node, field.features, field.scales.units, rules)
-    if not (may_split(growth, left, rules) or may_split(growth, left + 1, rules)):
-        release_slot(growth, node)
-        return _part_next(field)
-    smaller = left if ints[left, ROWS] <= ints[left + 1, ROWS] else left + 1
+    tree, rules, nodes = state.tree, state.rules, state.tree.nodes
+    node = tree.task[0].node
+    left = add_children(tree, node, state.features, state.scales.chosen[0].unit, rules)
+    if not (may_split(tree, left, rules) or may_split(tree, left + 1, rules)):
+        release_slot(tree, node)
+        return _part_next(state)
+    smaller = left if nodes[left].rows <= nodes[left + 1].rows else left + 1
     larger = 2 * left + 1 - smaller
-    ints[smaller, SLOT], ints[larger, SLOT] = take_slot(growth), ints[node, SLOT]
-    ints[node, SLOT] = -1
-    if ints[larger, SLOT] >= 0:
-        return _count(field, smaller, ints[larger, SLOT], _NOBODY)
-    ints[larger, SLOT] = take_slot(growth)
-    return _count(field, smaller, _NOBODY, larger)
+    nodes[smaller].slot, nodes[larger].slot = take_slot(tree), nodes[node].slot
+    nodes[node].slot = -1
+    if nodes[larger].slot >= 0:
+        return _count(state, smaller, nodes[larger].slot, _NOBODY)
+    nodes[larger].slot = take_slot(tree)
+    return _count(state, smaller, _NOBODY, larger)
 
 
 @leaf_kernel
-def _go_on(field):
+def _go_on(state):
     """Draw the conclusions of a task that is done; return the items of the next one, 0 at the end."""
-    growth, task = field.growth, field.growth.task
-    kind = task[_KIND]
+    tree, task, counters = state.tree, state.tree.task[0], state.tree.counters[0]
+    kind = task.kind
     if kind == SCALE:
-        if not choose_scales(field.given, field.scales, len(field.given.g)):
-            growth.counters[FAILED] = 1
+        if not choose_scales(state.given, state.scales, len(state.given.g)):
+            counters.failed = 1
             return 0
-        return _task(growth, FILL, growth.bounds.shape[1], growth.ints[0, ROWS] < _FEW_ROWS)
+        return _task(tree, FILL, tree.ranges.shape[1], tree.nodes[0].rows < _FEW_ROWS)
     if kind == FILL:
-        return _count(field, _ROOT, _NOBODY, _NOBODY)
+        return _count(state, _ROOT, _NOBODY, _NOBODY)
     if kind == PART:
-        return _count_children(field)
-    if kind == COUNT and task[_PIECES] > 1:
-        return _task(growth, MERGE, _tiles(field.store), False)
+        return _count_children(state)
+    if kind == COUNT and task.pieces > 1:
+        return _task(tree, MERGE, _tiles(state.store), False)
     if kind in (COUNT, MERGE):
-        if task[_THEN] >= 0:
-            return _count(field, task[_THEN], _NOBODY, _NOBODY)
-        if growth.counters[NODES] > 1:
-            return _scan(field, growth.counters[NODES] - 2, 2)
-        _know_root(field)
-        kind = _scan(field, _ROOT, 1)
-        return kind if kind != 0 else _part_next(field)
+        if task.count_next >= 0:
+            return _count(state, task.count_next, _NOBODY, _NOBODY)
+        if counters.nodes > 1:
+            return _scan(state, counters.nodes - 2, _TWO_NODES)
+        _know_root(state)
+        n_items = _scan(state, _ROOT, _ONE_NODE)
+        return n_items if n_items != 0 else _part_next(state)
     if kind == SCAN:
-        _keep_splits(field)
-        return _part_next(field)
-    give_answers(growth, field.features, field.scales.fine, field.rules)
+        _keep_splits(state)
+        return _part_next(state)
+    give_answers(tree, state.features, state.scales.chosen[0].fine, state.rules)
     return 0
 
 
 @kernel
-def grow(team, field, work, n_rows, n_threads, leads):
+def grow(team, state, scratch, n_rows, n_threads, leads):
     """Grow a tree on ``n_rows`` rows as the leader of a team, or help until the team is closed.
 
     ``n_threads`` may take part, this one included.
     """
     n_items, alone, waited, start = np.int64(0), np.int64(0), 0, np.int64(0)
+    task = state.tree.task[0]
     if leads:
-        field.growth.task[_THREADS] = n_threads
-        start, n_items = ticks(), _begin(field, n_rows)
+        task.threads = n_threads
+        start, n_items = ticks(), _begin(state, n_rows)
         alone = -n_items
         if n_items > 0:
             teams.post(team, n_items)
@@ -455,15 +434,15 @@ def grow(team, field, work, n_rows, n_threads, leads):
         alone -= 1
         item = teams.take(team) if shared else alone
         if item >= 0:
-            _do_item(field, work, item)
+            _do_item(state, scratch, item)
             if shared:
                 teams.done(team)
             waited = 0
         elif leads:
             teams.wait_for(team, n_items)
             now = ticks()
-            field.growth.ticks[field.growth.task[_KIND]] += now - start
-            start, n_items = now, _go_on(field)
+            task.ticks[task.kind] += now - start
+            start, n_items = now, _go_on(state)
             if n_items == 0:
                 return
             alone = -n_items
@@ -476,16 +455,17 @@ def grow(team, field, work, n_rows, n_threads, leads):
 
 
 @kernel
-def add_leaves(growth, values, score, output, share, shares):
+def add_leaves(tree, values, score, output, share, shares):
     """Add the values of every ``shares``-th leaf of a grown tree to the scores of its rows."""
     at = 0
-    for node in range(growth.counters[NODES]):
-        if growth.ints[node, LEFT] >= 0:
+    for k in range(tree.counters[0].nodes):
+        node = tree.nodes[k]
+        if node.first_child >= 0:
             continue
         at += 1
         if at % shares != share:
             continue
-        entries = growth.lists[growth.ints[node, DEPTH] & 1]
-        for k in range(growth.bounds.shape[1]):
-            start, end = growth.bounds[node, k, 0], growth.bounds[node, k, 1]
-            add_value(entries, start, end, values[node], score, np.uint64(output))
+        entries = tree.lists[node.depth & 1]
+        for b in range(tree.ranges.shape[1]):
+            piece = tree.ranges[k, b]
+            add_value(entries, piece.start, piece.end, values[k], score, np.uint64(output))

@@ -36,7 +36,6 @@ __all__ = [
     "pack_wide",
     "subtract",
     "tile_shape",
-    "time_tile",
     "wide_shape",
 ]
 
@@ -383,21 +382,14 @@ def empty_tile(small, hist, starts, first, last, narrow, fresh):
 
 
 @leaf_kernel
-def add(whole, part):
+def add(total, part):
     """Add histograms to others."""
-    for i in range(len(whole)):
-        whole[i] += part[i]
+    for i in range(len(total)):
+        total[i] += part[i]
 
 
 @leaf_kernel
-def subtract(whole, part):
+def subtract(parent, child):
     """Take a child's histograms from its parent's: what is left is the other child's."""
-    for i in range(len(whole)):
-        whole[i] -= part[i]
-
-
-@kernel
-def time_tile(words, entries, times, small):
-    """Count sixteen columns again and again: how fast this machine can, for a benchmark."""
-    for _ in range(times):
-        add_segment(words, WORD, entries, 0, len(entries), small)
+    for i in range(len(parent)):
+        parent[i] -= child[i]

@@ -237,30 +237,30 @@ def tweedie(y, margin, g, h, power):
 
 # ---------------------------------------------------------------------- several classes
 @kernel
-def softmax(y, margin, first, g, h, factor, least, room):
-    """-log of the label's share of Σ e**m; ``room`` is float64, (K + 2, rows of a block).
+def softmax(y, margin, first, g, h, factor, least, scratch):
+    """-log of the label's share of Σ e**m; ``scratch`` is float64, (K + 2, rows of a block).
 
     ``first`` is where the block begins in g and h, which are whole. The curvature is ``factor`` times
     p (1 - p). Classes are the outer loop, so that the inner one runs over rows whatever their number.
     """
     n, n_classes = margin.shape
-    top, total = room[n_classes], room[n_classes + 1]
+    top, total = scratch[n_classes], scratch[n_classes + 1]
     for i in range(n):
         most = margin[i, 0]
         for k in range(n_classes):
-            room[k, i] = margin[i, k]
+            scratch[k, i] = margin[i, k]
             most = max(most, margin[i, k])
         top[i] = most
         total[i] = 0.0
     for k in range(n_classes):
-        share = room[k]
+        share = scratch[k]
         for i in range(n):
             share[i] = exp(share[i] - top[i])
             total[i] += share[i]
     for i in range(n):
         total[i] = 1.0 / total[i]
     for k in range(n_classes):
-        share, gk, hk = room[k], g[k][first : first + n], h[k][first : first + n]
+        share, gk, hk = scratch[k], g[k][first : first + n], h[k][first : first + n]
         for i in range(n):
             p = share[i] * total[i]
             curvature = factor * (p * (1.0 - p))
@@ -270,13 +270,13 @@ def softmax(y, margin, first, g, h, factor, least, room):
 
 # ---------------------------------------------------------------------- by their numbers
 @subkernel
-def derive(loss, y, margin, weight, g, h, room):
+def derive(loss, y, margin, weight, g, h, scratch):
     """Write the derivatives of all rows and outputs; ``weight`` may be empty.
 
-    Only the losses of the defaults: each one more is compiled for everybody. ``room`` is that of `softmax`.
+    Only the losses of the defaults: each one more is compiled for everybody. ``scratch`` is `softmax`'s.
     """
     if loss.kind == SOFTMAX:
-        softmax(y, margin, 0, g, h, loss.a, loss.b, room)
+        softmax(y, margin, 0, g, h, loss.a, loss.b, scratch)
     elif loss.kind == LOGISTIC:
         logistic(y, margin.reshape(len(y)), g[0], h[0], loss.a, loss.b, loss.c, loss.d)
     elif loss.kind == SQUARED:

@@ -1,9 +1,10 @@
-"""A tree while it grows on histograms: its nodes, the leaves that wait, the room they need.
+"""A tree while it grows on histograms: its nodes, the leaves that wait, the memory they need.
 
-node     whole numbers: its best split, where its rows stand, its histograms, its children, Σg, Σh
-open     leaves whose best split is known; which one is next is all that growth policies differ in
-slots    room for histograms; a leaf that waits keeps its own for its children, as long as there is
-         enough: without them both children are counted
+nodes     records (engine/dtypes.py): the best split, sums, where the children stand
+waiting   a heap of leaves whose best split is known, the next one on top: growth policies differ in
+          nothing but what comes first
+slots     places for histograms; a leaf that waits keeps its own for its children, as long as there is
+          enough: without them both children are counted
 """
 
 from __future__ import annotations
@@ -12,50 +13,29 @@ from typing import NamedTuple
 
 import numpy as np
 
+from arboretum.engine.dtypes import CATEGORIES
+from arboretum.engine.gradient.draw import Draw, inherit_groups, open_all_groups
 from arboretum.engine.gradient.histogram import BINS
 from arboretum.engine.gradient.pack import Given, Scales
-from arboretum.engine.gradient.split import (
-    BIN,
-    CATEGORIES,
-    FEATURE,
-    GAIN,
-    KIND,
-    LEFT_G,
-    LEFT_H,
-    MISSING_LEFT,
-    Features,
-    Rules,
-    answer,
-)
+from arboretum.engine.gradient.score import Features, Rules, answer, part_bounds
 from arboretum.engine.jit import leaf_kernel
-from arboretum.engine.random import mix, pick_column
 
 __all__ = [
-    "Field",
-    "Growth",
+    "GrowingTree",
+    "State",
     "Store",
     "add_children",
-    "draw_columns",
     "fill_sides",
     "give_answers",
     "keep_split",
+    "make_root",
     "may_split",
     "missing_code",
     "next_leaf",
-    "plant",
     "release_slot",
     "take_slot",
 ]
 
-# whole numbers kept of a node, after those of its best split (split.py)
-SLOT, DEPTH, LEFT, SUM_G, SUM_H, ROWS = 6, 7, 8, 9, 10, 11
-N_INTS = 12
-# numbers kept of a node, after the gain
-ANSWER, LOWER, UPPER, VALUE, COVER = 1, 2, 3, 4, 5
-N_FLOATS = 6
-# counters
-NODES, LEAVES, WAITING, FREE, FAILED = 0, 1, 2, 3, 4
-N_COUNTERS = 5
 _SPARE_SLOTS = 2  # always free: the children of a leaf without histograms need so many
 
 
@@ -73,38 +53,30 @@ class Store(NamedTuple):
     )  # int64, where a column's bins in use begin in a histogram; missing comes last
 
 
-class Growth(NamedTuple):
-    """A tree that grows, and room to work on."""
+class GrowingTree(NamedTuple):
+    """A tree that grows, and scratch."""
 
-    ints: np.ndarray  # (nodes, N_INTS) int64
-    floats: np.ndarray  # (nodes, N_FLOATS) float64
+    nodes: np.ndarray  # NODE
     members: np.ndarray  # (nodes, words) uint32, bins that go left
-    counters: np.ndarray  # int64
-    open: np.ndarray  # int64, the leaves that wait
-    free: np.ndarray  # int64, slots of histograms not in use; behind them room for draws
+    counters: np.ndarray  # (1,) COUNTERS
+    waiting: np.ndarray  # int64, a heap of leaves
+    free_slots: np.ndarray  # int64, those of histograms not in use
     hists: np.ndarray  # (slots, sums) int64 (histogram.py)
     extra: np.ndarray  # (pieces - 1, sums) int64, for many threads on few columns
     lists: np.ndarray  # (2, n) uint64, entries of nodes at even and at odd depths
-    bounds: np.ndarray  # (nodes, blocks, 2) int64, where a node's entries stand in every block
-    sums: np.ndarray  # (nodes, 2) int64, Σg and Σh of leaves at fine scales
+    ranges: np.ndarray  # (nodes, blocks) RANGE, where a node's entries stand in every block
     goes_left: np.ndarray  # uint8, by code
-    columns: np.ndarray  # int64, the features of this tree
-    drawn: np.ndarray  # (2, features) int64, what two children may ask for
-    marks: np.ndarray  # uint8, by feature
-    groups: np.ndarray  # (nodes, words) uint64, groups of features still open; or empty
-    group_of: np.ndarray  # (features, words) uint64; or empty
-    task: np.ndarray  # int64, what the threads are at (grow.py)
-    gains: np.ndarray  # (pieces,) float64, best splits by piece
-    found: np.ndarray  # (pieces, 6) int64
-    found_members: np.ndarray  # (pieces, words) uint32
-    ticks: np.ndarray  # int64, time spent, by kind of task
+    draw: Draw
+    task: np.ndarray  # (1,) TASK
+    best: np.ndarray  # (pieces,) SPLIT, best splits by piece of a search
+    best_members: np.ndarray  # (pieces, words) uint32
 
 
-class Field(NamedTuple):
+class State(NamedTuple):
     """All that growing a tree looks at and writes on."""
 
     store: Store
-    growth: Growth
+    tree: GrowingTree
     features: Features
     rules: Rules
     given: Given
@@ -120,14 +92,14 @@ def missing_code(store, column):
 
 
 @leaf_kernel
-def fill_sides(features, growth, store, node):
+def fill_sides(features, tree, store, node):
     """Write for every code whether it goes left at a node."""
-    goes, split = growth.goes_left, growth.ints[node]
-    f = split[FEATURE]
+    goes, split, members = tree.goes_left, tree.nodes[node].split, tree.members[node]
+    f, last_bin = split.feature, split.bin
     last = missing_code(store, features.storage[f])
     n, default, first = features.n_bins[f], features.default_bin[f], features.offset[f]
-    by_set = split[KIND] == CATEGORIES
-    side = split[MISSING_LEFT] if default < 0 else np.int64(default <= split[BIN])
+    by_set = split.kind == CATEGORIES
+    side = split.missing_left if default < 0 else np.int64(default <= last_bin)
     for c in range(last + 1):
         goes[c] = side
     at = first
@@ -135,241 +107,193 @@ def fill_sides(features, growth, store, node):
         if b == default:
             continue
         if by_set:
-            goes[at] = (growth.members[node, b >> 5] >> np.uint32(b & 31)) & np.uint32(1)
+            goes[at] = (members[b >> 5] >> np.uint32(b & 31)) & np.uint32(1)
         else:
-            goes[at] = b <= split[BIN]
+            goes[at] = b <= last_bin
         at += 1
     if by_set and default >= 0:
-        side = (growth.members[node, default >> 5] >> np.uint32(default & 31)) & np.uint32(1)
+        side = (members[default >> 5] >> np.uint32(default & 31)) & np.uint32(1)
         for c in range(last + 1):
             if c < first or c >= at:
                 goes[c] = side
 
 
 @leaf_kernel
-def draw_columns(growth, drawn, node, depth, key, rules):
-    """Write the features a node may ask for, in order; return how many they are."""
-    whole, marks = growth.columns, growth.marks
-    n = len(whole)
-    for k in range(n):
-        drawn[k] = whole[k]
-    for level in range(2):
-        many = rules.node_columns if level else rules.level_columns
-        if many == 0 or many >= n:
-            continue
-        chosen = mix(key, np.uint64((node << 1) | 1 if level else depth << 1))
-        order = growth.free[len(growth.free) - n :]  # scratch behind the slots
-        for turn in range(many):
-            marks[drawn[pick_column(chosen, turn, order)]] = 1
-        kept = 0
-        for k in range(n):
-            if marks[drawn[k]]:
-                marks[drawn[k]] = 0
-                drawn[kept] = drawn[k]
-                kept += 1
-        n = kept
-    if len(growth.group_of):
-        kept = 0
-        for k in range(n):
-            together = np.uint64(0)
-            for w in range(growth.group_of.shape[1]):
-                together |= growth.group_of[drawn[k], w] & growth.groups[node, w]
-            if together:
-                drawn[kept] = drawn[k]
-                kept += 1
-        n = kept
-    return n
+def take_slot(tree):
+    """Take a place for histograms."""
+    counters = tree.counters[0]
+    counters.free_slots -= 1
+    return tree.free_slots[counters.free_slots]
 
 
 @leaf_kernel
-def take_slot(growth):
-    """Take room for histograms."""
-    growth.counters[FREE] -= 1
-    return growth.free[growth.counters[FREE]]
+def release_slot(tree, node):
+    """Give back the place of a node's histograms."""
+    one, counters = tree.nodes[node], tree.counters[0]
+    if one.slot >= 0:
+        tree.free_slots[counters.free_slots] = one.slot
+        counters.free_slots += 1
+    one.slot = -1
 
 
 @leaf_kernel
-def release_slot(growth, node):
-    """Give back the room of a node's histograms."""
-    if growth.ints[node, SLOT] >= 0:
-        growth.free[growth.counters[FREE]] = growth.ints[node, SLOT]
-        growth.counters[FREE] += 1
-    growth.ints[node, SLOT] = -1
-
-
-@leaf_kernel
-def _comes_before(growth, a, b, rules):
+def _comes_before(nodes, a, b, rules):
     """Tell whether leaf ``a`` is split before ``b``: larger gain, or smaller depth, or older."""
     if rules.depth_first:
-        x, y = growth.ints[b, DEPTH], growth.ints[a, DEPTH]
+        x, y = nodes[b].depth, nodes[a].depth
         return x > y or (x == y and a < b)
-    p, q = growth.floats[a, GAIN], growth.floats[b, GAIN]
+    p, q = nodes[a].split.gain, nodes[b].split.gain
     return p > q or (p == q and a < b)
 
 
 @leaf_kernel
-def _add_waiting(growth, node, rules):
-    """Let a leaf wait: ``open`` is a heap, the next leaf on top."""
-    queue, at = growth.open, growth.counters[WAITING]
-    growth.counters[WAITING] += 1
-    while at > 0 and _comes_before(growth, node, queue[(at - 1) >> 1], rules):
-        queue[at] = queue[(at - 1) >> 1]
+def _add_waiting(tree, node, rules):
+    """Let a leaf wait for its turn."""
+    heap, counters = tree.waiting, tree.counters[0]
+    at = counters.waiting
+    counters.waiting += 1
+    while at > 0 and _comes_before(tree.nodes, node, heap[(at - 1) >> 1], rules):
+        heap[at] = heap[(at - 1) >> 1]
         at = (at - 1) >> 1
-    queue[at] = node
+    heap[at] = node
 
 
 @leaf_kernel
-def keep_split(growth, node, first, last, rules):
+def keep_split(tree, node, first, last, rules):
     """Keep the best of what pieces of a search have found; a leaf with a split waits for its turn."""
     best = first
     for k in range(first + 1, last):
-        if growth.gains[k] > growth.gains[best]:
+        if tree.best[k].gain > tree.best[best].gain:
             best = k
-    growth.floats[node, GAIN] = growth.gains[best]
-    for k in range(6):
-        growth.ints[node, k] = growth.found[best, k]
-    if growth.ints[node, FEATURE] < 0:
-        release_slot(growth, node)
+    tree.nodes[node].split = tree.best[best]
+    if tree.best[best].feature < 0:
+        release_slot(tree, node)
         return
-    for w in range(growth.members.shape[1]):
-        growth.members[node, w] = growth.found_members[best, w]
-    _add_waiting(growth, node, rules)
-    if growth.counters[FREE] < _SPARE_SLOTS:
-        release_slot(growth, node)
+    for w in range(tree.members.shape[1]):
+        tree.members[node, w] = tree.best_members[best, w]
+    _add_waiting(tree, node, rules)
+    if tree.counters[0].free_slots < _SPARE_SLOTS:
+        release_slot(tree, node)
 
 
 @leaf_kernel
-def plant(growth, n_rows, slot):
+def make_root(tree, n_rows, slot):
     """Make the root, whose histograms will stand in ``slot``."""
-    ints, floats = growth.ints[0], growth.floats[0]
-    for k in range(N_INTS):
-        ints[k] = -1
-    ints[SLOT], ints[DEPTH], ints[ROWS] = slot, 0, n_rows
-    blocks = growth.bounds.shape[1]
+    root = tree.nodes[0]
+    root.depth, root.rows, root.first_child, root.slot = 0, n_rows, -1, slot
+    root.lower, root.upper = -np.inf, np.inf
+    root.split.gain, root.split.feature = -np.inf, -1
+    blocks = tree.ranges.shape[1]
     for k in range(blocks):
-        growth.bounds[0, k, 0] = n_rows * k // blocks
-        growth.bounds[0, k, 1] = n_rows * (k + 1) // blocks
-    floats[GAIN], floats[LOWER], floats[UPPER] = -np.inf, -np.inf, np.inf
-    if len(growth.group_of):
-        for w in range(growth.group_of.shape[1]):
-            growth.groups[0, w] = ~np.uint64(0)
+        piece = tree.ranges[0, k]
+        piece.start, piece.end = n_rows * k // blocks, n_rows * (k + 1) // blocks
+    open_all_groups(tree.draw)
 
 
 @leaf_kernel
-def _child_l2(growth, node, features, rules):
+def _child_l2(node, features, rules):
     """Return the λ of a node's children: more where categories were sorted."""
-    ints = growth.ints[node]
-    if ints[KIND] == CATEGORIES and features.n_bins[ints[FEATURE]] > rules.max_onehot:
+    if node.split.kind == CATEGORIES and features.n_bins[node.split.feature] > rules.max_onehot:
         return rules.l2 + rules.cat_l2
     return rules.l2
 
 
 @leaf_kernel
-def _bounds(growth, node, left, features, rules):
+def _inherit_bounds(parent, left, right, features):
     """Hand a node's bounds to its children, parted in the middle by a monotone constraint."""
-    floats = growth.floats
-    for child in range(left, left + 2):
-        floats[child, LOWER], floats[child, UPPER] = floats[node, LOWER], floats[node, UPPER]
-    sign = features.monotone[growth.ints[node, FEATURE]] if len(features.monotone) else 0
-    if sign == 0 or growth.ints[node, KIND] == CATEGORIES:
-        return
-    middle = floats[left, ANSWER] / 2.0 + floats[left + 1, ANSWER] / 2.0
-    floats[left, UPPER if sign > 0 else LOWER] = middle
-    floats[left + 1, LOWER if sign > 0 else UPPER] = middle
+    left.lower, left.upper = parent.lower, parent.upper
+    right.lower, right.upper = parent.lower, parent.upper
+    if len(features.monotone) and parent.split.kind != CATEGORIES:
+        part_bounds(left, right, features.monotone[parent.split.feature])
 
 
 @leaf_kernel
-def add_children(growth, node, features, units, rules):
+def add_children(tree, node, features, unit, rules):
     """Make the two children of a node whose entries are parted; return the first."""
-    ints, floats, counters = growth.ints, growth.floats, growth.counters
-    left = counters[NODES]
-    counters[NODES] += 2
-    counters[LEAVES] += 1
-    ints[node, LEFT] = left
+    nodes, counters, parent = tree.nodes, tree.counters[0], tree.nodes[node]
+    left = counters.nodes
+    counters.nodes += 2
+    counters.leaves += 1
+    parent.first_child = left
     n_left = np.int64(0)
-    for k in range(growth.bounds.shape[1]):  # parted: the left child's bounds are known
-        start, middle = growth.bounds[left, k, 0], growth.bounds[left, k, 1]
-        n_left += middle - start
+    for k in range(tree.ranges.shape[1]):  # parted: the left child's ranges are known
+        n_left += tree.ranges[left, k].end - tree.ranges[left, k].start
+    g, h, l2 = parent.split.left_g, parent.split.left_h, _child_l2(parent, features, rules)
     for side in range(2):
-        child = left + side
-        ints[child, DEPTH] = ints[node, DEPTH] + 1
-        ints[child, LEFT], ints[child, SLOT], ints[child, FEATURE] = -1, -1, -1
-        ints[child, ROWS] = ints[node, ROWS] - n_left if side else n_left
-        g, h = ints[node, LEFT_G], ints[node, LEFT_H]
-        ints[child, SUM_G] = ints[node, SUM_G] - g if side else g
-        ints[child, SUM_H] = ints[node, SUM_H] - h if side else h
-        floats[child, GAIN] = -np.inf
-        l2 = _child_l2(growth, node, features, rules)
-        floats[child, ANSWER] = answer(
-            np.float64(ints[child, SUM_G]) * units[0], np.float64(ints[child, SUM_H]) * units[1],
-            np.float64(ints[child, ROWS]), floats[node, ANSWER], floats[node, LOWER],
-            floats[node, UPPER], l2, rules,
+        child = nodes[left + side]
+        child.depth = parent.depth + 1
+        child.first_child, child.slot, child.split.feature = -1, -1, -1
+        child.rows = parent.rows - n_left if side else n_left
+        child.sum_g = parent.sum_g - g if side else g
+        child.sum_h = parent.sum_h - h if side else h
+        child.split.gain = -np.inf
+        child.answer = answer(
+            np.float64(child.sum_g) * unit.g, np.float64(child.sum_h) * unit.h,
+            np.float64(child.rows), parent.answer, parent.lower, parent.upper, l2, rules,
         )  # fmt: skip
-    _bounds(growth, node, left, features, rules)
-    if len(growth.group_of):
-        f = ints[node, FEATURE]
-        for w in range(growth.group_of.shape[1]):
-            still = growth.groups[node, w] & growth.group_of[f, w]
-            growth.groups[left, w], growth.groups[left + 1, w] = still, still
+    _inherit_bounds(parent, nodes[left], nodes[left + 1], features)
+    inherit_groups(tree.draw, node, parent.split.feature, left)
     return left
 
 
 @leaf_kernel
-def may_split(growth, node, rules):
+def may_split(tree, node, rules):
     """Tell whether a leaf is large and shallow enough to be looked at, and more leaves are wanted."""
-    ints = growth.ints[node]
-    if growth.counters[LEAVES] >= rules.max_leaves or ints[DEPTH] >= rules.max_depth:
+    one = tree.nodes[node]
+    if tree.counters[0].leaves >= rules.max_leaves or one.depth >= rules.max_depth:
         return False
-    return ints[ROWS] >= max(2.0 * rules.min_rows, 2.0)
+    return one.rows >= max(2.0 * rules.min_rows, 2.0)
 
 
 @leaf_kernel
-def next_leaf(growth, rules):
+def next_leaf(tree, rules):
     """Take the leaf whose turn it is out of those that wait; -1 if none is left."""
-    queue, waiting = growth.open, growth.counters[WAITING]
-    if waiting == 0 or growth.counters[LEAVES] >= rules.max_leaves:
+    heap, counters, nodes = tree.waiting, tree.counters[0], tree.nodes
+    waiting = counters.waiting
+    if waiting == 0 or counters.leaves >= rules.max_leaves:
         return np.int64(-1)
-    first, last = queue[0], queue[waiting - 1]
+    first, last = heap[0], heap[waiting - 1]
     waiting -= 1
-    growth.counters[WAITING] = waiting
+    counters.waiting = waiting
     at = 0
     while 2 * at + 1 < waiting:
         child = 2 * at + 1
-        if child + 1 < waiting and _comes_before(growth, queue[child + 1], queue[child], rules):
+        if child + 1 < waiting and _comes_before(nodes, heap[child + 1], heap[child], rules):
             child += 1
-        if not _comes_before(growth, queue[child], last, rules):
+        if not _comes_before(nodes, heap[child], last, rules):
             break
-        queue[at] = queue[child]
+        heap[at] = heap[child]
         at = child
-    queue[at] = last
+    heap[at] = last
     return first
 
 
 @leaf_kernel
-def give_answers(growth, features, fine, rules):
+def give_answers(tree, features, fine, rules):
     """Add up the leaves' fine sums towards the root; write what every node answers, and its Σh."""
-    ints, floats, sums = growth.ints, growth.floats, growth.sums
-    for node in range(growth.counters[NODES] - 1, -1, -1):
-        left = ints[node, LEFT]
+    nodes, n = tree.nodes, tree.counters[0].nodes
+    for k in range(n - 1, -1, -1):
+        node = nodes[k]
+        if node.first_child >= 0:
+            left, right = nodes[node.first_child], nodes[node.first_child + 1]
+            node.fine_g, node.fine_h = left.fine_g + right.fine_g, left.fine_h + right.fine_h
+    root = nodes[0]
+    _answer_finely(root, np.nan, fine, rules.l2, rules)
+    if root.cover < rules.min_weight:
+        root.value = 0.0
+    for k in range(n):
+        node = nodes[k]
+        left = node.first_child
         if left >= 0:
-            for k in range(2):
-                sums[node, k] = sums[left, k] + sums[left + 1, k]
-    for node in range(growth.counters[NODES]):
-        left = ints[node, LEFT]
-        if node == 0:
-            _answer_finely(growth, 0, np.nan, fine, rules.l2, rules)
-            if floats[0, COVER] < rules.min_weight:
-                floats[0, VALUE] = 0.0
-        if left >= 0:
-            l2 = _child_l2(growth, node, features, rules)
-            for child in range(left, left + 2):
-                _answer_finely(growth, child, floats[node, ANSWER], fine, l2, rules)
+            l2 = _child_l2(node, features, rules)
+            _answer_finely(nodes[left], node.answer, fine, l2, rules)
+            _answer_finely(nodes[left + 1], node.answer, fine, l2, rules)
 
 
 @leaf_kernel
-def _answer_finely(growth, node, parent, fine, l2, rules):
-    floats = growth.floats[node]
-    g, h = np.float64(growth.sums[node, 0]) / fine[0], np.float64(growth.sums[node, 1]) / fine[1]
-    rows = np.float64(growth.ints[node, ROWS])
-    floats[COVER] = h
-    floats[VALUE] = answer(g, h, rows, parent, floats[LOWER], floats[UPPER], l2, rules) + 0.0
+def _answer_finely(node, parent, fine, l2, rules):
+    """Write what a node answers by its fine sums; ``parent`` is the answer above it."""
+    g, h = np.float64(node.fine_g) / fine.g, np.float64(node.fine_h) / fine.h
+    rows = np.float64(node.rows)
+    node.cover = h
+    node.value = answer(g, h, rows, parent, node.lower, node.upper, l2, rules) + 0.0

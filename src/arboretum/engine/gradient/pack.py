@@ -1,8 +1,7 @@
 """Gradients as small whole numbers: what histograms add up.
 
 A round's g and h are scaled by powers of two to 16 bits and rounded up or down at random, by a hash of
-(seed, row): unbiased, and the same on every machine. A row that takes part in
-a tree is one entry:
+(seed, row): unbiased, and the same on every machine. A row that takes part in a tree is one entry:
 
     63            32 31      16 15       0
     row number       g (signed)  h
@@ -18,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from arboretum.engine.dtypes import PAIR, SCALES, record_table
 from arboretum.engine.intrinsics import prefetch, prefetch_at
 from arboretum.engine.jit import inline, kernel, leaf_kernel
 from arboretum.engine.random import mix
@@ -26,17 +26,19 @@ __all__ = [
     "Given",
     "Scales",
     "add_fine",
-    "add_found",
     "add_leaf",
+    "add_reached",
     "add_value",
     "choose_scales",
     "fill_entries",
     "find_largest",
     "fine_scale",
+    "make_given",
+    "new_scales",
     "scale_for",
 ]
 
-G_BITS, H_BITS = 15, 16
+G_BITS, H_BITS = np.int64(15), np.int64(16)
 _MOST_G, _MOST_H = 32767, 65535
 _FINE_BITS = 61
 _AHEAD = np.uint64(24)  # entries
@@ -58,13 +60,35 @@ class Given(NamedTuple):
     key: np.uint64  # of what is rounded at random
 
 
+_NO_ROWS, _NO_FACTORS = np.empty(0, np.uint32), np.empty(0, np.float32)
+
+
+def make_given(
+    g: np.ndarray,
+    h: np.ndarray,
+    key: int,
+    rows: np.ndarray | None = None,
+    factor: np.ndarray | None = None,
+) -> Given:
+    """Return what a tree is grown for: all rows, or some, which may count more or less than once."""
+    if rows is None or factor is None:
+        these = _NO_ROWS if rows is None else rows
+        return Given(g, h, these, _NO_FACTORS, _NO_FACTORS, 1.0, np.uint64(key))
+    by_row = np.zeros(len(g), np.float32)
+    by_row[rows] = factor
+    return Given(g, h, rows, factor, by_row, float(factor.max(initial=1.0)), np.uint64(key))
+
+
 class Scales(NamedTuple):
     """Powers of two that make whole numbers of g and h; written when a tree begins."""
 
-    found: np.ndarray  # (blocks, 2) float64, the largest |g| and h of every block of rows
-    small: np.ndarray  # (2,) float64, of entries
-    units: np.ndarray  # (2,) float64, what one of them is worth
-    fine: np.ndarray  # (2,) float64, of leaves' sums
+    largest: np.ndarray  # (blocks,) PAIR, the largest |g| and h of every block of rows
+    chosen: np.ndarray  # (1,) SCALES
+
+
+def new_scales(n_blocks: int) -> Scales:
+    """Return scales to be chosen, for rows that are looked at in so many blocks."""
+    return Scales(record_table(n_blocks, PAIR), record_table(1, SCALES))
 
 
 @leaf_kernel
@@ -76,14 +100,18 @@ def scale_for(most, bits):
 
 
 def fine_scale(most: float, n_rows: int) -> float:
-    """Return the power of two by which any sum of so many numbers up to ``most`` fits 62 bits."""
+    """Return the power of two by which any sum of so many numbers up to ``most`` fits 62 bits.
+
+    >>> fine_scale(1.0, 1000) * 1000 < 2.0**62
+    True
+    """
     if not most > 0.0:
         return 1.0
     return math.ldexp(1.0, _FINE_BITS - int(n_rows).bit_length() - math.frexp(most)[1])
 
 
 @leaf_kernel
-def find_largest(given, start, end, out):
+def find_largest(given, start, end, largest):
     """Write the largest |g| and h of the rows start:end; infinity if one is no number, or h below 0.
 
     Without their sign, numbers are ordered as their bits, and what is infinite, not a number or a negative
@@ -96,7 +124,7 @@ def find_largest(given, start, end, out):
         b = b if b != _MINUS_ZERO else np.uint32(0)
         most_g = a if a > most_g else most_g
         most_h = b if b > most_h else most_h
-    out[0], out[1] = _of_bits(most_g), _of_bits(most_h)
+    largest.g, largest.h = _of_bits(np.uint32(most_g)), _of_bits(np.uint32(most_h))
 
 
 @leaf_kernel
@@ -107,25 +135,26 @@ def _of_bits(bits):
     fraction, exponent = np.float64(bits & _FRACTION), np.int64(bits >> _EXPONENT)
     if exponent == 0:
         return math.ldexp(fraction, -149)
-    return math.ldexp(fraction + 8388608.0, exponent - 150)
+    return math.ldexp(fraction + 8388608.0, int(exponent - 150))
 
 
 @leaf_kernel
 def choose_scales(given, scales, n_rows):
-    """Make the scales from what was found; return whether all derivatives are good."""
+    """Make the scales of a block's largest numbers; return whether all derivatives are good."""
     bits = 0
     while n_rows >> bits:
         bits += 1
-    for k in range(2):
-        most = 0.0
-        for b in range(len(scales.found)):
-            most = max(most, scales.found[b, k])
-        if not most < np.inf:
-            return False
-        most *= given.most
-        scales.small[k] = scale_for(most, H_BITS if k else G_BITS)
-        scales.units[k] = 1.0 / scales.small[k]
-        scales.fine[k] = scale_for(most, _FINE_BITS - bits)
+    g, h = 0.0, 0.0
+    for b in range(len(scales.largest)):
+        g, h = max(g, scales.largest[b].g), max(h, scales.largest[b].h)
+    if not (g < np.inf and h < np.inf):
+        return False
+    g, h, chosen = g * given.most, h * given.most, scales.chosen[0]
+    small, unit, fine, fine_unit = chosen.small, chosen.unit, chosen.fine, chosen.fine_unit
+    small.g, small.h = scale_for(g, G_BITS), scale_for(h, H_BITS)
+    fine.g, fine.h = scale_for(g, _FINE_BITS - bits), scale_for(h, _FINE_BITS - bits)
+    unit.g, unit.h = 1.0 / small.g, 1.0 / small.h
+    fine_unit.g, fine_unit.h = 1.0 / fine.g, 1.0 / fine.h
     return True
 
 
@@ -141,10 +170,10 @@ def _entry(row, g, h, g_scale, h_scale, key):
 
 
 @leaf_kernel
-def fill_entries(given, scales, start, end, entries):
-    """Write the entries ``start:end``."""
+def fill_entries(given, small, start, end, entries):
+    """Write the entries ``start:end``, scaled by ``small``."""
     g, h, rows, factor, key = given.g, given.h, given.rows, given.factor, given.key
-    g_scale, h_scale = scales.small[0], scales.small[1]
+    g_scale, h_scale = small.g, small.h
     if len(rows) == 0:
         for i in range(np.uint64(start), np.uint64(end)):
             entries[i] = _entry(i, g[i], h[i], g_scale, h_scale, key)
@@ -162,10 +191,10 @@ def _fine(value, scale):
 
 
 @leaf_kernel
-def add_fine(given, scales, entries, start, end, out):
-    """Add g and h of the rows of entries start:end to ``out``, as whole numbers at fine scales."""
+def add_fine(given, fine, entries, start, end, node):
+    """Add g and h of the rows of entries start:end to the fine sums of a node."""
     g, h, factor_of = given.g, given.h, given.factor_of
-    g_scale, h_scale = scales.fine[0], scales.fine[1]
+    g_scale, h_scale = fine.g, fine.h
     sum_g, sum_h = np.int64(0), np.int64(0)
     first, last = np.uint64(start), np.uint64(end)
     if len(factor_of):
@@ -186,8 +215,8 @@ def add_fine(given, scales, entries, start, end, out):
             row = entries[i] >> _ROW
             sum_g += _fine(g[row], g_scale)
             sum_h += _fine(h[row], h_scale)
-    out[0] += sum_g
-    out[1] += sum_h
+    node.fine_g += sum_g
+    node.fine_h += sum_h
 
 
 @leaf_kernel
@@ -210,7 +239,7 @@ def add_leaf(entries, starts, ends, values, score, output):
 
 
 @kernel
-def add_found(leaf, values, rows, start, end, score, output):
+def add_reached(leaf, values, rows, start, end, score, output):
     """Add the values of leaves that rows start:end have reached; ``rows`` may be empty."""
     for i in range(start, end):
         row = np.uint64(rows[i]) if len(rows) else np.uint64(i)

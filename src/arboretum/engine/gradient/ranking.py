@@ -1,6 +1,6 @@
 """Derivatives of LambdaMART: pairs of rows in a list pull each other apart.
 
-A pair of unlike labels has the loss log(1 + e**(-σ (s_better - s_worse))) times Δ, how much the figure
+A pair of unlike labels has the loss log(1 + e**(-σ (s_better - s_worse))) times Δ, how much the metric
 of the list would change if the two swapped places (Burges 2010):
 
     ρ = 1 / (1 + e**(σ (s_better - s_worse)))     g_better -= σ ρ Δ          g_worse += σ ρ Δ
@@ -22,7 +22,7 @@ from arboretum.engine.gradient.loss import exp
 from arboretum.engine.jit import kernel, leaf_kernel
 from arboretum.engine.random import mix, uniform
 
-__all__ = ["MAP", "NDCG", "PAIRWISE", "Lists", "Room", "Rules", "lambda_derivatives"]
+__all__ = ["MAP", "NDCG", "PAIRWISE", "Lists", "Rules", "Scratch", "lambda_derivatives"]
 
 PAIRWISE, NDCG, MAP = 0, 1, 2
 
@@ -39,7 +39,7 @@ class Lists(NamedTuple):
 class Rules(NamedTuple):
     """How pairs are chosen and what they count."""
 
-    figure: int  # PAIRWISE, NDCG or MAP
+    metric: int  # PAIRWISE, NDCG or MAP
     top: int  # pairs have one row among so many first ones; 0: pairs are drawn
     drawn: int  # pairs drawn for every row
     key: np.uint64  # of the draws
@@ -50,7 +50,7 @@ class Rules(NamedTuple):
     by_sum: bool  # divide a list's derivatives by their size
 
 
-class Room(NamedTuple):
+class Scratch(NamedTuple):
     """Places to write to, as long as the longest list. What has no other order is by falling score."""
 
     order: np.ndarray  # int64: the list's rows by falling score
@@ -69,49 +69,49 @@ class Room(NamedTuple):
 
 
 @kernel
-def lambda_derivatives(lists, rules, room, first, last, g, h):
+def lambda_derivatives(lists, rules, scratch, first, last, g, h):
     """Write the derivatives of the rows of lists ``first`` up to ``last``."""
     for q in range(first, last):
         lo = lists.start[q]
         n = lists.start[q + 1] - lo
-        ideal = _prepare(lists, rules, room, lo, n)
+        ideal = _prepare(lists, rules, scratch, lo, n)
         inverse = 1.0 / ideal if ideal > 0.0 else 0.0
         norm = 1.0
         if rules.top > 0:
-            size = _top_pairs(lists, rules, room, n, inverse)
+            size = _top_pairs(lists, rules, scratch, n, inverse)
             if rules.by_sum and size > 0.0:
                 norm = np.log2(1.0 + size) / size
         else:
-            _drawn_pairs(lists, rules, room, lo, n, inverse)
+            _drawn_pairs(lists, rules, scratch, lo, n, inverse)
             if rules.by_sum:
                 norm = 1.0 / rules.drawn
         for k in range(n):
-            g[lo + room.order[k]] = room.g[k] * norm
-            h[lo + room.order[k]] = room.h[k] * norm
+            g[lo + scratch.order[k]] = scratch.g[k] * norm
+            h[lo + scratch.order[k]] = scratch.h[k] * norm
 
 
 # ---------------------------------------------------------------------- a list
 @leaf_kernel
-def _prepare(lists, rules, room, lo, n):
-    """Put a list in order and its sums to zero; return what its figure is divided by."""
-    _sort(lists.score, lo, n, room.order, room.spare)
-    if rules.figure == NDCG or rules.top == 0:
-        _sort(lists.gain, lo, n, room.by_gain, room.spare)
+def _prepare(lists, rules, scratch, lo, n):
+    """Put a list in order and its sums to zero; return what its metric is divided by."""
+    _sort(lists.score, lo, n, scratch.order, scratch.spare)
+    if rules.metric == NDCG or rules.top == 0:
+        _sort(lists.gain, lo, n, scratch.by_gain, scratch.spare)
     hits, harmonic = 0.0, 0.0
     for k in range(n):
-        row = room.order[k]
-        room.place[row] = k
-        room.score[k], room.gain[k] = lists.score[lo + row], lists.gain[lo + row]
-        room.g[k] = room.h[k] = 0.0
-        if room.gain[k] > 0.0:
+        row = scratch.order[k]
+        scratch.place[row] = k
+        scratch.score[k], scratch.gain[k] = lists.score[lo + row], lists.gain[lo + row]
+        scratch.g[k] = scratch.h[k] = 0.0
+        if scratch.gain[k] > 0.0:
             hits += 1.0
             harmonic += 1.0 / (k + 1.0)
-        room.hits[k], room.harmonic[k] = hits, harmonic
-    if rules.figure != NDCG:
+        scratch.hits[k], scratch.harmonic[k] = hits, harmonic
+    if rules.metric != NDCG:
         return hits
     ideal = 0.0
     for k in range(n if rules.top == 0 else min(n, rules.top)):
-        ideal += lists.gain[lo + room.by_gain[k]] * lists.discount[k]
+        ideal += lists.gain[lo + scratch.by_gain[k]] * lists.discount[k]
     return ideal
 
 
@@ -139,58 +139,58 @@ def _sort(key, lo, n, order, spare):
 
 # ---------------------------------------------------------------------- pairs
 @leaf_kernel
-def _top_pairs(lists, rules, room, n, inverse):
+def _top_pairs(lists, rules, scratch, n, inverse):
     """Pair every row among the first with all after it; return the sum of all pushes, both ways."""
     size = 0.0
-    spread = room.score[0] != room.score[n - 1]
+    spread = scratch.score[0] != scratch.score[n - 1]
     for a in range(min(rules.top, n)):
-        _changes(lists, rules, room, a, a + 1, n, inverse)
-        size += _push(rules, room, a, a + 1, n, spread)
+        _changes(lists, rules, scratch, a, a + 1, n, inverse)
+        size += _push(rules, scratch, a, a + 1, n, spread)
     return size
 
 
 @leaf_kernel
-def _drawn_pairs(lists, rules, room, lo, n, inverse):
+def _drawn_pairs(lists, rules, scratch, lo, n, inverse):
     """Pair every row with a few drawn among those of another gain; equal gains stand together."""
-    spread = room.score[0] != room.score[n - 1]
+    spread = scratch.score[0] != scratch.score[n - 1]
     begin = 0
     while begin < n:
-        gain, end = lists.gain[lo + room.by_gain[begin]], begin + 1
-        while end < n and lists.gain[lo + room.by_gain[end]] == gain:
+        gain, end = lists.gain[lo + scratch.by_gain[begin]], begin + 1
+        while end < n and lists.gain[lo + scratch.by_gain[end]] == gain:
             end += 1
         others = n - (end - begin)
         for i in range(begin, end if others > 0 else begin):
-            row = room.by_gain[i]
+            row = scratch.by_gain[i]
             key = mix(rules.key, np.uint64(lo + row))
             for k in range(rules.drawn):
                 at = int(uniform(mix(key, np.uint64(k))) * others)
-                other = room.by_gain[at if at < begin else at + end - begin]
-                a, b = room.place[row], room.place[other]
+                other = scratch.by_gain[at if at < begin else at + end - begin]
+                a, b = scratch.place[row], scratch.place[other]
                 a, b = min(a, b), max(a, b)
-                _changes(lists, rules, room, a, b, b + 1, inverse)
-                _push(rules, room, a, b, b + 1, spread)
+                _changes(lists, rules, scratch, a, b, b + 1, inverse)
+                _push(rules, scratch, a, b, b + 1, spread)
         begin = end
 
 
 @leaf_kernel
-def _changes(lists, rules, room, a, first, last, inverse):
-    """Write by how much the figure changes if place a swaps with later ones.
+def _changes(lists, rules, scratch, a, first, last, inverse):
+    """Write by how much the metric changes if place a swaps with later ones.
 
     It is below 0 where the later row is the better one, and 0 for equal gains.
     """
-    gain, gains, delta = room.gain[a], room.gain[first:last], room.delta[first:last]
-    if rules.figure == PAIRWISE:
+    gain, gains, delta = scratch.gain[a], scratch.gain[first:last], scratch.delta[first:last]
+    if rules.metric == PAIRWISE:
         for b in range(last - first):
             delta[b] = (1.0 if gain > gains[b] else 0.0) - (1.0 if gain < gains[b] else 0.0)
-    elif rules.figure == NDCG:
+    elif rules.metric == NDCG:
         discount, discounts = lists.discount[a], lists.discount[first:last]
         for b in range(last - first):
             delta[b] = (gain - gains[b]) * (discount - discounts[b]) * inverse
     else:
-        here, harmonic = room.hits[a] / (a + 1.0), room.harmonic[a]
+        here, harmonic = scratch.hits[a] / (a + 1.0), scratch.harmonic[a]
         for b in range(last - first):
-            there = room.hits[first + b] / (first + b + 1.0)
-            between = room.harmonic[first + b - 1] - harmonic
+            there = scratch.hits[first + b] / (first + b + 1.0)
+            between = scratch.harmonic[first + b - 1] - harmonic
             if gain > gains[b]:
                 delta[b] = (here - there + between) * inverse
             elif gain < gains[b]:
@@ -200,15 +200,15 @@ def _changes(lists, rules, room, a, first, last, inverse):
 
 
 @leaf_kernel
-def _push(rules, room, a, first, last, spread):
+def _push(rules, scratch, a, first, last, spread):
     """Let the row at place a and later ones push each other; return the sum, both ways.
 
     One loop for each result, over slices: LLVM does not turn loops over many arrays, or from an index
     that might be negative, into vector instructions.
     """
-    score, scores, deltas = room.score[a], room.score[first:last], room.delta[first:last]
-    pushes, bends = room.push[first:last], room.bend[first:last]
-    g, h = room.g[first:last], room.h[first:last]
+    score, scores, deltas = scratch.score[a], scratch.score[first:last], scratch.delta[first:last]
+    pushes, bends = scratch.push[first:last], scratch.bend[first:last]
+    g, h = scratch.g[first:last], scratch.h[first:last]
     near, far = (0.01, 1.0) if rules.by_score and spread else (1.0, 0.0)
     sigma, least = rules.sigma, rules.least
     steep = rules.factor * sigma * sigma
@@ -228,6 +228,6 @@ def _push(rules, room, a, first, last, spread):
         push += pushes[b]
         bend += bends[b]
         size += abs(pushes[b])
-    room.g[a] -= push
-    room.h[a] += bend
+    scratch.g[a] -= push
+    scratch.h[a] += bend
     return 2.0 * size

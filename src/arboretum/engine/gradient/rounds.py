@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from arboretum.engine.dtypes import NODE, record_table
 from arboretum.engine.gradient.grow import add_leaves, grow
 from arboretum.engine.gradient.loss import Loss, derive
-from arboretum.engine.gradient.nodes import FAILED, N_FLOATS, N_INTS, NODES, VALUE, Field
+from arboretum.engine.gradient.nodes import State
 from arboretum.engine.gradient.pack import Given
 from arboretum.engine.jit import kernel, subkernel
 from arboretum.engine.random import mix
@@ -26,11 +27,13 @@ __all__ = ["Log", "Target", "Turn", "grow_rounds", "new_log"]
 
 
 class Log(NamedTuple):
-    """Grown trees, one after another; see nodes.py for what is kept of a node."""
+    """Grown trees, one after another."""
 
-    ints: np.ndarray  # (nodes, N_INTS) int64
-    floats: np.ndarray  # (nodes, N_FLOATS) float64
+    nodes: np.ndarray  # NODE, or EXACT_TREE
     members: np.ndarray  # (nodes, words) uint32
+    start: int  # where the next tree's nodes are written
+    ends: np.ndarray  # int64, where the nodes of every tree end; written
+    most_nodes: int  # that a round may have
 
 
 class Target(NamedTuple):
@@ -56,31 +59,25 @@ class Turn(NamedTuple):
     may_stick: bool  # a round of trees that were not split is the last
 
 
-def new_log(n_nodes: int, n_words: int) -> Log:
-    """Return room for so many nodes."""
-    return Log(
-        np.empty((n_nodes, N_INTS), np.int64),
-        np.empty((n_nodes, N_FLOATS)),
-        np.empty((n_nodes, n_words), np.uint32),
-    )
+def new_log(n_nodes: int, n_words: int, dtype: np.dtype = NODE) -> Log:
+    """Return a log for so many nodes."""
+    members = np.empty((n_nodes, n_words), np.uint32)
+    return Log(record_table(n_nodes, dtype), members, 0, np.empty(0, np.int64), n_nodes)
 
 
 @subkernel
-def _write_down(growth, step, log, at, values):
+def _write_down(tree, step, log, at, values):
     """Copy the nodes of a tree to the log, their answers multiplied; the answers are written, too."""
-    for node in range(growth.counters[NODES]):
-        for j in range(N_INTS):
-            log.ints[at + node, j] = growth.ints[node, j]
-        for j in range(N_FLOATS):
-            log.floats[at + node, j] = growth.floats[node, j]
-        for j in range(log.members.shape[1]):
-            log.members[at + node, j] = growth.members[node, j]
-        values[node] = growth.floats[node, VALUE] * step + 0.0  # 0 has no sign
-        log.floats[at + node, VALUE] = values[node]
+    for k in range(tree.counters[0].nodes):
+        log.nodes[at + k] = tree.nodes[k]
+        for w in range(log.members.shape[1]):
+            log.members[at + k, w] = tree.members[k, w]
+        values[k] = tree.nodes[k].value * step + 0.0  # 0 has no sign
+        log.nodes[at + k].value = values[k]
 
 
 @kernel
-def grow_rounds(team, field, work, n_rows, target, turn, columns, room, log, at, ends):
+def grow_rounds(team, state, scratch, n_rows, target, turn, columns, log):
     """Make some rounds: a tree for every output; return how many trees were made.
 
     It ends early where the log is full, after a round that is stuck (`Turn.may_stick`), and where a
@@ -89,43 +86,39 @@ def grow_rounds(team, field, work, n_rows, target, turn, columns, room, log, at,
     Parameters
     ----------
     n_rows : int
-        Rows that take part, those of ``field.given``, whose g, h and key are not looked at.
+        Rows that take part, those of ``state.given``, whose g, h and key are not looked at.
     target : Target
     turn : Turn
     columns : (outputs or 0, width) int64 array
-        The features every tree may ask for; none: those of ``field.growth`` serve all.
-    room : int
-        Nodes that a round may have.
-    log, at : Log and int
-        Where the nodes are written, from ``at`` on, their answers multiplied.
-    ends : int64 array, output
-        Where the nodes of every tree end in the log.
+        The features every tree may ask for; none: those of ``state.tree`` serve all.
+    log : Log
+        Where the nodes are written, their answers multiplied.
     """
-    growth, given, made, n_outputs = field.growth, field.given, 0, len(target.g)
-    values = np.empty(len(growth.ints))
-    shares = np.empty((n_outputs + 2, len(target.y)))
+    tree, given, made, n_outputs = state.tree, state.given, 0, len(target.g)
+    values = np.empty(len(tree.nodes))
+    shares, at = np.empty((n_outputs + 2, len(target.y))), log.start
     for m in range(turn.first, turn.first + turn.rounds):
-        if at + room > len(log.ints):
+        if at + log.most_nodes > len(log.nodes):
             break
         derive(target.loss, target.y, target.score, target.weight, target.g, target.h, shares)
         before = at
         for k in range(n_outputs):
             for j in range(columns.shape[1] if k < len(columns) else 0):
-                growth.columns[j] = columns[k, j]
+                tree.draw.features[j] = columns[k, j]
             key = mix(mix(mix(turn.seed, np.uint64(m)), np.uint64(k)), np.uint64(0))
-            own = Given(
+            of_output = Given(
                 target.g[k], target.h[k], given.rows, given.factor, given.factor_of, given.most, key
             )
-            whole = Field(field.store, growth, field.features, field.rules, own, field.scales)
-            grow(team, whole, work, n_rows, 1, True)
-            if growth.counters[FAILED]:
+            begun = State(state.store, tree, state.features, state.rules, of_output, state.scales)
+            grow(team, begun, scratch, n_rows, 1, True)
+            if tree.counters[0].failed:
                 return made
-            n = growth.counters[NODES]
-            _write_down(growth, turn.step if n > 1 else turn.step_alone, log, at, values)
+            n = tree.counters[0].nodes
+            _write_down(tree, turn.step if n > 1 else turn.step_alone, log, at, values)
             if turn.moves:
-                add_leaves(growth, values, target.score, k, 0, 1)
+                add_leaves(tree, values, target.score, k, 0, 1)
             at += n
-            ends[made] = at
+            log.ends[made] = at
             made += 1
         if turn.may_stick and at - before == n_outputs:
             break

@@ -18,6 +18,7 @@ import numpy as np
 
 from arboretum.engine.columns.presort import NEW, POSITION
 from arboretum.engine.jit import kernel, leaf_kernel
+from arboretum.engine.split.score import squares_from_mean
 
 __all__ = ["scan_categories"]
 
@@ -38,7 +39,7 @@ def _insert(keys, order, start, size):
 @leaf_kernel
 def _add_up(entries, present, codes, words, row_weight, grid, start, so_far, groups, sizes):
     """Add up the rows of every category in every node; ``so_far`` is scratch, ``sizes`` zeros."""
-    shift, slot, whole = grid
+    shift, slot, whole_weights = grid
     code_of, sums, weights, counts = groups
     sum_here, weight_here, count_here, touched = so_far
     n_touched, code = 0, np.int64(0)
@@ -64,7 +65,7 @@ def _add_up(entries, present, codes, words, row_weight, grid, start, so_far, gro
             touched[n_touched] = k
             n_touched += 1
         w = row_weight[row] if len(row_weight) else np.int64(1)
-        sum_here[k] += (words[row] >> shift) * (w if whole else np.int64(1))
+        sum_here[k] += (words[row] >> shift) * (w if whole_weights else np.int64(1))
         weight_here[k] += w
         count_here[k] += 1
 
@@ -75,7 +76,7 @@ def _count(codes, words, row_weight, grid, n_codes, table, start, groups, sizes)
 
     ``table`` is zeros, and zeros again afterwards.
     """
-    shift, slot, whole = grid
+    shift, slot, whole_weights = grid
     code_of, sums, weights, counts = groups
     width = np.uint64(n_codes)
     for i in range(np.uint64(len(codes))):
@@ -85,7 +86,7 @@ def _count(codes, words, row_weight, grid, n_codes, table, start, groups, sizes)
         k = np.uint64(words[i]) & slot
         at = k * width + np.uint64(x)
         w = row_weight[i] if len(row_weight) else np.int64(1)
-        table[at, 0] += (words[i] >> shift) * (w if whole else np.int64(1))
+        table[at, 0] += (words[i] >> shift) * (w if whole_weights else np.int64(1))
         table[at, 1] += w
         table[at, 2] += 1
     for k in range(np.uint64(len(sizes))):
@@ -103,7 +104,7 @@ def _count(codes, words, row_weight, grid, n_codes, table, start, groups, sizes)
 
 @kernel
 def scan_categories(
-    entries, present, codes, n_codes, words, row_weight, grid, level, least, least_weight, gone, room,
+    entries, present, codes, n_codes, words, row_weight, grid, level, least, least_weight, missing, scratch,
     table, sizes, arranged, best, place, on_left, clearly,
 ):  # fmt: skip
     """Find the best division of one column's categories in every node.
@@ -122,9 +123,9 @@ def scan_categories(
         (mean, weight, rows) of every node; the last is nobody's.
     least, least_weight : int, float
         What each side needs.
-    gone : tuple of arrays
+    missing : tuple of arrays
         (sum, weight, rows) that miss a value, of every node.
-    room : tuple of arrays
+    scratch : tuple of arrays
         As many int64, int64, int64, int64, float64 and int64 as there are rows.
     table : (cells, 3) int64 array
         Zeros; where nodes times categories fit into it, rows are counted instead of followed in order.
@@ -138,9 +139,9 @@ def scan_categories(
         What a score must be times the best so far to be better.
     """
     mean, weight, n_rows = level
-    gone_sum, gone_weight, gone_rows = gone
+    missing_sum, missing_weight, missing_rows = missing
     m = len(mean)
-    code_of, sums, weights, counts, keys, order = room
+    code_of, sums, weights, counts, keys, order = scratch
     start = np.zeros(m, np.int64)
     for k in range(1, m):
         start[k] = start[k - 1] + n_rows[k - 1]
@@ -173,19 +174,19 @@ def scan_categories(
             left_weight += weights[g]
             left += counts[g]
             last = j == size - 1
-            for side in range(2 if gone_rows[k] and not last else 1):
-                count = left + side * gone_rows[k]
-                heavy = np.float64(left_weight + side * gone_weight[k])
-                light = weight[k] - heavy
+            for side in range(2 if missing_rows[k] and not last else 1):
+                count = left + side * missing_rows[k]
+                weight_left = np.float64(left_weight + side * missing_weight[k])
+                weight_right = weight[k] - weight_left
                 if count < least or n_rows[k] - count < least:
                     continue
-                if heavy < least_weight or light < least_weight or light <= 0.0:
+                if weight_left < least_weight or weight_right < least_weight or weight_right <= 0.0:
                     continue
-                d = np.float64(left_sum + side * gone_sum[k]) - heavy * mean[k]
-                found = d * d / (heavy * light)
-                if found > (other_bar if side else bar):
-                    best[side, k], place[side, k], on_left[side, k] = found, j + 1, heavy
+                sum_left = left_sum + side * missing_sum[k]
+                score = squares_from_mean(sum_left, weight_left, mean[k], weight[k])
+                if score > (other_bar if side else bar):
+                    best[side, k], place[side, k], on_left[side, k] = score, j + 1, weight_left
                     if side:
-                        other_bar = found * clearly
+                        other_bar = score * clearly
                     else:
-                        bar = found * clearly
+                        bar = score * clearly

@@ -46,10 +46,10 @@ def describe_new(r, weight, rows, node, first, stats, count):
     ``rows`` are those in the bag, empty for all; ``stats`` is (5, nodes) in this order, ``count`` the number
     of rows in the bag.
     """
-    whole, mean, impurity, low, high = stats
+    node_weight, mean, impurity, low, high = stats
     n = len(rows) if len(rows) else len(r)
     for k in range(first, len(count)):
-        whole[k] = mean[k] = impurity[k] = 0.0
+        node_weight[k] = mean[k] = impurity[k] = 0.0
         low[k], high[k] = np.inf, -np.inf
         count[k] = 0
     for j in range(n):
@@ -57,12 +57,12 @@ def describe_new(r, weight, rows, node, first, stats, count):
         if node[i] >= first:
             k = np.uint64(node[i])
             w = weight[i] if len(weight) else 1.0
-            whole[k] += w
+            node_weight[k] += w
             mean[k] += w * r[i]
             low[k], high[k] = min(low[k], r[i]), max(high[k], r[i])
             count[k] += 1
     for k in range(first, len(count)):
-        mean[k] = mean[k] / whole[k] if low[k] < high[k] else low[k]
+        mean[k] = mean[k] / node_weight[k] if low[k] < high[k] else low[k]
     for j in range(n):
         i = np.uint64(rows[j]) if len(rows) else np.uint64(j)
         if node[i] >= first:
@@ -70,4 +70,4 @@ def describe_new(r, weight, rows, node, first, stats, count):
             d = r[i] - mean[k]
             impurity[k] += d * d * (weight[i] if len(weight) else 1.0)
     for k in range(first, len(count)):
-        impurity[k] = impurity[k] / whole[k] if low[k] < high[k] else 0.0
+        impurity[k] = impurity[k] / node_weight[k] if low[k] < high[k] else 0.0

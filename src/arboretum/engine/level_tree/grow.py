@@ -16,6 +16,7 @@ import numpy as np
 
 from arboretum.engine.columns.presort import POSITION
 from arboretum.engine.jit import inline, kernel, leaf_kernel
+from arboretum.engine.kinds import LEAF, SUBSET, THRESHOLD
 from arboretum.engine.level_tree.divide import describe_new, divide_level
 from arboretum.engine.level_tree.search import (
     CATEGORIES,
@@ -29,6 +30,7 @@ from arboretum.engine.level_tree.search import (
     scan_columns,
 )
 from arboretum.engine.random import draw_features, mix
+from arboretum.engine.split.score import CHANCE
 
 __all__ = [
     "Limits",
@@ -38,14 +40,12 @@ __all__ = [
     "close_level",
     "grow_tree",
     "level_of",
+    "make_root",
     "open_level",
-    "plant_root",
     "rules_of",
     "scan_drawn",
 ]
 
-_CHANCE = 2.0 / np.pi  # (E|z|)² of a standard normal: see docs/gbm.md
-_THRESHOLD, _SUBSET = 1, 2  # kinds of a node (tree/tree.py)
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -70,7 +70,7 @@ class Limits(NamedTuple):
     decrease: float
     columns: int  # each node draws; 0 for all
     seed: np.uint64
-    whole: bool  # weights are whole numbers: they multiply what a row adds
+    whole_weights: bool  # weights are whole numbers: they multiply what a row adds
     scale: float  # of residuals
     step: float  # of weights
     penalty: float  # of a division of categories, in shares of what it gains by chance
@@ -79,7 +79,7 @@ class Limits(NamedTuple):
 class Nodes(NamedTuple):
     """The nodes so far, in the order they are numbered."""
 
-    kind: np.ndarray  # uint8: see tree/tree.py
+    kind: np.ndarray  # uint8: see kinds.py
     feature: np.ndarray  # int32, -1 at a leaf
     first_child: np.ndarray  # int32
     n_children: np.ndarray  # int32
@@ -103,7 +103,7 @@ class Work(NamedTuple):
     keys: np.ndarray  # uint64: their random keys
     sums: np.ndarray  # (3, nodes of a level + 1) int64
     mean: np.ndarray  # float64
-    whole: np.ndarray  # float64: weight
+    weight: np.ndarray  # float64
     taken: np.ndarray  # (nodes of a level, columns) bool: those a node may ask
 
 
@@ -119,12 +119,12 @@ def _is_worth(nodes, limits, k):
 
 @inline
 def _make_leaf(nodes, k):
-    nodes.kind[k], nodes.n_children[k], nodes.gain[k], nodes.threshold[k] = 0, 0, 0.0, np.nan
+    nodes.kind[k], nodes.n_children[k], nodes.gain[k], nodes.threshold[k] = LEAF, 0, 0.0, np.nan
     nodes.feature[k] = nodes.first_child[k] = nodes.missing_child[k] = nodes.bits_start[k] = -1
 
 
 @kernel
-def plant_root(rows, limits, nodes, work):
+def make_root(rows, limits, nodes, work):
     """Put all rows into node 0; return how many nodes the first level has."""
     work.node[:] = 0
     _make_leaf(nodes, 0)
@@ -142,24 +142,24 @@ def open_level(rows, limits, work, m):
     for k in range(m):
         slot_of[work.ids[k]] = np.uint8(k)
     sums = work.sums[:, : m + 1]
-    what = rows.weight, rows.row_weight, limits.whole, rows.inside
+    what = rows.weight, rows.row_weight, limits.whole_weights, rows.inside
     pack_rows(rows.r, what, limits.scale, work.node, slot_of, work.words, sums)
     sums[:, m] = 0
     for k in range(m + 1):
-        work.whole[k] = np.float64(sums[1, k])
-        work.mean[k] = np.float64(sums[0, k]) / max(work.whole[k], 1.0)
+        work.weight[k] = np.float64(sums[1, k])
+        work.mean[k] = np.float64(sums[0, k]) / max(work.weight[k], 1.0)
 
 
 @inline
 def level_of(work, m):
     """Return (mean, weight, rows) of the level's nodes and of nobody's."""
-    return work.mean[: m + 1], work.whole[: m + 1], work.sums[2, : m + 1]
+    return work.mean[: m + 1], work.weight[: m + 1], work.sums[2, : m + 1]
 
 
 @inline
 def rules_of(limits):
     """Return what `scan_columns` goes by."""
-    return limits.samples_leaf, limits.least_weight, limits.whole, limits.columns > 0
+    return limits.samples_leaf, limits.least_weight, limits.whole_weights, limits.columns > 0
 
 
 @kernel
@@ -234,7 +234,7 @@ def _middle(low, high):
 def _write_question(table, work, found, nodes, f, k, node):
     """Write what a node asks; categories it has not met go where missing values go."""
     place = found.place[f, k]
-    nodes.kind[node] = _SUBSET if table.kind[f] == CATEGORIES else _THRESHOLD
+    nodes.kind[node] = SUBSET if table.kind[f] == CATEGORIES else THRESHOLD
     if table.kind[f] != CATEGORIES:
         if place == table.present[f]:
             nodes.threshold[node] = np.inf  # present against missing
@@ -276,17 +276,17 @@ def close_level(table, rows, limits, work, found, nodes, size, m):
     for k in range(m):
         node = work.ids[k]
         spread = nodes.stats[2, node] / unit**2  # on the grid
-        chance = limits.penalty * _CHANCE * spread / np.float64(work.sums[2, k])
+        chance = limits.penalty * CHANCE * spread / np.float64(work.sums[2, k])
         f = _best_column(table, found, work, limits.columns > 0, k, chance)
         if f < 0:
             continue
-        gain = found.score[f, k] * work.whole[k] * (limits.step / nodes.stats[0, 0])
+        gain = found.score[f, k] * work.weight[k] * (limits.step / nodes.stats[0, 0])
         gain *= unit**2
         if gain + _EPS < limits.decrease:
             continue
         flags = found.flags[f, k]
         # missing values go where they went in the bag; where there were none, to the larger side
-        goes_right = 2 * found.on_left[f, k] < work.whole[k]
+        goes_right = 2 * found.on_left[f, k] < work.weight[k]
         if flags & MET:
             goes_right = flags & LEFT == 0
         nodes.feature[node], nodes.gain[node], nodes.n_children[node] = f, gain, 2
@@ -315,7 +315,7 @@ def close_level(table, rows, limits, work, found, nodes, size, m):
 @kernel
 def grow_tree(table, rows, limits, work, found, nodes):
     """Grow a tree in one thread; return the number of its nodes. ``work.node`` is the leaf of every row."""
-    size, m = 1, plant_root(rows, limits, nodes, work)
+    size, m = 1, make_root(rows, limits, nodes, work)
     columns = np.arange(len(table.lists))
     for _ in range(limits.depth):
         if m == 0:

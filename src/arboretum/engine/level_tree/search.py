@@ -9,7 +9,7 @@ never moved again; a word per row says what the row adds and in which node of th
 
 so one pass meets every cut of every node, each node with sums of its own. Rows out of the bag, or in
 nodes that are leaves by now, stand in a last node that nobody asks about. Sums are whole numbers (see
-split/statistic.py), so the answer does not depend on the number of threads.
+fixed_point.py), so the answer does not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -19,8 +19,11 @@ from typing import NamedTuple
 import numpy as np
 
 from arboretum.engine.columns.presort import POSITION
-from arboretum.engine.jit import inline, kernel, leaf_kernel
+from arboretum.engine.fixed_point import to_grid
+from arboretum.engine.jit import kernel, leaf_kernel
 from arboretum.engine.level_tree.categories import scan_categories
+from arboretum.engine.split.best import REFUSED
+from arboretum.engine.split.score import squares_from_mean
 
 __all__ = [
     "CATEGORIES",
@@ -33,7 +36,7 @@ __all__ = [
     "SLOT_BITS",
     "TIE",
     "VARIES",
-    "Found",
+    "LevelBest",
     "Table",
     "pack_rows",
     "scan_columns",
@@ -45,7 +48,6 @@ SLOT_BITS = 8  # of the word: the node; the others: what the row adds
 SLOT = np.uint64((1 << SLOT_BITS) - 1)
 SHIFT = np.int64(SLOT_BITS)
 _NEW = np.uint32(31)
-REFUSED = -1.0
 LEFT, MET, VARIES = 1, 2, 4  # of missing values; the node has two values (only if asked for)
 _CLEARLY = 1 + TIE
 
@@ -62,7 +64,7 @@ class Table(NamedTuple):
     has_categories: bool
 
 
-class Found(NamedTuple):
+class LevelBest(NamedTuple):
     """The best cut of every node of a level on every column, (columns, nodes)."""
 
     score: np.ndarray  # float64; -1 where there is no cut
@@ -82,7 +84,7 @@ def pack_rows(r, rows, scale, node, slot_of, words, sums):
     these are whole numbers: then a scan multiplies, and a row of weight 2 is exactly two rows. ``sums`` is
     (3, nodes): numbers, weights, rows; the last node is nobody's.
     """
-    weight, row_weight, whole, inside = rows
+    weight, row_weight, whole_weights, inside = rows
     nobody = np.uint64(sums.shape[1] - 1)
     sums[:] = 0
     for i in range(len(r)):
@@ -90,21 +92,14 @@ def pack_rows(r, rows, scale, node, slot_of, words, sums):
         if len(inside) and not inside[i]:
             slot = nobody
         v = r[i] * scale
-        if len(weight) and not whole:
+        if len(weight) and not whole_weights:
             v *= weight[i]
-        number = np.int64(np.floor(v + 0.5))
+        number = to_grid(v)
         words[i] = (number << SHIFT) | np.int64(slot)
         w = row_weight[i] if len(row_weight) else np.int64(1)
-        sums[0, slot] += number * w if whole else number
+        sums[0, slot] += number * w if whole_weights else number
         sums[1, slot] += w
         sums[2, slot] += 1
-
-
-@inline
-def _score(left_sum, left_weight, mean, weight):
-    """Return the impurity decrease of a cut; NaN where a side is empty."""
-    d = np.float64(left_sum) - left_weight * mean
-    return d * d / (left_weight * (weight - left_weight))
 
 
 @leaf_kernel
@@ -121,30 +116,32 @@ def _scan_plain(
         count = left[k]
         if last[k] != code:
             last[k] = code
-            found = _score(left_sum[k], count, mean[k], weight[k])
-            if found > bar[k] and count >= least and weight[k] - count >= least:
-                best[k], bar[k] = found, found * _CLEARLY
+            score = squares_from_mean(left_sum[k], count, mean[k], weight[k])
+            if score > bar[k] and count >= least and weight[k] - count >= least:
+                best[k], bar[k] = score, score * _CLEARLY
                 place[k], on_left[k] = i, count
         left_sum[k] += word >> SHIFT
         left[k] = count + 1.0
 
 
 @leaf_kernel
-def _add_missing(entries, present, words, row_weight, whole, gone_sum, gone_weight, gone):
+def _add_missing(
+    entries, present, words, row_weight, whole_weights, missing_sum, missing_weight, missing_rows
+):
     """Add up the rows of every node that miss the column's value."""
     for i in range(present, len(entries)):
         row = np.uint64(entries[i] & POSITION)
         k = np.uint64(words[row]) & SLOT
         w = row_weight[row] if len(row_weight) else np.int64(1)
-        gone_sum[k] += (words[row] >> SHIFT) * (w if whole else np.int64(1))
-        gone_weight[k] += w
-        gone[k] += 1
+        missing_sum[k] += (words[row] >> SHIFT) * (w if whole_weights else np.int64(1))
+        missing_weight[k] += w
+        missing_rows[k] += 1
 
 
 @leaf_kernel
 def _scan_full(
-    entries, present, words, row_weight, whole, mean, weight, n_rows, least, least_weight, left_sum,
-    left_weight, left, last, gone_sum, gone_weight, gone, best, bar, place, on_left, values,
+    entries, present, words, row_weight, whole_weights, mean, weight, n_rows, least, least_weight, left_sum,
+    left_weight, left, last, missing_sum, missing_weight, missing_rows, best, bar, place, on_left, values,
 ):  # fmt: skip
     """Weights and missing values; ``best`` and the like have a line for each side missing rows take."""
     code = np.uint64(0)
@@ -157,24 +154,26 @@ def _scan_full(
             row = np.uint64(entry & POSITION)
             k = np.uint64(words[row]) & SLOT
             w = row_weight[row] if len(row_weight) else np.int64(1)
-            number = (words[row] >> SHIFT) * (w if whole else np.int64(1))
+            number = (words[row] >> SHIFT) * (w if whole_weights else np.int64(1))
             first = np.int64(k)
             end = first + np.int64(last[k] != code)
             values[k] += end - first
             last[k] = code
         for j in range(first, end):
-            for side in range(2 if gone[j] and i < present else 1):
-                count = left[j] + side * gone[j]
-                heavy = np.float64(left_weight[j] + side * gone_weight[j])
-                light = weight[j] - heavy
+            for side in range(2 if missing_rows[j] and i < present else 1):
+                count = left[j] + side * missing_rows[j]
+                weight_left = np.float64(left_weight[j] + side * missing_weight[j])
+                weight_right = weight[j] - weight_left
                 if left[j] == 0 or count < least or n_rows[j] - count < least:
                     continue
-                if heavy < least_weight or light < least_weight or light <= 0.0:
+                if weight_left < least_weight or weight_right < least_weight or weight_right <= 0.0:
                     continue
-                found = _score(left_sum[j] + side * gone_sum[j], heavy, mean[j], weight[j])
-                if found > bar[side, j]:
-                    best[side, j], bar[side, j] = found, found * _CLEARLY
-                    place[side, j], on_left[side, j] = i, heavy
+                score = squares_from_mean(
+                    left_sum[j] + side * missing_sum[j], weight_left, mean[j], weight[j]
+                )
+                if score > bar[side, j]:
+                    best[side, j], bar[side, j] = score, score * _CLEARLY
+                    place[side, j], on_left[side, j] = i, weight_left
         if i < present:
             left_sum[k] += number
             left_weight[k] += w
@@ -196,26 +195,26 @@ def scan_columns(table, columns, words, row_weight, level, rules, found):
         (mean on the grid, weight, rows) of every node; the last node is nobody's.
     rules : tuple
         (rows each side needs, weight each side needs, are weights whole?, tell which columns vary?).
-    found : Found
+    found : LevelBest
         Filled for the columns searched.
     """
     mean, weight, n_rows = level
-    least, least_weight, whole, ask = rules
+    least, least_weight, whole_weights, ask = rules
     lists = table.lists
     m = len(mean)
     sums = np.empty((2, m), np.int64)  # on the left, and missing
     weights = np.empty((2, m), np.int64)
     counts = np.empty((3, m), np.int64)  # and the number of values
-    light = np.empty(m)
+    left_rows = np.empty(m)
     last = np.empty(m, np.uint64)
     best, bar, at = np.empty((2, m)), np.empty((2, m)), np.empty((2, m), np.int64)
-    heavy = np.zeros((2, m))
-    room = lists.shape[1] if table.has_categories else 0
-    rooms = (
-        np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64),
-        np.empty(room, np.int64), np.empty(room), np.empty(room, np.int64),
+    best_left = np.zeros((2, m))
+    size = lists.shape[1] if table.has_categories else 0
+    scratch = (
+        np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64),
+        np.empty(size, np.int64), np.empty(size), np.empty(size, np.int64),
     )  # fmt: skip
-    cells = np.zeros((max(room, 256) if room else 0, 3), np.int64)
+    cells = np.zeros((max(size, 256) if size else 0, 3), np.int64)
     for f in columns:
         present = table.present[f]
         best[:] = REFUSED
@@ -227,34 +226,34 @@ def scan_columns(table, columns, words, row_weight, level, rules, found):
         last[:] = 0
         plain = present == lists.shape[1] and len(row_weight) == 0 and not ask
         if plain and table.kind[f] != CATEGORIES:
-            light[:] = 0.0
+            left_rows[:] = 0.0
             _scan_plain(
-                lists[f], words, mean, weight, np.float64(least), sums[0], light, last, best[0],
-                bar[0], at[0], heavy[0],
+                lists[f], words, mean, weight, np.float64(least), sums[0], left_rows, last, best[0],
+                bar[0], at[0], best_left[0],
             )  # fmt: skip
         else:
             weights[:] = 0
             _add_missing(
-                lists[f], present, words, row_weight, whole, sums[1], weights[1], counts[1]
+                lists[f], present, words, row_weight, whole_weights, sums[1], weights[1], counts[1]
             )
             if table.kind[f] == CATEGORIES:
                 scan_categories(
                     lists[f], present, table.values[f], table.n_codes[f], words, row_weight,
-                    (SHIFT, SLOT, whole), level, least, least_weight,
-                    (sums[1], weights[1], counts[1]), rooms, cells, counts[2], found.arranged[f],
-                    best, at, heavy, _CLEARLY,
+                    (SHIFT, SLOT, whole_weights), level, least, least_weight,
+                    (sums[1], weights[1], counts[1]), scratch, cells, counts[2], found.arranged[f],
+                    best, at, best_left, _CLEARLY,
                 )  # fmt: skip
                 bar[0, : m - 1] = best[0, : m - 1] * _CLEARLY
             else:
                 _scan_full(
-                    lists[f], present, words, row_weight, whole, mean, weight, n_rows, least,
+                    lists[f], present, words, row_weight, whole_weights, mean, weight, n_rows, least,
                     least_weight, sums[0], weights[0], counts[0], last, sums[1], weights[1],
-                    counts[1], best, bar, at, heavy, counts[2],
+                    counts[1], best, bar, at, best_left, counts[2],
                 )  # fmt: skip
         for k in range(m - 1):
             side = np.int64(best[1, k] > bar[0, k])
             found.score[f, k], found.place[f, k] = best[side, k], at[side, k]
-            found.on_left[f, k] = heavy[side, k]
+            found.on_left[f, k] = best_left[side, k]
             met = counts[1, k] > 0
             found.sizes[f, k] = counts[2, k]
             varies = counts[2, k] + np.int64(met) > 1

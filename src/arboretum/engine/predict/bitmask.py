@@ -21,7 +21,7 @@ import numpy as np
 from arboretum.engine.intrinsics import and_lanes, lowest_bit, search_step
 from arboretum.engine.jit import kernel, leaf_kernel
 
-__all__ = ["Masks", "Work", "add_answers", "fill_masks"]
+__all__ = ["Masks", "Work", "add_answers", "add_vectors", "fill_masks"]
 
 GROUP = 32  # trees whose masks lie side by side
 ROWS = 512  # whose places are found before trees are asked
@@ -40,8 +40,8 @@ class Masks(NamedTuple):
     masks: np.ndarray  # (groups, places, GROUP) uint32 or uint64
     asked: np.ndarray  # uint64, which of the columns a group asks for, group by group
     asked_start: np.ndarray  # int64, one more than groups
-    value: np.ndarray  # (trees, leaves) float64, what leaves answer
-    outputs: np.ndarray  # int64, the output of every tree
+    value: np.ndarray  # (trees, leaves) or (trees, leaves, outputs) float64, what leaves answer
+    outputs: np.ndarray  # int64, the output of every tree, where a leaf answers one number
 
 
 class Work(NamedTuple):
@@ -52,6 +52,7 @@ class Work(NamedTuple):
     places: np.ndarray  # (ROWS, columns asked) uint32
     alive: np.ndarray  # (GROUP,) of the masks' type: leaves that can still be reached
     whole: np.ndarray  # the same, all of them
+    leaves: np.ndarray  # (GROUP, 8) uint64
     answers: np.ndarray  # (GROUP, 8) float64
     sums: np.ndarray  # (outputs, 8) float64
 
@@ -65,15 +66,16 @@ class Rows(NamedTuple):
 
 
 @kernel
-def fill_masks(layout, nodes, asked, answers, starts):
+def fill_masks(layout, nodes, asked, starts, leaf_nodes):
     """Take from the masks of every tree what each of its questions rules out.
 
     ``nodes`` is (kind, threshold, first child, missing child, start of its bits, bits) of all trees, one
     behind the other; children are counted from the tree's own first node. ``asked`` is which of the layout's
-    columns a node asks for, ``answers`` what it answers, ``starts`` where trees begin, and the end.
+    columns a node asks for, ``starts`` where trees begin, and the end. Which node every leaf is goes into
+    ``leaf_nodes``, (trees, leaves).
     """
     kind, threshold, first_child, missing_child, bits_start, bits = nodes
-    masks_of, place_start, value = layout.masks, layout.place_start, layout.value
+    masks_of, place_start = layout.masks, layout.place_start
     reach = np.zeros(len(kind), np.uint64)
     for tree in range(len(starts) - 1):
         root, end = starts[tree], starts[tree + 1]
@@ -81,7 +83,7 @@ def fill_masks(layout, nodes, asked, answers, starts):
         for node in range(root, end):
             if kind[node] == 0:
                 reach[node] = _ONE << leaves
-                value[tree, leaves] = answers[node]
+                leaf_nodes[tree, leaves] = node
                 leaves += _ONE
         for node in range(end - 1, root - 1, -1):
             if kind[node]:
@@ -183,6 +185,23 @@ def _add_group(layout, group, rows, work, total):
             total[rows.first + r, k] = sums[k, r]
 
 
+@leaf_kernel
+def _add_vectors_of_group(layout, group, rows, work, total):
+    """`_add_group` where every leaf answers a number for each output: leaves first, then output by output."""
+    first = np.uint64(group * GROUP)
+    lanes = min(np.uint64(GROUP), np.uint64(len(layout.value)) - first)
+    leaves, numbers = work.leaves, np.uint64(layout.value.shape[2])
+    for r in range(rows.size):
+        _reach(layout, group, rows.start + r, work)
+        for lane in range(lanes):
+            leaves[lane, r] = lowest_bit(np.uint64(work.alive[lane]))
+    for lane in range(lanes):
+        for r in range(rows.size):
+            said, row = layout.value[first + lane, leaves[lane, r]], rows.first + r
+            for k in range(numbers):
+                total[row, k] += said[k]
+
+
 @kernel
 def add_answers(layout, X, work, total):
     """Add what all trees answer to the rows of a block, in the order of the trees."""
@@ -193,3 +212,15 @@ def add_answers(layout, X, work, total):
             for i in range(start, end, 8):
                 rows = Rows(np.uint64(i), np.uint64(i - start), np.uint64(min(8, end - i)))
                 _add_group(layout, group, rows, work, total)
+
+
+@kernel
+def add_vectors(layout, X, work, total):
+    """`add_answers` where every leaf answers a number for each output."""
+    for start in range(0, len(X), ROWS):
+        end = min(start + ROWS, len(X))
+        _find_places(layout, X, start, end, work)
+        for group in range(len(layout.masks)):
+            for i in range(start, end, 8):
+                rows = Rows(np.uint64(i), np.uint64(i - start), np.uint64(min(8, end - i)))
+                _add_vectors_of_group(layout, group, rows, work, total)

@@ -38,16 +38,20 @@ def _leaf_of(nodes, root, X, row):
 
 
 @kernel
-def add_votes(nodes, votes, X, total):
-    """Add the votes of the leaf each row reaches, (nodes, values), to ``total``, tree after tree."""
-    width = np.uint64(total.shape[1])
+def add_votes(nodes, votes, columns, X, total):
+    """Add the votes of the leaf each row reaches, (nodes, numbers), to ``total``, tree after tree.
+
+    The first number of tree t is added to ``columns[t]`` of the total, the others behind it.
+    """
+    width = np.uint64(votes.shape[1])
     for lo in range(0, len(X), _ROWS):
         hi = min(lo + _ROWS, len(X))
         for tree in range(len(nodes.start) - 1):
+            column = np.uint64(columns[tree])
             for row in range(np.uint64(lo), np.uint64(hi)):
                 leaf = _leaf_of(nodes, nodes.start[tree], X, row)
                 for c in range(width):
-                    total[row, c] += votes[leaf, c]
+                    total[row, column + c] += votes[leaf, c]
 
 
 @kernel

@@ -24,11 +24,11 @@ from arboretum.engine.random_tree.counts import (
     order_categories,
     order_codes,
     score,
-    squares,
     walk_counts,
     walk_sums,
 )
 from arboretum.engine.random_tree.records import CATEGORY, EXAMPLE, STAMP
+from arboretum.engine.split.score import squares
 
 __all__ = ["best_cut", "is_known_constant", "part_two"]
 
@@ -132,9 +132,9 @@ def _walk_squares(keys, n, present, start, number, weight, total, node_weight, r
             code = after
             if not allowed(here + i + 1, n, left_weight, node_weight, rules):
                 continue
-            found = squares(left_sum, left_weight, total, node_weight)
-            if found > best:
-                best, place, best_side = found, np.int64(i + 1), np.int64(side)
+            worth = squares(left_sum, left_weight, total, node_weight)
+            if worth > best:
+                best, place, best_side = worth, np.int64(i + 1), np.int64(side)
     return best, place, best_side
 
 
@@ -174,9 +174,9 @@ def _walk_channels(
                 continue
             if not allowed(here + i + 1, n, left_weight, node_weight, rules):
                 continue
-            found = score(left, total, left_weight, node_weight, rules, logs, sign, lower, upper)
-            if found > best:
-                best, place, best_side = found, np.int64(i + 1), np.int64(side)
+            worth = score(left, total, left_weight, node_weight, rules, logs, sign, lower, upper)
+            if worth > best:
+                best, place, best_side = worth, np.int64(i + 1), np.int64(side)
     return best, place, best_side
 
 
@@ -188,7 +188,7 @@ def is_known_constant(constant, f, begin, end):
 
 @joined_kernel
 def part_two(
-    codes, n_codes, kind, constant, rows, start, number, weight, total, whole, node_key, rules,
+    codes, n_codes, kind, constant, rows, start, number, weight, total, node_weight, node_key, rules,
     order,
 ):  # fmt: skip
     """Part two rows by one sum: every column that varies is as good as any other, but for rounding.
@@ -197,8 +197,8 @@ def part_two(
     """
     one, two = rows[start], rows[start + np.uint64(1)]
     w_one, w_two = weight[start], weight[start + np.uint64(1)]
-    first_left = squares(number[0, start], w_one, total, whole)
-    second_left = squares(number[0, start + np.uint64(1)], w_two, total, whole)
+    first_left = squares(number[0, start], w_one, total, node_weight)
+    second_left = squares(number[0, start + np.uint64(1)], w_two, total, node_weight)
     smaller_first = np.float64(number[0, start]) / np.float64(w_one) < np.float64(
         number[0, start + np.uint64(1)]
     ) / np.float64(w_two)
@@ -211,20 +211,20 @@ def part_two(
         f = np.uint64(turn) if everything else np.uint64(pick_column(node_key, turn, order))
         if is_known_constant(constant, f, begin, begin + 2):
             continue
-        a, b, gone = codes[f, one], codes[f, two], np.uint64(n_codes[f])
+        a, b, missing_code = codes[f, one], codes[f, two], np.uint64(n_codes[f])
         if a == b:
             continue
         varied += 1
-        is_category = kind[f] == CATEGORY and a != gone and b != gone
+        is_category = kind[f] == CATEGORY and a != missing_code and b != missing_code
         first = smaller_first if is_category else a < b
-        found = first_left if first else second_left
-        if found > best or (found == best and np.int64(f) < feature):
-            best, feature, cut = found, np.int64(f), np.nan
+        worth = first_left if first else second_left
+        if worth > best or (worth == best and np.int64(f) < feature):
+            best, feature, cut = worth, np.int64(f), np.nan
             last = np.int64(a if first else b)
             below, above = (one, two) if first else (two, one)
             if kind[f] == CATEGORY:
                 last = 1
-            elif max(a, b) == gone:
+            elif max(a, b) == missing_code:
                 cut = np.inf
         if everything and first_left == second_left:
             break  # the columns that follow could only be as good
@@ -233,7 +233,7 @@ def part_two(
 
 @joined_kernel
 def best_cut(
-    codes, n_codes, kind, signs, constant, rows, start, n, label, number, weight, total, whole,
+    codes, n_codes, kind, signs, constant, rows, start, n, label, number, weight, total, node_weight,
     chance, lower, upper, node_key, rules, logs, keys, spare, buckets, left, order, tag, cells,
     seen, key, axis,
 ):  # fmt: skip
@@ -250,16 +250,16 @@ def best_cut(
     rank_of_best = -np.inf
     below = above = rows[start]
     varied, everything = 0, rules.max_features >= len(n_codes)
-    begin, found, place, side = np.int64(start), -1.0, np.int64(0), np.int64(0)
+    begin, worth, place, side = np.int64(start), -1.0, np.int64(0), np.int64(0)
     for turn in range(len(n_codes)):
         if turn >= rules.max_features and varied:
             break
         f = np.uint64(turn) if everything else np.uint64(pick_column(node_key, turn, order))
         if is_known_constant(constant, f, begin, begin + n):
             continue
-        gone, sign = np.uint64(n_codes[f]), signs[f]
+        missing_code, sign = np.uint64(n_codes[f]), signs[f]
         is_category = kind[f] == CATEGORY
-        if is_category or np.int64(gone) < n:
+        if is_category or np.int64(missing_code) < n:
             m = count_codes(
                 codes, f, rows, start, n, label, number, weight, len(total), tag, cells, seen
             )
@@ -267,37 +267,37 @@ def best_cut(
                 constant[f, 0], constant[f, 1] = begin, begin + n
                 continue
             varied += 1
-            has_missing, subsets, charge = cells[gone, STAMP] == tag[0], False, 0.0
+            has_missing, subsets, charge = cells[missing_code, STAMP] == tag[0], False, 0.0
             if is_category:
                 m, subsets = order_categories(
                     m,
-                    np.int64(gone),
+                    np.int64(missing_code),
                     cells,
                     seen,
                     key,
                     axis,
                     total,
-                    whole,
+                    node_weight,
                     label is not None,
                     rules,
                 )
                 charge = chance * np.float64(max(m - 2, 0))
             else:
-                m = order_codes(np.int64(gone), m, tag[0], cells, seen)
+                m = order_codes(np.int64(missing_code), m, tag[0], cells, seen)
             if left is None:
-                found, place, side = walk_sums(
-                    m, gone, has_missing, n, whole, cells, seen, total[0], rules
+                worth, place, side = walk_sums(
+                    m, missing_code, has_missing, n, node_weight, cells, seen, total[0], rules
                 )
             if left is not None:
-                found, place, side = walk_counts(
-                    m, gone, has_missing, subsets, n, whole, cells, seen, total, left, rules, logs,
-                    sign, lower, upper,
+                worth, place, side = walk_counts(
+                    m, missing_code, has_missing, subsets, n, node_weight, cells, seen, total, left,
+                    rules, logs, sign, lower, upper,
                 )  # fmt: skip
-            if found < 0.0:
+            if worth < 0.0:
                 continue
-            rank = found - charge
+            rank = worth - charge
             if rank > rank_of_best or (rank == rank_of_best and np.int64(f) < feature):
-                best, rank_of_best, feature, best_side = found, rank, np.int64(f), np.int64(side)
+                best, rank_of_best, feature, best_side = worth, rank, np.int64(f), np.int64(side)
                 last, cut = place, np.nan
                 if not is_category:
                     last = seen[place - 1]
@@ -310,21 +310,21 @@ def best_cut(
             continue
         varied += 1
         present = n
-        while present and keys[present - 1] >> _HIGH == gone:
+        while present and keys[present - 1] >> _HIGH == missing_code:
             present -= 1
         if left is None and number is not None:
-            found, place, side = _walk_squares(
-                keys, n, present, start, number, weight, total[0], whole, rules
+            worth, place, side = _walk_squares(
+                keys, n, present, start, number, weight, total[0], node_weight, rules
             )
         if left is not None:
-            found, place, side = _walk_channels(
-                keys, n, present, start, label, number, weight, total, whole, rules, logs, left,
+            worth, place, side = _walk_channels(
+                keys, n, present, start, label, number, weight, total, node_weight, rules, logs, left,
                 sign, lower, upper,
             )  # fmt: skip
-        if found >= 0.0 and (
-            found > rank_of_best or (found == rank_of_best and np.int64(f) < feature)
+        if worth >= 0.0 and (
+            worth > rank_of_best or (worth == rank_of_best and np.int64(f) < feature)
         ):
-            best, rank_of_best, feature, best_side = found, found, np.int64(f), np.int64(side)
+            best, rank_of_best, feature, best_side = worth, worth, np.int64(f), np.int64(side)
             last = np.int64(keys[place - 1] >> _HIGH)
             cut = np.inf if place == present else np.nan
             below = rows[start + (keys[place - 1] & _PLACE)]

@@ -19,10 +19,9 @@ import numpy as np
 
 from arboretum.engine.jit import inline, joined_kernel, leaf_kernel
 from arboretum.engine.random_tree.records import EXAMPLE, ROWS, STAMP, SUMS, WEIGHT
-from arboretum.engine.split.many_sums import channel_score
-from arboretum.engine.split.one_sum import breaks_order
+from arboretum.engine.split.score import breaks_order, channel_score, squares
 
-__all__ = ["allowed", "count_codes", "order_categories", "order_codes", "score", "squares"]
+__all__ = ["allowed", "count_codes", "order_categories", "order_codes", "score"]
 __all__ += ["take_categories", "walk_counts", "walk_sums"]
 
 _SETTLED = 1e-4  # of the power iteration
@@ -36,17 +35,10 @@ def allowed(rows_left, n, left_weight, weight, rules):
     return left_weight >= rules.min_weight and weight - left_weight >= rules.min_weight
 
 
-@inline
-def squares(left_sum, left_weight, total, weight):
-    """Return the decrease of the squared error in a node; Gini of two classes is twice that."""
-    d = np.float64(left_sum) - np.float64(left_weight) * (np.float64(total) / np.float64(weight))
-    return d * d / (np.float64(left_weight) * (np.float64(weight) - np.float64(left_weight)))
-
-
 @joined_kernel
 def score(left, total, left_weight, weight, rules, logs, sign, lower, upper):
     """Score the side whose channels are ``left``; -1 where a constraint forbids it."""
-    found = channel_score(left, total, left_weight, weight, rules.criterion, rules.outputs, logs)
+    worth = channel_score(left, total, left_weight, weight, rules.criterion, rules.outputs, logs)
     if rules.bounded and sign != 0:
         c = 1 if len(total) > 1 else 0  # two classes, or one number
         if breaks_order(
@@ -54,7 +46,7 @@ def score(left, total, left_weight, weight, rules, logs, sign, lower, upper):
             np.float64(weight), sign, lower, upper,
         ):  # fmt: skip
             return -1.0
-    return found
+    return worth
 
 
 @joined_kernel
@@ -126,7 +118,7 @@ def _sort_seen(seen, key, n):
 
 
 @leaf_kernel
-def _principal_axis(seen, m, cells, total, whole, rounds, axis):
+def _principal_axis(seen, m, cells, total, node_weight, rounds, axis):
     """Power iteration for the first principal component of the categories' mean channels.
 
     ``axis``: the component, its next guess, the node's mean channels.
@@ -134,7 +126,7 @@ def _principal_axis(seen, m, cells, total, whole, rounds, axis):
     channels = len(total)
     for c in range(channels):
         axis[0, c] = 1.0 + c  # any start that is not orthogonal to the answer
-        axis[2, c] = total[c] / whole
+        axis[2, c] = total[c] / node_weight
     for _ in range(rounds):
         for c in range(channels):
             axis[1, c] = 0.0
@@ -161,7 +153,7 @@ def _principal_axis(seen, m, cells, total, whole, rounds, axis):
 
 
 @joined_kernel
-def order_categories(m, gone, cells, seen, key, axis, total, whole, labels, rules):
+def order_categories(m, missing_code, cells, seen, key, axis, total, node_weight, labels, rules):
     """Put the categories met into the order they are cut.
 
     Returns how many there are without missing, and whether every subset is to be tried (then they
@@ -169,7 +161,7 @@ def order_categories(m, gone, cells, seen, key, axis, total, whole, labels, rule
     """
     met = np.int64(0)
     for i in range(m):
-        if seen[i] != gone:
+        if seen[i] != missing_code:
             seen[met] = seen[i]
             met += 1
     channels, one_label = len(total), labels and rules.outputs == 1
@@ -177,7 +169,7 @@ def order_categories(m, gone, cells, seen, key, axis, total, whole, labels, rule
     of_tree = axis.shape[1]  # a node may have lost classes: the rule is that of the whole tree
     subsets = of_tree > (2 if one_label else 1) and met <= rules.exhaustive
     if not one_axis and not subsets:
-        _principal_axis(seen, met, cells, total, np.float64(whole), rules.rounds, axis)
+        _principal_axis(seen, met, cells, total, np.float64(node_weight), rules.rounds, axis)
     for i in range(met):
         code = np.uint64(seen[i])
         w = np.float64(max(cells[code, WEIGHT], 1))
@@ -196,7 +188,7 @@ def order_categories(m, gone, cells, seen, key, axis, total, whole, labels, rule
 
 @joined_kernel
 def walk_counts(
-    m, gone, has_missing, subsets, n, whole, cells, seen, total, left, rules, logs, sign, lower,
+    m, missing_code, has_missing, subsets, n, node_weight, cells, seen, total, left, rules, logs, sign, lower,
     upper,
 ):  # fmt: skip
     """Cut the m codes after each of them in their order, or try every subset of them.
@@ -210,9 +202,9 @@ def walk_counts(
             left[c] = 0
         left_weight, rows_left = np.int64(0), np.int64(0)
         if side:
-            left_weight, rows_left = cells[gone, WEIGHT], cells[gone, ROWS]
+            left_weight, rows_left = cells[missing_code, WEIGHT], cells[missing_code, ROWS]
             for c in range(len(total)):
-                left[c] = cells[gone, SUMS + c]
+                left[c] = cells[missing_code, SUMS + c]
         last = (1 << (m - 1)) - 1 if subsets else (m if has_missing and not side else m - 1)
         for step in range(0 if side and subsets else 1, last + 1):
             i, mask, sign_of = step - 1, np.int64(step), 1
@@ -227,33 +219,33 @@ def walk_counts(
                 rows_left += sign_of * cells[code, ROWS]
                 for c in range(len(total)):
                     left[c] += sign_of * cells[code, SUMS + c]
-            if not allowed(rows_left, n, left_weight, whole, rules):
+            if not allowed(rows_left, n, left_weight, node_weight, rules):
                 continue
-            found = score(left, total, left_weight, whole, rules, logs, sign, lower, upper)
-            if found > best or (found == best and side == best_side and mask < place):
-                best, place, best_side = found, mask, np.int64(side)
+            worth = score(left, total, left_weight, node_weight, rules, logs, sign, lower, upper)
+            if worth > best or (worth == best and side == best_side and mask < place):
+                best, place, best_side = worth, mask, np.int64(side)
     return best, place, best_side
 
 
 @joined_kernel
-def walk_sums(m, gone, has_missing, n, whole, cells, seen, total, rules):
+def walk_sums(m, missing_code, has_missing, n, node_weight, cells, seen, total, rules):
     """`walk_counts` for one sum, in the order of the codes: the quick form."""
     best, place, best_side = -1.0, np.int64(0), np.int64(0)
     for side in range(2 if has_missing else 1):
         left_weight, rows_left, left_sum = np.int64(0), np.int64(0), np.int64(0)
         if side:
-            left_weight, rows_left = cells[gone, WEIGHT], cells[gone, ROWS]
-            left_sum = cells[gone, SUMS]
+            left_weight, rows_left = cells[missing_code, WEIGHT], cells[missing_code, ROWS]
+            left_sum = cells[missing_code, SUMS]
         for i in range(m if has_missing and not side else m - 1):
             code = np.uint64(seen[i])
             left_weight += cells[code, WEIGHT]
             rows_left += cells[code, ROWS]
             left_sum += cells[code, SUMS]
-            if not allowed(rows_left, n, left_weight, whole, rules):
+            if not allowed(rows_left, n, left_weight, node_weight, rules):
                 continue
-            found = squares(left_sum, left_weight, total, whole)
-            if found > best:
-                best, place, best_side = found, np.int64(i + 1), np.int64(side)
+            worth = squares(left_sum, left_weight, total, node_weight)
+            if worth > best:
+                best, place, best_side = worth, np.int64(i + 1), np.int64(side)
     return best, place, best_side
 
 

@@ -7,18 +7,12 @@ with the heavier side.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from arboretum.engine.jit import inline, kernel, leaf_kernel
+from arboretum.engine.jit import kernel, leaf_kernel
+from arboretum.engine.split.score import x_log2_x
 
 __all__ = ["describe_classes", "describe_numbers", "write_sets"]
-
-
-@inline
-def _bits(share):
-    return share * math.log2(share) if share > 0.0 else 0.0
 
 
 @leaf_kernel
@@ -57,16 +51,16 @@ def _describe_classes(
             for i in range(start[at], end[at]):
                 row = rows[np.uint64(i)]
                 sums[at, np.uint64(label[row])] += weight[row]
-        whole = 0.0
+        weight_here = 0.0
         for c in range(width):
-            whole += sums[at, c]
+            weight_here += sums[at, c]
         inside, pure = 0.0, False
         for c in range(width):
-            share = sums[at, c] / whole
+            share = sums[at, c] / weight_here
             value[at, c] = share
-            inside += share * share if gini else -_bits(share)
-            pure |= sums[at, c] == whole
-        node_weight[at] = whole
+            inside += share * share if gini else -x_log2_x(share)
+            pure |= sums[at, c] == weight_here
+        node_weight[at] = weight_here
         impurity[at] = 0.0 if pure else (1.0 - inside if gini else inside)
 
 
@@ -90,9 +84,9 @@ def _describe_numbers(
                 sums[at, 0] += w
                 sums[at, 1] += w * d
                 sums[at, 2] += w * d * d
-        whole = sums[at, 0]
-        mean, square = sums[at, 1] / whole, sums[at, 2] / whole
-        value[at, 0], node_weight[at] = centre + mean, whole
+        weight_here = sums[at, 0]
+        mean, square = sums[at, 1] / weight_here, sums[at, 2] / weight_here
+        value[at, 0], node_weight[at] = centre + mean, weight_here
         spread = square - mean * mean
         impurity[at] = spread if spread > 1e-15 * square else 0.0  # or only rounding
 

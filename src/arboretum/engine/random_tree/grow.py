@@ -43,18 +43,18 @@ def _push(stack, at, start, end, node, depth, key, weight, total):
 
 
 @inline
-def _enough(n, depth, whole, rules):
+def _enough(n, depth, node_weight, rules):
     """Tell whether a node of so many rows, depth and weight may be divided."""
     if n < rules.min_split or n < 2 * rules.min_leaf or depth >= rules.max_depth:
         return False
-    return whole >= 2 * rules.min_weight
+    return node_weight >= 2 * rules.min_weight
 
 
 # --------------------------------------------------------------------------- one node
 @joined_kernel
 def _find_cut(
     codes, values, n_codes, kind, signs, constant, rows, start, n, label, number, weight, total,
-    whole, chance, lower, upper, node_key, rules, logs, keys, spare, buckets, x, left, order, ends,
+    node_weight, chance, lower, upper, node_key, rules, logs, keys, spare, buckets, x, left, order, ends,
     bits, tag, cells, seen, key, axis,
 ):  # fmt: skip
     """Search the columns of a node; see `best_cut` and `random_cut` for what comes back."""
@@ -64,25 +64,25 @@ def _find_cut(
     if values is not None:
         if pair and number is not None:
             best, chosen, cut, side, last = cut_pair(
-                values, kind, constant, rows, start, number, weight, total[0], whole, node_key,
+                values, kind, constant, rows, start, number, weight, total[0], node_weight, node_key,
                 rules, order, ends, bits,
             )  # fmt: skip
         if not pair:
             best, chosen, cut, side, last = random_cut(
                 values, n_codes, kind, signs, constant, rows, start, n, label, number, weight,
-                total, whole, lower, upper, node_key, rules, logs, x, left, order, ends, bits,
+                total, node_weight, lower, upper, node_key, rules, logs, x, left, order, ends, bits,
                 keys,
             )  # fmt: skip
     if codes is not None:
         if pair and number is not None:
             best, chosen, cut, side, last, last_left, first_right = part_two(
-                codes, n_codes, kind, constant, rows, start, number, weight, total[0], whole,
+                codes, n_codes, kind, constant, rows, start, number, weight, total[0], node_weight,
                 node_key, rules, order,
             )  # fmt: skip
         if not pair:
             best, chosen, cut, side, last, last_left, first_right = best_cut(
                 codes, n_codes, kind, signs, constant, rows, start, n, label, number, weight,
-                total, whole, chance, lower, upper, node_key, rules, logs, keys, spare, buckets,
+                total, node_weight, chance, lower, upper, node_key, rules, logs, keys, spare, buckets,
                 left, order, tag, cells, seen, key, axis,
             )  # fmt: skip
     return best, chosen, cut, side, last, last_left, first_right
@@ -98,7 +98,7 @@ def _bounds_of(bounds, node, middle, step):
 
 @leaf_kernel
 def _bound_children(
-    bounds, node, child, sign, label, weight, start, many, total, left_sum, left_weight, whole,
+    bounds, node, child, sign, label, weight, start, many, total, left_sum, left_weight, node_weight,
     middle, step,
 ):  # fmt: skip
     """Keep both children's means inside their parent's bounds, and apart from each other."""
@@ -115,7 +115,9 @@ def _bound_children(
         for p in range(start, start + np.uint64(many)):
             left_sum += weight[p] * np.int64(label[0, p] == 1)
     left = middle + step * np.float64(left_sum) / np.float64(left_weight)
-    right = middle + step * np.float64(everything - left_sum) / np.float64(whole - left_weight)
+    right = middle + step * np.float64(everything - left_sum) / np.float64(
+        node_weight - left_weight
+    )
     between = min(max(left, lower), upper) / 2 + min(max(right, lower), upper) / 2
     if sign > 0:
         bounds[child, 1], bounds[child + 1, 0] = between, between
@@ -141,19 +143,19 @@ def _move_targets(label, number, start, n, side_of, spare):
 @leaf_kernel
 def _lay_out(weights, labels, numbers, rows, target):
     """Write the rows of a tree, and what they weigh and add; return (how many, weight, sum)."""
-    m, whole, total = np.uint64(0), np.int64(0), np.int64(0)
+    m, node_weight, total = np.uint64(0), np.int64(0), np.int64(0)
     for i in range(len(weights)):
         row = np.uint64(i)
         w = weights[row]
         if w == 0:
             continue
         rows[m], target.weight[m] = row, w
-        whole += w
+        node_weight += w
         m += np.uint64(1)
     _lay_labels(labels, rows, m, target.label)
     if numbers is not None:
         total = _lay_numbers(numbers, rows, m, target.weight, target.number)
-    return np.int64(m), whole, total
+    return np.int64(m), node_weight, total
 
 
 @leaf_kernel
@@ -216,15 +218,15 @@ def grow_trees(table, near, bags, target, seeds, rules, out, scratch, counter):
 
     Parameters
     ----------
-    table : Table
-    near : Table
+    table : TreeColumns
+    near : TreeColumns
         Room for the columns of a few rows: a branch of so few is grown on a copy of them.
     bags : Bags
     target : Target
         Scratch, but for ``y`` and ``row_weight``.
     seeds : uint64 array
         What the random draws of every tree are keyed by.
-    rules, out, scratch, counter : Rules, Grown, Scratch, Counter
+    rules, out, scratch, counter : TreeRules, GrownNodes, Scratch, Counter
     """
     n_codes, kind, signs = table.n_codes, table.kind, table.sign
     label, number, weight, y, row_weight = target
@@ -237,15 +239,17 @@ def grow_trees(table, near, bags, target, seeds, rules, out, scratch, counter):
     nodes, at = np.int64(0), np.int64(0)
     for tree in range(len(seeds)):
         rows = bags.rows[at:]
-        m, whole, sum_here = _lay_out(bags.weight[tree], bags.label, bags.number, rows, target)
-        root, root_weight = nodes, np.float64(whole)
+        m, node_weight, sum_here = _lay_out(
+            bags.weight[tree], bags.label, bags.number, rows, target
+        )
+        root, root_weight = nodes, np.float64(node_weight)
         node_start[tree] = root
         _begin(constant, bounds, root)
         if rules.form == ONE_LABEL:
             sum_here = np.int64(len(channel))
         codes, values, origin = table.codes, table.values, table.origin
         height, in_heap, leaves = np.int64(0), np.int64(0), np.int64(1)
-        _push(stack, height, height, m, root, height, seeds[tree], whole, sum_here)
+        _push(stack, height, height, m, root, height, seeds[tree], node_weight, sum_here)
         height, nodes = np.int64(1), nodes + 1
         small, aside, branch = np.int64(0), np.int64(0), np.int64(-1)
         if m > len(near.origin):
@@ -272,20 +276,28 @@ def grow_trees(table, near, bags, target, seeds, rules, out, scratch, counter):
                 continue
             begin, end, depth = stack[height, _START], stack[height, _END], stack[height, _DEPTH]
             node, node_key = np.uint64(stack[height, NODE]), np.uint64(stack[height, _KEY])
-            whole, sum_here = stack[height, _WEIGHT], stack[height, _SUM]
+            node_weight, sum_here = stack[height, _WEIGHT], stack[height, _SUM]
             start, n = np.uint64(begin), end - begin
             if to_search:
                 if n <= small:
                     _push(
-                        later, aside, begin, end, np.int64(node), depth, node_key, whole, sum_here
+                        later,
+                        aside,
+                        begin,
+                        end,
+                        np.int64(node),
+                        depth,
+                        node_key,
+                        node_weight,
+                        sum_here,
                     )
                     aside += 1
                     continue
                 starts[node], ends_at[node] = at + begin, at + end
                 feature[node], first_child[node], missing_child[node] = -1, -1, -1
                 threshold[node], gain[node] = np.nan, 0.0
-                weights[node], totals[node] = whole, sum_here
-                if not _enough(n, depth, whole, rules):
+                weights[node], totals[node] = node_weight, sum_here
+                if not _enough(n, depth, node_weight, rules):
                     continue
             step, middle, pure = put_on_grid(y, row_weight, rows, start, n, rules, number, weight)
             channels = np.int64(len(channel))
@@ -304,19 +316,21 @@ def grow_trees(table, near, bags, target, seeds, rules, out, scratch, counter):
                 elif rules.form == ONE_LABEL:
                     pure = channels == 1
                 else:
-                    pure = are_alike(label, number, weight, start, n, total, whole, rules)
+                    pure = are_alike(label, number, weight, start, n, total, node_weight, rules)
                 if pure:
                     continue
                 if rules.charge > 0.0:
-                    impurity = impurity_of(label, number, weight, start, n, total, whole, rules)
+                    impurity = impurity_of(
+                        label, number, weight, start, n, total, node_weight, rules
+                    )
                 lower, upper = _bounds_of(bounds, node, middle, step)
                 chance = rules.charge * impurity / np.float64(n)
                 best, chosen, cut, side, last, last_left, first_right = _find_cut(
                     codes, values, n_codes, kind, signs, constant, rows, start, n, label, number,
-                    weight, total, whole, chance, lower, upper, node_key, rules, logs, keys, spare,
+                    weight, total, node_weight, chance, lower, upper, node_key, rules, logs, keys, spare,
                     buckets, x, left, order, ends, bits, tag, cells, seen, order_key, axis,
                 )  # fmt: skip
-                decrease = best * (np.float64(whole) / root_weight) * unit
+                decrease = best * (np.float64(node_weight) / root_weight) * unit
                 if chosen < 0 or decrease + _EPSILON < rules.min_decrease:
                     continue
                 below[node] = origin[last_left] if len(origin) else last_left
@@ -332,7 +346,7 @@ def grow_trees(table, near, bags, target, seeds, rules, out, scratch, counter):
             if kind[f] == CATEGORY:
                 many, missing = part_categories(
                     codes, values, f, n_codes[f], last, side, rows, start, n, label, number, weight,
-                    total, whole, node_key, rules, tag, cells, seen, order_key, axis, takes,
+                    total, node_weight, node_key, rules, tag, cells, seen, order_key, axis, takes,
                     spare_row, side_of,
                 )  # fmt: skip
             else:
@@ -343,7 +357,7 @@ def grow_trees(table, near, bags, target, seeds, rules, out, scratch, counter):
             if not rules.unit_weights:
                 left_weight = move_sum(weight, start, n, side_of, spare.view(np.int64))
             left_sum = _move_targets(label, number, start, n, side_of, spare)
-            right_weight, right_sum = whole - left_weight, sum_here - left_sum
+            right_weight, right_sum = node_weight - left_weight, sum_here - left_sum
             if rules.form == ONE_LABEL:
                 left_sum = right_sum = channels
             feature[node], threshold[node], gain[node] = chosen, cut, decrease
@@ -351,7 +365,7 @@ def grow_trees(table, near, bags, target, seeds, rules, out, scratch, counter):
             missing_child[node] = 1 - side if missing else np.int64(right_weight > left_weight)
             _bound_children(
                 bounds, node, nodes, signs[f], label, weight, start, many, total, left_sum,
-                left_weight, whole, middle, step,
+                left_weight, node_weight, middle, step,
             )  # fmt: skip
             parted, depth = begin + many, depth + 1
             key = mix(node_key, np.uint64(1))

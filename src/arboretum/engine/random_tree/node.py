@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 
+from arboretum.engine.fixed_point import bits_of_each, shift_for, to_grid
 from arboretum.engine.jit import joined_kernel, leaf_kernel
-from arboretum.engine.split.statistic import ENTROPY, POISSON, exponent_above
+from arboretum.engine.split.score import x_log2_x
+from arboretum.engine.split.statistic import ENTROPY, POISSON
 
 __all__ = ["add_up", "are_alike", "drop_empty", "impurity_of", "put_on_grid"]
-
-_SUM_BITS = 61  # as in split/statistic.py
 
 
 # --------------------------------------------------------------------------- a grid of its own
@@ -32,18 +32,23 @@ def put_on_grid(y, row_weight, rows, start, n, rules, number, weight):
     """
     if y is None:
         return 1.0, 0.0, False
-    end, largest, equal, first_centre, whole = start + np.uint64(n), 0.0, True, 0.0, np.float64(n)
+    end, largest, equal, first_centre, node_weight = (
+        start + np.uint64(n),
+        0.0,
+        True,
+        0.0,
+        np.float64(n),
+    )
     if len(row_weight):
-        whole = 0.0
+        node_weight = 0.0
         for p in range(start, end):
-            whole += row_weight[rows[p]]
+            node_weight += row_weight[rows[p]]
     for o in range(y.shape[1]):
         low, high = _range(y, o, rows, start, end)
         equal &= low == high
         centre = 0.0 if rules.criterion == POISSON else low / 2.0 + high / 2.0
         largest = max(largest, abs(high - centre), abs(low - centre))
-    shift = _SUM_BITS - exponent_above(largest) - exponent_above(whole)
-    shift = min(shift, 1000) if largest > 0.0 else 0
+    shift = shift_for(largest, bits_of_each(node_weight))
     scale = math.ldexp(1.0, int(shift))
     for o in range(y.shape[1]):
         low, high = _range(y, o, rows, start, end)
@@ -53,9 +58,9 @@ def put_on_grid(y, row_weight, rows, start, n, rules, number, weight):
         for p in range(start, end):
             v = (y[rows[p], o] - centre) * scale
             if rules.whole_weights:
-                number[o, p] = np.int64(math.floor(v + 0.5)) * weight[p]
+                number[o, p] = to_grid(v) * weight[p]
             else:
-                number[o, p] = np.int64(math.floor(v * row_weight[rows[p]] + 0.5))
+                number[o, p] = to_grid(v * row_weight[rows[p]])
     return math.ldexp(1.0, -int(shift)) / rules.weight_step, first_centre, equal
 
 
@@ -121,39 +126,39 @@ def _same_number(number, weight, start, n):
 
 
 @joined_kernel
-def are_alike(label, number, weight, start, n, total, whole, rules):
+def are_alike(label, number, weight, start, n, total, node_weight, rules):
     """Tell whether all targets of a node, of each output, are equal."""
     alike = False
     if label is not None:
         full = 0
         for c in range(len(total)):
-            full += np.int64(total[c] == whole)
+            full += np.int64(total[c] == node_weight)
         alike = full == rules.outputs
     if number is not None:
         if rules.two_classes:
-            alike = total[0] == 0 or total[0] == whole
+            alike = total[0] == 0 or total[0] == node_weight
         else:
             alike = _same_number(number, weight, start, n)
     return alike
 
 
 @leaf_kernel
-def _label_impurity(total, whole, rules):
+def _label_impurity(total, node_weight, rules):
     impurity = 0.0
     for c in range(len(total)):
-        share = np.float64(total[c]) / np.float64(whole)
+        share = np.float64(total[c]) / np.float64(node_weight)
         if rules.criterion == ENTROPY:
-            impurity -= share * math.log2(share) if share > 0.0 else 0.0
+            impurity -= x_log2_x(share)
         else:
             impurity += share * (1.0 - share)
     return impurity / np.float64(rules.outputs)
 
 
 @leaf_kernel
-def _number_impurity(number, weight, start, n, total, whole, rules):
+def _number_impurity(number, weight, start, n, total, node_weight, rules):
     impurity = 0.0
     for o in range(len(total)):
-        mean, squares = np.float64(total[o]) / np.float64(whole), 0.0
+        mean, squares = np.float64(total[o]) / np.float64(node_weight), 0.0
         for p in range(start, start + np.uint64(n)):
             w = np.float64(weight[p])
             v = np.float64(number[o, p]) / w
@@ -161,20 +166,20 @@ def _number_impurity(number, weight, start, n, total, whole, rules):
                 squares += w * (v - mean) * (v - mean)
             elif v > 0.0:
                 squares += w * v * math.log(v / mean)
-        impurity += squares / np.float64(whole)
+        impurity += squares / np.float64(node_weight)
     return impurity / np.float64(len(total))
 
 
 @leaf_kernel
-def impurity_of(label, number, weight, start, n, total, whole, rules):
+def impurity_of(label, number, weight, start, n, total, node_weight, rules):
     """Return the impurity of a node, on its grid."""
     impurity = 0.0
     if label is not None:
-        impurity = _label_impurity(total, whole, rules)
+        impurity = _label_impurity(total, node_weight, rules)
     if number is not None:
         if rules.two_classes:
-            share = np.float64(total[0]) / np.float64(whole)
+            share = np.float64(total[0]) / np.float64(node_weight)
             impurity = share * (1.0 - share)
         else:
-            impurity = _number_impurity(number, weight, start, n, total, whole, rules)
+            impurity = _number_impurity(number, weight, start, n, total, node_weight, rules)
     return impurity

@@ -10,7 +10,7 @@ import numpy as np
 
 from arboretum.engine.jit import joined_kernel, leaf_kernel
 from arboretum.engine.random_tree.counts import count_codes, order_categories, take_categories
-from arboretum.engine.random_tree.toss import gone_of, part_tossed
+from arboretum.engine.random_tree.toss import missing_of, part_tossed
 
 __all__ = ["move", "move_sum", "part_categories", "part_numbers"]
 
@@ -48,12 +48,12 @@ def move_sum(values, start, n, side_of, spare):
 
 
 @leaf_kernel
-def _part(table, f, gone, last, side, rows, start, n, spare, side_of):
+def _part(table, f, missing_code, last, side, rows, start, n, spare, side_of):
     at, others, missing = start, np.uint64(0), np.int64(0)
     for i in range(n):
         row = rows[start + np.uint64(i)]
         code = np.int64(table[f, row])
-        lost = np.int64(code == gone)
+        lost = np.int64(code == missing_code)
         goes = (np.int64(code <= last) & (1 - lost)) | (lost & side)
         missing |= lost
         side_of[i] = goes
@@ -74,8 +74,8 @@ def part_numbers(codes, values, f, n_codes, last, side, rows, start, n, spare, s
     """
     many, missing = np.int64(0), False
     if values is not None:
-        gone = np.int64(gone_of(values))
-        many, missing = _part(values, f, gone, last, side, rows, start, n, spare, side_of)
+        missing_code = np.int64(missing_of(values))
+        many, missing = _part(values, f, missing_code, last, side, rows, start, n, spare, side_of)
     if codes is not None:
         many, missing = _part(codes, f, n_codes, last, side, rows, start, n, spare, side_of)
     return many, missing
@@ -83,11 +83,11 @@ def part_numbers(codes, values, f, n_codes, last, side, rows, start, n, spare, s
 
 # --------------------------------------------------------------------------- categories
 @leaf_kernel
-def _mark(codes, f, gone, takes, side, rows, start, n, side_of):
+def _mark(codes, f, missing_code, takes, side, rows, start, n, side_of):
     missing, many = np.int64(0), np.int64(0)
     for i in range(n):
         code = np.uint64(codes[f, rows[start + np.uint64(i)]])
-        lost = np.int64(code == gone)
+        lost = np.int64(code == missing_code)
         goes = side if lost else np.int64(takes[code])
         side_of[i] = goes
         missing |= lost
@@ -97,7 +97,7 @@ def _mark(codes, f, gone, takes, side, rows, start, n, side_of):
 
 @joined_kernel
 def part_categories(
-    codes, values, f, n_codes, last, side, rows, start, n, label, number, weight, total, whole,
+    codes, values, f, n_codes, last, side, rows, start, n, label, number, weight, total, node_weight,
     node_key, rules, tag, cells, seen, key, axis, takes, spare, side_of,
 ):  # fmt: skip
     """`part_numbers` for a category: what was chosen is found anew from the node's rows.
@@ -114,7 +114,7 @@ def part_categories(
             codes, f, rows, start, n, label, number, weight, len(total), tag, cells, seen
         )
         m, subsets = order_categories(
-            m, n_codes, cells, seen, key, axis, total, whole, label is not None, rules
+            m, n_codes, cells, seen, key, axis, total, node_weight, label is not None, rules
         )
         take_categories(m, last, subsets, seen, takes)
         many, missing = _mark(codes, f, n_codes, takes, side, rows, start, n, side_of)

@@ -17,17 +17,18 @@ import numpy as np
 from arboretum.engine.jit import joined_kernel, kernel, leaf_kernel
 from arboretum.engine.random import mix, pick_column, uniform
 from arboretum.engine.random_tree.best_cut import is_known_constant
-from arboretum.engine.random_tree.counts import allowed, score, squares
+from arboretum.engine.random_tree.counts import allowed, score
 from arboretum.engine.random_tree.records import CATEGORY, ONE_LABEL, RANK
 from arboretum.engine.random_tree.toss import (
-    gone_of,
     largest_present,
     last_left,
+    missing_of,
     raise_by,
     raised,
     toss,
     word_of,
 )
+from arboretum.engine.split.score import squares
 
 __all__ = ["cut_pair", "ordered_bits", "random_cut"]
 
@@ -38,12 +39,12 @@ _FEW = 48
 @kernel
 def ordered_bits(values, out):
     """Write numbers as whole numbers of the same order and width; a missing one is the largest."""
-    bits, gone = values.view(out.dtype), gone_of(out)
+    bits, missing_value = values.view(out.dtype), missing_of(out)
     for i in range(len(values)):
         b = bits[i]
         if values[i] == 0.0:  # -0.0 and 0.0 are one value
             b = out.dtype.type(0)
-        out[i] = gone if values[i] != values[i] else (b if b >= 0 else b ^ gone)
+        out[i] = missing_value if values[i] != values[i] else (b if b >= 0 else b ^ missing_value)
 
 
 @leaf_kernel
@@ -59,16 +60,16 @@ def _ends(values, f, rows, start, n, x):
 
 
 @leaf_kernel
-def _ends_of_few(values, f, rows, start, n, gone):
-    """Return the smallest and the largest value, which is ``gone`` if one is missing.
+def _ends_of_few(values, f, rows, start, n, missing_value):
+    """Return the smallest and the largest value, which is ``missing_value`` if one is missing.
 
     A loop that may be left early stays a plain one: for a few rows that is what is quick.
     """
     low = high = values[f, rows[start]]
     for i in range(n):
         v = values[f, rows[start + np.uint64(i)]]
-        if v == gone:
-            return low, gone
+        if v == missing_value:
+            return low, missing_value
         low = v if v < low else low
         high = v if v > high else high
     return low, high
@@ -103,9 +104,9 @@ def _draw(key, feature, low, high, ends, bits):
 
     The largest value stays right. ``ends`` and ``bits`` are scratch, two views of the same memory.
     """
-    gone = gone_of(bits)
-    bits[0] = low if low >= 0 else low ^ gone
-    bits[1] = high if high >= 0 else high ^ gone
+    missing_value = missing_of(bits)
+    bits[0] = low if low >= 0 else low ^ missing_value
+    bits[1] = high if high >= 0 else high ^ missing_value
     u = uniform(mix(mix(key, np.uint64(feature)), np.uint64(0)))
     first, last = np.float64(ends[0]), np.float64(ends[1])
     cut = first * (1.0 - u) + last * u
@@ -113,7 +114,7 @@ def _draw(key, feature, low, high, ends, bits):
         cut = first
     cut += 0.0  # no -0.0
     ends[2] = cut
-    at = bits[2] if bits[2] >= 0 else bits[2] ^ gone
+    at = bits[2] if bits[2] >= 0 else bits[2] ^ missing_value
     if np.float64(ends[2]) > cut:  # short numbers: the largest that is not above the threshold
         at -= bits.dtype.type(1)
     return cut, at
@@ -146,15 +147,15 @@ def _ask_gaps(x, start, n, cut, several, number, weight, total, node_weight, rul
 
     Returns (score, way); the first way that scores best.
     """
-    gone = gone_of(x)
+    missing_value = missing_of(x)
     left_weight, left_sum, rows_left = np.int64(0), np.int64(0), np.int64(0)
-    gone_weight, gone_sum, rows_gone = np.int64(0), np.int64(0), np.int64(0)
+    missing_weight, missing_sum, missing_rows = np.int64(0), np.int64(0), np.int64(0)
     for i in range(n):
         p = start + np.uint64(i)
-        if x[i] == gone:
-            rows_gone += 1
-            gone_weight += weight[p]
-            gone_sum += number[0, p]
+        if x[i] == missing_value:
+            missing_rows += 1
+            missing_weight += weight[p]
+            missing_sum += number[0, p]
         elif x[i] <= cut:
             rows_left += 1
             left_weight += weight[p]
@@ -163,13 +164,13 @@ def _ask_gaps(x, start, n, cut, several, number, weight, total, node_weight, rul
     for way in range(3):
         rows, w, sum_here = rows_left, left_weight, left_sum
         if way == 1:
-            rows, w, sum_here = rows + rows_gone, w + gone_weight, sum_here + gone_sum
+            rows, w, sum_here = rows + missing_rows, w + missing_weight, sum_here + missing_sum
         elif way == 2:
-            rows, w, sum_here = n - rows_gone, node_weight - gone_weight, total - gone_sum
+            rows, w, sum_here = n - missing_rows, node_weight - missing_weight, total - missing_sum
         if (way == 2 or several) and allowed(rows, n, w, node_weight, rules):
-            found = squares(sum_here, w, total, node_weight)
-            if found > best:
-                best, best_way = found, way
+            worth = squares(sum_here, w, total, node_weight)
+            if worth > best:
+                best, best_way = worth, way
     return best, best_way
 
 
@@ -204,16 +205,21 @@ def _count_gaps(x, start, n, cut, label, number, weight, channels, left):
 
     Every row adds something or 0: nobody can guess which way it goes.
     """
-    gone, width = gone_of(x), np.uint64(channels)
+    missing_value, width = missing_of(x), np.uint64(channels)
     for c in range(width + width):
         left[c] = 0
-    rows, rows_gone, whole, whole_gone = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    rows, missing_rows, left_weight, missing_weight = (
+        np.int64(0),
+        np.int64(0),
+        np.int64(0),
+        np.int64(0),
+    )
     for i in range(n):
-        p, goes, lost = start + np.uint64(i), np.int64(x[i] <= cut), np.int64(x[i] == gone)
+        p, goes, lost = start + np.uint64(i), np.int64(x[i] <= cut), np.int64(x[i] == missing_value)
         rows += goes
-        rows_gone += lost
-        whole += weight[p] & -goes
-        whole_gone += weight[p] & -lost
+        missing_rows += lost
+        left_weight += weight[p] & -goes
+        missing_weight += weight[p] & -lost
         if label is not None:
             for o in range(len(label)):
                 c = np.uint64(label[o, p])
@@ -223,7 +229,7 @@ def _count_gaps(x, start, n, cut, label, number, weight, channels, left):
             for o in range(width):
                 left[o] += number[o, p] & -goes
                 left[width + o] += number[o, p] & -lost
-    return rows, rows_gone, whole, whole_gone
+    return rows, missing_rows, left_weight, missing_weight
 
 
 @leaf_kernel
@@ -233,38 +239,38 @@ def _ask_general(
 ):  # fmt: skip
     """`_ask_gaps` with everything: any channels, constraints."""
     channels = np.int64(len(total))
-    rows_left, rows_gone, left_weight, gone_weight = _count_gaps(
+    rows_left, missing_rows, left_weight, missing_weight = _count_gaps(
         x, start, n, cut, label, number, weight, channels, left
     )
     best, best_way = -1.0, 0
     for way in range(3 if missing else 1):
         if way == 1:
-            rows_left, left_weight = rows_left + rows_gone, left_weight + gone_weight
+            rows_left, left_weight = rows_left + missing_rows, left_weight + missing_weight
             for c in range(channels):
                 left[c] += left[channels + c]
         elif way == 2:
-            rows_left, left_weight = n - rows_gone, node_weight - gone_weight
+            rows_left, left_weight = n - missing_rows, node_weight - missing_weight
             for c in range(channels):
                 left[c] = total[c] - left[channels + c]
         if (way < 2 and not several) or not allowed(rows_left, n, left_weight, node_weight, rules):
             continue
-        found = score(left, total, left_weight, node_weight, rules, logs, sign, lower, upper)
-        if found > best:
-            best, best_way = found, way
+        worth = score(left, total, left_weight, node_weight, rules, logs, sign, lower, upper)
+        if worth > best:
+            best, best_way = worth, way
     return best, best_way
 
 
 @joined_kernel
 def cut_pair(
-    values, kind, constant, rows, start, number, weight, total, whole, node_key, rules, order,
+    values, kind, constant, rows, start, number, weight, total, node_weight, node_key, rules, order,
     ends, bits,
 ):  # fmt: skip
     """Part two rows: any threshold does it, so only the order of the two is looked at."""
     one, two, by = rows[start], rows[start + _ONE], raise_by(values)
-    first_left = squares(number[0, start], weight[start], total, whole)
-    second_left = squares(number[0, start + _ONE], weight[start + _ONE], total, whole)
-    best, feature, varied, gone = -1.0, np.int64(-1), 0, gone_of(values)
-    low, high, begin = np.int64(gone), np.int64(gone), np.int64(start)
+    first_left = squares(number[0, start], weight[start], total, node_weight)
+    second_left = squares(number[0, start + _ONE], weight[start + _ONE], total, node_weight)
+    best, feature, varied, missing_value = -1.0, np.int64(-1), 0, missing_of(values)
+    low, high, begin = np.int64(missing_value), np.int64(missing_value), np.int64(start)
     for turn in range(len(order)):
         if turn >= rules.max_features and varied:
             break
@@ -278,13 +284,13 @@ def cut_pair(
         if kind[f] == CATEGORY:
             a = raised(a, word_of(node_key, f, np.uint64(a) >> np.uint64(6)), by)
             b = raised(b, word_of(node_key, f, np.uint64(b) >> np.uint64(6)), by)
-        found = first_left if a < b else second_left
-        if found > best or (found == best and np.int64(f) < feature):
-            best, feature, low, high = found, np.int64(f), min(a, b), max(a, b)
-    cut, last = np.inf, np.int64(gone) - 1
+        worth = first_left if a < b else second_left
+        if worth > best or (worth == best and np.int64(f) < feature):
+            best, feature, low, high = worth, np.int64(f), min(a, b), max(a, b)
+    cut, last = np.inf, np.int64(missing_value) - 1
     if feature >= 0 and kind[feature] == CATEGORY:
         cut, last = np.nan, low
-    elif high != np.int64(gone):
+    elif high != np.int64(missing_value):
         short = values.dtype.type
         cut, at = _draw(node_key, np.uint64(feature), short(low), short(high), ends, bits)
         last = np.int64(at)
@@ -295,7 +301,7 @@ def cut_pair(
 
 @joined_kernel
 def random_cut(
-    values, n_codes, kind, signs, constant, rows, start, n, label, number, weight, total, whole,
+    values, n_codes, kind, signs, constant, rows, start, n, label, number, weight, total, node_weight,
     lower, upper, node_key, rules, logs, x, left, order, ends, bits, words,
 ):  # fmt: skip
     """Draw columns, and a question for each.
@@ -303,9 +309,9 @@ def random_cut(
     Returns the best: (score, feature, threshold, missing left?, ordered bits of the threshold; of a
     category the last raised code on the left).
     """
-    gone = gone_of(values)
+    missing_value = missing_of(values)
     best, feature, cut, side, last = -1.0, np.int64(-1), np.nan, np.int64(0), np.int64(0)
-    varied, few, found = 0, n <= _FEW and left is None, -1.0
+    varied, few, worth = 0, n <= _FEW and left is None, -1.0
     everything, begin = rules.max_features >= len(order), np.int64(start)
     for turn in range(len(order)):
         if turn >= rules.max_features and varied:
@@ -318,14 +324,14 @@ def random_cut(
         if is_category:
             low, high, missing = toss(values, f, rows, start, n, node_key, n_codes[f], x, words)
         elif reread:
-            low, high = _ends_of_few(values, f, rows, start, n, gone)
-            reread = high != gone
+            low, high = _ends_of_few(values, f, rows, start, n, missing_value)
+            reread = high != missing_value
         if not (is_category or reread):
             low, high = _ends(values, f, rows, start, n, x)
-            missing = high == gone
-            if missing and low < gone:
-                high = largest_present(x, n, low, gone)
-        if low == gone or (low == high and not missing):  # no value, or one
+            missing = high == missing_value
+            if missing and low < missing_value:
+                high = largest_present(x, n, low, missing_value)
+        if low == missing_value or (low == high and not missing):  # no value, or one
             constant[f, 0], constant[f, 1] = begin, begin + n
             continue
         varied += 1
@@ -336,28 +342,30 @@ def random_cut(
             value, at = _draw(node_key, f, low, high, ends, bits)
         if left is None and number is not None:
             if missing:
-                found, way = _ask_gaps(
-                    x, start, n, at, low < high, number, weight, total[0], whole, rules
+                worth, way = _ask_gaps(
+                    x, start, n, at, low < high, number, weight, total[0], node_weight, rules
                 )
             elif reread:
-                found = _ask_few(
-                    values, f, rows, start, n, at, number, weight, total[0], whole, rules
+                worth = _ask_few(
+                    values, f, rows, start, n, at, number, weight, total[0], node_weight, rules
                 )
             else:
-                found = _ask_squares(x, start, n, at, number, weight, total[0], whole, rules)
+                worth = _ask_squares(x, start, n, at, number, weight, total[0], node_weight, rules)
         if left is not None:
             simple = rules.form == ONE_LABEL and not missing
             if label is not None and simple:
-                found = _ask_labels(x, start, n, at, label, weight, total, whole, rules, logs, left)
+                worth = _ask_labels(
+                    x, start, n, at, label, weight, total, node_weight, rules, logs, left
+                )
             if not simple:
-                found, way = _ask_general(
-                    x, start, n, at, low < high, missing, label, number, weight, total, whole,
+                worth, way = _ask_general(
+                    x, start, n, at, low < high, missing, label, number, weight, total, node_weight,
                     rules, logs, left, signs[f], lower, upper,
                 )  # fmt: skip
-        if found > best or (found == best and found >= 0.0 and np.int64(f) < feature):
-            best, feature, side = found, np.int64(f), np.int64(way == 1)
+        if worth > best or (worth == best and worth >= 0.0 and np.int64(f) < feature):
+            best, feature, side = worth, np.int64(f), np.int64(way == 1)
             cut = np.inf if way == 2 and not is_category else value
-            last = np.int64(gone) - 1 if way == 2 else np.int64(at)
+            last = np.int64(missing_value) - 1 if way == 2 else np.int64(at)
     if feature >= 0 and kind[feature] == RANK and cut < np.inf:
         cut = np.floor(cut)  # the rows are ranks: they go the same way
     return best, feature, cut, side, last

@@ -22,7 +22,7 @@ import numpy as np
 
 __all__ = ["CATEGORY", "CHANNELS", "NUMBER", "ONE_LABEL", "ONE_SUM", "RANK"]
 __all__ += ["EXAMPLE", "ROWS", "STAMP", "SUMS", "WEIGHT"]
-__all__ += ["Bags", "Counter", "Grown", "Rules", "Scratch", "Table", "Target"]
+__all__ += ["Bags", "Counter", "GrownNodes", "Scratch", "Target", "TreeColumns", "TreeRules"]
 
 NUMBER, RANK, CATEGORY = 0, 1, 2  # kinds of columns
 ONE_SUM, ONE_LABEL, CHANNELS = 0, 1, 2  # forms of a target
@@ -30,7 +30,7 @@ ONE_SUM, ONE_LABEL, CHANNELS = 0, 1, 2  # forms of a target
 STAMP, ROWS, WEIGHT, EXAMPLE, SUMS = 0, 1, 2, 3, 4
 
 
-class Table(NamedTuple):
+class TreeColumns(NamedTuple):
     """The columns, the same for all trees of a forest."""
 
     codes: np.ndarray | None  # (columns, n) unsigned, rank or category; n_codes means missing
@@ -60,7 +60,7 @@ class Target(NamedTuple):
     row_weight: np.ndarray | None  # (n,) float64: likewise; empty if every row weighs 1
 
 
-class Rules(NamedTuple):
+class TreeRules(NamedTuple):
     """When to divide a node, and how."""
 
     form: int
@@ -85,7 +85,7 @@ class Rules(NamedTuple):
     charge: float  # share of a row's impurity that a category more is held to gain by chance
 
 
-class Grown(NamedTuple):
+class GrownNodes(NamedTuple):
     """Room for the nodes of some trees, tree after tree; children are counted from their tree's root."""
 
     feature: np.ndarray  # int32, -1 at a leaf

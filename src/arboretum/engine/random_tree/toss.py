@@ -17,24 +17,32 @@ import numpy as np
 from arboretum.engine.jit import inline, joined_kernel, leaf_kernel
 from arboretum.engine.split.random import coins
 
-__all__ = ["gone_of", "largest_present", "last_left", "part_tossed", "raise_by", "raised", "toss"]
+__all__ = [
+    "largest_present",
+    "last_left",
+    "missing_of",
+    "part_tossed",
+    "raise_by",
+    "raised",
+    "toss",
+]
 __all__ += ["word_of"]
 
 _ZERO, _ONE, _LAST = np.uint64(0), np.uint64(1), np.uint64(63)
 
 
 @inline
-def gone_of(column):
+def missing_of(column):
     """Return what a missing value is written as: the largest number there is."""
     return column.dtype.type(0x7FFFFFFFFFFFFFFF if column.itemsize == 8 else 0x7FFFFFFF)
 
 
 @leaf_kernel
-def largest_present(x, n, low, gone):
+def largest_present(x, n, low, missing_value):
     """Return the largest value that is not missing, or ``low``."""
     high = low
     for i in range(n):
-        high = x[i] if x[i] != gone and x[i] > high else high
+        high = x[i] if x[i] != missing_value and x[i] > high else high
     return high
 
 
@@ -71,7 +79,7 @@ def _toss_few(values, f, rows, start, n, word, x):
 @leaf_kernel
 def _toss_many(values, f, rows, start, n, key, n_codes, words, x):
     """Raise any number of categories; return 1 if one stays, plus 2 if one is raised, 4 if one is missing."""
-    gone, by, sides = np.int64(gone_of(values)), raise_by(values), np.int64(0)
+    missing_value, by, sides = np.int64(missing_of(values)), raise_by(values), np.int64(0)
     blocks = np.uint64(n_codes + 63) >> np.uint64(6)
     tabled = blocks <= np.uint64(n)
     if tabled:
@@ -79,7 +87,7 @@ def _toss_many(values, f, rows, start, n, key, n_codes, words, x):
             words[b] = word_of(key, f, b)
     for i in range(n):
         v = values[f, rows[start + np.uint64(i)]]
-        lost = np.int64(np.int64(v) == gone)
+        lost = np.int64(np.int64(v) == missing_value)
         block = (np.uint64(v) >> np.uint64(6)) & (np.uint64(lost) - _ONE)
         word = words[block] if tabled else word_of(key, f, block)
         k = raised(v, word, by)
@@ -89,11 +97,11 @@ def _toss_many(values, f, rows, start, n, key, n_codes, words, x):
 
 
 @leaf_kernel
-def _ends_present(x, n, gone):
+def _ends_present(x, n, missing_value):
     low = x[0]
     for i in range(n):
         low = min(low, x[i])
-    return low, largest_present(x, n, low, gone)
+    return low, largest_present(x, n, low, missing_value)
 
 
 @leaf_kernel
@@ -116,14 +124,14 @@ def toss(values, f, rows, start, n, key, n_codes, x, words):
     whether a value is missing. The ends are missing if all are, equal if one category occurs, on either
     side if some are raised and some are not; else the first is the smallest.
     """
-    short, gone, by = x.dtype.type, gone_of(x), raise_by(x)
+    short, missing_value, by = x.dtype.type, missing_of(x), raise_by(x)
     if n_codes <= 63:
         word = word_of(key, f, _ZERO)
         seen = _toss_few(values, f, rows, start, n, word, x)
         present = seen & ~(_ONE << _LAST)
         missing = present != seen
         if present == _ZERO:
-            return gone, gone, missing
+            return missing_value, missing_value, missing
         if present & word != _ZERO and present & ~word != _ZERO:
             return short(0), short(_ONE << by), missing
         low = short(raised(_lowest(present), word, by))
@@ -132,7 +140,7 @@ def toss(values, f, rows, start, n, key, n_codes, x, words):
     missing = sides & 4 != 0
     if sides & 3 == 3:
         return short(0), short(_ONE << by), missing
-    low, high = _ends_present(x, n, gone)
+    low, high = _ends_present(x, n, missing_value)
     return low, high, missing
 
 
@@ -146,14 +154,14 @@ def last_left(low, high, x):
 @leaf_kernel
 def part_tossed(values, f, n_codes, last, side, rows, start, n, key, spare, side_of):
     """`part_numbers` for categories: the coins are tossed again, and are the same."""
-    gone, by, many_words = np.int64(gone_of(values)), raise_by(values), n_codes > 64
+    missing_value, by, many_words = np.int64(missing_of(values)), raise_by(values), n_codes > 64
     at, others, missing, word = start, np.uint64(0), np.int64(0), word_of(key, f, _ZERO)
     for i in range(n):
         row = rows[start + np.uint64(i)]
         v = values[f, row]
         if many_words:
             word = word_of(key, f, np.uint64(v) >> np.uint64(6))
-        lost = np.int64(np.int64(v) == gone)
+        lost = np.int64(np.int64(v) == missing_value)
         goes = np.int64(raised(v, word, by) <= last) | (lost & side)
         missing |= lost
         side_of[i] = goes

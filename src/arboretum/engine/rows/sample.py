@@ -1,14 +1,13 @@
-"""Rows drawn without replacement: which rows a round of stochastic boosting sees, and their order."""
+"""Rows drawn without replacement: which rows a round of stochastic boosting sees."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.columns.presort import MISSING, NEW, POSITION
 from arboretum.engine.jit import kernel
 from arboretum.engine.random import mix, uniform
 
-__all__ = ["draw_bag", "keep_inside"]
+__all__ = ["draw_bag"]
 
 
 @kernel
@@ -24,28 +23,3 @@ def draw_bag(key, rows, wanted, inside):
             inside[rows[i]] = 1
             need -= 1
         left -= 1
-
-
-@kernel
-def keep_inside(lists, columns, inside, present, out):
-    """Copy the order of some columns without the rows that are not inside.
-
-    ``present`` is filled with how many entries are not missing. A value whose first row is left out begins
-    with the next.
-    """
-    for f in columns:
-        entries, kept = lists[f], out[f]
-        n, mark, known = np.uint64(0), np.uint32(0), np.uint64(0)
-        for i in range(len(entries)):
-            if n == np.uint64(len(kept)):
-                break
-            entry = entries[i]
-            stays = np.uint32(inside[np.uint64(entry & POSITION)])
-            mark |= entry & NEW
-            kept[n] = (
-                entry & ~NEW
-            ) | mark  # overwritten unless it stays: a branch would be a guess
-            mark *= np.uint32(1) - stays
-            known += np.uint64(stays & np.uint32(entry & MISSING == 0))
-            n += np.uint64(stays)
-        present[f] = np.int64(known)

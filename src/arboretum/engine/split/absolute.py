@@ -15,10 +15,11 @@ import math
 
 import numpy as np
 
+from arboretum.engine.columns.lists import first_missing
 from arboretum.engine.columns.presort import NEW, POSITION
 from arboretum.engine.jit import inline, kernel, subkernel
 from arboretum.engine.split.best import FROM_LIST, REFUSED, keep_better
-from arboretum.engine.split.one_sum import cut_range, first_missing
+from arboretum.engine.split.one_sum import cut_range
 
 __all__ = ["describe_absolute", "prepare_absolute", "search_absolute"]
 
@@ -167,12 +168,12 @@ def _whole_error(trees, n, state, values, lo, output):
 @inline
 def _best_cut(entries, weight, lo, first, last, before, errors, min_weight, all_w):
     """Return (smallest error, cut) among the cuts that are allowed; (inf, 0) if none is."""
-    heavy, best, place = before, np.inf, 0
+    left_weight, best, place = before, np.inf, 0
     for cut in range(1, last + 1):
-        heavy += weight[entries[lo + cut - 1] & POSITION] if len(weight) else 1.0
+        left_weight += weight[entries[lo + cut - 1] & POSITION] if len(weight) else 1.0
         if cut < first or not entries[lo + cut] & NEW:
             continue
-        if heavy < min_weight or all_w - heavy < min_weight:
+        if left_weight < min_weight or all_w - left_weight < min_weight:
             continue
         if errors[cut] < best:
             best, place = errors[cut], cut

@@ -13,13 +13,22 @@ import numpy as np
 
 from arboretum.engine.jit import inline, kernel
 
-__all__ = ["FROM_CODES", "FROM_LIST", "REFUSED", "Best", "Found", "keep_better", "no_best", "room"]
+__all__ = [
+    "FROM_CODES",
+    "FROM_LIST",
+    "REFUSED",
+    "Best",
+    "ColumnBest",
+    "keep_better",
+    "new_column_best",
+    "no_best",
+]
 
 REFUSED = -1.0  # the score of a division that is not allowed
 FROM_LIST, FROM_CODES = 1, 2
 
 
-class Found(NamedTuple):
+class ColumnBest(NamedTuple):
     """Per node of a batch: the best division on one column."""
 
     score: np.ndarray  # (k,) float64, in grid units; -1 for none
@@ -40,9 +49,9 @@ class Best(NamedTuple):
     charge: np.ndarray  # (k,) float64
 
 
-def room(k: int) -> Found:
-    """Return an unfilled `Found` for k nodes."""
-    return Found(
+def new_column_best(k: int) -> ColumnBest:
+    """Return an unfilled `ColumnBest` for k nodes."""
+    return ColumnBest(
         np.empty(k),
         np.empty(k, np.int64),
         np.empty(k, np.uint8),

@@ -9,19 +9,15 @@ Categories have no order; a search gives them one and cuts it, or tries all subs
                               (Coppersmith, Hong and Hosking 1999): very good, not always best
 """
 
-import math
-
 import numpy as np
 
 from arboretum.engine.jit import kernel, subkernel
 from arboretum.engine.split.best import REFUSED
 from arboretum.engine.split.counts import count_codes, known_part, sort_seen, walk_codes
 
-__all__ = ["CHANCE", "EXHAUSTIVE", "choose_categories", "rank_categories", "scan_categories"]
+__all__ = ["EXHAUSTIVE", "choose_categories", "rank_categories", "scan_categories"]
 
 EXHAUSTIVE = 10  # with so many categories in a node every subset is tried
-# share of a row's impurity that a category which means nothing gains by its place in the order
-CHANCE = 2.0 / math.pi
 
 
 @subkernel
@@ -85,20 +81,28 @@ def scan_categories(codes, rows, row, nodes, columns, rules, table, counter, cha
     """
     min_leaf, skip_missing, criterion, outputs, labels = rules
     single = _one_axis(nodes.total.shape[1], outputs, labels)
-    how = (min_leaf, criterion, outputs, np.int8(0), labels)
+    limits = (min_leaf, criterion, outputs, np.int8(0), labels)
     for k in range(len(nodes.start)):
-        gone = columns.n_codes[k]
+        missing_code = columns.n_codes[k]
         n = count_codes(
-            codes, columns.slot[k], rows, row, nodes.start[k], nodes.end[k], gone, k, counter
+            codes,
+            columns.slot[k],
+            rows,
+            row,
+            nodes.start[k],
+            nodes.end[k],
+            missing_code,
+            k,
+            counter,
         )
         subsets = not single and n <= EXHAUSTIVE
         _order(counter, n, nodes.total[k], nodes.weight[k], single, subsets)
-        weight, count, known, slot = known_part(counter, nodes, k, gone, skip_missing)
+        weight, count, known, slot = known_part(counter, nodes, k, missing_code, skip_missing)
         found.constant[k] = n + (slot >= 0) < 2
         best, place, side = REFUSED, np.int64(0), 0
         if n > 0:
             best, place, side = walk_codes(
-                counter, n, slot, weight, count, nodes, k, how, table, subsets
+                counter, n, slot, weight, count, nodes, k, limits, table, subsets
             )
         if best > 0.0:
             best *= known

@@ -11,20 +11,18 @@ the classes, but only at the ends of runs of rows of one class: inside a run no 
 both of its ends.
 """
 
-import math
-
 import numpy as np
 
+from arboretum.engine.columns.lists import first_missing
 from arboretum.engine.columns.presort import NEW, POSITION
 from arboretum.engine.jit import inline, kernel
 from arboretum.engine.random import pick_column
 from arboretum.engine.split.best import FROM_LIST, REFUSED, keep_better
-from arboretum.engine.split.one_sum import cut_range, first_missing, xlogx
+from arboretum.engine.split.one_sum import cut_range
 from arboretum.engine.split.sampled_columns import keep_drawn, longest_node, next_list
+from arboretum.engine.split.score import LN2, xlogx
 
 __all__ = ["draw_classes", "search_classes"]
-
-_LN2 = math.log(2.0)
 
 
 @inline
@@ -83,7 +81,7 @@ def _scan(entries, start, end, row, nodes, k, rules, table, left):
                     and row.label[after & POSITION, 0] == c
                 ):
                     continue  # both neighbours are single rows of one class: inside a run
-                gain = (_entropy(left, total, on_left, weight, table) + same) / (weight * _LN2)
+                gain = (_entropy(left, total, on_left, weight, table) + same) / (weight * LN2)
                 score = max(gain, 0.0)
             else:
                 n, n_left = np.float64(weight), np.float64(on_left)

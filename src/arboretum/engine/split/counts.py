@@ -17,8 +17,7 @@ import numpy as np
 
 from arboretum.engine.jit import inline, kernel, subkernel
 from arboretum.engine.split.best import REFUSED
-from arboretum.engine.split.many_sums import channel_score
-from arboretum.engine.split.one_sum import breaks_order
+from arboretum.engine.split.score import breaks_order, channel_score
 
 __all__ = ["Columns", "Counter", "count_codes", "make_counter", "scan_counts"]
 
@@ -56,39 +55,39 @@ def make_counter(most_codes: int, channels: int) -> Counter:
 
 
 @inline
-def _meet(counter, c, tag, gone, n):
+def _meet(counter, c, tag, missing_code, n):
     """Start counting a code the node had not met; return how many codes it has met."""
     counter.stamp[c] = tag
     counter.counts[c] = 0
     counter.weights[c] = 0
     for j in range(counter.sums.shape[1]):
         counter.sums[c, j] = 0
-    if c == gone:
+    if c == missing_code:
         return n
     counter.seen[n] = c
     return n + 1
 
 
 @subkernel
-def count_codes(codes, index, rows, row, start, end, gone, tag, counter):
+def count_codes(codes, index, rows, row, start, end, missing_code, tag, counter):
     """Add up the rows of one node per code; return how many codes other than missing it holds."""
     stamp, counts, weights, sums = counter.stamp, counter.counts, counter.weights, counter.sums
-    n = _meet(counter, gone, tag, gone, 0)
+    n = _meet(counter, missing_code, tag, missing_code, 0)
     if len(row.label) == 0 and sums.shape[1] == 1 and len(row.weight) == 0:
         for p in range(start, end):  # the usual case: one number per row, every row weighs 1
             c = np.int64(codes[index, rows[p]])
             if stamp[c] != tag:
-                n = _meet(counter, c, tag, gone, n)
+                n = _meet(counter, c, tag, missing_code, n)
             counts[c] += 1
             sums[c, 0] += np.int64(row.number[p, 0])
         for i in range(n):
             weights[counter.seen[i]] = counts[counter.seen[i]]
-        weights[gone] = counts[gone]
+        weights[missing_code] = counts[missing_code]
         return n
     for p in range(start, end):
         c = np.int64(codes[index, rows[p]])
         if stamp[c] != tag:
-            n = _meet(counter, c, tag, gone, n)
+            n = _meet(counter, c, tag, missing_code, n)
         w = row.weight[p] if len(row.weight) else np.int64(1)
         counts[c] += 1
         weights[c] += w
@@ -119,20 +118,20 @@ def sort_seen(seen, key, n):
 
 
 @subkernel
-def score_left(heavy, n_left, counter, weight, count, nodes, k, how, table):
+def score_left(left_weight, n_left, counter, weight, count, nodes, k, limits, table):
     """Score the division of node k whose left side is in ``counter.left``, or refuse it."""
-    min_leaf, criterion, outputs, sign, labels = how
+    min_leaf, criterion, outputs, sign, labels = limits
     least = max(nodes.min_weight[k], 1)
     if n_left < min_leaf or count - n_left < min_leaf:
         return REFUSED
-    if heavy < least or weight - heavy < least:
+    if left_weight < least or weight - left_weight < least:
         return REFUSED
     left, total = counter.left, counter.total
-    score = channel_score(left, total, heavy, weight, criterion, outputs, table)
+    score = channel_score(left, total, left_weight, weight, criterion, outputs, table)
     if sign != 0 and score >= 0.0:
         c = 1 if labels else 0
         if breaks_order(
-            np.float64(left[c]), np.float64(heavy), np.float64(total[c]), np.float64(weight),
+            np.float64(left[c]), np.float64(left_weight), np.float64(total[c]), np.float64(weight),
             sign, nodes.lower[k], nodes.upper[k],
         ):  # fmt: skip
             return REFUSED
@@ -140,23 +139,23 @@ def score_left(heavy, n_left, counter, weight, count, nodes, k, how, table):
 
 
 @inline
-def known_part(counter, nodes, k, gone, skip_missing):
+def known_part(counter, nodes, k, missing_code, skip_missing):
     """Load the node's totals; without its missing rows if they are to be skipped.
 
     Returns (weight, rows, share of the weight, slot of the missing rows or -1).
     """
     weight, count, known = nodes.weight[k], nodes.end[k] - nodes.start[k], 1.0
-    missing = counter.counts[gone]
+    missing = counter.counts[missing_code]
     for c in range(len(counter.total)):
         counter.total[c] = nodes.total[k, c]
     if not missing:
         return weight, count, known, np.int64(-1)
     if not skip_missing:
-        return weight, count, known, np.int64(gone)
+        return weight, count, known, np.int64(missing_code)
     for c in range(len(counter.total)):
-        counter.total[c] -= counter.sums[gone, c]
-    known = np.float64(weight - counter.weights[gone]) / np.float64(weight)
-    return weight - counter.weights[gone], count - missing, known, np.int64(-1)
+        counter.total[c] -= counter.sums[missing_code, c]
+    known = np.float64(weight - counter.weights[missing_code]) / np.float64(weight)
+    return weight - counter.weights[missing_code], count - missing, known, np.int64(-1)
 
 
 @inline
@@ -168,7 +167,7 @@ def _move(counter, code, sign):
 
 
 @subkernel
-def walk_codes(counter, n, slot, weight, count, nodes, k, how, table, subsets):
+def walk_codes(counter, n, slot, weight, count, nodes, k, limits, table, subsets):
     """Cut the n codes after each of them in their order, or try every subset of them.
 
     Subsets follow the Gray code: each differs from the one before in one code. The last code stays
@@ -178,9 +177,9 @@ def walk_codes(counter, n, slot, weight, count, nodes, k, how, table, subsets):
     for side in range(2 if slot >= 0 else 1):
         for c in range(len(counter.left)):
             counter.left[c] = 0
-        heavy, n_left = np.int64(0), np.int64(0)
+        left_weight, n_left = np.int64(0), np.int64(0)
         if side:
-            heavy, n_left = _move(counter, slot, 1)
+            left_weight, n_left = _move(counter, slot, 1)
         last = (1 << (n - 1)) - 1 if subsets else (n if slot >= 0 and not side else n - 1)
         for step in range(0 if side and subsets else 1, last + 1):
             i, mask = step - 1, step
@@ -191,9 +190,9 @@ def walk_codes(counter, n, slot, weight, count, nodes, k, how, table, subsets):
             if step:
                 sign = 1 if not subsets or (mask >> i) & 1 else -1
                 w, rows = _move(counter, counter.seen[i], sign)
-                heavy += w
+                left_weight += w
                 n_left += rows
-            score = score_left(heavy, n_left, counter, weight, count, nodes, k, how, table)
+            score = score_left(left_weight, n_left, counter, weight, count, nodes, k, limits, table)
             if score > best or (score == best and side == best_side and mask < place):
                 best, place, best_side = score, np.int64(mask), side
     return best, place, best_side
@@ -212,22 +211,32 @@ def scan_counts(codes, rows, row, nodes, columns, rules, table, counter, found):
         counts?).
     counter : Counter
         Scratch; its stamps must not name a node of this batch.
-    found : Found
+    found : ColumnBest
         Filled with one entry per node. ``cut``: the last code on the left.
     """
     min_leaf, skip_missing, criterion, outputs, labels = rules
     for k in range(len(nodes.start)):
-        gone = columns.n_codes[k]
-        how = (min_leaf, criterion, outputs, columns.sign[k], labels)
+        missing_code = columns.n_codes[k]
+        limits = (min_leaf, criterion, outputs, columns.sign[k], labels)
         n = count_codes(
-            codes, columns.slot[k], rows, row, nodes.start[k], nodes.end[k], gone, k, counter
+            codes,
+            columns.slot[k],
+            rows,
+            row,
+            nodes.start[k],
+            nodes.end[k],
+            missing_code,
+            k,
+            counter,
         )
         for i in range(n):
             counter.key[i] = np.float64(counter.seen[i])
         sort_seen(counter.seen, counter.key, n)
-        weight, count, known, slot = known_part(counter, nodes, k, gone, skip_missing)
+        weight, count, known, slot = known_part(counter, nodes, k, missing_code, skip_missing)
         found.constant[k] = n + (slot >= 0) < 2
-        best, place, side = walk_codes(counter, n, slot, weight, count, nodes, k, how, table, False)
+        best, place, side = walk_codes(
+            counter, n, slot, weight, count, nodes, k, limits, table, False
+        )
         cut = counter.seen[place - 1] if place > 0 else np.int64(0)
         if best > 0.0:
             best *= known

@@ -8,7 +8,7 @@ import numpy as np
 
 from arboretum.engine.jit import inline, kernel
 from arboretum.engine.split.best import REFUSED
-from arboretum.engine.split.one_sum import breaks_order, moment_score
+from arboretum.engine.split.score import breaks_order, moment_score
 
 __all__ = ["scan_counts_moment"]
 
@@ -51,40 +51,54 @@ def scan_counts_moment(codes, rows, row, nodes, columns, rules, table, found):
         np.empty(most, np.int64),
     )
     for k in range(len(nodes.start)):
-        gone = columns.n_codes[k]
+        missing_code = columns.n_codes[k]
         _fill(
-            codes, columns.slot[k], rows, row, nodes.start[k], nodes.end[k], gone + 1,
+            codes, columns.slot[k], rows, row, nodes.start[k], nodes.end[k], missing_code + 1,
             counts, weights, sums,
         )  # fmt: skip
-        missing = counts[gone]
+        missing = counts[missing_code]
         count, all_weight = nodes.end[k] - nodes.start[k], np.float64(nodes.weight[k])
         weight, total = nodes.weight[k], nodes.total[k, 0]
         if skip_missing:
-            count, weight, total = count - missing, weight - weights[gone], total - sums[gone]
+            count, weight, total = (
+                count - missing,
+                weight - weights[missing_code],
+                total - sums[missing_code],
+            )
         w, t = np.float64(weight), np.float64(total)
         least = max(nodes.min_weight[k], 1)
         best, cut, best_side, met = REFUSED, np.int64(0), 0, 0
         for side in range(2 if missing and not skip_missing else 1):
-            n_left, heavy, left = counts[gone] * side, weights[gone] * side, sums[gone] * side
+            n_left, left_weight, left = (
+                counts[missing_code] * side,
+                weights[missing_code] * side,
+                sums[missing_code] * side,
+            )
             met = 0
-            for c in range(gone):
+            for c in range(missing_code):
                 if counts[c] == 0:
                     continue
                 met += 1
                 n_left += counts[c]
-                heavy += weights[c]
+                left_weight += weights[c]
                 left += sums[c]
                 if n_left < min_leaf or count - n_left < min_leaf or n_left == count:
                     continue
-                if heavy < least or weight - heavy < least:
+                if left_weight < least or weight - left_weight < least:
                     continue
                 score = moment_score(
-                    np.float64(left), np.float64(heavy), np.float64(total - left), t, w, form, table
+                    np.float64(left),
+                    np.float64(left_weight),
+                    np.float64(total - left),
+                    t,
+                    w,
+                    form,
+                    table,
                 )
                 if score > best and not (
                     bounded
                     and breaks_order(
-                        np.float64(left), np.float64(heavy), t, w, columns.sign[k],
+                        np.float64(left), np.float64(left_weight), t, w, columns.sign[k],
                         nodes.lower[k], nodes.upper[k],
                     )
                 ):  # fmt: skip

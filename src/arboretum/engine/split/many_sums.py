@@ -1,70 +1,22 @@
 """The general search: several sums per side decide (many classes, entropy, several outputs).
 
-A *channel* is one sum: the weight of one class in one output, or one output's target. Channels of all
-outputs are scored together, as the mean over outputs:
-
-    Gini, squared error   Σ_c D_c² / (n_L n_R)         D_c = L_c - n_L T_c / n
-    entropy, log-loss     [Σ_c f(L_c) + f(R_c) - f(T_c) - f(n_L) - f(n_R) + f(n)] / n,  f(x) = x log2 x
-    Poisson               [Σ_c L_c ln(L_c/n_L) + R_c ln(R_c/n_R) - T_c ln(T_c/n)] / n
-    Friedman              (Σ_c D_c)² / (n_L n_R)       the outputs' mean difference, squared
+Channels of all outputs are scored together, as the mean over outputs (score.py).
 
 A cut inside a run of rows of one class is never better than both ends of the run (the scores are
 convex along it), so with one class output only the ends of runs are scored.
 """
 
-import math
-
 import numpy as np
 
+from arboretum.engine.columns.lists import first_missing
 from arboretum.engine.columns.presort import NEW, POSITION
-from arboretum.engine.jit import inline, kernel, subkernel
+from arboretum.engine.jit import inline, kernel
 from arboretum.engine.split.best import FROM_LIST, REFUSED, keep_better
-from arboretum.engine.split.one_sum import breaks_order, cut_range, first_missing, xlogx
-from arboretum.engine.split.statistic import ENTROPY, FRIEDMAN, GINI, POISSON
+from arboretum.engine.split.one_sum import cut_range
+from arboretum.engine.split.score import breaks_order, channel_score
+from arboretum.engine.split.statistic import ENTROPY, GINI
 
-__all__ = ["channel_score", "scan_channels", "search_channels"]
-
-_LN2 = math.log(2.0)
-
-
-@subkernel
-def _entropy_score(left, total, left_weight, weight, outputs, table):
-    right_weight = weight - left_weight
-    gain = outputs * (xlogx(weight, table) - xlogx(left_weight, table) - xlogx(right_weight, table))
-    for c in range(len(total)):
-        gain += xlogx(left[c], table) + xlogx(total[c] - left[c], table) - xlogx(total[c], table)
-    return max(gain / (np.float64(weight) * _LN2 * outputs), 0.0)
-
-
-@subkernel
-def _poisson_score(left, total, left_weight, weight, outputs):
-    n, n_left = np.float64(weight), np.float64(left_weight)
-    gain = 0.0
-    for c in range(len(total)):
-        t, l = np.float64(total[c]), np.float64(left[c])  # noqa: E741
-        r = np.float64(total[c] - left[c])  # whole numbers: nothing left is exactly 0
-        if l <= 0.0 or r <= 0.0:
-            return REFUSED
-        gain += l * math.log(l / n_left) + r * math.log(r / (n - n_left)) - t * math.log(t / n)
-    return max(gain / (n * outputs), 0.0)
-
-
-@inline
-def channel_score(left, total, left_weight, weight, criterion, outputs, table):
-    """Return the impurity decrease of a cut from its channels (int64 arrays), or -1 if forbidden."""
-    if criterion == ENTROPY:
-        return _entropy_score(left, total, left_weight, weight, outputs, table)
-    if criterion == POISSON:
-        return _poisson_score(left, total, left_weight, weight, outputs)
-    n, n_left = np.float64(weight), np.float64(left_weight)
-    squares, together = 0.0, 0.0
-    for c in range(len(total)):
-        d = np.float64(left[c]) - n_left * (np.float64(total[c]) / n)
-        squares += d * d
-        together += d
-    if criterion == FRIEDMAN:
-        squares = together * together / outputs
-    return squares / (n_left * (n - n_left) * outputs)
+__all__ = ["scan_channels", "search_channels"]
 
 
 @inline
@@ -81,10 +33,10 @@ def add_row(row, p, left):
 
 
 @inline
-def _walk(entries, start, row, nodes, k, first, last, before, left, total, how, table):
+def _walk(entries, start, row, nodes, k, first, last, before, left, total, scoring, table):
     """Score the cuts first..last of node k; ``left`` holds the channels of the missing rows, or 0."""
-    criterion, outputs, sign, bounded = how
-    heavy, weight = before
+    criterion, outputs, sign, bounded = scoring
+    left_weight, weight = before
     least = max(nodes.min_weight[k], 1)
     runs = (
         len(row.label) > 0
@@ -97,9 +49,9 @@ def _walk(entries, start, row, nodes, k, first, last, before, left, total, how, 
     best, place = REFUSED, np.int64(0)
     for cut in range(1, last + 1):
         p = entries[start + cut - 1] & POSITION
-        heavy += add_row(row, p, left)
+        left_weight += add_row(row, p, left)
         after = entries[start + cut]
-        if cut < first or not after & NEW or heavy < least or weight - heavy < least:
+        if cut < first or not after & NEW or left_weight < least or weight - left_weight < least:
             continue
         if (
             runs
@@ -109,11 +61,11 @@ def _walk(entries, start, row, nodes, k, first, last, before, left, total, how, 
             and row.label[p, 0] == row.label[after & POSITION, 0]
         ):
             continue  # both neighbours are single rows of one class: inside a run
-        score = channel_score(left, total, heavy, weight, criterion, outputs, table)
+        score = channel_score(left, total, left_weight, weight, criterion, outputs, table)
         if score > best and not (
             bounded
             and breaks_order(
-                np.float64(left[mean_channel]), np.float64(heavy),
+                np.float64(left[mean_channel]), np.float64(left_weight),
                 np.float64(total[mean_channel]), np.float64(weight),
                 sign, nodes.lower[k], nodes.upper[k],
             )
@@ -123,35 +75,35 @@ def _walk(entries, start, row, nodes, k, first, last, before, left, total, how, 
 
 
 @inline
-def scan_channels(entries, start, end, row, nodes, k, sign, rules, table, room):
+def scan_channels(entries, start, end, row, nodes, k, sign, rules, table, scratch):
     """Find the best cut of node k on the segment start..end of a list; see `scan_moment`.
 
-    ``room``: (3, channels) int64 scratch.
+    ``scratch``: (3, channels) int64 scratch.
     """
     min_leaf, skip_missing, criterion, outputs, bounded = rules
-    left, gone, total = room[0], room[1], room[2]
+    left, missing, total = scratch[0], scratch[1], scratch[2]
     channels = len(left)
     count = end - start
     present = first_missing(entries, start, end) - start
     for c in range(channels):
-        gone[c] = 0
+        missing[c] = 0
         total[c] = nodes.total[k, c]
-    gone_weight = np.int64(0)
+    missing_weight = np.int64(0)
     for i in range(start + present, end):
-        gone_weight += add_row(row, entries[i] & POSITION, gone)
+        missing_weight += add_row(row, entries[i] & POSITION, missing)
     weight, known = nodes.weight[k], 1.0
-    if skip_missing and gone_weight:
-        known = np.float64(weight - gone_weight) / np.float64(weight)
-        weight -= gone_weight
+    if skip_missing and missing_weight:
+        known = np.float64(weight - missing_weight) / np.float64(weight)
+        weight -= missing_weight
         for c in range(channels):
-            total[c] -= gone[c]
+            total[c] -= missing[c]
     best, best_place, best_side = REFUSED, np.int64(0), 0
     for side in range(2 if present < count and not skip_missing else 1):
         first, last = cut_range(count, present, min_leaf, side, skip_missing)
         for c in range(channels):
-            left[c] = gone[c] * side
+            left[c] = missing[c] * side
         score, place = _walk(
-            entries, start, row, nodes, k, first, last, (gone_weight * side, weight), left, total,
+            entries, start, row, nodes, k, first, last, (missing_weight * side, weight), left, total,
             (criterion, outputs, sign, bounded), table,
         )  # fmt: skip
         if score >= 0.0 and score * known > best:
@@ -166,12 +118,12 @@ def search_channels(lists, columns, row, nodes, rules, table, found, best):
     ``rules`` is (rows each side needs, judge by present rows alone?, criterion, outputs, constraints?).
     """
     slots, features, signs = columns
-    room = np.empty((3, nodes.total.shape[1]), np.int64)
+    scratch = np.empty((3, nodes.total.shape[1]), np.int64)
     for j in range(len(slots)):
         entries = lists[slots[j]]
         for k in range(len(nodes.start)):
             found.score[k], found.cut[k], found.missing_left[k] = scan_channels(
                 entries, nodes.start[k], nodes.end[k], row, nodes, k,
-                signs[j, k % signs.shape[1]], rules, table, room,
+                signs[j, k % signs.shape[1]], rules, table, scratch,
             )  # fmt: skip
         keep_better(found, features[j], FROM_LIST, best)

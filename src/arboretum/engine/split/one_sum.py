@@ -1,115 +1,27 @@
 """The fast search: one sum per side decides (squared error, two classes, Poisson deviance).
 
-With n the weight and S the sum of a node, n_L and S_L those of its left side, and
-D = S_L - n_L S/n, the impurity decrease of a cut is
-
-    squared error      D² / (n_L n_R)
-    Gini, two classes  2 D² / (n_L n_R)          S counts class 1: Gini is squared error on 0/1 labels
-    entropy, two       [f(S_L) + f(n_L - S_L) - f(n_L) + the same of the right - of both] / n,
-                       f(x) = x log2 x
-    Poisson            [S_L ln(S_L/n_L) + S_R ln(S_R/n_R) - S ln(S/n)] / n
-
-The first form has no cancellation and one division, about 2 ns a row in all. A node's rows stand in
+The scores are in score.py; squared error takes about 2 ns a row in all. A node's rows stand in
 the column's list in order of value, so one walk along them meets every cut:
 
     values      1.5  1.5 | 3.0 | 7.0     nan
     cut                  2     3     (4)          rows on the left; a cut needs a NEW entry to its right
 """
 
-import math
-
 import numpy as np
 
+from arboretum.engine.columns.lists import first_missing
 from arboretum.engine.columns.presort import MISSING, NEW, POSITION
 from arboretum.engine.jit import inline, kernel
 from arboretum.engine.split.best import FROM_LIST, REFUSED
+from arboretum.engine.split.score import SQUARES, breaks_order, moment_score, squares_from_mean
 
-__all__ = [
-    "XLOGX",
-    "breaks_order",
-    "cut_range",
-    "first_missing",
-    "scan_moment",
-    "search_moment",
-    "xlogx",
-]
-
-SQUARES, POISSON_FORM, INFORMATION = 0, 1, 2  # forms of the score
-_LN2 = math.log(2.0)
-_counts = np.arange(1, 1 << 16, dtype=np.float64)
-XLOGX = np.concatenate([[0.0], _counts * np.log(_counts)])
+__all__ = ["cut_range", "scan_moment", "search_moment"]
 
 
 @inline
-def xlogx(x, table):
-    """Return x ln x; small whole numbers are looked up."""
-    i = np.int64(x)
-    if i < len(table):
-        return table[i]
-    return np.float64(x) * math.log(np.float64(x))
-
-
-@inline
-def first_missing(entries, start, end):
-    """Return where the missing entries of a segment begin (they stand at its end)."""
-    low, high = start, end
-    while low < high:
-        middle = (low + high) // 2
-        if entries[middle] & MISSING:
-            high = middle
-        else:
-            low = middle + 1
-    return low
-
-
-@inline
-def moment_score(left_sum, left_weight, right_sum, total, weight, form, table):
-    """Return the impurity decrease of a cut from its sums, or -1 where it is forbidden.
-
-    The right sum is the exact difference of whole numbers: where nothing is left it is exactly 0.
-    """
-    if form == SQUARES:
-        d = left_sum - left_weight * (total / weight)
-        return d * d / (left_weight * (weight - left_weight))
-    right_weight = weight - left_weight
-    if form == INFORMATION:
-        gain = (
-            xlogx(left_sum, table) + xlogx(left_weight - left_sum, table)
-            - xlogx(left_weight, table)
-            + xlogx(right_sum, table) + xlogx(right_weight - right_sum, table)
-            - xlogx(right_weight, table)
-            - xlogx(total, table) - xlogx(weight - total, table) + xlogx(weight, table)
-        )  # fmt: skip
-        return max(gain / (weight * _LN2), 0.0)
-    if left_sum <= 0.0 or right_sum <= 0.0:
-        return REFUSED
-    gain = (
-        left_sum * math.log(left_sum / left_weight)
-        + right_sum * math.log(right_sum / right_weight)
-        - total * math.log(total / weight)
-    )
-    return max(gain / weight, 0.0)
-
-
-@inline
-def breaks_order(left_sum, left_weight, total, weight, sign, lower, upper):
-    """Tell whether a cut's two means break a monotone constraint or leave the node's bounds.
-
-    A column without a constraint (sign 0) is free: the children's values are clipped to the bounds.
-    """
-    if sign == 0:
-        return False
-    left = left_sum / left_weight
-    right = (total - left_sum) / (weight - left_weight)
-    if (right - left) * sign < 0.0:
-        return True
-    return min(left, right) < lower or max(left, right) > upper
-
-
-@inline
-def _walk_plain(entries, number, start, first, last, before, whole):
+def _walk_plain(entries, number, start, first, last, before, totals):
     """Rows of weight 1, squared error: the loop most time is spent in."""
-    weight, total = np.float64(whole[0]), np.float64(whole[1])
+    weight, total = np.float64(totals[0]), np.float64(totals[1])
     mean = total / weight
     best, place = REFUSED, np.int64(0)
     running = before[1]
@@ -119,31 +31,30 @@ def _walk_plain(entries, number, start, first, last, before, whole):
     for cut in range(first, last + 1):
         running += np.int64(number[entries[start + cut - 1] & POSITION, 0])
         on_left = already + cut
-        d = np.float64(running) - on_left * mean
-        score = d * d / (on_left * (weight - on_left))
+        score = squares_from_mean(running, on_left, mean, weight)
         if score > best and entries[start + cut] & NEW:
             best, place = score, cut
     return best, place
 
 
 @inline
-def _walk_full(entries, start, row, nodes, k, first, last, before, whole, how, table):
+def _walk_full(entries, start, row, nodes, k, first, last, before, totals, scoring, table):
     """Weights, other scores and monotone constraints."""
-    heavy, running = before
-    weight, total = np.float64(whole[0]), np.float64(whole[1])
+    left_weight, running = before
+    weight, total = np.float64(totals[0]), np.float64(totals[1])
     least = np.float64(max(nodes.min_weight[k], 1))
-    form, sign, bounded = how
+    form, sign, bounded = scoring
     best, place = REFUSED, np.int64(0)
     for cut in range(1, last + 1):
         p = entries[start + cut - 1] & POSITION
         running += np.int64(row.number[p, 0])
-        heavy += row.weight[p] if len(row.weight) else np.int64(1)
+        left_weight += row.weight[p] if len(row.weight) else np.int64(1)
         if cut < first or not entries[start + cut] & NEW:
             continue
-        on_left, sum_left = np.float64(heavy), np.float64(running)
+        on_left, sum_left = np.float64(left_weight), np.float64(running)
         if on_left < least or weight - on_left < least:
             continue
-        sum_right = np.float64(whole[1] - running)
+        sum_right = np.float64(totals[1] - running)
         score = moment_score(sum_left, on_left, sum_right, total, weight, form, table)
         if score > best and not (
             bounded
@@ -177,21 +88,21 @@ def scan_moment(entries, start, end, row, nodes, k, sign, rules, table):
     min_leaf, skip_missing, form, bounded = rules
     count = end - start
     present = first_missing(entries, start, end) - start
-    gone_weight, gone_sum = np.int64(0), np.int64(0)
+    missing_weight, missing_sum = np.int64(0), np.int64(0)
     for i in range(start + present, end):
         p = entries[i] & POSITION
-        gone_sum += np.int64(row.number[p, 0])
-        gone_weight += row.weight[p] if len(row.weight) else np.int64(1)
+        missing_sum += np.int64(row.number[p, 0])
+        missing_weight += row.weight[p] if len(row.weight) else np.int64(1)
     weight, total = nodes.weight[k], nodes.total[k, 0]
     known = 1.0
-    if skip_missing and gone_weight:
-        total -= gone_sum
-        known = np.float64(weight - gone_weight) / np.float64(weight)
-        weight -= gone_weight
+    if skip_missing and missing_weight:
+        total -= missing_sum
+        known = np.float64(weight - missing_weight) / np.float64(weight)
+        weight -= missing_weight
     best, best_place, best_side = REFUSED, np.int64(0), 0
     for side in range(2 if present < count and not skip_missing else 1):
         first, last = cut_range(count, present, min_leaf, side, skip_missing)
-        before = (gone_weight * side, gone_sum * side)
+        before = (missing_weight * side, missing_sum * side)
         if len(row.weight) or form != SQUARES or bounded:
             score, place = _walk_full(
                 entries, start, row, nodes, k, first, last, before, (weight, total),

@@ -60,16 +60,18 @@ def draw_cut(key, feature, low, high, first, values):
 
 
 @inline
-def list_drawn(codes, column, rows, lo, hi, gone, categorical, feature, key, values, out, at):
+def list_drawn(
+    codes, column, rows, lo, hi, missing_code, categorical, feature, key, values, out, at
+):
     """Write one node's list to ``out[at:]``: left rows, right rows, missing rows.
 
     Returns how many of the three groups there are, and the last code on the left.
     """
-    low, high, missing = np.int64(gone), np.int64(-1), 0
+    low, high, missing = np.int64(missing_code), np.int64(-1), 0
     lefts, rights = False, False
     for p in range(lo, hi):
         c = np.int64(codes[column, rows[p]])
-        if c == gone:
+        if c == missing_code:
             missing += 1
             continue
         low, high = min(low, c), max(high, c)
@@ -85,7 +87,7 @@ def list_drawn(codes, column, rows, lo, hi, gone, categorical, feature, key, val
     left, right, lost = at, at + hi - lo - missing, at + hi - lo - missing
     for p in range(lo, hi):
         c = np.int64(codes[column, rows[p]])
-        if c == gone:
+        if c == missing_code:
             out[lost] = np.uint32(p) | MISSING
             lost += 1
         elif coin(key, feature, c) == 1 if tossed else c <= cut:
@@ -120,11 +122,11 @@ def draw_lists(codes, rows, nodes, columns, features, keys, values, out, last_le
 def draw_again(codes, rows, nodes, columns, features, keys, values, threshold):
     """Write the thresholds drawn at these nodes (numeric columns)."""
     for k in range(len(nodes.start)):
-        gone = columns.n_codes[k]
-        low, high = np.int64(gone), np.int64(-1)
+        missing_code = columns.n_codes[k]
+        low, high = np.int64(missing_code), np.int64(-1)
         for p in range(nodes.start[k], nodes.end[k]):
             c = np.int64(codes[columns.slot[k], rows[p]])
-            if c != gone:
+            if c != missing_code:
                 low, high = min(low, c), max(high, c)
         threshold[k] = np.nan
         if low < high:
@@ -140,15 +142,15 @@ def toss_categories(codes, rows, nodes, columns, features, keys, cut, takes):
     """
     for k in range(len(nodes.start)):
         takes[k, :] = 2
-        gone = columns.n_codes[k]
-        low, lefts, rights = np.int64(gone), False, False
+        missing_code = columns.n_codes[k]
+        low, lefts, rights = np.int64(missing_code), False, False
         for p in range(nodes.start[k], nodes.end[k]):
             c = np.int64(codes[columns.slot[k], rows[p]])
-            if c != gone:
+            if c != missing_code:
                 takes[k, c] = coin(keys[k], features[k], c)
                 lefts, rights = lefts or takes[k, c] == 1, rights or takes[k, c] == 0
                 low = min(low, c)
-        if cut[k] == gone or not (lefts and rights):
-            for c in range(gone):
+        if cut[k] == missing_code or not (lefts and rights):
+            for c in range(missing_code):
                 if takes[k, c] != 2:
-                    takes[k, c] = cut[k] == gone or c == low
+                    takes[k, c] = cut[k] == missing_code or c == low

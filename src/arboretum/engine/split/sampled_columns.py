@@ -16,8 +16,9 @@ from arboretum.engine.jit import inline, kernel
 from arboretum.engine.random import pick_column
 from arboretum.engine.split.best import FROM_CODES, REFUSED
 from arboretum.engine.split.many_sums import scan_channels
-from arboretum.engine.split.one_sum import SQUARES, scan_moment
+from arboretum.engine.split.one_sum import scan_moment
 from arboretum.engine.split.random import draw_cut, list_drawn
+from arboretum.engine.split.score import SQUARES, squares
 
 __all__ = ["Drawing", "draw_channels", "draw_moment", "keep_drawn", "longest_node", "next_list"]
 
@@ -35,24 +36,40 @@ class Drawing(NamedTuple):
 @inline
 def next_list(codes, rows, nodes, k, keys, drawing, values, f, scratch, out):
     """List the rows by the column drawn in this turn; return (groups, last code left)."""
-    gone = drawing.n_codes[f]
+    missing_code = drawing.n_codes[f]
     start, end = nodes.start[k], nodes.end[k]
     if drawing.random_splits:
         groups, last = list_drawn(
-            codes, f, rows, start, end, gone, drawing.categorical[f], f, keys[k], values, out, 0
+            codes,
+            f,
+            rows,
+            start,
+            end,
+            missing_code,
+            drawing.categorical[f],
+            f,
+            keys[k],
+            values,
+            out,
+            0,
         )
     else:
-        groups, last = list_codes(codes, f, rows, start, end, gone, scratch, out), np.int64(0)
+        groups, last = (
+            list_codes(codes, f, rows, start, end, missing_code, scratch, out),
+            np.int64(0),
+        )
     return groups, last
 
 
 @inline
-def keep_drawn(score, place, side, f, last, codes, rows, n, gone, random_splits, out, best, k):
+def keep_drawn(
+    score, place, side, f, last, codes, rows, n, missing_code, random_splits, out, best, k
+):
     """Keep a better cut, said as the last code on the left (n_codes: every present row goes left)."""
     if score < 0.0 or score < best.score[k] or (score == best.score[k] and f > best.feature[k]):
         return
     if random_splits:
-        cut = np.int64(gone) if place < n and out[place] & MISSING else last
+        cut = np.int64(missing_code) if place < n and out[place] & MISSING else last
     else:
         cut = np.int64(codes[f, rows[out[place - 1] & POSITION]])
     best.score[k], best.cut[k], best.missing_left[k] = score, cut, side
@@ -69,7 +86,7 @@ def longest_node(nodes):
 
 
 @inline
-def _ask_once(codes, f, rows, row, nodes, k, key, gone, values, min_leaf):
+def _ask_once(codes, f, rows, row, nodes, k, key, missing_code, values, min_leaf):
     """Score one random threshold without making a list: numbers of weight 1, squared error.
 
     Returns (score, last code on the left, number of values: 1, 2 for more, 0 if some are missing).
@@ -79,7 +96,7 @@ def _ask_once(codes, f, rows, row, nodes, k, key, gone, values, min_leaf):
     for p in range(start + 1, end):
         c = np.int64(codes[f, rows[p]])
         low, high = min(low, c), max(high, c)
-    if high == gone:
+    if high == missing_code:
         return REFUSED, low, 0
     if low == high:
         return REFUSED, low, 1
@@ -89,11 +106,9 @@ def _ask_once(codes, f, rows, row, nodes, k, key, gone, values, min_leaf):
         goes_left = np.int64(np.int64(codes[f, rows[p]]) <= cut)
         n_left += goes_left
         left_sum += goes_left * np.int64(row.number[p, 0])
-    n, n_l = np.float64(end - start), np.float64(n_left)
     if n_left < min_leaf or end - start - n_left < min_leaf:
         return REFUSED, cut, 2
-    d = np.float64(left_sum) - n_l * (np.float64(nodes.total[k, 0]) / n)
-    return d * d / (n_l * (n - n_l)), cut, 2
+    return squares(left_sum, n_left, nodes.total[k, 0], end - start), cut, 2
 
 
 @kernel
@@ -140,7 +155,7 @@ def draw_channels(codes, rows, row, nodes, keys, drawing, values, rules, table, 
     order = np.empty(len(codes), np.int64)
     longest = longest_node(nodes)
     scratch, out = np.empty((2, longest), np.uint64), np.empty(longest, np.uint32)
-    room = np.empty((3, nodes.total.shape[1]), np.int64)
+    sums = np.empty((3, nodes.total.shape[1]), np.int64)
     for k in range(len(nodes.start)):
         n = nodes.end[k] - nodes.start[k]
         varied = 0
@@ -154,7 +169,7 @@ def draw_channels(codes, rows, row, nodes, keys, drawing, values, rules, table, 
                 continue
             varied += 1
             score, place, side = scan_channels(
-                out, 0, n, row, nodes, k, drawing.sign[f], rules, table, room
+                out, 0, n, row, nodes, k, drawing.sign[f], rules, table, sums
             )
             keep_drawn(
                 score, place, side, f, last, codes, rows, n, drawing.n_codes[f],

@@ -1,11 +1,9 @@
 """What a scan adds up: the rows' labels and weights as integers, node by node.
 
-A search compares thousands of sums. If they are sums of integers, they do not depend on the order of
-the rows or on the number of threads, equal splits have exactly equal scores, and an addition takes one
-cycle. So before a node is searched its targets are put on a grid of its own, chosen so that no sum can
-overflow:
+Before a node is searched its targets are put on an integer grid of its own (fixed_point.py), chosen so that
+no sum can overflow:
 
-    q_i = round(w_i (y_i - c) 2^s)      c = middle of the node's range, |sum q| < 2^61
+    q_i = round(w_i (y_i - c) 2^s)      c = middle of the node's range, |sum q| < 2^SUM_BITS
     w_i = round(w_i 2^t)                exact (t = 0) when all weights are whole numbers
 
 The grid is finer than float64 summation would be, and because it follows the node, values of very
@@ -19,7 +17,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from arboretum.engine.fixed_point import WEIGHT_BITS, bits_of_each, shift_for, to_grid
 from arboretum.engine.jit import inline, kernel
+from arboretum.engine.split.score import (
+    ABSOLUTE,
+    ENTROPY,
+    FRIEDMAN,
+    GINI,
+    POISSON,
+    SQUARED,
+    x_log2_x,
+)
 
 __all__ = [
     "ABSOLUTE",
@@ -33,10 +41,6 @@ __all__ = [
     "prepare_classes",
     "prepare_numbers",
 ]
-
-GINI, ENTROPY, SQUARED, POISSON, FRIEDMAN, ABSOLUTE = 0, 1, 2, 3, 4, 5
-_SUM_BITS = 61
-_WEIGHT_BITS = 53  # float64 holds every difference of two weights: none is rounded to 0
 
 
 class Rows(NamedTuple):
@@ -65,13 +69,7 @@ class Nodes(NamedTuple):
 
 
 @inline
-def exponent_above(x):
-    """Return e with x < 2^e."""
-    return math.frexp(x)[1]
-
-
-@inline
-def _weigh_node(rows, start, end, weights, whole, out, shift_out, k):
+def _weigh_node(rows, start, end, weights, whole_weights, out, shift_out, k):
     """Put the node's weights on their grid; return (total on the grid, total as a number)."""
     if len(weights) == 0:
         shift_out[k] = 0
@@ -79,19 +77,25 @@ def _weigh_node(rows, start, end, weights, whole, out, shift_out, k):
     total = 0.0
     for p in range(start, end):
         total += weights[rows[p]]
-    shift = 0 if whole else _WEIGHT_BITS - exponent_above(total)
+    shift = 0 if whole_weights else shift_for(total, WEIGHT_BITS)
     scale = math.ldexp(1.0, int(shift))
     on_grid = np.int64(0)
     for p in range(start, end):
-        v = np.int64(math.floor(weights[rows[p]] * scale + 0.5))
+        v = to_grid(weights[rows[p]] * scale)
         out[p] = v
         on_grid += v
     shift_out[k] = shift
     return on_grid, total
 
 
+@inline
+def _least(min_weight, shift):
+    """Return what each side must weigh at least, on the grid."""
+    return np.int64(math.ceil(min_weight * math.ldexp(1.0, int(shift))))
+
+
 @kernel
-def prepare_classes(rows, labels, offsets, weights, whole, min_weight, row, nodes):
+def prepare_classes(rows, labels, offsets, weights, whole_weights, min_weight, row, nodes):
     """Copy labels next to their rows, weigh them and count every class of every node.
 
     ``labels`` is (n, outputs); class c of output o is channel ``offsets[o] + c``.
@@ -100,13 +104,11 @@ def prepare_classes(rows, labels, offsets, weights, whole, min_weight, row, node
     for k in range(len(nodes.start)):
         start, end = nodes.start[k], nodes.end[k]
         on_grid, _ = _weigh_node(
-            rows, start, end, weights, whole, row.weight, nodes.weight_shift, k
+            rows, start, end, weights, whole_weights, row.weight, nodes.weight_shift, k
         )
         nodes.weight[k] = on_grid
         nodes.sum_shift[k] = nodes.weight_shift[k]  # the channels are weights
-        nodes.min_weight[k] = np.int64(
-            math.ceil(min_weight * math.ldexp(1.0, int(nodes.weight_shift[k])))
-        )
+        nodes.min_weight[k] = _least(min_weight, nodes.weight_shift[k])
         for c in range(nodes.total.shape[1]):
             nodes.total[k, c] = 0
         for p in range(start, end):
@@ -118,18 +120,18 @@ def prepare_classes(rows, labels, offsets, weights, whole, min_weight, row, node
 
 
 @kernel
-def prepare_binary(rows, labels, weights, whole, min_weight, row, nodes):
+def prepare_binary(rows, labels, weights, whole_weights, min_weight, row, nodes):
     """Two classes, one output: the weight of class 1 is the only sum that matters."""
     for k in range(len(nodes.start)):
         start, end = nodes.start[k], nodes.end[k]
         on_grid, _ = _weigh_node(
-            rows, start, end, weights, whole, row.weight, nodes.weight_shift, k
+            rows, start, end, weights, whole_weights, row.weight, nodes.weight_shift, k
         )
         nodes.weight[k] = on_grid
         shift = nodes.weight_shift[k]
         nodes.sum_shift[k] = shift
         nodes.centre[k, 0] = 0.0
-        nodes.min_weight[k] = np.int64(math.ceil(min_weight * math.ldexp(1.0, int(shift))))
+        nodes.min_weight[k] = _least(min_weight, shift)
         total = np.int64(0)
         if len(row.weight):
             for p in range(start, end):
@@ -145,17 +147,15 @@ def prepare_binary(rows, labels, weights, whole, min_weight, row, nodes):
 
 
 @kernel
-def prepare_numbers(rows, y, weights, whole, min_weight, from_zero, row, nodes):
+def prepare_numbers(rows, y, weights, whole_weights, min_weight, from_zero, row, nodes):
     """Put every node's targets on its grid. ``from_zero`` keeps c = 0 (Poisson needs true sums)."""
     for k in range(len(nodes.start)):
         start, end = nodes.start[k], nodes.end[k]
         on_grid, total_weight = _weigh_node(
-            rows, start, end, weights, whole, row.weight, nodes.weight_shift, k
+            rows, start, end, weights, whole_weights, row.weight, nodes.weight_shift, k
         )
         nodes.weight[k] = on_grid
-        nodes.min_weight[k] = np.int64(
-            math.ceil(min_weight * math.ldexp(1.0, int(nodes.weight_shift[k])))
-        )
+        nodes.min_weight[k] = _least(min_weight, nodes.weight_shift[k])
         largest = 0.0
         for o in range(y.shape[1]):
             low = high = y[rows[start], o]
@@ -167,8 +167,7 @@ def prepare_numbers(rows, y, weights, whole, min_weight, from_zero, row, nodes):
             nodes.centre[k, o] = centre
             largest = max(largest, max(abs(high - centre), abs(low - centre)))
         # one grid for all outputs, so that their sums can be added up
-        shift = _SUM_BITS - exponent_above(largest) - exponent_above(total_weight)
-        shift = min(shift, 1000) if largest > 0.0 else 0
+        shift = shift_for(largest, bits_of_each(total_weight))
         nodes.sum_shift[k] = shift
         scale = math.ldexp(1.0, int(shift))
         for o in range(y.shape[1]):
@@ -176,10 +175,10 @@ def prepare_numbers(rows, y, weights, whole, min_weight, from_zero, row, nodes):
             total = np.int64(0)
             for p in range(start, end):
                 v = (y[rows[p], o] - centre) * scale
-                if len(weights) and not whole:
+                if len(weights) and not whole_weights:
                     v *= weights[rows[p]]
-                g = np.int64(math.floor(v + 0.5))
-                if len(weights) and whole:
+                g = to_grid(v)
+                if len(weights) and whole_weights:
                     g *= row.weight[p]
                 row.number[p, o] = g
                 total += g
@@ -206,10 +205,7 @@ def describe_classes(rows, labels, classes, weights, start, end, entropy, value,
             for c in range(classes[o]):
                 share = value[k, o, c] / total
                 value[k, o, c] = share
-                if not entropy:
-                    unevenness -= share * share
-                elif share > 0.0:
-                    unevenness -= share * math.log2(share)
+                unevenness -= x_log2_x(share) if entropy else share * share
             impurity[k] += max(unevenness, 0.0) / labels.shape[1]
 
 

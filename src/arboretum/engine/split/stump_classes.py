@@ -14,10 +14,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from arboretum.engine.columns.lists import first_missing
 from arboretum.engine.columns.presort import NEW, POSITION
+from arboretum.engine.fixed_point import to_grid
 from arboretum.engine.jit import kernel, leaf_kernel
 from arboretum.engine.split.best import REFUSED
-from arboretum.engine.split.stump import first_missing_entry, grid_scale
+from arboretum.engine.split.score import channel_squares
+from arboretum.engine.split.stump import grid_scale
 
 __all__ = ["MOST_CLASSES", "search_class_stumps", "weigh_class_words"]
 
@@ -33,58 +36,59 @@ _ALMOST = 1.0 - 1e-12
 def weigh_class_words(weights, labels, whole, words, total):
     """Write ``words`` and the weight of every class on the grid; return the weight of all rows."""
     scale = grid_scale(weights, whole)
-    heavy = np.int64(0)
+    all_weight = np.int64(0)
     total[:] = 0
     for i in range(len(weights)):
-        w = np.int64(np.floor(weights[i] * scale + 0.5))
+        w = to_grid(weights[i] * scale)
         words[i] = (w << _BITS) | np.int64(labels[i])
         total[np.uint64(labels[i])] += w
-        heavy += w
-    return heavy
+        all_weight += w
+    return all_weight
 
 
 @leaf_kernel
-def _score(left, total, heavy, weight):
-    """Return the decrease of a cut, as many_sums.py computes it."""
-    n, n_left = np.float64(weight), np.float64(heavy)
-    squares = 0.0
-    for c in range(len(left)):
-        d = np.float64(left[c]) - n_left * (np.float64(total[c]) / n)
-        squares += d * d
-    return squares / (n_left * (n - n_left))
+def _score(left, total, left_weight, weight):
+    """Return the decrease of a cut."""
+    squared, _ = channel_squares(left, total, left_weight, weight)
+    n, n_left = np.float64(weight), np.float64(left_weight)
+    return squared / (n_left * (n - n_left))
 
 
 @leaf_kernel
-def _walk(entries, words, last, heavy, left, total, share, weight, best):
+def _walk(entries, words, last, left_weight, left, total, share, weight, best):
     """Return the best score and place among the cuts 1..last; the place is 0 if none beats ``best``.
 
-    ``heavy`` and ``left`` are what stands on the left already; ``left`` is used up.
+    ``left_weight`` and ``left`` are what stands on the left already; ``left`` is used up.
     """
-    whole = np.float64(weight)
-    slack, place = _ROUNDING * whole * whole, np.int64(0)
+    node_weight = np.float64(weight)
+    slack, place = _ROUNDING * node_weight * node_weight, np.int64(0)
     q = 0.0
     for c in range(len(share)):
         q += share[c] * share[c]
     for lo in range(0, last, _STRETCH):
         s, u = 0.0, 0.0
         for c in range(len(share)):
-            d = np.float64(left[c]) - np.float64(heavy) * share[c]
+            d = np.float64(left[c]) - np.float64(left_weight) * share[c]
             s += d * d
             u += share[c] * d
         for i in range(lo, min(lo + _STRETCH, last)):
             word = words[np.uint64(entries[np.uint64(i)] & POSITION)]
             k, w = np.uint64(word & _CLASS), word >> _BITS
             moved, mine = np.float64(w), share[k]
-            d = np.float64(left[k]) - np.float64(heavy) * mine
+            d = np.float64(left[k]) - np.float64(left_weight) * mine
             s += moved * (2.0 * (d - u) + moved * (1.0 - 2.0 * mine + q))
             u += moved * (mine - q)
             left[k] += w
-            heavy += w
-            n_left = np.float64(heavy)
-            if s + slack > best * _ALMOST * (n_left * (whole - n_left)):
-                if heavy < 1 or weight - heavy < 1 or not entries[np.uint64(i + 1)] & NEW:
+            left_weight += w
+            n_left = np.float64(left_weight)
+            if s + slack > best * _ALMOST * (n_left * (node_weight - n_left)):
+                if (
+                    left_weight < 1
+                    or weight - left_weight < 1
+                    or not entries[np.uint64(i + 1)] & NEW
+                ):
                     continue
-                score = _score(left, total, heavy, weight)
+                score = _score(left, total, left_weight, weight)
                 if score > best:
                     best, place = score, np.int64(i + 1)
     return best, place
@@ -100,7 +104,7 @@ def search_class_stumps(lists, lo, hi, words, weight, total):
     best, column, cut, missing_left = REFUSED, np.int64(0), np.int64(0), np.int64(0)
     for j in range(lo, hi):
         entries = lists[j]
-        present = first_missing_entry(entries)
+        present = first_missing(entries, 0, n)
         left[:] = 0
         best, place = _walk(
             entries, words, min(present, n - 1), np.int64(0), left, total, share, weight, best
@@ -110,12 +114,14 @@ def search_class_stumps(lists, lo, hi, words, weight, total):
         if present == n:
             continue
         left[:] = 0
-        heavy = np.int64(0)
+        left_weight = np.int64(0)
         for i in range(present, n):
             word = words[np.uint64(entries[i] & POSITION)]
             left[np.uint64(word & _CLASS)] += word >> _BITS
-            heavy += word >> _BITS
-        best, place = _walk(entries, words, present - 1, heavy, left, total, share, weight, best)
+            left_weight += word >> _BITS
+        best, place = _walk(
+            entries, words, present - 1, left_weight, left, total, share, weight, best
+        )
         if place > 0:
             column, cut, missing_left = np.int64(j), place, np.int64(1)
     return best, column, cut, missing_left

@@ -71,27 +71,27 @@ def agree_list(entries, weight, start, end, side, agreement, below, above, rever
 
 
 @kernel
-def agree_categories(code_of, gone, rows, weight, start, end, side, agreement, takes):
+def agree_categories(code_of, missing_code, rows, weight, start, end, side, agreement, takes):
     """Send each category where most of its weight goes (left on a tie); see `agree_list`.
 
     ``takes[k, code]``: 1 left, 0 right, 2 not met.
     """
-    left, right = np.zeros(gone + 1, np.int64), np.zeros(gone + 1, np.int64)
-    count = np.zeros(gone + 1, np.int64)
+    left, right = np.zeros(missing_code + 1, np.int64), np.zeros(missing_code + 1, np.int64)
+    count = np.zeros(missing_code + 1, np.int64)
     for k in range(len(start)):
         left[:] = 0
         right[:] = 0
         count[:] = 0
         for p in range(start[k], end[k]):
             c = np.int64(code_of[rows[p]])
-            if c == gone or side[p] == 2:
+            if c == missing_code or side[p] == 2:
                 continue
             w = weight[p] if len(weight) else np.int64(1)
             count[c] += 1
             left[c] += w * side[p]
             right[c] += w * (1 - side[p])
         total, n_left, n_right = np.int64(0), 0, 0
-        for c in range(gone):
+        for c in range(missing_code):
             takes[k, c] = 2
             if count[c]:
                 takes[k, c] = left[c] >= right[c]

@@ -32,11 +32,10 @@ from arboretum.errors import DataError
 if TYPE_CHECKING:
     from arboretum.engine.columns.bins import BinTables
 
-__all__ = ["MOST_BINS", "SERIAL", "Bins", "by_rows", "flat"]
+__all__ = ["MOST_BINS", "Bins", "by_rows", "flat"]
 
 MOST_BINS = 65535  # of a column
 BYTE = 255  # bins that a code of one byte tells apart, besides the missing values
-SERIAL = 1 << 15  # fewer values than this are not worth a second thread
 _BLOCK = 1 << 18  # values converted and coded at a time: they stay in the cache
 _LARGEST = 1.7e308  # nearly: numbers that would be larger are infinite
 
@@ -181,7 +180,7 @@ class Bins:
         wide = np.empty((n_wide, matrix.n_rows), np.uint16)
         codes = narrow, wide
         seen = np.zeros(self.n_features, np.uint8)
-        n_jobs = n_jobs if matrix.n_rows * matrix.n_columns > SERIAL else 1
+        n_jobs = parallel.threads_for(matrix.n_rows * matrix.n_columns, parallel.CODE, n_jobs)
         alone = self.offset == 0
         if isinstance(matrix, SparseMatrix):
             own = np.flatnonzero(alone).tolist()

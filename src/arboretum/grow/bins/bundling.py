@@ -101,16 +101,16 @@ def _fill(
 
     taken = np.zeros(n_rows, np.uint64)
     clashes = np.zeros(_OPEN, np.int64)
-    room = np.full(_OPEN, budget, np.int64)
+    allowed = np.full(_OPEN, budget, np.int64)
     bundles: list[Bundle] = []
     left: list[int] = []
     for f in waiting:
         codes = int(n_bins[f]) - 1
         able = sum(1 << j for j, b in enumerate(bundles) if b.n_codes + codes <= MOST_CODES)
-        fits = int(count_clashes(taken, used[f], np.uint64(able), room, clashes)) if able else 0
+        fits = int(count_clashes(taken, used[f], np.uint64(able), allowed, clashes)) if able else 0
         if fits:
             j = (fits & -fits).bit_length() - 1  # the first of them
-            room[j] -= clashes[j]
+            allowed[j] -= clashes[j]
             bundles[j].conflicts += int(clashes[j])
         elif len(bundles) < _OPEN:
             j = len(bundles)
@@ -142,8 +142,8 @@ def bundle_columns(bins: Bins, matrix: Matrix, max_conflict: float = 0.0, n_jobs
     def look(f: int) -> None:
         rows, codes, absent = bins.entries(matrix, f)
         sparse = not isinstance(rows, slice)
-        gone = np.any(codes == bins.missing[f]) or (sparse and absent == bins.missing[f])
-        if gone or (sparse and absent != bins.default_bin[f]):
+        is_missing = np.any(codes == bins.missing[f]) or (sparse and absent == bins.missing[f])
+        if is_missing or (sparse and absent != bins.default_bin[f]):
             return
         aside = np.flatnonzero(codes != bins.default_bin[f])
         if len(aside) <= _SPARSE * matrix.n_rows:

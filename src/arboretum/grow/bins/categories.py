@@ -51,7 +51,7 @@ def frequent_categories(
     order = order[counts[order] > 0]
     rows, turn = counts[order], np.arange(len(order))
     before = np.cumsum(rows) - rows
-    room = min(len(order) + has_missing, max_bin)
-    wanted = (before < np.floor(_SHARE * rows.sum() + 0.5)) | (turn + 1 < room)
+    most = min(len(order) + has_missing, max_bin)
+    wanted = (before < np.floor(_SHARE * rows.sum() + 0.5)) | (turn + 1 < most)
     enough = (rows >= min_data_in_bin) | (turn < 2)
     return order[wanted & enough][:MOST_BINS].astype(np.int32)

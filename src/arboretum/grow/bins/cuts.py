@@ -19,6 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from arboretum.engine.fixed_point import WEIGHT_BITS, scale_for
+
 __all__ = [
     "ValueCounts",
     "bounds_around_zero",
@@ -51,7 +53,7 @@ def whole_weights(weight: np.ndarray) -> np.ndarray:
     largest = float(weight.max(initial=0.0)) * max(len(weight), 1)
     if not np.isfinite(largest):  # so large that the sum overflows
         return whole_weights(weight / float(weight.max()))
-    return np.rint(np.ldexp(weight, 52 - int(np.frexp(largest)[1])))
+    return np.rint(weight * scale_for(largest, WEIGHT_BITS - 1))
 
 
 def count_values(
@@ -74,8 +76,8 @@ def count_values(
     >>> count_values(np.array([2.0, np.nan, 1.0, 2.0]), absent=(0.0, 3, 3.0))
     ValueCounts(values=array([0., 1., 2.]), counts=array([3., 1., 2.]), weight=array([3., 1., 2.]))
     """
-    found = _count_rows(x) if weight is None else _add_weights(x, weight)
-    return found if absent is None or not absent[1] else _insert(found, *absent)
+    counted = _count_rows(x) if weight is None else _add_weights(x, weight)
+    return counted if absent is None or not absent[1] else _insert(counted, *absent)
 
 
 def _count_rows(x: np.ndarray) -> ValueCounts:
@@ -107,15 +109,15 @@ def starts(ordered: np.ndarray) -> np.ndarray:
     return np.flatnonzero(new)
 
 
-def _insert(found: ValueCounts, value: float, rows: float, weight: float) -> ValueCounts:
-    place = int(np.searchsorted(found.values, value))
-    if place < len(found.values) and found.values[place] == value:
-        counts, sums = found.counts.copy(), found.weight.copy()
+def _insert(counted: ValueCounts, value: float, rows: float, weight: float) -> ValueCounts:
+    place = int(np.searchsorted(counted.values, value))
+    if place < len(counted.values) and counted.values[place] == value:
+        counts, sums = counted.counts.copy(), counted.weight.copy()
         counts[place] += rows
         sums[place] += weight
-        return ValueCounts(found.values, counts, sums)
+        return ValueCounts(counted.values, counts, sums)
     new = (value, rows, weight)
-    return ValueCounts(*(np.insert(column, place, v) for column, v in zip(found, new)))
+    return ValueCounts(*(np.insert(column, place, v) for column, v in zip(counted, new)))
 
 
 def cut_places(weight: np.ndarray, max_bin: int) -> np.ndarray:
@@ -231,13 +233,13 @@ def bounds_around_zero(table: ValueCounts, max_bin: int, least: int = 1) -> np.n
     low, high = values.searchsorted((-_ZERO, _ZERO), "right").tolist()
     below, above = float(counts[:low].sum()), float(counts[high:].sum())
     parts: list[Any] = []
-    room = max_bin - 1
-    if below and room > 0:
-        bins = max(1, int(below / (below + above) * room))
+    left = max_bin - 1
+    if below and left > 0:
+        bins = max(1, int(below / (below + above) * left))
         parts += [_filled_bins(values[:low], counts[:low], bins, least), (-_ZERO,)]
-        room -= len(parts[0]) + 1
-    if above and room > 0:
-        parts += [(_ZERO,), _filled_bins(values[high:], counts[high:], room, least)]
+        left -= len(parts[0]) + 1
+    if above and left > 0:
+        parts += [(_ZERO,), _filled_bins(values[high:], counts[high:], left, least)]
     return np.concatenate([*parts, (np.inf,)])
 
 

@@ -19,7 +19,7 @@ from arboretum.data.matrix import DenseMatrix, Matrix, SparseMatrix
 from arboretum.engine import parallel
 from arboretum.engine.keys import key_of
 from arboretum.errors import ParameterError
-from arboretum.grow.bins.bins import MOST_BINS, SERIAL, Bins, by_rows, flat
+from arboretum.grow.bins.bins import MOST_BINS, Bins, by_rows, flat
 from arboretum.grow.bins.bundling import bundle_columns, storage_columns
 from arboretum.grow.bins.categories import Keep, every_category
 from arboretum.grow.bins.cuts import bounds_around_zero, count_values, number_bounds, whole_weights
@@ -163,7 +163,7 @@ def visit_numbers(
     their number and weight. The arrays are lent: they may be written to when ``visit`` is done.
     """
     features = [f for f, column in enumerate(schema.columns) if column.kind != "categorical"]
-    n_jobs = n_jobs if matrix.n_rows * len(features) > SERIAL else 1
+    n_jobs = parallel.threads_for(matrix.n_rows * len(features), parallel.CODE, n_jobs)
     if isinstance(matrix, SparseMatrix):
         stored, fill, n = matrix.by_column, matrix.fill, matrix.n_rows
 

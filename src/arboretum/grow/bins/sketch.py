@@ -23,21 +23,19 @@ by level, by the same rule, so the bound holds for any chunks in any order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arboretum.engine import parallel
 from arboretum.errors import DataError, ParameterError
-from arboretum.grow.bins.bins import MOST_BINS, SERIAL, Bins
+from arboretum.grow.bins.bins import Bins
 from arboretum.grow.bins.cuts import count_values, cut_places, cuts_between, starts, whole_weights
 from arboretum.grow.bins.find import (
     Absent,
     ColumnBins,
     bin_table,
     category_bins,
-    make_bins,
     visit_numbers,
 )
 
@@ -45,7 +43,7 @@ if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Schema
 
-__all__ = ["QuantileSketch", "Summary", "propose_bins", "sketch_bins"]
+__all__ = ["QuantileSketch", "Summary", "sketch_bins"]
 
 _LEVELS = 16
 _EMPTY = 1e-12  # less of the weight than this between two entries is rounding
@@ -312,66 +310,3 @@ def _usual(summary: Summary, bounds: np.ndarray, absent: Absent | None) -> int:
     elif len(summary):
         value = float(summary.values[np.argmax(summary.weight)])
     return int(np.searchsorted(bounds, value))
-
-
-def propose_bins(fine: Bins, hessian: np.ndarray, max_bin: int = 256, n_jobs: int = 1) -> Bins:
-    """Return bins of about equal hessian that are unions of finer ones: new proposals in every round.
-
-    The fine bins, of `find_bins` with 65535 bins, are found once. After that a proposal needs no values:
-    hessians are added up per fine bin, cuts are chosen among the fine bounds, and codes are looked up.
-    The ranks of the cuts are exact, and a cut misses the rank it aims at by half a fine bin at most.
-
-    Parameters
-    ----------
-    fine : Bins
-        Without bundles.
-    hessian : array of shape (n_rows,)
-    max_bin, n_jobs : int
-
-    Examples
-    --------
-    >>> from arboretum.grow.bins.find import find_bins
-    >>> from arboretum.data.schema import learn_schema
-    >>> schema, matrix = learn_schema(np.arange(8.0)[:, np.newaxis])
-    >>> fine = find_bins(matrix, schema, max_bin=65535, min_data_in_bin=1)
-    >>> propose_bins(fine, np.array([4.0, 4, 1, 1, 1, 1, 1, 1]), max_bin=4).codes.tolist()
-    [[0, 1, 2, 2, 2, 3, 3, 3]]
-    """
-    if fine.offset.any():
-        raise ParameterError("fine bins must not be bundled: find them with bundle=False")
-    if not 2 <= max_bin <= MOST_BINS:
-        raise ParameterError(f"max_bin must be at least 2 and at most {MOST_BINS}, got {max_bin!r}")
-    weight = whole_weights(np.asarray(hessian, np.float64))
-    found: list[ColumnBins] = [ColumnBins(np.empty(0))] * fine.n_features
-    place: list[np.ndarray] = [np.empty(0, np.int64)] * fine.n_features  # new bins of the fine ones
-    n_jobs = n_jobs if fine.n_rows * fine.n_features > SERIAL else 1
-
-    def cut(f: int) -> None:
-        n = int(fine.n_bins[f])
-        if fine.is_category[f]:
-            found[f] = ColumnBins(np.empty(0), fine.categories_of(f), int(fine.default_bin[f]))
-            place[f] = np.arange(n)
-            return
-        places = cut_places(np.bincount(fine.line(fine.storage[f]), weight, n)[:n], max_bin)
-        place[f] = np.searchsorted(places, np.arange(n))
-        bounds = np.append(fine.bounds_of(f)[places], np.inf)
-        found[f] = ColumnBins(bounds, None, int(place[f][fine.default_bin[f]]))
-
-    parallel.run(cut, range(fine.n_features), n_jobs)
-    bins = make_bins(found, fine.names)
-    n_wide = int(np.count_nonzero(bins.is_wide))
-    bins = replace(
-        bins,
-        codes=np.empty((bins.n_storage - n_wide, fine.n_rows), np.uint8),
-        wide=np.empty((n_wide, fine.n_rows), np.uint16),
-        has_missing=fine.has_missing,
-    )
-
-    def code(f: int) -> None:
-        line = bins.line(bins.storage[f])
-        new = np.full(fine.missing[f] + 1, bins.missing[f], line.dtype)
-        new[: len(place[f])] = place[f]
-        np.take(new, fine.line(fine.storage[f]), out=line)
-
-    parallel.run(code, range(fine.n_features), n_jobs)
-    return bins

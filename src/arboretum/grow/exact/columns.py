@@ -14,14 +14,13 @@ from arboretum.data.matrix import DenseMatrix, FrameMatrix, SparseMatrix
 from arboretum.engine import parallel
 from arboretum.engine.columns.lists import PADDING, Lists, take_rows
 from arboretum.engine.columns.presort import sort_column
+from arboretum.engine.columns.store import sort_columns
 from arboretum.engine.jit import writable
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
 
 __all__ = ["sort_lists", "values_at"]
-
-_MANY = 1 << 15  # entries from which on several threads sort them
 
 
 def sort_lists(matrix: Matrix, n_jobs: int) -> Lists:
@@ -30,16 +29,10 @@ def sort_lists(matrix: Matrix, n_jobs: int) -> Lists:
     fill = matrix.fill if isinstance(matrix, SparseMatrix) else None
     if isinstance(matrix, SparseMatrix) and fill is not None and np.isnan(fill).all():
         return _sort_sparse(matrix, n_jobs)
-    entries, many = np.zeros(width * n + PADDING, np.uint32), np.empty((width, 1), np.int64)
-
-    def sort(f: int) -> None:
-        values = writable(matrix.column(f))
-        sort_column(values, entries[f * n : (f + 1) * n])
-        many[f] = n - np.count_nonzero(np.isnan(values))
-
-    parallel.run(sort, range(width), n_jobs if n * width > _MANY else 1)
-    first = np.arange(width, dtype=np.int64)[:, None] * n
-    return Lists(entries, first, many)
+    entries = np.zeros(width * n + PADDING, np.uint32)
+    lists = entries[: width * n].reshape(width, n)
+    present = sort_columns(matrix.column, (width, n), n_jobs, lists).present
+    return Lists(entries, np.arange(width, dtype=np.int64)[:, None] * n, present[:, None])
 
 
 def _sort_sparse(matrix: SparseMatrix, n_jobs: int) -> Lists:
@@ -58,7 +51,8 @@ def _sort_sparse(matrix: SparseMatrix, n_jobs: int) -> Lists:
         many[f] = hi - lo - np.count_nonzero(np.isnan(values))
         take_rows(order[: many[f, 0]], writable(stored.indices[lo:hi]), lo, entries)
 
-    parallel.run(sort, range(matrix.n_columns), n_jobs if len(entries) > _MANY else 1)
+    threads = parallel.threads_for(len(entries), parallel.SORT, n_jobs)
+    parallel.run(sort, range(matrix.n_columns), threads)
     return Lists(entries, start[:-1, None].copy(), many)
 
 

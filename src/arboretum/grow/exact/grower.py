@@ -19,19 +19,20 @@ import numpy as np
 from arboretum.data.matrix import SparseMatrix
 from arboretum.data.schema import Schema
 from arboretum.engine import parallel
-from arboretum.engine.columns.lists import NOWHERE, Lists, filter_lists
+from arboretum.engine.columns.lists import NOWHERE, Lists, PlacedRows, filter_lists
 from arboretum.engine.columns.presort import MAX_ROWS
+from arboretum.engine.dtypes import EXACT_CUT, EXACT_TREE, record_table
 from arboretum.engine.gradient import exact as engine
 from arboretum.engine.gradient import exact_levels as levels
 from arboretum.engine.gradient import pack
 from arboretum.engine.gradient import rounds as boost_round
-from arboretum.engine.gradient.pack import Given, Scales
+from arboretum.engine.gradient.pack import Given, make_given, new_scales
 from arboretum.engine.jit import writable
 from arboretum.errors import DataError
 from arboretum.grow.decoding import exact_trees_of
 from arboretum.grow.exact.columns import sort_lists, values_at
-from arboretum.grow.exact.levels import ExactTree, grow_levels, new_levels
-from arboretum.grow.histogram import LOG, MANY_CODES, MOST_LOGGED, NOT_GOOD, Logged
+from arboretum.grow.exact.levels import ExactTree, grow_levels, new_tree
+from arboretum.grow.histogram import LOG, MANY_CODES, MOST_LOGGED, NOT_GOOD, Logged, most_leaves
 from arboretum.predict.walk import walk_block
 
 if TYPE_CHECKING:
@@ -99,20 +100,23 @@ class ExactGrower:
         self.groups = np.empty((0, 0), np.uint64) if groups is None else groups
         self.monotone = np.empty(0, np.int8) if monotone is None else monotone.astype(np.int8)
         self.lists = sort_lists(matrix, n_jobs)
-        self.gappy = self.lists.many[:, 0] < n  # columns that miss values
-        self.entries = np.empty(n, np.uint64)  # the row at every position, times 2³²
-        self.words = np.empty((n, 2), np.int64)  # its g and h
-        self.place = np.empty(n, np.uint32)
-        self.spare = np.empty(n + 1, np.uint64), np.empty((n + 1, 2), np.int64)
-        self._works: list[tuple[engine.Work, np.ndarray]] = []
+        self.has_missing = self.lists.many[:, 0] < n
+        self.rows = PlacedRows(
+            entries=np.empty(n, np.uint64),
+            words=np.empty((n, 2), np.int64),
+            spare_entries=np.empty(n + 1, np.uint64),
+            spare_words=np.empty((n + 1, 2), np.int64),
+            place=np.empty(n, np.uint32),
+        )
+        self.scales = new_scales(1)
+        self._scratch: list[engine.ScanScratch] = []
         self._target: np.ndarray | None = None
-        self._levels: levels.Levels | None = None
-        self._whole: levels.Table | None = None
-        self.scales = Scales(np.empty((1, 2)), np.empty(2), np.empty(2), np.empty(2))
+        self._tree: levels.GrowingExactTree | None = None
+        self._table: levels.ExactTable | None = None
 
     @property
     def target(self) -> np.ndarray:
-        """Room for lists whose entries follow the nodes of a tree."""
+        """Scratch for lists whose entries follow the nodes of a tree."""
         if self._target is None:
             self._target = np.empty_like(self.lists.entries)
         return self._target
@@ -132,13 +136,12 @@ class ExactGrower:
         n = len(g) if rows is None else len(rows)
         if columns is None:
             columns = np.arange(self.matrix.n_columns, dtype=np.int64)
-        given, tree = self._given(g, h, rows, factor), self._room(len(columns))
-        tree.draw.columns[:] = columns
-        units, sums = self._fill(given, n)
-        levels.plant(tree, sums, n)
-        grow_levels(self, tree, self._root_lists(columns, rows), units, key)
-        log = boost_round.new_log(int(tree.counters[levels.LAST]), 0)
-        many = levels.write_tree(tree, units, self.rules, 1.0, log, 0)
+        given, tree = make_given(g, h, key, rows, factor), self._tree_for(len(columns))
+        tree.draw.features[:] = columns
+        levels.make_root(tree, self._fill(given, n), n)
+        grow_levels(self, tree, self._root_lists(columns, rows), key)
+        log = boost_round.new_log(int(tree.counters["end"][0]), 0, EXACT_TREE)
+        many = levels.write_tree(tree, self.scales.chosen, self.rules, 1.0, log, 0)
         return self._grown(log, many)
 
     def is_small(self, n_rows: int, n_trees: int) -> bool:
@@ -157,67 +160,63 @@ class ExactGrower:
         columns: np.ndarray,
     ) -> Logged:
         """Grow the trees of some rounds in one call; see `histogram.Grower.grow_rounds`."""
-        n, k = len(target.y) if rows is None else len(rows), len(target.g)
-        tree, given = (
-            self._room(columns.shape[1]),
-            self._given(target.g[0], target.h[0], rows, factor),
-        )
-        room = k * self._most_nodes()
-        log = boost_round.new_log(max(room, LOG), 0)
+        k = len(target.g)
+        given = make_given(target.g[0], target.h[0], 0, rows, factor)
+        tree = self._tree_for(columns.shape[1])
+        most_nodes = k * self._most_nodes()
+        log = boost_round.new_log(max(most_nodes, LOG), 0, EXACT_TREE)
         turn = turn._replace(
             rounds=min(turn.rounds, 1 + MANY_CODES // (k * len(self.lists.entries)))
         )
         ends = np.empty(k * turn.rounds, np.int64)
         made = levels.grow_exact_rounds(
-            tree, self._table(tree), given, self.scales, self.rules, n, target, turn, columns, room,
-            log, ends,
+            tree, self._table_for(tree), given, self.scales, self.rules, target, turn, columns,
+            log._replace(ends=ends, most_nodes=most_nodes),
         )  # fmt: skip
         sizes = np.diff(ends[:made], prepend=0).tolist()
         grown = self._grown(log, int(ends[made - 1]) if made else 0)
-        return Logged(grown, sizes, not self.scales.found.max() < np.inf)
+        largest = self.scales.largest
+        return Logged(grown, sizes, not max(largest["g"][0], largest["h"][0]) < np.inf)
 
-    def _table(self, tree: levels.Levels) -> levels.Table:
-        """Return the table and room for `tree` to grow on it, made once."""
-        if self._whole is None or self._whole.asked.columns is not tree.draw.columns:
-            shape = len(tree.draw.columns), (len(tree.gain) + 1) // 2
-            draws = self.rules.level_columns or self.rules.node_columns or len(self.groups)
-            allowed = np.empty((shape[1] if draws else 0, self.matrix.n_columns), np.uint8)
-            asked = engine.Asked(tree.draw.columns, self.gappy, self.monotone, allowed)
-            self._whole = levels.Table(
-                self.lists, self.target, np.empty((levels.N_ROOM, *shape), np.int64),
-                np.empty(shape, np.float32), np.empty(shape, bool), self.entries, self.words,
-                self.place, self.spare, asked, *self.borrow(),
-            )  # fmt: skip
-        return self._whole
+    def _table_for(self, tree: levels.GrowingExactTree) -> levels.ExactTable:
+        """Return the table and scratch for `tree` to grow on it, made once."""
+        features = tree.draw.features
+        if self._table is None or self._table.candidates.features is not features:
+            shape = len(features), (len(tree.nodes) + 1) // 2
+            self._table = levels.ExactTable(
+                lists=self.lists,
+                target=self.target,
+                ranges=np.empty((levels.N_LISTS, 2, *shape), np.int64),
+                found=record_table(shape, EXACT_CUT),
+                rows=self.rows,
+                candidates=engine.Candidates(
+                    features, self.has_missing, self.monotone, self.allowed_table(shape[1])
+                ),
+                scratch=self.borrow(),
+            )
+        return self._table
+
+    def allowed_table(self, n_nodes: int) -> np.ndarray:
+        """Return a table of the features so many nodes may ask for; empty if they may ask for all."""
+        draws = self.rules.level_columns or self.rules.node_columns or len(self.groups)
+        return np.empty((n_nodes if draws else 0, self.matrix.n_columns), np.uint8)
 
     def _most_nodes(self) -> int:
         """Return how many nodes a tree may have."""
-        rules, n = self.rules, max(self.matrix.n_rows, 1)
-        leaves = min(n, rules.max_leaves)
-        return 2 * (leaves if rules.max_depth >= 40 else min(leaves, 1 << rules.max_depth)) - 1
+        return 2 * most_leaves(self.rules, self.matrix.n_rows) - 1
 
-    def _room(self, n_columns: int) -> levels.Levels:
-        """Return room for a tree, made once."""
-        if self._levels is None or len(self._levels.draw.columns) != n_columns:
-            self._levels = new_levels(
-                self._most_nodes(), n_columns, self.matrix.n_columns, self.groups
-            )
-        return self._levels
-
-    def _given(
-        self, g: np.ndarray, h: np.ndarray, rows: np.ndarray | None, factor: np.ndarray | None
-    ) -> Given:
-        """Return what trees are grown for."""
-        factors = np.empty(0, np.float32) if factor is None else factor
-        most = float(factors.max(initial=1.0))
-        these = np.empty(0, np.uint32) if rows is None else rows
-        return Given(g, h, these, factors, factors[:0], most, np.uint64(0))
+    def _tree_for(self, n_columns: int) -> levels.GrowingExactTree:
+        """Return a tree to grow, whose memory is made once."""
+        if self._tree is None or len(self._tree.draw.features) != n_columns:
+            width = self.matrix.n_columns
+            self._tree = new_tree(self._most_nodes(), n_columns, width, self.groups)
+        return self._tree
 
     def _grown(self, log: boost_round.Log, many: int) -> ExactTree:
         """Return the nodes that were written down, with their thresholds."""
-        tree = ExactTree(log.ints[:many], log.floats[:many], log.members[:many])
+        tree = ExactTree(log.nodes[:many], log.members[:many])
         inner = np.flatnonzero(tree.is_inner)
-        low, high = tree.ints[inner, levels.LOW], tree.ints[inner, levels.HIGH]
+        low, high = tree.nodes["low_row"][inner], tree.nodes["high_row"][inner]
         tree.threshold[:] = np.nan
         tree.threshold[inner] = self._thresholds(tree.feature[inner], low, high)
         return tree
@@ -235,31 +234,24 @@ class ExactGrower:
         c = np.where(c > below, c, above)
         return np.maximum(np.nextafter(c, -np.inf), below)
 
-    def _fill(self, given: Given, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """Write rows and words; return the units of g and h, and their sums."""
-        g, h = given.g, given.h
-        most = np.array([max(g.max(), -g.min()), h.max()], np.float64) * given.most
-        if not (np.all(most < np.inf) and h.min() >= 0):  # NaN fails, too
+    def _fill(self, given: Given, n: int) -> np.ndarray:
+        """Choose scales, write rows and words; return the sums of g and h."""
+        g, h, most = given.g, given.h, given.most
+        largest_g, largest_h = float(max(g.max(), -g.min())), float(h.max())
+        if not (largest_g < np.inf and largest_h < np.inf and h.min() >= 0):  # NaN fails, too
             raise DataError(NOT_GOOD)
-        scales = np.array([pack.fine_scale(m, n) for m in most])
+        fine = pack.fine_scale(largest_g * most, n), pack.fine_scale(largest_h * most, n)
+        chosen = self.scales.chosen
+        chosen["fine"], chosen["fine_unit"] = fine, (1.0 / fine[0], 1.0 / fine[1])
+        entries, words = self.rows.entries, self.rows.words
         pieces = parallel.blocks(n, self.n_jobs)
         sums = np.zeros((len(pieces), 2), np.int64)
-
-        def fill(k: int) -> None:
-            engine.fill_words(
-                g,
-                h,
-                given.rows,
-                given.factor,
-                scales,
-                *pieces[k],
-                self.entries,
-                self.words,
-                sums[k],
-            )
-
-        self.share(fill, list(range(len(pieces))), n)
-        return 1.0 / scales, sums.sum(axis=0)
+        self.share(
+            lambda k: engine.fill_words(given, chosen, *pieces[k], entries, words, sums[k]),
+            list(range(len(pieces))),
+            n,
+        )
+        return sums.sum(axis=0)
 
     def _root_lists(self, columns: np.ndarray, rows: np.ndarray | None) -> Lists:
         """Return the lists of the columns, of the rows of a sample if there is one."""
@@ -281,26 +273,35 @@ class ExactGrower:
         """Call ``work`` for every item, on several threads if there is much to do."""
         parallel.run(work, items, self.n_jobs if size > _MANY else 1)
 
-    def borrow(self) -> tuple[engine.Work, np.ndarray]:
-        """Return room for a scan and for parting a list; to be given back."""
+    def borrow(self) -> engine.ScanScratch:
+        """Return what a scan writes on; to be given back."""
         try:
-            return self._works.pop()
+            return self._scratch.pop()
         except IndexError:
             longest = int(self.lists.many.max(initial=0))
             gain = np.empty(engine.CHUNK + 1, np.float32)
             sums = np.empty((3, engine.CHUNK + 1), np.int64)
-            best, kept = np.empty(2, np.int32), np.empty((2, 3), np.int64)
-            work = engine.Work(sums[0], sums[1], sums[2], gain, gain.view(np.int32), best, kept)
-            return work, np.empty(longest + 1, np.uint32)
+            return engine.ScanScratch(
+                left_g=sums[0],
+                left_h=sums[1],
+                at=sums[2],
+                gain=gain,
+                bits=gain.view(np.int32),
+                best=np.empty(2, np.int32),
+                kept=record_table(2, EXACT_CUT),
+                spare=np.empty(longest + 1, np.uint32),
+            )
 
-    def give_back(self, work: tuple[engine.Work, np.ndarray]) -> None:
+    def give_back(self, scratch: engine.ScanScratch) -> None:
         """Keep what was borrowed for the next one."""
-        self._works.append(work)
+        self._scratch.append(scratch)
 
     # ------------------------------------------------------------------ answers
     def rows_of(self, tree: ExactTree, leaf: int) -> np.ndarray:
         """Return the rows of a leaf of the last tree."""
-        return (self.entries[tree.start[leaf] : tree.end[leaf]] >> np.uint64(32)).astype(np.int64)
+        return (self.rows.entries[tree.start[leaf] : tree.end[leaf]] >> np.uint64(32)).astype(
+            np.int64
+        )
 
     def add_to(self, score: np.ndarray, output: int, tree: ExactTree, values: np.ndarray) -> None:
         """Add the values of the last tree's leaves to the scores of the rows it was grown on."""
@@ -308,7 +309,7 @@ class ExactGrower:
         pieces = [leaves[k :: 2 * self.n_jobs] for k in range(2 * self.n_jobs)]
         self.share(
             lambda some: pack.add_leaf(
-                self.entries, tree.start[some], tree.end[some], values[some], score, output
+                self.rows.entries, tree.start[some], tree.end[some], values[some], score, output
             ),
             [piece for piece in pieces if len(piece)],
             len(score),
@@ -334,6 +335,6 @@ class ExactGrower:
                 matrix.rows(lo, hi) if rows is None else matrix.take(rows[lo:hi]).rows(0, hi - lo)
             )
             leaf = walk_block(asked, writable(some))
-            pack.add_found(leaf, values, these, lo, hi, score, output)
+            pack.add_reached(leaf, values, these, lo, hi, score, output)
 
         self.share(go, list(range(0, n, _BLOCK)), n * matrix.n_columns)

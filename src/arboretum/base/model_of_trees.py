@@ -1,0 +1,119 @@
+"""A model whose answers come from trees: `trees_` are the trees, `ensemble_` is what they say together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from arboretum.base.estimator import Estimator
+from arboretum.data.schema import encode
+from arboretum.predict.ensemble import Ensemble
+
+if TYPE_CHECKING:
+    from arboretum.data.matrix import Matrix
+    from arboretum.data.schema import Schema
+    from arboretum.tree.tree import Tree
+
+__all__ = ["ModelOfMembers", "ModelOfTrees"]
+
+
+class ModelOfTrees(Estimator):
+    """Reading `trees_` over the columns of `schema_`, one or many."""
+
+    trees_: list[Tree]
+
+    _cached: ClassVar = ("_asked",)
+    _attributes: ClassVar = {
+        "ensemble_ : Ensemble": "The trees as one: answers of some rounds, leaves, and the additive form, "
+        "a number for every leaf."
+    }
+
+    def _take_schema(self, schema: Schema) -> None:
+        super()._take_schema(schema)
+        self._asked: dict[str, Any] = {}  # to predict changes nothing of the model itself
+
+    @property
+    def ensemble_(self) -> Ensemble:
+        """The trees as one: what they answer together, by rounds, leaf by leaf."""
+        trees, reading = self.trees_, self._reading
+        kept = self.__dict__.setdefault("_asked", {})  # a pickled model has none
+        found = kept.get(reading)
+        if found is None or len(found.trees) != len(trees) or found.trees[-1:] != trees[-1:]:
+            found = kept[reading] = self._as_one(list(trees), reading)
+        return found
+
+    @property
+    def _reading(self) -> str:
+        """What leaves say (predict/votes.py)."""
+        return "value"
+
+    def _as_one(self, trees: list[Tree], reading: str) -> Ensemble:
+        """Return trees as an ensemble: the mean of what they say."""
+        return Ensemble(
+            trees, np.ones(len(trees)), np.zeros(self._leaf_shape), rule="mean", reading=reading
+        )
+
+    @property
+    def _leaf_shape(self) -> tuple[int, int]:
+        """Outputs, and numbers that a leaf has for each."""
+        raise NotImplementedError
+
+    def apply(self, X: Any) -> np.ndarray:
+        """Return the leaf each row reaches in each tree, (rows, trees)."""
+        matrix = self._encode(X)
+        return self.ensemble_.leaves(matrix, self._threads())
+
+
+class ModelOfMembers(ModelOfTrees):
+    """A model of other models: if they are trees over the columns of the table, it is one of trees."""
+
+    estimators_: list[Any]
+
+    _fitted: ClassVar = "estimators_"
+    _tree_types: ClassVar[tuple[type, ...]]
+
+    @property
+    def _has_trees(self) -> bool:
+        """Whether all members are trees over the columns of the table."""
+        return self._trees_of_members() is not None
+
+    def _trees_of_members(self) -> list[Tree] | None:
+        members, kept = self.estimators_, self.__dict__.setdefault("_asked", {})
+        if kept.get("members") is not members:
+            shared = self._shares_columns and all(
+                type(member) in self._tree_types and member.schema_ is self.schema_
+                for member in members
+            )
+            kept["trees"] = [member.tree_ for member in members] if shared else None
+            kept["members"] = members
+        return kept["trees"]
+
+    @property
+    def _shares_columns(self) -> bool:
+        """Whether members are given the columns of the table as they are."""
+        return True
+
+    @property
+    def trees_(self) -> list[Tree]:  # type: ignore[override]
+        """The trees, if all members are trees over the columns of the table."""
+        self._check_fitted()
+        trees = self._trees_of_members()
+        if trees is None:
+            raise AttributeError(
+                f"this {type(self).__name__} has no trees: not all of its estimators are CART trees over "
+                "all columns of the table; ask its estimators_ one by one"
+            )
+        return trees
+
+    def _encode(self, X: Any) -> Matrix:
+        self._check_fitted()
+        unseen, name = self.estimators_[0].unseen, type(self).__name__
+        return encode(self.schema_, X, unseen=unseen, estimator_name=name)
+
+    @property
+    def _n_done(self) -> int:
+        return len(self.estimators_)
+
+    def __len__(self) -> int:
+        return len(self.estimators_)

@@ -1,0 +1,96 @@
+"""A loss: what a prediction costs, and all that boosting asks of it.
+
+Trees add up to a *raw* sum F, in statistics the margin; a link says what F means on the prediction scale.
+
+    y, F ─┬─ value          L(y, F) of every row          scores of Friedman's boosting
+          ├─ residuals      -∂L/∂F                        Friedman's trees fit them
+          ├─ steps          argmin_γ Σ w L(y, F + γ)      Friedman's leaves
+          └─ kernel         g = ∂L/∂F, h = ∂²L/∂F²        second-order boosting (compiled, float32)
+    y, p ─── value_of       L as a function of the prediction p = link(F)       metrics
+
+One class per loss, whoever asks: XGBoost's, LightGBM's and scikit-learn's names lead to them through the
+tables of `boosting.dialect`. Where those differ in a convention (the curvature of a softmax, a quantile
+between two values) it is a field of the loss, written where the name is looked up, or an argument.
+
+Residuals and steps are those of `arboretum.textbook.gbm_losses`, a leaf at a time there, all leaves at once
+here; losses that only second-order boosting has do without. F has shape (n,), or (n, K) with K classes; y
+holds numbers, or class codes 0, 1, ….
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from arboretum.boosting.loss.labels import check_labels, weighted_mean
+from arboretum.errors import DataError
+from arboretum.predict.link import IDENTITY, Link
+
+if TYPE_CHECKING:
+    from arboretum.boosting.loss.leaves import Leaves
+
+    Array = np.ndarray
+
+__all__ = ["Loss"]
+
+
+class Loss:
+    """A loss of one score per row, or of one per class."""
+
+    kernel: str  # a function of `engine.gradient.loss`
+    takes: ClassVar[tuple[str, ...]] = ()  # fields that the kernel is called with
+    link: Link = IDENTITY
+    domain: str = "any"  # of the labels: a key of `labels.DOMAINS`
+    classifies: bool = False
+    leaf_step: ClassVar[Any] = None  # or (y, F, w, convention) of one leaf
+    factor: ClassVar[float] = (
+        1.0  # of the scores shown: scikit-learn leaves out the ½ of two losses
+    )
+
+    @property
+    def settings(self) -> tuple[float, ...]:
+        """What the kernel is called with besides labels and margins."""
+        return tuple(getattr(self, name) for name in self.takes)
+
+    def check(self, y: Array, w: Array | None, asker: str = "", domain: str = "") -> None:
+        """Raise a DataError, naming rows, where the loss is not defined."""
+        check_labels(y, asker, domain or self.domain)
+        if self.link.name == "log" and not (y if w is None else y * w).any():
+            raise DataError(f"{asker} models the logarithm of a mean, but all labels are 0")
+
+    def for_round(self, y: Array, F: Array, w: Array | None) -> Loss:
+        """Return the loss a round goes by; only Huber's depends on how far F has come."""
+        return self
+
+    def start(self, y: Array, w: Array | None) -> Array:
+        """Return F_0 = argmin_γ Σ w L(y, γ): a number, or one per class."""
+        raise NotImplementedError
+
+    def value(self, y: Array, F: Array) -> Array:
+        """Return L(y, F) of every row."""
+        raise NotImplementedError
+
+    def value_of(self, y: Array, p: Array, least: float = 0.0) -> Array:
+        """Return the loss of predictions; those within ``least`` of where it is infinite count as that."""
+        return self.value(y, p)
+
+    def residuals(self, y: Array, F: Array) -> Array:
+        """Return -∂L/∂F of every row, in the shape of F."""
+        raise NotImplementedError
+
+    def steps(self, y: Array, F: Array, r: Array, leaves: Leaves, k: int) -> Array:
+        """Return how far every leaf of the k-th tree goes; ``r`` are its rows' residuals."""
+        raise NotImplementedError
+
+    def answer(self, F: Array) -> Array:
+        """Return the number F stands for, or the probabilities of all classes."""
+        return self.link.predict(F)
+
+    def raw_of(self, answer: Array) -> Array:
+        """Return the F that gives this answer."""
+        return self.link.raw(answer)
+
+    def score(self, y: Array, F: Array, w: Array | None) -> float:
+        """Return the mean loss, as it is shown."""
+        return self.factor * weighted_mean(self.value(y, F), w)

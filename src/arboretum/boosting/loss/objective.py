@@ -1,0 +1,285 @@
+"""An objective: a loss as a dialect has it, and all that second-order boosting needs to know of it.
+
+Boosting adds trees on the *margin* scale. An objective says where the margins start, which way they
+should move (two derivatives per row) and what they mean (the prediction scale):
+
+    y ─ check ─ start ─► margin ─ derivatives ─► g, h ─► a tree per output ─► margin ─ … ─ predict
+
+`LossObjective` is a loss per output (quantiles, one class against the rest), or one of all outputs
+(softmax). Objectives hold names and numbers, no data; a saved one is what it was asked for by, found anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from arboretum.boosting.loss.classes import Logistic, class_shares
+from arboretum.boosting.loss.labels import check_labels, check_weight, weighted_mean
+from arboretum.predict.link import IDENTITY, Link
+
+if TYPE_CHECKING:
+    from arboretum.boosting.loss.loss import Loss
+    from arboretum.engine.gradient.loss import Loss as CompiledLoss
+
+    Array = np.ndarray
+
+__all__ = ["LossObjective", "Objective"]
+
+_BLOCK = 1 << 14  # rows of one output: labels, margins and derivatives fit into a core's cache
+_RAREST = {"xgboost": 1e-6, "lightgbm": 1e-15}  # share of a class, for a finite logarithm
+
+
+class Rows(NamedTuple):
+    """The rows that derivatives are taken of, in a round; fields as for `Objective.derivatives`."""
+
+    y: Array
+    margin: Array
+    weight: Array | None
+    groups: Any
+    iteration: int
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What boosting asks of every objective; get one from `boosting.dialect.find_objective`.
+
+    Attributes
+    ----------
+    name : str
+        As the user gave it.
+    dialect : {"xgboost", "lightgbm"}
+    n_outputs : int
+        Trees grown per round: K for K classes, Q for Q quantiles, else 1.
+    n_classes : int or None
+    parameters : dict
+        What was set, for `to_state`.
+    max_delta_step : float
+        A limit of leaf values that the objective asks for; 0 for none.
+    link : Link
+        What margins mean.
+    """
+
+    name: str
+    dialect: str
+    n_outputs: int = 1
+    n_classes: int | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    max_delta_step: float = 0.0
+    link: Link = IDENTITY
+
+    @property
+    def renew_leaf(self) -> Callable[..., float] | None:
+        """How a leaf gets its value from the residuals of its rows, for losses made of straight lines."""
+        return None
+
+    def check(self, y: Array, weight: Array | None = None, groups: Any = None) -> None:
+        """Raise a DataError, naming rows, if the labels or weights cannot be learned from."""
+        raise NotImplementedError
+
+    def start(self, y: Array, weight: Array | None = None) -> Array:
+        """Return the margin, one per output, that fits best before the first tree."""
+        raise NotImplementedError
+
+    def margin_of(self, base_score: float) -> float:
+        """Return the margin that stands for a prediction."""
+        return self.link.margin(base_score)
+
+    def derivatives(
+        self,
+        y: Array,
+        margin: Array,
+        weight: Array | None,
+        g: Array,
+        h: Array,
+        n_jobs: int = 1,
+        *,
+        iteration: int = 0,
+        groups: Any = None,
+    ) -> None:
+        """Write first and second derivatives at the margins, weights multiplied in.
+
+        Parameters
+        ----------
+        y : float64 array of shape (n,)
+        margin : C-contiguous float64 array of shape (n, n_outputs)
+        weight : float64 array of shape (n,), or one per group for ranking, or None
+        g, h : C-contiguous float32 arrays of shape (n_outputs, n)
+            Written.
+        n_jobs : int
+            Threads; the result does not depend on it.
+        iteration : int
+            The round, for objectives that draw and for messages.
+        groups : array of group sizes, optional
+            For ranking; without it all rows are one list.
+        """
+        self._write(Rows(y, margin, weight, groups, iteration), g, h, n_jobs)
+
+    def _write(self, rows: Rows, g: Array, h: Array, n_jobs: int) -> None:
+        raise NotImplementedError
+
+    def compiled(self, y: Array) -> CompiledLoss | None:
+        """Return the loss by which compiled rounds take derivatives themselves, if they know it."""
+        return None
+
+    def predict(self, margin: Array) -> Array:
+        """Return what margins of shape (n, n_outputs) mean: (n,) numbers, or (n, n_outputs)."""
+        return self.link.predict(margin[:, 0] if self.n_outputs == 1 else margin)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return what `objective_from_state` needs, as JSON-able values."""
+        return {
+            "name": self.name,
+            "dialect": self.dialect,
+            "n_classes": self.n_classes,
+            "parameters": {key: _plain(value) for key, value in self.parameters.items()},
+        }
+
+
+def _plain(value: Any) -> Any:
+    """Return a value made of Python's own types, for JSON."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    return [_plain(v) for v in value] if isinstance(value, list | tuple) else value
+
+
+@dataclass(frozen=True)
+class LossObjective(Objective):
+    """An objective that is a sum over the rows.
+
+    Attributes
+    ----------
+    losses : tuple of Loss
+        One per output, or one for all of them.
+    domain : str
+        Of the labels, if not the loss's.
+    begin : {"mean", "shares", "newton", "zero"}
+        Where margins start: at the margin of the mean label or of the classes' shares, after one Newton step
+        from 0 (-Σ g / Σ h), or at 0. A loss that sets leaves by itself starts by the same rule.
+    balanced : bool
+        The rarer of two classes weighs as much as the other.
+    """
+
+    losses: tuple[Loss, ...] = ()
+    domain: str = ""
+    begin: str = "mean"
+    balanced: bool = False
+
+    @property
+    def loss(self) -> Loss:
+        """The loss, of the first output if each has its own."""
+        return self.losses[0]
+
+    @property
+    def _is_one_against_rest(self) -> bool:
+        return self.n_outputs > 1 and isinstance(self.loss, Logistic)
+
+    def check(self, y: Array, weight: Array | None = None, groups: Any = None) -> None:
+        check_weight(weight, len(y))
+        asker = f"objective {self.name!r}"
+        if self.begin == "shares":
+            check_labels(y, asker, "whole", self.n_outputs)
+        else:
+            self.loss.check(y, weight, asker, self.domain)
+
+    # ------------------------------------------------------------------ where margins start
+    def start(self, y: Array, weight: Array | None = None) -> Array:
+        if self.loss.leaf_step is not None:
+            return np.array([loss.leaf_step(y, 0.0, weight, self.dialect) for loss in self.losses])
+        if self.begin == "mean":
+            mean = weighted_mean(y, weight)
+            return np.full(self.n_outputs, self.link.raw(mean, self._rarest))
+        if self.begin == "shares":
+            return self._margins_of_shares(class_shares(y, weight, self.n_outputs))
+        return self._newton_step(y, weight) if self.begin == "newton" else np.zeros(self.n_outputs)
+
+    @property
+    def _rarest(self) -> float:
+        return _RAREST[self.dialect] if self.link.name == "logit" else 0.0
+
+    def _margins_of_shares(self, shares: Array) -> Array:
+        """Return the log odds, or the logarithms of the shares; XGBoost's have a mean of 0."""
+        if self._is_one_against_rest:
+            return self.link.raw(shares, self._rarest)
+        logs = np.log(np.maximum(shares, _RAREST[self.dialect]))
+        return logs - logs.mean() if self.dialect == "xgboost" else logs
+
+    def _newton_step(self, y: Array, weight: Array | None) -> Array:
+        shape = (self.n_outputs, len(y))
+        g, h = np.empty(shape, np.float32), np.empty(shape, np.float32)
+        self.derivatives(y, np.zeros(shape[::-1]), weight, g, h)
+        return -g.sum(axis=1, dtype=np.float64) / h.sum(axis=1, dtype=np.float64)
+
+    # ------------------------------------------------------------------ where they go
+    def _write(self, rows: Rows, g: Array, h: Array, n_jobs: int) -> None:
+        from arboretum.engine import parallel
+        from arboretum.engine.gradient import loss as kernels
+
+        y, margin, weight = rows[:3]
+        kernel, all_settings = getattr(kernels, self.loss.kernel), self._settings_for(y)
+
+        def write(lo: int, hi: int) -> None:
+            if self.loss.kernel == "softmax":
+                scratch = np.empty((self.n_outputs + 2, hi - lo))
+                kernel(y[lo:hi], margin[lo:hi], lo, g, h, *all_settings[0], scratch)
+            else:
+                for k, settings in enumerate(all_settings):
+                    at = np.ascontiguousarray(margin[lo:hi, k])
+                    kernel(self._labels(y[lo:hi], k), at, g[k, lo:hi], h[k, lo:hi], *settings)
+            if weight is not None:
+                for gk, hk in zip(g, h):
+                    kernels.weigh(weight[lo:hi], gk[lo:hi], hk[lo:hi])
+
+        width = self.n_outputs if self.loss.kernel == "softmax" else 1  # of what is read at once
+        pieces = parallel.blocks(len(y), -(-len(y) * width // _BLOCK))
+        parallel.run(lambda piece: write(*piece), pieces, n_jobs)
+
+    def compiled(self, y: Array) -> CompiledLoss | None:
+        from arboretum.engine.gradient import loss as kernels
+
+        kinds = {
+            "squared": kernels.SQUARED,
+            "logistic": kernels.LOGISTIC,
+            "softmax": kernels.SOFTMAX,
+        }
+        kind = kinds.get(self.loss.kernel)
+        if kind is None or self._is_one_against_rest:
+            return None
+        return kernels.Loss(kind, *self._settings_for(y)[0])
+
+    def _settings_for(self, y: Array) -> list[tuple[float, ...]]:
+        """Return the kernel's settings for every loss; some depend on the labels as a whole."""
+        losses = self.losses
+        if self.balanced:
+            losses = tuple(_balance(loss, self._labels(y, k)) for k, loss in enumerate(losses))
+        return [loss.settings for loss in losses]
+
+    def _labels(self, y: Array, output: int) -> Array:
+        """Return the labels as one output sees them."""
+        return (y == output).astype(np.float64) if self._is_one_against_rest else y
+
+    @property
+    def renew_leaf(self) -> Callable[..., float] | None:
+        return None if self.loss.leaf_step is None else self._renew_leaf
+
+    def _renew_leaf(
+        self, y: Array, margin: Array, weight: Array | None, rows: Array, output: int = 0
+    ) -> float:
+        """Return the step of a leaf from the residuals of its ``rows``, before the learning rate."""
+        if len(rows) == 0:
+            return 0.0
+        weight = None if weight is None else weight[rows]
+        return self.losses[output].leaf_step(y[rows], margin[rows, output], weight, self.dialect)
+
+
+def _balance(loss: Loss, y: Array) -> Loss:
+    """Return a loss whose rarer class weighs as much as the other."""
+    positive = int(np.count_nonzero(y > 0))
+    negative = len(y) - positive
+    if positive == 0 or negative == 0:
+        return loss
+    assert isinstance(loss, Logistic)
+    return replace(loss, no=max(1.0, positive / negative), yes=max(1.0, negative / positive))

@@ -1,0 +1,89 @@
+"""Weighted quantiles, by the conventions of those who ask.
+
+Values are sorted, x₀ <= … <= x_{n-1}, and weights added up along them. Every convention agrees on a large
+table; on a leaf of five rows they do not:
+
+    convention   without weights               with weights
+    lower        x at ⌈α n⌉ - 1                the first value at which the weight so far reaches α of all
+    xgboost      between, at α (n + 1) - 1     as lower
+    lightgbm     between, at α (n - 1)         the first value that exceeds α of all: between its neighbour
+                                               below and itself, as far as the missing weight is part of
+                                               its own; the neighbour if it weighs less than 1
+
+    y        1.0   2.0   4.0   9.0
+    weight   .25   .25   .40   .10
+    so far   .25   .50   .90  1.00      lower: α = .5 is 2.0, α = .8 is 4.0
+
+"lower" is always a value that was seen. It is also that of quantile forests and of the nodes that minimise
+absolute error, whose compiled loops never hold a row's values sorted: see `engine.predict.leaf_quantile` and
+`engine.split.absolute` (which takes the mean of both values where two halves weigh the same).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["weighted_quantile"]
+
+
+def weighted_quantile(
+    x: np.ndarray, alpha: float, weight: np.ndarray | None = None, convention: str = "lower"
+) -> Any:
+    """Return the α-quantile of values, at least one.
+
+    Parameters
+    ----------
+    x : float64 array of shape (n,), or (m, n) for the quantiles of m rows under "lower" with weights
+    alpha : float in (0, 1)
+    weight : float64 array of shape (n,) or None
+        Of 0 or more, not all 0.
+    convention : {"lower", "xgboost", "lightgbm"}
+
+    Returns
+    -------
+    float, or float64 array of shape (m,)
+
+    Examples
+    --------
+    >>> x = np.array([8.0, 1, 2, 4])
+    >>> [weighted_quantile(x, 0.5, None, c) for c in ("lower", "xgboost", "lightgbm")]
+    [2.0, 3.0, 3.0]
+    >>> weighted_quantile(np.array([[3.0, 1.0, 2.0]]), 0.5, np.array([0.2, 0.4, 0.4]))
+    array([2.])
+    """
+    n = x.shape[-1]
+    if weight is None:
+        if convention == "lower":
+            place = int(np.ceil(alpha * n)) - 1
+            return float(np.partition(x, place)[place])
+        return _between(x, alpha * (n + 1) - 1 if convention == "xgboost" else alpha * (n - 1))
+    order = np.argsort(x, axis=-1, kind="stable")
+    so_far = np.cumsum(weight[order], axis=-1)
+    if convention == "lightgbm":
+        return _exceeding(x[order], so_far, alpha)
+    first = (so_far >= alpha * so_far[..., -1:]).argmax(axis=-1)
+    if x.ndim == 1:
+        return float(x[order[first]])
+    rows = np.arange(len(x))
+    return x[rows, order[rows, first]]
+
+
+def _between(values: np.ndarray, place: float) -> float:
+    """Return the value at a place of the sorted values, between two of them in proportion."""
+    place = min(max(place, 0.0), len(values) - 1.0)
+    below = int(place)
+    above = min(below + 1, len(values) - 1)
+    chosen = np.partition(values, (below, above))
+    return float(chosen[below] + (place - below) * (chosen[above] - chosen[below]))
+
+
+def _exceeding(values: np.ndarray, so_far: np.ndarray, alpha: float) -> float:
+    wanted = alpha * so_far[-1]
+    at = min(int(np.searchsorted(so_far, wanted, side="right")), len(values) - 1)
+    if at == 0 or at == len(values) - 1:
+        return float(values[at])
+    below, own = so_far[at - 1], so_far[at] - so_far[at - 1]
+    part = (wanted - below) / own if own >= 1 else 0.0
+    return float(values[at - 1] + part * (values[at] - values[at - 1]))

@@ -1,0 +1,235 @@
+"""The best cut of a number: after each of its bins, missing values on either side in turn.
+
+    bins           0    1    2    3   missing
+    Σg, Σh left    ├────┼────┼────┤             missing values right; the last cut parts them off
+              m +  ├────┼────┤                  missing values left
+
+Where a node has no missing values, they go right as in XGBoost, or else with the many. A node's gains are
+written first and then searched for the largest, in loops that the compiler turns into wide instructions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from arboretum.engine.dtypes import NUMBER
+from arboretum.engine.gradient.histogram import LOW32
+from arboretum.engine.gradient.score import answer, is_worth, keep_best, plain_gain, rows_of, score
+from arboretum.engine.jit import inline, leaf_kernel
+
+__all__ = ["scan_number", "scan_packed", "scan_two_bins"]
+
+_INFINITY = np.int64(0x7FF0000000000000)  # its bits; larger ones are not numbers
+_ZERO = np.int64(0)
+
+
+@inline
+def scan_two_bins(f, node, node_score, rules, scratch):
+    """`scan_number` for a feature of two bins without missing values: one-hot columns are many."""
+    total_g, total_h = np.float64(node.g) * node.g_unit, np.float64(node.h) * node.h_unit
+    n_right = rows_of(scratch.h[1], node.share)
+    if n_right < rules.min_rows or node.rows - n_right < rules.min_rows:
+        return
+    sum_g, sum_h = scratch.g[0], scratch.h[0]
+    a, c = np.float64(sum_g) * node.g_unit, np.float64(sum_h) * node.h_unit
+    gain = plain_gain(a, c, total_g, total_h, node_score, rules.l2, rules.min_weight)
+    if gain > scratch.best[0].gain and is_worth(gain, node_score, rules):
+        towards = np.int64(2 * sum_h >= node.h and not rules.as_xgboost)
+        keep_best(gain, f, _ZERO, towards, NUMBER, sum_g, sum_h, scratch)
+
+
+@leaf_kernel
+def _count_rows(n, cuts, from_left, node, scratch):
+    """Write the rows on the left of every cut, added up from the side without missing values."""
+    h, left_rows, share = scratch.h, scratch.left_rows, node.share
+    if from_left:
+        rows = 0.0
+        for b in range(cuts):
+            rows += rows_of(h[b], share)
+            left_rows[b] = rows
+        return
+    rows = node.rows
+    for b in range(n - 1, 0, -1):
+        rows -= rows_of(h[b], share)
+        left_rows[b - 1] = rows
+
+
+@leaf_kernel
+def _score_cuts(n, node, node_score, sign, rules, scratch):
+    """Write the gain of every beginning of the bins from the sums on its left."""
+    left_g, left_h, gain = scratch.left_g, scratch.left_h, scratch.gain
+    g_unit, h_unit = node.g_unit, node.h_unit
+    total_g, total_h = np.float64(node.g) * g_unit, np.float64(node.h) * h_unit
+    least, rows, l2, left_rows = rules.min_weight, rules.min_rows, rules.l2, scratch.left_rows
+    if node.is_plain and sign == 0.0:
+        for b in range(n):
+            a, c = np.float64(left_g[b]) * g_unit, np.float64(left_h[b]) * h_unit
+            gain[b] = plain_gain(a, c, total_g, total_h, node_score, l2, least)
+        if rows > 0.0:
+            for b in range(n):
+                enough = (left_rows[b] >= rows) & (node.rows - left_rows[b] >= rows)
+                gain[b] = gain[b] if enough else -np.inf
+        return
+    for b in range(n):
+        a, c = np.float64(left_g[b]) * g_unit, np.float64(left_h[b]) * h_unit
+        d, e = total_g - a, total_h - c
+        n_left = left_rows[b] if rows > 0.0 else 0.0
+        n_right = node.rows - n_left
+        gain[b] = -np.inf
+        if c < least or e < least or n_left < rows or n_right < rows:
+            continue
+        p = answer(a, c, n_left, node.answer, node.lower, node.upper, l2, rules)
+        q = answer(d, e, n_right, node.answer, node.lower, node.upper, l2, rules)
+        if (q - p) * sign < 0.0:
+            continue
+        gain[b] = score(a, c, p, l2, rules) + score(d, e, q, l2, rules) - node_score
+
+
+@leaf_kernel
+def _first_largest(gain, bits, n):
+    """Return the place of the first largest gain above 0, or -1; what is not a number is passed over."""
+    most = np.int64(0)
+    for b in range(n):
+        most = max(most, bits[b])
+    if most > _INFINITY:
+        best, at = 0.0, -1
+        for b in range(n):
+            if gain[b] > best:
+                best, at = gain[b], b
+        return at
+    if most > 0:
+        for b in range(n):
+            if bits[b] == most:
+                return b
+    return -1
+
+
+@leaf_kernel
+def scan_number(f, n, node, node_score, sign, rules, scratch):
+    """Try every cut of a number, missing values right, then left."""
+    g, h = scratch.g, scratch.h
+    missing = g[n] != 0 or h[n] != 0
+    for side in range(2 if missing else 1):
+        sum_g, sum_h = (g[n], h[n]) if side else (np.int64(0), np.int64(0))
+        cuts = n if missing and not side else n - 1
+        for b in range(cuts):
+            sum_g += g[b]
+            sum_h += h[b]
+            scratch.left_g[b], scratch.left_h[b] = sum_g, sum_h
+        if rules.min_rows > 0.0:
+            _count_rows(n, cuts, missing and not side, node, scratch)
+        _score_cuts(cuts, node, node_score, sign, rules, scratch)
+        at = _first_largest(scratch.gain, scratch.bits, cuts)
+        if at < 0 or not (
+            scratch.gain[at] > scratch.best[0].gain
+            and is_worth(scratch.gain[at], node_score, rules)
+        ):
+            continue
+        sum_g, sum_h = scratch.left_g[at], scratch.left_h[at]
+        heavier = 2 * sum_h >= node.h  # no value is missing: a later one goes with the many
+        towards = np.int64(side if missing else heavier and not rules.as_xgboost)
+        keep_best(scratch.gain[at], f, at, towards, NUMBER, sum_g, sum_h, scratch)
+
+
+@leaf_kernel
+def _add_up(sums, n, left):
+    """Write the sums of every beginning of n bins, Σg and Σh in one number; return how many they are."""
+    total = np.int64(0)
+    for b in range(n):
+        total += sums[b]
+        left[b] = total
+    return n
+
+
+@leaf_kernel
+def _add_up_present(sums, n, left, order):
+    """`_add_up` for a node of few rows: bins without any are left out, ``order`` tells the others."""
+    total, many = np.int64(0), np.uint64(0)
+    for b in range(np.uint64(n)):
+        total += sums[b]
+        left[many], order[many] = total, b
+        many += np.uint64(sums[b] != 0)
+    return np.int64(many)
+
+
+@inline
+def _rounded_rows(both, share):
+    """Return `rows_of` of a sum of two in one number, as a whole number."""
+    return np.int32(np.float64(both & LOW32) * share + 0.5)
+
+
+@inline
+def _rows_in(left, k, share):
+    """Return the rows of a bin, as `rows_of` has them, from the sums up to it."""
+    return _rounded_rows(left[k] - left[k - 1] if k > 0 else left[k], share)
+
+
+@leaf_kernel
+def _enough_rows(left, n, cuts, from_left, node, rules):
+    """Return the first of the cuts with ``min_rows`` on both sides, and the one after the last.
+
+    ``left`` are the sums of every beginning of n bins. The rows are those of `_count_rows`; they only grow
+    from cut to cut, so these cuts are neighbours, and are found from both ends.
+    """
+    share, low, high = node.share, rules.min_rows, node.rows - rules.min_rows
+    total, ahead = _rounded_rows(left[0], share), left[1:n]
+    for k in range(n - 1):
+        total += _rounded_rows(ahead[k] - left[k], share)
+    if not from_left:  # the right side is counted, the left one has the rest
+        low, high = total - high, total - low
+    first, end, rows = np.int64(0), cuts, _rows_in(left, 0, share)
+    while first < cuts and rows < low:
+        first += 1
+        rows += _rows_in(left, first, share)
+    rows = total if cuts == n else total - _rows_in(left, n - 1, share)
+    while end > first and rows > high:
+        end -= 1
+        rows -= _rows_in(left, end, share)
+    return first, max(first, end)
+
+
+@leaf_kernel
+def _score_packed(left, missing, n, node, node_score, rules, gain):
+    """`_score_cuts` for sums of two in one number, where scores are G² / (H + λ); ``missing`` goes left."""
+    g_unit, h_unit, l2, least = node.g_unit, node.h_unit, rules.l2, rules.min_weight
+    total_g, total_h = np.float64(node.g) * g_unit, np.float64(node.h) * h_unit
+    for k in range(n):
+        both = left[k] + missing
+        a, c = np.float64(np.int32(both >> 32)) * g_unit, np.float64(both & LOW32) * h_unit
+        gain[k] = plain_gain(a, c, total_g, total_h, node_score, l2, least)
+
+
+@inline
+def scan_packed(f, n, sums, missing, node, node_score, rules, scratch):
+    """`scan_number` for sums of two in one number, where scores are G² / (H + λ).
+
+    A cut after a bin without rows is the cut before it, which comes first.
+    """
+    left, gain = scratch.left_g, scratch.gain
+    few = node.rows < n
+    many = _add_up_present(sums, n, left, scratch.order) if few else _add_up(sums, n, left)
+    for side in range(2 if missing else 1):
+        with_left = missing if side else np.int64(0)
+        from_left = missing != 0 and side == 0
+        cuts = many if from_left else many - 1
+        _score_packed(left, with_left, cuts, node, node_score, rules, gain)
+        at = _first_largest(gain, scratch.bits, cuts)
+        if at < 0 or not (
+            gain[at] > scratch.best[0].gain and is_worth(gain[at], node_score, rules)
+        ):
+            continue
+        if rules.min_rows > 0.0:  # only now: most columns have nothing to offer anyway
+            first, end = _enough_rows(left, many, cuts, from_left, node, rules)
+            if at < first or at >= end:
+                at = first + _first_largest(gain[first:end], scratch.bits[first:end], end - first)
+            if at < first or not (
+                gain[at] > scratch.best[0].gain and is_worth(gain[at], node_score, rules)
+            ):
+                continue
+        both = left[at] + with_left
+        sum_g, sum_h = both >> 32, both & LOW32
+        heavier = 2 * sum_h >= node.h  # no value is missing: a later one goes with the many
+        towards = np.int64(side if missing else heavier and not rules.as_xgboost)
+        keep_best(
+            gain[at], f, scratch.order[at] if few else at, towards, NUMBER, sum_g, sum_h, scratch
+        )

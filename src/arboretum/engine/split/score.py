@@ -1,0 +1,176 @@
+"""What a cut is worth: the formulas that every search shares, from whole numbers added up per side.
+
+With n and n_L the weight of a node and of its left side, S_c and L_c the sums of their channels (a channel
+is the weight of one class in one output, or one output's target) and D_c = L_c - n_L S_c / n, a cut decreases
+
+    squared error, Gini   Σ_c D_c² / (n_L n_R)         with one sum of class 1, half of Gini
+    Friedman              (Σ_c D_c)² / (n_L n_R)       the outputs' mean difference, squared
+    entropy, log-loss     [Σ_c f(L_c) + f(R_c) - f(S_c) - f(n_L) - f(n_R) + f(n)] / n,   f(x) = x log2 x
+    Poisson               [Σ_c L_c ln(L_c/n_L) + R_c ln(R_c/n_R) - S_c ln(S_c/n)] / n
+
+(the mean over outputs). The first form has no cancellation and one division. A kernel that adds up in another
+order would give other last bits: two searches that must agree call the same function.
+"""
+
+import math
+
+import numpy as np
+
+from arboretum.engine.jit import inline, subkernel
+from arboretum.engine.split.best import REFUSED
+
+__all__ = [
+    "ABSOLUTE",
+    "CHANCE",
+    "ENTROPY",
+    "FRIEDMAN",
+    "GINI",
+    "INFORMATION",
+    "LN2",
+    "POISSON",
+    "POISSON_FORM",
+    "SQUARED",
+    "SQUARES",
+    "XLOGX",
+    "breaks_order",
+    "channel_score",
+    "channel_squares",
+    "moment_score",
+    "squares",
+    "squares_from_mean",
+    "x_log2_x",
+    "xlogx",
+]
+
+GINI, ENTROPY, SQUARED, POISSON, FRIEDMAN, ABSOLUTE = 0, 1, 2, 3, 4, 5  # criteria
+SQUARES, POISSON_FORM, INFORMATION = 0, 1, 2  # forms of a score from one sum
+LN2 = math.log(2.0)
+# share of a row's impurity that a category which means nothing gains by its place in the order: (E|z|)² of a
+# standard normal z (docs/gbm.md)
+CHANCE = 2.0 / math.pi
+_counts = np.arange(1, 1 << 16, dtype=np.float64)
+XLOGX = np.concatenate([[0.0], _counts * np.log(_counts)])
+
+
+# --------------------------------------------------------------------------- pieces
+@inline
+def xlogx(x, table):
+    """Return x ln x of a whole number; small ones are looked up."""
+    i = np.int64(x)
+    if i < len(table):
+        return table[i]
+    return np.float64(x) * math.log(np.float64(x))
+
+
+@inline
+def x_log2_x(x):
+    """Return x log2 x, 0 for 0 (and for the rounding error of nothing)."""
+    return x * math.log2(x) if x > 0.0 else 0.0
+
+
+@inline
+def squares_from_mean(left_sum, left_weight, mean, weight):
+    """Return D² / (n_L n_R); ``mean`` is the node's S / n. NaN where a side is empty."""
+    n_left = np.float64(left_weight)
+    d = np.float64(left_sum) - n_left * mean
+    return d * d / (n_left * (np.float64(weight) - n_left))
+
+
+@inline
+def squares(left_sum, left_weight, total, weight):
+    """Return D² / (n_L n_R)."""
+    mean = np.float64(total) / np.float64(weight)
+    return squares_from_mean(left_sum, left_weight, mean, weight)
+
+
+@inline
+def channel_squares(left, total, left_weight, weight):
+    """Return Σ D_c² and Σ D_c."""
+    n, n_left = np.float64(weight), np.float64(left_weight)
+    squared, together = 0.0, 0.0
+    for c in range(len(total)):
+        d = np.float64(left[c]) - n_left * (np.float64(total[c]) / n)
+        squared += d * d
+        together += d
+    return squared, together
+
+
+# --------------------------------------------------------------------------- one sum
+@inline
+def moment_score(left_sum, left_weight, right_sum, total, weight, form, table):
+    """Return the impurity decrease of a cut from its sums, or -1 where it is forbidden.
+
+    The right sum is the exact difference of whole numbers: where nothing is left it is exactly 0.
+    """
+    if form == SQUARES:
+        return squares(left_sum, left_weight, total, weight)
+    right_weight = weight - left_weight
+    if form == INFORMATION:
+        gain = (
+            xlogx(left_sum, table) + xlogx(left_weight - left_sum, table)
+            - xlogx(left_weight, table)
+            + xlogx(right_sum, table) + xlogx(right_weight - right_sum, table)
+            - xlogx(right_weight, table)
+            - xlogx(total, table) - xlogx(weight - total, table) + xlogx(weight, table)
+        )  # fmt: skip
+        return max(gain / (weight * LN2), 0.0)
+    if left_sum <= 0.0 or right_sum <= 0.0:
+        return REFUSED
+    gain = (
+        left_sum * math.log(left_sum / left_weight)
+        + right_sum * math.log(right_sum / right_weight)
+        - total * math.log(total / weight)
+    )
+    return max(gain / weight, 0.0)
+
+
+@inline
+def breaks_order(left_sum, left_weight, total, weight, sign, lower, upper):
+    """Tell whether a cut's two means break a monotone constraint or leave the node's bounds.
+
+    A column without a constraint (sign 0) is free: the children's values are clipped to the bounds.
+    """
+    if sign == 0:
+        return False
+    left = left_sum / left_weight
+    right = (total - left_sum) / (weight - left_weight)
+    if (right - left) * sign < 0.0:
+        return True
+    return min(left, right) < lower or max(left, right) > upper
+
+
+# --------------------------------------------------------------------------- channels
+@subkernel
+def _entropy_score(left, total, left_weight, weight, outputs, table):
+    right_weight = weight - left_weight
+    gain = outputs * (xlogx(weight, table) - xlogx(left_weight, table) - xlogx(right_weight, table))
+    for c in range(len(total)):
+        gain += xlogx(left[c], table) + xlogx(total[c] - left[c], table) - xlogx(total[c], table)
+    return max(gain / (np.float64(weight) * LN2 * outputs), 0.0)
+
+
+@subkernel
+def _poisson_score(left, total, left_weight, weight, outputs):
+    n, n_left = np.float64(weight), np.float64(left_weight)
+    gain = 0.0
+    for c in range(len(total)):
+        t, l = np.float64(total[c]), np.float64(left[c])  # noqa: E741
+        r = np.float64(total[c] - left[c])  # whole numbers: nothing left is exactly 0
+        if l <= 0.0 or r <= 0.0:
+            return REFUSED
+        gain += l * math.log(l / n_left) + r * math.log(r / (n - n_left)) - t * math.log(t / n)
+    return max(gain / (n * outputs), 0.0)
+
+
+@inline
+def channel_score(left, total, left_weight, weight, criterion, outputs, table):
+    """Return the impurity decrease of a cut from its channels (int64 arrays), or -1 if forbidden."""
+    if criterion == ENTROPY:
+        return _entropy_score(left, total, left_weight, weight, outputs, table)
+    if criterion == POISSON:
+        return _poisson_score(left, total, left_weight, weight, outputs)
+    squared, together = channel_squares(left, total, left_weight, weight)
+    if criterion == FRIEDMAN:
+        squared = together * together / outputs
+    n, n_left = np.float64(weight), np.float64(left_weight)
+    return squared / (n_left * (n - n_left) * outputs)

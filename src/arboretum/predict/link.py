@@ -1,0 +1,101 @@
+"""Links: what a sum of trees means on the prediction scale, and which sum stands for a prediction.
+
+A link is one of these:
+
+    identity   m                       numbers, class shares
+    log        e**m                    means of counts and amounts, above 0
+    logit      1 / (1 + e**(-σ m))     the probability of the second of two classes
+    softmax    e**(σ m) / Σ e**(σ m)   the probabilities of all classes, one column each
+    step       1 if m > 0 else 0       classes without probabilities
+    own        a function of the user's own, which the model knows
+
+A link is a name and a number: it can be written into a file. They work on whole arrays. `raw` turns any
+prediction back, those at the ends of their range as if they were a little inside; `margin` refuses those.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from arboretum.errors import ParameterError
+
+__all__ = ["IDENTITY", "RAREST", "Link", "probability", "softmax"]
+
+RAREST = float(np.finfo(np.float32).eps)  # a share below this is taken for it: its log is finite
+_RANGES = {
+    "log": (0.0, math.inf, "above 0"),
+    "logit": (0.0, 1.0, "a probability between 0 and 1"),
+}
+
+
+@dataclass(frozen=True)
+class Link:
+    """One of the links by name.
+
+    Examples
+    --------
+    >>> Link("logit").margin(0.75), Link("log").predict(np.zeros(2)).tolist()
+    (1.0986122886681098, [1.0, 1.0])
+    >>> Link("softmax").predict(np.zeros((1, 4)))
+    array([[0.25, 0.25, 0.25, 0.25]])
+    """
+
+    name: str = "identity"
+    sigma: float = 1.0
+
+    def predict(self, margin: np.ndarray) -> np.ndarray:
+        """Return predictions of margins."""
+        if self.name == "own":
+            raise ParameterError(
+                "the loss is of the user's own, and so is what its sums mean: ask the model to predict"
+            )
+        if self.name == "log":
+            with np.errstate(over="ignore"):
+                return np.exp(margin)
+        if self.name == "logit":
+            return probability(self.sigma * margin)
+        if self.name == "softmax":
+            return softmax(margin if self.sigma == 1.0 else self.sigma * margin)
+        return (margin > 0).astype(np.float64) if self.name == "step" else margin
+
+    def raw(self, prediction: Any, rarest: float = RAREST) -> Any:
+        """Return the margins of predictions, no nearer than ``rarest`` to the ends of their range."""
+        if self.name == "log":
+            return np.log(np.maximum(prediction, rarest))
+        if self.name == "logit":
+            share = np.clip(prediction, rarest, 1.0 - rarest)
+            return np.log(share / (1.0 - share)) / self.sigma
+        if self.name == "softmax":
+            logs = np.log(np.clip(prediction, rarest, 1.0 - rarest))
+            return logs - logs.mean(axis=1, keepdims=True)
+        return prediction
+
+    def margin(self, prediction: float) -> float:
+        """Return the margin of a prediction; a ParameterError if no margin stands for it."""
+        low, high, phrase = _RANGES.get(self.name, (-math.inf, math.inf, "a finite number"))
+        if not low < prediction < high:
+            raise ParameterError(
+                f"base_score must be {phrase} for this objective, got {prediction!r}"
+            )
+        return float(prediction if self.name == "softmax" else self.raw(prediction, 0.0))
+
+
+IDENTITY = Link()
+
+
+def probability(log_odds: np.ndarray) -> np.ndarray:
+    """Return 1 / (1 + e**(-x))."""
+    from scipy.special import expit
+
+    return expit(log_odds)
+
+
+def softmax(margin: np.ndarray) -> np.ndarray:
+    """Return e**m / Σ e**m over the columns."""
+    share = np.exp(margin - margin.max(axis=1, keepdims=True))
+    share /= share.sum(axis=1, keepdims=True)
+    return share

@@ -1,0 +1,125 @@
+"""From grown nodes to a `Tree`: every grower hands over what it knows, and the rest is filled in.
+
+A grower that makes one tree calls `build_tree`; one that makes many has their nodes one tree behind the
+other, and `cut_trees` gives each tree a view of its part:
+
+    nodes     0  1  2 | 0  1  2  3  4 | 0            children are counted from the root of their tree
+    ends              3               8   9
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from itertools import repeat
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arboretum.tree.tree import LEAF, Surrogates, Tree
+
+if TYPE_CHECKING:
+    from arboretum.data.schema import Schema
+
+__all__ = ["build_tree", "cut_trees", "leaves", "to_leaves"]
+
+_NODE_ARRAYS = tuple(one.name for one in fields(Tree) if one.name not in ("schema", "surrogates"))
+_NO_BITS = np.zeros(0, np.uint32)
+_AT_LEAF: dict[str, tuple[type, float]] = {
+    "kind": (np.uint8, LEAF),
+    "feature": (np.int32, -1),
+    "threshold": (np.float64, np.nan),
+    "first_child": (np.int32, -1),
+    "n_children": (np.int32, 0),
+    "missing_child": (np.int32, -1),
+    "bits_start": (np.int64, -1),
+    "gain": (np.float64, 0.0),
+}
+
+
+def leaves(n: int) -> dict[str, Any]:
+    """Return what nodes ask, for n that ask nothing.
+
+    >>> leaves(2)["first_child"]
+    array([-1, -1], dtype=int32)
+    """
+    return {name: np.full(n, nothing, dtype) for name, (dtype, nothing) in _AT_LEAF.items()}
+
+
+def to_leaves(leaf: np.ndarray, **arrays: np.ndarray) -> dict[str, Any]:
+    """Return these arrays of nodes; the nodes that ``leaf`` marks ask nothing.
+
+    >>> to_leaves(np.array([True, False]), feature=np.array([5, 7], np.int32))
+    {'feature': array([-1,  7], dtype=int32)}
+    """
+    return {
+        name: np.where(leaf, nothing, array).astype(dtype, copy=False)
+        for name, array in arrays.items()
+        for dtype, nothing in [_AT_LEAF[name]]
+    }
+
+
+def build_tree(
+    schema: Schema,
+    *,
+    bits: np.ndarray = _NO_BITS,
+    surrogates: Surrogates | None = None,
+    **nodes: np.ndarray,
+) -> Tree:
+    """Return the tree of some nodes.
+
+    Parameters
+    ----------
+    schema : Schema
+    bits : uint32 array
+        Category sets and maps; none.
+    surrogates : Surrogates or None
+    **nodes : arrays
+        The other arrays of `Tree`. ``n_children`` may be left out (inner nodes have two), and ``bits_start``
+        (no node has a set).
+
+    Examples
+    --------
+    >>> from arboretum.data.schema import learn_schema
+    >>> schema, _ = learn_schema([[1.0], [2.0]])
+    >>> told = {"value": np.ones((1, 1, 1)), "impurity": np.zeros(1)}
+    >>> tree = build_tree(schema, **leaves(1), **told, weight=np.ones(1), count=np.array([2]))
+    >>> tree.node_count, tree.surrogates
+    (1, None)
+    """
+    if "bits_start" not in nodes:
+        nodes["bits_start"] = np.full(len(nodes["kind"]), -1)
+    return Tree(schema=schema, bits=bits, surrogates=surrogates, **_completed(nodes))
+
+
+def cut_trees(
+    schema: Schema,
+    ends: np.ndarray,
+    *,
+    bits: np.ndarray = _NO_BITS,
+    bits_ends: Sequence[int] | np.ndarray | None = None,
+    **nodes: np.ndarray,
+) -> list[Tree]:
+    """Return the trees whose nodes, and words of ``bits``, end at these places; see `build_tree`."""
+    if "bits_start" not in nodes:
+        nodes["bits_start"] = np.broadcast_to(np.int64(-1), len(nodes["kind"]))  # takes no room
+    arrays, part = {**_completed(nodes), "bits": bits}, _slices(ends)
+    words = list(repeat(slice(0, 0), len(part))) if bits_ends is None else _slices(bits_ends)
+    columns = (
+        map(arrays[name].__getitem__, words if name == "bits" else part) for name in _NODE_ARRAYS
+    )
+    return list(map(Tree, *columns, repeat(schema)))
+
+
+def _slices(ends: Sequence[int] | np.ndarray) -> list[slice]:
+    limits = np.asarray(ends).tolist()
+    return list(map(slice, [0, *limits[:-1]], limits))
+
+
+def _completed(nodes: dict[str, Any]) -> dict[str, Any]:
+    """Fill in what was left out; what the node asks is kept in 32 bits."""
+    for name in ("feature", "first_child", "missing_child"):
+        nodes[name] = nodes[name].astype(np.int32, copy=False)
+    if "n_children" not in nodes:
+        nodes["n_children"] = (nodes["kind"] != LEAF).astype(np.int32) * 2
+    return nodes

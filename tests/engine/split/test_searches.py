@@ -1,0 +1,125 @@
+"""Every search of presorted lists and of codes, against all cuts of a node tried in plain NumPy."""
+
+import numpy as np
+import pytest
+
+from arboretum.engine.columns.store import sort_columns
+from arboretum.engine.split import absolute, class_counts, one_sum
+from arboretum.engine.split.best import new_column_best, no_best
+from arboretum.engine.split.counts import Columns
+from arboretum.engine.split.score import ABSOLUTE, ENTROPY, GINI, POISSON, SQUARED
+from arboretum.grow.criterion import Batch, SearchRules, Target, make_statistic
+
+N = 50
+FREE = np.array([[-np.inf, np.inf]])
+
+
+def _gini(y, w):
+    return 1 - np.sum((np.bincount(y, w) / w.sum()) ** 2)
+
+
+def _entropy(y, w):
+    share = np.bincount(y, w) / w.sum()
+    return -np.sum(share[share > 0] * np.log2(share[share > 0]))
+
+
+def _variance(y, w):
+    return np.average((y - np.average(y, weights=w)) ** 2, weights=w)
+
+
+def _deviance(y, w):
+    mean = np.average(y, weights=w)
+    return np.average(y * np.log(np.where(y > 0, y, 1) / mean), weights=w)
+
+
+def _deviation(y, w):
+    order = np.argsort(y)
+    below = np.cumsum(w[order])
+    median = y[order][np.searchsorted(below, below[-1] / 2)]
+    return np.average(np.abs(y - median), weights=w)
+
+
+# name -> criterion, classes, impurity, the module that searches lists
+KINDS = {
+    "squared error": (SQUARED, 0, _variance, one_sum),
+    "gini, two classes": (GINI, 2, _gini, one_sum),
+    "entropy, two classes": (ENTROPY, 2, _entropy, one_sum),
+    "poisson": (POISSON, 0, _deviance, one_sum),
+    "gini": (GINI, 4, _gini, class_counts),
+    "entropy": (ENTROPY, 4, _entropy, class_counts),
+    "absolute error": (ABSOLUTE, 0, _deviation, absolute),
+}
+
+
+def _case(kind: str, weights: str, seed: int):
+    criterion, classes, impurity, _ = KINDS[kind]
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 12, (3, N)).astype(float)
+    X[1, rng.random(N) < 0.3] = np.nan
+    y = rng.integers(0, classes, N) if classes else rng.integers(1, 30, N).astype(float)
+    w = {
+        "none": np.empty(0),
+        "whole": rng.integers(1, 4, N).astype(float),
+        "real": rng.exponential(size=N) + 0.1,
+    }[weights]
+    dtype = np.int32 if classes else np.float64
+    target = Target(y[:, None].astype(dtype), np.array([classes]) if classes else None, w)
+    statistic = make_statistic(target, criterion, SearchRules(min_leaf=3))
+    rows = np.arange(N, dtype=np.uint32)
+    nodes = statistic.prepare(rows, np.array([0]), np.array([N]), FREE)
+    batch = Batch(np.array([0]), nodes, np.zeros(1, np.uint64), np.ones(1))
+    return X, y, w if len(w) else np.ones(N), impurity, statistic, rows, batch
+
+
+def _best(x, y, w, impurity):
+    """Return the largest decrease by a cut that leaves three rows on each side."""
+    best, gone, n = -1.0, np.isnan(x), w.sum()
+    for cut in np.unique(x[~gone]):
+        for side in (False, True) if gone.any() else (False,):
+            left = np.where(gone, side, x <= cut)
+            if min(left.sum(), (~left).sum()) >= 3:
+                parts = [w[s].sum() / n * impurity(y[s], w[s]) for s in (left, ~left)]
+                best = max(best, impurity(y, w) - sum(parts))
+    return best
+
+
+@pytest.mark.parametrize("weights", ["none", "whole", "real"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_lists_give_the_best_of_all_cuts(kind, weights):
+    for seed in range(3):
+        X, y, w, impurity, statistic, _, batch = _case(kind, weights, seed)
+        lists = sort_columns(lambda j, X=X: X[j], X.shape, 1).lists
+        for f in range(3):
+            best, found = no_best(1), new_column_best(1)
+            columns = np.array([f]), np.array([f]), np.zeros((1, 1), np.int8)
+            statistic.search_lists(lists, columns, batch, found, best)
+            expected = _best(X[f], y, w, impurity)
+            assert statistic.decrease(batch.nodes, best.score)[0] == pytest.approx(
+                expected, rel=1e-9
+            )
+        best = no_best(1)
+        columns = np.arange(3), np.arange(3), np.zeros((3, 1), np.int8)
+        statistic.search_lists(lists, columns, batch, new_column_best(1), best)
+        expected = [_best(X[f], y, w, impurity) for f in range(3)]
+        assert expected[best.feature[0]] == pytest.approx(max(expected), rel=1e-9)
+
+
+@pytest.mark.parametrize("weights", ["none", "whole", "real"])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "absolute error"])
+def test_codes_give_the_best_of_all_cuts(kind, weights):
+    X, y, w, impurity, statistic, rows, batch = _case(kind, weights, 5)
+    codes = np.where(np.isnan(X), 12, X).astype(np.uint8)
+    for f in range(3):
+        columns = Columns(np.array([f]), np.array([12]), np.array([False]), np.zeros(1, np.int8))
+        found = new_column_best(1)
+        statistic.scan_counts(codes, rows, batch, columns, found)
+        expected = _best(X[f], y, w, impurity)
+        assert statistic.decrease(batch.nodes, found.score)[0] == pytest.approx(expected, rel=1e-9)
+        assert not found.constant[0]
+
+
+def test_each_kind_has_the_quickest_search_that_serves_it():
+    names = {one_sum: "Moment", class_counts: "Classes", absolute: "Absolute"}
+    for kind, (_, _, _, module) in KINDS.items():
+        assert type(_case(kind, "none", 0)[4]).__name__ == names[module]
+    assert type(_case("gini", "real", 0)[4]).__name__ == "Channels"  # many_sums.py
