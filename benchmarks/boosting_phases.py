@@ -47,25 +47,26 @@ class _Clock:
 
 
 def _booster(split: data.Split, jobs: int, clock: _Clock | None) -> Any:
-    """Return a booster ready to go, as the LightGBM front door would set it up."""
+    """Return a booster ready to go, as LightGBM's API would set it up."""
     import arboretum
-    from arboretum.boosting.dialect.find import find_objective
-    from arboretum.boosting.lightgbm.plan import make_plan
-    from arboretum.boosting.second_order.booster import Booster, Training
+    from arboretum.boosting.lightgbm.recipe import make_recipe
+    from arboretum.boosting.lightgbm.tables import FitArguments
+    from arboretum.boosting.second_order.booster import Booster
+    from arboretum.boosting.second_order.recipe import TrainingTable
     from arboretum.data.schema import learn_schema
-    from arboretum.grow.bins.find import find_bins
 
     model = arboretum.LGBMClassifier(num_leaves=_LEAVES, n_jobs=jobs, random_state=0)
     schema, matrix = learn_schema(split.X)
+    y = split.y.astype(np.float64)
+    training = TrainingTable(matrix, y, schema=schema, n_classes=2)
+    recipe = make_recipe(model, FitArguments(), training, 0, jobs, evaluates=False)
+    base = recipe.objective.start(y, None)
     start = time.perf_counter()
-    bins = find_bins(matrix, schema, n_jobs=jobs)
+    booster = Booster(recipe, training, base, base)
     if clock is not None:
         clock.seconds["bins"] += time.perf_counter() - start
         clock.units["bins"] += split.X.size
-    objective = find_objective("binary", "lightgbm", n_classes=2)
-    y = split.y.astype(np.float64)
-    plan = make_plan(model, schema, 0, jobs)
-    return Booster(plan, objective, Training(bins, schema, y, None, objective.start(y, None)))
+    return booster
 
 
 def _time_steps(booster: Any, clock: _Clock) -> None:

@@ -29,11 +29,11 @@ Examples
 3
 """
 
-from arboretum.boosting.watch.watching import Callback as TrainingCallback
-from arboretum.boosting.watch.watching import (
+from arboretum.boosting.watch.xgboost_callbacks import (
     EarlyStopping,
     EvaluationMonitor,
     LearningRateScheduler,
+    TrainingCallback,
 )
 
 __all__ = ["EarlyStopping", "EvaluationMonitor", "LearningRateScheduler", "TrainingCallback"]

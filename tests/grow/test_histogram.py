@@ -339,16 +339,13 @@ def test_any_number_of_threads_on_any_number_of_columns(columns, wide, monkeypat
         same(one, make_grower(codes, kinds, how, jobs, wide=wide).grow(g, h, key=3))
 
 
-def test_leaves_without_room_for_histograms_are_counted_again(monkeypatch):
-    from arboretum.grow import histogram as newton
-
+def test_leaves_without_room_for_histograms_are_counted_again():
     rng = np.random.default_rng(4)
     codes = rng.integers(0, 50, (6, 3_000)).astype(np.uint8)
     g, h = gradients(rng, 3_000)
     how = rules(max_leaves=200, min_rows=2.0)
     with_room = Grower(codes, features(6, 50), how).grow(g, h, key=0)
-    monkeypatch.setattr(newton, "_POOL", 1)
-    grower = Grower(codes, features(6, 50), how)
+    grower = Grower(codes, features(6, 50), how, pool=1)
     same(with_room, grower.grow(g, h, key=0))
     assert len(grower._tree.hists) == 8
 

@@ -41,7 +41,7 @@ _FEW_CODES = 1 << 19  # of a table that one thread is done with before another w
 MOST_LOGGED = 1 << 18  # nodes that a round of small trees may have
 MANY_CODES = 1 << 24  # of all trees of a call, for about a tenth of a second: Ctrl-C waits so long
 NOT_GOOD = "derivatives must be finite, and second ones not negative"
-_POOL = 1 << 29  # bytes for histograms of leaves that wait
+POOL = 1 << 29  # bytes for histograms of leaves that wait
 LOG = 1 << 13  # nodes of small trees that are written down before a new log is made
 _NO_COLUMNS = np.empty((0, 0), np.int64)
 
@@ -151,6 +151,8 @@ class Grower:
     wide : (columns, n) uint16 array or None
         Of the columns of more bins, one feature each; they stand behind the others. Missing is the code
         after the last bin.
+    pool : int
+        Bytes for the histograms of leaves that wait; those that find no place are counted anew.
     """
 
     def __init__(
@@ -161,8 +163,9 @@ class Grower:
         n_jobs: int = 1,
         groups: np.ndarray | None = None,
         wide: np.ndarray | None = None,
+        pool: int = POOL,
     ) -> None:
-        self.features, self.rules, self.n_jobs = features, rules, n_jobs
+        self.features, self.rules, self.n_jobs, self.pool = features, rules, n_jobs, pool
         self.store = self._store(codes, codes[:0].astype(np.uint16) if wide is None else wide)
         self.groups = np.empty((0, 0), np.uint64) if groups is None else groups
         self.lists = np.empty((2, codes.shape[1]), np.uint64)
@@ -249,7 +252,7 @@ class Grower:
             return old._replace(draw=old.draw._replace(features=columns))
         n_features = len(self.features.storage)
         table = self.n_bins * (1 if self.lists.shape[1] <= histogram.FULL else 2)  # whole numbers
-        slots = min(leaves + 2, max(_POOL // (8 * table), 8))
+        slots = min(leaves + 2, max(self.pool // (8 * table), 8))
         blocks = 1 if self.threads == 1 else min(2 * self.threads, 1 + (n_rows >> 14))
         pieces, words = 2 * self.threads, len(self.scratch[0].members)
         self.scales = new_scales(blocks)

@@ -1,4 +1,4 @@
-"""scikit-learn's own checks of LightGBM's front door; none is expected to fail."""
+"""scikit-learn's own checks of LightGBM's API; none is expected to fail."""
 
 from __future__ import annotations
 

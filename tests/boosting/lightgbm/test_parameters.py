@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from arboretum import LGBMClassifier, LGBMRanker, LGBMRegressor
-from arboretum.boosting.lightgbm.parameters import ABSENT, ALIASES, RULES
+from arboretum.boosting.lightgbm.parameters import ABSENT, ALIASES, PARAMETERS
 from arboretum.errors import ParameterError
 from tests.boosting.lightgbm.lgbm_cases import groups, numbers, two_classes
 
@@ -118,13 +120,14 @@ LIVE = {
 # how a table is laid out, what is printed: no model depends on them
 ELSEWHERE = {
     "n_jobs", "deterministic", "force_col_wise", "force_row_wise", "verbosity", "num_class",
-    "enable_bundle", "monotone_constraints_method",
+    "enable_bundle", "monotone_constraints_method", "histogram_pool_size",
+    *("categorical_features", "ordinal_features", "unseen"),  # second_order/test_boosted_model.py
 }  # fmt: skip
 
 
 def test_every_parameter_is_looked_at():
     names = set(LGBMClassifier().get_params())
-    assert names == set(RULES)
+    assert names == set(PARAMETERS)
     assert set(LIVE) | ELSEWHERE == names
     assert not set(LIVE) & ELSEWHERE
 
@@ -177,7 +180,7 @@ def test_other_names_mean_the_same(other):
         with pytest.raises(ParameterError, match="not supported"):
             LGBMClassifier(**{other: object})
         return
-    assert own in RULES
+    assert own in PARAMETERS
     value = object()
     assert LGBMClassifier(**{other: value}).get_params()[own] is value
     assert LGBMClassifier().set_params(**{other: value}).get_params()[own] is value
@@ -212,3 +215,34 @@ def test_what_has_no_place_here_is_refused(case):
         LGBMClassifier(**given)
     with pytest.raises(ParameterError, match=message):
         LGBMClassifier().set_params(**given)
+
+
+def test_a_small_pool_of_histograms_changes_the_memory_and_no_model():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 40))
+    y = X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=3000)
+
+    def grown(size):
+        model = LGBMRegressor(
+            n_estimators=2, num_leaves=300, min_child_samples=1, histogram_pool_size=size, n_jobs=1
+        )
+        model.fit(X, y)  # compiled
+        tracemalloc.start()
+        try:
+            model.fit(X, y)
+            return model, tracemalloc.get_traced_memory()[1] / 2**20
+        finally:
+            tracemalloc.stop()
+
+    small, few = grown(1)
+    usual, many = grown(None)
+    free, all_of_them = grown(-1)
+    one = 40 * 256 * 8 / 2**20  # megabytes of a histogram
+    assert few + 200 * one < many
+    assert all_of_them == pytest.approx(many, rel=0.1)  # it is far below 512
+    for model in (usual, free):
+        for a, b in zip(small.trees_, model.trees_, strict=True):
+            assert np.array_equal(a.threshold, b.threshold, equal_nan=True)
+            assert np.array_equal(a.value, b.value)
+    with pytest.raises(ParameterError, match="histogram_pool_size"):
+        LGBMRegressor(hist_pool_size="1GB").fit(X, y)

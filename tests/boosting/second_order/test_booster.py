@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from arboretum.boosting.dialect.find import find_objective
-from arboretum.boosting.second_order.booster import Booster, Plan, Training
+from arboretum.boosting.second_order.booster import Booster
 from arboretum.boosting.second_order.dart import Dart, dropped_trees
+from arboretum.boosting.second_order.recipe import BoostPlan, Recipe, TrainingTable
+from arboretum.boosting.second_order.tables import Draws, Histograms, Sketches
 from arboretum.data.schema import learn_schema
 from arboretum.engine.gradient.split import Rules
 from arboretum.errors import DataError
-from arboretum.grow.bins.find import find_bins
 from arboretum.predict.ensemble import Ensemble
 from arboretum.tree.state import tree_to_state
 
@@ -41,21 +42,27 @@ def table(n=400, seed=0):
     return X, rng
 
 
+def new_booster(plan, objective, X, y, weight=None, maker=None):
+    """Return a booster ready for its first round, and the training table."""
+    schema, matrix = learn_schema(X)
+    draws = Draws(range(plan.n_parallel), np.arange(schema.n_features))
+    recipe = Recipe(objective, plan, maker or Histograms(), draws, rounds=10)
+    training = TrainingTable(matrix, y, weight, schema=schema)
+    base = objective.start(y, weight)
+    return Booster(recipe, training, base, base), matrix
+
+
 def boosted(plan, objective="binary", n_classes=2, n=400, n_rounds=8, n_jobs=1):
     X, rng = table(n)
     score = np.nan_to_num(X[:, 0]) + rng.normal(size=n)
     y = np.digitize(score, [-0.5, 0.5])[: len(X)] if n_classes == 3 else (score > 0)
-    schema, matrix = learn_schema(X)
     found = find_objective(objective, "lightgbm", n_classes=n_classes)
-    y = y.astype(float)
-    base = found.start(y, None)
-    plan = Plan(**({"rules": RULES, "seed": 3, "n_jobs": n_jobs} | plan))
-    bins = find_bins(matrix, schema, n_jobs=n_jobs)
-    booster = Booster(plan, found, Training(bins, schema, y, None, base))
+    plan = BoostPlan(**({"rules": RULES, "seed": 3, "n_jobs": n_jobs} | plan))
+    booster, matrix = new_booster(plan, found, X, y.astype(float))
     for _ in range(n_rounds):
         booster.round()
     weights = np.array(booster.weights)
-    return booster, Ensemble(booster.trees, weights, base, plan.n_parallel), matrix
+    return booster, Ensemble(booster.trees, weights, booster.base, plan.n_parallel), matrix
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -147,10 +154,8 @@ def test_rounds_made_together_are_those_made_one_by_one(objective, classes, weig
     X, rng = table(300)
     y = rng.integers(0, classes, 300).astype(float)
     weight = rng.random(300) if weighed else None
-    schema, matrix = learn_schema(X)
-    found = find_objective(objective, "lightgbm", n_classes=classes)
-    data = Training(find_bins(matrix, schema), schema, y, weight, found.start(y, weight))
-    together, alone = (Booster(Plan(RULES, seed=5), found, data) for _ in range(2))
+    found, plan = find_objective(objective, "lightgbm", n_classes=classes), BoostPlan(RULES, seed=5)
+    together, alone = (new_booster(plan, found, X, y, weight)[0] for _ in range(2))
     calls = 0
     while together.n_rounds < 12:
         together.round(12 - together.n_rounds)
@@ -168,12 +173,10 @@ def test_rounds_made_together_are_those_made_one_by_one(objective, classes, weig
 def test_a_round_that_runs_away_is_told_by_its_number():
     X, rng = table(300)
     y = rng.normal(size=300) * 1e30
-    schema, matrix = learn_schema(X)
     found = find_objective("regression", "lightgbm")
-    data = Training(find_bins(matrix, schema), schema, y, None, found.start(y, None))
 
     def boost(most):
-        booster = Booster(Plan(RULES, learning_rate=1e3), found, data)
+        booster, _ = new_booster(BoostPlan(RULES, learning_rate=1e3), found, X, y)
         while booster.n_rounds < 50:
             booster.round(most)
 
@@ -189,11 +192,9 @@ def test_trees_with_categories_are_decoded_together():
     words = [[f"w{v}" for v in rng.integers(0, k, 300)] for k in (3, 40, 70)]
     cells = np.array([*words, rng.normal(size=300)], object).T
     y = rng.integers(0, 3, 300).astype(float)
-    schema, matrix = learn_schema(cells)
     found = find_objective("multiclass", "lightgbm", n_classes=3)
-    data = Training(find_bins(matrix, schema), schema, y, None, found.start(y, None))
-    rules = RULES._replace(min_group=1.0, cat_min_rows=1.0)
-    at_end, each_round = (Booster(Plan(rules), found, data) for _ in range(2))
+    plan = BoostPlan(RULES._replace(min_group=1.0, cat_min_rows=1.0))
+    (at_end, matrix), (each_round, _) = (new_booster(plan, found, cells, y) for _ in range(2))
     for _ in range(5):
         at_end.round()
         each_round.round()
@@ -202,5 +203,48 @@ def test_trees_with_categories_are_decoded_together():
     for a, b in zip(at_end.trees, each_round.trees, strict=True):
         assert np.array_equal(a.bits, b.bits)
         assert np.array_equal(a.bits_start, b.bits_start)
-    whole = Ensemble(at_end.trees, np.ones(15), data.base)
+    whole = Ensemble(at_end.trees, np.ones(15), at_end.base)
     assert np.array_equal(whole.answers(matrix), at_end.margin)
+
+
+def test_bins_may_follow_the_hessians_of_every_round_or_of_the_first():
+    X, rng = table(500)
+    X = np.round(X, 1)
+    y = (np.nan_to_num(X[:, 0]) + rng.normal(size=500) > 0).astype(float)
+    found, plan = find_objective("binary:logistic", "xgboost", 2), BoostPlan(RULES)
+    bounds = {}
+    for every in (True, False):
+        booster, matrix = new_booster(plan, found, X, y, maker=Sketches(8, every_round=every))
+        assert hasattr(booster, "table") is not every  # else it waits for the first hessians
+        seen = []
+        for _ in range(4):
+            booster.round()
+            seen.append(booster.table.bins.bounds)
+        bounds[every] = seen
+        model = Ensemble(booster.trees, np.ones(4), booster.base)  # decoded by their own bins
+        assert np.array_equal(model.answers(matrix), booster.margin)
+    assert all(np.array_equal(bounds[False][0], one) for one in bounds[False])
+    assert not all(np.array_equal(bounds[True][0], one) for one in bounds[True])
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_a_round_without_a_split_is_the_last_where_such_trees_answer_nothing(small, monkeypatch):
+    X, _ = table(50)
+    y = np.arange(50) % 2.0
+    if not small:
+        monkeypatch.setattr(Booster, "_is_small", lambda self: False)
+    rules = RULES._replace(min_rows=40.0)
+    found = find_objective("binary", "lightgbm", 2)
+    silent, _ = new_booster(BoostPlan(rules, unsplit_answers=False), found, X, y)
+    assert silent.round() == [1]
+    assert silent.is_stuck
+    assert silent.round() == []
+    assert silent.n_rounds == 1
+    assert silent.trees[0].value.item() == 0.0
+    drawing = BoostPlan(rules, unsplit_answers=False, subsample=0.5)
+    for plan in (BoostPlan(rules), drawing):
+        booster, _ = new_booster(plan, found, X, y)
+        booster.round()
+        booster.round()
+        assert booster.n_rounds == 2
+        assert not booster.is_stuck

@@ -146,6 +146,7 @@ def test_one_clear_error(case):
 
 # ---------------------------------------------------------------------- parameters
 RANGES = {
+    "unseen": ["ignore", None],
     "n_estimators": [0, 1.5, "many"],
     "max_depth": [-1, 2.5],
     "max_leaves": [-1],
@@ -211,12 +212,11 @@ def test_values_out_of_range_are_refused_at_fit(name, value):
 
 
 def test_every_parameter_has_a_rule():
-    free = {
-        "monotone_constraints",
-        "interaction_constraints",
-        "quantile_alpha",
-    }  # judged with the table
-    assert set(XGBRegressor().get_params()) == set(RANGES) | free
+    with_table = {
+        *("monotone_constraints", "interaction_constraints", "quantile_alpha"),
+        *("categorical_features", "ordinal_features"),
+    }
+    assert set(XGBRegressor().get_params()) == set(RANGES) | with_table
     with pytest.raises(ParameterError, match="quantile_alpha"):
         _fit(XGBRegressor(objective="reg:quantileerror", quantile_alpha=1.5))
 

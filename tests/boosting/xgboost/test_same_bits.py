@@ -130,9 +130,9 @@ from pathlib import Path
 sys.path.insert(0, {root!r})
 from tests.boosting.xgboost.xgb_cases import mixed
 from arboretum import XGBClassifier
-from arboretum.boosting.watch.watching import Callback
+from arboretum.callback import TrainingCallback
 
-class Slow(Callback):
+class Slow(TrainingCallback):
     def after_iteration(self, model, epoch, evals_log):
         time.sleep(0.02)
         return False

@@ -1,10 +1,10 @@
-"""LightGBM's front door: its names, parameters, defaults and fit arguments on this package's engine.
+"""LightGBM's API: its names, parameters, defaults and fit arguments on this package's engine.
 
     import arboretum as lgb                      # instead of lightgbm
     model = lgb.LGBMClassifier(num_leaves=15, feature_fraction=0.8)
     model.fit(X, y, eval_set=[(X_valid, y_valid)], callbacks=[lgb.early_stopping(20)])
 
-What differs from the program on purpose: columns of strings are categories without being declared, unknown
+What differs from LightGBM on purpose: columns of strings are categories without being declared, unknown
 parameters are refused, a fit can be resumed after a crash (``save_snapshot``), it ends when no tree can be
 split any more, and the model is the same, bit for bit, for any number of threads.
 """
@@ -13,35 +13,37 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from arboretum.base.class_weight import with_class_weight
-from arboretum.boosting.dialect.find import predicts
-from arboretum.boosting.lightgbm.documentation import describe
 from arboretum.boosting.lightgbm.model import LGBMModel
-from arboretum.boosting.lightgbm.tables import Asked, Evaluation, Weighing, by_output
+from arboretum.boosting.lightgbm.parameters import ATTRIBUTES
+from arboretum.boosting.lightgbm.tables import Evaluation, FitArguments, by_output
 from arboretum.boosting.loss.user import UserObjective
-from arboretum.boosting.second_order.boosted_model import Given
-from arboretum.boosting.second_order.boosted_targets import (
+from arboretum.boosting.second_order.boosted_model import (
     BoostedClassifier,
     BoostedRanker,
     BoostedRegressor,
+    squeezed,
 )
-from arboretum.boosting.second_order.snapshot import Snapshot
-from arboretum.data.target import weights as checked_weights
-from arboretum.errors import DataError, ParameterError
-
-if TYPE_CHECKING:
-    from arboretum.boosting.loss.objective import Objective
+from arboretum.boosting.second_order.fit import GivenTable
+from arboretum.errors import DataError
 
 __all__ = ["LGBMClassifier", "LGBMRanker", "LGBMRegressor"]
 
 
 class LGBMRegressor(BoostedRegressor, LGBMModel):
-    __doc__ = f"""Boosted trees that tell numbers, as LightGBM's.
-{describe('"regression"')}
+    """Boosted trees that tell numbers, as LightGBM's.
+
+    Parameters
+    ----------
+    [parameters]
+
+    Attributes
+    ----------
+    [attributes]
+
     Examples
     --------
     >>> X = [[1.0], [2.0], [3.0], [4.0]]
@@ -50,16 +52,8 @@ class LGBMRegressor(BoostedRegressor, LGBMModel):
     array([1.01, 4.99])
     """
 
-    _usual_objective: ClassVar[str] = "regression"
-    _usual_metric: ClassVar[str] = "l2"
-
-    def _allowed_objective(self, name: str) -> str:
-        other = {"classes": "LGBMClassifier", "orders": "LGBMRanker"}.get(
-            predicts(name, "lightgbm")
-        )
-        if other is not None:
-            raise ParameterError(f"objective {name!r} does not tell numbers: use {other}")
-        return name
+    target: ClassVar = "numbers"
+    usual_objective: ClassVar = "regression"
 
     def fit(
         self,
@@ -95,17 +89,17 @@ class LGBMRegressor(BoostedRegressor, LGBMModel):
         init_score : array-like of shape (n_samples,) or (n_samples, n_classes), or None
             Scores to begin with; they are no part of the model.
         eval_set : list of (X, y) or None
-            Tables to judge every round by; or ``eval_X`` and ``eval_y``, one or a tuple of them.
+            Tables to evaluate every round by; or ``eval_X`` and ``eval_y``, one or a tuple of them.
         eval_names, eval_sample_weight, eval_init_score : lists, one entry per table
         eval_metric : str, callable, list of them or None
-            What to judge by, besides the metric of the model. A function of (y, prediction), (y, prediction,
-            weight) or (y, prediction, weight, group) returns (name, figure, larger is better).
+            What to evaluate by, besides the metric of the model. A function of (y, prediction),
+            (y, prediction, weight) or (y, prediction, weight, group) returns (name, value, larger is better).
         feature_name : "auto" or list of str
             How columns are called in reports.
         categorical_feature : "auto" or list of names or places
             Columns that are categories, besides those whose type says so.
         callbacks : list of functions or None
-            See `arboretum.boosting.watch.callbacks`.
+            See `arboretum.boosting.watch.lightgbm_callbacks`.
         init_model : fitted model, its booster, path or None
             Go on from these trees.
         save_snapshot : path or None
@@ -117,20 +111,28 @@ class LGBMRegressor(BoostedRegressor, LGBMModel):
         -------
         self
         """
-        training = Given(X, y, sample_weight, by_output(init_score, y))
-        judged = Evaluation(
+        training = GivenTable(X, y, sample_weight, by_output(init_score, y))
+        evaluated = Evaluation(
             eval_set, eval_names, eval_sample_weight, None, eval_init_score, None, eval_X, eval_y
         )
-        asked = Asked(
+        arguments = FitArguments(
             eval_metric, feature_name, categorical_feature, callbacks, init_model,
-            Snapshot.asked(save_snapshot, snapshot_every, resume),
+            (save_snapshot, snapshot_every, resume),
         )  # fmt: skip
-        return self._boost_on(training, judged.tables(training), asked)
+        return self._boost(training, evaluated.tables(training), arguments)
 
 
 class LGBMClassifier(BoostedClassifier, LGBMModel):
-    __doc__ = f"""Boosted trees that tell classes, as LightGBM's.
-{describe('"binary", or "multiclass" for more than two classes', classes=True)}
+    """Boosted trees that tell classes, as LightGBM's.
+
+    Parameters
+    ----------
+    [parameters]
+
+    Attributes
+    ----------
+    [attributes]
+
     Examples
     --------
     >>> X, y = [[1.0], [2.0], [3.0], [4.0]] * 10, ["no", "no", "yes", "yes"] * 10
@@ -139,40 +141,9 @@ class LGBMClassifier(BoostedClassifier, LGBMModel):
     (['no', 'yes'], 20)
     """
 
-    _usual_objective: ClassVar[str] = "binary"
-    _usual_metric: ClassVar[str] = "None"  # the meaning of the scores is not known
-
-    def _usual(self, n_classes: int | None) -> str:
-        return "multiclass" if (n_classes or 1) > 2 else "binary"
-
-    def _allowed_objective(self, name: str) -> str:
-        known = predicts(name, "lightgbm")
-        if known not in ("classes", "two classes"):
-            raise ParameterError(
-                f"objective {name!r} does not tell classes: use 'binary', 'multiclass' or "
-                "'multiclassova'"
-            )
-        if self.n_classes_ > 2 and known == "two classes":
-            raise ParameterError(
-                f"objective {name!r} is for two classes, y holds {self.n_classes_}: use 'multiclass'"
-            )
-        return name
-
-    def _metric_name(self, name: str, objective: Objective) -> str:
-        """Return the metric of a short name: logloss and error of two or several classes."""
-        kind = "multi" if objective.n_outputs > 1 else "binary"
-        stem = name.removeprefix("binary_").removeprefix("multi_")
-        return f"{kind}_{stem}" if stem in ("logloss", "error") else name
-
-    def _row_weights(self, sample_weight: Any, y: np.ndarray, groups: Any) -> np.ndarray | None:
-        if not isinstance(sample_weight, Weighing):
-            return checked_weights(sample_weight, len(y))
-        rows = checked_weights(sample_weight.rows, len(y))
-        if sample_weight.classes is None:
-            return rows
-        codes = y.astype(np.int64)[:, None]
-        with np.errstate(divide="ignore"):  # a table may lack a class
-            return with_class_weight(sample_weight.classes, [self.classes_], codes, rows)
+    _attributes: ClassVar = {**BoostedClassifier._attributes, **ATTRIBUTES}
+    target: ClassVar = "classes"
+    usual_objective: ClassVar = "binary"
 
     def fit(
         self,
@@ -202,27 +173,28 @@ class LGBMClassifier(BoostedClassifier, LGBMModel):
         Parameters
         ----------
         eval_class_weight : list of dict, "balanced" or None, one entry per table
-            Weights of the classes of the tables to judge by.
+            Weights of the classes of the tables to evaluate by.
         X, y, …
             As for `LGBMRegressor.fit`; ``y`` may be any labels.
         """
-        training = Given(X, y, Weighing(sample_weight, self.class_weight), by_output(init_score, y))
-        judged = Evaluation(
+        training = GivenTable(
+            X, y, sample_weight, by_output(init_score, y), class_weight=self.class_weight
+        )
+        evaluated = Evaluation(
             eval_set, eval_names, eval_sample_weight, eval_class_weight, eval_init_score, None,
             eval_X, eval_y,
         )  # fmt: skip
-        asked = Asked(
+        arguments = FitArguments(
             eval_metric, feature_name, categorical_feature, callbacks, init_model,
-            Snapshot.asked(save_snapshot, snapshot_every, resume),
+            (save_snapshot, snapshot_every, resume),
         )  # fmt: skip
-        return self._boost_on(training, judged.tables(training), asked)
+        return self._boost(training, evaluated.tables(training), arguments)
 
     # ------------------------------------------------------------------ asking
     def _predicted(self, margin: np.ndarray) -> np.ndarray:
-        found = self._probabilities(margin)
         if isinstance(self.objective_, UserObjective):
-            return found
-        return self.classes_[found.argmax(axis=1)]
+            return self._probabilities(margin)
+        return super()._predicted(margin)
 
     def _probabilities(self, margin: np.ndarray) -> np.ndarray:
         if isinstance(self.objective_, UserObjective):
@@ -231,8 +203,8 @@ class LGBMClassifier(BoostedClassifier, LGBMModel):
                 "returned",
                 stacklevel=4,
             )
-            return margin[:, 0] if margin.shape[1] == 1 else margin
-        return self._shares(margin)
+            return squeezed(margin)
+        return super()._probabilities(margin)
 
     def predict_proba(
         self,
@@ -253,14 +225,18 @@ class LGBMClassifier(BoostedClassifier, LGBMModel):
             pred_contrib, validate_features,
         )  # fmt: skip
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the raw scores, (rows,) for two classes, else (rows, classes)."""
-        return self.predict(X, raw_score=True)
-
 
 class LGBMRanker(BoostedRanker, LGBMModel):
-    __doc__ = f"""Boosted trees that put the rows of every group into order, as LightGBM's (LambdaMART).
-{describe('"lambdarank"')}
+    """Boosted trees that put the rows of every group into order, as LightGBM's (LambdaMART).
+
+    Parameters
+    ----------
+    [parameters]
+
+    Attributes
+    ----------
+    [attributes]
+
     Examples
     --------
     >>> X, y = [[1.0], [2.0], [3.0], [1.0], [3.0]], [0, 1, 2, 0, 1]
@@ -269,15 +245,8 @@ class LGBMRanker(BoostedRanker, LGBMModel):
     True
     """
 
-    _usual_objective: ClassVar[str] = "lambdarank"
-    _usual_metric: ClassVar[str] = "ndcg"
-
-    def _allowed_objective(self, name: str) -> str:
-        if predicts(name, "lightgbm") != "orders":
-            raise ParameterError(
-                f"LGBMRanker takes objective 'lambdarank' or a function, got {name!r}"
-            )
-        return name
+    target: ClassVar = "orders"
+    usual_objective: ClassVar = "lambdarank"
 
     def fit(
         self,
@@ -320,13 +289,13 @@ class LGBMRanker(BoostedRanker, LGBMModel):
         """
         if group is None:
             raise DataError("ranking needs groups: give group, how many rows each has")
-        training = Given(X, y, sample_weight, by_output(init_score, y), np.asarray(group))
-        judged = Evaluation(
+        training = GivenTable(X, y, sample_weight, by_output(init_score, y), np.asarray(group))
+        evaluated = Evaluation(
             eval_set, eval_names, eval_sample_weight, None, eval_init_score, eval_group, eval_X,
             eval_y,
         )  # fmt: skip
-        asked = Asked(
+        arguments = FitArguments(
             eval_metric, feature_name, categorical_feature, callbacks, init_model,
-            Snapshot.asked(save_snapshot, snapshot_every, resume), eval_at,
+            (save_snapshot, snapshot_every, resume), eval_at,
         )  # fmt: skip
-        return self._boost_on(training, judged.tables(training), asked)
+        return self._boost(training, evaluated.tables(training), arguments)

@@ -9,35 +9,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from arboretum.base.parameters import Parameter
-from arboretum.boosting.dialect.find import default_metric, find_metrics, find_objective
-from arboretum.boosting.lightgbm import plan as plans
+from arboretum.base import parameters as p
+from arboretum.boosting.lightgbm import recipe as recipes
 from arboretum.boosting.lightgbm.booster import LGBMBooster, leaf_numbers
-from arboretum.boosting.lightgbm.parameters import ALIASES, RULES, NativeNames
-from arboretum.boosting.lightgbm.rounds import LGBMRounds
-from arboretum.boosting.lightgbm.tables import (
-    Asked,
-    categories_asked,
-    column_names,
-    metric_names,
-    user_judge,
-)
-from arboretum.boosting.loss.user import UserObjective
-from arboretum.boosting.second_order.boosted_model import BoostedModel, Given, Request
-from arboretum.boosting.second_order.boosted_targets import BoostedRanker
-from arboretum.boosting.watch.callbacks import Calls, EarlyStopping, early_stopping
-from arboretum.boosting.watch.watching import Judge, Patience, Watch, named_judge
+from arboretum.boosting.lightgbm.parameters import ALIASES, ATTRIBUTES, PARAMETERS, NativeNames
+from arboretum.boosting.lightgbm.tables import FitArguments, categories_asked
+from arboretum.boosting.second_order.boosted_model import BoostedModel, squeezed
+from arboretum.boosting.second_order.fit import FitRequest, GivenTable, asked_snapshot, seed_of
+from arboretum.boosting.watch.lightgbm_callbacks import Calls, early_stopping
 from arboretum.errors import DataError, ModelFileError, ParameterError
-from arboretum.grow.bins.categories import frequent_categories
-from arboretum.grow.bins.find import find_bins
+from arboretum.io.checked import whole
 
 if TYPE_CHECKING:
-    from arboretum.boosting.loss.objective import Objective
-    from arboretum.boosting.second_order.booster import Plan, Training
-    from arboretum.boosting.second_order.open_booster import OpenBooster
-    from arboretum.data.matrix import Matrix
-    from arboretum.data.schema import Schema
-    from arboretum.grow.bins.find import Bins
+    from arboretum.boosting.watch.lightgbm_callbacks import FollowAll
 
 __all__ = ["LGBMModel"]
 
@@ -46,10 +30,21 @@ class LGBMModel(NativeNames, BoostedModel):
     """What LightGBM's three estimators share."""
 
     dialect: ClassVar[str] = "lightgbm"
+    target: ClassVar[str]  # "classes", "numbers" or "orders"
+    usual_objective: ClassVar[str]
     _aliases: ClassVar = ALIASES
-    _parameters: ClassVar = {name: Parameter(rule) for name, rule in RULES.items()}
-    _usual_objective: ClassVar[str]  # unless one is asked for
-    _usual_metric: ClassVar[str]  # of a user's objective
+    _parameters: ClassVar = PARAMETERS
+    _attributes: ClassVar = ATTRIBUTES
+    _free_to_change: ClassVar = frozenset(
+        {
+            "deterministic",
+            "force_col_wise",
+            "force_row_wise",
+            "histogram_pool_size",
+            "importance_type",
+            "unseen",
+        }
+    )
 
     bundles_: list[list[str]]
     best_score_: dict[str, dict[str, float]]
@@ -95,6 +90,7 @@ class LGBMModel(NativeNames, BoostedModel):
         max_bin: int = 255,
         min_data_in_bin: int = 3,
         enable_bundle: bool = True,
+        histogram_pool_size: float | None = None,
         max_delta_step: float = 0.0,
         path_smooth: float = 0.0,
         cat_smooth: float = 10.0,
@@ -127,51 +123,68 @@ class LGBMModel(NativeNames, BoostedModel):
         force_col_wise: bool = False,
         force_row_wise: bool = False,
         verbosity: int | None = None,
+        categorical_features: Any = None,
+        ordinal_features: Any = None,
+        unseen: str = "missing",
     ) -> None:
-        for name, value in locals().items():
-            if name != "self":
-                setattr(self, name, value)
+        p.take_arguments(locals())
 
     # ------------------------------------------------------------------ fitting
-    def _boost_on(self, training: Given, held_out: list[Given], asked: Asked) -> Self:
-        """Learn from a table as LightGBM would."""
+    def _boost(
+        self, training: GivenTable, held_out: list[GivenTable], arguments: FitArguments
+    ) -> Self:
+        """Check what was asked for, learn, and keep what LightGBM tells of a fit."""
         self._check_parameters()
-        if plans.is_forest(self) and training.base_margin is not None:
+        if recipes.is_forest(self) and training.base_margin is not None:
             raise ParameterError("boosting_type='rf' takes no init_score")
-        changing = plans.Changing(self)
-        others = [one for one in asked.callbacks or () if not isinstance(one, EarlyStopping)]
+        others = [one for one in arguments.callbacks or () if not isinstance(one, early_stopping)]
         named = self.get_params(deep=False) if others else {}  # nobody else looks at them
-        calls = Calls(others, named, self._rounds(), changing)
-        self._asked = asked
-        try:
-            self._fit(
-                Request(
-                    training,
-                    held_out,
-                    self._judges,
-                    self._patience(training, held_out, asked),
-                    [calls],
-                    asked.init_model,
-                    asked.snapshot,
-                    (self.verbosity or 0) >= 2,
-                )
+        calls = Calls(others, named, int(self.n_estimators), recipes.Changing(self))
+        recipe = partial(
+            recipes.make_recipe, self, arguments, n_jobs=self._threads(), evaluates=bool(held_out)
+        )
+        watch = self._fit(
+            FitRequest(
+                training,
+                recipe,
+                seed_of(self.random_state),
+                held_out,
+                self._columns(arguments),
+                self._stopping(training, held_out, arguments),
+                callbacks=[calls],
+                earlier=self._earlier(arguments.init_model),
+                snapshot=asked_snapshot(*arguments.snapshot),
+                bar=(self.verbosity or 0) >= 2,
             )
-        finally:
-            del self._asked
+        )
         if calls.stopped is not None:
-            best, figure = calls.stopped
-            self._best = min(best, self.ensemble_.n_rounds - 1), figure
-        self.best_score_ = self._best_figures()
+            best, score = calls.stopped
+            self._best = min(best, self.ensemble_.n_rounds - 1), score
+        self._column_names, self._first_round = watch.booster.recipe.names, watch.first
+        names, bins = self.feature_name_, watch.booster.table.bins
+        assert bins is not None
+        self.bundles_ = [[names[f] for f in sorted(group)] for group in bins.bundles()]
+        self.best_score_ = self._best_metrics()
         return self
+
+    def _columns(self, arguments: FitArguments) -> dict[str, Any]:
+        """Return what columns are said to be, as `learn_schema` takes it."""
+        asked = categories_asked(arguments.categorical_feature, arguments.feature_name)
+        if asked and self.categorical_features is not None:
+            raise ParameterError(
+                "categorical_feature of fit and categorical_features of the model say the same: give one of "
+                "them"
+            )
+        return {**self._column_kinds(), **asked}
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        plans.check_together(self)
-        if self.class_weight is not None and not hasattr(self, "predict_proba"):
+        recipes.check_together(self)
+        if self.class_weight is not None and self.target != "classes":
             raise ParameterError(
                 f"class_weight of {type(self).__name__} must be None: it has no classes"
             )
-        if self.bagging_by_query and not isinstance(self, BoostedRanker):
+        if self.bagging_by_query and self.target != "orders":
             raise ParameterError("bagging_by_query draws groups of rows: it is for LGBMRanker")
 
     def _earlier(self, given: Any) -> BoostedModel | None:
@@ -182,9 +195,11 @@ class LGBMModel(NativeNames, BoostedModel):
             )
         return found
 
-    def _patience(self, training: Given, held_out: list[Given], asked: Asked) -> list[Patience]:
+    def _stopping(
+        self, training: GivenTable, held_out: list[GivenTable], arguments: FitArguments
+    ) -> list[FollowAll]:
         """Return what early stopping follows."""
-        wanted = [one for one in asked.callbacks or () if isinstance(one, EarlyStopping)]
+        wanted = [one for one in arguments.callbacks or () if isinstance(one, early_stopping)]
         if (self.early_stopping_round or 0) > 0:
             shown = self.verbosity is None or self.verbosity > 0
             wanted.append(
@@ -207,129 +222,26 @@ class LGBMModel(NativeNames, BoostedModel):
             if self.verbosity is None or self.verbosity >= 0:
                 warnings.warn(reason, stacklevel=4)
             return []
-        return [one.patience(own) for one in wanted]
+        return [one.rule(own) for one in wanted]
 
-    def _best_figures(self) -> dict[str, dict[str, float]]:
-        """Return the figures of the best round, else of the last."""
+    def _best_metrics(self) -> dict[str, dict[str, float]]:
+        """Return the metrics of the best round, else of the last."""
         at = -1 if self._best is None else self._best[0] - self._first_round
         return {
             table: {name: values[at] for name, values in by_name.items()}
             for table, by_name in self.evals_result_.items()
         }
 
-    def _keep(self, watch: Watch, *arguments: Any) -> None:
-        super()._keep(watch, *arguments)
-        self._first_round = watch.first
-
-    def _rounds(self) -> int:
-        return int(self.n_estimators)
-
-    def _seed(self) -> int:
-        from arboretum.engine.random import seed_from
-
-        if self.random_state is None or isinstance(self.random_state, int | np.integer):
-            return int(self.random_state or 0)
-        return seed_from(self.random_state)
-
     def _threads(self) -> int:
         from arboretum.engine.parallel import effective_jobs
 
         return effective_jobs(self.n_jobs or None)
 
-    def _not_kept(self) -> set[str]:
-        layout = {"deterministic", "force_col_wise", "force_row_wise"}
-        return super()._not_kept() | layout | {"verbosity", "importance_type"}
-
-    # ------------------------------------------------------------------ what is learned
-    def _allowed_objective(self, name: str) -> str:
-        """Return an objective that fits the kind of estimator, or refuse it."""
-        raise NotImplementedError
-
-    def _usual(self, n_classes: int | None) -> str:
-        return self._usual_objective
-
-    def _find_objective(self, n_classes: int | None) -> Objective:
-        if self.num_class not in (None, 1, n_classes):
-            raise DataError(f"num_class is {self.num_class}, y holds {n_classes or 1} classes")
-        name = self.objective or self._usual(n_classes)
-        if not callable(name):
-            name = self._allowed_objective(name)
-        return find_objective(name, "lightgbm", n_classes, **plans.objective_settings(self))
-
-    def _judges(self, objective: Objective) -> list[Judge]:
-        """Return what figures are made by: metrics asked for in fit, those of the model, functions."""
-        settings = plans.metric_settings(self)
-        if self._asked.eval_at is not None:
-            settings["eval_at"] = self._asked.eval_at
-        asked, functions = metric_names(self._asked.eval_metric)
-        asked = [self._metric_name(one, objective) for one in asked]
-        named, more = metric_names(self.metric)
-        if more:
-            raise ParameterError("metric must hold names: give functions to fit as eval_metric")
-        if not [one for one in named if one]:
-            named = [self._default_metric(objective, settings)]
-        names = [one for one in asked if one not in named] + named
-        metrics = find_metrics([one for one in names if one], "lightgbm", **settings)
-        return [named_judge(metrics), *(user_judge(one) for one in functions)]
-
-    def _metric_name(self, name: str, objective: Objective) -> str:
-        return name
-
-    def _default_metric(self, objective: Objective, settings: dict[str, Any]) -> str:
-        if isinstance(objective, UserObjective):
-            return self._usual_metric
-        return default_metric(objective.name, "lightgbm", **settings)
-
-    def _start(self, objective: Objective, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
-        if not self.boost_from_average:
-            return np.zeros(objective.n_outputs)
-        return super()._start(objective, y, weight)
-
-    def _base(self, objective: Objective, rows: Any, earlier: BoostedModel | None) -> np.ndarray:
-        if earlier is None and rows.base_margin is not None:  # no part of the model, as in LightGBM
-            return np.zeros(objective.n_outputs)
-        return super()._base(objective, rows, earlier)
-
-    # ------------------------------------------------------------------ how it is learned
-    def _columns(self) -> dict[str, Any]:
-        return categories_asked(self._asked.categorical_feature, self._asked.feature_name)
-
-    def _plan(self, objective: Objective, schema: Schema, seed: int) -> Plan:
-        self._column_names = column_names(self._asked.feature_name, schema.n_features)
-        return plans.make_plan(self, schema, seed, self._threads())
-
-    def _bins(self, matrix: Matrix, schema: Schema, weight: np.ndarray | None, seed: int) -> Bins:
-        found = find_bins(
-            matrix,
-            schema,
-            int(self.max_bin),
-            sample=int(self.subsample_for_bin),
-            seed=seed if self.data_random_seed is None else int(self.data_random_seed),
-            min_data_in_bin=int(self.min_data_in_bin),
-            n_jobs=self._threads(),
-            bundle=bool(self.enable_bundle),
-            categories=partial(
-                frequent_categories,
-                max_bin=int(self.max_bin),
-                min_data_in_bin=int(self.min_data_in_bin),
-            ),
-            zero_apart=True,
-        )
-        names = self.feature_name_
-        self.bundles_ = [[names[f] for f in sorted(group)] for group in found.bundles()]
-        return found
-
-    def _make_booster(
-        self, plan: Plan, objective: Objective, data: Training, matrix: Matrix
-    ) -> OpenBooster:
-        draws = plans.make_draws(self, data.schema, plan.seed, data.y, objective.name)
-        return LGBMRounds(plan, objective, data, matrix, draws)
-
     # ------------------------------------------------------------------ asking
     def _last_round(self, num_iteration: int | None, start: int = 0) -> int | None:
         """Return the round to end before; None: all rounds."""
         if num_iteration is None:
-            return self.best_iteration_ or None if start <= 0 else None
+            return self._best_end if start <= 0 else None
         if isinstance(num_iteration, bool) or not isinstance(num_iteration, int | np.integer):
             raise ParameterError(f"num_iteration must be an int or None, got {num_iteration!r}")
         return max(start, 0) + int(num_iteration) if num_iteration > 0 else None
@@ -364,9 +276,7 @@ class LGBMModel(NativeNames, BoostedModel):
         margin = self._margin(X, start, end)
         if start and not self.ensemble_.averaged:  # the first tree carries the base, as in LightGBM
             margin = margin - self.ensemble_.base
-        if raw_score:
-            return margin[:, 0] if margin.shape[1] == 1 else margin
-        return turn(margin)
+        return squeezed(margin) if raw_score else turn(margin)
 
     def _check_names(self, X: Any) -> None:
         given = [str(name) for name in getattr(X, "columns", ())]
@@ -406,9 +316,6 @@ class LGBMModel(NativeNames, BoostedModel):
             X, self._predicted, raw_score, start_iteration, num_iteration, pred_leaf, pred_contrib,
             validate_features,
         )  # fmt: skip
-
-    def _predicted(self, margin: np.ndarray) -> np.ndarray:
-        return self.objective_.predict(margin)
 
     @property
     def best_iteration_(self) -> int:
@@ -463,17 +370,13 @@ class LGBMModel(NativeNames, BoostedModel):
             "first_round": self._first_round,
         }
 
-    @classmethod
-    def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
-        from arboretum.io.checked import whole
-
-        model = super()._from_fitted_state(parameters, schema, state)
+    def _read_fitted_state(self, state: dict[str, Any]) -> None:
+        super()._read_fitted_state(state)
         names, bundles = state["column_names"], state["bundles"]
-        if names is not None and len(names) != schema.n_features:
+        if names is not None and len(names) != self.n_features_in_:
             raise ModelFileError("its names do not fit its columns")
         if not isinstance(bundles, list) or not isinstance(state["best_score"], dict):
-            raise ModelFileError("its bundles or figures are damaged")
-        model._column_names, model.bundles_ = names, bundles
-        model.best_score_ = state["best_score"]
-        model._first_round = whole(state, "first_round", 0)
-        return model
+            raise ModelFileError("its bundles or metrics are damaged")
+        self._column_names, self.bundles_ = names, bundles
+        self.best_score_ = state["best_score"]
+        self._first_round = whole(state, "first_round", 0)

@@ -1,4 +1,4 @@
-"""LightGBM's parameters: what they may be, their other names, and those that have no place here.
+"""LightGBM's parameters: what they may be and mean, their other names, and those that have no place here.
 
 LightGBM's scikit-learn classes name twenty parameters and pass all others on. Here all are named, under
 one name each: that of the scikit-learn class if it has one (``colsample_bytree``), else the native one
@@ -18,10 +18,12 @@ from typing import Any
 import numpy as np
 
 from arboretum.base import parameters as p
+from arboretum.base.parameters import Parameter
+from arboretum.base.shared_parameters import TABLE
 from arboretum.boosting.dialect.lightgbm import LIGHTGBM
 from arboretum.errors import ParameterError
 
-__all__ = ["ALIASES", "RULES", "NativeNames"]
+__all__ = ["ALIASES", "ATTRIBUTES", "PARAMETERS", "NativeNames"]
 
 # ---------------------------------------------------------------------- other names
 _NAMES = """
@@ -67,7 +69,7 @@ feature_contri feature_contrib fc fp feature_penalty
 forcedsplits_filename fs forced_splits_filename forced_splits_file forced_splits
 histogram_pool_size hist_pool_size
 is_enable_sparse is_sparse enable_sparse sparse
-categorical_feature cat_feature categorical_column cat_column categorical_features
+categorical_feature cat_feature categorical_column cat_column
 top_k topk
 extra_trees extra_tree
 num_machines num_machine
@@ -76,82 +78,217 @@ ALIASES = {
     other: line.split()[0] for line in _NAMES.strip().splitlines() for other in line.split()[1:]
 }
 
-# ---------------------------------------------------------------------- what they may be
+# ---------------------------------------------------------------------- what they may be, and mean
 _SHARE = p.real(0, 1, open_low=True)
 _RATE = p.real(0, 1)
 _SEED = p.integer(0, 2**32 - 1) | p.none
-_WHOLE = p.Rule("an int", lambda v: isinstance(v, int | np.integer) and not isinstance(v, bool))
+_WHOLE = p.Rule("an int", p.integer(-(2**63)).allows)
 _FUNCTION = p.Rule("a function", callable)
-_MANY = p.Rule("a list of them", lambda v: isinstance(v, list | tuple | np.ndarray))
+_MANY = p.text_or("a list of them", list, tuple, np.ndarray)
 _POSITIVE = p.real(0, open_low=True)
+_BASIC = p.Rule("'basic': the others are not part of arboretum", p.one_of("basic").allows)
 
-RULES: dict[str, p.Rule] = {
-    "boosting_type": p.one_of("gbdt", "gbrt", "dart", "rf", "random_forest", "goss"),
-    "num_leaves": p.integer(2, 131_072),
-    "max_depth": _WHOLE,
-    "learning_rate": _POSITIVE,
-    "n_estimators": p.integer(1),
-    "subsample_for_bin": p.integer(2),
-    "objective": p.text_or("the name of an objective", str) | _FUNCTION | p.none,
-    "class_weight": p.one_of("balanced", None) | p.text_or("a dict from classes to weights", dict),
-    "min_split_gain": p.real(0),
-    "min_child_weight": p.real(0),
-    "min_child_samples": p.integer(0),
-    "subsample": _SHARE,
-    "subsample_freq": p.integer(0),
-    "colsample_bytree": _SHARE,
-    "reg_alpha": p.real(0),
-    "reg_lambda": p.real(0),
-    "random_state": p.seed,
-    "n_jobs": _WHOLE | p.none,
-    "importance_type": p.one_of("split", "gain"),
-    # native names
-    "data_sample_strategy": p.one_of("bagging", "goss"),
-    "top_rate": _RATE,
-    "other_rate": p.real(0, 1, open_low=True),
-    "pos_bagging_fraction": _SHARE,
-    "neg_bagging_fraction": _SHARE,
-    "bagging_by_query": p.flag,
-    "feature_fraction_bynode": _SHARE,
-    "bagging_seed": _SEED,
-    "feature_fraction_seed": _SEED,
-    "data_random_seed": _SEED,
-    "drop_seed": p.integer(0, 2**32 - 1),
-    "drop_rate": _RATE,
-    "skip_drop": _RATE,
-    "max_drop": _WHOLE,
-    "uniform_drop": p.flag,
-    "xgboost_dart_mode": p.flag,
-    "max_bin": p.integer(2, 65_535),
-    "min_data_in_bin": p.integer(1),
-    "enable_bundle": p.flag,
-    "max_delta_step": p.Rule("a number", p.real(-np.inf).allows),
-    "path_smooth": p.real(0),
-    "cat_smooth": p.real(0),
-    "cat_l2": p.real(0),
-    "max_cat_threshold": p.integer(1),
-    "max_cat_to_onehot": p.integer(1),
-    "min_data_per_group": p.integer(1),
-    "monotone_constraints": p.anything,
-    "monotone_constraints_method": p.Rule(
-        "'basic': the others are not part of arboretum", p.one_of("basic").allows
+# what losses and metrics depend on; their rules stand with the objectives that have them
+_LOSS_TEXTS = {
+    "scale_pos_weight": "Weight of the rows of the second of two classes.",
+    "is_unbalance": "Weigh both of two classes alike.",
+    "sigmoid": "Steepness of logistic losses.",
+    "alpha": "Level of quantile, bend of huber.",
+    "fair_c": "Of fair.",
+    "poisson_max_delta_step": "Of poisson.",
+    "tweedie_variance_power": "Of tweedie: how the variance follows the mean.",
+    "lambdarank_truncation_level": "Ranking: pairs have a row among so many first ones.",
+    "lambdarank_norm": "Ranking: lists are scaled.",
+    "label_gain": "Ranking: gains by label; None is 2^label - 1.",
+    "eval_at": "Places that ranking metrics look at; None is 1 to 5.",
+    "multi_error_top_k": "Classes that may be right for multi_error.",
+}
+
+
+def _loss_rule(name: str) -> p.Rule:
+    setting = LIGHTGBM.settings[name]
+    may_be_none = setting.default is None or name == "eval_at"
+    return setting.rule | p.none if may_be_none else setting.rule
+
+
+PARAMETERS = {
+    **TABLE,
+    "boosting_type": Parameter(
+        p.one_of("gbdt", "gbrt", "dart", "rf", "random_forest", "goss"),
+        "Plain boosting; boosting that leaves rounds out while it grows others; a forest, the mean of trees "
+        "that all start from the same scores; boosting on rows drawn by their gradients (as "
+        '``data_sample_strategy="goss"``).',
     ),
-    "interaction_constraints": p.anything,
-    "boost_from_average": p.flag,
-    "num_class": p.integer(1) | p.none,
-    **{
-        name: s.rule | p.none if s.default is None else s.rule
-        for name, s in LIGHTGBM.settings.items()
-    },
-    "eval_at": LIGHTGBM.settings["eval_at"].rule | p.none,
-    "metric": p.text_or("the name of a metric", str) | _MANY | p.none,
-    "early_stopping_round": _WHOLE | p.none,
-    "early_stopping_min_delta": p.real(0),
-    "first_metric_only": p.flag,
-    "deterministic": p.flag,
-    "force_col_wise": p.flag,
-    "force_row_wise": p.flag,
-    "verbosity": _WHOLE | p.flag | p.none,
+    "num_leaves": Parameter(
+        p.integer(2, 131_072),
+        "The most leaves of a tree. The leaf that gains most is split first.",
+    ),
+    "max_depth": Parameter(_WHOLE, "The largest depth; 0 or less for no limit."),
+    "learning_rate": Parameter(
+        _POSITIVE,
+        "What every tree's answers are multiplied by; also ``eta``. A forest has none.",
+    ),
+    "n_estimators": Parameter(
+        p.integer(1), "Rounds; also ``num_iterations``, ``num_boost_round``."
+    ),
+    "subsample_for_bin": Parameter(p.integer(2), "Rows that bins are found from."),
+    "objective": Parameter(
+        p.text_or("the name of an objective", str) | _FUNCTION | p.none,
+        'The loss, by LightGBM\'s names; None is "regression" for numbers, "binary" or "multiclass" for '
+        'classes, "lambdarank" for orders. A function of (y, score), (y, score, weight) or (y, score, '
+        "weight, group) returns gradient and hessian.",
+    ),
+    "class_weight": Parameter(
+        p.one_of("balanced", None) | p.text_or("a dict from classes to weights", dict),
+        "Weights of the classes (of classifiers only).",
+    ),
+    "min_split_gain": Parameter(
+        p.real(0), "A split must gain more than this; also ``min_gain_to_split``."
+    ),
+    "min_child_weight": Parameter(
+        p.real(0), "Σ hessian each side of a split needs; also ``min_sum_hessian_in_leaf``."
+    ),
+    "min_child_samples": Parameter(
+        p.integer(0),
+        "Rows each side of a split needs, told from its share of the hessian, as LightGBM does; also "
+        "``min_data_in_leaf``.",
+    ),
+    "subsample": Parameter(
+        _SHARE, "Share of the rows drawn, see `subsample_freq`; also ``bagging_fraction``."
+    ),
+    "subsample_freq": Parameter(
+        p.integer(0), "Draw rows every so many rounds; 0: all rows. Also ``bagging_freq``."
+    ),
+    "colsample_bytree": Parameter(
+        _SHARE, "Share of the columns drawn for every tree, rounded; also ``feature_fraction``."
+    ),
+    "reg_alpha": Parameter(p.real(0), "L1 penalty of the answers; also ``lambda_l1``."),
+    "reg_lambda": Parameter(p.real(0), "L2 penalty of the answers; also ``lambda_l2``."),
+    "random_state": Parameter(p.seed, "Seed of the draws; None is 0. Also ``seed``."),
+    "n_jobs": Parameter(
+        _WHOLE | p.none,
+        "Threads; None, 0 and -1 use all cores. The model does not depend on it.",
+    ),
+    "importance_type": Parameter(
+        p.one_of("split", "gain"),
+        "What `feature_importances_` holds: how often a column is asked for, or what it gains.",
+    ),
+    # native names
+    "data_sample_strategy": Parameter(
+        p.one_of("bagging", "goss"),
+        "Draw rows at random (``subsample``), or keep those with large gradients and draw from the others, "
+        "which then count for more.",
+    ),
+    "top_rate": Parameter(
+        _RATE,
+        "GOSS: share of the rows kept; there are all rows in the first 1/learning_rate rounds.",
+    ),
+    "other_rate": Parameter(_SHARE, "GOSS: share drawn of the rest."),
+    "pos_bagging_fraction": Parameter(
+        _SHARE, "Share of the rows of the second of two classes, instead of ``subsample``."
+    ),
+    "neg_bagging_fraction": Parameter(
+        _SHARE, "Share of the rows of the first of two classes, instead of ``subsample``."
+    ),
+    "bagging_by_query": Parameter(p.flag, "Ranking: draw whole groups."),
+    "feature_fraction_bynode": Parameter(
+        _SHARE, "Share of a tree's columns drawn for every node; also ``colsample_bynode``."
+    ),
+    "bagging_seed": Parameter(_SEED, "Seed of the rows drawn; None: ``random_state``."),
+    "feature_fraction_seed": Parameter(
+        _SEED, "Seed of the columns of trees; None: ``random_state``."
+    ),
+    "data_random_seed": Parameter(
+        _SEED, "Seed of the rows that bins are found from; None: ``random_state``."
+    ),
+    "drop_rate": Parameter(_RATE, "dart: share of the rounds left out."),
+    "skip_drop": Parameter(_RATE, "dart: probability that a round leaves out none."),
+    "max_drop": Parameter(_WHOLE, "dart: the most rounds left out; 0 or less for no limit."),
+    "uniform_drop": Parameter(
+        p.flag, "dart: draw rounds with equal probability instead of by what they count."
+    ),
+    "xgboost_dart_mode": Parameter(p.flag, "dart: weigh trees as XGBoost does."),
+    "drop_seed": Parameter(p.integer(0, 2**32 - 1), "dart: seed."),
+    "max_bin": Parameter(
+        p.integer(2, 65_535),
+        "The most bins of a column; one with more than 255 takes twice the memory.",
+    ),
+    "min_data_in_bin": Parameter(
+        p.integer(1),
+        "The fewest rows of a bin. Categories of fewer rows count as missing, and the rest once 99 % of the "
+        "rows have bins and ``max_bin`` is reached.",
+    ),
+    "enable_bundle": Parameter(
+        p.flag, "Let columns that are never used in the same row share one: see ``bundles_``."
+    ),
+    "histogram_pool_size": Parameter(
+        p.Rule("a number", p.real(-np.inf).allows) | p.none,
+        "Megabytes for the histograms of leaves that wait to be split; others are counted anew when their "
+        "leaf's turn comes. 0 or less: no limit; None is 512. The model does not depend on it. Also "
+        "``hist_pool_size``.",
+    ),
+    "max_delta_step": Parameter(
+        p.Rule("a number", p.real(-np.inf).allows),
+        "The largest answer of a leaf before the learning rate; 0 or less for no limit.",
+    ),
+    "path_smooth": Parameter(p.real(0), "Leaves of few rows lean on their parent."),
+    "cat_smooth": Parameter(
+        p.real(0), "Categories: smoothing of their order, and the fewest rows of one."
+    ),
+    "cat_l2": Parameter(p.real(0), "Categories: further L2 penalty."),
+    "max_cat_threshold": Parameter(p.integer(1), "Categories: the most on one side."),
+    "max_cat_to_onehot": Parameter(
+        p.integer(1), "Fewer categories than this are split one against the rest."
+    ),
+    "min_data_per_group": Parameter(p.integer(1), "Categories: rows of every step."),
+    "monotone_constraints": Parameter(
+        p.checked_later("a list, a dict or None"),
+        "1: the prediction may only rise with the column, -1: only fall; one sign per column, or by name.",
+    ),
+    "monotone_constraints_method": Parameter(_BASIC),
+    "interaction_constraints": Parameter(
+        p.checked_later("a list of lists or None"),
+        "Groups of columns that may meet on a path; columns of no group are not used.",
+    ),
+    "boost_from_average": Parameter(p.flag, "Begin with the best constant instead of 0."),
+    **{name: Parameter(_loss_rule(name), text) for name, text in _LOSS_TEXTS.items()},
+    "num_class": Parameter(
+        p.integer(1) | p.none, "Checked against the classes of ``y``, which say it anyway."
+    ),
+    "metric": Parameter(
+        p.text_or("the name of a metric", str) | _MANY | p.none,
+        "What ``eval_set`` is evaluated by, besides ``eval_metric``; None: as the objective suggests, "
+        '"None": nothing.',
+    ),
+    "early_stopping_round": Parameter(
+        _WHOLE | p.none, "As the callback `early_stopping`; 0 or less for none."
+    ),
+    "early_stopping_min_delta": Parameter(p.real(0), "As ``min_delta`` of `early_stopping`."),
+    "first_metric_only": Parameter(p.flag, "As that of `early_stopping`."),
+    "deterministic": Parameter(p.flag, "Accepted: models are always the same bits."),
+    "force_col_wise": Parameter(p.flag, "Accepted: the layout changes no model."),
+    "force_row_wise": Parameter(p.flag, "Accepted, too."),
+    "verbosity": Parameter(
+        _WHOLE | p.flag | p.none,
+        "Below 0: no warnings of this model; 2 and more: a bar while boosting. Also ``verbose``.",
+    ),
+}
+
+ATTRIBUTES = {
+    "ensemble_ : Ensemble": "The trees.",
+    "trees_ : list of Tree": "Round by round, output by output.",
+    "objective_ : Objective": "The loss.",
+    "booster_ : LGBMBooster": "The trees, as LightGBM's Booster tells of them.",
+    "schema_ : Schema": "Names, kinds and categories of the columns.",
+    "n_features_in_, n_features_ : int": "",
+    "feature_names_in_ : array of str": "Only if the training table had names.",
+    "feature_name_ : list of str": "Names of the columns; Column_0, … if they have none.",
+    "feature_importances_ : array": "See ``importance_type``.",
+    "evals_result_ : dict": "Table, metric, a value per round.",
+    "best_iteration_ : int": "The best round, counted from 1; 0 without early stopping.",
+    "best_score_ : dict": "The metrics of the best round, else of the last.",
+    "n_iter_, n_estimators_ : int": "Rounds that predictions use.",
+    "bundles_ : list of lists of str": "Columns that shared a column of codes while training.",
 }
 
 
@@ -190,9 +327,8 @@ ABSENT: dict[str, _Absent] = {
     "reg_sqrt": _Absent("fit on the root of y and square the predictions", _only(False)),
     "auc_mu_weights": _Absent("the metric auc_mu is not part of arboretum", _only(None)),
     "lambdarank_position_bias_regularization": _Absent("positions are not known", _only(0)),
-    "categorical_feature": _Absent("it is an argument of fit", _only("auto", "", None)),
-    "histogram_pool_size": _Absent(
-        "all histograms are kept", p.real(-np.inf, 0, open_high=True).allows
+    "categorical_feature": _Absent(
+        "it is an argument of fit, or give categorical_features", _only("auto", "", None)
     ),
     "top_k": _Absent(_LAYOUT, p.integer(1).allows),  # of the voting learner alone
     "extra_seed": _Absent(_LAYOUT, p.integer(0).allows),  # of extra_trees alone

@@ -1,34 +1,21 @@
-"""What `fit` of LightGBM's estimators is given: tables to judge by, metrics, names of columns."""
+"""What `fit` of LightGBM's estimators is given: tables to evaluate by, metrics, names of columns."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from arboretum.boosting.second_order.boosted_model import Given
-from arboretum.boosting.watch.watching import Figure, Judge
+from arboretum.boosting.second_order.fit import GivenTable
 from arboretum.errors import DataError, ParameterError
 
-if TYPE_CHECKING:
-    from arboretum.boosting.metric.evaluation_set import EvaluationSet
-    from arboretum.boosting.second_order.snapshot import Snapshot
-
-__all__ = ["Asked", "Evaluation", "Weighing", "by_output", "user_judge"]
-
-
-class Weighing(NamedTuple):
-    """Weights of rows and of classes, to be multiplied when the classes are known."""
-
-    rows: Any
-    classes: Any
+__all__ = ["Evaluation", "FitArguments", "by_output", "categories_asked", "column_names"]
 
 
 @dataclass(frozen=True)
-class Asked:
+class FitArguments:
     """What a fit is asked for besides its tables."""
 
     eval_metric: Any = None
@@ -36,7 +23,7 @@ class Asked:
     categorical_feature: Any = "auto"
     callbacks: Sequence[Any] | None = None
     init_model: Any = None
-    snapshot: Snapshot | None = None
+    snapshot: tuple[Any, Any, Any] = (None, 10, False)
     eval_at: Any = None
 
 
@@ -53,7 +40,7 @@ class Evaluation:
     eval_X: Any = None
     eval_y: Any = None
 
-    def tables(self, training: Given) -> list[Given]:
+    def tables(self, training: GivenTable) -> list[GivenTable]:
         """Return the tables; that of the training rows is called "training", others "valid_0", …"""
         pairs = self._pairs()
         n = len(pairs)
@@ -66,11 +53,11 @@ class Evaluation:
         for k, (X, y) in enumerate(pairs):
             own = X is training.X and y is training.y
             name = names[k] or ("training" if own else f"valid_{k}")
-            weight = Weighing(weights[k], classes[k]) if classes[k] is not None else weights[k]
-            if own and weight is None:
-                weight = training.sample_weight
+            weight, by_class = weights[k], classes[k]
+            if own and weight is None and by_class is None:
+                weight, by_class = training.sample_weight, training.class_weight
             score = training.base_margin if own and scores[k] is None else by_output(scores[k], y)
-            found.append(Given(X, y, weight, score, groups[k], name))
+            found.append(GivenTable(X, y, weight, score, groups[k], name, by_class))
         if len({table.name for table in found}) < n:
             raise ParameterError(f"eval_names must differ, got {[table.name for table in found]}")
         return found
@@ -122,49 +109,6 @@ def by_output(init_score: Any, y: Any) -> Any:
     if found.ndim == 1 and n and len(found) > n and len(found) % n == 0:
         return found.reshape(-1, n).T
     return found
-
-
-# ---------------------------------------------------------------------- metrics
-def metric_names(eval_metric: Any) -> tuple[list[str], list[Callable]]:
-    """Return the names and the functions of a metric, or of a list of them."""
-    each = eval_metric if isinstance(eval_metric, list | tuple) else [eval_metric]
-    for one in each:
-        if not (one is None or isinstance(one, str) or callable(one)):
-            raise ParameterError(f"eval_metric must hold names and functions, got {one!r}")
-    words = [one for one in each if isinstance(one, str)]
-    return [word for one in words for word in one.split(",")], [f for f in each if callable(f)]
-
-
-def user_judge(function: Callable) -> Judge:
-    """Return the judge that asks a user's function.
-
-    It is called with (y, prediction), (y, prediction, weight) or (y, prediction, weight, group), and returns
-    (name, figure, larger is better), or a list of such.
-    """
-    try:
-        kinds = [one.kind for one in inspect.signature(function).parameters.values()]
-        places = sum(kind <= inspect.Parameter.POSITIONAL_OR_KEYWORD for kind in kinds)
-    except (TypeError, ValueError):  # a builtin without a signature
-        places = 2
-    called = getattr(function, "__name__", type(function).__name__)
-    if not 2 <= places <= 4:
-        raise ParameterError(
-            f"a metric takes y, prediction and optionally weight and group: {called!r} takes {places} "
-            "arguments"
-        )
-
-    def judge(truth: EvaluationSet, prediction: np.ndarray) -> list[Figure]:
-        more = [truth.weight, truth.queries.sizes if truth.grouped else None][: places - 2]
-        found = function(truth.y, prediction, *more)
-        try:
-            each = found if isinstance(found, list) else [found]
-            return [Figure(str(name), float(value), bool(larger)) for name, value, larger in each]
-        except (TypeError, ValueError):
-            raise DataError(
-                f"the metric {called!r} must return (name, figure, larger is better), got {found!r}"
-            ) from None
-
-    return judge
 
 
 # ---------------------------------------------------------------------- columns

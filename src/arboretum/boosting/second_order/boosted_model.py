@@ -1,156 +1,85 @@
 """What all second-order boosters share, whatever their parameters are called: fitting, asking, keeping.
 
-    table ── schema, matrix ── bins ─┐
-    labels, weights, base margins ───┼─► booster ◄─ rounds ─► watch (figures, stopping, callbacks)
-    an earlier model, a snapshot ────┘      └──► Ensemble, kept by the model
+    table ── schema, matrix ─┐                   ┌─► metrics, stopping, callbacks (watch/)
+    labels, weights ─────────┼─► recipe ─► booster ─► rounds ─► Ensemble, kept by the model
+    an earlier model ────────┘
 
-A front door (xgboost/api.py, lightgbm/api.py) says what its parameters mean by the few methods below the line
-"what a front door says"; classifiers, regressors and rankers (boosted_targets.py) differ in their labels and
-answers.
+An API (xgboost/, lightgbm/) makes a `FitRequest` of its arguments; its recipe is all that the parameters
+mean to a fit. Classifiers, regressors and rankers differ in their labels and answers.
 """
 
 from __future__ import annotations
 
 import copy
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from arboretum.base.parameters import Declared
-from arboretum.base.progress import progress
-from arboretum.boosting.metric.evaluation_set import EvaluationSet
-from arboretum.boosting.second_order import snapshot as snapshots
-from arboretum.boosting.second_order.booster import Plan, Training
-from arboretum.boosting.second_order.fit_request import (
-    Given,
-    Request,
-    Rows,
-    margins_of,
-    rows_that_count,
-)
-from arboretum.boosting.second_order.open_booster import OpenBooster
-from arboretum.boosting.watch.runaway import TrainingLoss
+from arboretum.base.class_weight import with_class_weight
+from arboretum.base.estimator import Estimator
+from arboretum.base.targets import Classes, Numbers
+from arboretum.boosting.second_order import fit as steps
+from arboretum.boosting.second_order.booster import Booster
+from arboretum.boosting.second_order.recipe import LabelledTable, Recipe, TrainingTable
 from arboretum.boosting.watch.watching import HeldOut, History, Watch
-from arboretum.data.checks import check_rows
-from arboretum.data.schema import Schema, encode, learn_schema
+from arboretum.data.checks import check_rows, list_names, list_rows
+from arboretum.data.schema import encode, learn_schema
+from arboretum.data.target import encode_classes, numbers
 from arboretum.data.target import weights as checked_weights
 from arboretum.errors import DataError, ModelFileError, ParameterError
+from arboretum.io.checked import flag_of, numbers_of, whole
 from arboretum.predict.ensemble import Ensemble
 
 if TYPE_CHECKING:
-    from arboretum.boosting.loss.objective import Objective
+    from arboretum.boosting.second_order.fit import FitRequest, GivenTable
     from arboretum.data.matrix import Matrix
-    from arboretum.grow.bins.find import Bins
 
-__all__ = ["BoostedModel", "Given", "Request"]
-
-_LEARNED = ("ensemble_", "evals_result_", "_best", "notes_")  # what a fit begins without
+__all__ = ["BoostedClassifier", "BoostedModel", "BoostedRanker", "BoostedRegressor", "squeezed"]
 
 
-class BoostedModel(Declared, BaseEstimator):
+class BoostedModel(Estimator):
     """A sum of trees, grown by second-order boosting."""
 
     dialect: ClassVar[str]
+    _fitted: ClassVar = "ensemble_"
+    _learned: ClassVar = ("ensemble_", "evals_result_", "_best")
+    _free_to_change: ClassVar[frozenset[str]]  # parameters that a resumed fit may have others of
 
-    schema_: Schema
+    n_outputs_: int = 1  # targets
     ensemble_: Ensemble
     evals_result_: History
 
-    # ================================================================== what a front door says
-    def _rounds(self) -> int:
-        """How many rounds are wanted."""
-        raise NotImplementedError
-
-    def _seed(self) -> int:
-        """The seed of all draws."""
-        raise NotImplementedError
-
-    def _find_objective(self, n_classes: int | None) -> Objective:
-        """The loss."""
-        raise NotImplementedError
-
-    def _plan(self, objective: Objective, schema: Schema, seed: int) -> Plan:
-        """How to boost."""
-        raise NotImplementedError
-
-    def _bins(
-        self, matrix: Matrix, schema: Schema, weight: np.ndarray | None, seed: int
-    ) -> Bins | None:
-        """The training table in bins; None if the booster needs none."""
-        raise NotImplementedError
-
-    def _start(self, objective: Objective, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
-        """The margins before the first tree, one per output."""
-        return objective.start(y, weight)
-
-    def _make_booster(
-        self, plan: Plan, objective: Objective, data: Training, matrix: Matrix
-    ) -> OpenBooster:
-        """What grows the trees."""
-        return OpenBooster(plan, objective, data, matrix)
-
-    def _columns(self) -> dict[str, Any]:
-        """Columns that are something else than their type says: arguments of `learn_schema`."""
-        return {}
-
-    def _clean(self, matrix: Matrix) -> Matrix:
-        """The table with the values that stand for missing ones replaced by NaN."""
-        return matrix
-
-    def _row_weights(self, sample_weight: Any, y: np.ndarray, groups: Any) -> np.ndarray | None:
-        """The weights of the rows, or of the groups."""
-        return checked_weights(sample_weight, len(y))
-
-    def _not_kept(self) -> set[str]:
-        """Parameters a snapshot may be resumed with other values of."""
-        return {"n_jobs", "n_estimators", "callbacks"}
-
-    # ================================================================== what a kind of target says
-    def _learn_labels(self, y: Any, n_rows: int, earlier: BoostedModel | None) -> np.ndarray:
-        raise NotImplementedError
-
-    def _labels(self, y: Any, n_rows: int) -> np.ndarray:
-        raise NotImplementedError
-
-    @property
-    def _class_count(self) -> int | None:
-        return None
-
     # ------------------------------------------------------------------ fitting
-    def _fit(self, request: Request) -> Self:
-        """Learn from a table."""
-        self._check_parameters()
-        earlier = self._earlier(request.earlier)
-        for name in _LEARNED:
+    def _fit(self, request: FitRequest) -> Watch:
+        """Learn from a table, keep what was learned, and return what was seen on the way."""
+        for name in self._learned:
             self.__dict__.pop(name, None)
-        rows = self._learn(request.training, earlier)
-        objective = self._find_objective(self._class_count)
-        objective.check(rows.y, rows.weight, rows.groups)
-        seed = self._seed()
-        base = self._base(objective, rows, earlier)
+        snapshot = request.snapshot
+        state = None if snapshot is None else snapshot.read()
+        training = self._learn(request)
+        recipe = request.recipe(training, request.seed if state is None else int(state["seed"]))
+        base = steps.base_margins(recipe, training)
         held_out = [
-            self._held_out(given, request, rows, objective, base) for given in request.held_out
+            self._held_out(given, request, training, recipe, base) for given in request.held_out
         ]
-        prints = self._prints(earlier, rows, held_out) if request.snapshot else {}
-        state = request.snapshot.read(prints) if request.snapshot else None
-        seed = seed if state is None else int(state["seed"])
-        booster = self._open(objective, rows, base, earlier, seed)
-        first = booster.n_rounds
-        watch = Watch(
-            booster, held_out, request.judges(objective), request.patience, request.callbacks, first,
-        )  # fmt: skip
-        done = 0 if state is None else snapshots.take_up(watch, state, self.schema_)
-        kept = self._boost(watch, request, done, prints, seed)
-        self._keep(watch, objective, base, kept)
-        self.seed_, self._n_rows = seed, len(rows.y)
-        return self
+        prints = self._prints(training, held_out) if snapshot is not None else {}
+        booster = Booster(recipe, training, base, steps.start_margins(recipe, training, base))
+        watch = Watch(booster, held_out, request.stopping, request.callbacks)
+        done = 0
+        if snapshot is not None and state is not None:
+            done = snapshot.take_up(watch, state, prints)
+        ensemble = steps.make_rounds(watch, request, done, prints, type(self).__name__)
+        if request.save_best and watch.best is not None:
+            ensemble = ensemble.rounds(0, watch.best[0] + 1)
+        self.objective_, self.ensemble_ = recipe.objective, ensemble
+        self.evals_result_, self._best = watch.history, watch.best
+        self.seed_, self._n_rows = recipe.plan.seed, len(training.y)
+        return watch
 
     def _earlier(self, given: Any) -> BoostedModel | None:
-        """Return the model to go on from."""
+        """Return the fitted model to go on from."""
         if given is None:
             return None
         if isinstance(given, str | Path):
@@ -165,177 +94,74 @@ class BoostedModel(Declared, BaseEstimator):
             )
         return given
 
-    def _learn(self, given: Given, earlier: BoostedModel | None) -> Rows:
+    def _learn(self, request: FitRequest) -> TrainingTable:
         """Check the training data and turn them into numbers."""
+        given, earlier = request.training, request.earlier
         if earlier is None:
-            schema, matrix = learn_schema(given.X, **self._columns())
+            schema, matrix = learn_schema(given.X, **request.columns)
+            self._take_schema(schema)
+            matrix = steps.with_missing(matrix, schema, request.absent)
         else:
-            schema = earlier.schema_
-            matrix = encode(schema, given.X, estimator_name=type(self).__name__)
+            self._take_schema(earlier.schema_)
+            matrix = self._matrix(given.X, request.absent)
         check_rows(matrix.n_rows)
-        self.schema_ = schema
-        self._take_names()
         y = self._learn_labels(given.y, matrix.n_rows, earlier)
-        return rows_that_count(self._rows(given, self._clean(matrix), y))
+        table = TrainingTable(
+            *self._rows(given, matrix, y), schema=self.schema_,
+            n_classes=getattr(self, "n_classes_", None),
+            earlier=None if earlier is None else earlier.ensemble_,
+        )  # fmt: skip
+        return steps.rows_that_count(table)
 
-    def _rows(self, given: Given, matrix: Matrix, y: np.ndarray) -> Rows:
+    def _rows(self, given: GivenTable, matrix: Matrix, y: np.ndarray) -> tuple:
+        """Return a table and what belongs to its rows: the parts of a `LabelledTable`."""
         groups = None if given.groups is None else np.asarray(given.groups)
-        return Rows(
-            matrix, y, self._row_weights(given.sample_weight, y, groups), given.base_margin, groups
-        )
+        return matrix, y, self._row_weights(given, y), given.base_margin, groups
+
+    def _row_weights(self, given: GivenTable, y: np.ndarray) -> np.ndarray | None:
+        return checked_weights(given.sample_weight, len(y))
 
     def _held_out(
-        self, given: Given, request: Request, rows: Rows, objective: Objective, base: np.ndarray
+        self,
+        given: GivenTable,
+        request: FitRequest,
+        training: TrainingTable,
+        recipe: Recipe,
+        base: np.ndarray,
     ) -> HeldOut:
-        """Return a table to judge by; what is wrong with it is told with its name."""
-        is_training = given.X is request.training.X and rows.whole
+        """Return a table to evaluate by; what is wrong with it is told with its name."""
+        own = given.X is request.training.X and training.is_complete
         try:
-            matrix = rows.matrix if is_training else self._encode(given.X)
-            found = self._rows(given, matrix, self._labels(given.y, matrix.n_rows))
-            objective.check(found.y, found.weight, found.groups)
-            start = margins_of(found.base_margin, matrix.n_rows, base)
-            truth = EvaluationSet(found.y, found.weight, found.groups)
+            matrix = training.matrix if own else self._matrix(given.X, request.absent)
+            table = LabelledTable(*self._rows(given, matrix, self._labels(given.y, matrix.n_rows)))
+            own &= given.base_margin is request.training.base_margin
+            return steps.held_out_table(given.name, table, recipe, base, is_training=own)
         except DataError as error:
             raise DataError(f"{given.name} of eval_set: {error}") from error
-        own = is_training and given.base_margin is request.training.base_margin
-        return HeldOut(given.name, matrix, truth, start, own)
 
-    def _base(self, objective: Objective, rows: Rows, earlier: BoostedModel | None) -> np.ndarray:
-        """Return the margin before the first tree."""
-        if earlier is None:
-            return np.asarray(self._start(objective, rows.y, rows.weight), np.float64)
-        if earlier.ensemble_.n_outputs != objective.n_outputs:
-            raise ParameterError(
-                f"the earlier model grows {earlier.ensemble_.n_outputs} trees a round, this one "
-                f"{objective.n_outputs}: go on with its objective and classes"
-            )
-        return earlier.ensemble_.base
-
-    def _open(
-        self,
-        objective: Objective,
-        rows: Rows,
-        base: np.ndarray,
-        earlier: BoostedModel | None,
-        seed: int,
-    ) -> OpenBooster:
-        """Return a booster that is ready for its first round."""
-        plan = self._plan(objective, self.schema_, seed)
-        start = None
-        if rows.base_margin is not None:
-            start = margins_of(rows.base_margin, len(rows.y), base)
-        if earlier is not None:
-            old = earlier.ensemble_
-            if (old.n_parallel, old.averaged) != (plan.n_parallel, plan.averaged):
-                raise ParameterError(
-                    "the earlier model was made with another number of parallel trees or another kind of "
-                    "boosting: go on with its parameters"
-                )
-            if not plan.averaged:
-                start = old.answers(rows.matrix, plan.n_jobs, start)
-        bins = self._bins(rows.matrix, self.schema_, rows.weight, seed)
-        data = Training(  # an exact booster has no bins
-            bins, self.schema_, rows.y, rows.weight, base, start, rows.groups,  # type: ignore[arg-type]
-        )  # fmt: skip
-        booster = self._make_booster(plan, objective, data, rows.matrix)
-        if earlier is not None:
-            booster.begin_with(earlier.ensemble_.trees, earlier.ensemble_.weights.tolist())
-        return booster
-
-    # ------------------------------------------------------------------ rounds
-    def _boost(
-        self, watch: Watch, request: Request, done: int, prints: dict[str, str], seed: int
-    ) -> tuple[int, list[float]]:
-        """Make the rounds that are wanted; return how many trees are whole, and what they count."""
-        booster, wanted = watch.booster, self._rounds()
-        kept = booster.n_trees, list(booster.weights)
-        loss = TrainingLoss(booster)
-        loss.look()
-        watch.begin()
-        try:
-            with progress(wanted, request.bar, type(self).__name__) as told:
-                while done < wanted:
-                    if watch.before(watch.first + done):
-                        break
-                    before = booster.n_rounds
-                    ahead = wanted // 2 - done if done < wanted // 2 else wanted - done
-                    booster.round(ahead if watch.is_idle and request.snapshot is None else 1)
-                    done += max(booster.n_rounds - before, 1)
-                    kept = booster.n_trees, list(booster.weights)
-                    if told is not None:
-                        told(done)
-                    if done == wanted // 2:
-                        loss.look()
-                    if watch.after(watch.first + done - 1):
-                        break
-                    if request.snapshot is not None and request.snapshot.due(done):
-                        request.snapshot.write(watch, prints, done, seed)
-        except KeyboardInterrupt:
-            if not kept[0]:
-                raise
-            rounds = kept[0] // (booster.objective.n_outputs * booster.plan.n_parallel)
-            warnings.warn(
-                f"boosting was interrupted: the model has the {rounds} rounds that were finished",
-                stacklevel=4,
-            )
-        watch.end()
-        loss.look()
-        loss.warn()
-        return kept
-
-    def _prints(
-        self, earlier: BoostedModel | None, rows: Rows, held_out: Sequence[HeldOut]
-    ) -> dict[str, str]:
+    def _prints(self, training: TrainingTable, held_out: list[HeldOut]) -> dict[str, str]:
         """Return the fingerprints of data and parameters."""
-        plain = {k: v for k, v in self.get_params(deep=False).items() if k not in self._not_kept()}
-        margin = None if rows.base_margin is None else np.asarray(rows.base_margin)
-        arrays = [rows.y, rows.weight, rows.groups, margin]
-        if earlier is not None:
-            arrays += [tree.value for tree in earlier.ensemble_.trees]
-        for table in held_out:
-            arrays += [table.truth.y, table.truth.weight, table.start]
-        matrices = [rows.matrix, *(table.matrix for table in held_out)]
-        return {
-            "data": snapshots.data_print(matrices, arrays, self.schema_),
-            "parameters": snapshots.parameter_print(plain),
-        }
+        from arboretum.boosting.second_order.snapshot import fingerprints
 
-    def _keep(
-        self, watch: Watch, objective: Objective, base: np.ndarray, kept: tuple[int, list[float]]
-    ) -> None:
-        plan, (n_trees, counts) = watch.booster.plan, kept
-        found = Ensemble(
-            watch.booster.trees[:n_trees],
-            np.array(counts),
-            base,
-            plan.n_parallel,
-            "average" if plan.averaged else "sum",
-            link=objective.link,
-        )
-        if watch.save_best and watch.best is not None:
-            found = found.rounds(0, watch.best[0] + 1)
-        self.objective_, self.ensemble_ = objective, found
-        self.evals_result_, self._best = watch.history, watch.best
+        free = self._free_to_change | {"n_jobs", "n_estimators", "callbacks", "verbosity"}
+        named = self.get_params(deep=False).items()
+        return fingerprints(training, held_out, {k: v for k, v in named if k not in free})
+
+    # ------------------------------------------------------------------ what a kind of target says
+    def _learn_labels(self, y: Any, n_rows: int, earlier: BoostedModel | None) -> np.ndarray:
+        """Return the labels as numbers; classes are kept."""
+        return self._labels(y, n_rows)
+
+    def _labels(self, y: Any, n_rows: int) -> np.ndarray:
+        raise NotImplementedError
 
     # ------------------------------------------------------------------ asking
-    def _take_names(self) -> None:
-        self.n_features_in_ = self.schema_.n_features
-        self.__dict__.pop("feature_names_in_", None)
-        if self.schema_.named:
-            self.feature_names_in_ = np.array(self.schema_.names, dtype=object)
+    def _matrix(self, X: Any, absent: float | None) -> Matrix:
+        matrix = encode(self.schema_, X, unseen=self.unseen, estimator_name=type(self).__name__)
+        return steps.with_missing(matrix, self.schema_, absent)
 
     def _encode(self, X: Any) -> Matrix:
-        return self._clean(encode(self.schema_, X, estimator_name=type(self).__name__))
-
-    def _check_fitted(self) -> None:
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self, "ensemble_")
-
-    def _threads(self) -> int:
-        from arboretum.engine.parallel import effective_jobs
-
-        return effective_jobs(self.n_jobs)
+        return self._matrix(X, None)
 
     def _part(self, start: int, end: int | None) -> Ensemble:
         """Return the model of some rounds."""
@@ -350,7 +176,7 @@ class BoostedModel(Declared, BaseEstimator):
         matrix, part = self._encode(X), self._part(start, end)
         base = None
         if base_margin is not None:
-            base = margins_of(base_margin, matrix.n_rows, part.base)
+            base = steps.margins_of(base_margin, matrix.n_rows, part.base)
         return part.answers(matrix, self._threads(), base)
 
     def _leaves(self, X: Any, start: int = 0, end: int | None = None) -> np.ndarray:
@@ -358,15 +184,24 @@ class BoostedModel(Declared, BaseEstimator):
         self._check_fitted()
         return self._part(start, end).leaves(self._encode(X), self._threads())
 
+    @property
+    def _best_end(self) -> int | None:
+        """The round to end before: the one after the best if there was early stopping; None: all."""
+        return None if self._best is None else self._best[0] + 1
+
+    def _predicted(self, margin: np.ndarray) -> np.ndarray:
+        """Return what margins mean."""
+        return self.objective_.predict(margin)
+
     def _staged(self, X: Any) -> Iterator[np.ndarray]:
         """Yield the margins after every round."""
         self._check_fitted()
         yield from self.ensemble_.staged(self._encode(X), self._threads())
 
-    @property
-    def n_outputs_(self) -> int:
-        """How many targets there are: one."""
-        return 1
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield the predictions after every round."""
+        for margin in self._staged(X):
+            yield self._predicted(margin)
 
     @property
     def trees_(self) -> list:
@@ -379,14 +214,14 @@ class BoostedModel(Declared, BaseEstimator):
     def _importance(self, end: int | None = None) -> dict[str, np.ndarray]:
         """Return how often every column is asked for, and the gains and covers it brings."""
         self._check_fitted()
-        found = self._part(0, end).split_sums(self.n_features_in_)
-        often = np.maximum(found.count, 1.0)
+        sums = self._part(0, end).split_sums(self.n_features_in_)
+        often = np.maximum(sums.count, 1.0)
         return {
-            "weight": found.count,
-            "gain": found.gain / often,
-            "cover": found.cover / often,
-            "total_gain": found.gain,
-            "total_cover": found.cover,
+            "weight": sums.count,
+            "gain": sums.gain / often,
+            "cover": sums.cover / often,
+            "total_gain": sums.gain,
+            "total_cover": sums.cover,
         }
 
     # ------------------------------------------------------------------ keeping
@@ -395,20 +230,19 @@ class BoostedModel(Declared, BaseEstimator):
 
         Functions are not kept: a loaded model that had some can predict, but not go on training.
         """
-        from arboretum.io.native import save
-
         plain = copy.copy(self)
         for name, value in self.get_params(deep=False).items():
             some = value if isinstance(value, list | tuple) else [value]
             if name == "callbacks" or any(callable(one) for one in some):
                 setattr(plain, name, None)
-        save(plain, path)
+        super(BoostedModel, plain).save(path)
 
     def _get_fitted_state(self) -> dict[str, Any]:
         from arboretum.tree.state import tree_to_state
 
         found = self.ensemble_
         return {
+            **super()._get_fitted_state(),
             "trees": [tree_to_state(tree) for tree in found.trees],
             "weights": found.weights,
             "base": found.base,
@@ -421,57 +255,132 @@ class BoostedModel(Declared, BaseEstimator):
             "n_rows": self._n_rows,
         }
 
-    @classmethod
-    def _from_fitted_state(cls, parameters: dict, schema: Schema, state: dict) -> Self:
+    def _read_fitted_state(self, state: dict[str, Any]) -> None:
         from arboretum.boosting.dialect.find import objective_from_state
-        from arboretum.io.checked import whole
         from arboretum.tree.state import tree_from_state
 
-        model = cls(**parameters)
-        model._check_parameters()
-        model.schema_ = schema
-        model._take_names()
-        model.objective_ = objective_from_state(state["objective"])
-        base, counts = _numbers(state, "base"), _numbers(state, "weights")
-        trees = [tree_from_state(tree, schema) for tree in state["trees"]]
+        super()._read_fitted_state(state)
+        self.objective_ = objective_from_state(state["objective"])
+        trees = [tree_from_state(tree, self.schema_) for tree in state["trees"]]
+        base, weights = numbers_of(state, "base"), numbers_of(state, "weights", len(trees))
         n_parallel = whole(state, "n_parallel", 1)
-        if len(base) != model.objective_.n_outputs or len(counts) != len(trees):
+        if len(base) != self.objective_.n_outputs:
             raise ModelFileError("its trees, weights and outputs do not fit together")
-        if not trees or len(trees) % (len(base) * n_parallel):
+        if len(trees) % (len(base) * n_parallel):
             raise ModelFileError("its trees do not make whole rounds")
         if any(tree.value.shape[1:] != (1, 1) for tree in trees):
             raise ModelFileError("its trees answer more than one number")
-        if not isinstance(state["averaged"], bool):
-            raise ModelFileError("it does not say whether its trees are averaged")
-        rule, link = "average" if state["averaged"] else "sum", model.objective_.link
-        model.ensemble_ = Ensemble(trees, counts, base, n_parallel, rule, link=link)
-        model.evals_result_ = _history(state["evals_result"])
+        rule = "average" if flag_of(state, "averaged") else "sum"
+        self.ensemble_ = Ensemble(trees, weights, base, n_parallel, rule, link=self.objective_.link)
+        self.evals_result_ = _history(state["evals_result"])
         best = state["best"]
-        model._best = None if best is None else (int(best[0]), float(best[1]))
-        model.seed_, model._n_rows = whole(state, "seed", 0), whole(state, "n_rows", 1)
-        return model
+        self._best = None if best is None else (int(best[0]), float(best[1]))
+        self.seed_, self._n_rows = whole(state, "seed", 0), whole(state, "n_rows", 1)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        tags.target_tags.single_output = True
-        tags.target_tags.multi_output = False
-        return tags
+
+# ---------------------------------------------------------------------- kinds of targets
+class BoostedClassifier(Classes, BoostedModel):
+    """Classes, whatever they are called."""
+
+    _attributes: ClassVar = {
+        "classes_ : array": "The class labels, sorted.",
+        "n_classes_ : int": "",
+    }
+    classes_: np.ndarray
+    n_classes_: int
+
+    def _learn_labels(self, y: Any, n_rows: int, earlier: BoostedModel | None) -> np.ndarray:
+        if earlier is None:
+            return self._learn_classes(y, n_rows)[:, 0].astype(np.float64)
+        if not isinstance(earlier, BoostedClassifier):
+            raise DataError("a classifier goes on from a classifier")
+        self._take_classes(earlier.classes_)
+        return self._labels(y, n_rows)
+
+    def _labels(self, y: Any, n_rows: int) -> np.ndarray:
+        each, codes, _ = encode_classes(y, n_rows=n_rows, estimator_name=type(self).__name__)
+        self._refuse_several(len(each))
+        labels = each[0].tolist()
+        place = {label: code for code, label in enumerate(self.classes_.tolist())}
+        known = np.array([place.get(label, -1) for label in labels])[codes[:, 0]]
+        unknown = [label for label in labels if label not in place]
+        if unknown:
+            rows = np.flatnonzero(known < 0)
+            raise DataError(
+                f"y holds classes that the training labels do not have: {list_names(unknown)} "
+                f"({list_rows(rows)})"
+            )
+        return known.astype(np.float64)
+
+    def _row_weights(self, given: GivenTable, y: np.ndarray) -> np.ndarray | None:
+        rows = super()._row_weights(given, y)
+        if given.class_weight is None:
+            return rows
+        codes = y.astype(np.int64)[:, None]
+        with np.errstate(divide="ignore"):  # a table may lack a class
+            return with_class_weight(given.class_weight, [self.classes_], codes, rows)
+
+    # ------------------------------------------------------------------ answers
+    def _probabilities(self, margin: np.ndarray) -> np.ndarray:
+        """Return the probabilities of the classes, (rows, classes)."""
+        shares = self.objective_.predict(margin)
+        if shares.ndim == 1:
+            shares = np.column_stack([1.0 - shares, shares])
+        return np.ones((len(shares), 1)) if self.n_classes_ == 1 else shares
+
+    def _predicted(self, margin: np.ndarray) -> np.ndarray:
+        return self.classes_[self._probabilities(margin).argmax(axis=1)]
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the sums of the trees' answers, (rows,) for two classes, else (rows, classes)."""
+        self._check_fitted()
+        return squeezed(self._margin(X, 0, self._best_end))
+
+    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield the margins after every round."""
+        for margin in self._staged(X):
+            yield squeezed(margin)
+
+    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield the probabilities of the classes after every round."""
+        for margin in self._staged(X):
+            yield self._probabilities(margin)
+
+    def _read_fitted_state(self, state: dict[str, Any]) -> None:
+        super()._read_fitted_state(state)
+        n, outputs = self.n_classes_, self.objective_.n_outputs
+        if n != max(outputs, n if n < 3 else 0):
+            raise ModelFileError("its classes do not fit its outputs")
+
+
+class BoostedRegressor(Numbers, BoostedModel):
+    """Numbers."""
+
+    def _labels(self, y: Any, n_rows: int) -> np.ndarray:
+        return np.ascontiguousarray(self._learn_numbers(y, n_rows)[:, 0])
+
+
+class BoostedRanker(BoostedModel):
+    """The order of the rows of every group."""
+
+    _weighs_groups: ClassVar[bool] = False  # weights are those of groups, not of rows
+
+    def _row_weights(self, given: GivenTable, y: np.ndarray) -> np.ndarray | None:
+        if not self._weighs_groups or given.sample_weight is None:
+            return super()._row_weights(given, y)
+        return np.asarray(given.sample_weight, np.float64)  # the objective checks them
+
+    def _labels(self, y: Any, n_rows: int) -> np.ndarray:
+        values, _ = numbers(y, n_rows=n_rows, estimator_name=type(self).__name__)
+        return np.ascontiguousarray(values[:, 0])
+
+
+def squeezed(margin: np.ndarray) -> np.ndarray:
+    """Return margins of shape (rows, outputs) as (rows,) if there is one output."""
+    return margin[:, 0] if margin.shape[1] == 1 else margin
 
 
 # ---------------------------------------------------------------------- reading a file
-def _numbers(state: dict, name: str) -> np.ndarray:
-    found = state[name]
-    if not isinstance(found, np.ndarray) or found.dtype != np.float64 or found.ndim != 1:
-        raise ModelFileError(f"its {name!r} is not an array of numbers")
-    if not len(found) or not np.isfinite(found).all():
-        raise ModelFileError(f"its {name!r} is empty or not finite")
-    return found
-
-
 def _history(state: Any) -> History:
     good = isinstance(state, Mapping) and all(
         isinstance(metrics, Mapping)

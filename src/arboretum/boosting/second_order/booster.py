@@ -2,73 +2,37 @@
 
     margin ──► g, h ──► rows of this round ──► one tree per output ──► margin + η · tree ──► …
 
-Both front doors (xgboost/api.py, lightgbm/api.py) describe what they want by a `Plan` and drive a `Booster`
-round by round, so that evaluation, early stopping, checkpoints and Ctrl-C live outside. What a round draws
-depends on (seed, round, output) and the row or column alone: a run that is stopped and taken up again makes
-the same trees as one that never stopped.
+A `Booster` carries out a recipe round by round, so that evaluation, early stopping, snapshots and Ctrl-C
+live outside. What a round draws depends on (seed, round, output) and the row or column alone: a run that is
+stopped and taken up again makes the same trees as one that never stopped.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arboretum.boosting.second_order.dart import Dart, dropped_trees
-from arboretum.boosting.second_order.goss import draw_columns, goss_rows, subsample_rows
+from arboretum.boosting.loss.user import UserObjective
+from arboretum.boosting.second_order.dart import dropped_trees
+from arboretum.data.checks import list_rows
 from arboretum.engine.gradient.loss import GIVEN, Loss
 from arboretum.engine.gradient.rounds import Target, Turn
-from arboretum.engine.gradient.split import Features, Rules
 from arboretum.engine.keys import ALL_BITS, key_of
 from arboretum.errors import DataError
-from arboretum.grow.decoding import trees_of
-from arboretum.grow.histogram import NOT_GOOD, Grower, Grown, Logged
+from arboretum.grow.histogram import NOT_GOOD, Grown, Logged
+from arboretum.predict.ensemble import Ensemble
 
 if TYPE_CHECKING:
-    from arboretum.boosting.loss.objective import Objective
-    from arboretum.data.schema import Schema
-    from arboretum.grow.bins.find import Bins
+    from arboretum.boosting.second_order.recipe import Recipe, TrainingTable
+    from arboretum.boosting.second_order.tables import BinnedTable, PresortedTable
     from arboretum.tree.tree import Tree
 
-__all__ = ["Booster", "Plan", "Training"]
+__all__ = ["Booster"]
 
 # words of a set of categories: trees with longer ones do not wait to be decoded, for memory's sake
 _LONG_SETS = 256
 _NO_WEIGHT = np.empty(0)
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How to boost; the same for both front doors."""
-
-    rules: Rules
-    learning_rate: float = 0.1
-    n_parallel: int = 1  # trees per round and output
-    subsample: float = 1.0
-    subsample_every: int = 1  # rounds a sample is kept; 0: no sampling
-    goss: tuple[float, float] | None = None  # shares of rows kept and drawn
-    goss_from: int = 0  # the first round with goss
-    columns_by_tree: float = 1.0
-    averaged: bool = False  # a forest of boosted trees ("rf"): margins do not move
-    dart: Dart | None = None
-    seed: int = 0
-    n_jobs: int = 1
-    monotone: np.ndarray | None = field(default=None, compare=False)  # int8 per feature
-    groups: np.ndarray | None = field(default=None, compare=False)  # see Grower
-
-
-@dataclass(frozen=True, eq=False)
-class Training:
-    """What is learned from."""
-
-    bins: Bins
-    schema: Schema
-    y: np.ndarray
-    weight: np.ndarray | None
-    base: np.ndarray  # (n_outputs,) margin before the first tree
-    base_margin: np.ndarray | None = None  # (n, n_outputs), instead of base
-    groups: np.ndarray | None = None  # sizes, for ranking
 
 
 class Booster:
@@ -76,58 +40,75 @@ class Booster:
 
     Parameters
     ----------
-    plan : Plan
-    objective : Objective
-    data : Training
+    recipe : Recipe
+    training : TrainingTable
+    base : float64 array of shape (n_outputs,)
+        The margins before the first tree.
+    start : float64 array of shape (n_outputs,) or (n, n_outputs)
+        The margins before the first round.
 
     Attributes
     ----------
+    plan : BoostPlan
+        That of the recipe, until somebody changes it between rounds.
+    table : BinnedTable or PresortedTable
+    grower : Grower or ExactGrower
+        That of the table.
     trees : list of Tree
     weights : list of float
     margin : float64 array of shape (n, n_outputs)
         Of the training rows.
+    is_stuck : bool
+        The last round found no split, and no other will.
     """
 
-    def __init__(self, plan: Plan, objective: Objective, data: Training) -> None:
-        self.plan, self.objective, self.data = plan, objective, data
-        n, k = len(data.y), objective.n_outputs
-        self._take_table()
+    table: BinnedTable | PresortedTable
+
+    def __init__(
+        self, recipe: Recipe, training: TrainingTable, base: np.ndarray, start: np.ndarray
+    ) -> None:
+        self.recipe, self.training, self.base = recipe, training, base
+        self.plan, self.objective = recipe.plan, recipe.objective
+        n, k = len(training.y), self.objective.n_outputs
+        self.per_round = k * self.plan.n_parallel
         self._trees: list[Tree] = []
         self._waiting: list[Logged] = []  # grown, but not decoded yet
         self._n_waiting = 0
-        self.grown: list[Grown] = []  # kept where trees are asked again by codes (dart)
         self.weights: list[float] = []
+        self.is_stuck, self._derived = False, False
         self.margin = np.empty((n, k))
-        self.margin[:] = data.base if data.base_margin is None else data.base_margin
+        self.margin[:] = start
         self._g, self._h = np.empty((k, n), np.float32), np.empty((k, n), np.float32)
-        self._compiled = objective.compiled(data.y)
+        self._compiled = self.objective.compiled(training.y)
+        if training.earlier is not None:
+            self.trees, self.weights = (
+                list(training.earlier.trees),
+                training.earlier.weights.tolist(),
+            )
+        if recipe.table.follows == "first":
+            self._write_derivatives(0)
+        if recipe.table.follows != "every":
+            self._make_table()
 
-    def _take_table(self) -> None:
-        """Make what grows trees on the training table."""
-        bins, plan = self.data.bins, self.plan
-        empty = np.empty(0, np.int8)
-        default = np.where(bins.offset > 0, bins.default_bin, -1).astype(np.int32)  # of bundles
-        self.features = Features(
-            bins.storage, bins.offset, bins.n_bins, default, bins.is_category,
-            empty if plan.monotone is None else plan.monotone.astype(np.int8),
-        )  # fmt: skip
-        self.grower = Grower(
-            bins.codes, self.features, plan.rules, plan.n_jobs, plan.groups, bins.wide
-        )
+    def _make_table(self) -> None:
+        """Make what trees grow on; bins may follow the hessians."""
+        self._decode_waiting()  # by the bins they were grown on
+        maker = self.recipe.table
+        hessian = None if maker.follows == "never" else self._h.sum(axis=0, dtype=np.float64)
+        self.table = maker.make(self.training, self.plan, hessian)
+        self.grower = self.table.grower
 
+    # ------------------------------------------------------------------ what there is
     def _decode(self, tree: Grown, values: np.ndarray) -> Tree:
         """Return a grown tree in terms of the table's own values."""
-        return self._decode_all(tree.with_value(values), np.array([len(tree)]))[0]
+        return self.table.decode(tree.with_value(values), np.array([len(tree)]))[0]
 
     def _decode_waiting(self) -> None:
         """Make trees of all that were grown since the last time."""
         if self._waiting:
             waiting, self._waiting, self._n_waiting = self._waiting, [], 0
             sizes = [size for some in waiting for size in some.sizes]
-            self._trees += self._decode_all(_joined(waiting), np.cumsum(sizes))
-
-    def _decode_all(self, nodes: Grown, ends: np.ndarray) -> list[Tree]:
-        return trees_of(nodes, ends, self.data.bins, self.data.schema)
+            self._trees += self.table.decode(_joined(waiting), np.cumsum(sizes))
 
     @property
     def trees(self) -> list[Tree]:
@@ -145,13 +126,14 @@ class Booster:
 
     @property
     def n_rounds(self) -> int:
-        return self.n_trees // (self.objective.n_outputs * self.plan.n_parallel)
+        return self.n_trees // self.per_round
 
     # ------------------------------------------------------------------ one round
     def round(self, most: int = 1) -> list[int]:
         """Add the trees of one more round; return how many nodes each of them has.
 
-        Up to ``most`` are made where one call can; the nodes are those of the last.
+        Up to ``most`` are made where one call can; the nodes are those of the last. A round that is stuck is
+        kept only if it is the first.
         """
         m, before = self.n_rounds, self.n_trees
         dropped, loss = self._drop(m), self._loss()
@@ -159,140 +141,128 @@ class Booster:
             self._derivatives(m)
         sizes = self._grow_together(m, most, loss) if self._is_small() else self._grow_each(m)
         self.weights += [1.0] * (self.n_trees - before)
-        self._settle(dropped, len(sizes))
-        return sizes
+        self._reweigh(dropped, len(sizes))
+        self.is_stuck = self._may_stick() and all(size == 1 for size in sizes)
+        if not self.is_stuck or self.n_rounds == 1:
+            return sizes
+        del self.trees[-len(sizes) :], self.weights[-len(sizes) :]
+        return []
 
     def _is_small(self) -> bool:
         """Tell whether the trees of a round need nothing between them, and are soon grown."""
         plan, k = self.plan, self.objective.n_outputs
         alone = plan.n_parallel == 1 and plan.dart is None and self.objective.renew_leaf is None
-        return alone and self.grower.is_small(len(self.data.y), k)
-
-    def _grow_together(self, m: int, most: int, loss: Loss | None) -> list[int]:
-        """Grow the trees of all outputs in one call; they are decoded when somebody asks for them."""
-        plan, data, k = self.plan, self.data, self.objective.n_outputs
-        rows, factor = self._sample(self._g, self._h, m, 0)
-        one = plan.columns_by_tree >= 1.0
-        keys = [key_of(plan.seed, m, output, 0) for output in range(1 if one else k)]
-        turn = Turn(
-            np.uint64(plan.seed & ALL_BITS), m, most if loss and one and rows is None else 1,
-            *self._steps(), moves=not plan.averaged, may_stick=self._may_stick(),
-        )  # fmt: skip
-        found = self.grower.grow_rounds(
-            Target(
-                loss or Loss(GIVEN), data.y, _NO_WEIGHT if data.weight is None else data.weight,
-                self.margin, self._g, self._h,
-            ),
-            turn, rows=rows, factor=factor,
-            columns=np.array([self._columns(key) for key in keys], np.int64),
-        )  # fmt: skip
-        if found.failed:
-            _check(self._g, self._h, m + len(found.sizes) // k)  # says where
-            raise DataError(NOT_GOOD)
-        if rows is not None and not plan.averaged:
-            for output, tree in enumerate(found.each()):
-                self._add_others(tree, tree.value, output, rows)
-        self._waiting.append(found)
-        self._n_waiting += len(found.sizes)
-        if found.nodes.members.shape[1] > _LONG_SETS:
-            self._decode_waiting()
-        return found.sizes[-k:]
+        return alone and self.grower.is_small(len(self.training.y), k)
 
     def _loss(self) -> Loss | None:
         """Return the loss if the compiled rounds of a small table take derivatives themselves."""
-        first = self.plan.averaged or self.plan.goss is not None  # they are needed before
-        return self._compiled if self._is_small() and not first else None
+        plan = self.plan  # some need derivatives before
+        if plan.averaged or plan.goss is not None or self.recipe.table.follows == "every":
+            return None
+        return self._compiled if self._is_small() else None
 
     def _may_stick(self) -> bool:
-        """Tell whether a round of trees that cannot be split is the last."""
-        return False
+        """Tell whether a round of trees that cannot be split is the last.
 
-    def _steps(self) -> tuple[float, float]:
-        """Return what answers are multiplied by, in a tree that was split and in one that was not."""
-        step = 1.0 if self.plan.averaged else self.plan.learning_rate
-        return step, step
+        The margins do not move then, so the next one would make the same trees of the same rows and columns.
+        """
+        plan = self.plan
+        if plan.unsplit_answers or plan.averaged or plan.dart is not None:
+            return False
+        columns = plan.columns_by_tree < 1.0 or plan.rules.node_columns > 0
+        return not (columns or self.recipe.draws.draws_rows(plan))
+
+    def _grow_together(self, m: int, most: int, loss: Loss | None) -> list[int]:
+        """Grow the trees of all outputs in one call; they are decoded when somebody asks for them."""
+        plan, table, k = self.plan, self.training, self.objective.n_outputs
+        draws = self.recipe.draws
+        rows, factor = draws.rows(plan, self._g, self._h, m, 0)
+        one = plan.columns_by_tree >= 1.0
+        keys = [key_of(plan.seed, m, output, 0) for output in range(1 if one else k)]
+        step = 1.0 if plan.averaged else plan.learning_rate
+        turn = Turn(
+            np.uint64(plan.seed & ALL_BITS), m, most if loss and one and rows is None else 1,
+            step, step if plan.unsplit_answers else 0.0, moves=not plan.averaged,
+            may_stick=self._may_stick(),
+        )  # fmt: skip
+        grown = self.grower.grow_rounds(
+            Target(
+                loss or Loss(GIVEN), table.y, _NO_WEIGHT if table.weight is None else table.weight,
+                self.margin, self._g, self._h,
+            ),
+            turn, rows=rows, factor=factor,
+            columns=np.array([draws.tree_columns(plan, key) for key in keys], np.int64),
+        )  # fmt: skip
+        if grown.failed:
+            _check(self._g, self._h, m + len(grown.sizes) // k)  # says where
+            raise DataError(NOT_GOOD)
+        if rows is not None and not plan.averaged:
+            for output, tree in enumerate(grown.each()):
+                self._add_others(tree, tree.value, output, rows)
+        self._waiting.append(grown)
+        self._n_waiting += len(grown.sizes)
+        if grown.nodes.members.shape[1] > _LONG_SETS:
+            self._decode_waiting()
+        return grown.sizes[-k:]
 
     def _grow_each(self, m: int) -> list[int]:
         """Grow tree after tree, with all threads."""
-        plan, g, h = self.plan, self._g, self._h
+        plan, draws, g, h = self.plan, self.recipe.draws, self._g, self._h
         new: list[Tree] = []
         for output in range(self.objective.n_outputs):
             for twin in range(plan.n_parallel):
                 key = key_of(plan.seed, m, output, twin)
-                rows, factor = self._sample(g, h, m, twin)
-                columns = self._columns(key)
-                tree = self._grow(g[output], h[output], key, rows, factor, columns)
+                rows, factor = draws.rows(plan, g, h, m, twin)
+                columns = draws.tree_columns(plan, key)
+                try:
+                    tree = self.grower.grow(
+                        g[output], h[output], key, rows=rows, factor=factor, columns=columns
+                    )
+                except DataError:
+                    _check(g, h, m)  # says where
+                    raise
                 values = self._values(tree, output)
                 if not plan.averaged:
                     self._add(tree, values, output, rows)
-                if plan.dart is not None:
-                    self.grown.append(tree.with_value(values))
                 new.append(self._decode(tree, values))
         self.trees += new
         return [len(tree) for tree in new]
 
-    def _derivatives(self, m: int) -> tuple[np.ndarray, np.ndarray]:
-        """Write the derivatives of a round, and return them."""
-        data, plan = self.data, self.plan
-        if plan.averaged and m:
-            return self._g, self._h  # margins have not moved
-        self.objective.derivatives(
-            data.y, self.margin, data.weight, self._g, self._h, plan.n_jobs, iteration=m,
-            groups=data.groups,
-        )  # fmt: skip
-        if plan.goss is not None:
+    def _derivatives(self, m: int) -> None:
+        """Write the derivatives of a round."""
+        if self.plan.averaged and self._derived:
+            return  # margins have not moved
+        self._derived = True
+        self._write_derivatives(0 if self.plan.averaged else m)
+        if self.plan.goss is not None:
             _check(self._g, self._h, m)
-        return self._g, self._h
+        if self.recipe.table.follows == "every":
+            self._make_table()
 
-    def _grow(
-        self,
-        g: np.ndarray,
-        h: np.ndarray,
-        key: int,
-        rows: np.ndarray | None,
-        factor: np.ndarray | None,
-        columns: np.ndarray,
-    ) -> Grown:
-        try:
-            return self.grower.grow(g, h, key, rows=rows, factor=factor, columns=columns)
-        except DataError:
-            _check(self._g, self._h, self.n_rounds)  # says where
-            raise
-
-    def _sample(
-        self, g: np.ndarray, h: np.ndarray, m: int, twin: int
-    ) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """Return the rows of a round and what they count."""
-        plan = self.plan
-        if plan.goss is not None:
-            if m < plan.goss_from:
-                return None, None
-            return goss_rows(g, h, *plan.goss, plan.seed, m)
-        if plan.subsample >= 1.0 or not plan.subsample_every:
-            return None, None
-        turn = m // plan.subsample_every
-        seed = key_of(plan.seed, 0, 0, twin)
-        return subsample_rows(len(self.data.y), plan.subsample, seed, turn), None
-
-    def _columns(self, key: int) -> np.ndarray:
-        width = len(self.features.storage)
-        if self.plan.columns_by_tree >= 1.0:
-            return np.arange(width, dtype=np.int64)
-        return draw_columns(width, self.plan.columns_by_tree, key)
+    def _write_derivatives(self, m: int) -> None:
+        table = self.training
+        self.objective.derivatives(
+            table.y, self.margin, table.weight, self._g, self._h, self.plan.n_jobs, iteration=m,
+            groups=table.groups,
+        )  # fmt: skip
+        if isinstance(self.objective, UserObjective):
+            _refuse_negative(self._h, self.objective.name, m)
 
     def _values(self, tree: Grown, output: int) -> np.ndarray:
         """Return what the nodes add to the margin: renewed where the loss asks for it, times η."""
+        if len(tree) == 1 and not self.plan.unsplit_answers:
+            return np.zeros(1)
         values = tree.value.copy()
         renew = self.objective.renew_leaf
         if renew is not None:
-            data = self.data
+            table = self.training
             for leaf in np.flatnonzero(tree.first_child < 0).tolist():
-                rows = self.grower.rows_of(tree, leaf)
-                values[leaf] = renew(data.y, self.margin, data.weight, rows, output)
+                rows = self.grower.rows_of(tree, leaf)  # type: ignore[arg-type]
+                values[leaf] = renew(table.y, self.margin, table.weight, rows, output)
         return values if self.plan.averaged else values * self.plan.learning_rate
 
     def _add(self, tree: Grown, values: np.ndarray, output: int, rows: np.ndarray | None) -> None:
-        self.grower.add_to(self.margin, output, tree, values)
+        self.grower.add_to(self.margin, output, tree, values)  # type: ignore[arg-type]
         if rows is not None:
             self._add_others(tree, values, output, rows)
 
@@ -301,33 +271,32 @@ class Booster:
         left_out = np.ones(len(self.margin), bool)
         left_out[rows] = False
         others = np.flatnonzero(left_out).astype(np.uint32)
-        self.grower.walk_to(self.margin, output, tree, values, others)
+        self.grower.walk_to(self.margin, output, tree, values, others)  # type: ignore[arg-type]
 
     # ------------------------------------------------------------------ dart
     def _drop(self, m: int) -> list[int]:
         """Take some earlier trees out of the margins; return them."""
-        if self.plan.dart is None or m == 0:
+        plan = self.plan
+        if plan.dart is None or m == 0:
             return []
-        per_round = self.objective.n_outputs * self.plan.n_parallel
-        dropped = dropped_trees(
-            self.plan.dart, np.array(self.weights), per_round, self.plan.seed, m
-        )
+        weights = np.array(self.weights)
+        dropped = dropped_trees(plan.dart, weights, self.per_round, plan.seed, m)
         for t in dropped:
             self._shift(t, -self.weights[t])
         return dropped
 
     def _shift(self, t: int, by: float) -> None:
-        per_round = self.objective.n_outputs * self.plan.n_parallel
-        output = t % per_round // self.plan.n_parallel
-        tree = self.grown[t]
-        self.grower.walk_to(self.margin, output, tree, tree.value * by)
+        """Add a tree to the margins, ``by`` times; it may be one of an earlier model, of other bins."""
+        output = t % self.per_round // self.plan.n_parallel
+        one = Ensemble([self.trees[t]], np.array([by]), np.zeros(1))
+        self.margin[:, output] += one.answers(self.training.matrix, self.plan.n_jobs)[:, 0]
 
-    def _settle(self, dropped: list[int], n_new: int) -> None:
+    def _reweigh(self, dropped: list[int], n_new: int) -> None:
         """Weigh the new trees and the dropped ones so that together they overshoot no more."""
         if self.plan.dart is None or not dropped:
             return
-        per_round = self.objective.n_outputs * self.plan.n_parallel
-        new, old = self.plan.dart.shares(len(dropped) // per_round, self.plan.learning_rate)
+        n_rounds = len(dropped) // self.per_round
+        new, old = self.plan.dart.shares(n_rounds, self.plan.learning_rate)
         for t in range(len(self.trees) - n_new, len(self.trees)):
             self._shift(t, new - 1.0)
             self.weights[t] = new
@@ -346,6 +315,7 @@ def _joined(parts: list[Logged]) -> Grown:
     )
 
 
+# ---------------------------------------------------------------------- derivatives that are no good
 def _check(g: np.ndarray, h: np.ndarray, m: int) -> None:
     if np.isfinite(g).all() and np.isfinite(h).all():
         return
@@ -355,3 +325,12 @@ def _check(g: np.ndarray, h: np.ndarray, m: int) -> None:
         f"the derivatives of round {m} are not finite at {len(bad)} rows ({shown}): margins have run "
         "away. Lower learning_rate, or raise reg_lambda or min_child_weight."
     )
+
+
+def _refuse_negative(h: np.ndarray, name: str, m: int) -> None:
+    if h.min() < 0:
+        rows = np.flatnonzero((h < 0).any(axis=0))
+        raise DataError(
+            f"objective {name!r} returned a negative hessian in round {m} ({list_rows(rows)}): "
+            "clip it at 0 or a small positive number"
+        )

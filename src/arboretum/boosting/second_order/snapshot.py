@@ -12,21 +12,22 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.boosting.watch.watching import Watch
-from arboretum.data.matrix import Matrix
 from arboretum.errors import DataError, ModelFileError, ParameterError
 
 if TYPE_CHECKING:
+    from arboretum.boosting.second_order.recipe import TrainingTable
+    from arboretum.boosting.watch.watching import HeldOut, Watch
+    from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Schema
 
-__all__ = ["Snapshot", "data_print", "parameter_print"]
+__all__ = ["Snapshot", "fingerprints"]
 
 _FORMAT = 1
 _BLOCK = 1 << 16  # rows
@@ -77,7 +78,7 @@ class Snapshot:
         """Tell whether to write after so many rounds."""
         return rounds % self.every == 0
 
-    def write(self, watch: Watch, prints: dict[str, str], rounds: int, seed: int) -> None:
+    def write(self, watch: Watch, prints: dict[str, str], rounds: int) -> None:
         """Write the state of a fit after ``rounds`` of its own."""
         from arboretum.io.container import write
         from arboretum.io.values import encode
@@ -88,7 +89,7 @@ class Snapshot:
             "snapshot": _FORMAT,
             **prints,
             "rounds": rounds,
-            "seed": str(seed),
+            "seed": str(booster.plan.seed),
             "learning_rate": float(booster.plan.learning_rate),
             "trees": [tree_to_state(tree) for tree in booster.trees],
             "weights": np.array(booster.weights),
@@ -102,7 +103,7 @@ class Snapshot:
         write(self.path, encode(state, "the snapshot"))
 
     # ------------------------------------------------------------------ reading
-    def read(self, prints: dict[str, str]) -> dict[str, Any] | None:
+    def read(self) -> dict[str, Any] | None:
         """Return the state to go on from; None to begin anew."""
         from arboretum.io.container import read
         from arboretum.io.values import decode
@@ -113,32 +114,34 @@ class Snapshot:
             state = decode(read(self.path))
             if not isinstance(state, dict) or state.get("snapshot") != _FORMAT:
                 raise ModelFileError("it is not a snapshot of this version")
+            if not str(state.get("seed")).isdigit():
+                raise ModelFileError("it has no seed")
         except ModelFileError as error:
             raise ModelFileError(f"{os.fspath(self.path)} cannot be resumed: {error}") from error
+        return state
+
+    def take_up(self, watch: Watch, state: dict[str, Any], prints: dict[str, str]) -> int:
+        """Put a fit back where its snapshot was written; return the rounds it has made."""
         for what, mine in prints.items():
             if state.get(what) != mine:
                 raise DataError(
                     f"{os.fspath(self.path)} is a snapshot of a fit with other {what}: resume with the "
                     f"{what} it was begun with, or remove it to begin anew"
                 )
-        return state
+        try:
+            return _take_up(watch, state)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise ModelFileError(f"the snapshot is damaged: {str(error)[:300]}") from error
 
 
-def take_up(watch: Watch, state: dict[str, Any], schema: Schema) -> int:
-    """Put a fit back where its snapshot was written; return the rounds it has made."""
-    try:
-        return _take_up(watch, state, schema)
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise ModelFileError(f"the snapshot is damaged: {str(error)[:300]}") from error
-
-
-def _take_up(watch: Watch, state: dict[str, Any], schema: Schema) -> int:
+def _take_up(watch: Watch, state: dict[str, Any]) -> int:
     from arboretum.tree.state import tree_from_state
 
     booster, rounds = watch.booster, int(state["rounds"])
-    trees = [tree_from_state(tree, schema) for tree in state["trees"]]
-    per_round = booster.objective.n_outputs * booster.plan.n_parallel
-    if len(trees) != (watch.first + rounds) * per_round or len(state["weights"]) != len(trees):
+    trees = [tree_from_state(tree, booster.training.schema) for tree in state["trees"]]
+    if len(trees) != (watch.first + rounds) * booster.per_round or len(state["weights"]) != len(
+        trees
+    ):
         raise ModelFileError("its trees do not make the rounds it tells of")
     booster.trees, booster.weights = trees, state["weights"].tolist()
     booster.margin[:] = state["margin"]
@@ -151,6 +154,23 @@ def _take_up(watch: Watch, state: dict[str, Any], schema: Schema) -> int:
 
 
 # ---------------------------------------------------------------------- fingerprints
+def fingerprints(
+    training: TrainingTable, held_out: Sequence[HeldOut], parameters: dict[str, Any]
+) -> dict[str, str]:
+    """Return the fingerprints of the data and parameters of a fit."""
+    margin = None if training.base_margin is None else np.asarray(training.base_margin)
+    arrays = [training.y, training.weight, training.groups, margin]
+    if training.earlier is not None:
+        arrays += [tree.value for tree in training.earlier.trees]
+    for table in held_out:
+        arrays += [table.truth.y, table.truth.weight, table.start]
+    matrices = [training.matrix, *(table.matrix for table in held_out)]
+    return {
+        "data": data_print(matrices, arrays, training.schema),
+        "parameters": parameter_print(parameters),
+    }
+
+
 def data_print(
     matrices: Iterable[Matrix], arrays: Iterable[np.ndarray | None], schema: Schema
 ) -> str:

@@ -1,14 +1,15 @@
-"""What is looked at between two rounds: figures on held-out tables, when to stop, what users add.
+"""What is looked at between two rounds: metrics of held-out tables, when to stop, what users add.
 
-    round m ──► margins of every table ──► figures ──► history ──► stop? print? callbacks? ──► round m + 1
+    round m ──► margins of every table ──► metrics ──► history ──► stop? print? callbacks? ──► round m + 1
 
 A table's margins are moved by what the trees count more than before (the new trees; with dart also the
-reweighed ones), so that a round costs its own trees only. Figures come from *judges*: the named metrics of a
-dialect, or a user's function.
+reweighed ones), so that a round costs its own trees only. Values come from the named metrics of a
+dialect, or from a user's function.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,22 +26,19 @@ if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
 
 __all__ = [
-    "Callback",
-    "EarlyStopping",
-    "EvaluationMonitor",
-    "Figure",
     "HeldOut",
     "History",
-    "LearningRateScheduler",
-    "Patience",
+    "MetricValue",
+    "StoppingRule",
+    "TrainingLoss",
     "Watch",
-    "named_judge",
+    "measure_by",
 ]
 
-History = dict[str, dict[str, list[float]]]  # table, metric, a figure per round
+History = dict[str, dict[str, list[float]]]  # table, metric, a value per round
 
 
-class Figure(NamedTuple):
+class MetricValue(NamedTuple):
     """A number that tells how good a round is."""
 
     name: str
@@ -48,24 +46,24 @@ class Figure(NamedTuple):
     larger_is_better: bool
 
 
-Judge = Callable[[EvaluationSet, np.ndarray], list[Figure]]  # of predictions beside their truth
+Measure = Callable[[EvaluationSet, np.ndarray], list[MetricValue]]  # of truth and predictions
 
 
-def named_judge(metrics: Sequence[Metric]) -> Judge:
-    """Return the judge of some named metrics."""
+def measure_by(metrics: Sequence[Metric]) -> Measure:
+    """Return the measure of some named metrics."""
     larger = {metric.name: metric.larger_is_better for metric in metrics}
 
-    def judge(truth: EvaluationSet, prediction: np.ndarray) -> list[Figure]:
-        found = truth.evaluate(metrics, prediction)
-        return [Figure(name, value, larger[name]) for name, value in found.items()]
+    def measure(truth: EvaluationSet, prediction: np.ndarray) -> list[MetricValue]:
+        values = truth.evaluate(metrics, prediction)
+        return [MetricValue(name, value, larger[name]) for name, value in values.items()]
 
-    return judge
+    return measure
 
 
 # ---------------------------------------------------------------------- tables
 @dataclass(eq=False)
 class HeldOut:
-    """A table to judge by.
+    """A table to evaluate by.
 
     Attributes
     ----------
@@ -122,19 +120,19 @@ class HeldOut:
 
 # ---------------------------------------------------------------------- stopping
 @dataclass
-class Patience:
-    """Stop when a figure has not become better for some rounds.
+class StoppingRule:
+    """Stop when a metric has not become better for some rounds.
 
     Parameters
     ----------
     rounds : int
         How many rounds to wait.
     min_delta : float or list of float
-        By how much a figure must be better than the best so far; a list holds one per metric.
+        By how much a value must be better than the best so far; a list holds one per metric.
     tables, metrics : collections of names, or None
-        Which figures to follow; None follows the last table and the last metric.
+        What to follow; None follows the last table and the last metric.
     follow_all : bool
-        Follow every figure of ``tables`` and ``metrics`` (None: of all) and stop with the first
+        Follow every metric of ``tables`` and ``metrics`` (None: of all) and stop with the first
         that stays behind.
     larger_is_better : bool or None
         None: as the metric says.
@@ -149,35 +147,37 @@ class Patience:
     best: dict[tuple[str, str], tuple[int, float]] = field(default_factory=dict, init=False)
     stopped_by: tuple[str, str] | None = field(default=None, init=False)
 
-    def look(self, m: int, figures: dict[str, list[Figure]]) -> bool:
-        """Look at the figures of round ``m``; tell whether to stop."""
-        for table, figure, least in self._followed(figures):
-            key = table, figure.name
+    def look(self, m: int, values: dict[str, list[MetricValue]]) -> bool:
+        """Look at the values of round ``m``, by table; tell whether to stop."""
+        for table, one, least in self._followed(values):
+            key = table, one.name
             larger = self.larger_is_better
-            larger = figure.larger_is_better if larger is None else larger
+            larger = one.larger_is_better if larger is None else larger
             best = self.best.get(key)
             better = best is None or (
-                figure.value > best[1] + least if larger else figure.value < best[1] - least
+                one.value > best[1] + least if larger else one.value < best[1] - least
             )
             if better:
-                self.best[key] = m, figure.value
+                self.best[key] = m, one.value
             elif best is not None and m - best[0] >= self.rounds:
                 self.stopped_by = key
                 return True
         return False
 
-    def _followed(self, figures: dict[str, list[Figure]]) -> Iterator[tuple[str, Figure, float]]:
-        tables = [name for name in figures if self.tables is None or name in self.tables]
+    def _followed(
+        self, values: dict[str, list[MetricValue]]
+    ) -> Iterator[tuple[str, MetricValue, float]]:
+        tables = [name for name in values if self.tables is None or name in self.tables]
         for name in tables if self.follow_all else tables[-1:]:
-            known = list(dict.fromkeys(figure.name for figure in figures[name]))
-            asked = [f for f in figures[name] if self.metrics is None or f.name in self.metrics]
-            if not asked:
+            known = list(dict.fromkeys(one.name for one in values[name]))
+            some = [v for v in values[name] if self.metrics is None or v.name in self.metrics]
+            if not some:
                 raise ParameterError(
                     f"early stopping follows {list(self.metrics or ())}, but {name!r} is judged by "
                     f"{known}"
                 )
-            for figure in asked if self.follow_all else asked[-1:]:
-                yield name, figure, self._delta(known.index(figure.name), len(known))
+            for one in some if self.follow_all else some[-1:]:
+                yield name, one, self._delta(known.index(one.name), len(known))
         if not tables:
             raise ParameterError(
                 "early stopping needs a table to judge by: give eval_set"
@@ -196,120 +196,10 @@ class Patience:
 
     @property
     def decisive(self) -> tuple[int, float] | None:
-        """The round and figure that were best: of the figure that stopped, or of the first."""
+        """The round and value that were best: of the metric that stopped, or of the first."""
         if not self.best:
             return None
         return self.best[self.stopped_by or next(iter(self.best))]
-
-
-# ---------------------------------------------------------------------- callbacks
-class Callback:
-    """What a user wants done between rounds; every method may be left out.
-
-    Returning True from ``before_iteration`` or ``after_iteration`` ends the training.
-    """
-
-    def before_training(self, model: Watch) -> Any:
-        """Is called once, before the first round."""
-        return model
-
-    def before_iteration(self, model: Watch, epoch: int, evals_log: History) -> bool:
-        """Is called before every round."""
-        return False
-
-    def after_iteration(self, model: Watch, epoch: int, evals_log: History) -> bool:
-        """Is called after every round, the figures of which stand last in ``evals_log``."""
-        return False
-
-    def after_training(self, model: Watch) -> Any:
-        """Is called once, after the last round."""
-        return model
-
-
-class EarlyStopping(Callback):
-    """Stop when a metric has not become better for some rounds.
-
-    Parameters
-    ----------
-    rounds : int
-    metric_name, data_name : str or None, default=None
-        Which figure to follow; None: the last metric, the last table.
-    maximize : bool or None, default=None
-        None: as the metric says.
-    save_best : bool, default=False
-        Keep the trees up to the best round only.
-    min_delta : float, default=0.0
-        By how much a figure must be better than the best so far.
-    """
-
-    def __init__(
-        self,
-        *,
-        rounds: int,
-        metric_name: str | None = None,
-        data_name: str | None = None,
-        maximize: bool | None = None,
-        save_best: bool = False,
-        min_delta: float = 0.0,
-    ) -> None:
-        self.rounds, self.metric_name, self.data_name = rounds, metric_name, data_name
-        self.maximize, self.save_best, self.min_delta = maximize, save_best, min_delta
-
-    def patience(self) -> Patience:
-        """Return a fresh patience of this kind."""
-        return Patience(
-            self.rounds,
-            self.min_delta,
-            None if self.data_name is None else (self.data_name,),
-            None if self.metric_name is None else (self.metric_name,),
-            larger_is_better=self.maximize,
-        )
-
-
-class EvaluationMonitor(Callback):
-    """Print the figures of every so many rounds, and of the last one.
-
-    Parameters
-    ----------
-    period : int, default=1
-    """
-
-    def __init__(self, period: int = 1) -> None:
-        self.period = period
-        self._waiting = ""
-
-    def after_iteration(self, model: Watch, epoch: int, evals_log: History) -> bool:
-        figures = [
-            f"{table}-{name}:{values[-1]:.5f}"
-            for table, by_name in evals_log.items()
-            for name, values in by_name.items()
-        ]
-        self._waiting = "\t".join([f"[{epoch}]", *figures])
-        if epoch % self.period == 0:
-            self.after_training(model)
-        return False
-
-    def after_training(self, model: Watch) -> Any:
-        if self._waiting:
-            print(self._waiting, flush=True)
-        self._waiting = ""
-
-
-class LearningRateScheduler(Callback):
-    """Set the learning rate before every round.
-
-    Parameters
-    ----------
-    learning_rates : function of the round, or list
-    """
-
-    def __init__(self, learning_rates: Callable[[int], float] | Sequence[float]) -> None:
-        self.learning_rates = learning_rates
-
-    def before_iteration(self, model: Watch, epoch: int, evals_log: History) -> bool:
-        rates = self.learning_rates
-        model.set_param("learning_rate", rates(epoch) if callable(rates) else rates[epoch])
-        return False
 
 
 # ---------------------------------------------------------------------- all of it
@@ -319,17 +209,18 @@ class Watch:
     Parameters
     ----------
     booster : Booster
+        Its recipe says what tables are evaluated by.
     held_out : list of HeldOut
-    judges : list of Judge
-    patience : list of Patience
-    callbacks : list of Callback
-    first : int
-        The number of the first round: how many an earlier model has.
+    stopping : list of StoppingRule
+    callbacks : list
+        See xgboost_callbacks.py for their methods, each of which may be missing.
 
     Attributes
     ----------
+    first : int
+        The number of the first round: how many an earlier model has.
     history : History
-    figures : dict from table to list of Figure
+    values : dict from table to list of MetricValue
         Of the last round.
     """
 
@@ -337,26 +228,21 @@ class Watch:
         self,
         booster: Booster,
         held_out: Sequence[HeldOut] = (),
-        judges: Sequence[Judge] = (),
-        patience: Sequence[Patience] = (),
+        stopping: Sequence[StoppingRule] = (),
         callbacks: Sequence[Any] = (),
-        first: int = 0,
     ) -> None:
-        self.booster, self.held_out, self.judges = booster, list(held_out), list(judges)
-        self.callbacks, self.first = list(callbacks), first
-        own = [c.patience() for c in self.callbacks if isinstance(c, EarlyStopping)]
-        self.patience = [*patience, *own]
-        self.save_best = any(isinstance(c, EarlyStopping) and c.save_best for c in self.callbacks)
+        self.booster, self.held_out = booster, list(held_out)
+        self.stopping, self.callbacks, self.first = stopping, list(callbacks), booster.n_rounds
         self.history: History = {}
         self.larger: dict[str, bool] = {}
-        self.figures: dict[str, list[Figure]] = {}
+        self.values: dict[str, list[MetricValue]] = {}
 
     # ------------------------------------------------------------------ between rounds
     @property
     def is_idle(self) -> bool:
         """Whether nothing is to be done between rounds."""
         quiet = all(getattr(callback, "is_idle", False) for callback in self.callbacks)
-        return quiet and not (self.held_out or self.patience)
+        return quiet and not (self.held_out or self.stopping)
 
     def begin(self) -> None:
         """Tell the callbacks that training begins."""
@@ -367,32 +253,35 @@ class Watch:
         return self._call("before_iteration", m, self.history)
 
     def after(self, m: int) -> bool:
-        """Judge round ``m``; tell whether to stop."""
+        """Evaluate round ``m``; tell whether to stop."""
         if self.held_out:
-            self.figures = {table.name: self._judge(table) for table in self.held_out}
+            self.values = {table.name: self._evaluate(table) for table in self.held_out}
             self._note()
-        stop = [patience.look(m, self.figures) for patience in self.patience]
+        stop = [rule.look(m, self.values) for rule in self.stopping]
         return self._call("after_iteration", m, self.history) or any(stop)
 
     def end(self) -> None:
         """Tell the callbacks that training has ended."""
         self._call("after_training")
 
-    def _judge(self, table: HeldOut) -> list[Figure]:
-        prediction = self.booster.objective.predict(table.margins(self.booster))
-        found = [figure for judge in self.judges for figure in judge(table.truth, prediction)]
-        for figure in found:
-            if np.isnan(figure.value) and table.name not in self.history:  # later, nothing is lost
+    def _evaluate(self, table: HeldOut) -> list[MetricValue]:
+        booster = self.booster
+        prediction = booster.objective.predict(table.margins(booster))
+        values = [
+            one for measure in booster.recipe.metrics for one in measure(table.truth, prediction)
+        ]
+        for one in values:
+            if np.isnan(one.value) and table.name not in self.history:  # later, nothing is lost
                 raise DataError(
-                    f"{figure.name} of {table.name!r} is NaN: it cannot be told from these rows"
+                    f"{one.name} of {table.name!r} is NaN: it cannot be told from these rows"
                 )
-        return found
+        return values
 
     def _note(self) -> None:
-        for name, figures in self.figures.items():
-            for figure in figures:
-                self.history.setdefault(name, {}).setdefault(figure.name, []).append(figure.value)
-                self.larger[figure.name] = figure.larger_is_better
+        for name, values in self.values.items():
+            for one in values:
+                self.history.setdefault(name, {}).setdefault(one.name, []).append(one.value)
+                self.larger[one.name] = one.larger_is_better
 
     def _call(self, moment: str, *arguments: Any) -> bool:
         if not self.callbacks:
@@ -408,18 +297,20 @@ class Watch:
         """Go on from the history of an interrupted fit."""
         self.history, self.larger = history, larger
         for m in range(rounds):
-            self.figures = {
-                table: [Figure(name, values[m], larger[name]) for name, values in by_name.items()]
+            self.values = {
+                table: [
+                    MetricValue(name, values[m], larger[name]) for name, values in by_name.items()
+                ]
                 for table, by_name in history.items()
             }
-            for patience in self.patience:
-                patience.look(self.first + m, self.figures)
+            for rule in self.stopping:
+                rule.look(self.first + m, self.values)
 
     # ------------------------------------------------------------------ what callbacks may ask
     @property
     def best(self) -> tuple[int, float] | None:
-        """The best round and its figure, by the first patience."""
-        return self.patience[0].decisive if self.patience else None
+        """The best round and its value, by the first rule."""
+        return self.stopping[0].decisive if self.stopping else None
 
     @property
     def best_iteration(self) -> int | None:
@@ -428,7 +319,7 @@ class Watch:
 
     @property
     def best_score(self) -> float | None:
-        """The figure of the best round."""
+        """The metric of the best round."""
         return None if self.best is None else self.best[1]
 
     def num_boosted_rounds(self) -> int:
@@ -443,3 +334,64 @@ class Watch:
             raise ParameterError(f"learning_rate must be a number > 0, got {value!r}")
         plan = self.booster.plan  # of trees side by side the mean counts
         self.booster.plan = replace(plan, learning_rate=float(value) / plan.n_parallel)
+
+
+# ---------------------------------------------------------------------- the loss of the training rows
+_ROWS = 4096
+_OBJECTIVES = {"binary:logistic", "binary", "multi:softprob", "multi:softmax", "multiclass"}
+_RISE = 0.01  # of the loss before the first round; less is not worth a word
+
+
+class TrainingLoss:
+    """The log loss of a booster on some of its training rows: does a classifier run away?
+
+    A Newton step is -G / H. Where a class is rare, or rows are learned already, H comes near zero and a step
+    may throw its rows so far off that later rounds do not bring them back. LightGBM's defaults bound H by
+    ``min_child_weight=0.001`` only and let it happen; a user sees nothing but a bad model.
+
+    The loss is looked at three times, before the first round, halfway and after the last one, on some
+    thousand rows, from the margins that boosting keeps anyway: well below a thousandth of a fit.
+
+    Parameters
+    ----------
+    booster : Booster
+    """
+
+    def __init__(self, booster: Booster) -> None:
+        plan, n = booster.plan, len(booster.training.y)
+        self.booster = booster
+        self.is_followed = (
+            booster.objective.name in _OBJECTIVES and plan.dart is None and not plan.averaged
+        )
+        self._rows = slice(0, None, -(-n // _ROWS))
+        self._seen: list[tuple[int, float]] = []  # rounds, loss
+
+    def look(self) -> None:
+        """Note the loss after the rounds so far."""
+        if self.is_followed:
+            self._seen.append((self.booster.n_rounds, self._loss()))
+
+    def _loss(self) -> float:
+        table = self.booster.training
+        margin, y = self.booster.margin[self._rows], table.y[self._rows].astype(np.int64)
+        weight = None if table.weight is None else table.weight[self._rows]
+        if margin.shape[1] == 1:
+            margin = np.column_stack([np.zeros(len(margin)), margin[:, 0]])
+        most = margin.max(axis=1)
+        sums = np.log(np.exp(margin - most[:, np.newaxis]).sum(axis=1)) + most
+        return float(np.average(sums - margin[np.arange(len(y)), y], weights=weight))
+
+    def warn(self) -> None:
+        """Say so if the loss is higher now than it was."""
+        if len(self._seen) < 2:
+            return
+        (now, last), earlier = self._seen[-1], self._seen[:-1]
+        best, lowest = min(earlier, key=lambda one: one[1])
+        if not last - lowest > _RISE * self._seen[0][1]:
+            return
+        warnings.warn(
+            f"the loss on the training rows rose from {lowest:.4g} after {best} rounds to {last:.4g} "
+            f"after {now}: steps have run away, as they may where classes are rare. Lower "
+            "learning_rate, or raise min_child_weight or reg_lambda.",
+            stacklevel=6,
+        )

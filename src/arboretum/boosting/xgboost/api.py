@@ -1,41 +1,46 @@
-"""XGBoost's front door: its names, parameters, defaults and fit arguments on this package's engine.
+"""XGBoost's API: its names, parameters, defaults and fit arguments on this package's engine.
 
     from arboretum import XGBClassifier          # instead of xgboost
     model = XGBClassifier(max_depth=4, learning_rate=0.1, early_stopping_rounds=20)
     model.fit(X, y, eval_set=[(X_valid, y_valid)], verbose=10)
 
-What differs from the program on purpose: columns of strings are categories without being declared, labels
+What differs from XGBoost on purpose: columns of strings are categories without being declared, labels
 may be any classes, unknown parameters are refused, `predict_proba` of binary:logitraw tells probabilities,
 and a fit can be resumed after a crash (``save_snapshot``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from arboretum.boosting.dialect.find import predicts
-from arboretum.boosting.second_order.boosted_model import Given
-from arboretum.boosting.second_order.boosted_targets import (
+from arboretum.boosting.second_order.boosted_model import (
     BoostedClassifier,
     BoostedRanker,
     BoostedRegressor,
-    group_sizes,
 )
-from arboretum.boosting.second_order.snapshot import Snapshot
-from arboretum.boosting.xgboost import parameters as xgb
-from arboretum.boosting.xgboost.arguments import is_raw, one_each, refuse_feature_weights, tables_of
-from arboretum.boosting.xgboost.model import XGBModel, with_objective
-from arboretum.errors import DataError, ParameterError
+from arboretum.boosting.second_order.fit import GivenTable, group_sizes
+from arboretum.boosting.xgboost.model import XGBModel, one_each, tables_of, with_objective
+from arboretum.boosting.xgboost.parameters import ATTRIBUTES
+from arboretum.boosting.xgboost.recipe import is_raw
+from arboretum.errors import DataError
 
 __all__ = ["XGBClassifier", "XGBRanker", "XGBRegressor"]
 
 
 class XGBClassifier(BoostedClassifier, XGBModel):
-    __doc__ = f"""Boosted trees that tell classes, as XGBoost's.
-{xgb.describe("binary:logistic", classes=True)}
+    """Boosted trees that tell classes, as XGBoost's.
+
+    Parameters
+    ----------
+    [parameters]
+
+    Attributes
+    ----------
+    [attributes]
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -44,29 +49,17 @@ class XGBClassifier(BoostedClassifier, XGBModel):
     >>> model.predict(X[[0, 60, 140]])
     array([0, 1, 2])
     """
-    __init__ = with_objective("binary:logistic")
 
-    def _objective_name(self, n_classes: int | None) -> str | Callable:
-        given = self.objective or "binary:logistic"
-        if callable(given) or (n_classes or 2) <= 2:
-            name = given
-        else:
-            name = "multi:softprob" if given == "binary:logistic" else given
-        if not callable(name) and predicts(name, "xgboost") not in ("classes", "two classes"):
-            raise ParameterError(
-                f"objective {name!r} does not tell classes: XGBClassifier takes 'binary:logistic', "
-                "'binary:logitraw', 'binary:hinge', 'multi:softprob', 'multi:softmax' or a function"
-            )
-        return name
+    _attributes: ClassVar = {**BoostedClassifier._attributes, **ATTRIBUTES}
+    target: ClassVar = "classes"
+    usual_objective: ClassVar = "binary:logistic"
+    __init__ = with_objective(usual_objective)
 
-    def _shares(self, margin: np.ndarray) -> np.ndarray:
+    def _probabilities(self, margin: np.ndarray) -> np.ndarray:
         if not is_raw(self.objective_):
-            return super()._shares(margin)
+            return super()._probabilities(margin)
         found = 1.0 / (1.0 + np.exp(-margin[:, 0]))
         return np.column_stack([1.0 - found, found])
-
-    def _answer(self, margin: np.ndarray) -> np.ndarray:
-        return self.classes_[self._shares(margin).argmax(axis=1)]
 
     def predict_proba(
         self,
@@ -76,17 +69,21 @@ class XGBClassifier(BoostedClassifier, XGBModel):
         iteration_range: tuple[int, int] | None = None,
     ) -> np.ndarray:
         """Return the probability of every class, (rows, classes); arguments as for `predict`."""
-        return self._shares(self._asked_margin(X, base_margin, iteration_range, validate_features))
-
-    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
-        """Yield the probabilities after every round."""
-        for margin in self._staged(X):
-            yield self._shares(margin)
+        margin = self._asked_margin(X, base_margin, iteration_range, validate_features)
+        return self._probabilities(margin)
 
 
 class XGBRegressor(BoostedRegressor, XGBModel):
-    __doc__ = f"""Boosted trees that tell numbers, as XGBoost's.
-{xgb.describe("reg:squarederror")}
+    """Boosted trees that tell numbers, as XGBoost's.
+
+    Parameters
+    ----------
+    [parameters]
+
+    Attributes
+    ----------
+    [attributes]
+
     Examples
     --------
     >>> X = [[1.0], [2.0], [3.0], [4.0]]
@@ -94,19 +91,23 @@ class XGBRegressor(BoostedRegressor, XGBModel):
     >>> model.predict([[1.5], [3.5]]).round(2)
     array([1., 5.])
     """
-    __init__ = with_objective("reg:squarederror")
 
-    def _objective_name(self, n_classes: int | None) -> str | Callable:
-        name = self.objective or "reg:squarederror"
-        others = {"classes": "XGBClassifier", "orders": "XGBRanker"}
-        if not callable(name) and (what := predicts(name, "xgboost")) in others:
-            raise ParameterError(f"objective {name!r} is for {what}: use {others[what]}")
-        return name
+    target: ClassVar = "numbers"
+    usual_objective: ClassVar = "reg:squarederror"
+    __init__ = with_objective(usual_objective)
 
 
 class XGBRanker(BoostedRanker, XGBModel):
-    __doc__ = f"""Boosted trees that put the rows of every group into order, as XGBoost's (LambdaMART).
-{xgb.describe("rank:ndcg")}
+    """Boosted trees that put the rows of every group into order, as XGBoost's (LambdaMART).
+
+    Parameters
+    ----------
+    [parameters]
+
+    Attributes
+    ----------
+    [attributes]
+
     Examples
     --------
     >>> X, y = [[1.0], [2.0], [3.0], [1.0], [3.0]], [0, 1, 2, 0, 1]
@@ -114,20 +115,13 @@ class XGBRanker(BoostedRanker, XGBModel):
     >>> bool(np.diff(model.predict(X[:3])).min() > 0)
     True
     """
-    __init__ = with_objective("rank:ndcg")
 
-    def _objective_name(self, n_classes: int | None) -> str | Callable:
-        name = self.objective or "rank:ndcg"
-        if callable(name) or predicts(name, "xgboost") != "orders":
-            raise ParameterError(f"XGBRanker takes objectives named rank:…, got {name!r}")
-        return name
+    target: ClassVar = "orders"
+    usual_objective: ClassVar = "rank:ndcg"
+    __init__ = with_objective(usual_objective)
+    _weighs_groups: ClassVar = True
 
-    def _row_weights(self, sample_weight: Any, y: np.ndarray, groups: Any) -> np.ndarray | None:
-        if sample_weight is None:
-            return None
-        return np.asarray(sample_weight, np.float64)  # one per group: the objective checks them
-
-    def fit(  # type: ignore[override]
+    def fit(
         self,
         X: Any,
         y: Any,
@@ -163,7 +157,6 @@ class XGBRanker(BoostedRanker, XGBModel):
         eval_group, eval_qid : lists
             The groups of every table of ``eval_set``.
         """
-        refuse_feature_weights(feature_weights)
         sizes = group_sizes(group, qid)
         if sizes is None:
             raise DataError("ranking needs groups: give group (sizes) or qid (one per row)")
@@ -181,6 +174,7 @@ class XGBRanker(BoostedRanker, XGBModel):
         if any(one is None for one in eval_sizes):
             raise DataError("every table of eval_set needs groups: give eval_group or eval_qid")
         held_out = tables_of(eval_set, sample_weight_eval_set, base_margin_eval_set, eval_sizes)
-        training = Given(X, y, sample_weight, base_margin, sizes)
-        snapshot = Snapshot.asked(save_snapshot, snapshot_every, resume)
-        return self._fit(self._request(training, held_out, verbose, xgb_model, snapshot))
+        return self._boost(
+            GivenTable(X, y, sample_weight, base_margin, sizes), held_out, verbose, xgb_model,
+            feature_weights, (save_snapshot, snapshot_every, resume),
+        )  # fmt: skip

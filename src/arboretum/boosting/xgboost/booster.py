@@ -46,12 +46,12 @@ class XGBBooster:
     @property
     def best_iteration(self) -> int:
         """The best round, if there was early stopping."""
-        return self.model.best_iteration  # type: ignore[attr-defined]
+        return self.model.best_iteration
 
     @property
     def best_score(self) -> float:
         """The figure of the best round."""
-        return self.model.best_score  # type: ignore[attr-defined]
+        return self.model.best_score
 
     def get_score(self, importance_type: str = "weight") -> dict[str, float]:
         """Return the importance of the columns that are asked for, by name."""

@@ -3,50 +3,39 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from arboretum.base.parameters import Parameter
-from arboretum.boosting.dialect.find import default_metric, find_metrics, find_objective
-from arboretum.boosting.loss.user import UserObjective
-from arboretum.boosting.second_order.boosted_model import BoostedModel, Given, Request
-from arboretum.boosting.second_order.open_booster import ExactBooster, OpenBooster, RebinningBooster
-from arboretum.boosting.second_order.snapshot import Snapshot
-from arboretum.boosting.watch.watching import EvaluationMonitor, Judge, Patience, named_judge
-from arboretum.boosting.xgboost import parameters as xgb
-from arboretum.boosting.xgboost.arguments import (
-    entries_with_nan,
-    function_judge,
-    in_order,
-    is_raw,
-    judge_of_shares,
-    refuse_feature_weights,
-    tables_of,
-    with_nan,
-)
+from arboretum.base import parameters as p
+from arboretum.boosting.second_order.boosted_model import BoostedModel, squeezed
+from arboretum.boosting.second_order.fit import FitRequest, GivenTable, asked_snapshot, seed_of
+from arboretum.boosting.watch.watching import StoppingRule
+from arboretum.boosting.watch.xgboost_callbacks import EarlyStopping, EvaluationMonitor
 from arboretum.boosting.xgboost.booster import XGBBooster
-from arboretum.data.matrix import DenseMatrix, FrameMatrix, Matrix, SparseMatrix
+from arboretum.boosting.xgboost.parameters import ALIASES, ATTRIBUTES, PARAMETERS
+from arboretum.boosting.xgboost.recipe import make_recipe, value
 from arboretum.errors import ParameterError
-from arboretum.grow.bins.find import Bins, find_bins
 
 if TYPE_CHECKING:
-    from arboretum.boosting.loss.objective import Objective
-    from arboretum.boosting.second_order.booster import Plan, Training
+    from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Schema
 
-__all__ = ["XGBModel", "with_objective"]
-
-_INSTEAD = {1: "reg:squarederror", 2: "binary:logistic", 3: "multi:softprob"}  # by classes
+__all__ = ["XGBModel", "one_each", "tables_of", "with_objective"]
 
 
 class XGBModel(BoostedModel):
     """What XGBoost's three estimators share."""
 
     dialect: ClassVar[str] = "xgboost"
-    _aliases: ClassVar = xgb.ALIASES
-    _parameters: ClassVar = {name: Parameter(rule) for name, rule in xgb.RULES.items()}
+    target: ClassVar[str]  # "classes", "numbers" or "orders"
+    usual_objective: ClassVar[str]
+    _aliases: ClassVar = ALIASES
+    _parameters: ClassVar = PARAMETERS
+    _attributes: ClassVar = ATTRIBUTES
+    _free_to_change: ClassVar = frozenset({"importance_type", "unseen"})
 
     def __init__(  # one argument per parameter: scikit-learn reads the signature
         self,
@@ -106,10 +95,11 @@ class XGBModel(BoostedModel):
         lambdarank_unbiased: bool | None = None,
         ndcg_exp_gain: bool | None = None,
         proposals: str | None = None,
+        categorical_features: Any = None,
+        ordinal_features: Any = None,
+        unseen: str = "missing",
     ) -> None:
-        for name, value in locals().items():
-            if name != "self":
-                setattr(self, name, value)
+        p.take_arguments(locals())
 
     # ------------------------------------------------------------------ fitting
     def fit(
@@ -141,9 +131,9 @@ class XGBModel(BoostedModel):
         base_margin : array-like of shape (n_samples,) or (n_samples, n_outputs), or None
             Margins to begin with, instead of one for all rows.
         eval_set : list of (X, y) or None
-            Tables to judge every round by.
+            Tables to evaluate every round by.
         verbose : bool or int, default=True
-            Print the figures of every round, or of every so many.
+            Print the metrics of every round, or of every so many.
         xgb_model : fitted model, its booster, path or None
             Go on from these trees.
         sample_weight_eval_set, base_margin_eval_set : lists, one entry per table
@@ -158,171 +148,82 @@ class XGBModel(BoostedModel):
         -------
         self
         """
-        refuse_feature_weights(feature_weights)
         held_out = tables_of(
             eval_set, sample_weight_eval_set, base_margin_eval_set, [None] * len(eval_set or ())
         )
-        training = Given(X, y, sample_weight, base_margin)
-        snapshot = Snapshot.asked(save_snapshot, snapshot_every, resume)
-        return self._fit(self._request(training, held_out, verbose, xgb_model, snapshot))
+        return self._boost(
+            GivenTable(X, y, sample_weight, base_margin), held_out, verbose, xgb_model, feature_weights,
+            (save_snapshot, snapshot_every, resume),
+        )  # fmt: skip
 
-    def _request(
+    def _boost(
         self,
-        training: Given,
-        held_out: list[Given],
+        training: GivenTable,
+        held_out: list[GivenTable],
         verbose: bool | int | None,
         earlier: Any,
-        snapshot: Snapshot | None,
-    ) -> Request:
+        feature_weights: Any,
+        snapshot: tuple[Any, Any, Any],
+    ) -> Self:
+        """Check what was asked for, and learn."""
         self._check_parameters()
-        callbacks, patience = list(self.callbacks or ()), []
+        if feature_weights is not None:
+            raise ParameterError(
+                "feature_weights must be None: columns are drawn with equal probability"
+            )
+        callbacks = list(self.callbacks or ())
         if held_out and verbose:
             callbacks.append(EvaluationMonitor(int(verbose)))
+        stops = [one for one in callbacks if isinstance(one, EarlyStopping)]
+        stopping = [one.rule() for one in stops]
         if self.early_stopping_rounds is not None:
             if not held_out:
                 raise ParameterError(
                     "early_stopping_rounds needs tables to judge by: give eval_set to fit"
                 )
-            patience = [Patience(self.early_stopping_rounds)]
-        return Request(
-            training,
-            held_out,
-            self._judges,
-            patience,
-            callbacks,
-            earlier=earlier,
-            snapshot=snapshot,
-            bar=xgb.value(self, "verbosity") >= 2,
-        )
-
-    def _rounds(self) -> int:
-        return int(xgb.value(self, "n_estimators"))
-
-    def _seed(self) -> int:
-        from arboretum.engine.random import seed_from
-
-        if self.random_state is None or isinstance(self.random_state, int | np.integer):
-            return int(self.random_state or 0)
-        return seed_from(self.random_state)
-
-    def _not_kept(self) -> set[str]:
-        return super()._not_kept() | {"verbosity", "importance_type"}
-
-    def _objective_name(self, n_classes: int | None) -> str | Callable:
-        raise NotImplementedError
-
-    def _find_objective(self, n_classes: int | None) -> Objective:
-        name = self._objective_name(n_classes)
-        settings = xgb.objective_settings(self, self._seed())
-        return find_objective(name, "xgboost", n_classes, **settings)
-
-    def _judges(self, objective: Objective) -> list[Judge]:
-        """Return what figures are made by: the metrics asked for, or that of the objective."""
-        settings, asked = xgb.metric_settings(self), self.eval_metric
-        if asked is None:
-            name = objective.name
-            if isinstance(objective, UserObjective):  # judged as what it stands instead of
-                name = _INSTEAD[min(objective.n_classes or 1, 3)]
-            asked = default_metric(name, "xgboost", **settings)
-        each = asked if isinstance(asked, list | tuple) else [asked]
-        judges = [
-            function_judge(one)
-            if callable(one)
-            else named_judge(find_metrics(one, "xgboost", **settings))
-            for one in each
-        ]
-        return [judge_of_shares(judge) for judge in judges] if is_raw(objective) else judges
-
-    def _start(self, objective: Objective, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
-        if self.base_score is None:
-            return super()._start(objective, y, weight)
-        given = np.atleast_1d(np.asarray(self.base_score, np.float64))
-        if len(given) not in (1, objective.n_outputs):
-            raise ParameterError(
-                f"base_score has {len(given)} numbers, the model {objective.n_outputs} outputs: give one, "
-                "or one for each"
+            stopping.insert(0, StoppingRule(self.early_stopping_rounds))
+        recipe = partial(make_recipe, self, n_jobs=self._threads(), evaluates=bool(held_out))
+        self._fit(
+            FitRequest(
+                training,
+                recipe,
+                seed_of(self.random_state),
+                held_out,
+                self._columns(),
+                stopping,
+                any(one.save_best for one in stops),
+                callbacks,
+                self._earlier(earlier),
+                float(self.missing),
+                asked_snapshot(*snapshot),
+                bar=value(self, "verbosity") >= 2,
             )
-        margins = [objective.margin_of(float(score)) for score in given]
-        return np.array(np.broadcast_to(margins, objective.n_outputs))
+        )
+        return self
 
-    # ------------------------------------------------------------------ the table
     def _columns(self) -> dict[str, Any]:
+        """Return what columns are said to be, as `learn_schema` takes it."""
         if self.feature_types is None:
-            return {}
+            return self._column_kinds()
+        if self.categorical_features is not None:
+            raise ParameterError(
+                "feature_types and categorical_features say the same: give one of them"
+            )
         known = ("q", "float", "int", "i", "c")
         odd = [kind for kind in self.feature_types if kind not in known]
         if odd:
             raise ParameterError(f"feature_types must hold {', '.join(known)}, got {odd[0]!r}")
-        return {"categorical_features": [kind == "c" for kind in self.feature_types]}
-
-    def _clean(self, matrix: Matrix) -> Matrix:
-        """Make the values that stand for missing ones NaN; a sparse table has not what it does not store."""
-        absent = float(self.missing)
-        coded = [column.categories is not None for column in self.schema_.columns]
-        if isinstance(matrix, SparseMatrix):
-            fill = np.full(matrix.n_columns, np.nan)
-            if matrix.fill is not None:
-                fill = np.where(coded, matrix.fill, np.nan)
-            return SparseMatrix(entries_with_nan(matrix.by_row, absent), fill)
-        if np.isnan(absent):
-            return matrix
-        if isinstance(matrix, DenseMatrix):
-            return DenseMatrix(with_nan(matrix.values, absent))
-        columns = [matrix.column(f) for f in range(matrix.n_columns)]
-        return FrameMatrix(
-            [x if known else with_nan(x, absent) for x, known in zip(columns, coded, strict=True)]
-        )
-
-    def _plan(self, objective: Objective, schema: Schema, seed: int) -> Plan:
-        return xgb.make_plan(self, objective, schema, seed, self._threads())
-
-    def _bins(
-        self, matrix: Matrix, schema: Schema, weight: np.ndarray | None, seed: int
-    ) -> Bins | None:
-        if xgb.method_for(self, matrix.n_rows, schema) == "exact":
-            self._check_exact(schema)
-            return None
-        rows = weight if weight is not None and len(weight) == matrix.n_rows else None
-        return find_bins(
-            matrix, schema, int(xgb.value(self, "max_bin")), seed=seed, min_data_in_bin=1, weight=rows,
-            n_jobs=self._threads(),
-        )  # fmt: skip
-
-    def _check_exact(self, schema: Schema) -> None:
-        words = [column.name for column in schema.columns if column.kind == "categorical"]
-        if words:
-            raise ParameterError(
-                f"tree_method='exact' cuts numbers, {words[0]!r} holds categories: use 'hist' or 'approx'"
-            )
-        if xgb.value(self, "grow_policy") == "lossguide" or xgb.value(self, "max_leaves"):
-            raise ParameterError(
-                "tree_method='exact' grows level by level: use 'hist' for lossguide and max_leaves"
-            )
-
-    def _make_booster(
-        self, plan: Plan, objective: Objective, data: Training, matrix: Matrix
-    ) -> OpenBooster:
-        """Return the booster of a tree_method."""
-        method = xgb.method_for(self, matrix.n_rows, data.schema)
-        max_bin = int(xgb.value(self, "max_bin"))
-        if method == "exact":
-            return ExactBooster(plan, objective, data, matrix)
-        if method != "approx":
-            return OpenBooster(plan, objective, data, matrix)
-
-        def propose(hessian: np.ndarray) -> Bins:
-            from arboretum.grow.bins.sketch import sketch_bins
-
-            return sketch_bins(matrix, data.schema, hessian, max_bin, n_jobs=plan.n_jobs)
-
-        every = xgb.value(self, "proposals") == "iteration"
-        return RebinningBooster(plan, objective, data, matrix, propose, every=every)
+        categories = [kind == "c" for kind in self.feature_types]
+        return {**self._column_kinds(), "categorical_features": categories}
 
     # ------------------------------------------------------------------ asking
+    def _encode(self, X: Any) -> Matrix:
+        return self._matrix(X, float(self.missing))
+
     def _range(self, iteration_range: Any) -> tuple[int, int | None]:
         """Return the rounds to ask: those given, else all up to the best one."""
         if iteration_range is None or tuple(iteration_range) == (0, 0):
-            return 0, None if self._best is None or iteration_range else self._best[0] + 1
+            return 0, None if iteration_range else self._best_end
         whole = [
             isinstance(v, int | np.integer) and not isinstance(v, bool) for v in iteration_range
         ]
@@ -342,7 +243,7 @@ class XGBModel(BoostedModel):
         self, X: Any, base_margin: Any, iteration_range: Any, validate_features: bool = True
     ) -> np.ndarray:
         self._check_fitted()
-        X = X if validate_features else in_order(X, self.schema_)
+        X = X if validate_features else _in_order(X, self.schema_)
         return self._margin(X, *self._range(iteration_range), base_margin)
 
     def predict(
@@ -369,17 +270,7 @@ class XGBModel(BoostedModel):
             Use the trees of some rounds only; None: up to the best one if there was early stopping.
         """
         margin = self._asked_margin(X, base_margin, iteration_range, validate_features)
-        if output_margin:
-            return margin[:, 0] if margin.shape[1] == 1 else margin
-        return self._answer(margin)
-
-    def _answer(self, margin: np.ndarray) -> np.ndarray:
-        return self.objective_.predict(margin)
-
-    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """Yield the predictions after every round."""
-        for margin in self._staged(X):
-            yield self._answer(margin)
+        return squeezed(margin) if output_margin else self._predicted(margin)
 
     def apply(self, X: Any, iteration_range: tuple[int, int] | None = None) -> np.ndarray:
         """Return the leaf each row reaches in each tree, (rows, trees)."""
@@ -388,10 +279,10 @@ class XGBModel(BoostedModel):
 
     # ------------------------------------------------------------------ what was learned
     def evals_result(self) -> dict[str, dict[str, list[float]]]:
-        """Return the figures of every round, by table and metric."""
+        """Return the metrics of every round, by table and name."""
         self._check_fitted()
         if not self.evals_result_:
-            raise ParameterError("there are no figures: fit was given no eval_set")
+            raise ParameterError("there are no metrics: fit was given no eval_set")
         return self.evals_result_
 
     @property
@@ -401,7 +292,7 @@ class XGBModel(BoostedModel):
 
     @property
     def best_score(self) -> float:
-        """The figure of the best round."""
+        """The metric of the best round."""
         return self._best_of("best_score")[1]
 
     def _best_of(self, name: str) -> tuple[int, float]:
@@ -413,7 +304,7 @@ class XGBModel(BoostedModel):
     @property
     def feature_importances_(self) -> np.ndarray:
         """The columns' shares of what `importance_type` counts."""
-        found = self._importance()[xgb.value(self, "importance_type")]
+        found = self._importance()[value(self, "importance_type")]
         return found / found.sum() if found.sum() > 0 else found
 
     def get_booster(self) -> XGBBooster:
@@ -423,7 +314,7 @@ class XGBModel(BoostedModel):
 
     def get_num_boosting_rounds(self) -> int:
         """Return how many rounds are wanted."""
-        return self._rounds()
+        return int(value(self, "n_estimators"))
 
     def save_model(self, path: Any) -> None:
         """Write the model to a file, in arboretum's own format."""
@@ -450,8 +341,48 @@ def with_objective(objective: str) -> Callable[..., None]:
 
     shape = inspect.signature(XGBModel.__init__)
     found = [
-        p.replace(default=objective) if p.name == "objective" else p
-        for p in shape.parameters.values()
+        one.replace(default=objective) if one.name == "objective" else one
+        for one in shape.parameters.values()
     ]
     __init__.__signature__ = shape.replace(parameters=found)  # type: ignore[attr-defined]
     return __init__
+
+
+# ---------------------------------------------------------------------- arguments of fit and predict
+def one_each(given: Any, n: int, name: str) -> list:
+    """Return one entry per table."""
+    if given is None:
+        return [None] * n
+    if len(given) != n:
+        raise ParameterError(f"{name} has {len(given)} entries for {n} tables of eval_set")
+    return list(given)
+
+
+def tables_of(eval_set: Any, weights: Any, margins: Any, groups: list) -> list[GivenTable]:
+    """Return the tables to evaluate by, named as XGBoost does."""
+    if eval_set is None:
+        if weights is not None or margins is not None:
+            raise ParameterError("weights or margins of eval_set are given, but no eval_set")
+        return []
+    if isinstance(eval_set, np.ndarray) or not isinstance(eval_set, list | tuple):
+        raise ParameterError("eval_set must be a list of (X, y) pairs")
+    n = len(eval_set)
+    weights = one_each(weights, n, "sample_weight_eval_set")
+    margins = one_each(margins, n, "base_margin_eval_set")
+    found = []
+    for k, pair in enumerate(eval_set):
+        if not isinstance(pair, list | tuple) or len(pair) != 2:
+            raise ParameterError(f"eval_set must be a list of (X, y) pairs: entry {k} is none")
+        X, y = pair
+        found.append(GivenTable(X, y, weights[k], margins[k], groups[k], f"validation_{k}"))
+    return found
+
+
+def _in_order(X: Any, schema: Schema) -> Any:
+    """Return a table whose columns are taken in order, whatever they are called."""
+    from arboretum.data.table import Table, read_table
+
+    table = read_table(X)
+    if len(table.names) != schema.n_features:
+        return X
+    return Table(schema.names, schema.named, table.n_rows, table.body)

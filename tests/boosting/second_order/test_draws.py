@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arboretum.boosting.second_order.goss import (
+from arboretum.boosting.second_order.draws import (
     _smallest,
     draw_columns,
     goss_rows,

@@ -22,7 +22,7 @@ from arboretum import (
     record_evaluation,
     reset_parameter,
 )
-from arboretum.boosting.watch.callbacks import EarlyStopException
+from arboretum.boosting.watch.lightgbm_callbacks import EarlyStopException
 from arboretum.errors import DataError, ParameterError
 from tests.boosting.lightgbm.lgbm_cases import groups, numbers, saved, two_classes
 

@@ -1,8 +1,8 @@
 """Callbacks as LightGBM has them: functions that are called between rounds with what is known.
 
-    early_stopping(10)                       stop when no figure has become better for 10 rounds
-    log_evaluation(5)                        print the figures of every fifth round
-    record_evaluation(found)                 keep all figures in the dict ``found``
+    early_stopping(10)                       stop when no metric has become better for 10 rounds
+    log_evaluation(5)                        print the metrics of every fifth round
+    record_evaluation(found)                 keep all metrics in the dict ``found``
     reset_parameter(learning_rate=[...])     another value in every round
 
 A callback of your own takes a `CallbackEnv`; it is called after a round, or before if it has a true attribute
@@ -16,12 +16,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from arboretum.boosting.lightgbm.rounds import LGBMRounds
-from arboretum.boosting.watch.watching import Callback, Figure, History, Patience, Watch
+from arboretum.boosting.watch.watching import StoppingRule
 from arboretum.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from arboretum.boosting.watch.watching import History, MetricValue, Watch
 
 __all__ = [
     "CallbackEnv",
@@ -32,7 +33,7 @@ __all__ = [
     "reset_parameter",
 ]
 
-Result = tuple[str, str, float, bool]  # table, metric, figure, larger is better
+Result = tuple[str, str, float, bool]  # table, metric, value, larger is better
 
 
 class CallbackEnv(NamedTuple):
@@ -46,7 +47,7 @@ class CallbackEnv(NamedTuple):
         All parameters of the estimator.
     iteration, begin_iteration, end_iteration : int
         This round, the first one, and the one after the last.
-    evaluation_result_list : list of (table, metric, figure, larger is better)
+    evaluation_result_list : list of (table, metric, value, larger is better)
         None before a round.
     """
 
@@ -65,8 +66,8 @@ class EarlyStopException(Exception):
     ----------
     best_iteration : int
         The best round, from 0 on.
-    best_score : list of (table, metric, figure, larger is better)
-        Its figures.
+    best_score : list of (table, metric, value, larger is better)
+        Its metrics.
     """
 
     def __init__(self, best_iteration: int, best_score: list[Result]) -> None:
@@ -76,50 +77,8 @@ class EarlyStopException(Exception):
 
 # ---------------------------------------------------------------------- the four
 @dataclass(frozen=True)
-class EarlyStopping:
-    """What `early_stopping` returns; a fit makes a `Patience` of it."""
-
-    stopping_rounds: int
-    first_metric_only: bool = False
-    verbose: bool = True
-    min_delta: float | Sequence[float] = 0.0
-
-    def patience(self, training: Iterable[str]) -> FollowAll:
-        """Return the patience that follows all tables but those with training rows."""
-        return FollowAll(
-            self.stopping_rounds,
-            self.min_delta,
-            follow_all=True,
-            left_out=frozenset(training),
-            first_only=self.first_metric_only,
-            verbose=self.verbose,
-        )
-
-
-@dataclass
-class FollowAll(Patience):
-    """Follow every figure, or that of the first metric, of all tables but some."""
-
-    left_out: frozenset[str] = field(default=frozenset(), kw_only=True)
-    first_only: bool = field(default=False, kw_only=True)
-    verbose: bool = field(default=True, kw_only=True)
-
-    def look(self, m: int, figures: dict[str, list[Figure]]) -> bool:
-        """Look at the figures of round ``m``; tell whether to stop."""
-        if not any(figures.values()):
-            raise ParameterError("early stopping needs a metric to follow, and there is none")
-        first = next(one.name for all_ in figures.values() for one in all_)
-        self.metrics = (first,) if self.first_only else None
-        return super().look(m, {t: all_ for t, all_ in figures.items() if t not in self.left_out})
-
-
-def early_stopping(
-    stopping_rounds: int,
-    first_metric_only: bool = False,
-    verbose: bool = True,
-    min_delta: float | Sequence[float] = 0.0,
-) -> EarlyStopping:
-    """Stop when a figure has not become better for some rounds.
+class early_stopping:
+    """Stop when a metric has not become better for some rounds.
 
     Every metric of every table is followed, except tables with the training rows; the first that stays
     behind ends the training. Predictions then use the best round.
@@ -132,30 +91,61 @@ def early_stopping(
     verbose : bool, default=True
         Print when and why the training ended.
     min_delta : float or list of float, default=0.0
-        By how much a figure must be better than the best so far; a list has one number per metric.
+        By how much a value must be better than the best so far; a list has one number per metric.
 
     Examples
     --------
     >>> early_stopping(5).stopping_rounds
     5
     """
-    if (
-        isinstance(stopping_rounds, bool)
-        or not isinstance(stopping_rounds, int)
-        or stopping_rounds < 1
-    ):
-        raise ParameterError(f"stopping_rounds must be an int ≥ 1, got {stopping_rounds!r}")
-    each = list(min_delta) if isinstance(min_delta, list | tuple) else [min_delta]
-    if not all(isinstance(v, int | float) and v >= 0 for v in each):
-        raise ParameterError(f"min_delta must be numbers ≥ 0, got {min_delta!r}")
-    return EarlyStopping(stopping_rounds, first_metric_only, verbose, min_delta)
+
+    stopping_rounds: int
+    first_metric_only: bool = False
+    verbose: bool = True
+    min_delta: float | Sequence[float] = 0.0
+
+    def __post_init__(self) -> None:
+        rounds, least = self.stopping_rounds, self.min_delta
+        if isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1:
+            raise ParameterError(f"stopping_rounds must be an int ≥ 1, got {rounds!r}")
+        each = list(least) if isinstance(least, list | tuple) else [least]
+        if not all(isinstance(v, int | float) and v >= 0 for v in each):
+            raise ParameterError(f"min_delta must be numbers ≥ 0, got {least!r}")
+
+    def rule(self, training: Iterable[str]) -> FollowAll:
+        """Return the rule that follows all tables but those with training rows."""
+        return FollowAll(
+            self.stopping_rounds,
+            self.min_delta,
+            follow_all=True,
+            left_out=frozenset(training),
+            first_only=self.first_metric_only,
+            verbose=self.verbose,
+        )
+
+
+@dataclass
+class FollowAll(StoppingRule):
+    """Follow every metric, or the first one, of all tables but some."""
+
+    left_out: frozenset[str] = field(default=frozenset(), kw_only=True)
+    first_only: bool = field(default=False, kw_only=True)
+    verbose: bool = field(default=True, kw_only=True)
+
+    def look(self, m: int, values: dict[str, list[MetricValue]]) -> bool:
+        """Look at the values of round ``m``, by table; tell whether to stop."""
+        if not any(values.values()):
+            raise ParameterError("early stopping needs a metric to follow, and there is none")
+        first = next(one.name for some in values.values() for one in some)
+        self.metrics = (first,) if self.first_only else None
+        return super().look(m, {t: some for t, some in values.items() if t not in self.left_out})
 
 
 @dataclass(frozen=True)
 class log_evaluation:
-    """Print the figures of every round, or of every ``period`` rounds; 0 prints none.
+    """Print the metrics of every round, or of every ``period`` rounds; 0 prints none.
 
-    ``show_stdv`` is for cross-validation, where figures have one.
+    ``show_stdv`` is for cross-validation, where metrics have one.
     """
 
     period: int = 1
@@ -171,7 +161,7 @@ class log_evaluation:
 
 @dataclass(frozen=True)
 class record_evaluation:
-    """Keep all figures in a dict, ``eval_result[table][metric]`` is a list; what it held is removed."""
+    """Keep all metrics in a dict, ``eval_result[table][metric]`` is a list; what it held is removed."""
 
     eval_result: dict[str, dict[str, list[float]]]
     order = 20
@@ -228,8 +218,8 @@ class reset_parameter:
 
 # ---------------------------------------------------------------------- calling them
 def _line(m: int, results: Iterable[Result]) -> str:
-    told = [f"{table}'s {metric}: {value:g}" for table, metric, value, _ in results]
-    return "\t".join([f"[{m + 1}]", *told])
+    shown = [f"{table}'s {metric}: {value:g}" for table, metric, value, _ in results]
+    return "\t".join([f"[{m + 1}]", *shown])
 
 
 @dataclass
@@ -253,7 +243,7 @@ class Running:
         return self.watch.booster.n_trees
 
 
-class Calls(Callback):
+class Calls:
     """Calls LightGBM's kind of callbacks between rounds, and says how early stopping went.
 
     Parameters
@@ -279,7 +269,7 @@ class Calls(Callback):
         self.early = [one for one in ordered if getattr(one, "before_iteration", False)]
         self.late = [one for one in ordered if not getattr(one, "before_iteration", False)]
         self.params, self.rounds, self.change = params, rounds, change
-        self.stopped: tuple[int, float] | None = None  # by a callback: the best round, its figure
+        self.stopped: tuple[int, float] | None = None  # by a callback: the best round, its metric
 
     @property
     def is_idle(self) -> bool:
@@ -293,9 +283,9 @@ class Calls(Callback):
 
     def before_training(self, model: Watch) -> Any:
         """Say what early stopping waits for."""
-        for patience in _talking(model):
+        for rule in _talking(model):
             print(
-                f"Training until validation scores don't improve for {patience.rounds} rounds",
+                f"Training until validation scores don't improve for {rule.rounds} rounds",
                 flush=True,
             )
 
@@ -310,16 +300,15 @@ class Calls(Callback):
         """
         results = [
             (table, one.name, one.value, one.larger_is_better)
-            for table, figures in model.figures.items()
-            for one in figures
+            for table, values in model.values.items()
+            for one in values
         ]
         stop = bool(self.late) and self._call(self.late, self._env(model, epoch, results))
         last = epoch + 1 == model.first + self.rounds
-        for patience in _talking(model):
-            if patience.decisive is not None and (last or patience.stopped_by):
-                _tell(patience, model)
-        is_stuck = isinstance(model.booster, LGBMRounds) and model.booster.is_stuck
-        return stop or (is_stuck and not self.early)
+        for rule in _talking(model):
+            if rule.decisive is not None and (last or rule.stopped_by):
+                _tell(rule, model)
+        return stop or (model.booster.is_stuck and not self.early)
 
     def _call(self, functions: list[Callable[[CallbackEnv], Any]], env: CallbackEnv) -> bool:
         try:
@@ -328,21 +317,21 @@ class Calls(Callback):
         except Exception as stop:
             if not (hasattr(stop, "best_iteration") and hasattr(stop, "best_score")):
                 raise
-            figures = list(stop.best_score or ())
-            value = float(figures[0][2]) if figures else float("nan")
+            results = list(stop.best_score or ())
+            value = float(results[0][2]) if results else float("nan")
             self.stopped = int(stop.best_iteration), value
             return True
         return False
 
 
 def _talking(watch: Watch) -> list[FollowAll]:
-    return [one for one in watch.patience if isinstance(one, FollowAll) and one.verbose]
+    return [one for one in watch.stopping if isinstance(one, FollowAll) and one.verbose]
 
 
-def _tell(patience: FollowAll, watch: Watch) -> None:
+def _tell(rule: FollowAll, watch: Watch) -> None:
     """Print how early stopping ended."""
-    assert patience.decisive is not None
-    best = patience.decisive[0]
+    assert rule.decisive is not None
+    best = rule.decisive[0]
     results = [
         (table, name, values[best - watch.first], False)
         for table, by_name in watch.history.items()
@@ -350,7 +339,7 @@ def _tell(patience: FollowAll, watch: Watch) -> None:
     ]
     how = (
         "Early stopping, best iteration is:"
-        if patience.stopped_by
+        if rule.stopped_by
         else "Did not meet early stopping. Best iteration is:"
     )
     print(how + "\n" + _line(best, results), flush=True)

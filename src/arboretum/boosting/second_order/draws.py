@@ -18,9 +18,18 @@ import numpy as np
 from arboretum.engine.keys import ALL_BITS, key_of
 from arboretum.errors import DataError, ParameterError
 
-__all__ = ["draw_columns", "goss_rows", "subsample_rows"]
+__all__ = ["draw_columns", "goss_rows", "share_of", "subsample_rows"]
 
 _GOSS, _ROWS, _COLUMNS = 0x6055, 0x2035, 0xC015
+
+
+def share_of(n: int, share: float) -> int:
+    """Return the nearest number of columns to a share of n, at least one.
+
+    >>> [share_of(5, 0.9), share_of(8, 0.7), share_of(3, 0.6), share_of(5, 0.5), share_of(3, 0.01)]
+    [5, 6, 2, 3, 1]
+    """
+    return max(int(n * share + 0.5), 1)
 
 
 # ---------------------------------------------------------------------- the smallest of many keys

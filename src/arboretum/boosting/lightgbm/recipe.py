@@ -1,0 +1,370 @@
+"""From LightGBM's parameters and a learned table to the recipe that the engine boosts by."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import inspect
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arboretum.boosting.dialect.find import (
+    default_metric,
+    find_metrics,
+    find_objective,
+    predicts,
+    settings_of,
+)
+from arboretum.boosting.lightgbm.parameters import ALIASES
+from arboretum.boosting.lightgbm.tables import column_names
+from arboretum.boosting.loss.user import UserObjective
+from arboretum.boosting.second_order.constraints import interaction_groups, monotone_signs
+from arboretum.boosting.second_order.dart import Dart
+from arboretum.boosting.second_order.draws import share_of
+from arboretum.boosting.second_order.recipe import MANY, BoostPlan, Recipe
+from arboretum.boosting.second_order.tables import Draws, Histograms
+from arboretum.boosting.watch.watching import Measure, MetricValue, measure_by
+from arboretum.engine.gradient.split import Rules
+from arboretum.errors import DataError, ParameterError
+from arboretum.grow.bins.categories import frequent_categories
+from arboretum.grow.histogram import POOL
+
+if TYPE_CHECKING:
+    from arboretum.boosting.lightgbm.model import LGBMModel
+    from arboretum.boosting.lightgbm.tables import FitArguments
+    from arboretum.boosting.loss.objective import Objective
+    from arboretum.boosting.metric.evaluation_set import EvaluationSet
+    from arboretum.boosting.second_order.recipe import TrainingTable
+    from arboretum.boosting.watch.watching import Watch
+    from arboretum.data.schema import Schema
+
+__all__ = ["Changing", "check_together", "is_forest", "make_plan", "make_recipe"]
+
+# of a user's objective; the meaning of classes' scores is not known
+_USUAL_METRIC = {"classes": "None", "numbers": "l2", "orders": "ndcg"}
+
+
+def make_recipe(
+    model: LGBMModel,
+    arguments: FitArguments,
+    training: TrainingTable,
+    seed: int,
+    n_jobs: int,
+    *,
+    evaluates: bool,
+) -> Recipe:
+    """Return what is learned, and how; metrics only if there are tables to evaluate, or they are named."""
+    schema, n_classes = training.schema, training.n_classes
+    if model.num_class not in (None, 1, n_classes):
+        raise DataError(f"num_class is {model.num_class}, y holds {n_classes or 1} classes")
+    objective = find_objective(
+        _objective_name(model, n_classes),
+        "lightgbm",
+        n_classes,
+        **settings_of(model, "lightgbm", "objectives"),
+    )
+    plan = make_plan(model, schema, seed, n_jobs)
+    given = training.base_margin is not None  # no part of the model, as in LightGBM
+    named = evaluates or arguments.eval_metric is not None or model.metric is not None
+    return Recipe(
+        objective,
+        plan,
+        _table_maker(model, seed),
+        _draws(model, training, plan, objective.name),
+        int(model.n_estimators),
+        np.zeros(objective.n_outputs) if given or not model.boost_from_average else None,
+        _metrics(model, arguments, objective) if named else (),
+        column_names(arguments.feature_name, schema.n_features),
+    )
+
+
+# ---------------------------------------------------------------------- what is learned
+def _objective_name(model: LGBMModel, n_classes: int | None) -> str | Callable:
+    """Return an objective that fits the kind of estimator, or refuse it."""
+    name = model.objective
+    if name is None:
+        return "multiclass" if (n_classes or 1) > 2 else model.usual_objective
+    if callable(name):
+        return name
+    known = predicts(name, "lightgbm")
+    if model.target == "orders" and known != "orders":
+        raise ParameterError(f"LGBMRanker takes objective 'lambdarank' or a function, got {name!r}")
+    others = {"classes": "LGBMClassifier", "orders": "LGBMRanker"}
+    if model.target == "numbers" and known in others:
+        raise ParameterError(f"objective {name!r} does not tell numbers: use {others[known]}")
+    if model.target == "classes" and known not in ("classes", "two classes"):
+        raise ParameterError(
+            f"objective {name!r} does not tell classes: use 'binary', 'multiclass' or 'multiclassova'"
+        )
+    if (n_classes or 1) > 2 and known == "two classes":
+        raise ParameterError(
+            f"objective {name!r} is for two classes, y holds {n_classes}: use 'multiclass'"
+        )
+    return name
+
+
+def is_forest(model: Any) -> bool:
+    """Tell whether the mean of the trees counts."""
+    return model.boosting_type in ("rf", "random_forest")
+
+
+def by_gradient(model: Any) -> bool:
+    """Tell whether rows are drawn by their gradients (GOSS)."""
+    return "goss" in (model.boosting_type, model.data_sample_strategy)
+
+
+def _bags(model: Any) -> bool:
+    shares = (model.subsample, model.pos_bagging_fraction, model.neg_bagging_fraction)
+    return model.subsample_freq > 0 and min(shares) < 1
+
+
+def check_together(model: Any) -> None:
+    """Refuse parameters that do not go together."""
+    if by_gradient(model):
+        if _bags(model):
+            raise ParameterError(
+                "GOSS draws the rows by itself: leave subsample=1 or subsample_freq=0"
+            )
+        if model.top_rate + model.other_rate > 1:
+            raise ParameterError(
+                "top_rate and other_rate are shares of the rows: together they may be at most 1, got "
+                f"{model.top_rate!r} and {model.other_rate!r}"
+            )
+    elif is_forest(model) and not (_bags(model) or model.colsample_bytree < 1):
+        raise ParameterError(
+            "boosting_type='rf' would grow the same tree again and again: set subsample below 1 and "
+            "subsample_freq above 0, or colsample_bytree below 1"
+        )
+    if model.force_col_wise and model.force_row_wise:
+        raise ParameterError("force_col_wise and force_row_wise exclude each other")
+
+
+# ---------------------------------------------------------------------- what it is evaluated by
+def _metrics(model: LGBMModel, arguments: FitArguments, objective: Objective) -> list[Measure]:
+    """Return the metrics asked for in fit, those of the model, and functions."""
+    settings = settings_of(model, "lightgbm", "metrics")
+    if arguments.eval_at is not None:
+        settings["eval_at"] = arguments.eval_at
+    asked, functions = _metric_names(arguments.eval_metric)
+    if model.target == "classes":
+        asked = [_of_classes(one, objective) for one in asked]
+    named, more = _metric_names(model.metric)
+    if more:
+        raise ParameterError("metric must hold names: give functions to fit as eval_metric")
+    if not [one for one in named if one]:
+        own = isinstance(objective, UserObjective)
+        usual = _USUAL_METRIC[model.target]
+        named = [usual if own else default_metric(objective.name, "lightgbm", **settings)]
+    names = [one for one in asked if one not in named] + named
+    metrics = find_metrics([one for one in names if one], "lightgbm", **settings)
+    return [measure_by(metrics), *(_of_function(one) for one in functions)]
+
+
+def _of_classes(name: str, objective: Objective) -> str:
+    """Return the metric of a short name: logloss and error of two or several classes."""
+    kind = "multi" if objective.n_outputs > 1 else "binary"
+    stem = name.removeprefix("binary_").removeprefix("multi_")
+    return f"{kind}_{stem}" if stem in ("logloss", "error") else name
+
+
+def _metric_names(eval_metric: Any) -> tuple[list[str], list[Callable]]:
+    """Return the names and the functions of a metric, or of a list of them."""
+    each = eval_metric if isinstance(eval_metric, list | tuple) else [eval_metric]
+    for one in each:
+        if not (one is None or isinstance(one, str) or callable(one)):
+            raise ParameterError(f"eval_metric must hold names and functions, got {one!r}")
+    words = [one for one in each if isinstance(one, str)]
+    return [word for one in words for word in one.split(",")], [f for f in each if callable(f)]
+
+
+def _of_function(function: Callable) -> Measure:
+    """Return the measure of a user's function.
+
+    It is called with (y, prediction), (y, prediction, weight) or (y, prediction, weight, group), and returns
+    (name, value, larger is better), or a list of such.
+    """
+    try:
+        kinds = [one.kind for one in inspect.signature(function).parameters.values()]
+        places = sum(kind <= inspect.Parameter.POSITIONAL_OR_KEYWORD for kind in kinds)
+    except (TypeError, ValueError):  # a builtin without a signature
+        places = 2
+    called = getattr(function, "__name__", type(function).__name__)
+    if not 2 <= places <= 4:
+        raise ParameterError(
+            f"a metric takes y, prediction and optionally weight and group: {called!r} takes {places} "
+            "arguments"
+        )
+
+    def measure(truth: EvaluationSet, prediction: np.ndarray) -> list[MetricValue]:
+        more = [truth.weight, truth.queries.sizes if truth.grouped else None][: places - 2]
+        found = function(truth.y, prediction, *more)
+        try:
+            each = found if isinstance(found, list) else [found]
+            return [
+                MetricValue(str(name), float(value), bool(larger)) for name, value, larger in each
+            ]
+        except (TypeError, ValueError):
+            raise DataError(
+                f"the metric {called!r} must return (name, value, larger is better), got {found!r}"
+            ) from None
+
+    return measure
+
+
+# ---------------------------------------------------------------------- how it is learned
+def _table_maker(model: LGBMModel, seed: int) -> Histograms:
+    max_bin, min_data = int(model.max_bin), int(model.min_data_in_bin)
+    return Histograms(
+        max_bin,
+        int(model.subsample_for_bin),
+        seed if model.data_random_seed is None else int(model.data_random_seed),
+        min_data,
+        bundle=bool(model.enable_bundle),
+        categories=partial(frequent_categories, max_bin=max_bin, min_data_in_bin=min_data),
+        zero_apart=True,
+    )
+
+
+def make_plan(model: Any, schema: Schema, seed: int, n_jobs: int) -> BoostPlan:
+    """Return how to boost."""
+    signs, given = monotone_signs(model.monotone_constraints, schema), model.monotone_constraints
+    if isinstance(given, list | tuple | np.ndarray) and len(given) != schema.n_features:
+        raise ParameterError(
+            f"monotone_constraints has {len(given)} signs for {schema.n_features} columns: give one per "
+            "column"
+        )
+    return BoostPlan(
+        rules=_rules(model, schema.n_features),
+        learning_rate=float(model.learning_rate),
+        subsample=float(min(model.subsample, 1.0)),
+        subsample_every=int(model.subsample_freq),
+        goss=(float(model.top_rate), float(model.other_rate)) if by_gradient(model) else None,
+        goss_from=int(1.0 / model.learning_rate),
+        columns_by_tree=float(model.colsample_bytree),
+        averaged=is_forest(model),
+        dart=_dart(model),
+        unsplit_answers=False,
+        seed=seed,
+        n_jobs=n_jobs,
+        pool=_pool(model.histogram_pool_size),
+        monotone=signs,
+        groups=interaction_groups(model.interaction_constraints, schema),
+    )
+
+
+def _rules(model: Any, n_features: int) -> Rules:
+    smooth = float(model.path_smooth)
+    return Rules(
+        l1=float(model.reg_alpha),
+        l2=float(model.reg_lambda),
+        max_delta_step=max(float(model.max_delta_step), 0.0),
+        path_smooth=smooth,
+        min_gain=float(model.min_split_gain),
+        reach_gain=False,
+        min_weight=float(model.min_child_weight),
+        min_rows=float(max(model.min_child_samples, 2 if smooth else 1)),
+        cat_l2=float(model.cat_l2),
+        cat_smooth=float(model.cat_smooth),
+        cat_min_rows=float(model.cat_smooth),
+        max_cat_threshold=int(model.max_cat_threshold),
+        max_onehot=int(model.max_cat_to_onehot) - 1,  # the bin of missing values counts there
+        min_group=float(model.min_data_per_group),
+        max_depth=int(model.max_depth) if model.max_depth > 0 else MANY,
+        max_leaves=int(model.num_leaves),
+        depth_first=False,
+        level_columns=0,
+        node_columns=_by_node(model, n_features),
+    )
+
+
+def _pool(megabytes: float | None) -> int:
+    """Return the bytes for histograms that wait."""
+    if megabytes is None:
+        return POOL
+    return int(megabytes * (1 << 20)) if megabytes > 0 else MANY << 20
+
+
+def _by_node(model: Any, n_features: int) -> int:
+    """Return how many columns a node draws; 0 for all."""
+    tree = share_of(n_features, model.colsample_bytree)
+    node = share_of(tree, model.feature_fraction_bynode)
+    return node if node < tree else 0
+
+
+def _dart(model: Any) -> Dart | None:
+    if model.boosting_type != "dart":
+        return None
+    return Dart(
+        rate_drop=float(model.drop_rate),
+        skip_drop=float(model.skip_drop),
+        max_drop=max(int(model.max_drop), 0),
+        weighted=not model.uniform_drop,
+        normalize="tree" if model.xgboost_dart_mode else "lightgbm",
+        seed=int(model.drop_seed),
+    )
+
+
+def _draws(model: LGBMModel, training: TrainingTable, plan: BoostPlan, objective: str) -> Draws:
+    """Return what the rows and columns of a tree are drawn from."""
+    shares: list[float] | None = None
+    if min(model.pos_bagging_fraction, model.neg_bagging_fraction) < 1:
+        if objective != "binary":
+            raise ParameterError(
+                "pos_bagging_fraction and neg_bagging_fraction need objective 'binary', not "
+                f"{objective!r}: use subsample"
+            )
+        shares = [float(model.neg_bagging_fraction), float(model.pos_bagging_fraction)]
+    columns = np.arange(training.schema.n_features, dtype=np.int64)
+    if plan.groups is not None:
+        columns = _in_a_group(model.interaction_constraints, plan.groups)
+    return Draws(
+        [plan.seed if model.bagging_seed is None else int(model.bagging_seed)],
+        columns,
+        model.feature_fraction_seed,
+        to_nearest=True,
+        strata=None if shares is None else (training.y > 0).astype(np.int64),
+        shares=shares,
+        groups=training.groups if model.bagging_by_query else None,
+    )
+
+
+def _in_a_group(given: Any, groups: np.ndarray) -> np.ndarray:
+    """Return the columns that a group names: LightGBM asks for no others."""
+    named = len(ast.literal_eval(given) if isinstance(given, str) else given)
+    bits = np.unpackbits(groups.view(np.uint8), axis=1, bitorder="little")  # the rest stand alone
+    return np.flatnonzero(bits[:, :named].any(axis=1)).astype(np.int64)
+
+
+# ---------------------------------------------------------------------- changes while boosting
+_CHANGEABLE = {
+    "learning_rate", "num_leaves", "max_depth", "min_split_gain", "min_child_weight",
+    "min_child_samples", "subsample", "subsample_freq", "colsample_bytree", "reg_alpha", "reg_lambda",
+    "feature_fraction_bynode", "top_rate", "other_rate", "drop_rate", "skip_drop", "max_drop",
+    "max_delta_step", "path_smooth", "cat_smooth", "cat_l2", "max_cat_threshold",
+    "max_cat_to_onehot", "min_data_per_group",
+}  # fmt: skip
+
+
+class Changing:
+    """Gives parameters other values while a model grows; the estimator keeps its own."""
+
+    def __init__(self, model: Any) -> None:
+        self.now = copy.copy(model)
+
+    def __call__(self, watch: Watch, params: dict[str, Any]) -> None:
+        given = {ALIASES.get(name, name): value for name, value in params.items()}
+        fixed = sorted(set(given) - _CHANGEABLE)
+        if fixed:
+            raise ParameterError(
+                f"{fixed[0]} cannot change between rounds: these can: {', '.join(sorted(_CHANGEABLE))}"
+            )
+        for name, value in given.items():
+            setattr(self.now, name, value)
+        self.now._check_parameters()
+        booster = watch.booster
+        plan = make_plan(self.now, booster.training.schema, booster.plan.seed, booster.plan.n_jobs)
+        booster.plan = plan
+        booster.grower.rules = plan.rules

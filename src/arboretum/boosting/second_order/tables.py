@@ -1,0 +1,235 @@
+"""What trees grow on: the training table as codes of bins, or as presorted columns; all of it, or a part.
+
+    maker             made from                            table of             XGBoost's tree_method
+    Histograms        quantiles of all rows, once          codes of bins        hist
+    Sketches          quantiles by hessian, every round    codes of bins        approx
+                      or once
+    PresortedColumns  every value                          lists of rows        exact
+
+A maker is a value of a recipe; `make` returns the table with its grower, which a booster asks for trees. Of
+the table, a tree sees the rows and columns that are drawn for it: `Draws`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+import numpy as np
+
+from arboretum.boosting.second_order.draws import (
+    draw_columns,
+    goss_rows,
+    share_of,
+    subsample_rows,
+)
+from arboretum.engine.gradient.split import Features
+from arboretum.engine.keys import key_of
+from arboretum.grow.bins.categories import Keep, every_category
+from arboretum.grow.bins.find import find_bins
+from arboretum.grow.decoding import exact_trees_of, trees_of
+from arboretum.grow.histogram import Grower
+
+if TYPE_CHECKING:
+    from arboretum.boosting.second_order.recipe import BoostPlan, TrainingTable
+    from arboretum.data.schema import Schema
+    from arboretum.grow.bins.find import Bins
+    from arboretum.grow.exact.grower import ExactGrower
+    from arboretum.grow.histogram import Grown
+    from arboretum.tree.tree import Tree
+
+__all__ = [
+    "BinnedTable",
+    "Draws",
+    "Histograms",
+    "PresortedColumns",
+    "PresortedTable",
+    "Sketches",
+    "TableMaker",
+]
+
+
+# ---------------------------------------------------------------------- tables
+class BinnedTable:
+    """A table of codes.
+
+    Attributes
+    ----------
+    grower : Grower
+    bins : Bins
+    """
+
+    def __init__(self, bins: Bins, schema: Schema, plan: BoostPlan) -> None:
+        default = np.where(bins.offset > 0, bins.default_bin, -1).astype(np.int32)  # of bundles
+        monotone = np.empty(0, np.int8) if plan.monotone is None else plan.monotone.astype(np.int8)
+        features = Features(
+            bins.storage, bins.offset, bins.n_bins, default, bins.is_category, monotone
+        )
+        self.bins, self.schema = bins, schema
+        self.grower = Grower(
+            bins.codes, features, plan.rules, plan.n_jobs, plan.groups, bins.wide, plan.pool
+        )
+
+    def decode(self, nodes: Grown, ends: np.ndarray) -> list[Tree]:
+        """Return grown trees, whose nodes follow each other, in terms of the table's own values."""
+        return trees_of(nodes, ends, self.bins, self.schema)
+
+
+class PresortedTable:
+    """A table of presorted columns; stands in for `BinnedTable`."""
+
+    bins = None
+
+    def __init__(self, training: TrainingTable, plan: BoostPlan) -> None:
+        from arboretum.grow.exact.grower import ExactGrower
+
+        self.schema = training.schema
+        self.grower: ExactGrower = ExactGrower(
+            training.matrix, plan.rules, plan.n_jobs, plan.groups, plan.monotone
+        )
+
+    def decode(self, nodes: Grown, ends: np.ndarray) -> list[Tree]:
+        """Return grown trees as `BinnedTable.decode` does."""
+        return exact_trees_of(nodes, ends, self.schema)  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------------- parts of it
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """What the rows and columns of a tree are drawn from; a `BoostPlan` says how many, and when.
+
+    Attributes
+    ----------
+    row_seeds : list of int
+        One per parallel tree.
+    columns : int64 array
+        The columns that may be asked for.
+    column_seed : int or None
+        None: columns are drawn by the seed of the plan.
+    to_nearest : bool
+        A share of the columns comes to the nearest whole number, instead of the one below.
+    strata, shares : int array and list of float, or None
+        The stratum of every row, and the share drawn of each.
+    groups : int array or None
+        The sizes of groups that are drawn as a whole.
+    """
+
+    row_seeds: Sequence[int]
+    columns: np.ndarray
+    column_seed: int | None = None
+    to_nearest: bool = False
+    strata: np.ndarray | None = None
+    shares: Sequence[float] | None = None
+    groups: np.ndarray | None = None
+
+    def draws_rows(self, plan: BoostPlan) -> bool:
+        """Tell whether some rounds see some of the rows."""
+        share = plan.subsample if self.shares is None else min(self.shares)
+        return plan.goss is not None or (plan.subsample_every > 0 and share < 1.0)
+
+    def rows(
+        self, plan: BoostPlan, g: np.ndarray, h: np.ndarray, m: int, twin: int
+    ) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """Return the rows of round ``m`` and what they count; None: all, once."""
+        if not self.draws_rows(plan) or (plan.goss is not None and m < plan.goss_from):
+            return None, None
+        seed = self.row_seeds[twin]
+        if plan.goss is not None:
+            return goss_rows(g, h, *plan.goss, seed, m)
+        share = plan.subsample if self.shares is None else self.shares
+        turn = m // plan.subsample_every
+        rows = subsample_rows(g.shape[1], share, seed, turn, groups=self.groups, strata=self.strata)
+        return rows, None
+
+    def tree_columns(self, plan: BoostPlan, key: int) -> np.ndarray:
+        """Return the columns that a tree may ask for."""
+        share, n = plan.columns_by_tree, len(self.columns)
+        if share >= 1.0 or not n:
+            return self.columns
+        if self.column_seed is not None:
+            key = key_of(key, self.column_seed)
+        return draw_columns(self.columns, share_of(n, share) / n if self.to_nearest else share, key)
+
+
+# ---------------------------------------------------------------------- makers
+class TableMaker(Protocol):
+    """Makes the table that trees grow on.
+
+    ``follows`` says when it needs hessians, one per row: never, before the first round, or every round.
+    """
+
+    @property
+    def follows(self) -> str: ...
+
+    def make(
+        self, training: TrainingTable, plan: BoostPlan, hessian: np.ndarray | None
+    ) -> BinnedTable | PresortedTable:
+        """Return the table."""
+        ...
+
+
+@dataclass(frozen=True)
+class Histograms:
+    """Bins found once; see `find_bins` for what the attributes mean."""
+
+    max_bin: int = 255
+    sample: int = 200_000
+    seed: int = 0
+    min_data_in_bin: int = 3
+    weighted: bool = False  # rows count by their weights
+    bundle: bool = False
+    categories: Keep = every_category
+    zero_apart: bool = False
+
+    follows: ClassVar[str] = "never"
+
+    def make(
+        self, training: TrainingTable, plan: BoostPlan, hessian: np.ndarray | None = None
+    ) -> BinnedTable:
+        """Return the table in bins of about equally many rows, or of equal weight."""
+        matrix, weight = training.matrix, training.weight if self.weighted else None
+        if weight is not None and len(weight) != matrix.n_rows:
+            weight = None  # one per group
+        bins = find_bins(
+            matrix, training.schema, self.max_bin, self.sample, self.seed, self.min_data_in_bin, weight,
+            plan.n_jobs, self.bundle, categories=self.categories, zero_apart=self.zero_apart,
+        )  # fmt: skip
+        return BinnedTable(bins, training.schema, plan)
+
+
+@dataclass(frozen=True)
+class Sketches:
+    """Bins of equal hessian, found before every round, or once before the first."""
+
+    max_bin: int = 255
+    every_round: bool = True
+
+    @property
+    def follows(self) -> str:
+        return "every" if self.every_round else "first"
+
+    def make(
+        self, training: TrainingTable, plan: BoostPlan, hessian: np.ndarray | None
+    ) -> BinnedTable:
+        """Return the table in bins that share the hessians of all rows out evenly."""
+        from arboretum.grow.bins.sketch import sketch_bins
+
+        assert hessian is not None
+        bins = sketch_bins(
+            training.matrix, training.schema, hessian, self.max_bin, n_jobs=plan.n_jobs
+        )
+        return BinnedTable(bins, training.schema, plan)
+
+
+@dataclass(frozen=True)
+class PresortedColumns:
+    """Every cut between two values is tried."""
+
+    follows: ClassVar[str] = "never"
+
+    def make(
+        self, training: TrainingTable, plan: BoostPlan, hessian: np.ndarray | None = None
+    ) -> PresortedTable:
+        """Return the table with its columns in order."""
+        return PresortedTable(training, plan)

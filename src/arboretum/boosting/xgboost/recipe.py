@@ -1,0 +1,257 @@
+"""From XGBoost's parameters and a learned table to the recipe that the engine boosts by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arboretum.boosting.dialect.find import (
+    default_metric,
+    find_metrics,
+    find_objective,
+    predicts,
+    settings_of,
+)
+from arboretum.boosting.loss.user import UserObjective
+from arboretum.boosting.second_order.constraints import interaction_groups, monotone_signs
+from arboretum.boosting.second_order.dart import Dart
+from arboretum.boosting.second_order.recipe import MANY, BoostPlan, Recipe
+from arboretum.boosting.second_order.tables import Draws, Histograms, PresortedColumns, Sketches
+from arboretum.boosting.watch.watching import Measure, MetricValue, measure_by
+from arboretum.boosting.xgboost.parameters import DEFAULTS
+from arboretum.engine.gradient.split import Rules
+from arboretum.engine.keys import key_of
+from arboretum.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from arboretum.boosting.loss.objective import Objective
+    from arboretum.boosting.metric.evaluation_set import EvaluationSet
+    from arboretum.boosting.second_order.recipe import TrainingTable
+    from arboretum.boosting.second_order.tables import TableMaker
+    from arboretum.boosting.xgboost.model import XGBModel
+    from arboretum.data.schema import Schema
+
+__all__ = ["is_raw", "make_recipe", "value"]
+
+_TINY = 100  # rows
+_INSTEAD = {1: "reg:squarederror", 2: "binary:logistic", 3: "multi:softprob"}  # by classes
+
+
+def make_recipe(
+    model: XGBModel, training: TrainingTable, seed: int, n_jobs: int, *, evaluates: bool
+) -> Recipe:
+    """Return what is learned, and how; metrics only if there are tables to evaluate, or they are named."""
+    objective = find_objective(
+        _objective_name(model, training.n_classes), "xgboost", training.n_classes,
+        **settings_of(model, "xgboost", "objectives"), seed=seed % 2**32,
+    )  # fmt: skip
+    plan = make_plan(model, objective, training.schema, seed, n_jobs)
+    return Recipe(
+        objective,
+        plan,
+        _table_maker(model, training, seed),
+        Draws(
+            [key_of(seed, 0, 0, twin) for twin in range(plan.n_parallel)],
+            np.arange(training.schema.n_features, dtype=np.int64),
+        ),
+        int(value(model, "n_estimators")),
+        _start(model, objective),
+        _metrics(model, objective) if evaluates or model.eval_metric is not None else (),
+    )
+
+
+# ---------------------------------------------------------------------- what is learned
+def _objective_name(model: XGBModel, n_classes: int | None) -> str | Callable:
+    """Return an objective that fits the kind of estimator, or refuse it."""
+    name = model.objective or model.usual_objective
+    if callable(name) and model.target != "orders":
+        return name
+    known = "" if callable(name) else predicts(name, "xgboost")
+    if model.target == "orders" and known != "orders":
+        raise ParameterError(f"XGBRanker takes objectives named rank:…, got {name!r}")
+    others = {"classes": "XGBClassifier", "orders": "XGBRanker"}
+    if model.target == "numbers" and known in others:
+        raise ParameterError(f"objective {name!r} is for {known}: use {others[known]}")
+    if model.target == "classes" and known not in ("classes", "two classes"):
+        raise ParameterError(
+            f"objective {name!r} does not tell classes: XGBClassifier takes 'binary:logistic', "
+            "'binary:logitraw', 'binary:hinge', 'multi:softprob', 'multi:softmax' or a function"
+        )
+    several = name == "binary:logistic" and (n_classes or 2) > 2
+    return "multi:softprob" if several else name
+
+
+def is_raw(objective: Objective) -> bool:
+    """Tell whether predictions are margins that stand for probabilities."""
+    return objective.name == "binary:logitraw"
+
+
+def _start(model: XGBModel, objective: Objective) -> np.ndarray | None:
+    """Return the margins of ``base_score``."""
+    if model.base_score is None:
+        return None
+    try:
+        given = np.atleast_1d(np.asarray(model.base_score, np.float64))
+    except (TypeError, ValueError):
+        raise ParameterError(f"base_score must hold numbers, got {model.base_score!r}") from None
+    if given.shape not in ((1,), (objective.n_outputs,)):
+        raise ParameterError(
+            f"base_score has {given.size} numbers, the model {objective.n_outputs} outputs: give one, "
+            "or one for each"
+        )
+    margins = [objective.margin_of(float(score)) for score in given]
+    return np.array(np.broadcast_to(margins, objective.n_outputs))
+
+
+# ---------------------------------------------------------------------- what it is evaluated by
+def _metrics(model: XGBModel, objective: Objective) -> list[Measure]:
+    """Return the metrics asked for, or that of the objective."""
+    settings, named = settings_of(model, "xgboost", "metrics"), model.eval_metric
+    if named is None:
+        name = objective.name
+        if isinstance(objective, UserObjective):  # measured as what it stands instead of
+            name = _INSTEAD[min(objective.n_classes or 1, 3)]
+        named = default_metric(name, "xgboost", **settings)
+    measures = [
+        _of_function(one) if callable(one) else measure_by(find_metrics(one, "xgboost", **settings))
+        for one in (named if isinstance(named, list | tuple) else [named])
+    ]
+    return [_of_probabilities(one) for one in measures] if is_raw(objective) else measures
+
+
+def _of_function(function: Callable) -> Measure:
+    """Return the measure of a user's function of (y, prediction); smaller is better."""
+    name = getattr(function, "__name__", type(function).__name__)
+
+    def measure(truth: EvaluationSet, prediction: np.ndarray) -> list[MetricValue]:
+        found = function(truth.y, prediction)
+        try:
+            return [MetricValue(name, float(found), False)]
+        except (TypeError, ValueError):
+            raise DataError(f"the metric {name!r} must return a number, got {found!r}") from None
+
+    return measure
+
+
+def _of_probabilities(measure: Measure) -> Measure:
+    """Return a measure that is given the probabilities of raw margins."""
+
+    def raw(truth: EvaluationSet, prediction: np.ndarray) -> list[MetricValue]:
+        return measure(truth, 1.0 / (1.0 + np.exp(-prediction)))
+
+    return raw
+
+
+# ---------------------------------------------------------------------- how it is learned
+def _table_maker(model: XGBModel, training: TrainingTable, seed: int) -> TableMaker:
+    """Return how splits are searched.
+
+    Left to choose, tiny tables are searched exactly. Each of their values has a bin of its own, so the
+    splits are those of "hist", but many of them gain the same, and sums of 16 bits would choose among those
+    by chance.
+    """
+    method, max_bin = value(model, "tree_method"), int(value(model, "max_bin"))
+    words = [one.name for one in training.schema.columns if one.kind == "categorical"]
+    by_leaf = value(model, "grow_policy") == "lossguide" or value(model, "max_leaves")
+    n = len(training.y)
+    if method == "auto":
+        plain = not words and not by_leaf and value(model, "gamma") == 0
+        method = "exact" if plain and n <= min(_TINY, max_bin) else "hist"
+    if method == "hist":
+        return Histograms(max_bin, seed=seed, min_data_in_bin=1, weighted=True)
+    if method == "approx":
+        return Sketches(max_bin, every_round=value(model, "proposals") == "iteration")
+    if words:
+        raise ParameterError(
+            f"tree_method='exact' cuts numbers, {words[0]!r} holds categories: use 'hist' or 'approx'"
+        )
+    if by_leaf:
+        raise ParameterError(
+            "tree_method='exact' grows level by level: use 'hist' for lossguide and max_leaves"
+        )
+    return PresortedColumns()
+
+
+def make_plan(
+    model: XGBModel, objective: Objective, schema: Schema, seed: int, n_jobs: int
+) -> BoostPlan:
+    """Return how to boost."""
+    n_parallel = value(model, "num_parallel_tree")
+    signs, groups = model.monotone_constraints, model.interaction_constraints
+    if signs is not None:
+        signs = monotone_signs(signs, schema)
+    if groups is not None:
+        groups = interaction_groups(groups, schema)
+    return BoostPlan(
+        rules=_rules(model, objective, schema.n_features),
+        learning_rate=float(value(model, "learning_rate")) / n_parallel,
+        n_parallel=n_parallel,
+        subsample=float(value(model, "subsample")),
+        columns_by_tree=float(value(model, "colsample_bytree")),
+        dart=_dart(model),
+        seed=seed,
+        n_jobs=n_jobs,
+        monotone=signs,
+        groups=groups,
+    )
+
+
+def _rules(model: XGBModel, objective: Objective, n_features: int) -> Rules:
+    step = objective.max_delta_step if model.max_delta_step is None else model.max_delta_step
+    max_depth, max_leaves = value(model, "max_depth"), value(model, "max_leaves")
+    by_level, by_node = _drawn(model, n_features)
+    if not max_depth and not max_leaves and value(model, "grow_policy") == "lossguide":
+        raise ParameterError(
+            "grow_policy='lossguide' needs an end: set max_leaves, or a max_depth above 0"
+        )
+    return Rules(
+        l1=float(value(model, "reg_alpha")),
+        l2=float(value(model, "reg_lambda")),
+        max_delta_step=float(step),
+        path_smooth=0.0,
+        min_gain=float(value(model, "gamma")),
+        reach_gain=True,
+        min_weight=float(value(model, "min_child_weight")),
+        min_rows=0.0,
+        cat_l2=0.0,
+        cat_smooth=0.0,
+        cat_min_rows=0.0,
+        max_cat_threshold=int(value(model, "max_cat_threshold")),
+        max_onehot=int(value(model, "max_cat_to_onehot")) - 1,
+        min_group=0.0,
+        max_depth=int(max_depth) or MANY,
+        max_leaves=int(max_leaves) or MANY,
+        depth_first=value(model, "grow_policy") == "depthwise",
+        level_columns=by_level,
+        node_columns=by_node,
+        as_xgboost=True,
+    )
+
+
+def _drawn(model: XGBModel, n_features: int) -> tuple[int, int]:
+    """Return how many columns a depth and a node draw; 0 for all."""
+    tree = max(1, int(value(model, "colsample_bytree") * n_features))
+    level = max(1, int(value(model, "colsample_bylevel") * tree))
+    node = max(1, int(value(model, "colsample_bynode") * level))
+    return level if level < tree else 0, node if node < level else 0
+
+
+def _dart(model: XGBModel) -> Dart | None:
+    if value(model, "booster") != "dart":
+        return None
+    return Dart(
+        rate_drop=float(value(model, "rate_drop")),
+        skip_drop=float(value(model, "skip_drop")),
+        one_drop=bool(value(model, "one_drop")),
+        weighted=value(model, "sample_type") == "weighted",
+        normalize=value(model, "normalize_type"),
+    )
+
+
+# ---------------------------------------------------------------------- values of parameters
+def value(model: XGBModel, name: str) -> Any:
+    """Return a parameter, or XGBoost's default."""
+    given = getattr(model, name)
+    return DEFAULTS[name] if given is None else given
