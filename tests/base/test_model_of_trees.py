@@ -116,6 +116,35 @@ def test_a_log_link():
     assert_allclose(form.predict(model._encode(X))[:, 0], model.predict(X), rtol=1e-12)
 
 
+def test_the_additive_form_of_second_order_boosting():
+    X = np.random.default_rng(0).normal(size=(200, 4))
+    two, three = (X[:, 0] > 0).astype(int), np.digitize(X[:, 0], [-0.5, 0.5])
+    counts = np.random.default_rng(1).poisson(np.exp(X[:, 0]))
+    few = {"n_estimators": 6, "random_state": 0}
+    lgbm = {**few, "verbose": -1}
+    models = [
+        (arb.XGBRegressor(**few, num_parallel_tree=2, subsample=0.7), X[:, 0], numbers, "identity"),
+        (arb.XGBRegressor(**few, objective="count:poisson"), counts, numbers, "log"),
+        (arb.XGBClassifier(**few), two, second, "logit"),
+        (arb.XGBClassifier(**few, booster="dart", rate_drop=0.5), three, shares, "softmax"),
+        (arb.LGBMClassifier(**lgbm), three, shares, "softmax"),
+        (
+            arb.LGBMClassifier(**lgbm, boosting_type="rf", subsample=0.6, subsample_freq=1),
+            two,
+            second,
+            "logit",
+        ),
+        (arb.LGBMRanker(**lgbm), two, numbers, "identity"),
+    ]
+    for model, y, predictions, link in models:
+        arguments = {"group": [100, 100]} if isinstance(model, arb.LGBMRanker) else {}
+        model.fit(X, y, **arguments)
+        form, matrix = model.ensemble_.additive(), model._encode(X)
+        assert form.link.name == link
+        assert_allclose(form.predict(matrix), predictions(model, X), rtol=2e-6, atol=1e-7)
+        assert_array_equal(form.sums(matrix), model.ensemble_.answers(matrix))
+
+
 def test_trees_and_ensemble_agree(fitted):
     model, _ = fitted
     trees = model.trees_

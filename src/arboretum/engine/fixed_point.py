@@ -90,7 +90,7 @@ def weights_to_grid(weights: np.ndarray, bits: int = WEIGHT_BITS) -> GridWeights
     """Return weights, of each line, as whole numbers that add up to less than 2^bits.
 
     >>> weights_to_grid(np.array([0.5, 0.25]), 4)
-    GridWeights(row=array([8, 4]), step=0.0625, whole=False)
+    GridWeights(row=array([8, 4]), step=0.0625, whole_weights=False)
     """
     if are_whole(weights, bits):
         return GridWeights(weights.astype(np.int64), 1.0, True)

@@ -1,8 +1,8 @@
 """The trees of gradient boosting: small, exact, many on one table.
 
 Columns are sorted once per fit. A tree of limited depth grows level by level, each column read once per
-level (presorted_levels.py); it leaves behind the leaf of every row, so nothing has to be walked. Deeper trees
-and best-first ones are grown as CART grows them.
+level (presorted_levels.py); it leaves behind the leaf of every row, so nothing has to be walked. Deeper
+trees, best-first ones and those under monotone constraints are grown as CART grows them.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ def presort(
     settings = replace(settings, min_weight_leaf=0.0)
     n, width = matrix.n_rows, matrix.n_columns
     shallow = settings.max_depth is not None and settings.max_depth <= DEEPEST
-    level_wise = shallow and settings.max_leaf_nodes is None
+    level_wise = shallow and settings.max_leaf_nodes is None and settings.monotone is None
     threads = parallel.threads_for(n * width, parallel.TREE, settings.n_jobs)
     shape = (width if level_wise else 0, n)
     kinds = [_KINDS[column.kind] for column in schema.columns]

@@ -27,7 +27,8 @@ from arboretum.data.schema import Schema
 from arboretum.errors import ModelFileError
 from arboretum.predict.ensemble import Ensemble
 from arboretum.predict.link import Link
-from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Tree
+from arboretum.tree.build import build_tree, leaves
+from arboretum.tree.tree import SUBSET, THRESHOLD, Tree
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
@@ -232,24 +233,16 @@ class StumpDictionary(Dictionary):
             goes_right = not goes_right
             if code >= 0:
                 bits[code >> 5] = np.uint32(1 << (code & 31))
-        nothing = np.zeros(3)
-        is_set = self.kind[j] == EQUALS
-        return Tree(
-            kind=np.array([SUBSET if is_set else THRESHOLD, LEAF, LEAF], np.uint8),
-            feature=np.array([f, -1, -1], np.int32),
-            threshold=np.array([np.nan if is_set else self.value[j], np.nan, np.nan]),
-            first_child=np.array([1, -1, -1], np.int32),
-            n_children=np.array([2, 0, 0], np.int32),
-            missing_child=np.array([int(goes_right), -1, -1], np.int32),
-            bits_start=np.array([0 if is_set else -1, -1, -1], np.int64),
-            bits=bits,
-            value=np.array(answers).reshape(3, 1, 1),
-            impurity=nothing,
-            gain=nothing,
-            weight=nothing,
-            count=np.zeros(3, np.int64),
-            schema=self.schema,
-        )
+        asks, nothing = leaves(3), np.zeros(3)
+        asks["kind"][0], asks["feature"][0] = (SUBSET, f) if len(bits) else (THRESHOLD, f)
+        asks["threshold"][0] = np.nan if len(bits) else self.value[j]
+        asks["bits_start"][0] = 0 if len(bits) else -1
+        asks["first_child"][0], asks["n_children"][0] = 1, 2
+        asks["missing_child"][0] = int(goes_right)
+        value, count = np.array(answers).reshape(3, 1, 1), np.zeros(3, np.int64)
+        return build_tree(
+            self.schema, bits=bits, value=value, impurity=nothing, weight=nothing, count=count, **asks
+        )  # fmt: skip
 
     # ------------------------------------------------------------------ keeping
     def to_state(self) -> dict[str, Any]:

@@ -49,7 +49,6 @@ class GradientBoosting(ModelOfTrees):
     splitter: ClassVar[str] = "best"
     surrogates: ClassVar[int] = 0
     max_bins: ClassVar[None] = None
-    monotonic_cst: ClassVar[None] = None
     alpha: float = 0.9
     power: float = 1.5
 

@@ -23,6 +23,7 @@ from arboretum.boosting.loss.user import NotFinite
 from arboretum.data.checks import list_rows
 from arboretum.errors import DataError
 from arboretum.grow.presorted import Bag, PresortedTable
+from arboretum.tree.monotone import keep_order
 from arboretum.tree.tree import Tree
 
 __all__ = ["Booster", "Round", "Task"]
@@ -179,10 +180,12 @@ class Booster:
     def _take_steps(
         self, loss: Loss, r: np.ndarray, grown: list[tuple[Tree, np.ndarray]], bag: Bag
     ) -> None:
-        y, F = bag.of(self.task.y), bag.of(self.F)
+        y, F, signs = bag.of(self.task.y), bag.of(self.F), self.task.presorted.settings.monotone
         for k, (tree, leaf) in enumerate(grown):
             leaves = Leaves(bag.of(leaf), len(tree), bag.weight_inside)
             steps = loss.steps(y, F, bag.of(r if r.ndim == 1 else r[:, k]), leaves, k)
+            if signs is not None:
+                steps = keep_order(tree, signs, steps)
             ends = tree.leaves
             tree.value[ends, 0, 0] = steps[ends]
 

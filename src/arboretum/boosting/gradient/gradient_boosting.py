@@ -12,7 +12,7 @@ from arboretum.base.parameters import Parameter
 from arboretum.base.targets import Classes, Numbers
 from arboretum.boosting.dialect.scikit_learn import CLASS_LOSSES, NUMBER_LOSSES
 from arboretum.boosting.gradient.estimator import OWN_LOSS, GradientBoosting
-from arboretum.errors import DataError, ModelFileError
+from arboretum.errors import DataError, ModelFileError, ParameterError
 
 __all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]
 
@@ -77,6 +77,7 @@ class GradientBoostingClassifier(Classes, GradientBoosting):
         ccp_alpha: float = 0.0,
         step: str = "leaf",
         category_penalty: float = 1.0,
+        monotonic_cst: Any = None,
         categorical_features: Any = None,
         ordinal_features: Any = None,
         unseen: str = "missing",
@@ -90,6 +91,11 @@ class GradientBoostingClassifier(Classes, GradientBoosting):
             raise DataError(
                 f"loss='exponential' tells two classes apart, y holds {self.n_classes_}: use "
                 "loss='log_loss'"
+            )
+        if self.monotonic_cst is not None and self.n_classes_ > 2:
+            raise ParameterError(
+                f"monotonic_cst works for two classes, y holds {self.n_classes_}: of several probabilities "
+                "that add up to 1 not all can rise"
             )
         return codes[:, 0].astype(np.int64)
 
@@ -207,6 +213,7 @@ class GradientBoostingRegressor(Numbers, GradientBoosting):
         power: float = 1.5,
         step: str = "leaf",
         category_penalty: float = 1.0,
+        monotonic_cst: Any = None,
         categorical_features: Any = None,
         ordinal_features: Any = None,
         unseen: str = "missing",

@@ -52,7 +52,7 @@ def sort_columns(
 
     >>> X = np.array([[3.0, 1.0], [np.nan, 2.0]])
     >>> sort_columns(lambda j: X[j], X.shape, 1).present.tolist()
-    [1, 2]
+    [2, 1]
     """
     width, n = shape
     lists = np.empty(shape, np.uint32) if lists is None else lists
