@@ -35,6 +35,7 @@ __all__ = [
     "Rule",
     "anything",
     "integer",
+    "list_of",
     "one_of",
     "real",
     "take_arguments",
@@ -116,6 +117,16 @@ def one_of(*options: Any) -> Rule:
         )
 
     return Rule(phrase, allows)
+
+
+def list_of(rule: Rule) -> Rule:
+    """Return the rule of a number, or a list of them."""
+
+    def allows(value: Any) -> bool:
+        values = np.atleast_1d(np.asarray(value, object))
+        return values.ndim == 1 and len(values) > 0 and all(rule.allows(v) for v in values)
+
+    return Rule(f"{rule.phrase}, or a list of them", allows)
 
 
 def text_or(phrase: str, *types: type) -> Rule:

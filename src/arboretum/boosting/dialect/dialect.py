@@ -19,8 +19,6 @@ from functools import cached_property, partial
 from operator import itemgetter as of
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from arboretum.base.parameters import Rule
 from arboretum.boosting.loss.loss import Loss
 from arboretum.boosting.loss.objective import LossObjective, Objective
@@ -124,16 +122,6 @@ def all_names(entries: Mapping[str, Any]) -> dict[str, str]:
     return {alias: name for name, e in entries.items() for alias in (name, *e.aliases.split())}
 
 
-def list_of(rule: Rule) -> Rule:
-    """Return the rule of a number, or a list of them."""
-
-    def allows(value: Any) -> bool:
-        values = np.atleast_1d(np.asarray(value, object))
-        return values.ndim == 1 and len(values) > 0 and all(rule.allows(v) for v in values)
-
-    return Rule(f"{rule.phrase}, or a list of them", allows)
-
-
 # ---------------------------------------------------------------------- lines of a table
 def _settled(parts: Settings, settings: Settings) -> dict[str, Any]:
     return {key: part(settings) if callable(part) else part for key, part in parts.items()}
@@ -188,6 +176,6 @@ def mean(
 
 
 __all__ = [
-    "DOUBLING", "Dialect", "MetricEntry", "ObjectiveEntry", "Setting", "all_names", "list_of", "mean",
+    "DOUBLING", "Dialect", "MetricEntry", "ObjectiveEntry", "Setting", "all_names", "mean",
     "metric", "objective", "of",
 ]  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from arboretum.base.parameters import Rule, flag, integer, real
+from arboretum.base.parameters import Rule, flag, integer, list_of, real
 from arboretum.boosting.dialect import dialect as d
 from arboretum.boosting.dialect.dialect import Settings, mean, metric, objective, of
 from arboretum.boosting.loss import numbers
@@ -27,7 +27,7 @@ def _places(value: Any) -> list[int] | None:
     """Read how many rows of a list to look at: 3, [1, 3] or "1,3"; None if it is none of these."""
     if isinstance(value, str):
         value = [int(word) if word.isdigit() else 0 for word in value.split(",")]
-    if not d.list_of(integer(1)).allows(value):
+    if not list_of(integer(1)).allows(value):
         return None
     return sorted({int(v) for v in np.atleast_1d(value)})
 
@@ -43,7 +43,7 @@ _SETTINGS = {
     "scale_pos_weight": d.Setting(_POSITIVE, 1.0, "objectives"),
     "is_unbalance": d.Setting(flag, False, "objectives"),
     "eval_at": d.Setting(_PLACES, (1, 2, 3, 4, 5), "metrics"),
-    "label_gain": d.Setting(d.list_of(real(0)), None),
+    "label_gain": d.Setting(list_of(real(0)), None),
     "multi_error_top_k": d.Setting(integer(1), 1, "metrics"),
     "lambdarank_truncation_level": d.Setting(integer(1), 30, "objectives"),
     "lambdarank_norm": d.Setting(flag, True, "objectives"),

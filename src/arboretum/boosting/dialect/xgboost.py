@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from arboretum.base.parameters import Rule, flag, integer, one_of, real
+from arboretum.base.parameters import Rule, flag, integer, list_of, one_of, real
 from arboretum.boosting.dialect import dialect as d
 from arboretum.boosting.dialect.dialect import Settings, mean, metric, objective, of
 from arboretum.boosting.loss import numbers
@@ -27,14 +27,14 @@ __all__ = ["XGBOOST"]
 _POSITIVE = real(0, open_low=True)
 _POWER = real(1, 2, open_high=True)
 _UNBIASED = Rule(
-    "False: learning from biased clicks is not part of arboretum", lambda v: v is False
+    "False: learning from biased clicks is not part of arboretum", one_of(False).allows
 )
 _FIRST = 32  # rows of a list that are looked at unless a number follows the name
 
 _SETTINGS = {
     "scale_pos_weight": d.Setting(_POSITIVE, 1.0, "objectives"),
     "huber_slope": d.Setting(_POSITIVE, 1.0),
-    "quantile_alpha": d.Setting(d.list_of(real(0, 1, open_low=True, open_high=True)), None),
+    "quantile_alpha": d.Setting(list_of(real(0, 1, open_low=True, open_high=True)), None),
     "tweedie_variance_power": d.Setting(_POWER, 1.5),
     "lambdarank_pair_method": d.Setting(one_of("topk", "mean"), "topk"),
     "lambdarank_num_pair_per_sample": d.Setting(integer(1), None),

@@ -271,7 +271,8 @@ class BoostedModel(Estimator):
         if any(tree.value.shape[1:] != (1, 1) for tree in trees):
             raise ModelFileError("its trees answer more than one number")
         rule = "average" if flag_of(state, "averaged") else "sum"
-        self.ensemble_ = Ensemble(trees, weights, base, n_parallel, rule, link=self.objective_.link)
+        link = self.objective_.link
+        self.ensemble_ = Ensemble(trees, weights, base, n_parallel, rule, link=link)
         self.evals_result_ = _history(state["evals_result"])
         best = state["best"]
         self._best = None if best is None else (int(best[0]), float(best[1]))
@@ -391,5 +392,5 @@ def _history(state: Any) -> History:
         for metrics in state.values()
     )
     if not good:
-        raise ModelFileError("its history of figures is damaged")
+        raise ModelFileError("its history of metrics is damaged")
     return {table: dict(metrics) for table, metrics in state.items()}

@@ -269,9 +269,8 @@ def make_rounds(
     loss.warn()
     trees = booster.trees[: kept[0]]
     rule = "average" if plan.averaged else "sum"
-    return Ensemble(
-        trees, np.array(kept[1]), booster.base, plan.n_parallel, rule, link=booster.objective.link
-    )
+    weights, link = np.array(kept[1]), booster.objective.link
+    return Ensemble(trees, weights, booster.base, plan.n_parallel, rule, link=link)
 
 
 # ---------------------------------------------------------------------- groups of rows
