@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arboretum.engine.dtypes import as_records
 from arboretum.engine.gradient.decode import DecodedNodes, decode_nodes, decode_sets
 from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Tree
 
@@ -37,7 +38,7 @@ def trees_of(grown: Grown, ends: np.ndarray, bins: Bins, schema: Schema) -> list
         missing_child=np.empty(n, np.int32),
         gain=np.empty(n),
     )
-    decode_nodes(grown.nodes, bins.n_bins, bins.bounds, bins.bounds_start, decoded)
+    decode_nodes(as_records(grown.nodes), bins.n_bins, bins.bounds, bins.bounds_start, decoded)
     nodes: dict[str, Any] = decoded._asdict()
     starts = np.append(0, ends)
     nodes["bits_start"], bits, bits_start = _sets(
