@@ -7,7 +7,7 @@ import numpy as np
 from arboretum.engine.dtypes import CATEGORIES, NODE, NUMBER, record_table
 from arboretum.engine.gradient.decode import DecodedNodes, decode_nodes, decode_sets, walk_codes
 from arboretum.engine.gradient.nodes import Store
-from arboretum.engine.gradient.split import Features
+from arboretum.engine.gradient.score import Features
 
 #            0: number 0 <= bin 1, missing left
 #           1: leaf          2: category 1 in {0, 2}, missing right

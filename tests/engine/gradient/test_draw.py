@@ -6,9 +6,9 @@ import numpy as np
 
 from arboretum.engine.gradient.draw import new_draw
 from arboretum.engine.gradient.exact import draw_allowed
-from arboretum.engine.gradient.split import Rules
+from arboretum.engine.gradient.score import SplitRules
 
-RULES = Rules(
+RULES = SplitRules(
     0.0, 1.0, 0.0, 0.0, 0.0, True, 1.0, 0.0, 0.0, 0.0, 0.0, 0, 0, 0.0, 6, 64, True, 0, 0
 )  # fmt: skip
 NO_GROUPS = np.empty((0, 0), np.uint64)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from arboretum.engine.gradient import score
-from arboretum.engine.gradient.split import Rules
+from arboretum.engine.gradient.score import SplitRules
 from arboretum.engine.jit import kernel
 
-RULES = Rules(
+RULES = SplitRules(
     0.0, 1.0, 0.0, 0.0, 0.0, True, 1.0, 0.0, 0.0, 0.0, 0.0, 0, 0, 0.0, 6, 64, True, 0, 0
 )  # fmt: skip
 

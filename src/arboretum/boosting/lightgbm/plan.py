@@ -13,7 +13,7 @@ from arboretum.boosting.lightgbm.rounds import Draws, share_of
 from arboretum.boosting.second_order.booster import Plan
 from arboretum.boosting.second_order.constraints import interaction_groups, monotone_signs
 from arboretum.boosting.second_order.dart import Dart
-from arboretum.engine.gradient.split import Rules
+from arboretum.engine.gradient.score import SplitRules
 from arboretum.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -111,9 +111,9 @@ def make_plan(model: Any, schema: Schema, seed: int, n_jobs: int) -> Plan:
     )
 
 
-def _rules(model: Any, n_features: int) -> Rules:
+def _rules(model: Any, n_features: int) -> SplitRules:
     smooth = float(model.path_smooth)
-    return Rules(
+    return SplitRules(
         l1=float(model.reg_alpha),
         l2=float(model.reg_lambda),
         max_delta_step=max(float(model.max_delta_step), 0.0),

@@ -24,7 +24,7 @@ from arboretum.engine.keys import key_of
 if TYPE_CHECKING:
     from arboretum.boosting.loss.objective_base import Objective
     from arboretum.data.matrix import Matrix
-    from arboretum.grow.histogram import Grown
+    from arboretum.grow.histogram import GrownNodes
 
 __all__ = ["Draws", "LGBMRounds", "share_of"]
 
@@ -128,7 +128,7 @@ class LGBMRounds(OpenBooster):
     def _steps(self) -> tuple[float, float]:
         return super()._steps()[0], 0.0
 
-    def _values(self, tree: Grown, output: int) -> np.ndarray:
+    def _values(self, tree: GrownNodes, output: int) -> np.ndarray:
         if len(tree.first_child) == 1:
             return np.zeros(1)
         return super()._values(tree, output)

@@ -19,11 +19,11 @@ from arboretum.boosting.second_order.dart import Dart, dropped_trees
 from arboretum.boosting.second_order.goss import draw_columns, goss_rows, subsample_rows
 from arboretum.engine.gradient.loss import GIVEN, Loss
 from arboretum.engine.gradient.rounds import Target, Turn
-from arboretum.engine.gradient.split import Features, Rules
+from arboretum.engine.gradient.score import Features, SplitRules
 from arboretum.engine.keys import ALL_BITS, key_of
 from arboretum.errors import DataError
 from arboretum.grow.decoding import trees_of
-from arboretum.grow.histogram import NOT_GOOD, Grower, Grown, Logged
+from arboretum.grow.histogram import NOT_GOOD, GrownNodes, HistogramGrower, Logged
 
 if TYPE_CHECKING:
     from arboretum.boosting.loss.objective_base import Objective
@@ -42,7 +42,7 @@ _NO_WEIGHT = np.empty(0)
 class Plan:
     """How to boost; the same for both front doors."""
 
-    rules: Rules
+    rules: SplitRules
     learning_rate: float = 0.1
     n_parallel: int = 1  # trees per round and output
     subsample: float = 1.0
@@ -55,7 +55,7 @@ class Plan:
     seed: int = 0
     n_jobs: int = 1
     monotone: np.ndarray | None = field(default=None, compare=False)  # int8 per feature
-    groups: np.ndarray | None = field(default=None, compare=False)  # see Grower
+    groups: np.ndarray | None = field(default=None, compare=False)  # see HistogramGrower
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ class Booster:
         self._trees: list[Tree] = []
         self._waiting: list[Logged] = []  # grown, but not decoded yet
         self._n_waiting = 0
-        self.grown: list[Grown] = []  # kept where trees are asked again by codes (dart)
+        self.grown: list[GrownNodes] = []  # kept where trees are asked again by codes (dart)
         self.weights: list[float] = []
         self.margin = np.empty((n, k))
         self.margin[:] = data.base if data.base_margin is None else data.base_margin
@@ -111,11 +111,11 @@ class Booster:
             bins.storage, bins.offset, bins.n_bins, default, bins.is_category,
             empty if plan.monotone is None else plan.monotone.astype(np.int8),
         )  # fmt: skip
-        self.grower = Grower(
+        self.grower = HistogramGrower(
             bins.codes, self.features, plan.rules, plan.n_jobs, plan.groups, bins.wide
         )
 
-    def _decode(self, tree: Grown, values: np.ndarray) -> Tree:
+    def _decode(self, tree: GrownNodes, values: np.ndarray) -> Tree:
         """Return a grown tree in terms of the table's own values."""
         return self._decode_all(tree.with_value(values), np.array([len(tree)]))[0]
 
@@ -126,7 +126,7 @@ class Booster:
             sizes = [size for some in waiting for size in some.sizes]
             self._trees += self._decode_all(_joined(waiting), np.cumsum(sizes))
 
-    def _decode_all(self, nodes: Grown, ends: np.ndarray) -> list[Tree]:
+    def _decode_all(self, nodes: GrownNodes, ends: np.ndarray) -> list[Tree]:
         return trees_of(nodes, ends, self.data.bins, self.data.schema)
 
     @property
@@ -252,7 +252,7 @@ class Booster:
         rows: np.ndarray | None,
         factor: np.ndarray | None,
         columns: np.ndarray,
-    ) -> Grown:
+    ) -> GrownNodes:
         try:
             return self.grower.grow(g, h, key, rows=rows, factor=factor, columns=columns)
         except DataError:
@@ -280,7 +280,7 @@ class Booster:
             return np.arange(width, dtype=np.int64)
         return draw_columns(width, self.plan.columns_by_tree, key)
 
-    def _values(self, tree: Grown, output: int) -> np.ndarray:
+    def _values(self, tree: GrownNodes, output: int) -> np.ndarray:
         """Return what the nodes add to the margin: renewed where the loss asks for it, times η."""
         values = tree.value.copy()
         renew = self.objective.renew_leaf
@@ -291,12 +291,16 @@ class Booster:
                 values[leaf] = renew(data.y, self.margin, data.weight, rows, output)
         return values if self.plan.averaged else values * self.plan.learning_rate
 
-    def _add(self, tree: Grown, values: np.ndarray, output: int, rows: np.ndarray | None) -> None:
+    def _add(
+        self, tree: GrownNodes, values: np.ndarray, output: int, rows: np.ndarray | None
+    ) -> None:
         self.grower.add_to(self.margin, output, tree, values)
         if rows is not None:
             self._add_others(tree, values, output, rows)
 
-    def _add_others(self, tree: Grown, values: np.ndarray, output: int, rows: np.ndarray) -> None:
+    def _add_others(
+        self, tree: GrownNodes, values: np.ndarray, output: int, rows: np.ndarray
+    ) -> None:
         """Add a tree to the margins of the rows it was not grown on."""
         left_out = np.ones(len(self.margin), bool)
         left_out[rows] = False
@@ -336,7 +340,7 @@ class Booster:
             self._shift(t, self.weights[t])
 
 
-def _joined(parts: list[Logged]) -> Grown:
+def _joined(parts: list[Logged]) -> GrownNodes:
     """Return the nodes of trees that were grown at different times, one after another."""
     if len(parts) == 1:
         return parts[0].nodes

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from arboretum.boosting.loss.objective_base import Objective
     from arboretum.data.matrix import Matrix
     from arboretum.grow.bins.find import Bins
-    from arboretum.grow.histogram import Grown
+    from arboretum.grow.histogram import GrownNodes
     from arboretum.tree.tree import Tree
 
 __all__ = ["ExactBooster", "OpenBooster", "RebinningBooster"]
@@ -129,7 +129,7 @@ class ExactBooster(OpenBooster):
         width, share = self.matrix.n_columns, self.plan.columns_by_tree
         return draw_columns(np.arange(width, dtype=np.int64), share, key)
 
-    def _decode_all(self, nodes: Grown, ends: np.ndarray) -> list[Tree]:
+    def _decode_all(self, nodes: GrownNodes, ends: np.ndarray) -> list[Tree]:
         return exact_trees_of(nodes, ends, self.data.schema)  # type: ignore[arg-type]
 
 

@@ -13,7 +13,7 @@ from arboretum.base import parameters as p
 from arboretum.boosting.second_order.booster import Plan
 from arboretum.boosting.second_order.constraints import interaction_groups, monotone_signs
 from arboretum.boosting.second_order.dart import Dart
-from arboretum.engine.gradient.split import Rules
+from arboretum.engine.gradient.score import SplitRules
 from arboretum.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ def make_plan(model: Any, objective: Objective, schema: Schema, seed: int, n_job
     )
 
 
-def _rules(model: Any, objective: Objective, n_features: int) -> Rules:
+def _rules(model: Any, objective: Objective, n_features: int) -> SplitRules:
     step = objective.max_delta_step if model.max_delta_step is None else model.max_delta_step
     max_depth, max_leaves = value(model, "max_depth"), value(model, "max_leaves")
     by_level, by_node = _drawn(model, n_features)
@@ -225,7 +225,7 @@ def _rules(model: Any, objective: Objective, n_features: int) -> Rules:
         raise ParameterError(
             "grow_policy='lossguide' needs an end: set max_leaves, or a max_depth above 0"
         )
-    return Rules(
+    return SplitRules(
         l1=float(value(model, "reg_alpha")),
         l2=float(value(model, "reg_lambda")),
         max_delta_step=float(step),
