@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from arboretum.engine.gradient import histogram
-from arboretum.engine.gradient.split import Features, Rules
-from arboretum.grow.histogram import Grower
+from arboretum.engine.gradient.score import Features, SplitRules
+from arboretum.grow.histogram import HistogramGrower
 from arboretum.textbook.lightgbm import LGBMSettings, grow_lgbm
 
 NO_LIMIT = 1 << 30
 
 
-def rules(**changes) -> Rules:
+def rules(**changes) -> SplitRules:
     settings = {
         "l1": 0.0,
         "l2": 0.0,
@@ -35,7 +35,7 @@ def rules(**changes) -> Rules:
         "level_columns": 0,
         "node_columns": 0,
     }
-    return Rules(**(settings | changes))
+    return SplitRules(**(settings | changes))
 
 
 def table(rng, n, f, values, missing=0.0, dtype=np.uint8):
@@ -60,9 +60,9 @@ def features(f, values, categories=(), monotone=()):
 def make_grower(codes, features, how, n_jobs=1, *, wide=False):
     """Return a grower on codes of one byte, or of two; 255 is missing in the codes given."""
     if not wide:
-        return Grower(codes, features, how, n_jobs)
+        return HistogramGrower(codes, features, how, n_jobs)
     gone = np.where(codes == 255, features.n_bins[:, None], codes).astype(np.uint16)
-    return Grower(codes[:0], features, how, n_jobs, wide=gone)
+    return HistogramGrower(codes[:0], features, how, n_jobs, wide=gone)
 
 
 def gradients(rng, n):
@@ -137,7 +137,7 @@ def test_trees_are_those_of_the_textbook(case, missing):
             max_depth=depth if depth > 0 else NO_LIMIT,
             max_leaves=changes["num_leaves"],
         )
-        grown = Grower(codes, features(4, 9), how).grow(g, h, key=seed)
+        grown = HistogramGrower(codes, features(4, 9), how).grow(g, h, key=seed)
         assert shape_of(grown) == textbook_shape(book, X, np.arange(300)), seed
 
 
@@ -153,7 +153,7 @@ def test_categories_are_those_of_the_textbook(few):
         )
         book = grow_lgbm(X, g, h, settings, categorical=(0, 2))
         how = rules(min_rows=5.0, max_leaves=6, min_group=20.0, cat_smooth=5.0, cat_min_rows=5.0)
-        grown = Grower(codes, features(3, values, (0, 2)), how).grow(g, h, key=seed)
+        grown = HistogramGrower(codes, features(3, values, (0, 2)), how).grow(g, h, key=seed)
         assert shape_of(grown) == textbook_shape(book, X, np.arange(900)), seed
 
 
@@ -180,7 +180,7 @@ def test_the_width_of_codes_changes_nothing(n):
     _, narrow = table(rng, n, 9, 40, 0.1)
     g, h = gradients(rng, n)
     how, kinds = rules(max_leaves=15), features(9, 40, (2, 7))
-    one = Grower(narrow, kinds, how).grow(g, h, key=1)
+    one = HistogramGrower(narrow, kinds, how).grow(g, h, key=1)
     two = make_grower(narrow, kinds, how, wide=True)
     grown = two.grow(g, h, key=1)
     assert shape_of(one) == shape_of(grown)
@@ -195,12 +195,12 @@ def test_wide_columns_stand_behind_the_others():
     _, codes = table(rng, 3_000, 8, 40, 0.1)
     g, h = gradients(rng, 3_000)
     how, kinds = rules(max_leaves=15), features(8, 40, (1, 4))
-    one = Grower(codes, kinds, how).grow(g, h, key=1)
+    one = HistogramGrower(codes, kinds, how).grow(g, h, key=1)
     wide = np.array([1, 4, 5])
     narrow = np.setdiff1d(np.arange(8), wide)
     kinds.storage[np.append(narrow, wide)] = np.arange(8)
     gone = np.where(codes[wide] == 255, 40, codes[wide]).astype(np.uint16)
-    two = Grower(np.ascontiguousarray(codes[narrow]), kinds, how, wide=gone)
+    two = HistogramGrower(np.ascontiguousarray(codes[narrow]), kinds, how, wide=gone)
     assert two.store.starts.tolist() == list(range(0, 9 * 41, 41))
     assert shape_of(two.grow(g, h, key=1)) == shape_of(one)
 
@@ -214,9 +214,9 @@ def test_packed_sums_give_the_trees_of_sums_apart(missing, min_rows, monkeypatch
     g, h = gradients(rng, n)
     h *= (rng.integers(1, 17, n) / 16).astype(np.float32)  # rows differ in what they stand for
     how = rules(max_leaves=63, min_rows=min_rows)
-    packed = Grower(codes, features(5, 200), how).grow(g, h, key=0)
+    packed = HistogramGrower(codes, features(5, 200), how).grow(g, h, key=0)
     monkeypatch.setattr(histogram, "FULL", 0)  # no table is small enough
-    apart = Grower(codes, features(5, 200), how).grow(g, h, key=0)
+    apart = HistogramGrower(codes, features(5, 200), how).grow(g, h, key=0)
     assert len(packed) > 60
     assert shape_of(packed) == shape_of(apart)
 
@@ -226,7 +226,7 @@ def test_depth_first_fills_levels_before_it_goes_down():
     _, codes = table(rng, 500, 4, 30)
     g, h = gradients(rng, 500)
     how = rules(max_leaves=8, depth_first=True)
-    grown = Grower(codes, features(4, 30), how).grow(g, h, key=0)
+    grown = HistogramGrower(codes, features(4, 30), how).grow(g, h, key=0)
     depth = np.zeros(len(grown.first_child), int)
     for node, child in enumerate(grown.first_child):
         if child >= 0:
@@ -241,11 +241,11 @@ def test_monotone_answers_follow_the_sign():
     g = (-(X[:, 0] + rng.normal(size=2_000) * 8)).astype(np.float32)
     h = np.ones(2_000, np.float32)
     how = rules(max_leaves=16)
-    grown = Grower(codes, features(3, 20, monotone=(1, 0, 0)), how).grow(g, h, key=0)
+    grown = HistogramGrower(codes, features(3, 20, monotone=(1, 0, 0)), how).grow(g, h, key=0)
     scores = np.zeros((20, 1))
     for c in range(20):
         codes_here = np.array([[c], [7], [7]], np.uint8)
-        other = Grower(codes_here, features(3, 20, monotone=(1, 0, 0)), how)
+        other = HistogramGrower(codes_here, features(3, 20, monotone=(1, 0, 0)), how)
         other.walk_to(scores[c : c + 1], 0, grown, grown.value)
     assert (np.diff(scores[:, 0]) >= 0).all()
     assert np.ptp(scores) > 0
@@ -257,7 +257,7 @@ def test_groups_keep_features_apart():
     g, h = gradients(rng, 3_000)
     groups = np.array([[1], [1], [2], [2]], np.uint64)
     how = rules(max_leaves=24)
-    grown = Grower(codes, features(4, 16), how, groups=groups).grow(g, h, key=0)
+    grown = HistogramGrower(codes, features(4, 16), how, groups=groups).grow(g, h, key=0)
 
     def paths(node, seen):
         child = grown.first_child[node]
@@ -274,7 +274,7 @@ def test_rows_left_out_reach_the_leaf_of_their_codes():
     rng = np.random.default_rng(5)
     _, codes = table(rng, 1_000, 3, 25, 0.1)
     g, h = gradients(rng, 1_000)
-    grower = Grower(codes, features(3, 25), rules(max_leaves=10))
+    grower = HistogramGrower(codes, features(3, 25), rules(max_leaves=10))
     grown = grower.grow(g, h, key=0)
     one, two = np.zeros((1_000, 1)), np.zeros((1_000, 1))
     grower.add_to(one, 0, grown, grown.value)
@@ -291,7 +291,7 @@ def test_bundled_columns_are_asked_as_if_they_stood_alone():
         X[which == f, f] = level[which == f]
     g, h = gradients(rng, n)
     how = rules(max_leaves=12)
-    alone = Grower(np.ascontiguousarray(X.T).astype(np.uint8), features(3, 6), how).grow(
+    alone = HistogramGrower(np.ascontiguousarray(X.T).astype(np.uint8), features(3, 6), how).grow(
         g, h, key=0
     )
     bundle = np.where(which < 3, 1 + 5 * which + level - 1, 0).astype(np.uint8)[None]
@@ -303,7 +303,7 @@ def test_bundled_columns_are_asked_as_if_they_stood_alone():
         is_category=np.zeros(3, bool),
         monotone=np.empty(0, np.int8),
     )
-    grower = Grower(bundle, together, how)
+    grower = HistogramGrower(bundle, together, how)
     grown = grower.grow(g, h, key=0)
     assert shape_of(grown) == shape_of(alone)
     one, two = np.zeros((n, 1)), np.zeros((n, 1))
@@ -332,7 +332,7 @@ def test_any_number_of_threads_on_any_number_of_columns(columns, wide, monkeypat
     codes = rng.integers(0, 30, (columns, n)).astype(np.uint8)
     g, h = rng.normal(size=n).astype(np.float32), rng.random(n).astype(np.float32)
     how = rules(max_leaves=9, min_rows=20.0)
-    one = Grower(codes, features(columns, 30, (0,)), how).grow(g, h, key=3)
+    one = HistogramGrower(codes, features(columns, 30, (0,)), how).grow(g, h, key=3)
     monkeypatch.setattr(team, "crew", lambda n_jobs: n_jobs)
     for jobs in (2, 3, 5):
         kinds = features(columns, 30, (0,))
@@ -344,8 +344,8 @@ def test_leaves_without_room_for_histograms_are_counted_again():
     codes = rng.integers(0, 50, (6, 3_000)).astype(np.uint8)
     g, h = gradients(rng, 3_000)
     how = rules(max_leaves=200, min_rows=2.0)
-    with_room = Grower(codes, features(6, 50), how).grow(g, h, key=0)
-    grower = Grower(codes, features(6, 50), how, pool=1)
+    with_room = HistogramGrower(codes, features(6, 50), how).grow(g, h, key=0)
+    grower = HistogramGrower(codes, features(6, 50), how, pool=1)
     same(with_room, grower.grow(g, h, key=0))
     assert len(grower._tree.hists) == 8
 
@@ -355,7 +355,7 @@ def test_rows_of_a_leaf_ascend():
     n = 40_000
     codes = rng.integers(0, 50, (4, n)).astype(np.uint8)
     g, h = gradients(rng, n)
-    grower = Grower(codes, features(4, 50), rules(max_leaves=25), 2)
+    grower = HistogramGrower(codes, features(4, 50), rules(max_leaves=25), 2)
     grown = grower.grow(g, h, key=0)
     leaves = np.flatnonzero(grown.first_child < 0)
     rows = [grower.rows_of(grown, leaf) for leaf in leaves]
@@ -371,7 +371,7 @@ def test_derivatives_that_are_no_numbers_are_refused(bad):
     rng = np.random.default_rng(6)
     codes = rng.integers(0, 50, (2, 100)).astype(np.uint8)
     g, h = gradients(rng, 100)
-    grower = Grower(codes, features(2, 50), rules())
+    grower = HistogramGrower(codes, features(2, 50), rules())
     for which in (0, 1):
         given = [g.copy(), h.copy()]
         given[which][17] = bad
@@ -390,7 +390,7 @@ def test_places_that_no_column_fills_count_for_nothing(columns):
     X, codes = table(rng, 400, columns, 7, 0.1)
     g, h = gradients(rng, 400)
     book = grow_lgbm(X, g, h, LGBMSettings(min_child_samples=5, num_leaves=10))
-    grower = Grower(codes, features(columns, 7), rules(min_rows=5.0, max_leaves=10))
+    grower = HistogramGrower(codes, features(columns, 7), rules(min_rows=5.0, max_leaves=10))
     for _ in range(2):
         grown = grower.grow(g, h, key=0)
         assert shape_of(grown) == textbook_shape(book, X, np.arange(400))

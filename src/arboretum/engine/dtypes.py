@@ -33,6 +33,7 @@ __all__ = [
     "SCALES",
     "SPLIT",
     "TASK",
+    "as_records",
     "record_table",
 ]
 
@@ -194,5 +195,9 @@ def record_table(shape: int | tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     >>> nodes["depth"].tolist(), nodes["split"]["gain"].shape
     ([0, 0, 1], (3,))
     """
-    table = np.zeros(shape, dtype)
-    return table if COMPILED else table.view(np.recarray)  # there, Python reads `table[k].depth`
+    return as_records(np.zeros(shape, dtype))
+
+
+def as_records(table: np.ndarray) -> np.ndarray:
+    """Return a table whose records' fields are attributes, also where kernels are plain Python."""
+    return table if COMPILED else table.view(np.recarray)

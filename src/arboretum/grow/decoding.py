@@ -1,4 +1,4 @@
-"""Grown trees of codes as `Tree` objects of values: bins become thresholds, sets of bins categories.
+"""GrownNodes trees of codes as `Tree` objects of values: bins become thresholds, sets of bins categories.
 
 Many trees are decoded at once, in arrays that hold the nodes of all: a `Tree` is then a view of its part.
 """
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arboretum.engine.dtypes import as_records
 from arboretum.engine.gradient.decode import DecodedNodes, decode_nodes, decode_sets
 from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Tree
 
@@ -18,14 +19,14 @@ if TYPE_CHECKING:
     from arboretum.data.schema import Schema
     from arboretum.grow.bins.bins import Bins
     from arboretum.grow.exact.levels import ExactTree
-    from arboretum.grow.histogram import Grown
+    from arboretum.grow.histogram import GrownNodes
 
 __all__ = ["exact_trees_of", "trees_of", "whole_ranks"]
 
 _ARRAYS = tuple(one.name for one in fields(Tree))[:-2]  # then come the schema and surrogates
 
 
-def trees_of(grown: Grown, ends: np.ndarray, bins: Bins, schema: Schema) -> list[Tree]:
+def trees_of(grown: GrownNodes, ends: np.ndarray, bins: Bins, schema: Schema) -> list[Tree]:
     """Return trees, whose nodes follow each other up to ``ends``, in terms of the table's own values."""
     n = len(grown)
     decoded = DecodedNodes(
@@ -37,7 +38,7 @@ def trees_of(grown: Grown, ends: np.ndarray, bins: Bins, schema: Schema) -> list
         missing_child=np.empty(n, np.int32),
         gain=np.empty(n),
     )
-    decode_nodes(grown.nodes, bins.n_bins, bins.bounds, bins.bounds_start, decoded)
+    decode_nodes(as_records(grown.nodes), bins.n_bins, bins.bounds, bins.bounds_start, decoded)
     nodes: dict[str, Any] = decoded._asdict()
     starts = np.append(0, ends)
     nodes["bits_start"], bits, bits_start = _sets(
@@ -65,7 +66,7 @@ def exact_trees_of(grown: ExactTree, ends: np.ndarray, schema: Schema) -> list[T
 
 def _trees(
     nodes: dict[str, np.ndarray],
-    grown: Grown,
+    grown: GrownNodes,
     starts: np.ndarray,
     bits: np.ndarray,
     bits_start: np.ndarray,
@@ -100,7 +101,7 @@ def whole_ranks(threshold: np.ndarray, feature: np.ndarray, schema: Schema) -> n
 def _sets(
     kind: np.ndarray,
     feature: np.ndarray,
-    grown: Grown,
+    grown: GrownNodes,
     starts: np.ndarray,
     bins: Bins,
     schema: Schema,

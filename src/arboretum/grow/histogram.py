@@ -26,7 +26,7 @@ from arboretum.engine.gradient import rounds as boost_round
 from arboretum.engine.gradient.draw import new_draw
 from arboretum.engine.gradient.nodes import GrowingTree, State, Store
 from arboretum.engine.gradient.pack import Given, make_given, new_scales
-from arboretum.engine.gradient.score import Features, Rules, SplitScratch
+from arboretum.engine.gradient.score import Features, SplitRules, SplitScratch
 from arboretum.errors import DataError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from arboretum.engine.gradient.rounds import Target, Turn
 
-__all__ = ["Grower", "Grown", "Logged"]
+__all__ = ["GrownNodes", "HistogramGrower", "Logged"]
 
 _MANY = 1 << 15  # rows from which on several threads go over them
 _FEW_CODES = 1 << 19  # of a table that one thread is done with before another wakes up
@@ -47,7 +47,7 @@ _NO_COLUMNS = np.empty((0, 0), np.int64)
 
 
 @dataclass(frozen=True, eq=False)
-class Grown:
+class GrownNodes:
     """A grown tree, as the engine left it; its nodes' children stand side by side."""
 
     nodes: np.ndarray  # NODE (engine/dtypes.py)
@@ -119,24 +119,24 @@ class Grown:
 class Logged(NamedTuple):
     """Trees that were grown together: the nodes of all, one tree after another."""
 
-    nodes: Grown
+    nodes: GrownNodes
     sizes: list[int]  # how many nodes every tree has
     failed: bool  # a derivative was not good: the last round may not be whole
 
-    def each(self) -> list[Grown]:
+    def each(self) -> list[GrownNodes]:
         """Return the trees."""
         ends = list(accumulate(self.sizes))
         starts = map(operator.sub, ends, self.sizes)
         return [self.nodes.part(start, end) for start, end in zip(starts, ends, strict=True)]
 
 
-def most_leaves(rules: Rules, n_rows: int) -> int:
+def most_leaves(rules: SplitRules, n_rows: int) -> int:
     """Return how many leaves a tree on so many rows may have."""
     leaves = min(rules.max_leaves, max(n_rows, 1))
     return leaves if rules.max_depth >= 40 else min(leaves, 1 << rules.max_depth)
 
 
-class Grower:
+class HistogramGrower:
     """Grows trees on one table of codes.
 
     Parameters
@@ -144,7 +144,7 @@ class Grower:
     codes : (columns, n) uint8 array
         Of the columns of up to 255 bins; 255 is missing.
     features : Features
-    rules : Rules
+    rules : SplitRules
     n_jobs : int
     groups : (features, words) uint64 array or None
         The groups of features that may meet on a path, a bit per group.
@@ -159,7 +159,7 @@ class Grower:
         self,
         codes: np.ndarray,
         features: Features,
-        rules: Rules,
+        rules: SplitRules,
         n_jobs: int = 1,
         groups: np.ndarray | None = None,
         wide: np.ndarray | None = None,
@@ -284,7 +284,7 @@ class Grower:
         rows: np.ndarray | None = None,
         factor: np.ndarray | None = None,
         columns: np.ndarray | None = None,
-    ) -> Grown:
+    ) -> GrownNodes:
         """Grow a tree for gradients and hessians (float32, one per row).
 
         ``rows`` (uint32, ascending) are those that take part, ``factor`` what each of them counts.
@@ -335,7 +335,7 @@ class Grower:
         )  # fmt: skip
         limits = [at, *ends[:made].tolist()]
         self._logged = end = limits[-1]
-        grown = Grown(log.nodes[at:end], log.members[at:end])
+        grown = GrownNodes(log.nodes[at:end], log.members[at:end])
         failed = tree.counters["failed"][0] > 0
         return Logged(grown, list(map(operator.sub, limits[1:], limits)), failed)
 
@@ -357,13 +357,13 @@ class Grower:
     def _threads_for(self, n: int) -> int:
         return self.threads if n * (len(self.store.starts) - 1) > _FEW_CODES else 1
 
-    def _grown(self, tree: GrowingTree) -> Grown:
+    def _grown(self, tree: GrowingTree) -> GrownNodes:
         """Return a copy of the tree that has grown."""
         n = tree.counters["nodes"][0]
-        return Grown(tree.nodes[:n].copy(), tree.members[:n].copy())
+        return GrownNodes(tree.nodes[:n].copy(), tree.members[:n].copy())
 
     # ------------------------------------------------------------------ answers
-    def rows_of(self, tree: Grown, leaf: int) -> np.ndarray:
+    def rows_of(self, tree: GrownNodes, leaf: int) -> np.ndarray:
         """Return the rows of a leaf of the last tree, ascending."""
         last = self._tree
         assert last is not None
@@ -372,7 +372,7 @@ class Grower:
         ascending = [r if len(r) < 2 or r[0] < r[-1] else r[::-1] for r in rows]
         return np.concatenate(ascending).astype(np.int64)
 
-    def add_to(self, score: np.ndarray, output: int, tree: Grown, values: np.ndarray) -> None:
+    def add_to(self, score: np.ndarray, output: int, tree: GrownNodes, values: np.ndarray) -> None:
         """Add the values of the last tree's leaves to the scores of the rows it was grown on."""
         last = self._tree
         assert last is not None
@@ -387,7 +387,7 @@ class Grower:
         self,
         score: np.ndarray,
         output: int,
-        tree: Grown,
+        tree: GrownNodes,
         values: np.ndarray,
         rows: np.ndarray | None = None,
     ) -> None:

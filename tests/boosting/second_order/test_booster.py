@@ -11,12 +11,12 @@ from arboretum.boosting.second_order.dart import Dart, dropped_trees
 from arboretum.boosting.second_order.recipe import BoostPlan, Recipe, TrainingTable
 from arboretum.boosting.second_order.tables import Draws, Histograms, Sketches
 from arboretum.data.schema import learn_schema
-from arboretum.engine.gradient.split import Rules
+from arboretum.engine.gradient.score import SplitRules
 from arboretum.errors import DataError
 from arboretum.predict.ensemble import Ensemble
 from arboretum.tree.state import tree_to_state
 
-RULES = Rules(
+RULES = SplitRules(
     l1=0.0, l2=1.0, max_delta_step=0.0, path_smooth=0.0, min_gain=0.0, reach_gain=False,
     min_weight=1e-3, min_rows=5.0, cat_l2=10.0, cat_smooth=10.0, cat_min_rows=10.0,
     max_cat_threshold=32, max_onehot=4, min_group=10.0, max_depth=1 << 30, max_leaves=8,

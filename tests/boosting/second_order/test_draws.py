@@ -11,8 +11,8 @@ from arboretum.boosting.second_order.draws import (
     goss_rows,
     subsample_rows,
 )
-from arboretum.engine.columns.bins import hash_keys
 from arboretum.engine.keys import key_of
+from arboretum.engine.rows.smallest_keys import hash_keys
 from arboretum.errors import DataError, ParameterError
 from arboretum.textbook import lightgbm_sampling as textbook
 

@@ -20,9 +20,9 @@ from arboretum.engine.gradient import exact as engine
 from arboretum.engine.gradient.draw import new_draw
 from arboretum.engine.gradient.exact_levels import GrowingExactTree, make_root, open_level
 from arboretum.engine.gradient.pack import Given
-from arboretum.engine.gradient.split import Rules
+from arboretum.engine.gradient.score import SplitRules
 
-RULES = Rules(
+RULES = SplitRules(
     0.0, 1.0, 0.0, 0.0, 0.0, True, 1.0, 0.0, 0.0, 0.0, 0.0, 0, 0, 0.0, 6, 64, True, 0, 0
 )  # fmt: skip
 UNITS = np.array([0.5, 0.25])
@@ -43,7 +43,7 @@ def _lists(X: np.ndarray) -> Lists:
     return Lists(entries, np.arange(width)[:, None] * n, many)
 
 
-def _root(words: np.ndarray, rules: Rules = RULES) -> np.ndarray:
+def _root(words: np.ndarray, rules: SplitRules = RULES) -> np.ndarray:
     """The root of a tree of all rows, described."""
     draw = new_draw(np.arange(1), 1, 1, NO_GROUPS)
     tree = GrowingExactTree(
@@ -67,7 +67,7 @@ def _candidates(width: int, has_missing: np.ndarray) -> engine.Candidates:
     return engine.Candidates(np.arange(width), has_missing, np.empty(0, np.int8), everything)
 
 
-def _search(X: np.ndarray, words: np.ndarray, rules: Rules = RULES) -> np.ndarray:
+def _search(X: np.ndarray, words: np.ndarray, rules: SplitRules = RULES) -> np.ndarray:
     n, width = X.shape
     lists, root, found = _lists(X), _root(words, rules), record_table((width, 1), EXACT_CUT)
     level = engine.Level(

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from arboretum import XGBClassifier
 from arboretum.data.matrix import DenseMatrix, FrameMatrix, SparseMatrix
 from arboretum.data.schema import Schema, learn_schema
-from arboretum.engine.gradient.split import Rules
+from arboretum.engine.gradient.score import SplitRules
 from arboretum.errors import DataError
 from arboretum.grow.decoding import exact_trees_of
 from arboretum.grow.exact import grower as exact
@@ -22,7 +22,7 @@ from arboretum.textbook.xgboost_splits import XGBSettings
 from arboretum.tree.tree import Tree
 from tests.boosting.xgboost.xgb_cases import saved
 
-PLAIN = Rules(
+PLAIN = SplitRules(
     l1=0.0, l2=1.0, max_delta_step=0.0, path_smooth=0.0, min_gain=0.0, reach_gain=True,
     min_weight=1.0, min_rows=0.0, cat_l2=0.0, cat_smooth=0.0, cat_min_rows=0.0,
     max_cat_threshold=0, max_onehot=0, min_group=0.0, max_depth=6, max_leaves=1 << 30,
@@ -30,7 +30,7 @@ PLAIN = Rules(
 )  # fmt: skip
 
 
-def _grower(X, rules: Rules = PLAIN, **how) -> ExactGrower:
+def _grower(X, rules: SplitRules = PLAIN, **how) -> ExactGrower:
     return ExactGrower(DenseMatrix(X), rules, **how)
 
 

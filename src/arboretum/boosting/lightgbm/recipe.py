@@ -27,7 +27,7 @@ from arboretum.boosting.second_order.draws import share_of
 from arboretum.boosting.second_order.recipe import MANY, BoostPlan, Recipe
 from arboretum.boosting.second_order.tables import Draws, Histograms
 from arboretum.boosting.watch.watching import Measure, MetricValue, measure_by
-from arboretum.engine.gradient.split import Rules
+from arboretum.engine.gradient.score import SplitRules
 from arboretum.errors import DataError, ParameterError
 from arboretum.grow.bins.categories import frequent_categories
 from arboretum.grow.histogram import POOL
@@ -255,9 +255,9 @@ def make_plan(model: Any, schema: Schema, seed: int, n_jobs: int) -> BoostPlan:
     )
 
 
-def _rules(model: Any, n_features: int) -> Rules:
+def _rules(model: Any, n_features: int) -> SplitRules:
     smooth = float(model.path_smooth)
-    return Rules(
+    return SplitRules(
         l1=float(model.reg_alpha),
         l2=float(model.reg_lambda),
         max_delta_step=max(float(model.max_delta_step), 0.0),

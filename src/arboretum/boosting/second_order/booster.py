@@ -20,7 +20,7 @@ from arboretum.engine.gradient.loss import GIVEN, Loss
 from arboretum.engine.gradient.rounds import Target, Turn
 from arboretum.engine.keys import ALL_BITS, key_of
 from arboretum.errors import DataError
-from arboretum.grow.histogram import NOT_GOOD, Grown, Logged
+from arboretum.grow.histogram import NOT_GOOD, GrownNodes, Logged
 from arboretum.predict.ensemble import Ensemble
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Booster:
     plan : BoostPlan
         That of the recipe, until somebody changes it between rounds.
     table : BinnedTable or PresortedTable
-    grower : Grower or ExactGrower
+    grower : HistogramGrower or ExactGrower
         That of the table.
     trees : list of Tree
     weights : list of float
@@ -99,7 +99,7 @@ class Booster:
         self.grower = self.table.grower
 
     # ------------------------------------------------------------------ what there is
-    def _decode(self, tree: Grown, values: np.ndarray) -> Tree:
+    def _decode(self, tree: GrownNodes, values: np.ndarray) -> Tree:
         """Return a grown tree in terms of the table's own values."""
         return self.table.decode(tree.with_value(values), np.array([len(tree)]))[0]
 
@@ -248,7 +248,7 @@ class Booster:
         if isinstance(self.objective, UserObjective):
             _refuse_negative(self._h, self.objective.name, m)
 
-    def _values(self, tree: Grown, output: int) -> np.ndarray:
+    def _values(self, tree: GrownNodes, output: int) -> np.ndarray:
         """Return what the nodes add to the margin: renewed where the loss asks for it, times η."""
         if len(tree) == 1 and not self.plan.unsplit_answers:
             return np.zeros(1)
@@ -261,12 +261,16 @@ class Booster:
                 values[leaf] = renew(table.y, self.margin, table.weight, rows, output)
         return values if self.plan.averaged else values * self.plan.learning_rate
 
-    def _add(self, tree: Grown, values: np.ndarray, output: int, rows: np.ndarray | None) -> None:
+    def _add(
+        self, tree: GrownNodes, values: np.ndarray, output: int, rows: np.ndarray | None
+    ) -> None:
         self.grower.add_to(self.margin, output, tree, values)  # type: ignore[arg-type]
         if rows is not None:
             self._add_others(tree, values, output, rows)
 
-    def _add_others(self, tree: Grown, values: np.ndarray, output: int, rows: np.ndarray) -> None:
+    def _add_others(
+        self, tree: GrownNodes, values: np.ndarray, output: int, rows: np.ndarray
+    ) -> None:
         """Add a tree to the margins of the rows it was not grown on."""
         left_out = np.ones(len(self.margin), bool)
         left_out[rows] = False
@@ -305,7 +309,7 @@ class Booster:
             self._shift(t, self.weights[t])
 
 
-def _joined(parts: list[Logged]) -> Grown:
+def _joined(parts: list[Logged]) -> GrownNodes:
     """Return the nodes of trees that were grown at different times, one after another."""
     if len(parts) == 1:
         return parts[0].nodes

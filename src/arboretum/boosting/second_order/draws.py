@@ -34,7 +34,7 @@ def share_of(n: int, share: float) -> int:
 
 # ---------------------------------------------------------------------- the smallest of many keys
 def _hashes(key: int, n: int) -> np.ndarray:
-    from arboretum.engine.columns.bins import hash_keys
+    from arboretum.engine.rows.smallest_keys import hash_keys
 
     keys = np.empty(n, np.uint64)
     hash_keys(np.uint64(key), keys)
@@ -43,7 +43,7 @@ def _hashes(key: int, n: int) -> np.ndarray:
 
 def _smallest(keys: np.ndarray, k: int) -> np.ndarray:
     """Return in order the places of the k smallest uint64 keys, of equals the first."""
-    from arboretum.engine.columns.bins import chosen_rows, leading_counts, members_of
+    from arboretum.engine.rows.smallest_keys import chosen_rows, leading_counts, members_of
 
     if k >= len(keys):
         return np.arange(len(keys), dtype=np.uint32)
@@ -96,7 +96,7 @@ def goss_rows(
     >>> rows[:3].tolist(), factor.tolist()
     ([0, 1, 2], [1.0, 1.0, 1.0, 3.5, 3.5])
     """
-    from arboretum.engine.columns.bins import sum_products
+    from arboretum.engine.rows.smallest_keys import sum_products
 
     if not (top_rate >= 0 and other_rate > 0 and top_rate + other_rate <= 1):
         raise ParameterError(

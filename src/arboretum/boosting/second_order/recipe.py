@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.boosting.second_order.dart import Dart
-from arboretum.engine.gradient.split import Rules
+from arboretum.engine.gradient.score import SplitRules
 from arboretum.grow.histogram import POOL
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ MANY = 1 << 30  # of a depth or a number of leaves: no limit
 class BoostPlan:
     """How to boost."""
 
-    rules: Rules
+    rules: SplitRules
     learning_rate: float = 0.1
     n_parallel: int = 1  # trees per round and output
     subsample: float = 1.0
@@ -53,7 +53,7 @@ class BoostPlan:
     n_jobs: int = 1
     pool: int = POOL  # bytes for histograms of leaves that wait
     monotone: np.ndarray | None = field(default=None, compare=False)  # int8 per feature
-    groups: np.ndarray | None = field(default=None, compare=False)  # see Grower
+    groups: np.ndarray | None = field(default=None, compare=False)  # see HistogramGrower
 
 
 @dataclass(frozen=True, eq=False)

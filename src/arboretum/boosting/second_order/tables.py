@@ -24,19 +24,19 @@ from arboretum.boosting.second_order.draws import (
     share_of,
     subsample_rows,
 )
-from arboretum.engine.gradient.split import Features
+from arboretum.engine.gradient.score import Features
 from arboretum.engine.keys import key_of
 from arboretum.grow.bins.categories import Keep, every_category
 from arboretum.grow.bins.find import find_bins
 from arboretum.grow.decoding import exact_trees_of, trees_of
-from arboretum.grow.histogram import Grower
+from arboretum.grow.histogram import HistogramGrower
 
 if TYPE_CHECKING:
     from arboretum.boosting.second_order.recipe import BoostPlan, TrainingTable
     from arboretum.data.schema import Schema
     from arboretum.grow.bins.find import Bins
     from arboretum.grow.exact.grower import ExactGrower
-    from arboretum.grow.histogram import Grown
+    from arboretum.grow.histogram import GrownNodes
     from arboretum.tree.tree import Tree
 
 __all__ = [
@@ -56,7 +56,7 @@ class BinnedTable:
 
     Attributes
     ----------
-    grower : Grower
+    grower : HistogramGrower
     bins : Bins
     """
 
@@ -67,11 +67,11 @@ class BinnedTable:
             bins.storage, bins.offset, bins.n_bins, default, bins.is_category, monotone
         )
         self.bins, self.schema = bins, schema
-        self.grower = Grower(
+        self.grower = HistogramGrower(
             bins.codes, features, plan.rules, plan.n_jobs, plan.groups, bins.wide, plan.pool
         )
 
-    def decode(self, nodes: Grown, ends: np.ndarray) -> list[Tree]:
+    def decode(self, nodes: GrownNodes, ends: np.ndarray) -> list[Tree]:
         """Return grown trees, whose nodes follow each other, in terms of the table's own values."""
         return trees_of(nodes, ends, self.bins, self.schema)
 
@@ -89,7 +89,7 @@ class PresortedTable:
             training.matrix, plan.rules, plan.n_jobs, plan.groups, plan.monotone
         )
 
-    def decode(self, nodes: Grown, ends: np.ndarray) -> list[Tree]:
+    def decode(self, nodes: GrownNodes, ends: np.ndarray) -> list[Tree]:
         """Return grown trees as `BinnedTable.decode` does."""
         return exact_trees_of(nodes, ends, self.schema)  # type: ignore[arg-type]
 

@@ -21,7 +21,7 @@ from arboretum.boosting.second_order.recipe import MANY, BoostPlan, Recipe
 from arboretum.boosting.second_order.tables import Draws, Histograms, PresortedColumns, Sketches
 from arboretum.boosting.watch.watching import Measure, MetricValue, measure_by
 from arboretum.boosting.xgboost.parameters import DEFAULTS
-from arboretum.engine.gradient.split import Rules
+from arboretum.engine.gradient.score import SplitRules
 from arboretum.engine.keys import key_of
 from arboretum.errors import DataError, ParameterError
 
@@ -198,7 +198,7 @@ def make_plan(
     )
 
 
-def _rules(model: XGBModel, objective: Objective, n_features: int) -> Rules:
+def _rules(model: XGBModel, objective: Objective, n_features: int) -> SplitRules:
     step = objective.max_delta_step if model.max_delta_step is None else model.max_delta_step
     max_depth, max_leaves = value(model, "max_depth"), value(model, "max_leaves")
     by_level, by_node = _drawn(model, n_features)
@@ -206,7 +206,7 @@ def _rules(model: XGBModel, objective: Objective, n_features: int) -> Rules:
         raise ParameterError(
             "grow_policy='lossguide' needs an end: set max_leaves, or a max_depth above 0"
         )
-    return Rules(
+    return SplitRules(
         l1=float(value(model, "reg_alpha")),
         l2=float(value(model, "reg_lambda")),
         max_delta_step=float(step),

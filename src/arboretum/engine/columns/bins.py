@@ -1,4 +1,4 @@
-"""From values to bins: the kernels behind grow/bins/find.py and boosting/second_order/goss.py.
+"""From values to bins: the kernels behind grow/bins/find.py.
 
 A bin is found by a table and a short search. The range of a column's cuts is divided into equal cells;
 the cell of x says how many cuts certainly lie below x, and only the cuts within that cell are looked at:
@@ -10,9 +10,6 @@ the cell of x says how many cuts certainly lie below x, and only the cuts within
 x - low, the product and the truncation are all monotone in x, so a cut in an earlier cell is below x and
 one in a later cell is above it, whatever was rounded. The search has as many steps as the fullest cell
 needs, and no branches.
-
-Rows are drawn by the k smallest of their keys: hashes of the row's number, or scores turned around. The
-k-th smallest key is found by counting leading bits.
 """
 
 from typing import NamedTuple
@@ -20,26 +17,19 @@ from typing import NamedTuple
 import numpy as np
 
 from arboretum.engine.jit import inline, kernel
-from arboretum.engine.random import mix
 
 __all__ = [
     "BinTables",
-    "chosen_rows",
     "count_cells",
     "count_clashes",
     "count_sorted",
     "encode_block",
     "greedy_places",
-    "hash_keys",
-    "leading_counts",
     "mark_rows",
-    "members_of",
-    "sum_products",
 ]
 
 _TILE = 512  # rows handled column by column: the tile stays in the cache
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
-_HEAD = np.uint64(48)  # the leading 16 bits of a key
 
 
 class BinTables(NamedTuple):
@@ -259,53 +249,3 @@ def mark_rows(taken, rows, bit):
     """Note that a bundle has a value in these rows."""
     for i in range(len(rows)):
         taken[rows[i]] |= bit
-
-
-# ---------------------------------------------------------------------- rows
-@kernel
-def hash_keys(key, keys):
-    """Fill ``keys`` with the hashes of 0, 1, 2, ... under a key."""
-    for i in range(len(keys)):
-        keys[i] = mix(key, np.uint64(i))
-
-
-@kernel
-def sum_products(g, h, score):
-    """Fill ``score`` with Σ|g·h| of every row; g and h are (outputs, n)."""
-    for i in range(len(score)):
-        total = 0.0
-        for k in range(g.shape[0]):
-            total += abs(np.float64(g[k, i]) * np.float64(h[k, i]))
-        score[i] = total
-
-
-@kernel
-def leading_counts(keys, counts):
-    """Count the keys by their leading 16 bits."""
-    for i in range(len(keys)):
-        counts[keys[i] >> _HEAD] += 1
-
-
-@kernel
-def members_of(keys, head, members):
-    """Write the keys with these leading bits to ``members``."""
-    at = 0
-    for i in range(len(keys)):
-        if keys[i] >> _HEAD == head:
-            members[at] = keys[i]
-            at += 1
-
-
-@kernel
-def chosen_rows(keys, limit, ties, out):
-    """Write the rows whose key is below the limit, and the first ``ties`` that equal it."""
-    at = 0
-    for i in range(len(keys)):
-        if keys[i] == limit:
-            if ties == 0:
-                continue
-            ties -= 1
-        elif keys[i] > limit:
-            continue
-        out[at] = i
-        at += 1

@@ -17,7 +17,7 @@ from arboretum.engine.dtypes import CATEGORIES
 from arboretum.engine.gradient.draw import Draw, inherit_groups, open_all_groups
 from arboretum.engine.gradient.histogram import BINS
 from arboretum.engine.gradient.pack import Given, Scales
-from arboretum.engine.gradient.score import Features, Rules, answer, part_bounds
+from arboretum.engine.gradient.score import Features, SplitRules, answer, part_bounds
 from arboretum.engine.jit import leaf_kernel
 
 __all__ = [
@@ -78,7 +78,7 @@ class State(NamedTuple):
     store: Store
     tree: GrowingTree
     features: Features
-    rules: Rules
+    rules: SplitRules
     given: Given
     scales: Scales
 

@@ -96,7 +96,7 @@ def scale_for(most, bits):
     """Return the power of two that brings ``most`` just below 2 ** bits (1 if it is 0)."""
     if not most > 0.0:
         return 1.0
-    return math.ldexp(1.0, bits - math.frexp(most)[1])
+    return math.ldexp(1.0, int(bits - math.frexp(most)[1]))
 
 
 def fine_scale(most: float, n_rows: int) -> float:

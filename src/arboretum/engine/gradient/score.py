@@ -23,8 +23,8 @@ from arboretum.engine.jit import inline, leaf_kernel
 
 __all__ = [
     "Features",
-    "Rules",
     "ScannedNode",
+    "SplitRules",
     "SplitScratch",
     "answer",
     "is_plain",
@@ -50,7 +50,7 @@ class Features(NamedTuple):
     monotone: np.ndarray  # int8, or empty
 
 
-class Rules(NamedTuple):
+class SplitRules(NamedTuple):
     """How splits are scored and trees are grown; numbers only."""
 
     l1: float

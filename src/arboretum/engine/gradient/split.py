@@ -12,10 +12,10 @@ import numpy as np
 from arboretum.engine.gradient.categories import scan_categories
 from arboretum.engine.gradient.histogram import LOW32
 from arboretum.engine.gradient.numbers import scan_number, scan_packed, scan_two_bins
-from arboretum.engine.gradient.score import Features, Rules, answer, score
+from arboretum.engine.gradient.score import answer, score
 from arboretum.engine.jit import inline, leaf_kernel
 
-__all__ = ["Features", "Rules", "best_of"]
+__all__ = ["best_of"]
 
 
 @inline

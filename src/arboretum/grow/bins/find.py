@@ -145,7 +145,7 @@ def sample_rows(n: int, size: int, seed: int) -> np.ndarray | None:
     """
     if n <= size:
         return None
-    from arboretum.engine.columns.bins import hash_keys
+    from arboretum.engine.rows.smallest_keys import hash_keys
 
     keys = np.empty(size, np.uint64)
     hash_keys(np.uint64(key_of(seed, _SAMPLE)), keys)

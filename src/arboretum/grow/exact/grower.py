@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from arboretum.data.matrix import Matrix
     from arboretum.engine.gradient.rounds import Target, Turn
-    from arboretum.engine.gradient.split import Rules
+    from arboretum.engine.gradient.score import SplitRules
 
 __all__ = ["ExactGrower", "ExactTree"]
 
@@ -51,13 +51,13 @@ _UNNAMED = Schema((), named=False)  # of trees that are only walked
 
 
 class ExactGrower:
-    """Grows trees on the presorted columns of one table; stands in for `histogram.Grower`.
+    """Grows trees on the presorted columns of one table; stands in for `HistogramGrower`.
 
     Parameters
     ----------
     matrix : Matrix
         Numbers; NaN is missing.
-    rules : Rules
+    rules : SplitRules
         ``min_gain`` is γ, and prunes the full tree. Trees grow level by level.
     n_jobs : int
     groups : (features, words) uint64 array or None
@@ -71,8 +71,8 @@ class ExactGrower:
     Examples
     --------
     >>> from arboretum.data.matrix import DenseMatrix
-    >>> from arboretum.engine.gradient.split import Rules
-    >>> rules = Rules(0.0, 1.0, 0.0, 0.0, 0.0, True, 1.0, 0.0, 0.0, 0.0, 0.0, 0, 0, 0.0,
+    >>> from arboretum.engine.gradient.score import SplitRules
+    >>> rules = SplitRules(0.0, 1.0, 0.0, 0.0, 0.0, True, 1.0, 0.0, 0.0, 0.0, 0.0, 0, 0, 0.0,
     ...               max_depth=6, max_leaves=64, depth_first=True, level_columns=0, node_columns=0)
     >>> grower = ExactGrower(DenseMatrix(np.array([[1.0], [2.0], [3.0]])), rules)
     >>> tree = grower.grow(np.float32([-4, -2, 6]), np.float32([1, 1, 1]), key=0)
@@ -83,7 +83,7 @@ class ExactGrower:
     def __init__(
         self,
         matrix: Matrix,
-        rules: Rules,
+        rules: SplitRules,
         n_jobs: int = 1,
         groups: np.ndarray | None = None,
         monotone: np.ndarray | None = None,
@@ -132,7 +132,7 @@ class ExactGrower:
         factor: np.ndarray | None = None,
         columns: np.ndarray | None = None,
     ) -> ExactTree:
-        """Grow a tree for gradients and hessians (float32, one per row); see `histogram.Grower.grow`."""
+        """Grow a tree for gradients and hessians (float32, one per row); see `HistogramGrower.grow`."""
         n = len(g) if rows is None else len(rows)
         if columns is None:
             columns = np.arange(self.matrix.n_columns, dtype=np.int64)
@@ -159,7 +159,7 @@ class ExactGrower:
         factor: np.ndarray | None,
         columns: np.ndarray,
     ) -> Logged:
-        """Grow the trees of some rounds in one call; see `histogram.Grower.grow_rounds`."""
+        """Grow the trees of some rounds in one call; see `HistogramGrower.grow_rounds`."""
         k = len(target.g)
         given = make_given(target.g[0], target.h[0], 0, rows, factor)
         tree = self._tree_for(columns.shape[1])

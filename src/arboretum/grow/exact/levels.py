@@ -19,7 +19,7 @@ from arboretum.engine.dtypes import EXACT_COUNTERS, EXACT_CUT, EXACT_NODE, recor
 from arboretum.engine.gradient import exact as engine
 from arboretum.engine.gradient import exact_levels as levels
 from arboretum.engine.gradient.draw import new_draw
-from arboretum.grow.histogram import Grown
+from arboretum.grow.histogram import GrownNodes
 
 if TYPE_CHECKING:
     from arboretum.grow.exact.grower import ExactGrower
@@ -28,7 +28,7 @@ __all__ = ["ExactTree", "grow_levels", "new_tree"]
 
 
 @dataclass(frozen=True, eq=False)
-class ExactTree(Grown):
+class ExactTree(GrownNodes):
     """A grown tree in terms of values; its nodes are EXACT_TREE (engine/dtypes.py)."""
 
     @property
