@@ -32,7 +32,7 @@ from arboretum.errors import DataError
 if TYPE_CHECKING:
     from arboretum.engine.columns.bins import BinTables
 
-__all__ = ["MOST_BINS", "Bins", "by_rows", "flat"]
+__all__ = ["MOST_BINS", "Bins", "by_rows", "flat", "storage_columns"]
 
 MOST_BINS = 65535  # of a column
 BYTE = 255  # bins that a code of one byte tells apart, besides the missing values
@@ -360,3 +360,19 @@ def flat(parts: Sequence[np.ndarray], dtype: Any) -> tuple[np.ndarray, np.ndarra
     start = np.cumsum([0, *(len(part) for part in parts)], dtype=np.int64)
     joined = np.concatenate([np.empty(0, dtype), *parts], dtype=dtype, casting="unsafe")
     return joined, start
+
+
+def storage_columns(home: np.ndarray, n_bins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number the storage columns by their first feature, those of more than 255 bins last.
+
+    ``home`` is, for every feature, the first feature of its storage column. Returns the number of every
+    feature's column, and the first feature of every column.
+
+    >>> storage_columns(np.array([0, 1, 0, 3]), np.array([4, 600, 3, 255]))
+    (array([0, 2, 0, 1], dtype=int32), array([0, 3, 1]))
+    """
+    firsts = np.unique(home)
+    firsts = firsts[np.argsort(n_bins[firsts] > BYTE, kind="stable")]
+    place = np.zeros(len(home), np.int32)
+    place[firsts] = np.arange(len(firsts))
+    return place[home], firsts

@@ -25,14 +25,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.engine import parallel
+from arboretum.grow.bins.bins import BYTE, Bins, storage_columns
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
-    from arboretum.grow.bins.bins import Bins
 
-__all__ = ["Bundle", "bundle_columns", "plan_bundles", "storage_columns"]
+__all__ = ["Bundle", "bundle_columns", "plan_bundles"]
 
-MOST_CODES = 255
 _OPEN = 64  # bundles filled at a time: the bits of a word
 _SPARSE = 0.5  # a column that uses more of the rows than this stays alone
 
@@ -106,7 +105,7 @@ def _fill(
     left: list[int] = []
     for f in waiting:
         codes = int(n_bins[f]) - 1
-        able = sum(1 << j for j, b in enumerate(bundles) if b.n_codes + codes <= MOST_CODES)
+        able = sum(1 << j for j, b in enumerate(bundles) if b.n_codes + codes <= BYTE)
         fits = int(count_clashes(taken, used[f], np.uint64(able), allowed, clashes)) if able else 0
         if fits:
             j = (fits & -fits).bit_length() - 1  # the first of them
@@ -149,7 +148,7 @@ def bundle_columns(bins: Bins, matrix: Matrix, max_conflict: float = 0.0, n_jobs
         if len(aside) <= _SPARSE * matrix.n_rows:
             used[f] = (rows[aside] if sparse else aside).astype(np.uint32)
 
-    small = np.flatnonzero((bins.n_bins < MOST_CODES) & (bins.n_bins > 0)).tolist()
+    small = np.flatnonzero((bins.n_bins < BYTE) & (bins.n_bins > 0)).tolist()
     if coded:  # a comparison per column, done before another thread is awake
         parallel.run(look_at_codes, small, 1)
     else:
@@ -183,19 +182,3 @@ def _arrange(bins: Bins, bundles: Sequence[Bundle]) -> Bins:
         joined=joined,
         conflicts=lost[firsts],
     )
-
-
-def storage_columns(home: np.ndarray, n_bins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number the storage columns by their first feature, those of more than 255 bins last.
-
-    ``home`` is, for every feature, the first feature of its storage column. Returns the number of every
-    feature's column, and the first feature of every column.
-
-    >>> storage_columns(np.array([0, 1, 0, 3]), np.array([4, 600, 3, 255]))
-    (array([0, 2, 0, 1], dtype=int32), array([0, 3, 1]))
-    """
-    firsts = np.unique(home)
-    firsts = firsts[np.argsort(n_bins[firsts] > MOST_CODES, kind="stable")]
-    place = np.zeros(len(home), np.int32)
-    place[firsts] = np.arange(len(firsts))
-    return place[home], firsts

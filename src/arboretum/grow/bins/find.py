@@ -19,8 +19,8 @@ from arboretum.data.matrix import DenseMatrix, Matrix, SparseMatrix
 from arboretum.engine import parallel
 from arboretum.engine.keys import key_of
 from arboretum.errors import ParameterError
-from arboretum.grow.bins.bins import MOST_BINS, Bins, by_rows, flat
-from arboretum.grow.bins.bundling import bundle_columns, storage_columns
+from arboretum.grow.bins.bins import MOST_BINS, Bins, by_rows, flat, storage_columns
+from arboretum.grow.bins.bundling import bundle_columns
 from arboretum.grow.bins.categories import Keep, every_category
 from arboretum.grow.bins.cuts import bounds_around_zero, count_values, number_bounds, whole_weights
 
