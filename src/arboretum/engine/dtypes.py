@@ -188,14 +188,14 @@ EXACT_TREE = np.dtype(  # the same names as NODE, as far as both have them
 
 
 def record_table(shape: int | tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Return a table of records, all zeros.
+    """Return a table of records to be written; what they hold before is not defined.
 
     >>> nodes = record_table(3, NODE)
-    >>> nodes["depth"][2] = 1
-    >>> nodes["depth"].tolist(), nodes["split"]["gain"].shape
-    ([0, 0, 1], (3,))
+    >>> nodes["depth"] = [0, 1, 1]
+    >>> nodes[2]["depth"], nodes["split"]["gain"].shape
+    (np.int64(1), (3,))
     """
-    return as_records(np.zeros(shape, dtype))
+    return as_records(np.empty(shape, dtype))
 
 
 def as_records(table: np.ndarray) -> np.ndarray:

@@ -19,7 +19,16 @@ import numpy as np
 
 from arboretum.engine import parallel
 from arboretum.engine import team as teams
-from arboretum.engine.dtypes import CATEGORIES, COUNTERS, NODE, RANGE, SPLIT, TASK, record_table
+from arboretum.engine.dtypes import (
+    CATEGORIES,
+    COUNTERS,
+    NODE,
+    RANGE,
+    SPLIT,
+    TASK,
+    as_records,
+    record_table,
+)
 from arboretum.engine.gradient import decode, histogram, pack
 from arboretum.engine.gradient import grow as engine
 from arboretum.engine.gradient import rounds as boost_round
@@ -268,7 +277,7 @@ class HistogramGrower:
             ranges=record_table((n_nodes, blocks), RANGE),
             goes_left=np.empty(len(self.scratch[0].gain), np.uint8),
             draw=new_draw(columns, n_features, n_nodes, self.groups),
-            task=record_table(1, TASK),
+            task=as_records(np.zeros(1, TASK)),
             best=record_table(pieces, SPLIT),
             best_members=np.zeros((pieces, words), np.uint32),
         )

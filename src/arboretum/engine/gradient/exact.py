@@ -31,7 +31,7 @@ from arboretum.engine.columns.presort import POSITION
 from arboretum.engine.gradient.draw import draw_columns
 from arboretum.engine.gradient.score import answer, is_plain, score
 from arboretum.engine.intrinsics import prefetch
-from arboretum.engine.jit import kernel, leaf_kernel
+from arboretum.engine.jit import joined_kernel, kernel, leaf_kernel
 
 __all__ = [
     "CHUNK",
@@ -238,7 +238,7 @@ def _keep(m, side, last, scratch):
     kept.gain = scratch.gain[i]
 
 
-@leaf_kernel
+@joined_kernel
 def _scan(level, j, k, has_missing, sign, unit, rules, scratch):
     """Find the best cuts of node k on list j; return the sums of its rows that are not in it.
 
