@@ -13,12 +13,7 @@ from arboretum import ExtraTreesClassifier, RandomForestClassifier, RandomForest
 from arboretum.data.schema import encode
 from arboretum.errors import DataError, ParameterError
 from arboretum.forest import importance
-from arboretum.forest.importance import (
-    impurity_importance,
-    permutation_importance,
-    shuffle_key,
-    shuffled,
-)
+from arboretum.forest.importance import permutation_importance, shuffle_key, shuffled
 from arboretum.predict.walk import walk_block
 from arboretum.textbook import forest_figures as textbook
 from arboretum.textbook.forest import TextbookForest
@@ -103,7 +98,7 @@ def test_the_signal_is_worth_more_than_noise_even_of_many_values():
     worth = permutation_importance(forest, X, y)
     assert worth.mean[0] > 10 * worth.standard_error[0]
     assert worth.mean[0] > 5 * abs(worth.mean[1])
-    assert impurity_importance(forest).mean[1] > 0.4  # which impurity does not see
+    assert forest.feature_importances_[1] > 0.4  # which impurity does not see
     assert worth.order.tolist() == [0, 1]
 
 
@@ -178,23 +173,7 @@ def test_table_is_not_written_to():
     assert_array_equal(X, before)
 
 
-# ---------------------------------------------------------------------- the other measure, in words
-def test_impurity_importance_is_the_forests_own():
-    X, y, _ = table(classes=3)
-    forest = grown(X, y, classes=True)
-    found = impurity_importance(forest)
-    assert_allclose(found.mean, forest.feature_importances_)
-    assert_allclose(found.per_tree.sum(axis=1), 1)
-    assert found.per_tree.shape == (15, 4)
-
-
-def test_impurity_importance_without_a_split():
-    forest = RandomForestRegressor(3).fit([[1.0], [2.0]], [1.0, 1.0])
-    found = impurity_importance(forest)
-    assert found.mean.tolist() == [0.0]
-    assert np.isnan(found.standard_error).all()
-
-
+# ---------------------------------------------------------------------- in words
 def test_printed_as_a_table():
     X, y, _ = table()
     lines = str(permutation_importance(grown(X, y), X, y)).splitlines()
@@ -244,6 +223,5 @@ def test_extra_trees_need_a_bootstrap():
 def test_unfitted():
     from sklearn.exceptions import NotFittedError
 
-    for measure in (impurity_importance, lambda f: permutation_importance(f, X, Y)):
-        with pytest.raises(NotFittedError):
-            measure(RandomForestRegressor())
+    with pytest.raises(NotFittedError):
+        permutation_importance(RandomForestRegressor(), X, Y)

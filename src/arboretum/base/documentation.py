@@ -25,7 +25,7 @@ def described(owner: Any) -> str:
     """Return the docstring of a class with its parameters and attributes in their places.
 
     >>> from arboretum import CARTClassifier
-    >>> [line for line in CARTClassifier.__doc__.splitlines() if "max_depth" in line]
+    >>> [line for line in CARTClassifier.__doc__.splitlines() if "max_depth :" in line]
     ['    max_depth : int ≥ 1 or None, default=None']
     """
     text = owner.__doc__

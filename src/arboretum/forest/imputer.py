@@ -232,7 +232,7 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
             )
         self.forest_ = make(**parameters, random_state=self._seed)
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "growing was interrupted")
+            warnings.filterwarnings("ignore", ".* was interrupted")
             self.forest_.fit(encoded_table(self.schema_, grown_on), y)
         if len(self.forest_) < self.n_estimators:  # what a forest keeps of an interrupt is no round
             raise KeyboardInterrupt
