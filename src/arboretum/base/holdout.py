@@ -1,4 +1,9 @@
-"""Stopping early: rows set aside, and how long to wait for them to do better."""
+"""Rows held out, and how long to wait for them to do better.
+
+Three ways to choose them, because models that exist must stay what they are: `set_aside` keeps the shares
+of classes (Friedman's boosting, as scikit-learn does), `shuffled_rows` does not look at them (coordinate
+descent), `every_so_many` takes each class's rows at equal distances (C4.5).
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ import numpy as np
 
 from arboretum.errors import DataError
 
-__all__ = ["Patience", "set_aside"]
+__all__ = ["Patience", "every_so_many", "set_aside", "shuffled_rows"]
 
 
 def set_aside(
@@ -39,6 +44,35 @@ def set_aside(
     if w is not None and (not w[learn].any() or not w[judge].any()):
         raise DataError(f"{why}, and all of these or all others have weight 0")
     return np.sort(learn), np.sort(judge)
+
+
+def shuffled_rows(n: int, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows to learn from and a share to measure by, ascending.
+
+    >>> learn, held = shuffled_rows(10, 0.2, 0)
+    >>> len(learn), len(held)
+    (8, 2)
+    """
+    held = np.sort(np.random.default_rng(seed).permutation(n)[: round(share * n)])
+    return np.setdiff1d(np.arange(n), held), held
+
+
+def every_so_many(codes: np.ndarray, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows to grow on and those to prune on, at least one of each, classes in proportion.
+
+    >>> grow, held = every_so_many(np.array([0, 0, 0, 1, 1, 1]), 1 / 3, 0)
+    >>> len(grow), len(held)
+    (4, 2)
+    """
+    order = np.random.default_rng(seed).permutation(len(codes))
+    order = order[np.argsort(codes[order], kind="stable")]  # class by class, shuffled within
+    step = np.floor(np.arange(1, len(order) + 1) * share + 1e-9)
+    held = np.diff(step, prepend=0.0) > 0  # every so many rows, one is held out
+    if not held.any():
+        held[-1] = True
+    if held.all():
+        held[0] = False
+    return np.sort(order[~held]), np.sort(order[held])
 
 
 class Patience:

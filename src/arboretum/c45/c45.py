@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from arboretum.base import parameters as p
+from arboretum.base.holdout import every_so_many
 from arboretum.base.parameters import Parameter
 from arboretum.c45.estimator import C45_PARAMETERS, CaseTreeClassifier
 from arboretum.errors import DataError
@@ -169,13 +170,4 @@ class C45Classifier(CaseTreeClassifier):
                 "reduced-error pruning holds rows out, but there is only one with a weight: "
                 "use pruning='error'"
             )
-        rng = np.random.default_rng(seed_from(self.random_state))
-        order = rng.permutation(len(codes))
-        order = order[np.argsort(codes[order], kind="stable")]  # class by class, shuffled within
-        step = np.floor(np.arange(1, len(order) + 1) * self.holdout + 1e-9)
-        held = np.diff(step, prepend=0.0) > 0  # every so many rows, one is held out
-        if not held.any():
-            held[-1] = True
-        if held.all():
-            held[0] = False
-        return np.sort(order[~held]), np.sort(order[held])
+        return every_so_many(codes, float(self.holdout), seed_from(self.random_state))

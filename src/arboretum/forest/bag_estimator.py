@@ -18,7 +18,7 @@ from arboretum.base.bags import Bags, make_bags
 from arboretum.base.model_of_trees import ModelOfMembers
 from arboretum.base.parameters import Parameter
 from arboretum.base.progress import progress
-from arboretum.base.rounds import warn_interrupted
+from arboretum.base.rounds import run_rounds, warn_interrupted
 from arboretum.base.shared_parameters import ENSEMBLE, MEMBERS_TABLE, RUNNING
 from arboretum.base.warm_start import check_same, goes_on, signature
 from arboretum.cart.cart import CARTClassifier, CARTRegressor
@@ -165,9 +165,6 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, ModelOfMembers):
         self._check_oob()
         wanted = range(len(before), int(self.n_estimators))
         new = self._fit_new(base, learned, wanted, weighs)
-        if len(new) < len(wanted):
-            n = len(before) + len(new)
-            warn_interrupted(type(self).__name__, n, int(self.n_estimators), "estimator")
         self.estimator_ = base
         self.estimators_ = before + new
         if self.oob_score is not False:
@@ -198,22 +195,25 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, ModelOfMembers):
 
     def _fit_new(self, base: Any, learned: Learned, wanted: range, weighs: bool) -> list[Any]:
         """Fit the estimators with these numbers; interrupted, those before the first missing one."""
-        with progress(len(wanted), bool(self.verbose), type(self).__name__) as on_progress:
-            if self._can_share(base):
-                return self._grow(base, learned, wanted, on_progress)
-            given = (base, self._bags, self.schema_.names, learned.X, learned.y, weighs)
-            done: list[Any] = []
-            try:
-                for member in members.run_in_order(
-                    members.fit_member, wanted, *self._jobs(), *given
-                ):
-                    done.append(member)
-                    if on_progress is not None:
-                        on_progress(len(done))
-            except KeyboardInterrupt:
-                if not done and wanted.start == 0:
-                    raise
-            return done
+        name, bar = type(self).__name__, bool(self.verbose)
+        if self._can_share(base):
+            with progress(len(wanted), bar, name) as on_progress:
+                grown = self._grow(base, learned, wanted, on_progress)
+            if len(grown) < len(wanted):
+                warn_interrupted(name, wanted.start + len(grown), wanted.stop, "estimator")
+            return grown
+        given = (base, self._bags, self.schema_.names, learned.X, learned.y, weighs)
+        fitted = members.run_in_order(members.fit_member, wanted, *self._jobs(), *given)
+        done: list[Any] = []
+
+        def kept() -> int:
+            return wanted.start + len(done)
+
+        def play(_: int) -> None:
+            done.append(next(fitted))
+
+        run_rounds(play, wanted, kept, name=name, what="estimator", bar=bar)
+        return done
 
     def _jobs(self) -> tuple[int | None, bool]:
         """Return how many estimators are fitted at a time, and whether on threads."""

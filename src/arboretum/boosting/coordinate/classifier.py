@@ -7,7 +7,6 @@ greedy order that is AdaBoost whose learner is the best of the dictionary, step 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -15,10 +14,10 @@ import numpy as np
 from sklearn.base import clone
 
 from arboretum.base import parameters as p
+from arboretum.base.holdout import shuffled_rows
 from arboretum.base.members import member_from_state, member_to_state, tags_like
 from arboretum.base.model_of_trees import ModelOfTrees
 from arboretum.base.parameters import Parameter
-from arboretum.base.progress import progress
 from arboretum.base.shared_parameters import RUNNING, STOPPING, TABLE
 from arboretum.base.targets import Classes
 from arboretum.boosting.adaboost.weak import in_order
@@ -178,16 +177,10 @@ class CoordinateBoostingClassifier(Classes, ModelOfTrees):
         goal = Goal(
             self.order, int(self.max_iter), float(self.tol), self.n_iter_no_change, self.seed_
         )
-        with progress(int(self.max_iter), bool(self.verbose), type(self).__name__) as told:
-            self.coefficients_, self.report_ = descend(
-                self.dictionary_, signs[train], w[train], goal, judge, told
-            )
+        self.coefficients_, self.report_ = descend(
+            self.dictionary_, signs[train], w[train], goal, judge, bar=bool(self.verbose)
+        )
         self.n_iter_ = len(self.report_)
-        if self.report_.stop == "interrupted":
-            warnings.warn(
-                f"the descent was interrupted after {self.n_iter_} of at most {self.max_iter} steps",
-                stacklevel=2,
-            )
         return self
 
     def _learn_labels(self, y: Any, n_rows: int) -> np.ndarray:
@@ -203,14 +196,10 @@ class CoordinateBoostingClassifier(Classes, ModelOfTrees):
 
     def _hold_out(self, codes: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         """Return the rows to learn from, and those to judge by."""
-        everyone = np.arange(len(codes))
         if self.n_iter_no_change is None:
-            return everyone, None
-        n = round(self.validation_fraction * len(codes))
-        rng = np.random.default_rng(self.seed_)
-        held = np.sort(rng.permutation(len(codes))[:n])
-        train = np.setdiff1d(everyone, held)
-        good = n > 0 and w[held].any() and len(train) > 1 and w[train].any()
+            return np.arange(len(codes)), None
+        train, held = shuffled_rows(len(codes), float(self.validation_fraction), self.seed_)
+        good = len(held) > 0 and w[held].any() and len(train) > 1 and w[train].any()
         if not good or len(np.unique(codes[train])) < len(self.classes_):
             raise DataError(
                 f"n_iter_no_change needs rows to judge by, and validation_fraction="

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from arboretum.base.rounds import run_rounds
 from arboretum.boosting.coordinate.dictionary import Dictionary
 
 __all__ = ["Descent", "Goal", "descend"]
@@ -112,7 +113,8 @@ def descend(
     w: np.ndarray,
     goal: Goal,
     held_out: HeldOut | None = None,
-    told: Callable[[int], None] | None = None,
+    *,
+    bar: bool = False,
 ) -> tuple[np.ndarray, Descent]:
     """Return the coefficients and the report; ``y`` is -1 or 1. Interrupted, what is done counts.
 
@@ -128,16 +130,14 @@ def descend(
     coefficients = np.zeros(len(dictionary))
     descent = _Descending(dictionary, y, w, goal, held_out)
     stop = "max_iter"
-    try:
-        while len(descent.steps) < goal.max_iter:
-            stop = descent.step(coefficients)
-            if told is not None:
-                told(len(descent.steps))
-            if stop != "max_iter":
-                break
-    except KeyboardInterrupt:
-        if not descent.steps:
-            raise
+
+    def play(_: int) -> bool:
+        nonlocal stop
+        stop = descent.step(coefficients)
+        return stop != "max_iter"
+
+    steps, name = range(goal.max_iter), "CoordinateBoostingClassifier"
+    if run_rounds(play, steps, lambda: len(descent.steps), name=name, what="step", bar=bar):
         stop = "interrupted"
     if goal.patience is not None and descent.best is not None:
         coefficients[:] = descent.best
