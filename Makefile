@@ -3,11 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# To see which lines the tests run takes half as long again, which would be more than a test may take:
-# `make cover` does it.
-COVER ?=
+# From Python 3.12 on the interpreter itself tells which lines run, at little cost, and `make test` prints their share.
+# Before, looking at them takes half as long again, more than a test may take: `make cover` does it.
+COVER ?= $(shell $(PYTHON) -c 'import sys; sys.version_info >= (3, 12) and print("--cov --cov-report=")')
+export COVERAGE_CORE ?= $(shell $(PYTHON) -c 'import sys; sys.version_info >= (3, 12) and print("sysmon")')
 
-.PHONY: demo test lint types unit cover bench clean
+.PHONY: demo test lint types unit cover bench warm record wheel clean
 
 demo: $(READY)
 	$(BIN)/arboretum demo
@@ -21,8 +22,10 @@ lint: $(READY)
 types: $(READY)
 	$(BIN)/mypy
 
-unit: $(READY)
+# Two processes of tests would compile most kernels twice: warm first.
+unit: $(READY) warm
 	$(BIN)/python -m pytest -n 2 $(COVER)
+	@test -n "$(COVER)" || echo "coverage: not measured before Python 3.12, make cover does"
 	@test -z "$(COVER)" || echo "coverage: $$($(BIN)/python -m coverage report --format=total) % of all lines but the compiled ones"
 
 cover:
@@ -31,6 +34,19 @@ cover:
 bench: $(READY)
 	$(BIN)/pip install -q -e ".[bench]"
 	$(BIN)/python -m benchmarks $(or $(BENCH),cart)
+
+# Compiles, on all cores, what tests and fits would compile one by one.
+warm: $(READY)
+	$(BIN)/arboretum warmup
+
+# Writes down anew which kernels are called with what: after kernels have changed.
+record: $(READY)
+	$(BIN)/python -m benchmarks.record_kernels
+
+# A wheel for this Python and this kind of machine, with compiled kernels in it.
+wheel: $(READY)
+	$(BIN)/python -m arboretum.engine.machine_code.pack build/kernels $(BASELINE)
+	ARBORETUM_PACKS=build/kernels $(BIN)/python -m pip wheel -q --no-deps -w dist .
 
 $(READY): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

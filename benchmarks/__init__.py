@@ -6,15 +6,19 @@
     python -m benchmarks gbm             the same for gradient boosting
     python -m benchmarks adaboost        AdaBoost
     python -m benchmarks boosting        XGBoost's and LightGBM's ways; --phases: where the time goes
+    python -m benchmarks latency         1, 10 and 1,000 rows at a time: percentiles
     python -m benchmarks real            every model on real tables; --models, --case: some of them
+    python -m benchmarks startup         first fits: from source, from a wheel, warm
     python -m benchmarks cart --quick    small sizes, a minute or two
     python -m benchmarks cart --case iris predict
 
-A benchmark is a module with ``experiments(jobs)``: named experiments of four kinds.
+A benchmark is a module with ``experiments(jobs)``: named experiments of six kinds.
 
     harness.Case        contenders timed in turns, scored on held-out data, peak memory   harness.py
     scaling.Curve       fit time over rows or columns                                     scaling.py
     startup.StartUp     imports and first fits in fresh processes                         startup.py
+    cold_start.ColdStart   the first fit of an estimator from source, from a wheel, warm   cold_start.py
+    latency.Latency     calls for a few rows, in turns: percentiles                       latency.py
     real.RealCase       all models and their peers on one real table                      real.py
 
 Every experiment measures itself and returns a result; report.py prints tables and writes JSON,
@@ -32,5 +36,7 @@ BENCHMARKS = {
     "adaboost": "benchmarks.adaboost",
     "gbm": "benchmarks.gbm",
     "boosting": "benchmarks.boosting",
+    "latency": "benchmarks.latency",
     "real": "benchmarks.real",
+    "startup": "benchmarks.cold_start",
 }

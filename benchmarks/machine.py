@@ -10,7 +10,7 @@ from typing import Any
 
 __all__ = ["facts"]
 
-_PACKAGES = ("arboretum", "scikit-learn", "numpy", "scipy", "numba", "llvmlite", "pandas")
+_PACKAGES = ("scikit-learn", "numpy", "scipy", "numba", "llvmlite", "pandas")
 
 
 def _processor() -> str:
@@ -38,6 +38,9 @@ def facts() -> dict[str, Any]:
     """
     import joblib
 
+    import arboretum
+
+    versions = {name: _version(name) for name in _PACKAGES}
     return {
         "cores": joblib.cpu_count(),
         "processor": _processor(),
@@ -45,5 +48,8 @@ def facts() -> dict[str, Any]:
         "system": platform.system(),
         "python": platform.python_version(),
         "load_average": list(os.getloadavg()) if hasattr(os, "getloadavg") else None,
-        "versions": {name: _version(name) for name in _PACKAGES if _version(name)},
+        "versions": {
+            "arboretum": arboretum.__version__,
+            **{name: known for name, known in versions.items() if known},
+        },
     }

@@ -8,7 +8,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.cold_start import ColdStartResult, plain_cold_starts, print_cold_starts
 from benchmarks.harness import CaseResult, Measurement, Options
+from benchmarks.latency import PERCENTILES, LatencyResult
 from benchmarks.real_report import plain_tables, print_tables
 from benchmarks.real_results import TableResult
 from benchmarks.scaling import CurveResult
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Report", "print_report", "write_json"]
 
-Result = CaseResult | CurveResult | StartUpResult | TableResult
+Result = CaseResult | CurveResult | StartUpResult | ColdStartResult | LatencyResult | TableResult
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,14 @@ class Report:
     @property
     def start_ups(self) -> list[StartUpResult]:
         return [r for r in self.results if isinstance(r, StartUpResult)]
+
+    @property
+    def cold_starts(self) -> list[ColdStartResult]:
+        return [r for r in self.results if isinstance(r, ColdStartResult)]
+
+    @property
+    def latencies(self) -> list[LatencyResult]:
+        return [r for r in self.results if isinstance(r, LatencyResult)]
 
     @property
     def tables(self) -> list[TableResult]:
@@ -172,6 +182,20 @@ def _start_up_table(result: StartUpResult) -> Table:
     return table
 
 
+def _latency_table(result: LatencyResult) -> Table:
+    from rich.table import Table
+
+    table = Table(title=f"[bold]{result.name}[/] {result.title}", title_justify="left")
+    table.add_column("contender")
+    rows = list(next(iter(result.seconds.values())))
+    for n in rows:
+        for percentile in PERCENTILES:
+            table.add_column(f"{n} p{percentile}", justify="right")
+    for label, seconds in result.seconds.items():
+        table.add_row(label, *(duration(one) for n in rows for one in seconds[n]))
+    return table
+
+
 def print_report(report: Report, console: Console) -> None:
     """Print one table per kind of result, and what was left out and why."""
     if report.cases:
@@ -186,6 +210,9 @@ def print_report(report: Report, console: Console) -> None:
         console.print(_curve_table(curve))
     for start_up in report.start_ups:
         console.print(_start_up_table(start_up))
+    print_cold_starts(report.cold_starts, console)
+    for latency in report.latencies:
+        console.print(_latency_table(latency))
     if report.tables:
         print_tables(report.tables, console)
     for name, reason in report.skipped.items():
@@ -230,6 +257,8 @@ def write_json(report: Report, path: Path) -> None:
         "cases": [_plain_case(case) for case in report.cases],
         "curves": [_plain_curve(curve) for curve in report.curves],
         "start_up": [_plain_start_up(result) for result in report.start_ups],
+        "cold_starts": plain_cold_starts(report.cold_starts),
+        "latency": [asdict(result) for result in report.latencies],
         "real": plain_tables(report.tables),
         "skipped": report.skipped,
         "failed": report.failed,

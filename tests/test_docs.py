@@ -36,6 +36,37 @@ def test_every_page_is_in_the_index():
     assert {page.name for page in DOCS.glob("*.md")} - {"README.md"} <= linked
 
 
+RUN = [
+    page
+    for page in PAGES
+    if any(language == "python" for language, _ in _FENCE.findall(page.read_text(encoding="utf-8")))
+]
+
+
+@pytest.mark.parametrize("page", RUN, ids=lambda page: page.name)
+def test_blocks_run_as_written(page, tmp_path, monkeypatch):
+    """The Python blocks of a page, in their order, in a folder that has the tables of the tests."""
+    import doctest
+    import warnings
+
+    import matplotlib
+
+    matplotlib.use("Agg")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tests").symlink_to(ROOT / "tests")
+    known: dict = {"__name__": "page"}
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for language, source in _FENCE.findall(page.read_text(encoding="utf-8")):
+            if language != "python":
+                continue
+            if source.startswith(">>>"):
+                test = doctest.DocTestParser().get_doctest(source, known, page.name, None, 0)
+                assert doctest.DocTestRunner().run(test).failed == 0
+            else:
+                exec(compile(source, page.name, "exec"), known)
+
+
 def test_the_page_on_looking_shows_what_is_printed():
     blocks = _FENCE.findall((DOCS / "explain.md").read_text(encoding="utf-8"))
     source, shown = blocks[0][1], blocks[1][1]
@@ -56,14 +87,20 @@ def test_the_command_line_page_names_every_model_and_command():
         assert re.search(rf"\b{name}\b", page), name
 
 
-def test_the_callbacks_of_the_boosting_page_work():
-    import numpy as np
+def test_every_erratum_has_its_test_and_every_note_its_place():
+    names = re.findall(r"`(test_\w+)`", (DOCS / "errata.md").read_text(encoding="utf-8"))
+    assert len(names) >= 29
+    there = "".join(
+        (ROOT / "tests" / f).read_text() for f in ("test_notes.py", "test_spec_examples.py")
+    )
+    assert [name for name in names if f"def {name}(" not in there] == []
+    page = (DOCS / "notes.md").read_text(encoding="utf-8")
+    import arboretum.textbook as book
 
-    page = (DOCS / "boosting.md").read_text(encoding="utf-8")
-    (source,) = [s for _, s in _FENCE.findall(page) if "arboretum.callback" in s]
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(200, 3))
-    y = (X[:, 0] + rng.normal(size=200) > 0).astype(int)
-    known = {"X": X[:120], "y": y[:120], "X_valid": X[120:], "y_valid": y[120:]}
-    exec("from arboretum import XGBClassifier\n" + source, known)
-    assert len(known["model"].trees_) == known["model"].best_iteration + 1
+    for line in page.split("\n"):
+        cells = [cell.strip() for cell in line.split("|")]
+        if len(cells) == 6 and cells[1] not in ("section", "---"):
+            for name in re.findall(r"`([A-Za-z]\w*)", cells[2]):
+                assert hasattr(book, name), name
+            for path in re.findall(r"(tests/[\w/]+(?:\.py)?)", cells[4]):
+                assert (ROOT / path).exists(), path

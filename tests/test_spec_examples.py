@@ -174,3 +174,72 @@ def test_impurity_decrease_is_weighted_by_the_share_of_the_rows():
     # the second split halves 4 of 8 rows: 4/8 · (1 bit - 0)
     assert_allclose([tree.gain[0], tree.gain[2]], [entropy([4, 2, 2]) - 0.5, 0.5])
     assert_allclose([book.chosen.gain, book.right.chosen.gain], [tree.gain[0], tree.gain[2]])
+
+
+# ---------------------------------------------------------------------- examples of the other notes
+def test_lambda_1_takes_half_of_one_residual_and_a_fifth_of_four():
+    from arboretum.textbook import XGBSettings, similarity
+
+    without, one = XGBSettings(reg_lambda=0.0), XGBSettings(reg_lambda=1.0)
+    for n, left in ((1, 0.5), (4, 0.8)):
+        ratio = similarity(-6.0 * n, float(n), one) / similarity(-6.0 * n, float(n), without)
+        assert_allclose(ratio, left)
+
+
+def test_weight_by_proximity_198_5_and_first_guess_167_5():
+    from arboretum.textbook import first_guess, guess_number
+
+    assert guess_number([125.0, 180.0, 210.0], [0.1, 0.1, 0.8]).value == pytest.approx(198.5)
+    weight = [[125.0], [180.0], [210.0], [np.nan]]
+    assert first_guess(weight, [0, 1, 0, 0])[3, 0] == 167.5
+
+
+@pytest.mark.parametrize(("error", "say"), [(0.5, 0.0), (0.1, 1.0986), (0.9, -1.0986)])
+def test_amount_of_say_is_symmetric_in_odds(error, say):
+    from arboretum.textbook import amount_of_say
+
+    assert_allclose(amount_of_say(error), say, atol=5e-5)
+    assert amount_of_say(1 - 1e-9) < -10
+
+
+def test_learning_rate_example_1_and_a_tenth_of_a_half_is_1_05():
+    from arboretum.textbook import AdaRules, amount_of_say, samme
+
+    X, y = np.arange(10.0)[:, None], np.array([0, 0, 0, 0, 1, 0, 1, 1, 1, 1])
+    full, tenth = (samme(X, y, rules=AdaRules(1, rate)) for rate in (1.0, 0.1))
+    assert_allclose(1 + 0.1 * 0.5, 1.05)
+    assert_allclose(tenth.says[0], 0.1 * full.says[0])
+    assert_allclose(full.says[0], amount_of_say(full.errors[0], n_classes=2))
+
+
+def test_odds_of_7_to_3_and_log_odds_that_mirror():
+    p = 0.7
+    assert_allclose(p / (1 - p), 7 / 3)
+    assert_allclose(-np.log(p / (1 - p)), np.log((1 - p) / p))
+    from arboretum.textbook import sigmoid
+
+    assert_allclose(sigmoid(np.log(7 / 3)), p)
+
+
+def test_eighty_of_a_hundred_votes_decide():
+    from arboretum.textbook.forest import decide
+
+    votes = np.array([[0.2, 0.8]])
+    assert decide(votes, True).tolist() == [1]
+
+
+def test_of_copies_with_80_and_60_votes_for_themselves_the_first_wins():
+    from arboretum.forest.filling import Copies
+
+    votes = np.array([[[40, 60], [20, 80]]])  # as if not a player: 40 against; as if one: 80 for
+    copies = Copies(np.array([1]), np.array([0, 1]), votes, [])
+    assert copies.own_votes.tolist() == [[40, 80]]
+    votes = np.array([[[60, 40], [20, 80]]])
+    assert Copies(np.array([1]), np.array([0, 1]), votes, []).own_votes.argmax() == 1
+
+
+def test_k_columns_of_n_values_have_k_times_n_less_1_cuts():
+    from arboretum.textbook import split_candidates
+
+    X = np.random.default_rng(0).normal(size=(9, 3))
+    assert len(split_candidates(X, np.arange(9.0) - 4, np.ones(9))) == 3 * (9 - 1)

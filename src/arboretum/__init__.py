@@ -1,7 +1,8 @@
 """Every mainstream tree model in one library that reads like the textbook.
 
 Public names are imported when they are first used, so that `import arboretum` stays light:
-Numba, pandas and matplotlib are only loaded by the work that needs them.
+Numba, pandas and matplotlib are only loaded by the work that needs them. Editors and type checkers find
+them in `__init__.pyi`.
 """
 
 from importlib import import_module
@@ -50,7 +51,12 @@ _HOME = {
     "log_evaluation": "arboretum.boosting.watch.lightgbm_callbacks",
     "record_evaluation": "arboretum.boosting.watch.lightgbm_callbacks",
     "reset_parameter": "arboretum.boosting.watch.lightgbm_callbacks",
+    "proximity": "arboretum.forest.proximity",
+    "mds": "arboretum.forest.proximity_geometry",
+    "outlier_scores": "arboretum.forest.proximity_geometry",
+    "prototypes": "arboretum.forest.proximity_geometry",
     "load": "arboretum.io.native",
+    "warmup": "arboretum.engine.machine_code.warmup",
     "export_text": "arboretum.explain.text",
     "export_graphviz": "arboretum.explain.graphviz",
     "to_rules": "arboretum.explain.rules",
@@ -65,6 +71,7 @@ _HOME = {
     "DataError": "arboretum.errors",
     "ModelFileError": "arboretum.errors",
     "ParameterError": "arboretum.errors",
+    "SuspiciousColumnWarning": "arboretum.errors",
 }
 
 __all__ = [*_HOME, "__version__", "callback"]

@@ -6,7 +6,8 @@
     └── ModelFileError   a file is not a model, is damaged or is too new       (also ValueError)
 
 Every message says what is wrong, where, and what to do next. All are ValueErrors too, because that is
-what scikit-learn's own tools expect to catch.
+what scikit-learn's own tools expect to catch. A `SuspiciousColumnWarning` tells of columns that will probably
+harm a model (data/suspicion.py).
 """
 
 
@@ -24,3 +25,11 @@ class DataError(ArboretumError, ValueError):
 
 class ModelFileError(ArboretumError, ValueError):
     """A file is not a saved model, is damaged, or was written by a newer version."""
+
+
+class SuspiciousColumnWarning(UserWarning):
+    """A column of a training table will probably harm the model: which one, why, and what to do.
+
+    It can be silenced or made an error like any warning, e.g.
+    ``warnings.simplefilter("ignore", SuspiciousColumnWarning)``.
+    """

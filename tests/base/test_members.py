@@ -5,6 +5,7 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.neighbors import KNeighborsClassifier
 
 import arboretum
@@ -74,3 +75,28 @@ def test_none_is_as_the_estimators_say(make):
 def test_estimators_that_cannot_be_told_are_an_error(model):
     with pytest.raises(ParameterError, match=r"categorical_features of .* encode the columns"):
         model.fit(TABLE, Y)
+
+
+class Silent(RegressorMixin, BaseEstimator):
+    """Its fit returns nothing."""
+
+    def fit(self, X, y):
+        self.mean_ = float(np.mean(y))
+
+    def predict(self, X):
+        return np.full(len(X), self.mean_)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        arboretum.BaggingRegressor(Silent(), 3, bootstrap=False),
+        arboretum.GradientBoostingRegressor(init=Silent(), n_estimators=1, learning_rate=1e-9),
+        arboretum.AdaBoostRegressor(Silent(), n_estimators=2, sampling="resample"),
+        arboretum.VotingRegressor([("silent", Silent())]),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_what_fit_returns_does_not_matter(model):
+    X, y = np.arange(8.0)[:, None], np.arange(8.0)
+    assert np.abs(model.fit(X, y).predict(X) - 3.5).max() < 2

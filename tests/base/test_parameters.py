@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 import arboretum
 from arboretum.base import parameters as p
@@ -103,3 +103,28 @@ def test_broken_rules_are_told_when_they_are_checked(rate):
         ParameterError, match=r"rate of Model must be a number in \[0, 1\] or 'auto'"
     ):
         model._check_parameters()
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        arboretum.RandomForestClassifier,
+        arboretum.XGBClassifier,
+        arboretum.LGBMClassifier,
+        arboretum.GradientBoostingRegressor,
+    ],
+)
+def test_a_subclass_may_hand_its_arguments_on(kind):
+    class Mine(kind):
+        def __init__(self, extra=1, **others):
+            super().__init__(**others)
+            self.extra = extra
+
+    model = Mine(n_estimators=3, extra=5)
+    assert (model.n_estimators, model.get_params()["n_estimators"], model.extra) == (3, 3, 5)
+    copy = clone(model)
+    assert (copy.n_estimators, copy.extra) == (3, 5)
+    with pytest.raises(arboretum.ParameterError, match="has no parameter 'n_trees'"):
+        Mine(n_trees=3)
+    with pytest.raises(arboretum.ParameterError, match="n_estimators of Mine must be"):
+        Mine(n_estimators=-3).fit([[0.0], [1.0]], [0, 1])

@@ -21,10 +21,10 @@ from arboretum.predict.walk import proba_of
 from arboretum.textbook.c45 import C45Node, grow_c45, predict_proba_c45
 from arboretum.textbook.c45_pruning import collapse_c45, prune_c45, prune_reduced_error
 from arboretum.textbook.c45_splits import C45Settings
-from arboretum.tree.state import validate_tree
+from arboretum.tree.sound import validate_tree
 from arboretum.tree.tree import GROUPS, LEAF, MULTIWAY, THRESHOLD, Tree
 
-_GROWING = ("min_cases", "criterion", "subset", "max_depth")
+_GROWING = ("min_cases", "criterion", "epsilon", "gate", "subset", "max_depth")
 
 
 @dataclass(frozen=True, eq=False)

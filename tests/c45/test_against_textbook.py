@@ -88,6 +88,8 @@ OPTIONS = st.fixed_dictionaries(
     optional={
         "min_cases": st.sampled_from([0.5, 1, 2, 3.5, 8]),
         "criterion": st.just("gain"),
+        "epsilon": st.sampled_from([0.01, 0.1, 0.3]),
+        "gate": st.booleans(),
         "subset": st.booleans(),
         "max_depth": st.integers(1, 5),
         "collapse": st.booleans(),
@@ -398,7 +400,7 @@ def test_as_many_categories_as_a_byte_holds_and_more(values, subset):
         (values, 3),
         options={"subset": subset, "pruning": None, "min_cases": 1},
     )
-    assert problem.table().codes.dtype == (np.uint8 if values < 255 else np.uint16)
+    assert problem.table().values.codes.dtype == (np.uint8 if values < 255 else np.uint16)
     tree, _ = check(problem, fresh_rows(problem))
     assert 0 in tree.feature
 

@@ -70,8 +70,11 @@ def _set_cuts(change):
 
 def _first_node(**entries):
     def edit(document):
+        tree = document["state"]["tree"]
         for name, value in entries.items():
-            document["state"]["tree"][name][0] = value
+            if tree[name] is None:
+                tree[name] = np.full(len(tree["feature"]), -1)
+            tree[name][0] = value
 
     return edit
 
@@ -115,9 +118,8 @@ def test_other_kinds_of_nodes_are_no_id3():
     document = read(saved(ID3Classifier().fit(X, [0, 1] * 3)))
     tree = document["state"]["tree"]
     tree["kind"] = np.where(tree["kind"] == LEAF, LEAF, 2).astype(np.uint8)
-    tree["bits_start"] = np.array([0, -1, -1])
-    tree["missing_child"] = np.array([0, -1, -1], np.int32)
-    tree["bits"] = np.array([1], np.uint32)
+    tree["bits_start"], tree["missing_child"] = np.array([0]), np.array([0])
+    tree["bits"], tree["n_bits"] = np.array([1], np.uint32), np.array([1])
     file = io.BytesIO()
     write(file, document)
     with pytest.raises(ModelFileError, match="not one branch per value"):

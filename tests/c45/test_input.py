@@ -429,7 +429,7 @@ def use(model: C45Classifier, rng: random.Random) -> None:
 
 DAMAGE = {
     "raw": 250,
-    "header_bytes": 300,
+    "header_bytes": 500,
     "payload_bytes": 400,
     "header_value": 700,
     "table_entry": 250,
@@ -464,11 +464,20 @@ def test_damage_on_purpose():
     data = originals()[1]
     tree = read(data)["state"]["tree"]
     node = int(np.flatnonzero(tree["kind"] == GROUPS)[0])
-    start, children = int(tree["bits_start"][node]), int(tree["n_children"][node])
+    split = int(np.count_nonzero(tree["kind"][:node]))
+    start, n_splits = int(tree["bits_start"][split]), len(tree["feature"])
+    sizes = np.full(n_splits, 2) if tree["n_children"] is None else tree["n_children"]
+    children = int(sizes[split])
 
     def broken(field, index, value) -> bytes:
         document = read(data)
-        document["state"]["tree"][field][index] = value
+        damaged = document["state"]["tree"]
+        told = {**damaged, "n_children": sizes, "weight": damaged["count"]}
+        array = told[field]
+        damaged[field] = array.astype(np.float64 if field == "weight" else np.int64)
+        if field == "bits":
+            damaged[field] = array
+        damaged[field][index] = value
         file = io.BytesIO()
         write(file, document)
         return file.getvalue()
@@ -476,15 +485,15 @@ def test_damage_on_purpose():
     for field, index, value in (
         ("bits", start, children),
         ("bits", start, 2**32 - 1),
-        ("bits_start", node, len(tree["bits"])),
-        ("bits_start", node, -1),
+        ("bits_start", split, len(tree["bits"])),
+        ("bits_start", split, -1),
         ("kind", node, MULTIWAY),
         ("kind", node, 9),
-        ("missing_child", node, children),
-        ("missing_child", node, -2),
-        ("n_children", node, 1),
+        ("missing_child", split, children),
+        ("missing_child", split, -2),
+        ("n_children", split, 1),
         ("weight", 0, np.nan),
-        ("feature", node, 1),
+        ("feature", split, 1),
     ):
         with pytest.raises(ModelFileError, match=f"node {node}|node"):
             load(broken(field, index, value))

@@ -141,8 +141,8 @@ def with_rules(monkeypatch):
             monkeypatch.setattr(
                 search,
                 "round_down",
-                lambda X, feature, order, present, value: rounded(
-                    everywhere.X, feature, everywhere.order, everywhere.present, value
+                lambda numbers, slot, order, present, value: rounded(
+                    everywhere.values.numbers, slot, everywhere.order, everywhere.present, value
                 ),
             )
             monkeypatch.setattr(

@@ -350,3 +350,17 @@ def test_what_a_row_without_values_is_told():
         answer = model.predict_proba(np.full((1, 6), np.nan))[0]
         assert_allclose(answer, np.bincount(y, w) / w.sum(), atol=1e-9)
         assert len(model.apply(np.full((1, 6), np.nan))) == 1
+
+
+@pytest.mark.parametrize("scale", [2.0**54, 2.0**60, 2.0**200])
+@pytest.mark.parametrize("subset", [True, False])
+def test_one_weight_for_all_rows_means_nothing_however_large(subset, scale):
+    """Sums of weights beyond 2^63 are no whole numbers that a table could be asked for."""
+    rng = np.random.default_rng(0)
+    X = rng.choice(list("abcdefgh"), size=(400, 3)).astype(object)
+    y = np.isin(X[:, 0], list("abc")) ^ np.isin(X[:, 1], list("ag"))
+    how = {"subset": subset, "pruning": None}
+    plain = C45Classifier(**how).fit(X, y)
+    heavy = C45Classifier(**how).fit(X, y, sample_weight=np.full(400, scale))
+    assert_same_questions(plain.tree_, heavy.tree_)
+    assert heavy.score(X, y) > 0.99

@@ -20,7 +20,7 @@ from arboretum import CARTClassifier, CARTRegressor
 from arboretum.grow import random_tree
 from arboretum.textbook import pruning
 from arboretum.textbook.cart import grow, predict
-from arboretum.textbook.impurity import CLASS_CRITERIA, CRITERIA
+from arboretum.textbook.impurities import CLASS_CRITERIA, CRITERIA
 from arboretum.textbook.splits import Rules, candidates
 from arboretum.tree.tree import LEAF
 from tests.cart.textbook_walk import Walk, has_bit
@@ -164,6 +164,7 @@ def problems(
     n_classes: tuple[int, ...] = (2, 3),
     **options,
 ) -> Problem:
+    outputs = (1,) if criterion == "error" else outputs  # of several outputs it is refused
     n = draw(st.integers(*rows), label="rows")
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1), label="seed"))
     kinds = tuple(draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=3), label="kinds"))
@@ -356,7 +357,7 @@ def assert_same_tree(tree, node, i=0):
     assert (tree.kind[i] == LEAF) == node.is_leaf, node.path
     if not node.is_leaf:
         assert tree.feature[i] == node.chosen.feature
-        assert_allclose(tree.gain[i], node.chosen.gain, rtol=1e-9)
+        assert_allclose(tree.gain[i], node.chosen.gain, rtol=1e-9, atol=1e-15)
         children = (node.left, node.right)
         if any(has_bit(tree, tree.bits_start[i], c) for c in node.chosen.right_categories):
             children = (node.right, node.left)  # which side is called left is no matter
@@ -389,7 +390,10 @@ def test_whole_tree_and_its_pruning_path(criterion):
     assert_allclose(path.ccp_alphas, [step.alpha for step in steps], atol=1e-12)
     assert_allclose(path.impurities, [step.risk for step in steps], atol=1e-12)
     assert_array_equal(path.n_leaves, [step.n_leaves for step in steps])
-    for alpha in np.sqrt(path.ccp_alphas[1:-1] * path.ccp_alphas[2:]):
+    between = np.sqrt(path.ccp_alphas[1:-1] * path.ccp_alphas[2:])
+    for alpha in between[
+        between > 1e-9
+    ]:  # splits that leave the error as it is go at 0, to a bit or two
         pruned = model_of(criterion, min_samples_leaf=4, ccp_alpha=alpha).fit(X, y, w)
         assert_same_tree(pruned.tree_, pruning.prune(tree, alpha))
 

@@ -16,31 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from arboretum import CARTClassifier, CARTRegressor, ParameterError
-
-BOTH = (CARTClassifier, CARTRegressor)
-ROWS = 240
-
-
-def _data(model_class: type) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(7)
-    X = rng.normal(size=(ROWS, 6))
-    signal = X[:, 0] + np.sin(3 * X[:, 1]) + 0.5 * X[:, 2] + rng.normal(size=ROWS) / 2
-    if model_class is CARTClassifier:
-        return X, np.digitize(signal, [-0.5, 0.7])
-    return X, signal - signal.min()
-
-
-def _fit(model_class: type, **parameters):
-    return model_class(**parameters).fit(*_data(model_class))
-
-
-def _same(a, b) -> bool:
-    """Two fitted trees ask the same questions and give the same answers."""
-    s, t = a.tree_, b.tree_
-    return len(s) == len(t) and all(
-        np.array_equal(getattr(s, name), getattr(t, name), equal_nan=True)
-        for name in ("feature", "threshold", "first_child", "missing_child", "value", "bits")
-    )
+from tests.cart.cart_cases import BOTH, data_for, fitted, same_trees
 
 
 @pytest.mark.parametrize("Model", BOTH)
@@ -61,16 +37,16 @@ def test_parameters_are_kept_as_given(Model):
 def test_repr_shows_what_differs_from_the_defaults(Model):
     assert repr(Model()) == f"{Model.__name__}()"
     assert repr(Model(max_depth=3, n_jobs=2)) == f"{Model.__name__}(max_depth=3, n_jobs=2)"
-    assert Model.__name__ in Model(max_depth=3).fit(*_data(Model))._repr_html_()
+    assert Model.__name__ in Model(max_depth=3).fit(*data_for(Model))._repr_html_()
 
 
 @pytest.mark.parametrize("Model", BOTH)
 def test_a_clone_is_not_fitted_and_fits_the_same_tree(Model):
-    model = _fit(Model, max_depth=4)
+    model = fitted(Model, max_depth=4)
     copy = clone(model)
     for method in (copy.predict, copy.apply, copy.decision_path):
         with pytest.raises(NotFittedError):
-            method(_data(Model)[0])
+            method(data_for(Model)[0])
     for method in (copy.get_depth, copy.get_n_leaves):
         with pytest.raises(NotFittedError):
             method()
@@ -78,12 +54,12 @@ def test_a_clone_is_not_fitted_and_fits_the_same_tree(Model):
         copy.feature_importances_
     with pytest.raises(NotFittedError):
         copy.save(io.BytesIO())
-    assert _same(copy.fit(*_data(Model)), model)
+    assert same_trees(copy.fit(*data_for(Model)), model)
 
 
 @pytest.mark.parametrize("Model", BOTH)
 def test_pickle_and_joblib_keep_the_model_and_drop_what_is_worked_out(Model):
-    X, y = _data(Model)
+    X, y = data_for(Model)
     model = Model(max_depth=4, surrogates=2).fit(X, y)
     fresh = len(pickle.dumps(model))
     expected = model.predict(X)
@@ -94,13 +70,13 @@ def test_pickle_and_joblib_keep_the_model_and_drop_what_is_worked_out(Model):
     file.seek(0)
     for copy in (pickle.loads(pickle.dumps(model)), joblib.load(file)):
         assert set(vars(copy.tree_)) == {*copy.tree_.__dataclass_fields__}
-        assert _same(copy, model)
+        assert same_trees(copy, model)
         np.testing.assert_array_equal(copy.predict(X), expected)
         assert copy.tree_.max_depth == model.get_depth()
 
 
 def test_grid_search_finds_and_refits():
-    X, y = _data(CARTClassifier)
+    X, y = data_for(CARTClassifier)
     grid = {"max_depth": [1, 4], "criterion": ["gini", "entropy"], "surrogates": [0, 2]}
     search = GridSearchCV(CARTClassifier(), grid, cv=3).fit(X, y)
     assert search.best_params_["max_depth"] == 4
@@ -109,14 +85,14 @@ def test_grid_search_finds_and_refits():
 
 
 def test_grid_search_reports_a_bad_value():
-    X, y = _data(CARTClassifier)
+    X, y = data_for(CARTClassifier)
     search = GridSearchCV(CARTClassifier(), {"max_depth": [-1]}, cv=3, error_score="raise")
     with pytest.raises(ParameterError, match="max_depth of CARTClassifier must be an int ≥ 1"):
         search.fit(X, y)
 
 
 def test_pipelines_reach_the_parameters():
-    X, y = _data(CARTRegressor)
+    X, y = data_for(CARTRegressor)
     columns = make_column_transformer((StandardScaler(), [0, 1]), remainder="passthrough")
     pipe = make_pipeline(columns, CARTRegressor())
     pipe.set_params(cartregressor__max_depth=3).fit(X, y)
@@ -128,7 +104,7 @@ def test_pipelines_reach_the_parameters():
 
 @pytest.mark.parametrize("Model", BOTH)
 def test_cross_validation_in_worker_processes(Model):
-    X, y = _data(Model)
+    X, y = data_for(Model)
     model = Model(max_depth=4, max_features=3, random_state=0)
     here = cross_val_score(model, X, y, cv=4)
     there = cross_val_score(model, X, y, cv=4, n_jobs=2)
@@ -139,12 +115,12 @@ def test_cross_validation_in_worker_processes(Model):
 
 
 def test_ensembles_of_scikit_learn_take_our_trees():
-    X, y = _data(CARTClassifier)
+    X, y = data_for(CARTClassifier)
     boosted = AdaBoostClassifier(CARTClassifier(max_depth=2), n_estimators=10, random_state=0)
     assert boosted.fit(X, y).score(X, y) > CARTClassifier(max_depth=2).fit(X, y).score(X, y)
     voting = VotingClassifier([(c, CARTClassifier(criterion=c)) for c in ("gini", "entropy")])
     assert voting.fit(X, y).score(X, y) == 1.0
-    X, y = _data(CARTRegressor)
+    X, y = data_for(CARTRegressor)
     bagged = BaggingRegressor(CARTRegressor(), n_estimators=5, random_state=0, n_jobs=2).fit(X, y)
     assert bagged.score(X, y) > 0.8
 

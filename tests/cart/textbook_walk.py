@@ -21,7 +21,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from arboretum.textbook.cart import EPSILON, surrogates
-from arboretum.textbook.impurity import best_value, impurity
+from arboretum.textbook.impurities import best_value, impurity
 from arboretum.textbook.splits import UNBOUNDED, Candidate, Rules, candidates
 from arboretum.tree.tree import LEAF, SUBSET, Tree
 

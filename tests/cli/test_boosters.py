@@ -117,7 +117,7 @@ def test_other_models_are_not_watched(files):
             files / "no.arb",
             *words,
         )
-        assert "is for boosters" in line
+        assert "is for xgb and lgbm" in line
 
 
 @pytest.mark.parametrize(
@@ -129,3 +129,13 @@ def test_early_stopping_is_asked_for_once(files, model, name):
         "train", files / "train.csv", "-t", "y", "--model", model, "-o", files / "no.arb", *words
     )
     assert name in line
+
+
+def test_gradient_boosting_stops_early_by_rows_of_its_own(tmp_path):
+    data = tmp_path / "d.csv"
+    data.write_text("x,y\n" + "".join(f"{i % 17},{'ab'[i % 3 == 0]}\n" for i in range(120)))
+    words = ["-t", "y", "--model", "gbm", "--early-stopping", "3", "-o", tmp_path / "m.arb"]
+    output = ok("train", data, *words)
+    assert "n_iter_no_change=3" in output
+    _, line = fails("train", data, *words, "--set", "n_iter_no_change=5")
+    assert "say the same" in line

@@ -6,7 +6,8 @@ import pytest
 
 import arboretum
 from arboretum import load
-from arboretum.cli.files import features_of, read_data
+from arboretum.cli.files import features_of
+from arboretum.cli.reading import read_data
 from tests.cli.cli_helpers import fails, ok
 
 CLASSES = {

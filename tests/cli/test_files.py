@@ -5,7 +5,8 @@ import gzip
 import numpy as np
 import pytest
 
-from arboretum.cli.files import check_output, column_text, pick, read_data
+from arboretum.cli.files import check_output, column_text, pick
+from arboretum.cli.reading import read_data
 from arboretum.errors import DataError
 
 

@@ -9,7 +9,8 @@ import pytest
 
 import arboretum
 from arboretum import export_text, load
-from arboretum.cli.files import features_of, read_data
+from arboretum.cli.files import features_of
+from arboretum.cli.reading import read_data
 from tests.cli.cli_helpers import fails, ok
 
 CLASSES = {
@@ -136,7 +137,7 @@ def test_a_single_tree_is_tree_0(shelf):
         ("rf", ["--prune-cv"], "RandomForestClassifier has no pruning path"),
         ("extratrees", ["--set", "oob_score=True"], "bootstrap=True"),
         ("bagging", ["--set", "max_features=99"], "max_features is 99"),
-        ("extratree", [], "did you mean 'extratrees'?"),
+        ("extratreez", [], "did you mean 'extratree'?"),
     ],
 )
 def test_a_wrong_command_is_one_line(shelf, tmp_path, model, words, message):

@@ -10,8 +10,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import ensemble
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import cross_val_score
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from arboretum import (
@@ -283,3 +285,39 @@ def _checks():
 @pytest.mark.parametrize(("estimator", "check"), list(_checks()))
 def test_scikit_learn_check(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize(
+    "kind", [StackingClassifier, StackingRegressor, VotingClassifier, VotingRegressor]
+)
+def test_tags_are_those_of_the_models_given_or_not(kind):
+    tags = get_tags(kind()).input_tags
+    assert (tags.sparse, tags.allow_nan) == (True, True)
+    numbers_only = get_tags(kind([("linear", LinearRegression())])).input_tags
+    assert not numbers_only.allow_nan
+    get_tags(kind("nonsense"))  # to be told by fit
+
+
+@pytest.mark.parametrize("name", ["check_estimators_nan_inf", "check_estimator_sparse_tag"])
+def test_checks_of_the_tags_pass_with_the_default_models(name):
+    for model, check in estimator_checks_generator(VotingClassifier()):
+        if getattr(check, "func", check).__name__ == name:
+            check(model)
+
+
+def test_an_interrupted_second_fit_does_not_answer_with_the_old_model():
+    X, y = numbers(40, 3, 2)
+
+    class Stop(CARTClassifier):
+        def fit(self, X, y, sample_weight=None):
+            raise KeyboardInterrupt
+
+    for model in (
+        VotingClassifier(CLASSIFIERS),
+        StackingClassifier(CLASSIFIERS, SMALL_FINAL, cv=2),
+    ):
+        model.fit(X, y)
+        with pytest.raises(KeyboardInterrupt):
+            model.set_params(estimators=[("a", Stop())]).fit(X, y)
+        with pytest.raises(NotFittedError):
+            model.predict(X)

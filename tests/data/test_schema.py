@@ -336,12 +336,12 @@ OTHER_TYPES = [
     (
         [1.5, 2],
         ["a", "b"],
-        r"'v' held numbers at fit and holds strings now \(rows 0, 1, dtype str\)",
+        r"'v' held numbers at fit and holds strings now, e.g. 'a' \(rows 0, 1, dtype str\)",
     ),
     ([1.5, 2], ["1", "2"], "held numbers at fit and holds strings"),
     ([1.5, 2], pd.to_datetime(["2020-01-01", None]), r"numbers at fit and holds dates now \(row 0"),
     (pd.to_datetime(["2020-01-01"]), [1.5e9], "held dates at fit and holds numbers"),
-    (pd.to_datetime(["2020-01-01"]), ["2020-01-01"], "held dates at fit and holds strings"),
+    (pd.to_datetime(["2020-01-01"]), ["1 January"], "held dates at fit and holds strings"),
     (pd.to_timedelta(["1s"]), [1.0], "held durations at fit and holds numbers"),
     (["a", "b"], [1, 2], "held strings at fit and holds numbers"),
     (["a", "b"], [True, False], "held strings at fit and holds numbers"),
@@ -582,3 +582,50 @@ def test_arrays_need_no_heavy_imports():
         " if m in sys.modules])"
     )
     assert check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+# ---------------------------------------------------------------------- files and dataframes made of them
+DATES = (
+    "day,moment,clock,n\n2024-01-05,2024-01-05 10:15:00,10:15,1\n"
+    "2024-02-01,2024-02-03 11:00:00,11:30,2\n,,,3\n"
+)
+
+
+@pytest.mark.parametrize("fit_from", ["file", "frame"])
+def test_dates_of_a_file_and_of_a_frame_made_of_it_are_the_same(tmp_path, fit_from):
+    path = tmp_path / "dates.csv"
+    path.write_text(DATES)
+    forms = {"file": path, "frame": pd.read_csv(path)}
+    schema, matrix = learn_schema(forms.pop(fit_from))
+    ((other, X),) = forms.items()
+    if other == "file":
+        X = pd.read_csv(path, parse_dates=["day", "moment"])  # as dates, which were words at fit
+    np.testing.assert_array_equal(encode(schema, X).rows(0, 3), matrix.rows(0, 3))
+
+
+def test_texts_that_are_no_dates_are_named(tmp_path):
+    schema, _ = learn_schema(pd.DataFrame({"day": pd.to_datetime(["2024-01-05", "2024-02-01"])}))
+    with pytest.raises(
+        DataError, match=r"strings now, e.g. 'soon' \(row 1, dtype .*pandas.to_datetime"
+    ):
+        encode(schema, pd.DataFrame({"day": ["2024-01-05", "soon"]}))
+
+
+def test_the_cell_that_is_no_number_is_named():
+    schema, _ = learn_schema(pd.DataFrame({"a": [1.5, 2.5]}))
+    with pytest.raises(
+        DataError, match=r"strings now, e.g. '\?' \(row 2, dtype .*pandas.to_numeric"
+    ):
+        encode(schema, pd.DataFrame({"a": ["1.5", "2.5", "?"]}))
+
+
+def test_columns_of_a_file_that_were_not_there_are_left_out(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,target,b\n1,yes,2\n")
+    schema, _ = learn_schema(pd.DataFrame({"a": [1.0], "b": [2.0]}))
+    with pytest.warns(UserWarning, match="left out of .*unseen at fit: 'target'"):
+        matrix = encode(schema, str(path))
+    assert matrix.rows(0, 1).tolist() == [[1.0, 2.0]]
+    path.write_text("a,target\n1,yes\n")
+    with pytest.raises(DataError, match="X lacks columns seen at fit: 'b'"):
+        encode(schema, str(path))

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
+from arboretum.data.slices import as_view
 from arboretum.data.table import read_table
 from arboretum.data.values import Numbers, Words
 from arboretum.errors import ArboretumError, DataError
@@ -245,6 +246,40 @@ def test_sparse_duplicates_are_summed_in_a_copy():
     matrix = sp.csr_matrix((np.array([1.0, 2.0]), np.array([0, 0]), np.array([0, 2])), shape=(1, 2))
     assert read_table(matrix).body.toarray().tolist() == [[3, 0]]
     assert matrix.nnz == 2
+
+
+def _damaged(form, part, place, value):
+    matrix = sp.csr_matrix(np.arange(12.0).reshape(4, 3)).asformat(form)
+    getattr(matrix, part)[place] = value
+    return matrix
+
+
+DAMAGED = {
+    "a column that does not exist": _damaged("csr", "indices", 5, 1000),
+    "a negative column": _damaged("csr", "indices", 5, -7),
+    "a row that does not exist": _damaged("csc", "indices", 5, 4),
+    "rows that end behind the entries": _damaged("csr", "indptr", -1, 10**6),
+    "a row that ends before it begins": _damaged("csr", "indptr", 2, 0),
+    "rows that begin somewhere": _damaged("csr", "indptr", 0, 1),
+    "a block that does not exist": _damaged("bsr", "indices", 0, 9),
+    "an entry in no column": _damaged("coo", "col", 0, 3),
+    "an entry in no row": _damaged("coo", "row", 0, -1),
+}
+
+
+@pytest.mark.parametrize("damaged", DAMAGED.values(), ids=DAMAGED)
+def test_a_damaged_sparse_matrix_is_refused_before_anything_reads_it(damaged):
+    for read in (read_table, as_view):
+        if read is read_table or damaged.format in ("bsr", "coo"):
+            with pytest.raises(DataError, match=r"sparse matrix X is damaged.*Build it anew"):
+                read(damaged)
+
+
+def test_surplus_entries_of_a_sparse_matrix_do_no_harm():
+    matrix = sp.csr_matrix(np.eye(3))
+    matrix.indices = np.append(matrix.indices, 99).astype(np.int32)
+    matrix.data = np.append(matrix.data, 7.0)
+    assert read_table(matrix).body.toarray().tolist() == np.eye(3).tolist()
 
 
 # --------------------------------------------------------------------------- refusals

@@ -218,3 +218,13 @@ def test_refused_weights(given, message):
         warnings.simplefilter("error")
         with pytest.raises(DataError, match=message):
             weights(given, 3)
+
+
+def test_what_is_read_only_is_copied():
+    """To Numba a read-only array is another type, for which all kernels would be compiled again."""
+    given = np.arange(3.0)
+    given.flags.writeable = False
+    assert weights(given, 3).flags.writeable
+    assert numbers(given)[0].flags.writeable
+    mine = np.arange(3.0)
+    assert np.shares_memory(weights(mine, 3), mine)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from arboretum.engine import jit, kernel_cache
+from arboretum.engine.machine_code import compiled_code
 from tests.engine.processes import run_script
 
 
@@ -109,6 +110,17 @@ def test_a_directory_others_could_have_prepared_is_not_used(tmp_path, trap):
     assert kernel_cache.writable_cache() is None
 
 
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="this system has no user numbers")
+def test_a_cache_that_all_can_write_is_not_used(monkeypatch, tmp_path):
+    monkeypatch.setenv("ARBORETUM_CACHE_DIR", str(tmp_path / "mine"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    mine = kernel_cache.writable_cache()
+    assert mine.is_relative_to(tmp_path / "mine")
+    assert mine.stat().st_mode & 0o077 == 0
+    mine.chmod(0o777)
+    assert not kernel_cache.writable_cache().is_relative_to(tmp_path / "mine")
+
+
 def test_a_user_without_a_home_gets_a_temporary_directory(monkeypatch, tmp_path):
     def no_home():
         raise RuntimeError("Could not determine home directory.")
@@ -159,7 +171,7 @@ def test_a_read_only_home_falls_back_to_the_temporary_directory(tmp_path):
     ).split()
     assert Path(where).is_relative_to(temporary)
     assert key == "e220a8397b1dcdaf"
-    assert list(Path(where).rglob("*.nbi"))  # compiled code was kept there
+    assert list(Path(where).rglob("*.kernel"))  # compiled code was kept there
 
 
 # ---------------------------------------------------------------------- damage
@@ -189,30 +201,75 @@ def test_what_is_kept_is_not_compiled_again(kept):
     assert _compiled(again) == 0
 
 
-@pytest.mark.parametrize("pattern", ["*.nbi", "*.nbc"])
 @pytest.mark.parametrize("damage", [b"", b"nonsense", b"\x80\x04K"])
-def test_a_damaged_file_is_compiled_over(kept, pattern, damage):
+def test_a_damaged_file_is_compiled_over(kept, damage):
     make, files = kept
-    for path in files(pattern):
+    for path in files("*.kernel"):
         path.write_bytes(damage)
-    damaged, later = make(), make()
-    assert damaged(14) == later(14) == 42
+    damaged = make()
+    assert damaged(14) == 42
     assert _compiled(damaged) == 1
     mended = make()
     assert mended(14) == 42
     assert _compiled(mended) == 0
 
 
-def test_a_truncated_file_is_compiled_over(kept):
+@pytest.mark.parametrize("change", ["cut", "one bit"])
+def test_code_that_has_changed_is_not_run(kept, change):
     make, files = kept
-    for path in files("*.nbc"):
-        path.write_bytes(path.read_bytes()[:100])
-    assert make()(14) == 42
+    for path in files("*.kernel"):
+        code = bytearray(path.read_bytes())
+        code[len(code) // 2] ^= 4
+        path.write_bytes(bytes(code) if change == "one bit" else code[: len(code) // 2])
+    again = make()
+    assert again(14) == 42
+    assert _compiled(again) == 1
 
 
-def test_a_cache_that_cannot_be_written_is_done_without(kept, monkeypatch):
+def test_code_of_other_types_is_not_run(kept):
+    """A file that lies under a wrong name, as when a disk was repaired."""
+    make, files = kept
+    whole = set(files("*.kernel"))
+    assert make()(2.5) == 7.5
+    (number,) = whole
+    (fraction,) = set(files("*.kernel")) - whole
+    number.write_bytes(fraction.read_bytes())
+    again = make()
+    assert again(14) == 42
+    assert _compiled(again) == 1
+
+
+def test_each_compiled_form_is_a_file(kept):
+    """So processes that compile other forms of a function at the same time do not meet."""
+    make, files = kept
+    assert make()(2.5) == 7.5
+    assert len(files("*.kernel")) == 2
+    assert not files("*.new")
+
+
+def test_a_disk_that_is_full_is_done_without(kept, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(kernel_cache.caching.IndexDataCacheFile, "_save_data", full)
-    assert kept[0]()(2.5) == 7.5
+    make, files = kept
+    monkeypatch.setattr(Path, "write_bytes", full)
+    assert make()(2.5) == 7.5
+    assert len(files("*")) == 2  # the folder, and what was there
+
+
+def test_a_cache_that_becomes_read_only_is_done_without(kept, monkeypatch):
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    make, files = kept
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr(Path, "replace", refuse)
+    assert make()(14) == 42
+    assert not files("*.new")
+
+
+def test_code_of_another_numba_is_not_found(kept, monkeypatch):
+    monkeypatch.setattr(compiled_code, "made_with", lambda: "another Numba")
+    again = kept[0]()
+    assert again(14) == 42
+    assert _compiled(again) == 1

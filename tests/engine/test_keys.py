@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from arboretum.engine.keys import ALL_BITS, key_of, mix_array, uniform_array
-from arboretum.engine.rows.smallest_keys import hash_keys
+from arboretum.engine.rows.sample import hash_keys
 
 
 @pytest.mark.parametrize("seed", [0, 1, 12345678901234567890, ALL_BITS])

@@ -11,6 +11,7 @@ from matplotlib.colors import to_hex
 from matplotlib.patches import FancyBboxPatch
 from sklearn.datasets import load_diabetes, load_iris, load_wine
 
+from arboretum import CARTRegressor
 from arboretum.errors import ParameterError
 from arboretum.explain import plot_tree
 from arboretum.explain.colors import class_colors, node_colors, value_limits
@@ -215,10 +216,24 @@ def test_bad_parameters(options, message):
 def test_missing_matplotlib_says_what_to_install(monkeypatch):
     for name in ("matplotlib", "matplotlib.pyplot"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(ImportError, match=r"plot_tree .* pip install arboretum\[plot\]"):
+    with pytest.raises(ImportError, match=r"plot_tree .* pip install arboretum-trees\[plot\]"):
         plot_tree(noisy(3))
 
 
 def test_importing_explain_loads_no_matplotlib():
     code = "import sys, arboretum.explain; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_large_tree_is_drawn_from_the_top():
+    rng = np.random.default_rng(0)
+    model = CARTRegressor().fit(rng.normal(size=(3000, 4)), rng.normal(size=3000))
+    ax = plot_tree(model)
+    (note,) = [text.get_text() for text in ax.texts if "hidden" in text.get_text()]
+    assert f"of {model.get_depth()} levels" in note
+    assert f"of {model.tree_.node_count:,} nodes are hidden, max_depth shows more" in note
+    assert max(ax.figure.get_size_inches()) < 30
+    boxes = [text for text in ax.texts if "leaves" in text.get_text()]
+    assert 2 <= len(boxes) <= 24
+    plain = plot_tree(model, max_depth=2)
+    assert not any("hidden" in text.get_text() for text in plain.texts)

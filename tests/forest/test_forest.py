@@ -7,7 +7,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_diabetes,
+    load_iris,
+    load_wine,
+    make_multilabel_classification,
+)
 from sklearn.ensemble import ExtraTreesClassifier as TheirExtraTrees
 from sklearn.ensemble import RandomForestClassifier as TheirForest
 from sklearn.ensemble import RandomForestRegressor as TheirRegressor
@@ -21,7 +27,7 @@ from arboretum import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from arboretum.base.sampling import Bootstrap
+from arboretum.base.bags import Bootstrap
 from arboretum.data.schema import learn_schema
 from arboretum.engine import parallel
 from arboretum.engine.split.statistic import ENTROPY, GINI, SQUARED
@@ -354,6 +360,15 @@ def test_missing_values_alone_use_both_ways_alike(kind):
     model = kind(20, random_state=0).fit(X, y)
     assert model.score(X, y) > 0.7
     assert np.isfinite(answers(model, np.full((1, 5), np.nan))).all()
+
+
+def test_out_of_bag_scores_of_several_labels_count_rows_that_are_right_in_all():
+    X, y = make_multilabel_classification(120, random_state=0)
+    model = RandomForestClassifier(40, oob_score=True, random_state=0).fit(X, y)
+    said = np.argmax(model.oob_decision_function_, axis=1)
+    assert model.oob_score_ == (said == y).all(axis=1).mean()
+    theirs = TheirForest(40, oob_score=True, random_state=0).fit(X, y)
+    assert abs(model.oob_score_ - theirs.oob_score_) < 0.12
 
 
 def test_several_outputs():

@@ -173,9 +173,11 @@ def test_an_interrupt_keeps_the_trees_that_are_grown(monkeypatch, jobs):
 
     monkeypatch.setattr(forest_growing, "together", lambda n_rows: 1)
     monkeypatch.setattr(forest_growing, "grow_random_trees", interrupted)
-    with pytest.warns(UserWarning, match="interrupted: it has the"):
-        model = RandomForestClassifier(12, random_state=3, n_jobs=jobs).fit(X, y)
+    model = RandomForestClassifier(12, random_state=3, n_jobs=jobs)
+    with pytest.raises(KeyboardInterrupt, match="interrupted: it has the"):
+        model.fit(X, y)
     assert 1 <= len(model) <= 6
+    assert model.interrupted_ == (len(model), 12, "tree")
     for kept, tree in zip(model.trees_, whole.trees_, strict=False):
         assert_array_equal(kept.threshold, tree.threshold)
     assert model.predict(X).shape == (120,)
@@ -199,7 +201,7 @@ def test_an_interrupt_of_a_warm_start_keeps_the_trees_from_before(monkeypatch):
     model = RandomForestClassifier(4, warm_start=True, random_state=0).fit(X0, Y0)
     before = model.predict_proba(X0)
     monkeypatch.setattr(forest_growing, "grow_random_trees", interrupted)
-    with pytest.warns(UserWarning, match="has the 4 trees that were finished, of 9"):
+    with pytest.raises(KeyboardInterrupt, match="has the 4 trees that were finished, of 9"):
         model.set_params(n_estimators=9).fit(X0, Y0)
     assert_array_equal(model.predict_proba(X0), before)
 

@@ -14,7 +14,7 @@ from arboretum import (
 from arboretum.explain.charts.proximity_map import plot_proximity
 from arboretum.forest.proximity import distance, leaf_proximity, proximity, unseen_rows
 from arboretum.forest.proximity_geometry import mds, order_rows, outlier_scores, prototypes
-from arboretum.textbook import proximity as textbook
+from arboretum.textbook import proximities as textbook
 
 X, Y = load_iris(return_X_y=True)
 

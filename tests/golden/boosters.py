@@ -59,6 +59,22 @@ def adaboost() -> Iterator[Case]:
         "mixed.three",
     )
     yield case(
+        "least error",
+        lambda: ada(
+            arb.CARTClassifier(criterion="error", max_depth=1), n_estimators=8, keep_weights=True
+        ),
+        "mixed.three",
+        more=(reads("sample_weights_"), reads("train_errors_")),
+    )
+    yield case(
+        "held out",
+        lambda: ada(n_estimators=30, n_iter_no_change=3, validation_fraction=0.3),
+        "two.class",
+        more=(reads("validation_scores_"),),
+    )
+    yield case("r2, mean", lambda: numbers(n_estimators=6, combine="mean"), "real.number")
+    yield case("r2, sum", lambda: numbers(n_estimators=6, combine="sum"), "real.number")
+    yield case(
         "foreign", lambda: ada(LogisticRegression(), n_estimators=4), "two.class", saves=False
     )
     yield case("r2", lambda: numbers(n_estimators=6, random_state=1), "real.number")
@@ -138,6 +154,20 @@ def gradient() -> Iterator[Case]:
         "best first", lambda: boost(max_leaf_nodes=6, max_depth=None, ccp_alpha=0.002), "two.class"
     )
     yield case("init", lambda: boost(init=LogisticRegression()), "two.class", saves=False)
+    yield case("plain gradient", lambda: boost(step="gradient"), "many.class")
+    yield case(
+        "line search, huber",
+        lambda: numbers(step="line_search", loss="huber"),
+        "real.number",
+        more=(reads("step_lengths_"),),
+    )
+    yield case(
+        "any learner",
+        lambda: numbers(estimator=arb.CARTRegressor(max_depth=2)),
+        "mixed.number",
+        saves=False,
+        more=(reads("step_lengths_"),),
+    )
     yield case("sparse", lambda: boost(max_depth=2), "sparse.class")
     yield case(
         "more rounds", lambda: boost(n_estimators=4, warm_start=True), "two.class", fit=twice
@@ -204,8 +234,18 @@ def xgb() -> Iterator[Case]:
     yield case("exact numbers", lambda: numbers(tree_method="exact", max_depth=4), "real.number")
     yield case("approx", lambda: boost(tree_method="approx", max_bin=16), "two.class")
     yield case(
-        "approx, global",
-        lambda: numbers(tree_method="approx", proposals="global", max_bin=20),
+        "approx, for every tree",
+        lambda: boost(tree_method="approx", proposals="global", sketch_eps=0.1),
+        "many.class",
+    )
+    yield case(
+        "approx, for every node",
+        lambda: boost(tree_method="approx", proposals="local", sketch_eps=0.1, max_depth=3),
+        "mixed.three",
+    )
+    yield case(
+        "approx, once",
+        lambda: numbers(tree_method="approx", proposals="fit", max_bin=20),
         "real.number",
         weighted=True,
     )
@@ -339,6 +379,7 @@ def lgbm() -> Iterator[Case]:
         "many.third",
     )
     yield case("bundles", boost, "sparse.class")
+    yield case("loose bundles", lambda: numbers(max_conflict_rate=0.1), "sparse.number")
     yield case("no bundles", lambda: numbers(enable_bundle=False), "sparse.number")
     yield case(
         "samples",

@@ -23,6 +23,7 @@ def cart() -> Iterator[Case]:
     yield case("gini", lambda: tree(), "many.class", more=(*shown, asks("decision_path")))
     yield case("entropy", lambda: tree(criterion="entropy", max_depth=5), "two.class")
     yield case("log_loss", lambda: tree(criterion="log_loss", min_samples_leaf=4), "many.third")
+    yield case("error", lambda: tree(criterion="error", max_depth=4), "mixed.three")
     yield case("weights", lambda: tree(max_depth=6), "two.class", weighted=True)
     yield case("words", lambda: tree(max_depth=6), "mixed.class", weighted=True, more=shown)
     yield case("words, three classes", lambda: tree(min_samples_split=8), "mixed.three")
@@ -95,7 +96,10 @@ def c45() -> Iterator[Case]:
         lambda: tree(subtree_raising=False, collapse=False, laplace=True),
         "mixed.three",
     )
+    yield case("threshold", lambda: tree(epsilon=0.1), "mixed.class")
+    yield case("no gate", lambda: tree(gate=False, pruning=None), "mixed.three")
     yield case("rules", rules, "mixed.class")
+    yield case("rules, no gate", lambda: rules(gate=False, epsilon=0.05), "mixed.class")
     yield case("rules, gaps", lambda: rules(confidence=0.4), "many.third", weighted=True)
     yield case("id3", lambda: id3(discretize="quantile", n_bins=4), "mixed.class")
     yield case("id3, mdl", lambda: id3(discretize="mdl", laplace=True), "two.class")
@@ -273,6 +277,11 @@ def imputer() -> Iterator[Case]:
     case = family("imputer")
     yield case("classes", lambda: imputer(8, max_iter=3, random_state=1), "mixed.class")
     yield case("numbers", lambda: imputer(8, max_iter=3, random_state=2), "real.number")
+    yield case(
+        "from means",
+        lambda: imputer(8, max_iter=3, random_state=1, initial="mean"),
+        "mixed.class",
+    )
     yield case(
         "no target",
         lambda: imputer(6, max_iter=2, random_state=3, min_samples_leaf=3),

@@ -185,15 +185,17 @@ def test_random_cuts_of_ranks_are_ranks(kind, tmp_path):
     assert_array_equal(load(tmp_path / "ranks.arb").predict(X), model.predict(X))
 
 
-def test_a_forest_gives_nothing_for_a_word_per_row():
-    """Two classes are parted perfectly by names of rows; a single tree pays 2/π of that, a forest all."""
+def test_nobody_gives_anything_for_a_word_per_row():
+    """Two classes are parted perfectly by names of rows: single trees and forests charge all of that."""
     rng = np.random.RandomState(0)
     X = pd.DataFrame({"signal": rng.normal(size=200), "name": [f"row {k}" for k in range(200)]})
     y = (X["signal"] + rng.normal(size=200) > 0).astype(int)
     options = {"max_features": None, "max_depth": 1, "random_state": 0}
     forest = RandomForestClassifier(1, bootstrap=False, **options).fit(X, y)
     assert_array_equal(forest.feature_importances_, [1.0, 0.0])
-    assert_array_equal(CARTClassifier(**options).fit(X, y).feature_importances_, [0.0, 1.0])
+    assert_array_equal(CARTClassifier(**options).fit(X, y).feature_importances_, [1.0, 0.0])
+    free = CARTClassifier(category_penalty=0, **options).fit(X, y)
+    assert_array_equal(free.feature_importances_, [0.0, 1.0])
 
 
 @pytest.mark.parametrize("forest", [RandomForestClassifier, ExtraTreesClassifier])

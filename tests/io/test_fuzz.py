@@ -27,8 +27,10 @@ from arboretum.errors import ModelFileError
 from arboretum.io import native
 from arboretum.io.container import read, write
 from arboretum.io.native import load
+from arboretum.io.values import encode
 from arboretum.tree.tree import MULTIWAY, SUBSET, Tree
 from tests.io.test_native import SCHEMA, RandomTreeClassifier, saved
+from tests.tree.test_state import format_1
 
 try:
     import resource
@@ -55,7 +57,15 @@ def originals() -> list[bytes]:
         saved(RandomTreeClassifier(4, None, options).fit(1, surrogates=False)),
         saved(RandomTreeClassifier(8, np.arange(3), None, np.random.RandomState(0)).fit(2)),
         saved(RandomTreeClassifier(16, ("x",), {}, np.random.default_rng(0)).fit(3)),
+        in_format_1(RandomTreeClassifier(8).fit(4)),
     ]
+
+
+def in_format_1(model: RandomTreeClassifier) -> bytes:
+    file = io.BytesIO()
+    state = {"tree": format_1(model.tree_), "classes": model.classes_}
+    write(file, {**read(saved(model)), "format": 1, "state": encode(state, "the state")})
+    return file.getvalue()
 
 
 def split(data: bytes) -> tuple[bytes, bytes]:
@@ -243,7 +253,10 @@ def tree_arrays(rng: random.Random, data: bytes) -> bytes:
     """Damage the tree on purpose: loops, strangers, lengths, kinds, swapped nodes."""
     document = read(data)
     tree = document["state"]["tree"]
-    parts = [tree, tree["surrogates"]] if tree["surrogates"] and rng.random() < 0.3 else [tree]
+    stand_in = tree["surrogates"]
+    if isinstance(stand_in, list):
+        (stand_in,) = stand_in
+    parts = [tree, stand_in] if stand_in and rng.random() < 0.3 else [tree]
     for _ in range(rng.choice([1, 1, 2, 4])):
         part = rng.choice(parts)
         name = rng.choice([key for key in part if isinstance(part[key], np.ndarray)])
@@ -264,8 +277,9 @@ def tree_arrays(rng: random.Random, data: bytes) -> bytes:
         else:  # a loop, two parents, or a step outside
             inner = np.flatnonzero(tree["kind"]) if isinstance(tree["kind"], np.ndarray) else []
             first = tree["first_child"]
-            if len(inner) and isinstance(first, np.ndarray) and len(first) > max(inner):
-                first[rng.choice(list(inner))] = rng.randrange(-2, len(first) + 2)
+            if len(inner) and isinstance(first, np.ndarray) and len(first) >= len(inner):
+                split = rng.randrange(len(first))
+                first[split] = rng.randrange(-2, 2 * len(inner) + 3) % 2**8
     file = io.BytesIO()
     write(file, document)
     return file.getvalue()

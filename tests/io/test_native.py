@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
+import arboretum
 from arboretum import __version__
 from arboretum.data.schema import Column, Schema
 from arboretum.errors import ModelFileError, ParameterError
@@ -169,11 +170,12 @@ def test_a_model_comes_back_from_a_path(tmp_path, n_splits, surrogates):
     assert again.weights.tolist() == [0, 1, 2]
     assert again.random_state.randint(2**31) == model.random_state.randint(2**31)
     assert again.classes_.tolist() == ["elm", "oak", "Föhre"]
-    before, after = tree_to_state(model.tree_), tree_to_state(again.tree_)
-    for left, right in ((before, after), (before["surrogates"], after["surrogates"])):
-        for name in left or ():
-            if name != "surrogates":
-                np.testing.assert_array_equal(left[name], right[name], strict=True)
+    pairs = [(model.tree_, again.tree_), (model.tree_.surrogates, again.tree_.surrogates)]
+    assert (again.tree_.surrogates is None) == (not surrogates)
+    for left, right in pairs[: 1 + surrogates]:
+        for name, array in vars(left).items():
+            if isinstance(array, np.ndarray):
+                np.testing.assert_array_equal(array, getattr(right, name), strict=True)
     assert [n.pretty() for n in again.tree_] == [n.pretty() for n in model.tree_]
 
 
@@ -186,7 +188,7 @@ def test_the_same_model_gives_the_same_bytes():
 def test_the_document_is_the_documented_one():
     document = read(saved(RandomTreeClassifier().fit(0)))
     assert set(document) == {"format", "arboretum", "model", "parameters", "schema", "state"}
-    assert document["format"] == 1
+    assert document["format"] == 2
     assert document["arboretum"] == __version__
     assert document["model"] == "RandomTreeClassifier"
     assert document["parameters"] == {
@@ -247,7 +249,7 @@ def data():
 
 
 BAD_DOCUMENTS = [
-    ({"format": 2}, r"model format 2, written by arboretum '.*and reads up to format 1: upgrade"),
+    ({"format": 3}, r"model format 3, written by arboretum '.*and reads up to format 2: upgrade"),
     ({"format": 0}, "which model format"),
     ({"format": "1"}, "which model format"),
     ({"format": True}, "which model format"),
@@ -270,7 +272,7 @@ BAD_DOCUMENTS = [
     ({"notes": {"$dict": [[1, "y"]]}}, "notes are not a dictionary of strings"),
     ({"state": None}, "not a dictionary"),
     ({"state": {}}, "makes no sense .*KeyError: 'tree'"),
-    ({"state": {"tree": 3, "classes": 4}}, "the tree is not a dictionary of arrays"),
+    ({"state": {"tree": 3, "classes": 4}}, "the trees are not a dictionary of arrays"),
 ]
 
 
@@ -327,3 +329,10 @@ def test_every_registered_estimator_has_the_protocol():
         assert found.__name__ == name
         assert callable(found._from_fitted_state)
         assert callable(found._get_fitted_state)
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    model = arboretum.CARTClassifier().fit([[1], [2]], [0, 1])
+    with pytest.raises(FileNotFoundError, match=r"the folder '.*nowhere' does not exist") as error:
+        model.save(tmp_path / "nowhere" / "x.arb")
+    assert error.value.filename.endswith("x.arb")

@@ -50,7 +50,7 @@ def test_the_same_sums_as_walking(name, monkeypatch):
     model, labels = MODELS[name]
     X, y = table(900)
     model.fit(X, labels(y))
-    assert model.ensemble_.terms._masks is not None
+    assert model.ensemble_.terms.masks is not None
     new, _ = table(1_234, seed=1)
     new[::7, 0] = np.nan
     raw = {"output_margin": True} if name == "depth 6" else {"raw_score": True}
@@ -73,7 +73,7 @@ def test_large_trees_are_walked():
     X, y = table(3_000)
     large = LGBMRegressor(n_estimators=5, num_leaves=65, min_child_samples=1).fit(X, y)
     assert max(tree.n_leaves for tree in large.ensemble_.trees) == 65
-    assert large.ensemble_.terms._masks is None
+    assert large.ensemble_.terms.masks is None
     assert np.isfinite(large.predict(X)).all()
 
 
@@ -100,7 +100,7 @@ def test_a_pickled_model_makes_its_layout_anew():
     expected = model.predict(X)
     small = len(pickle.dumps(model))
     assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(X), expected)
-    assert model.ensemble_.terms._masks is not None
+    assert model.ensemble_.terms.masks is not None
     assert len(pickle.dumps(model)) == small
 
 
@@ -110,6 +110,6 @@ def test_the_layout_of_some_rounds_is_made_once():
     first = model.predict(X, num_iteration=10)
     part = model.ensemble_.rounds(0, 10)
     assert part is model.ensemble_.rounds(0, 10)
-    assert "_masks" in part.terms.__dict__
+    assert "masks" in part.terms.__dict__
     assert np.array_equal(first, model.predict(X, num_iteration=10))
     assert not np.array_equal(first, model.predict(X, num_iteration=11))

@@ -157,22 +157,20 @@ def test_every_way_gives_the_same_bits(case, monkeypatch):
     expected = fresh(model).answers(matrix)
     for rows in (1, 7, 8, 9, 513, 777):
         some = matrix.take(np.arange(rows))
-        for way in ("_walk", "_walk_joined"):
+        for way in ("_walk", "_walk_packed"):
             with monkeypatch.context() as patch:
                 patch.setattr(Terms, "_way", lambda self, n_rows, way=way: getattr(self, way))
-                if way == "_walk_joined" and len(model.trees) < 2:
-                    continue
                 assert_array_equal(fresh(model).answers(some), expected[:rows])
         assert_array_equal(fresh(model).answers(some), expected[:rows])
 
 
-def test_small_trees_are_asked_by_masks_and_few_rows_walk_joined_trees(of_classes, monkeypatch):
+def test_small_trees_are_asked_by_masks_and_few_rows_walk_packed_trees(of_classes, monkeypatch):
     trees, _ = of_classes
     model = Ensemble(trees, np.ones(9), np.zeros((1, 3)), 1, "mean")
-    assert model.terms._masks is not None
-    assert model.terms._masks.value.ndim == 3
+    assert model.terms.masks is not None
+    assert model.terms.masks.value.ndim == 3
     monkeypatch.setattr(asking, "_FEW_NODES", 0)
-    assert fresh(model).terms._way(asking._FEW_ROWS).__name__ == "_walk_joined"
+    assert fresh(model).terms._way(asking._FEW_ROWS).__name__ == "_walk_packed"
     assert fresh(model).terms._way(asking._FEW_ROWS + 1).__name__ == "_walk"
     assert fresh(model).terms._way(asking._MANY_ROWS).__name__ == "<lambda>"
     monkeypatch.setattr(asking, "_MOST_NUMBERS", 0)

@@ -7,7 +7,7 @@ from arboretum.data.matrix import DenseMatrix
 from arboretum.data.schema import Column, Schema
 from arboretum.predict import walk
 from arboretum.predict.walk import leaves_of, paths_of
-from arboretum.tree.state import validate_tree
+from arboretum.tree.sound import validate_tree
 from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Surrogates, Tree
 
 N_NUMBERS, N_CODES = 3, (40, 5)  # three numeric columns, two of categories

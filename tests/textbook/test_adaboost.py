@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from arboretum.textbook import (
     adaboost,
-    adaboost_r2,
+    adaboost_regression,
     adaboost_theory,
     weak_learners,
 )
@@ -29,7 +29,7 @@ from arboretum.textbook.adaboost import (
     votes_adaboost,
     weights_table,
 )
-from arboretum.textbook.adaboost_r2 import predict_r2, r2_losses
+from arboretum.textbook.adaboost_regression import predict_r2, r2_losses
 from arboretum.textbook.adaboost_theory import (
     margin_bound,
     margin_report,
@@ -40,7 +40,7 @@ from arboretum.textbook.adaboost_theory import (
 from arboretum.textbook.splits import Rules
 from arboretum.textbook.weak_learners import Stump, all_stumps, best_stump, tree_learner
 
-r2 = adaboost_r2.adaboost_r2
+r2 = adaboost_regression.adaboost_r2
 
 
 def make(seed=0, n=60, n_classes=2, columns=3):
@@ -58,7 +58,7 @@ def random_signs(seed, n=20, columns=2):
     return X, y, rng.uniform(0.2, 2, n)
 
 
-MODULES = [adaboost, adaboost_r2, adaboost_theory, weak_learners]
+MODULES = [adaboost, adaboost_regression, adaboost_theory, weak_learners]
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -265,7 +265,7 @@ def test_the_gate_and_the_floor_of_split_information():
     assert [c.passes_gate for c in judged] == [True, False, True]
     barely = judge(table, 0.2005)[0]  # short of the average by less than 1e-3
     assert [c.verdict for c in barely][:2] == ["smaller ratio", "chosen"]
-    by_gain = judge(table, 0.2005, "gain")[0]
+    by_gain = judge(table, 0.2005, C45Settings(criterion="gain"))[0]
     assert [c.verdict for c in by_gain][:2] == ["chosen", "smaller gain"]
 
 

@@ -19,7 +19,6 @@ from arboretum.textbook.gbm import (
     gbm_scores,
     gbm_table,
     grow_gbm,
-    line_search,
     predict_gbm,
     predict_proba_gbm,
     raw_gbm,
@@ -37,6 +36,7 @@ from arboretum.textbook.gbm_losses import (
     weighted_quantile,
 )
 from arboretum.textbook.splits import Rules
+from arboretum.textbook.stagewise_modelling import line_search
 
 CLASS_LOSSES = ("log_loss", "exponential")
 POSITIVE = ("poisson", "gamma", "tweedie")
@@ -476,7 +476,7 @@ def test_the_table_of_a_tree_that_is_only_a_root():
         ([0, 2], GBMRules("exponential"), "class indices 0 to 1"),
         ([-1, 1], GBMRules("exponential"), "needs class indices"),
         ([0.5, 1.0], GBMRules("log_loss"), "encode the labels"),
-        ([1.0, 2.0], GBMRules(step="newton"), 'step must be "leaf" or "line_search"'),
+        ([1.0, 2.0], GBMRules(step="newton"), 'step must be "leaf", "line_search" or "gradient"'),
         ([1.0, 2.0], GBMRules(init="mean"), 'init must be "best", "zero" or a function'),
         ([1.0, 2.0], GBMRules(tree=Rules("gini")), "squared_error or friedman_mse, got 'gini'"),
         ([1.0, 2.0, 3.0], GBMRules(), "need one row for every target"),

@@ -25,8 +25,8 @@ from arboretum.textbook.lightgbm_sampling import (
 from arboretum.textbook.lightgbm_splits import (
     LGBMSettings,
     best_split,
-    category_candidates,
     leaf_output,
+    lgbm_category_candidates,
     number_candidates,
     sorted_categories,
 )
@@ -220,7 +220,7 @@ def test_the_order_of_categories_holds_the_best_subset(seed):
     histogram = np.vstack([np.column_stack([rng.normal(size=6) * 5, *[rng.integers(5, 9, 6)] * 2]),
                            np.zeros(3)])  # fmt: skip
     rules = LGBMSettings(min_child_samples=1, min_data_per_group=1, cat_smooth=0.0, cat_l2=0.0)
-    best = best_split(category_candidates(histogram, np.arange(6.0), settings=rules))
+    best = best_split(lgbm_category_candidates(histogram, np.arange(6.0), settings=rules))
     assert_allclose(best.gain, best_subset_gain(histogram, rules), rtol=1e-9)
 
 
@@ -232,7 +232,7 @@ def test_rules_about_rare_categories():
 
     def subsets(**rules):
         rules = LGBMSettings(**{"min_child_samples": 1, "min_data_per_group": 1, **rules})
-        found = category_candidates(histogram, names, settings=rules)
+        found = lgbm_category_candidates(histogram, names, settings=rules)
         return [sorted(c.categories) for c in found]
 
     assert sorted_categories(histogram).tolist() == [0, 2, 3, 4]  # five rows are too few

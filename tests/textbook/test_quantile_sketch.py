@@ -99,18 +99,34 @@ def test_proposed_cuts_leave_little_between_them(data, eps):
     x, h = split(data)
     cuts = propose_cuts(x, h, eps)
     edges = np.concatenate([[x.min()], cuts])
-    assert len(cuts) <= np.ceil(1 / eps)
     assert np.all(np.diff(edges) > 0)
     assert edges[-1] == x.max()
+    values = np.unique(x)
     for low, high in pairwise(edges):
-        assert h[(x > low) & (x < high)].sum() <= eps * h.sum() + ROUNDING
+        step = h[(x >= low) & (x < high)].sum() / h.sum()
+        # strictly, unless the lower value alone weighs as much: then nothing lies between
+        assert step < eps or not np.any((values > low) & (values < high))
+    light = np.unique(x, return_inverse=True)[1]
+    if np.bincount(light, h).max() < eps * h.sum() / 2:
+        assert len(cuts) <= np.ceil(2 / eps)
+
+
+def test_the_rank_bound_of_the_notes_holds_strictly():
+    # .138 came out at ε = .1 where cuts were only asked to lie near equally spaced ranks
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        x, h = rng.normal(size=200), rng.exponential(size=200) ** 2
+        edges = np.concatenate([[x.min()], propose_cuts(x, h, 0.1)])
+        ranks = np.array([h[x < s].sum() for s in edges]) / h.sum()
+        heavy = h.max() / h.sum() >= 0.1
+        assert heavy or np.diff(ranks).max() < 0.1
 
 
 def test_unlike_plain_quantiles_weights_move_the_cuts():
     x = np.arange(1000.0)
-    assert_allclose(propose_cuts(x, np.ones(1000), 0.25)[:-1], [250, 500, 750], atol=1)
+    assert_allclose(propose_cuts(x, np.ones(1000), 0.2505)[:-1], [250, 500, 750], atol=1)
     p = 1 / (1 + np.exp(-(x - 900) / 20))  # only around 900 is anything undecided
-    assert_allclose(propose_cuts(x, p * (1 - p), 0.25)[:-1], [878, 900, 922], atol=1)
+    assert_allclose(propose_cuts(x, p * (1 - p), 0.25)[:3], [878, 900, 922], atol=2)
 
 
 def test_rows_without_value_or_weight_do_not_count():

@@ -4,7 +4,7 @@ import numpy as np
 
 from arboretum.data.schema import learn_schema
 from arboretum.tree.build import build_tree, cut_trees, leaves, to_leaves
-from arboretum.tree.state import validate_tree
+from arboretum.tree.sound import validate_tree
 from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD
 
 SCHEMA, _ = learn_schema([[1.0, "a"], [2.0, "b"]])

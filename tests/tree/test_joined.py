@@ -1,4 +1,4 @@
-"""Trees laid one behind the other answer as each of them does."""
+"""Trees laid one behind the other, and packed into one array, answer as each of them does."""
 
 import numpy as np
 import pandas as pd
@@ -7,38 +7,41 @@ from numpy.testing import assert_array_equal
 
 from arboretum import CARTRegressor
 from arboretum.data.schema import encode
-from arboretum.engine.predict.joined_walk import add_votes, find_leaves
+from arboretum.engine.predict.packed_walk import add_packed, find_packed
+from arboretum.predict.packed import pack_trees
 from arboretum.predict.walk import leaves_of
 from arboretum.tree.joined import join_trees
 
 
-def _grown(n=120, **options):
+def _grown(kind="words", n=120, **options):
     """Return trees over numbers and words, both with gaps, and their table."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
         {"size": rng.normal(size=n), "color": rng.choice([f"c{k:02}" for k in range(40)], n)}
     )
+    if kind == "numbers":
+        frame["color"] = rng.normal(size=n)
     for name in frame:
         frame.loc[rng.random(n) < 0.15, name] = None
     trees = []
     model = CARTRegressor(max_depth=3, **options)
-    for _ in range(5):
+    for _ in range(11):  # eight at a time, and some more
         model.fit(frame, rng.normal(size=n))
         trees.append(model.tree_)
     return trees, encode(model.schema_, frame, unseen="missing", estimator_name="CARTRegressor")
 
 
-def test_every_row_finds_the_leaves_it_finds_alone():
-    trees, matrix = _grown()
-    nodes = join_trees(trees)
-    rows = np.ascontiguousarray(matrix.rows(0, matrix.n_rows))
-    leaves, total = np.empty((len(rows), len(trees)), np.int64), np.zeros((len(rows), 1))
-    find_leaves(nodes, rows, leaves)
-    votes = np.concatenate([tree.value[:, 0] for tree in trees])
-    add_votes(nodes, votes, np.zeros(len(trees), np.int64), rows, total)
+@pytest.mark.parametrize("kind", ["numbers", "words"])
+def test_every_row_finds_the_leaves_it_finds_alone(kind):
+    trees, matrix = _grown(kind)
+    nodes, rows = join_trees(trees), np.ascontiguousarray(matrix.rows(0, matrix.n_rows))
+    leaves, total = np.empty((len(rows), len(trees)), np.uint64), np.zeros((len(rows), 1))
+    packed = pack_trees(trees, [tree.value[:, 0] for tree in trees], np.zeros(len(trees), np.int64))
+    find_packed(packed, rows, leaves)
+    add_packed(packed, rows, total)
     expected = np.zeros(len(rows))
     for t, tree in enumerate(trees):
-        assert_array_equal(leaves[:, t] - nodes.start[t], leaves_of(tree, matrix))
+        assert_array_equal(leaves[:, t].astype(int) - nodes.start[t], leaves_of(tree, matrix))
         expected += tree.value[leaves_of(tree, matrix), 0, 0]
     assert_array_equal(total[:, 0], expected)
 

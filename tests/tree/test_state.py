@@ -7,7 +7,18 @@ import pytest
 
 from arboretum.data.schema import Column, Schema
 from arboretum.errors import ModelFileError
-from arboretum.tree.state import tree_from_state, tree_to_state, validate_tree
+from arboretum.tree.sound import (
+    NODE_ARRAYS,
+    SURROGATE_ARRAYS,
+    validate_tree,
+    validate_trees,
+)
+from arboretum.tree.state import (
+    tree_from_state,
+    tree_to_state,
+    trees_from_state,
+    trees_to_state,
+)
 from arboretum.tree.tree import LEAF, MULTIWAY, SUBSET, THRESHOLD, Surrogates, Tree
 
 NAN, INF = np.nan, np.inf
@@ -86,21 +97,79 @@ def stump(**changes: object) -> Tree:
     return Tree(**{**parts, **changes})
 
 
-@pytest.mark.parametrize("tree", [make_tree(), replace(make_tree(), surrogates=None), stump()])
-def test_a_sound_tree_survives_the_way_to_a_state_and_back(tree):
-    state = tree_to_state(tree)
-    again = tree_from_state(state, SCHEMA)
-    for name in state:
-        if name != "surrogates":
-            np.testing.assert_array_equal(getattr(again, name), getattr(tree, name))
+def format_1(tree: Tree) -> dict:
+    """Return a tree as files of format 1 have it."""
+    state = {name: getattr(tree, name) for name in (*NODE_ARRAYS, "bits", "surrogates")}
+    if tree.surrogates is not None:
+        state["surrogates"] = dict(vars(tree.surrogates))
+    return state
+
+
+def assert_same(again: Tree, tree: Tree) -> None:
+    for name in (*NODE_ARRAYS, "bits"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(tree, name), strict=True)
     assert again.schema is SCHEMA
     assert (again.surrogates is None) == (tree.surrogates is None)
     if tree.surrogates is not None:
-        assert len(again.surrogates) == 3
-        np.testing.assert_array_equal(again.surrogates.start, tree.surrogates.start)
+        for name in SURROGATE_ARRAYS:
+            mine, theirs = getattr(again.surrogates, name), getattr(tree.surrogates, name)
+            np.testing.assert_array_equal(mine, theirs, strict=True)
+
+
+WEIGHED = replace(
+    make_tree(), count=np.arange(12) + 70_000, gain=np.where(np.arange(12) < 4, 0.5, 0)
+)
+
+
+@pytest.mark.parametrize("to_state", [tree_to_state, format_1])
+@pytest.mark.parametrize(
+    "tree", [make_tree(), replace(make_tree(), surrogates=None), stump(), WEIGHED]
+)
+def test_a_sound_tree_survives_the_way_to_a_state_and_back(tree, to_state):
+    again = tree_from_state(to_state(tree), SCHEMA)
+    assert_same(again, tree)
     # what the readable tree does with it
     assert [node.id for node in again][:3] == [node.id for node in tree][:3]
     np.testing.assert_array_equal(again.depth, tree.depth)
+
+
+def test_many_trees_survive_together():
+    trees = [
+        stump(value=np.ones((1, 1, 2))),
+        make_tree(),
+        replace(make_tree(), surrogates=None),
+    ] * 3
+    for some in (trees, trees * 1000):  # the second is read in several parts
+        state = trees_to_state(some)
+        for again, tree in zip(trees_from_state(state, SCHEMA), some, strict=True):
+            assert_same(again, tree)
+    again = trees_from_state([format_1(tree) for tree in trees], SCHEMA)
+    assert [len(tree) for tree in again] == [len(tree) for tree in trees]
+
+
+def test_what_says_nothing_is_left_out():
+    state = trees_to_state([replace(WEIGHED, weight=WEIGHED.count.astype(float)), WEIGHED])
+    assert len(state["feature"]) == len(state["gain"]) == 10  # of twice five splits
+    assert state["feature"].dtype == state["kind"].dtype == np.uint8
+    assert state["count"].dtype == np.uint32
+    assert state["weight"] is not None
+    plain = tree_to_state(stump(count=np.zeros(1, np.int64)))
+    for name in ("weight", "n_children", "bits", "n_bits", "bits_start", "surrogates"):
+        assert plain[name] is None, name
+    leafy = tree_to_state(replace(WEIGHED, gain=np.ones(12)))
+    assert len(leafy["gain"]) == 12  # of leaves, too
+
+
+def test_the_tree_at_fault_is_named():
+    broken = replace(make_tree(), count=with_entry(make_tree().count, 7, -1))
+    with pytest.raises(ModelFileError, match="node 7 of tree 2 has a negative number"):
+        validate_trees([make_tree(), make_tree(), broken, make_tree()])
+    with pytest.raises(ModelFileError, match="node 7 of tree 2999 has a negative number"):
+        validate_trees([make_tree()] * 2999 + [broken] * 7000)
+    with pytest.raises(ModelFileError, match="tree 1 answers other outputs"):
+        validate_trees([make_tree(), stump()])
+    with pytest.raises(ModelFileError, match="no trees"):
+        trees_to_state([])
 
 
 # field, node, new entry, what the message says
@@ -125,7 +194,7 @@ BROKEN_NODES = [
     ("first_child", 5, -(2**31), "node 5 .* do not come after it"),
     ("first_child", 5, 11, "node 5 .* beyond the last node"),
     ("first_child", 5, 2**31 - 1, "node 5 .* beyond the last node"),
-    ("first_child", 5, 9, "node 9 .* not exactly one parent"),
+    ("first_child", 5, 9, "node 11 .* not exactly one parent"),
     ("first_child", 0, 2, "node 1 .* not exactly one parent"),
     ("n_children", 0, 1, "node 0 .* fewer than two"),
     ("n_children", 0, 3, "node 0 .* not two children"),
@@ -204,29 +273,69 @@ BROKEN_STATES = [
     (None, "not a dictionary"),
     ([], "not a dictionary"),
     ({}, "missing or surplus arrays"),
-    ({"kind": None}, "'kind' of the tree is not a 1-dimensional uint8 array"),
+    ({"kind": None}, "'kind' of the trees is not an array of numbers"),
     ({"kind": "leaf"}, "'kind'"),
-    ({"kind": np.zeros(12)}, "'kind'"),
-    ({"kind": np.zeros((12, 1), dtype=np.uint8)}, "'kind'"),
-    ({"feature": np.zeros(12, dtype=np.int64)}, "'feature'"),
-    ({"bits": np.zeros(4, dtype=np.uint8)}, "'bits'"),
-    ({"value": np.zeros(12)}, "'value' of the tree is not a 3-dimensional"),
-    ({"value": np.zeros((12, 0, 1))}, "no value"),
-    ({"value": np.zeros((11, 1, 1))}, "'value' has another length"),
-    ({"gain": np.zeros(13)}, "'gain' has another length"),
-    ({"bits": np.zeros(0, dtype=np.uint32)}, "beyond the stored bits"),
+    ({"kind": np.zeros(12)}, "'kind' of the trees holds numbers that are not uint8"),
+    ({"kind": np.zeros((12, 1), dtype=np.uint8)}, "'kind' of the trees is not a 1-dimensional"),
+    ({"kind": np.zeros(11, dtype=np.uint8)}, "'n_nodes' of the trees"),
+    ({"kind": np.full(12, 300)}, "'kind' of the trees holds numbers that are not uint8"),
+    ({"n_nodes": np.array([13])}, "'n_nodes' of the trees does not share out"),
+    ({"n_nodes": np.array([0, 12])}, "'n_nodes' of the trees does not share out"),
+    ({"n_nodes": np.array([-1, 13])}, "'n_nodes' of the trees does not share out"),
+    ({"n_nodes": np.zeros(0, np.int64)}, "'n_nodes' of the trees does not share out"),
+    ({"n_nodes": np.array([2**63], np.uint64)}, "'n_nodes' of the trees holds numbers"),
+    ({"n_nodes": np.array([[12]])}, "'n_nodes' of the trees"),
+    ({"n_nodes": np.array([6, 6])}, "'n_bits' or 'bits' of the trees does not fit"),
+    ({"n_bits": None}, "'n_bits'"),
+    ({"n_bits": np.array([3])}, "'n_bits' of the trees does not share out"),
+    ({"feature": np.zeros(12, dtype=np.int64)}, "'feature' of the trees does not fit their 5"),
+    ({"feature": np.zeros(5)}, "'feature' of the trees holds numbers that are not int32"),
+    ({"feature": np.full(5, 2**40)}, "'feature' of the trees holds numbers that are not int32"),
+    ({"threshold": None}, "'threshold'"),
+    ({"n_children": None}, "node 2 .* one child per category|12 nodes but"),
+    ({"bits": np.zeros(4)}, "'bits'"),
+    ({"value": np.zeros(12)}, "'value' of the trees is not a 3-dimensional"),
+    ({"value": np.zeros((12, 0, 1))}, "'value' of the trees does not fit"),
+    ({"value": np.zeros((11, 1, 1))}, "'value' of the trees does not fit"),
+    ({"gain": np.zeros(13)}, "'gain' of the trees does not fit"),
+    ({"weight": np.zeros(11)}, "'weight' of the trees does not fit"),
+    ({"count": np.arange(12) - 3}, "node 0 .* negative number of rows"),
+    ({"bits": None, "n_bits": None}, "beyond the stored bits"),
     ({"surprise": 1}, "surplus arrays: surprise"),
     ({"schema": None}, "surplus arrays: schema"),
+    ({"surrogates": 3}, "not a list of as many"),
+    ({"surrogates": []}, "not a list of as many"),
+    ({"surrogates": [{}]}, "missing or surplus"),
+]
+BROKEN_STATES_OF_FORMAT_1 = [
+    ([], "not a dictionary"),
+    ({"kind": None}, "'kind' of the tree is not a 1-dimensional uint8 array"),
+    ({"kind": np.zeros(12)}, "'kind'"),
+    ({"feature": np.zeros(12, dtype=np.int64)}, "'feature'"),
+    ({"bits": np.zeros(4, dtype=np.uint8)}, "'bits'"),
+    ({"value": np.zeros((12, 0, 1))}, "no value"),
+    ({"value": np.zeros((11, 1, 1))}, "'value' has another length"),
+    ({"surprise": 1}, "surplus arrays: surprise"),
     ({"surrogates": 3}, "not a dictionary"),
-    ({"surrogates": {}}, "missing or surplus"),
 ]
 
 
-@pytest.mark.parametrize(("changes", "message"), BROKEN_STATES)
-def test_a_broken_state_is_refused(changes, message):
-    state = {**tree_to_state(make_tree()), **changes} if changes else changes
+@pytest.mark.parametrize(
+    ("to_state", "changes", "message"),
+    [
+        *((tree_to_state, *case) for case in BROKEN_STATES),
+        *((format_1, *case) for case in BROKEN_STATES_OF_FORMAT_1),
+    ],
+)
+def test_a_broken_state_is_refused(to_state, changes, message):
+    state = {**to_state(make_tree()), **changes} if changes else changes
     with pytest.raises(ModelFileError, match=message):
         tree_from_state(state, SCHEMA)
+
+
+def test_one_tree_is_not_several():
+    with pytest.raises(ModelFileError, match="there must be one tree, but there are 2"):
+        tree_from_state(trees_to_state([make_tree(), make_tree()]), SCHEMA)
 
 
 @pytest.mark.parametrize(
@@ -241,7 +350,7 @@ def test_a_broken_state_is_refused(changes, message):
 )
 def test_broken_arrays_of_surrogates_are_refused(field, array, message):
     state = tree_to_state(make_tree())
-    state["surrogates"][field] = array
+    state["surrogates"][0][field] = array
     with pytest.raises(ModelFileError, match=message):
         tree_from_state(state, SCHEMA)
 

@@ -1,10 +1,11 @@
-"""What each estimator of a bagging ensemble is given: rows and columns drawn from (seed, number).
+"""Bags: what each tree or estimator of an ensemble is given, drawn from (seed, number).
 
-    estimator 0   rows 3 3 1 0 4   columns 0 2      rows as counts   1 1 0 2 1
+    estimator 0   rows 3 3 1 0 4   columns 0 2      rows as counts   1 1 0 2 1    row 2 is out of bag
     estimator 1   rows 2 0 0 4 1   columns 1 2                       2 1 1 0 1
 
 Nothing is stored but the rules: whoever asks for bag 17 gets the same one, in any order, after loading
-the model, on any number of threads.
+the model, on any number of threads. `counts` is the one place that answers: growing, out-of-bag answers,
+quantiles, variances, importances and proximities ask it.
 """
 
 from __future__ import annotations
@@ -14,18 +15,96 @@ from typing import Any
 
 import numpy as np
 
-from arboretum.base.sampling import draw_counts, growing_key, n_draws, tree_key
+from arboretum.base.sampling import (
+    draw_by_weight,
+    draw_counts,
+    growing_key,
+    hashes,
+    n_draws,
+    smallest,
+    tree_key,
+)
 from arboretum.engine.keys import key_of, uniform_array
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.io.checked import whole
 
-__all__ = ["Bags", "make_bags"]
+__all__ = ["Bags", "Bootstrap", "make_bags"]
 
 _ROWS, _COLUMNS = 0x705, 0xC01
 
 
+class _Rules:
+    """Rules that can be compared, and kept in a file."""
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        theirs = vars(other)
+        return all(np.array_equal(value, theirs[name]) for name, value in vars(self).items())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the rules as plain values."""
+        return dict(vars(self))
+
+
 @dataclass(frozen=True, eq=False)
-class Bags:
+class Bootstrap(_Rules):
+    """The bags of a forest: which rows each tree sees, and how often.
+
+    Attributes
+    ----------
+    seed : int
+    n_rows : int
+    draws : int or None
+        Size of a bag; None: every tree sees every row.
+    weighing : int array or None
+        The rows whose weight is not 0; None: all of them.
+    """
+
+    seed: int
+    n_rows: int
+    draws: int | None
+    weighing: np.ndarray | None = None
+
+    def counts(self, tree: int) -> np.ndarray:
+        """Return how often every row is in the bag of a tree; 0 is out of bag.
+
+        A bag that holds nothing but rows of weight 0 is drawn again, from the others.
+
+        >>> Bootstrap(1, 6, draws=6).counts(0).sum(), Bootstrap(1, 3, draws=None).counts(0)
+        (np.float64(6.0), array([1., 1., 1.]))
+        >>> Bootstrap(1, 100, draws=5, weighing=np.array([17])).counts(0)[17]
+        np.float64(5.0)
+        """
+        if self.draws is None:
+            return np.ones(self.n_rows)
+        key = tree_key(self.seed, tree)
+        counts = draw_counts(key, self.n_rows, self.draws)
+        if self.weighing is not None and not counts[self.weighing].any():
+            counts = np.zeros(self.n_rows)
+            counts[self.weighing] = draw_counts(key, len(self.weighing), self.draws)
+        return counts
+
+    @classmethod
+    def from_state(cls, state: Any) -> Bootstrap:
+        """Build the bags from what `to_state` returned; any nonsense is a ModelFileError."""
+        n_rows, weighing = whole(state, "n_rows", 1), state["weighing"]
+        draws = None if state["draws"] is None else whole(state, "draws", 1)
+        good = draws is None or draws <= n_rows
+        if weighing is not None:
+            good &= isinstance(weighing, np.ndarray) and weighing.dtype == np.int64
+            good = good and weighing.ndim == 1 and 0 < len(weighing) < n_rows
+            good = good and bool(np.all(np.diff(weighing) > 0))
+            good = good and weighing[0] >= 0 and weighing[-1] < n_rows
+        if not good:
+            raise ModelFileError("the bags of its trees do not fit its training rows")
+        return cls(whole(state, "seed", 0), n_rows, draws, weighing)
+
+
+@dataclass(frozen=True, eq=False)
+class Bags(_Rules):
     """The rules that rows and columns are drawn by.
 
     Attributes
@@ -71,18 +150,19 @@ class Bags:
     def _draw(self, key: int, n: int, weight: np.ndarray | None) -> np.ndarray:
         if self.replace and weight is None:
             return draw_counts(key, n, self.draws)
-        share = uniform_array(key_of(key, _ROWS), self.draws if self.replace else n)
-        counts = np.zeros(n)
+        key = key_of(key, _ROWS)
         if self.replace:
             assert weight is not None
-            edges = np.cumsum(weight)
-            found = np.searchsorted(edges, share * edges[-1], side="right")
-            return np.bincount(np.minimum(found, n - 1), minlength=n).astype(np.float64)
+            rows = draw_by_weight(weight, uniform_array(key, self.draws))
+            return np.bincount(rows, minlength=n).astype(np.float64)
+        counts = np.zeros(n)
         if self.draws == n:
-            return np.ones(n)
-        # exponential waiting times: who comes first is drawn first, heavy rows come sooner
-        wait = share if weight is None else -np.log1p(-share) / weight
-        counts[np.argsort(wait, kind="stable")[: self.draws]] = 1.0
+            counts[:] = 1.0
+        elif weight is None:
+            counts[smallest(hashes(key, n), self.draws)] = 1.0
+        else:  # exponential waiting times: who comes first is drawn first, heavy rows come sooner
+            wait = -np.log1p(-uniform_array(key, n)) / weight
+            counts[np.argsort(wait, kind="stable")[: self.draws]] = 1.0
         return counts
 
     def weights(self, number: int) -> np.ndarray:
@@ -109,19 +189,6 @@ class Bags:
     def random_state(self, number: int) -> int:
         """Return the seed of what an estimator draws itself."""
         return growing_key(self.seed, number) >> 32
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Bags):
-            return NotImplemented
-        mine, theirs = dict(vars(self)), dict(vars(other))
-        return np.array_equal(mine.pop("weight"), theirs.pop("weight")) and mine == theirs
-
-    __hash__ = None  # type: ignore[assignment]
-
-    # ------------------------------------------------------------------ keeping
-    def to_state(self) -> dict[str, Any]:
-        """Return the rules as plain values."""
-        return dict(vars(self))
 
     @classmethod
     def from_state(cls, state: Any, n_columns: int) -> Bags:

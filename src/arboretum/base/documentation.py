@@ -14,7 +14,7 @@ import re
 import textwrap
 from typing import Any
 
-__all__ = ["described"]
+__all__ = ["described", "parameter_lines"]
 
 _WIDTH = 100
 _INDENT = " " * 4
@@ -35,6 +35,16 @@ def described(owner: Any) -> str:
         entries = (_entry(name, words) for name, words in owner._attributes.items())
         text = text.replace(f"{_INDENT}[attributes]\n", "".join(entries))
     return text
+
+
+def parameter_lines(owner: Any) -> str:
+    """Return the parameters of a class as its documentation has them.
+
+    >>> from arboretum import CARTClassifier
+    >>> print(parameter_lines(CARTClassifier).splitlines()[0])
+    criterion : "gini", "entropy", "log_loss" or "error", default="gini"
+    """
+    return textwrap.dedent(_parameters(owner))
 
 
 def _parameters(owner: Any) -> str:

@@ -10,6 +10,9 @@ where every class of the family adds its part and passes the rest on to the next
 
 from __future__ import annotations
 
+import math
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Self
 
@@ -18,11 +21,20 @@ from sklearn.base import BaseEstimator
 
 from arboretum.base.parameters import Declared
 from arboretum.data.schema import Schema, encode, learn_schema
+from arboretum.data.suspicion import warn_of_columns
+from arboretum.errors import ParameterError
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
+    from arboretum.predict.ensemble import Ensemble
+    from arboretum.predict.predictor import Predictor
 
 __all__ = ["Estimator"]
+
+# What, beside the parameters, says what the answers of trees mean.
+_MEANING = frozenset(
+    ("schema_", "n_features_in_", "classes_", "n_classes_", "n_outputs_", "_one_output")
+) | {"objective_", "loss_"}
 
 
 class Estimator(Declared, BaseEstimator):
@@ -41,10 +53,14 @@ class Estimator(Declared, BaseEstimator):
     def _learn_table(self, X: Any) -> Matrix:
         """Learn the columns of a table and forget the last fit; return the rows in numbers."""
         schema, matrix = learn_schema(X, **self._column_kinds())
-        for name in (*self._learned, *self._cached):
+        for name in ("interrupted_", *self._learned, *self._cached):
             self.__dict__.pop(name, None)
         self._take_schema(schema)
         return matrix
+
+    def _warn_of_columns(self, matrix: Matrix, y: np.ndarray) -> None:
+        """Tell of columns that will probably do harm; y is class codes or numbers."""
+        warn_of_columns(self.schema_, matrix, y, classes=hasattr(self, "classes_"))
 
     def _column_kinds(self) -> dict[str, Any]:
         """Return what columns are said to be: arguments of `learn_schema`."""
@@ -76,7 +92,66 @@ class Estimator(Declared, BaseEstimator):
     def _threads(self) -> int:
         from arboretum.engine.parallel import effective_jobs
 
-        return effective_jobs(self.n_jobs)
+        most = max(
+            8, 4 * (os.cpu_count() or 1)
+        )  # a file may ask for any number, and more never help
+        return min(effective_jobs(self.n_jobs), most)
+
+    # ------------------------------------------------------------------ serving
+    def predictor(self, method: str = "predict") -> Predictor:
+        """Return a method of the fitted model as a plain function of float arrays, for a server.
+
+        All that can be checked is checked here; a call looks at the shape of X only. It answers as the
+        method does, bit by bit, and goes on to do so if the model is fitted again. Any number of threads
+        may call it; pickle keeps it.
+
+        Parameters
+        ----------
+        method : {"predict", "predict_proba", "decision_function"}, default="predict"
+            Classifiers have the second; boosted models the third, which regressors and rankers have for the
+            sum of the trees before the link.
+
+        Returns
+        -------
+        Predictor
+            Takes numbers: NaN is missing, a category is its place among the categories of its column.
+            ``predictor.encode`` makes such an array of a table.
+        """
+        from arboretum.predict.predictor import Predictor
+
+        self._check_fitted()
+        ensemble, part = self._served(), self._without_trees()
+        meanings = part._meanings()
+        if method not in meanings:
+            raise ParameterError(
+                f"method of predictor must be one of {sorted(meanings)} for {type(self).__name__}, got "
+                f"{method!r}"
+            )
+        return Predictor(part, ensemble, method, self._absent)
+
+    @property
+    def _absent(self) -> float:
+        """The number that stands for missing values; NaN always does."""
+        return math.nan
+
+    def _served(self) -> Ensemble:
+        """Return the trees that `predict` asks."""
+        raise ParameterError(
+            f"{type(self).__name__} is not asked as a sum of trees over the columns of its table, so it has "
+            "no predictor: call its predict"
+        )
+
+    def _meanings(self) -> dict[str, Callable[[np.ndarray], Any]]:
+        """Return by the names of methods what they make of the answers of the trees."""
+        return {}
+
+    def _without_trees(self) -> Self:
+        """Return the model with its parameters and with what says what answers mean."""
+        part = type(self).__new__(type(self))
+        kept = {*self.get_params(deep=False), *_MEANING}
+        part.__dict__.update({k: v for k, v in vars(self).items() if k in kept})
+        part.__dict__.setdefault(self._fitted, None)
+        return part
 
     # ------------------------------------------------------------------ keeping
     def save(self, path: str | Path | BinaryIO) -> None:
@@ -103,10 +178,14 @@ class Estimator(Declared, BaseEstimator):
         model._check_parameters()
         model._take_schema(schema)
         model._read_fitted_state(state)
+        model._prove_sound()
         return model
 
     def _read_fitted_state(self, state: dict[str, Any]) -> None:
         """Take what `_get_fitted_state` returned, and check it."""
+
+    def _prove_sound(self) -> None:
+        """Raise a ModelFileError unless no kernel can be led astray (predict/soundness.py)."""
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what pickle keeps: nothing that is worked out from the rest."""

@@ -7,6 +7,9 @@ descent), `every_so_many` takes each class's rows at equal distances (C4.5).
 
 from __future__ import annotations
 
+from collections import deque
+from typing import Literal
+
 import numpy as np
 
 from arboretum.errors import DataError
@@ -17,21 +20,21 @@ __all__ = ["Patience", "every_so_many", "set_aside", "shuffled_rows"]
 def set_aside(
     n: int, share: float, seed: int, codes: np.ndarray | None, w: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows to learn from and the rows to judge by, ascending.
+    """Return the rows to learn from and the rows to measure by, ascending.
 
     Classes keep their shares (``codes`` is None for numbers).
 
     Examples
     --------
-    >>> learn, judge = set_aside(10, 0.2, 0, None, None)
-    >>> len(learn), len(judge)
+    >>> learn, held = set_aside(10, 0.2, 0, None, None)
+    >>> len(learn), len(held)
     (8, 2)
     """
     from sklearn.model_selection import train_test_split
 
     why = f"n_iter_no_change sets {share:g} of the {n} rows aside to judge by (validation_fraction)"
     try:
-        learn, judge = train_test_split(
+        learn, held = train_test_split(
             np.arange(n), test_size=share, random_state=seed % 2**32, stratify=codes
         )
     except ValueError as error:
@@ -41,9 +44,9 @@ def set_aside(
             f"{why}, and the rows left to learn from miss some classes: give more rows, or set "
             "aside fewer"
         )
-    if w is not None and (not w[learn].any() or not w[judge].any()):
+    if w is not None and (not w[learn].any() or not w[held].any()):
         raise DataError(f"{why}, and all of these or all others have weight 0")
-    return np.sort(learn), np.sort(judge)
+    return np.sort(learn), np.sort(held)
 
 
 def shuffled_rows(n: int, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -76,24 +79,59 @@ def every_so_many(codes: np.ndarray, share: float, seed: int) -> tuple[np.ndarra
 
 
 class Patience:
-    """Counts the rounds without progress: stop when the score beats none of the last few by `tol`.
+    """Counts rounds without progress, and tells when there have been enough of them.
+
+    Parameters
+    ----------
+    rounds : int
+        How many to wait.
+    least : float, default=0.0
+        By how much a value must be better.
+    larger_is_better : bool, default=False
+    beats : "best" or "recent", default="best"
+        What a value must be better than: the best so far, or else the rounds since that one are counted
+        (XGBoost, LightGBM, coordinate descent); or any of the last ``rounds`` values, or else it is the
+        end (Friedman's boosting, as scikit-learn does).
+
+    Attributes
+    ----------
+    best : (int, float) or None
+        The best round and its value.
 
     Examples
     --------
-    >>> patience = Patience(2, 0.1)
-    >>> [patience.has_ended(score) for score in (1.0, 0.8, 0.75, 0.74)]
+    >>> best, recent = Patience(2, 0.1), Patience(2, 0.1, beats="recent")
+    >>> [best.has_ended(m, value) for m, value in enumerate((1.0, 0.8, 0.75, 0.74))]
     [False, False, False, True]
+    >>> [recent.has_ended(m, value) for m, value in enumerate((1.0, 0.8, 0.85, 0.84))]
+    [False, False, False, True]
+    >>> best.best
+    (1, 0.8)
     """
 
-    def __init__(self, rounds: int, tol: float) -> None:
-        self.last = [np.inf] * rounds
-        self.tol = tol
-        self.n = 0
+    def __init__(
+        self,
+        rounds: int,
+        least: float = 0.0,
+        *,
+        larger_is_better: bool = False,
+        beats: Literal["best", "recent"] = "best",
+    ) -> None:
+        self.rounds, self.least, self.larger_is_better = rounds, least, larger_is_better
+        self.best: tuple[int, float] | None = None
+        self._recent = deque([np.inf] * rounds, rounds) if beats == "recent" else None
 
-    def has_ended(self, score: float) -> bool:
-        """Take the score of a round (lower is better); tell whether to stop."""
-        better = any(score + self.tol < before for before in self.last)
-        if better:
-            self.last[self.n % len(self.last)] = score
-        self.n += 1
-        return not better
+    def has_ended(self, m: int, value: float) -> bool:
+        """Take the value of round ``m``; tell whether to stop."""
+        if self.best is None or self._is_better(value, self.best[1]):
+            self.best = m, value
+        if self._recent is not None:
+            lags = not any(self._is_better(value, before) for before in self._recent)
+            self._recent.append(value)
+            return lags
+        return m - self.best[0] >= self.rounds
+
+    def _is_better(self, value: float, than: float) -> bool:
+        if self.larger_is_better:
+            return value > than + self.least
+        return value < than - self.least

@@ -134,15 +134,17 @@ def fit_member(
         X = take_columns(X, bags.features(number))
     try:
         if weighs:
-            return member.fit(X, y, sample_weight=bags.weights(number))
-        rows = np.repeat(np.arange(bags.n_rows), bags.counts(number).astype(np.int64))
-        return member.fit(take_rows(X, rows), y[rows])
+            member.fit(X, y, sample_weight=bags.weights(number))
+        else:
+            rows = np.repeat(np.arange(bags.n_rows), bags.counts(number).astype(np.int64))
+            member.fit(take_rows(X, rows), y[rows])
     except Exception as error:
         error.add_note(
             f"this is estimator {number} of the bag, a {type(member).__name__}; a bag may lack a "
             "class or a category"
         )
         raise
+    return member  # what fit returns is its own affair
 
 
 # ---------------------------------------------------------------------- asking
@@ -150,13 +152,13 @@ def answer_classes(member: Any, X: Any, classes: np.ndarray) -> np.ndarray:
     """Return class shares, or a vote where the estimator gives none: (rows, 1, classes)."""
     if hasattr(member, "predict_proba"):
         shares = np.asarray(member.predict_proba(X))
-        found = np.zeros((len(shares), len(classes)))
-        found[:, _places(member.classes_, classes)] = shares
+        by_class = np.zeros((len(shares), len(classes)))
+        by_class[:, _places(member.classes_, classes)] = shares
     else:
         said = _places(member.predict(X), classes)
-        found = np.zeros((len(said), len(classes)))
-        found[np.arange(len(said)), said] = 1.0
-    return found[:, None, :]
+        by_class = np.zeros((len(said), len(classes)))
+        by_class[np.arange(len(said)), said] = 1.0
+    return by_class[:, None, :]
 
 
 def _places(labels: Any, classes: np.ndarray) -> np.ndarray:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from arboretum.base.estimator import Estimator
 from arboretum.data.schema import encode
 from arboretum.predict.ensemble import Ensemble
+from arboretum.predict.soundness import YES_NO, prove_ensemble
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
@@ -24,6 +25,8 @@ class ModelOfTrees(Estimator):
     trees_: list[Tree]
 
     _cached: ClassVar = ("_asked",)
+    _questions: ClassVar[tuple[int, ...]] = YES_NO  # kinds of nodes that its trees may have
+    _spreads: ClassVar[bool] = False  # a row that misses a value may go down several branches
     _attributes: ClassVar = {
         "ensemble_ : Ensemble": "The trees as one: answers of some rounds, leaves, and the additive form, "
         "a number for every leaf."
@@ -38,10 +41,14 @@ class ModelOfTrees(Estimator):
         """The trees as one: what they answer together, by rounds, leaf by leaf."""
         trees, reading = self.trees_, self._reading
         kept = self.__dict__.setdefault("_asked", {})  # a pickled model has none
-        found = kept.get(reading)
-        if found is None or len(found.trees) != len(trees) or found.trees[-1:] != trees[-1:]:
-            found = kept[reading] = self._as_one(list(trees), reading)
-        return found
+        ensemble = kept.get(reading)
+        if (
+            ensemble is None
+            or len(ensemble.trees) != len(trees)
+            or ensemble.trees[-1:] != trees[-1:]
+        ):
+            ensemble = kept[reading] = self._as_one(list(trees), reading)
+        return ensemble
 
     @property
     def _reading(self) -> str:
@@ -59,10 +66,19 @@ class ModelOfTrees(Estimator):
         """Outputs, and numbers that a leaf has for each."""
         raise NotImplementedError
 
+    def _served(self) -> Ensemble:
+        return self.ensemble_
+
     def apply(self, X: Any) -> np.ndarray:
         """Return the leaf each row reaches in each tree, (rows, trees)."""
         matrix = self._encode(X)
         return self.ensemble_.leaves(matrix, self._threads())
+
+    def _prove_sound(self) -> None:
+        super()._prove_sound()
+        prove_ensemble(
+            self.ensemble_, self.schema_, questions=self._questions, spreads=self._spreads
+        )
 
 
 class ModelOfMembers(ModelOfTrees):
@@ -110,6 +126,20 @@ class ModelOfMembers(ModelOfTrees):
         self._check_fitted()
         unseen, name = self.estimators_[0].unseen, type(self).__name__
         return encode(self.schema_, X, unseen=unseen, estimator_name=name)
+
+    def _prove_sound(self) -> None:
+        if self._has_trees:  # others have proved each for itself
+            super()._prove_sound()
+
+    def _served(self) -> Ensemble:
+        return super()._served() if self._has_trees else Estimator._served(self)
+
+    def _without_trees(self) -> Self:
+        from sklearn.base import clone
+
+        part = super()._without_trees()
+        part.estimators_ = [clone(self.estimators_[0])]  # knows what to do with unseen words
+        return part
 
     @property
     def _n_done(self) -> int:

@@ -197,6 +197,16 @@ class Declared:
         if "__doc__" in cls.__dict__ and cls.__doc__:
             cls.__doc__ = described(cls)
 
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        """Return the constructor's parameters; with ``**kwargs``, also those it hands on."""
+        names = super()._get_param_names()  # type: ignore[misc]
+        if _passes_on(cls.__init__):
+            above = [base for base in cls.__mro__[1:] if "__init__" in vars(base)]
+            if above and issubclass(above[0], Declared):
+                names = sorted({*names, *above[0]._get_param_names()})
+        return names
+
     def set_params(self, **params: Any) -> Any:
         """Set parameters by name (``estimator__name`` for nested ones); return the estimator."""
         params = _translated(type(self), params)
@@ -214,13 +224,14 @@ class Declared:
             if not parameter.rule.allows(value):
                 raise ParameterError(
                     f"{name} of {type(self).__name__} must be {parameter.rule.phrase}, got {value!r}"
+                    + _today(name, value, parameter.rule)
                 )
 
     @classmethod
     def _declared(cls) -> dict[str, Parameter]:
         """Return what is declared of the parameters the constructor has, in its order."""
         if "_declared_here" not in cls.__dict__:
-            names = cls._get_param_names()  # type: ignore[attr-defined]
+            names = cls._get_param_names()
             cls._declared_here = {n: cls._parameters[n] for n in names if n in cls._parameters}
         return cls._declared_here
 
@@ -228,18 +239,26 @@ class Declared:
 
 
 def _refuse_unknown(init: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a constructor that knows other names of its parameters, and refuses unknown ones."""
+    """Return a constructor that knows other names of its parameters, and refuses unknown ones.
+
+    One that takes any name (``**kwargs`` of a subclass) hands them on to another, which refuses them.
+    """
     known = [name for name in inspect.signature(init).parameters if name != "self"]
+    passes_on = _passes_on(init)
 
     @functools.wraps(init)
     def checked(self: Any, *args: Any, **kwargs: Any) -> None:
         kwargs = _translated(type(self), kwargs)
         for name in kwargs:
-            if name not in known:
+            if name not in known and not passes_on:
                 raise _unknown(type(self).__name__, name, known)
         init(self, *args, **kwargs)
 
     return checked
+
+
+def _passes_on(init: Callable[..., Any]) -> bool:
+    return any(one.kind is one.VAR_KEYWORD for one in inspect.signature(init).parameters.values())
 
 
 def _translated(owner: type[Declared], given: dict[str, Any]) -> dict[str, Any]:
@@ -258,7 +277,36 @@ def _translated(owner: type[Declared], given: dict[str, Any]) -> dict[str, Any]:
     return translated
 
 
+# names that parameters and their values had in earlier versions of scikit-learn, and what they are today
+_FORMER_NAMES = {
+    "base_estimator": "it is called 'estimator' today",
+    "presort": "columns are always sorted once where that is faster: leave it out",
+    "min_impurity_split": "a split is judged by what it gains: use 'min_impurity_decrease'",
+}
+_FORMER_VALUES = {  # (parameter, value) -> (what it is today, how to say so)
+    ("loss", "ls"): ("squared_error", "'ls' is called 'squared_error' today"),
+    ("loss", "lad"): ("absolute_error", "'lad' is called 'absolute_error' today"),
+    ("loss", "deviance"): ("log_loss", "'deviance' is called 'log_loss' today"),
+    ("criterion", "mse"): ("squared_error", "'mse' is called 'squared_error' today"),
+    ("criterion", "mae"): ("absolute_error", "'mae' is called 'absolute_error' today"),
+    ("max_features", "auto"): (
+        "sqrt",
+        "'auto' meant 'sqrt' for classes and None for numbers: say which",
+    ),
+}
+
+
+def _today(name: str, value: Any, rule: Any) -> str:
+    """Return what a former value is called now, where the parameter still takes it."""
+    today, words = _FORMER_VALUES.get(
+        (name, value) if isinstance(value, str) else ("", ""), ("", "")
+    )
+    return f": {words}" if words and rule.allows(today) else ""
+
+
 def _unknown(owner: str, name: str, known: Any) -> ParameterError:
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    if name in _FORMER_NAMES:
+        return ParameterError(f"{owner} has no parameter {name!r}: {_FORMER_NAMES[name]}")
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.7)
     hint = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(sorted(known))}"
     return ParameterError(f"{owner} has no parameter {name!r}: {hint}")

@@ -1,35 +1,83 @@
-"""Rounds one after another: a bar, an early end, and Ctrl-C, after which the whole rounds are kept."""
+"""Rounds one after another: a bar, an early end, and Ctrl-C.
+
+Ctrl-C ends a fit between two rounds. Those that were finished stay on the estimator, then the interrupt goes
+on, so that whoever called `fit` (a cross-validation, a stack, a script) ends too:
+
+    fit ── round ── round ── round ─╳ Ctrl-C
+                                    ├─► the estimator has three rounds: interrupted_, predict, save
+                                    └─► KeyboardInterrupt, or with on_interrupt = "keep" a warning
+
+At the prompt the estimator is at hand, with its rounds; nobody else's loop takes it for a whole one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
-from arboretum.base.progress import progress
 from arboretum.data.checks import warn_caller
+from arboretum.errors import ModelFileError, ParameterError
 
-__all__ = ["run_rounds", "warn_interrupted"]
+if TYPE_CHECKING:
+    from arboretum.base.estimator import Estimator
+
+    class _Base(Estimator): ...
+
+else:
+    _Base = object
+
+__all__ = [
+    "Interrupted",
+    "Interruptible",
+    "is_listened_to",
+    "listening",
+    "progress",
+    "run_rounds",
+]
+
+Listener = Callable[[str, int, int], None]  # who, how many are done, of how many
+_listener: Listener | None = None
+
+_WAYS = ("raise", "keep")
+
+
+class Interrupted(NamedTuple):
+    """How far a fit got before Ctrl-C.
+
+    >>> print(Interrupted(85, 1500, "round"))
+    the 85 rounds that were finished, of 1500
+    """
+
+    done: int
+    wanted: int
+    what: str = "round"
+
+    def __str__(self) -> str:
+        return f"the {self.done} {self.what}s that were finished, of {self.wanted}"
 
 
 def run_rounds(
-    play: Callable[[int], bool | None],
+    rounds: Iterable[int],
     numbers: range,
     kept: Callable[[], int],
     *,
     name: str,
     what: str = "round",
     bar: bool = False,
-) -> bool:
-    """Play rounds until one is the last; return whether Ctrl-C ended them.
+) -> Interrupted | None:
+    """Let rounds be made until they end; return how far they got if Ctrl-C ended them.
 
     Parameters
     ----------
-    play : callable
-        Makes the round with a number and keeps it, as its very last act; True ends the rounds.
+    rounds : iterable of int
+        Makes one or several rounds at every step, keeps them, and yields the number of the next one.
     numbers : range
+        The rounds that are wanted.
     kept : callable
-        Returns how many rounds are kept. An interrupt goes on if there are none.
+        Returns how many rounds are kept. An interrupt goes on at once if there are none.
     name : str
-        Who plays them.
+        Who makes them.
     what : str
         What is made, for messages.
     bar : bool
@@ -37,30 +85,126 @@ def run_rounds(
 
     Examples
     --------
-    >>> rounds = []
-    >>> run_rounds(lambda n: rounds.append(n) or n == 2, range(5), lambda: len(rounds), name="Model")
-    False
-    >>> rounds
-    [0, 1, 2]
+    >>> squares = []
+    >>> def rounds():
+    ...     for number in range(5):
+    ...         squares.append(number**2)
+    ...         yield number + 1
+    ...         if squares[-1] > 3:
+    ...             return
+    >>> run_rounds(rounds(), range(5), lambda: len(squares), name="Model"), squares
+    (None, [0, 1, 4])
     """
     with progress(len(numbers), bar, name) as on_progress:
         try:
-            for number in numbers:
-                is_last = play(number)
+            for number in rounds:
                 if on_progress is not None:
-                    on_progress(number - numbers.start + 1)
-                if is_last:
-                    break
+                    on_progress(number - numbers.start)
         except KeyboardInterrupt:
             if not kept():
                 raise
-            warn_interrupted(name, kept(), numbers.stop, what)
-            return True
-    return False
+            return Interrupted(kept(), numbers.stop, what)
+    return None
 
 
-def warn_interrupted(name: str, done: int, wanted: int, what: str) -> None:
-    """Say that Ctrl-C has left a smaller model than was asked for."""
-    warn_caller(
-        f"{name} was interrupted: it has the {done} {what}s that were finished, of {wanted}"
-    )
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Tell ``listener`` of the progress of every fit meanwhile; no bars are shown then.
+
+    >>> with listening(lambda who, done, wanted: print(who, done, "of", wanted)):
+    ...     with progress(2, False, "Model") as on_progress:
+    ...         on_progress(1)
+    Model 0 of 2
+    Model 1 of 2
+    """
+    global _listener
+    before, _listener = _listener, listener
+    try:
+        yield
+    finally:
+        _listener = before
+
+
+def is_listened_to() -> bool:
+    """Tell whether somebody wants to hear of every few rounds."""
+    return _listener is not None
+
+
+@contextmanager
+def progress(n: int, shown: bool, what: str) -> Iterator[Callable[[int], None] | None]:
+    """Show a bar, or tell who listens; yields what is to be told the number of finished trees, or None.
+
+    >>> with progress(10, False, "RandomForestClassifier") as on_progress:
+    ...     print(on_progress)
+    None
+    """
+    if n and _listener is not None:
+        listener = _listener
+        listener(what, 0, n)
+        yield lambda done: listener(what, done, n)
+        return
+    if not shown or n == 0:
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    with Progress(
+        f"{what}: growing trees", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    ) as bar:
+        task = bar.add_task("", total=n)
+        yield lambda done: bar.update(task, completed=done)
+
+
+class Interruptible(_Base):
+    """An estimator that is made in rounds, and keeps those that are finished.
+
+    ``on_interrupt`` is no parameter: copies do not have it, so what clones an estimator to fit it (a
+    cross-validation, a bag) is always interrupted.
+    """
+
+    interrupted_: Interrupted | None = None
+    _attributes_of_rounds: ClassVar = {
+        "interrupted_ : Interrupted or None": "How far the fit got if Ctrl-C ended it: (done, wanted, what).",
+        'on_interrupt : {"raise", "keep"}': "What `fit` does about Ctrl-C once the finished rounds are kept: "
+        "let the interrupt go on, or warn and return. Set it on the estimator; copies do not have it.",
+    }
+
+    @property
+    def on_interrupt(self) -> str:
+        """What happens after Ctrl-C, when the finished rounds are kept: "raise" or "keep"."""
+        return self.__dict__.get("_on_interrupt", "raise")
+
+    @on_interrupt.setter
+    def on_interrupt(self, way: str) -> None:
+        if way not in _WAYS:
+            raise ParameterError(f"on_interrupt must be one of {_WAYS}, got {way!r}")
+        self._on_interrupt = way
+
+    def _end_fit(self, interrupted: Interrupted | None) -> Self:
+        """End a fit whose rounds are all kept: return the estimator, or let an interrupt go on."""
+        if interrupted is None:
+            self.__dict__.pop("interrupted_", None)
+            return self
+        self.interrupted_ = interrupted
+        text = f"{type(self).__name__} was interrupted: it has {interrupted}"
+        if self.on_interrupt == "raise":
+            raise KeyboardInterrupt(text)
+        warn_caller(text)
+        return self
+
+    # ------------------------------------------------------------------ keeping
+    def _get_fitted_state(self) -> dict[str, Any]:
+        state = super()._get_fitted_state()
+        if self.interrupted_ is not None:  # a whole model has nothing to tell
+            state["interrupted"] = list(self.interrupted_)
+        return state
+
+    def _read_fitted_state(self, state: dict[str, Any]) -> None:
+        super()._read_fitted_state(state)
+        told = state.get("interrupted")
+        if told is None:
+            return
+        good = isinstance(told, list) and list(map(type, told)) == [int, int, str]
+        if not good or told[2] not in ("round", "step", "tree", "estimator"):
+            raise ModelFileError("it does not say how far its fit got")
+        self.interrupted_ = Interrupted(*told)

@@ -1,24 +1,32 @@
-"""Which rows a tree sees: bootstrap counts that depend on (seed, tree) alone.
+"""Rows drawn at random: the ways in which bags, forests and boosters draw them.
 
-    tree 0   rows 3 3 1 0 4   ->   counts 1 1 0 2 1    row 2 is out of bag
+    way                 may a row come twice?     who
+    draw_counts         yes, all alike            forests, bagging
+    draw_by_weight      yes, heavy ones oftener   AdaBoost that resamples, bagging of what cannot weigh rows
+    smallest            no, by the least keys     bagging, XGBoost, LightGBM and its GOSS
+    draw_in_turn        no, one after another     Friedman's boosting
 
-Draws come from a hash of (key, number of the draw), so nothing is stored: whoever asks for the counts
-of tree 17, now or after loading the model, in any thread, gets the same. `Bootstrap.counts` is the one
-place that answers: growing, out-of-bag answers, quantiles, variances, importances and proximities ask it.
+They differ because models that exist must stay what they are. All numbers are hashes of (key, number), so
+nothing is stored: whoever asks for the rows of tree 17, now or after loading the model, in any thread, gets
+the same. What a model keeps of its draws is in bags.py.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
 from arboretum.engine.keys import key_of
-from arboretum.engine.random import draw_rows
-from arboretum.errors import ModelFileError
 
-__all__ = ["Bootstrap", "draw_counts", "growing_key", "n_draws", "tree_key"]
+__all__ = [
+    "draw_by_weight",
+    "draw_counts",
+    "draw_in_turn",
+    "growing_key",
+    "hashes",
+    "n_draws",
+    "smallest",
+    "tree_key",
+]
 
 _BAG, _GROW = 0xBA6, 0x6120
 
@@ -33,18 +41,6 @@ def growing_key(seed: int, tree: int) -> int:
     return key_of(seed, tree, _GROW)
 
 
-def draw_counts(key: int, n: int, size: int) -> np.ndarray:
-    """Return how often each of n rows is drawn in ``size`` draws with replacement.
-
-    >>> counts = draw_counts(tree_key(1, 0), 10, 10)
-    >>> int(counts.sum()), counts.dtype
-    (10, dtype('float64'))
-    """
-    counts = np.zeros(n)
-    draw_rows(np.uint64(key_of(key, _BAG)), size, counts)
-    return counts
-
-
 def n_draws(max_samples: int | float | None, n: int) -> int:
     """Return how many draws a bag makes: itself, a share of the rows, or as many as there are rows."""
     if max_samples is None:
@@ -54,70 +50,83 @@ def n_draws(max_samples: int | float | None, n: int) -> int:
     return max(round(n * max_samples), 1)
 
 
-@dataclass(frozen=True, eq=False)
-class Bootstrap:
-    """The bags of a forest: which rows each tree sees, and how often.
+# ---------------------------------------------------------------------- with replacement
+def draw_counts(key: int, n: int, size: int) -> np.ndarray:
+    """Return how often each of n rows is drawn in ``size`` draws with replacement.
 
-    Attributes
-    ----------
-    seed : int
-    n_rows : int
-    draws : int or None
-        Size of a bag; None: every tree sees every row.
-    weighing : int array or None
-        The rows whose weight is not 0; None: all of them.
+    >>> counts = draw_counts(tree_key(1, 0), 10, 10)
+    >>> int(counts.sum()), counts.dtype
+    (10, dtype('float64'))
     """
+    from arboretum.engine.random import draw_rows
 
-    seed: int
-    n_rows: int
-    draws: int | None
-    weighing: np.ndarray | None = None
+    counts = np.zeros(n)
+    draw_rows(np.uint64(key_of(key, _BAG)), size, counts)
+    return counts
 
-    def counts(self, tree: int) -> np.ndarray:
-        """Return how often every row is in the bag of a tree; 0 is out of bag.
 
-        A bag that holds nothing but rows of weight 0 is drawn again, from the others.
+def draw_by_weight(w: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Return the rows that numbers in [0, 1) draw: row i owns a stretch of length w_i.
 
-        >>> Bootstrap(1, 6, draws=6).counts(0).sum(), Bootstrap(1, 3, draws=None).counts(0)
-        (np.float64(6.0), array([1., 1., 1.]))
-        >>> Bootstrap(1, 100, draws=5, weighing=np.array([17])).counts(0)[17]
-        np.float64(5.0)
-        """
-        if self.draws is None:
-            return np.ones(self.n_rows)
-        key = tree_key(self.seed, tree)
-        counts = draw_counts(key, self.n_rows, self.draws)
-        if self.weighing is not None and not counts[self.weighing].any():
-            counts = np.zeros(self.n_rows)
-            counts[self.weighing] = draw_counts(key, len(self.weighing), self.draws)
-        return counts
+    >>> draw_by_weight(np.array([0.1, 0.2, 0.7]), np.array([0.05, 0.1, 0.29, 0.31, 0.99]))
+    array([0, 1, 1, 2, 2])
+    """
+    ends = np.cumsum(w) / w.sum()
+    rows = np.searchsorted(ends, shares, side="right")
+    return np.minimum(rows, np.flatnonzero(w)[-1])  # the last end may round to less than 1
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Bootstrap):
-            return NotImplemented
-        mine, theirs = dict(vars(self)), dict(vars(other))
-        return np.array_equal(mine.pop("weighing"), theirs.pop("weighing")) and mine == theirs
 
-    __hash__ = None  # type: ignore[assignment]
+# ---------------------------------------------------------------------- without
+def hashes(key: int, n: int) -> np.ndarray:
+    """Return the uint64 hashes of 0 to n - 1 under a key."""
+    from arboretum.engine.rows.sample import hash_keys
 
-    # ------------------------------------------------------------------ keeping
-    def to_state(self) -> dict[str, Any]:
-        """Return the bags as plain values."""
-        return dict(vars(self))
+    keys = np.empty(n, np.uint64)
+    hash_keys(np.uint64(key), keys)
+    return keys
 
-    @classmethod
-    def from_state(cls, state: Any) -> Bootstrap:
-        """Build the bags from what `to_state` returned; any nonsense is a ModelFileError."""
-        from arboretum.io.checked import whole
 
-        n_rows, weighing = whole(state, "n_rows", 1), state["weighing"]
-        draws = None if state["draws"] is None else whole(state, "draws", 1)
-        good = draws is None or draws <= n_rows
-        if weighing is not None:
-            good &= isinstance(weighing, np.ndarray) and weighing.dtype == np.int64
-            good = good and weighing.ndim == 1 and 0 < len(weighing) < n_rows
-            good = good and bool(np.all(np.diff(weighing) > 0))
-            good = good and weighing[0] >= 0 and weighing[-1] < n_rows
-        if not good:
-            raise ModelFileError("the bags of its trees do not fit its training rows")
-        return cls(whole(state, "seed", 0), n_rows, draws, weighing)
+def smallest(keys: np.ndarray, k: int) -> np.ndarray:
+    """Return in order the places of the k smallest uint64 keys, of equals the first.
+
+    >>> smallest(np.array([7, 3, 9, 3], np.uint64), 3).tolist(), len(smallest(hashes(5, 100), 30))
+    ([0, 1, 3], 30)
+    """
+    from arboretum.engine.rows.sample import chosen_rows, leading_counts, members_of
+
+    if k >= len(keys):
+        return np.arange(len(keys), dtype=np.uint32)
+    out = np.empty(k, np.uint32)
+    if k == 0:
+        return out
+    counts = np.zeros(1 << 16, np.int64)
+    leading_counts(keys, counts)
+    below = np.cumsum(counts)
+    head = int(np.searchsorted(below, k))  # the k-th smallest key begins with these bits
+    rank = k - int(below[head] - counts[head])
+    members = np.empty(counts[head], np.uint64)
+    members_of(keys, np.uint64(head), members)
+    limit = np.partition(members, rank - 1)[rank - 1]
+    chosen_rows(keys, limit, rank - np.count_nonzero(members < limit), out)
+    return out
+
+
+def draw_in_turn(key: int, n: int, k: int, w: np.ndarray | None = None) -> np.ndarray:
+    """Return n marks, 1 for k rows that are drawn one after another; see the loop in engine/rows/sample.py.
+
+    If all of them weigh nothing, as many are drawn anew from those that do.
+
+    >>> int(draw_in_turn(3, 10, 4).sum())
+    4
+    >>> draw_in_turn(3, 5, 2, np.array([0.0, 0, 1, 0, 0]))
+    array([0, 0, 1, 0, 0], dtype=uint8)
+    """
+    from arboretum.engine.rows import sample
+
+    drawn = np.zeros(n, np.uint8)
+    sample.draw_in_turn(np.uint64(key), np.arange(n), k, drawn)
+    if w is not None and not w[drawn == 1].any():
+        drawn[:] = 0
+        some = np.flatnonzero(w)
+        sample.draw_in_turn(np.uint64(key), some, min(k, len(some)), drawn)
+    return drawn

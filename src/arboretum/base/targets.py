@@ -9,7 +9,7 @@ numbers, how numbers become answers, and what a file keeps of it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -17,9 +17,11 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from arboretum.base.class_weight import with_class_weight
 from arboretum.data.checks import check_counts, check_scale, check_weights
+from arboretum.data.suspicion import warn_of_classes
 from arboretum.data.target import encode_classes, numbers, weights
 from arboretum.errors import DataError, ModelFileError
 from arboretum.io.checked import flag_of, labels_of, whole
+from arboretum.predict.soundness import prove_shares
 
 if TYPE_CHECKING:
     from arboretum.base.estimator import Estimator
@@ -81,6 +83,7 @@ class Classes(ClassifierMixin, _Target):
     n_classes_: Any
     class_weight: Any = None
     _fewest_classes: ClassVar[int] = 1
+    _leaves_tell_shares: ClassVar[bool] = False  # its trees have the shares of these classes
     _attributes: ClassVar[Mapping[str, str]] = {
         "classes_ : array, or list of arrays for several outputs": "The class labels, sorted.",
         "n_classes_ : int, or list of ints": "",
@@ -92,6 +95,7 @@ class Classes(ClassifierMixin, _Target):
         self._refuse_several(len(classes))
         self.n_outputs_ = codes.shape[1]
         self._take_classes(classes[0] if one else classes)
+        warn_of_classes(len(classes[0]), len(codes), classes[0][0])
         return codes
 
     def _take_classes(self, classes: Any) -> None:
@@ -137,6 +141,13 @@ class Classes(ClassifierMixin, _Target):
             return value[:, 0]
         return [value[:, o, : len(c)] for o, c in enumerate(self.classes_)]
 
+    def _meanings(self) -> dict[str, Callable[[np.ndarray], Any]]:
+        return {
+            **super()._meanings(),
+            "predict": lambda shares: self._labels_of(shares.argmax(axis=2)),
+            "predict_proba": self._shares_of,
+        }
+
     def predict_log_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
         """Return the logarithms of `predict_proba`."""
         proba = self.predict_proba(X)
@@ -164,6 +175,11 @@ class Classes(ClassifierMixin, _Target):
             each = [labels_of(labels) for labels in classes]
             self._take_classes(each[0] if one else each)
         super()._read_fitted_state(state)
+
+    def _prove_sound(self) -> None:
+        super()._prove_sound()
+        if self._leaves_tell_shares:
+            prove_shares(self.trees_, [len(labels) for labels in self._each_classes])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -203,6 +219,12 @@ class Numbers(RegressorMixin, _Target):
     def _numbers_of(self, value: np.ndarray) -> np.ndarray:
         """Return numbers in (rows, outputs) as scikit-learn shapes them."""
         return value[:, 0] if self._one_output else value
+
+    def _meanings(self) -> dict[str, Callable[[np.ndarray], Any]]:
+        return {
+            **super()._meanings(),
+            "predict": lambda value: self._numbers_of(value[:, :, 0]),
+        }
 
     # ------------------------------------------------------------------ keeping
     def _get_fitted_state(self) -> dict[str, Any]:

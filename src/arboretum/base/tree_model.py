@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,8 @@ from arboretum.tree.tree import Tree
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
+
+    from arboretum.predict.ensemble import Ensemble
 
 __all__ = ["TreeModel"]
 
@@ -40,6 +43,10 @@ class TreeModel(ModelOfTrees):
         """The tree, alone in a list: what models of many trees have, too."""
         self._check_fitted()
         return [self.tree_]
+
+    def _served(self) -> Ensemble:
+        # the value of a leaf itself: -0.0 + value is value, of whatever sign, and 0.0 + -0.0 is not
+        return replace(self.ensemble_, base=np.full(self._leaf_shape, -0.0))
 
     def apply(self, X: Any) -> np.ndarray:
         """Return the leaf each row reaches (its node number in `tree_`)."""

@@ -27,7 +27,9 @@ def grow_collapsed(model: Any, table: CaseTable) -> Draft:
     from arboretum.c45.search import by_ratio, many_values
 
     how = C45Growth(
-        choose=by_ratio(many_values(table), model.criterion),
+        choose=by_ratio(
+            many_values(table), model.criterion, float(model.epsilon), bool(model.gate)
+        ),
         min_cases=float(model.min_cases),
         min_weight=2 * float(model.min_cases),
         subset=bool(model.subset),
@@ -43,7 +45,8 @@ def grow_collapsed(model: Any, table: CaseTable) -> Draft:
 class C45Classifier(CaseTreeClassifier):
     """Quinlan's C4.5: multiway tests on categories, thresholds on numbers, pruned by estimated errors.
 
-    The test of largest gain ratio is asked, among those whose gain is at least average. Rows that miss
+    The test of largest gain ratio is asked, among those whose gain is at least average (`gate`), if the
+    ratio exceeds `epsilon`. Rows that miss
     the asked value go down every branch, a fraction of their weight in each, in training and in
     prediction. The grown tree is collapsed and pruned.
 
@@ -97,6 +100,8 @@ class C45Classifier(CaseTreeClassifier):
         confidence: float = 0.25,
         min_cases: float = 2,
         criterion: str = "gain_ratio",
+        epsilon: float = 0.0,
+        gate: bool = True,
         subset: bool = False,
         max_depth: int | None = None,
         pruning: str | None = "error",
@@ -130,11 +135,13 @@ class C45Classifier(CaseTreeClassifier):
         -------
         self
         """
-        matrix, codes, w = self._learn(X, y, sample_weight)
+        learned = self._learn(X, y, sample_weight)
         if self.pruning == "reduced_error":
-            draft = self._grow_with_holdout(matrix, codes, w)
+            draft = self._grow_with_holdout(*learned)
         else:
-            draft = self._grow(self._table(matrix, codes, w))
+            table = self._table(*learned)
+            del learned  # the table has its own copy of what it needs, and it is the smaller one
+            draft = self._grow(table)
         self.tree_ = draft.to_tree(self.schema_, laplace=bool(self.laplace))
         return self
 

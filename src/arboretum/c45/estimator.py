@@ -15,6 +15,7 @@ from arboretum.base.tree_model import TreeModel
 from arboretum.data.checks import check_rows, check_weights
 from arboretum.data.target import weights
 from arboretum.predict.walk import proba_of
+from arboretum.tree.tree import GROUPS, MULTIWAY, THRESHOLD
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
@@ -32,7 +33,17 @@ C45_PARAMETERS = {
     ),
     "criterion": Parameter(
         p.one_of("gain_ratio", "gain"),
-        "What decides between the tests whose gain is at least average.",
+        "What decides between the tests that may compete.",
+    ),
+    "epsilon": Parameter(
+        p.real(0),
+        "What the best gain ratio (or gain, if that decides) must exceed for a node to split; 0 sets no "
+        "threshold.",
+    ),
+    "gate": Parameter(
+        p.flag,
+        "Whether only tests of at least average gain compete, as Quinlan has it; else all do, and the "
+        "largest ratio wins.",
     ),
     "subset": Parameter(
         p.flag,
@@ -68,6 +79,10 @@ class CaseTreeClassifier(Classes, TreeModel):
         "n_classes_ : int": "",
     }
 
+    _questions: ClassVar = (THRESHOLD, MULTIWAY, GROUPS)
+    _spreads: ClassVar = True
+    _leaves_tell_shares: ClassVar = True
+
     # ------------------------------------------------------------------ fitting
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> tuple[Matrix, np.ndarray, np.ndarray]:
         """Check what `fit` was given; return the rows with a weight, their classes and weights."""
@@ -75,6 +90,7 @@ class CaseTreeClassifier(Classes, TreeModel):
         matrix = self._learn_table(X)
         check_rows(matrix.n_rows)
         codes = self._learn_classes(y, matrix.n_rows)
+        self._warn_of_columns(matrix, codes)
         w = weights(sample_weight, matrix.n_rows)
         if self.class_weight is not None:
             w = with_class_weight(self.class_weight, [self.classes_], codes, w)

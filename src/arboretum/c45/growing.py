@@ -140,7 +140,7 @@ class _Grower:
         n_children = int(asked.n_children.sum())
         known, rows = np.zeros(n_children), np.zeros(n_children, np.int64)
         total = np.zeros((n_children, table.n_classes))
-        deal(table.X, level.cases, nodes, asked, branch, known, rows, total)
+        deal(table.values, level.cases, nodes, asked, branch, known, rows, total)
 
         parent = np.repeat(np.arange(len(task.places)), asked.n_children)
         here = (nodes.end - nodes.start) - np.add.reduceat(rows, asked.first_child)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from arboretum.base import parameters as p
+from arboretum.base.estimator import Estimator
 from arboretum.base.parameters import Parameter
 from arboretum.base.shared_parameters import GROWTH
 from arboretum.c45.discretize import bin_labels, bin_matrix, cut_columns, mdl_cuts, quantile_cuts
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Column
+    from arboretum.predict.ensemble import Ensemble
     from arboretum.tree.tree import Tree
 
 __all__ = ["ID3Classifier"]
@@ -147,11 +149,12 @@ class ID3Classifier(CaseTreeClassifier):
             bin_matrix(matrix, cuts), asked, codes, w, self.n_classes_,
             missing_is_value=True, n_jobs=n_jobs,
         )  # fmt: skip
+        del matrix  # the table has its own copy of what it needs, and it is the smaller one
         how = C45Growth(
             choose=by_gain(float(self.epsilon)),
             min_cases=0.0,
             min_weight=0.0,
-            min_rows=count_of(self.min_samples_split, matrix.n_rows),
+            min_rows=count_of(self.min_samples_split, len(table.label)),
             max_depth=self.max_depth,
             n_jobs=n_jobs,
         )
@@ -203,6 +206,9 @@ class ID3Classifier(CaseTreeClassifier):
         """
         matrix = self._encode(X)
         return stops_of(self.tree_, matrix, self._threads())
+
+    def _served(self) -> Ensemble:
+        return Estimator._served(self)  # rows may stop above a leaf
 
     def decision_path(self, X: Any) -> csr_matrix:
         """Return the sparse (rows × nodes) matrix of the nodes each row passes."""

@@ -137,7 +137,7 @@ def _settle(
         pile[0][: len(row)], pile[1][: len(row)] = row, weight
         out = np.empty(room, np.uint32), np.empty(room)
         done = settle(
-            draft.asked, root, table.X, table.label, *pile, len(row), own, _copies(room), *out,
+            draft.asked, root, table.values, table.label, *pile, len(row), own, _copies(room), *out,
             lo, hi, count, total,
         )  # fmt: skip
         if done >= 0:
@@ -183,7 +183,7 @@ class _Pruner:
         at = 0
         while True:
             at, child = prune_upwards(
-                draft.asked, order, at, self.table.X, self.table.label,
+                draft.asked, order, at, self.table.values, self.table.label,
                 (settled.row, settled.weight), settled.lo, settled.hi, draft.total, self.raising,
                 self.how, self.estimate, *self._scratch(),
             )  # fmt: skip

@@ -85,7 +85,7 @@ def search(
         else:
             scan = scan_values
         scan(
-            table.codes[slot], n_values, cases, nodes, how.min_cases, bits,
+            table.values.codes[slot], n_values, cases, nodes, how.min_cases, bits,
             found.gain[f], found.info[f], heavy,
         )  # fmt: skip
         found.admissible[f] = heavy >= 2
@@ -109,10 +109,13 @@ def many_values(table: CaseTable) -> np.ndarray:
     return many
 
 
-def by_ratio(many: np.ndarray, criterion: str = "gain_ratio"):
-    """Return Quinlan's choice: the largest ratio among gains of at least the average.
+def by_ratio(
+    many: np.ndarray, criterion: str = "gain_ratio", epsilon: float = 0.0, gate: bool = True
+):
+    """Return C4.5's choice: the largest ratio, if it is more than ``epsilon`` (0: whatever it is).
 
-    ``many``: the columns with so many values that they do not count in the average.
+    With ``gate`` only gains of at least the average compete. ``many``: the columns with so many values
+    that they do not count in the average.
     """
     counts = np.ones_like(many) if many.all() else ~many
 
@@ -120,8 +123,12 @@ def by_ratio(many: np.ndarray, criterion: str = "gain_ratio"):
         counted = admissible & counts[:, None]
         n = counted.sum(axis=0)
         average = np.where(n > 0, np.where(counted, gain, 0.0).sum(axis=0) / np.maximum(n, 1), 1e6)
-        runs = admissible & (gain >= average - EPS - TIE) & (info > EPS)
+        runs = admissible & (info > EPS)
+        if gate:
+            runs &= gain >= average - EPS - TIE
         worth = gain / np.where(runs, info, 1.0) if criterion == "gain_ratio" else gain
+        if epsilon:
+            runs &= worth > epsilon + TIE
         return _first_largest(worth, runs)
 
     return choose
@@ -155,9 +162,7 @@ def ask(
     """Return the questions of the nodes at ``places``; children are numbered from 0."""
     feature = chosen[places]
     k = len(places)
-    slot_of = np.full(table.n_columns, -1)
-    slot_of[table.numeric] = np.arange(len(table.numeric))
-    slot_of[table.categorical] = np.arange(len(table.categorical))
+    slot_of = table.values.slot
     is_number = np.isin(feature, table.numeric)
     kind = np.full(k, THRESHOLD, np.uint8)
     n_children, threshold = np.full(k, 2, np.int32), np.full(k, np.nan)
@@ -178,7 +183,7 @@ def ask(
 
         some = CaseNodes(*(part[places[here]] for part in level.nodes))
         child, groups = np.empty((len(here), n_values), np.uint32), np.empty(len(here), np.int64)
-        group_values(table.codes[slot], n_values, level.cases, some, bits, child, groups)
+        group_values(table.values.codes[slot], n_values, level.cases, some, bits, child, groups)
         kind[here], n_children[here] = GROUPS, groups
         map_start[here] = words + n_values * np.arange(len(here))
         maps.append(child.ravel())
@@ -201,15 +206,9 @@ def _thresholds(
     """Return the largest training value up to the middle of each cut."""
     slot, cut = slot_of[feature], found.cut[feature, places]
     row = level.cases.row
-    below = table.X[row[level.lists[slot, cut - 1] & POSITION], feature]
-    above = table.X[row[level.lists[slot, cut] & POSITION], feature]
+    below = table.values.numbers[row[level.lists[slot, cut - 1] & POSITION], slot]
+    above = table.values.numbers[row[level.lists[slot, cut] & POSITION], slot]
     middle = below / 2 + above / 2  # halves first: the sum may overflow
     middle = np.where(middle >= above, below, middle)  # neighbours may have none between
-    round_down(
-        table.X,
-        np.column_stack([feature, slot]).astype(np.int64),
-        table.order,
-        table.present,
-        middle,
-    )
+    round_down(table.values.numbers, slot, table.order, table.present, middle)
     return middle

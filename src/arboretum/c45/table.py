@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from arboretum.engine.cases.cases import CaseValues
 from arboretum.engine.columns.store import sort_columns
 from arboretum.engine.jit import writable
 
@@ -23,8 +24,8 @@ class CaseTable:
 
     Attributes
     ----------
-    X : (n, columns) float64 array
-        Numbers and category codes; NaN is missing.
+    values : CaseValues
+        Numbers and category codes, with the number of branches of a multiway test.
     label : (n,) int32 array
     weight : (n,) float64 array
     n_classes : int
@@ -34,15 +35,11 @@ class CaseTable:
         Presorted lists (engine/columns/presort.py), one per numeric column.
     present : int64 array
         How many values of each numeric column are not missing.
-    codes : (categorical columns, n) unsigned array
-        Codes; ``n_values`` means missing.
-    n_values : int64 array
-        Branches of a multiway test on each categorical column.
     missing_branch : int32 array
         Per column, the branch of a missing value; -1: every branch, a fraction in each.
     """
 
-    X: np.ndarray
+    values: CaseValues
     label: np.ndarray
     weight: np.ndarray
     n_classes: int
@@ -50,13 +47,24 @@ class CaseTable:
     categorical: np.ndarray
     order: np.ndarray
     present: np.ndarray
-    codes: np.ndarray
-    n_values: np.ndarray
     missing_branch: np.ndarray
 
     @property
     def n_columns(self) -> int:
-        return self.X.shape[1]
+        return len(self.missing_branch)
+
+    @property
+    def n_values(self) -> np.ndarray:
+        """Branches of a multiway test on each categorical column."""
+        return self.values.n_values
+
+    def column(self, f: int) -> np.ndarray:
+        """Return a column as float64: numbers or category codes, NaN where a value is missing."""
+        slot = self.values.slot[f]
+        if f in self.numeric:
+            return np.ascontiguousarray(self.values.numbers[:, slot])
+        codes, own = self.values.codes[slot], self.missing_branch[f]
+        return np.where(codes == (self.n_values[slot] if own < 0 else own), np.nan, codes)
 
 
 def case_table(
@@ -73,35 +81,43 @@ def case_table(
 
     ``missing_is_value``: a column in which values are missing has a branch of its own for them.
     """
-    X = writable(matrix.rows(0, matrix.n_rows))
-    n, kinds = len(X), [column.kind for column in schema.columns]
+    n, kinds = matrix.n_rows, [column.kind for column in schema.columns]
     numeric = np.array([f for f, kind in enumerate(kinds) if kind != "categorical"], np.int64)
     categorical = np.array([f for f, kind in enumerate(kinds) if kind == "categorical"], np.int64)
-    order, present = sort_columns(lambda slot: X[:, numeric[slot]], (len(numeric), n), n_jobs)
+    numbers = _numbers(matrix, numeric)
+    order, present = sort_columns(lambda slot: numbers[:, slot], (len(numeric), n), n_jobs)
     missing_branch = np.full(len(kinds), -1, np.int32)
     sizes = [len(schema.columns[f].categories or ()) for f in categorical]
     codes: np.ndarray = np.empty((len(categorical), n), _smallest(max(sizes, default=0) + 1))
     for j, f in enumerate(categorical):
-        gone = np.isnan(X[:, f])
+        column = matrix.column(int(f))
+        codes[j] = np.where(np.isnan(column), sizes[j], column)
         if missing_is_value and schema.columns[f].has_missing:
             missing_branch[f] = sizes[j]
-            codes[j] = np.where(gone, sizes[j], X[:, f])
             sizes[j] += 1
-        else:
-            codes[j] = np.where(gone, sizes[j], X[:, f])
+    slot = np.empty(len(kinds), np.int64)
+    slot[numeric], slot[categorical] = np.arange(len(numeric)), np.arange(len(categorical))
     return CaseTable(
-        X=X,
+        values=CaseValues(numbers, codes, np.array(sizes, np.int64), slot),
         label=label.astype(np.int32),
-        weight=weight.astype(np.float64),
+        weight=np.asarray(weight, np.float64),
         n_classes=n_classes,
         numeric=numeric,
         categorical=categorical,
         order=order,
         present=present,
-        codes=codes,
-        n_values=np.array(sizes, np.int64),
         missing_branch=missing_branch,
     )
+
+
+def _numbers(matrix: Matrix, numeric: np.ndarray) -> np.ndarray:
+    """Return the columns of numbers, row by row; the table itself if it has no others."""
+    if len(numeric) == matrix.n_columns:
+        return writable(matrix.rows(0, matrix.n_rows))
+    numbers = np.empty((matrix.n_rows, len(numeric)))
+    for slot, f in enumerate(numeric):
+        numbers[:, slot] = matrix.column(int(f))
+    return numbers
 
 
 def _smallest(largest: int) -> type:

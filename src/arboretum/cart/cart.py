@@ -43,12 +43,15 @@ class CARTClassifier(Classes, TreeEstimator):
     petal length (cm) <= 2.45? 150 rows, gain 0.333333
     """
 
+    _leaves_tell_shares: ClassVar = True
     _parameters: ClassVar = {
         **TreeEstimator._parameters,
         **LABELS,
         "criterion": Parameter(
-            p.one_of("gini", "entropy", "log_loss"),
-            'What a split tries to make pure; "log_loss" is the same as "entropy".',
+            p.one_of("gini", "entropy", "log_loss", "error"),
+            'What a split tries to make pure; "log_loss" is the same as "entropy". "error" is the weight of '
+            "the rows that leaves get wrong: a stump is then the best that any stump can be, but deeper "
+            "trees are worse for it.",
         ),
     }
     _attributes: ClassVar = {**TreeEstimator._attributes, **Classes._attributes}

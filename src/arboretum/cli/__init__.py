@@ -2,8 +2,10 @@
 
     app.py        the commands and their options; imports nothing heavy, so that --help is quick
     guard.py      errors become one line and an exit code
-    screen.py     what stands on the screen: facts, tables, notes, a spinner
-    files.py      data files, their columns and rows; places to write to
+    screen.py     what stands on the screen: facts, tables, notes, how far the work is
+    stopwatch.py  the time of the work, compiling apart
+    reading.py    data files as the options say they are written, standard input
+    files.py      data, their columns and rows; places to write to
     registry.py   the models --model knows
     models.py     --model, --set name=value, and which task a target asks for
     problem.py    features, target and weights of a file; rows held out of them
@@ -11,10 +13,10 @@
     summary.py    what a model is, in words
     forests.py    models of many trees: their size, and which tree --tree asks for
     boosters.py   metrics of every round, early stopping, learning curves
-    commands/     train, evaluate, predict, show, describe, impute, demo: the commands themselves
+    commands/     train, evaluate, predict, show, describe, impute, warmup, demo: the commands themselves
     data/         the table of the demo
 
-Results go to stdout; notes, warnings, errors and the spinner go to stderr.
+Results go to stdout; notes, warnings, errors and progress go to stderr.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="\n\n".join(
         [
-            "Decision trees from the command line: data are .csv, .csv.gz or .parquet files, models "
+            "Decision trees from the command line: data are .csv, .tsv, .txt or .parquet files, models "
             "are .arb files. Start with `arboretum demo`.",
             "Exit codes: 0 done, 1 a table, model or file cannot be used, 2 the command itself is "
             "wrong, 130 stopped with Ctrl-C.",
@@ -60,7 +60,74 @@ class Format(StrEnum):
 
 
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL.arb", help="A model file.")]
-DataFile = Annotated[Path, typer.Argument(metavar="DATA", help="A .csv, .csv.gz or .parquet file.")]
+DataFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA",
+        help="A .csv, .tsv, .txt (also .gz) or .parquet file; - reads standard input.",
+    ),
+]
+_FORM = "How data files are written"  # a heading of --help
+Sep = Annotated[
+    str | None,
+    typer.Option(
+        "--sep",
+        metavar="CHAR",
+        help="What separates fields; default: found out.",
+        rich_help_panel=_FORM,
+    ),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(
+        "--decimal",
+        metavar=".|,",
+        help="The decimal sign; default: found out.",
+        rich_help_panel=_FORM,
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding",
+        metavar="NAME",
+        help="e.g. utf-8, cp1252; default: found out.",
+        rich_help_panel=_FORM,
+    ),
+]
+Na = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--na",
+        metavar="TEXT",
+        help="A text that means missing, besides the usual ones; may be repeated.",
+        rich_help_panel=_FORM,
+    ),
+]
+NoHeader = Annotated[
+    bool,
+    typer.Option(
+        "--no-header", help="The first line is a row, not names of columns.", rich_help_panel=_FORM
+    ),
+]
+AsNumber = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--as-number",
+        metavar="COLUMN",
+        help="A column of numbers such as 1.234,56, $5 or 12%; may be repeated.",
+        rich_help_panel=_FORM,
+    ),
+]
+AsDate = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--as-date",
+        metavar="COLUMN[=FORM]",
+        help="A column of dates such as 31/12/2023; FORM: e.g. %d/%m/%Y; may be repeated.",
+        rich_help_panel=_FORM,
+    ),
+]
 
 
 def _print_version(wanted: bool) -> None:
@@ -117,7 +184,7 @@ def _train(  # one parameter per option: typer reads the signature
         typer.Option(
             "--set",
             metavar="NAME=VALUE",
-            help="A parameter of the model, e.g. max_depth=4; may be repeated.",
+            help="A parameter of the model, e.g. max_depth=4; may be repeated. `--set help` lists them.",
         ),
     ] = None,
     prune_cv: Annotated[
@@ -168,9 +235,17 @@ def _train(  # one parameter per option: typer reads the signature
         Path | None,
         typer.Option(metavar="FILE", help="Draw the learning curve of a booster (png, svg, pdf)."),
     ] = None,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    na: Na = None,
+    no_header: NoHeader = False,
+    as_number: AsNumber = None,
+    as_date: AsDate = None,
 ) -> None:
     """Learn a model from a data file."""
     from arboretum.cli.commands.train import Training, train
+    from arboretum.cli.reading import Reading
 
     train(
         Training(
@@ -191,6 +266,7 @@ def _train(  # one parameter per option: typer reads the signature
             jobs=jobs,
             early_stopping=early_stopping,
             curve=curve,
+            reading=Reading.of(sep, decimal, encoding, na, no_header, as_number, as_date),
         )
     )
 
@@ -208,11 +284,17 @@ def _evaluate(
     weight: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The column of row weights.")
     ] = None,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    na: Na = None,
+    no_header: NoHeader = False,
 ) -> None:
     """Tell how good a model is on a data file."""
     from arboretum.cli.commands.evaluate import evaluate
+    from arboretum.cli.reading import Reading
 
-    evaluate(model, data, target, weight)
+    evaluate(model, data, target, weight, Reading.of(sep, decimal, encoding, na, no_header))
 
 
 @app.command("predict")
@@ -221,7 +303,12 @@ def _predict(
     data: DataFile,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="A CSV file; default: stdout."),
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="A .csv or .parquet file; default: stdout, as CSV.",
+        ),
     ] = None,
     proba: Annotated[
         bool, typer.Option("--proba", help="Add the probability of every class.")
@@ -230,11 +317,26 @@ def _predict(
         str | None,
         typer.Option("--id", metavar="COLUMN", help="A column to copy, so that rows can be told."),
     ] = None,
+    missing: Annotated[
+        str | None,
+        typer.Option(
+            "--missing",
+            metavar="per-class",
+            help="Forests: a copy of a row with gaps for every class, and the votes behind the answer.",
+        ),
+    ] = None,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    na: Na = None,
+    no_header: NoHeader = False,
 ) -> None:
-    """Predict a data file; the predictions are CSV."""
+    """Predict a data file; the predictions are CSV or Parquet."""
     from arboretum.cli.commands.predict import predict
+    from arboretum.cli.reading import Reading
 
-    predict(model, data, output, proba, identifier)
+    reading = Reading.of(sep, decimal, encoding, na, no_header)
+    predict(model, data, output, proba, identifier, reading, missing)
 
 
 @app.command("impute")
@@ -261,6 +363,10 @@ def _impute(
         list[str] | None,
         typer.Option(metavar="COLUMN", help="A column to copy as it is, e.g. an id; repeatable."),
     ] = None,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="A column to leave out of the output; repeatable."),
+    ] = None,
     categorical: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN", help="A column of numbers that are names; may be repeated."),
@@ -272,9 +378,15 @@ def _impute(
     jobs: Annotated[
         int | None, typer.Option(help="Threads; -1 and the default use all cores.")
     ] = None,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    na: Na = None,
+    no_header: NoHeader = False,
 ) -> None:
     """Fill the missing values of a data file from similar rows."""
     from arboretum.cli.commands.impute import Imputation, impute
+    from arboretum.cli.reading import Reading
 
     impute(
         Imputation(
@@ -286,9 +398,11 @@ def _impute(
             max_iter=max_iter,
             tol=tol,
             keep=tuple(keep or ()),
+            drop=tuple(drop or ()),
             categorical=tuple(categorical or ()),
             seed=seed,
             jobs=jobs,
+            reading=Reading.of(sep, decimal, encoding, na, no_header),
         )
     )
 
@@ -331,3 +445,19 @@ def _describe(
     from arboretum.cli.commands.describe import describe
 
     describe(model, as_json)
+
+
+@app.command("warmup")
+def _warmup(
+    estimators: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[ESTIMATOR]...", help="E.g. XGBClassifier; default: all."),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="Processes; -1 and the default use all cores.")
+    ] = None,
+) -> None:
+    """Compile kernels ahead of the first fit, once per machine."""
+    from arboretum.cli.commands.warmup import warm_up
+
+    warm_up(estimators, jobs)

@@ -36,9 +36,15 @@ def check_evaluation(
     ]
     if not options:
         return
+    if options == ["--early-stopping"] and "n_iter_no_change" in model.get_params():
+        if model.get_params()["n_iter_no_change"] is not None:
+            raise UsageError("--early-stopping and --set n_iter_no_change=… say the same")
+        model.set_params(n_iter_no_change=early_stopping)  # it holds out rows by itself
+        return
     if not is_evaluated(model):
         raise UsageError(
-            f"{options[0]} is for boosters, {type(model).__name__} is not judged while it is trained"
+            f"{options[0]} is for xgb and lgbm (--early-stopping for gbm, too), "
+            f"{type(model).__name__} is not judged while it is trained"
         )
     if not held_out:
         raise UsageError(f"{options[0]} needs rows to judge by: give --valid or --test-size")

@@ -1,6 +1,5 @@
 """Data files and their columns; places to write to.
 
-    data = read_data("table.csv")
     data.column("age", "target")    a raw column, or an error that knows similar names
     data.select(names).take(rows)   part of the columns, part of the rows
     data.table                      what estimators take
@@ -10,19 +9,18 @@ Whatever is wrong with a file or a column is a DataError that names it.
 
 from __future__ import annotations
 
-import csv
-import gzip
 import os
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from arboretum.cli.screen import spinner, tell
+from arboretum.cli.screen import stage, tell
 from arboretum.data.checks import did_you_mean, list_names
-from arboretum.data.table import Table, read_table
+from arboretum.data.reading.dialect import CsvText
+from arboretum.data.table import Table
 from arboretum.data.target import encode_classes, numbers, weights
 from arboretum.data.values import Numbers, Raw, Words, as_words
 from arboretum.errors import DataError
@@ -34,7 +32,6 @@ __all__ = [
     "features_of",
     "load_model",
     "pick",
-    "read_data",
     "target_values",
     "weight_values",
 ]
@@ -50,10 +47,16 @@ class Data:
         The file, for messages.
     table : Table
         Raw columns.
+    text : CsvText or None
+        What a text file says, of the whole file only.
+    conventions : dict
+        Column -> how its words were read as numbers or dates, of the whole file only.
     """
 
     path: str
     table: Table
+    text: CsvText | None = None
+    conventions: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -94,13 +97,7 @@ def _take(raw: Raw, rows: np.ndarray) -> Raw:
     return Numbers(raw.values[rows], raw.dtype)
 
 
-# --------------------------------------------------------------------------- reading
-def read_data(path: str | Path) -> Data:
-    """Read a CSV or Parquet file."""
-    with spinner(f"reading {path}"):
-        return Data(str(path), read_table(str(path)))
-
-
+# --------------------------------------------------------------------------- values
 def target_values(raw: Raw, name: str, *, classes: bool) -> np.ndarray:
     """Return a target column as an estimator takes it, checked, with the column's name in errors.
 
@@ -136,15 +133,11 @@ def weight_values(data: Data, name: str) -> np.ndarray:
 def column_text(data: Data, name: str) -> list[str]:
     """Return a column as it is written in the file: ``007`` stays ``007``."""
     raw = data.column(name, "--id")
-    lower = data.path.lower()
-    if not lower.endswith((".csv", ".csv.gz")):
+    if data.text is None:
         words = as_words(raw)
         return [str(v) for v in np.array([*words.values, ""], dtype=object)[words.codes]]
-    opener: Any = gzip.open if lower.endswith(".gz") else open
-    with opener(data.path, "rt", encoding="utf-8-sig", newline="") as file:
-        lines = (fields for fields in csv.reader(file) if fields)
-        position = next(lines).index(name)
-        return [fields[position] for fields in lines]
+    position = data.text.names.index(name)
+    return [fields[position] for fields in data.text.rows()]
 
 
 # --------------------------------------------------------------------------- models
@@ -152,7 +145,7 @@ def load_model(path: str | Path) -> Any:
     """Load a model file."""
     from arboretum.io.native import load
 
-    with spinner(f"loading {path}"):
+    with stage(f"loading {path}"):
         model = load(path)
     if not hasattr(model, "predict"):
         raise DataError(

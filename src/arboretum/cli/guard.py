@@ -25,7 +25,7 @@ from typer.core import TyperGroup
 
 from arboretum.errors import ArboretumError, ParameterError
 
-__all__ = ["FriendlyGroup", "UsageError", "reporting"]
+__all__ = ["FriendlyGroup", "UsageError", "complain", "reporting"]
 
 # recent versions of typer hold their own copy of click: this finds its UsageError in either case
 _ClickUsageError: Any = typer.BadParameter.__mro__[1]
@@ -104,7 +104,15 @@ def reporting(*, debug: bool = False) -> Iterator[None]:
 
 def complain(message: str, label: str = "error: ") -> None:
     """Write one red line to stderr."""
-    typer.secho(label + " ".join(message.split()), fg="red", err=True)
+    _print_colored(label + " ".join(message.split()), "red")
+
+
+def _print_colored(line: str, color: str) -> None:
+    """Write a line to stderr, in color unless NO_COLOR asks for none (no-color.org)."""
+    if os.environ.get("NO_COLOR"):
+        typer.echo(line, err=True)
+    else:
+        typer.secho(line, fg=color, err=True)
 
 
 def describe_error(error: Exception, debug: bool = False) -> str:
@@ -138,7 +146,7 @@ def _warnings_as_lines(debug: bool) -> Iterator[None]:
         text = " ".join(str(message).split())
         if text not in seen:
             seen.add(text)
-            typer.secho(f"warning: {text}", fg="yellow", err=True)
+            _print_colored(f"warning: {text}", "yellow")
 
     with warnings.catch_warnings():
         if not debug:

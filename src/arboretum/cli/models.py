@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from arboretum.cli.guard import UsageError
-from arboretum.cli.registry import MODELS
+from arboretum.cli.registry import ALIASES, MODELS
+from arboretum.data.reading.written import looks_like
 from arboretum.data.values import Raw, Words
+from arboretum.errors import DataError
 
-__all__ = ["check_model", "choose_task", "find_estimator", "parse_settings"]
+__all__ = ["check_model", "choose_task", "find_estimator", "list_parameters", "parse_settings"]
 
 TASKS = ("classification", "regression")
 _FEW = 20  # so many whole numbers may still be the names of classes
@@ -29,7 +31,7 @@ def find_estimator(model: str, task: str) -> Any:
     """
     import arboretum
 
-    check_model(model)
+    model = check_model(model)
     name = MODELS[model][TASKS.index(task)]
     if name is None:
         able = [known for known, both in MODELS.items() if both[TASKS.index(task)] is not None]
@@ -41,12 +43,27 @@ def find_estimator(model: str, task: str) -> Any:
     return getattr(arboretum, name)
 
 
-def check_model(model: str) -> None:
-    """Raise unless a model of this name exists."""
-    if model not in MODELS:
-        close = difflib.get_close_matches(model, MODELS, n=1, cutoff=0.5)
-        hint = f"did you mean {close[0]!r}?" if close else f"it may be {', '.join(MODELS)}"
-        raise UsageError(f"--model {model!r} is unknown: {hint}")
+def check_model(model: str) -> str:
+    """Return the name of a model, whatever people call it.
+
+    >>> check_model("XGBoost"), check_model("random-forest"), check_model("CARTClassifier")
+    ('xgb', 'rf', 'cart')
+    """
+    plain = model.lower().replace("-", "").replace("_", "").replace(" ", "")
+    plain = plain.removesuffix("classifier").removesuffix("regressor")
+    plain = ALIASES.get(plain, plain)
+    if plain in MODELS:
+        return plain
+    close = difflib.get_close_matches(plain, [*MODELS, *ALIASES], n=1, cutoff=0.6)
+    hint = f"did you mean {ALIASES.get(close[0], close[0])!r}?" if close else "it is one of"
+    raise UsageError(f"--model {model!r} is unknown: {hint} ({', '.join(MODELS)})")
+
+
+def list_parameters(model: str, task: str) -> str:
+    """Return the parameters --set takes, a line for each: name, default, what it is for."""
+    from arboretum.base.documentation import parameter_lines
+
+    return parameter_lines(find_estimator(model, task))
 
 
 def parse_settings(settings: Iterable[str]) -> dict[str, Any]:
@@ -88,6 +105,14 @@ def choose_task(target: Raw, wanted: str = "auto") -> tuple[str, str]:
     """
     if wanted != "auto":
         return wanted, f"--task {wanted}"
+    if isinstance(target, Words) and (likeness := looks_like(target.values)) is not None:
+        number = (
+            "--as-number COLUMN predicts the number" if likeness == "numbers" else "choose another"
+        )
+        raise DataError(
+            f"the target holds {likeness} written as words, e.g. {target.values[0]!r}: {number}, "
+            "--task classification takes every spelling for a class"
+        )
     if isinstance(target, Words):
         what = {"bool": "truth values", "category": "categories", "enum": "categories"}
         return "classification", f"its values are {what.get(target.dtype, 'words')}"

@@ -15,7 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from arboretum.cli.files import Data, target_values, weight_values
+from arboretum.cli.screen import plural, tell
+from arboretum.data.schema import learn_schema
 from arboretum.data.target import encode_classes
+from arboretum.data.values import Words
 from arboretum.errors import DataError
 
 __all__ = ["Problem", "divide", "folds"]
@@ -48,10 +51,12 @@ class Problem:
         """Tell features, target and weights of a file apart."""
         for name in drop:
             data.column(name, "--drop")
+        aside = [target, *([] if weight is None else [weight]), *drop]
+        data = _with_target(data, target, aside)
         raw = data.column(target, "the target")
         y = target_values(raw, target, classes=task == "classification")
         weights = None if weight is None else weight_values(data, weight)
-        features = data.without([target, *([] if weight is None else [weight]), *drop])
+        features = data.without(aside)
         if not features.names:
             raise DataError(f"{data.path!r} has no column left besides the target")
         return cls(features, y, weights, task)
@@ -65,6 +70,21 @@ class Problem:
         """Return some rows."""
         weight = None if self.weight is None else self.weight[rows]
         return Problem(self.features.take(rows), self.y[rows], weight, self.task)
+
+
+def _with_target(data: Data, target: str, aside: Sequence[str]) -> Data:
+    """Return the rows whose target is known; say how many others there are."""
+    raw = data.column(target, "the target")
+    known = raw.codes >= 0 if isinstance(raw, Words) else raw.values == raw.values
+    n_blank = int(np.count_nonzero(~known))
+    if n_blank == data.n_rows:
+        raise DataError(f"the target {target!r} of {data.path!r} has no value in any row")
+    if n_blank == 0:
+        return data
+    if len(aside) < len(data.names):
+        learn_schema(data.without(aside).table)  # errors shall name rows of the file
+    tell(f"{data.path}: {plural(n_blank, 'row')} of {data.n_rows:,} without {target!r} left out")
+    return data.take(np.flatnonzero(known))
 
 
 def divide(problem: Problem, share: float, seed: int) -> tuple[Problem, Problem]:

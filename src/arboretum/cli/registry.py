@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["MODELS"]
+__all__ = ["ALIASES", "MODELS"]
 
 # name -> what arboretum calls its classifier and its regressor (None if there is none)
 MODELS: dict[str, tuple[str | None, str | None]] = {
@@ -11,11 +11,37 @@ MODELS: dict[str, tuple[str | None, str | None]] = {
     "c45": ("C45Classifier", None),
     "c45rules": ("C45Rules", None),
     "rf": ("RandomForestClassifier", "RandomForestRegressor"),
+    "extratree": ("ExtraTreeClassifier", "ExtraTreeRegressor"),
     "extratrees": ("ExtraTreesClassifier", "ExtraTreesRegressor"),
     "bagging": ("BaggingClassifier", "BaggingRegressor"),
     "gbm": ("GradientBoostingClassifier", "GradientBoostingRegressor"),
     "adaboost": ("AdaBoostClassifier", "AdaBoostRegressor"),
+    "coordinate": ("CoordinateBoostingClassifier", None),
     "stack": ("StackingClassifier", "StackingRegressor"),
+    "vote": ("VotingClassifier", "VotingRegressor"),
     "xgb": ("XGBClassifier", "XGBRegressor"),
     "lgbm": ("LGBMClassifier", "LGBMRegressor"),
+}
+
+# other names that people type, without capitals, hyphens and the word for the task
+ALIASES = {
+    "xgboost": "xgb",
+    "lightgbm": "lgbm",
+    "lgb": "lgbm",
+    "randomforest": "rf",
+    "forest": "rf",
+    "tree": "cart",
+    "decisiontree": "cart",
+    "c4.5": "c45",
+    "j48": "c45",
+    "rules": "c45rules",
+    "extra": "extratrees",
+    "bag": "bagging",
+    "gradientboosting": "gbm",
+    "gb": "gbm",
+    "gbt": "gbm",
+    "ada": "adaboost",
+    "coordinateboosting": "coordinate",
+    "stacking": "stack",
+    "voting": "vote",
 }

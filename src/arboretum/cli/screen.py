@@ -1,32 +1,54 @@
-"""What stands on the screen: facts, tables, notes and a spinner.
+"""What stands on the screen: facts, tables, notes, and how far the work is.
 
-Cells are plain text, never markup: a column may be called ``[red]``. Tables go to stdout; notes and
-the spinner go to stderr, the spinner only if that is a terminal.
+Cells are plain text, never markup: a column may be called ``[red]``. Tables go to stdout. Notes go to
+stderr, and so does how far a stage of the work is: on a terminal a bar with counts and the time that is
+left, or a spinner where nothing can be counted; elsewhere a line for every stage that takes longer than a
+second, and now and then how far it is.
 """
 
 from __future__ import annotations
 
+import re
 import sys
+import threading
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+
+from arboretum.base.rounds import listening
 
 __all__ = [
     "file_size",
     "heading",
     "number",
+    "plain",
     "plural",
     "print_facts",
     "print_table",
-    "spinner",
+    "stage",
     "tell",
 ]
+
+
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")  # also what begins a command to a terminal
+_PATIENCE = 5.0  # seconds after which a stage is told where there is no terminal
+_BETWEEN = 10.0  # seconds between two lines on how far it is
 
 
 def _console(**options: Any) -> Any:
     from rich.console import Console
 
     return Console(highlight=False, markup=False, emoji=False, **options)
+
+
+def plain(text: str) -> str:
+    """Return text of a table or a model file without what a terminal would obey.
+
+    >>> plain("a\\x1b[2Jb")
+    'a [2Jb'
+    """
+    return _CONTROL.sub(" ", text)
 
 
 def print_facts(facts: Iterable[tuple[str, str]]) -> None:
@@ -38,7 +60,7 @@ def print_facts(facts: Iterable[tuple[str, str]]) -> None:
     grid.add_column(style="bold cyan", no_wrap=True)
     grid.add_column(overflow="fold")
     for name, text in facts:
-        grid.add_row(Text(name), Text(text))
+        grid.add_row(Text(plain(name)), Text(plain(text)))
     _console().print(grid)
 
 
@@ -53,9 +75,11 @@ def print_table(
     table = Table(box=box.SIMPLE_HEAD)
     right = set(right)
     for i, name in enumerate(header):
-        table.add_column(Text(name), justify="right" if i in right else "left", overflow="fold")
+        table.add_column(
+            Text(plain(name)), justify="right" if i in right else "left", overflow="fold"
+        )
     for row in rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(plain(cell)) for cell in row))
     console = _console()
     console.print(Text(title, style="bold"), soft_wrap=True)
     console.print(table)
@@ -74,13 +98,92 @@ def tell(text: str) -> None:
 
 
 @contextmanager
-def spinner(what: str) -> Iterator[None]:
-    """Show that something is going on, if there is somebody to see it."""
-    if not sys.stderr.isatty():
+def stage(what: str) -> Iterator[None]:
+    """Show that something is going on, and how far it is."""
+    shown: _Bar | _Lines = _Bar(what) if sys.stderr.isatty() else _Lines(what)
+    with shown, listening(shown.told):
         yield
-        return
-    with _console(stderr=True).status(f"{what} …"):
-        yield
+
+
+class _Bar:
+    """A spinner on a terminal, which becomes a bar as soon as there is something to count."""
+
+    def __init__(self, what: str) -> None:
+        from rich.progress import (
+            BarColumn,
+            Progress,
+            SpinnerColumn,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+
+        counts = TextColumn("{task.fields[counts]}")
+        columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(20), counts
+        left = TimeRemainingColumn()
+        self.bar = Progress(*columns, left, console=_console(stderr=True), transient=True)
+        self.what = what
+        self.tasks: dict[str, Any] = {}
+
+    def __enter__(self) -> _Bar:
+        self.bar.start()
+        self.tasks[""] = self.bar.add_task(f"{self.what} …", total=None, counts="")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.stop()
+
+    def told(self, who: str, done: int, wanted: int) -> None:
+        if who not in self.tasks or done == 0:
+            self.bar.remove_task(self.tasks.pop(who)) if who in self.tasks else None
+            self.tasks[who] = self.bar.add_task(who, total=wanted, counts="")
+        counts = f"{done:,} of {wanted:,}"
+        self.bar.update(self.tasks[who], completed=done, counts=counts)
+
+
+class _Lines:
+    """Lines where nobody watches: one for a stage that lasts, and how far it is from time to time."""
+
+    def __init__(self, what: str) -> None:
+        self.what, self.last, self.told_of = what, time.monotonic(), False
+        self.timer = threading.Timer(_PATIENCE, self._begin)
+        self.timer.daemon = True
+        self.started: dict[str, float] = {}
+
+    def __enter__(self) -> _Lines:
+        self.timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.timer.cancel()
+
+    def _begin(self) -> None:
+        if not self.told_of:
+            self.told_of = True
+            tell(f"{self.what} …")
+
+    def told(self, who: str, done: int, wanted: int) -> None:
+        now = time.monotonic()
+        if done == 0:
+            self.started[who] = now
+        elif now - self.last >= _BETWEEN and done < wanted:
+            self._begin()
+            left = (now - self.started.get(who, now)) / done * (wanted - done)
+            tell(f"{who}: {done:,} of {wanted:,}, about {duration(left)} left")
+            self.last = now
+
+
+def duration(seconds: float) -> str:
+    """Write how long something takes.
+
+    >>> duration(0.4), duration(75), duration(8000)
+    ('1 s', '1 min 15 s', '2 h 13 min')
+    """
+    whole = max(round(seconds), 1)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
 def number(value: float, digits: int = 4) -> str:

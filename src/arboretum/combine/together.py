@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -25,10 +25,14 @@ from arboretum.base.parameters import Parameter
 from arboretum.base.shared_parameters import MEMBERS_TABLE, RUNNING
 from arboretum.data.schema import Schema
 from arboretum.data.slices import as_view, take_rows
+from arboretum.data.suspicion import told_once, warn_of_classes, warn_of_columns
 from arboretum.data.table import Table
 from arboretum.data.target import encode_classes, numbers
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.io.checked import labels_of, whole
+
+if TYPE_CHECKING:
+    from arboretum.data.matrix import Matrix
 
 __all__ = ["KnowsClasses", "Together", "tree_classifiers", "tree_regressors"]
 
@@ -98,6 +102,7 @@ class Together(Estimator):
 
     _models: ClassVar[Callable[[], list[tuple[str, Any]]]]
     _fitted: ClassVar = "estimators_"
+    _learned: ClassVar = ("estimators_", "named_estimators_", "final_estimator_", "stack_method_")
     _parameters: ClassVar = {
         **MEMBERS_TABLE,
         **RUNNING,
@@ -142,12 +147,12 @@ class Together(Estimator):
         X = as_view(X)
         matrix = self._learn_table(X)
         self._n_rows = matrix.n_rows
-        self._check_target(y, matrix.n_rows)
+        self._check_target(y, matrix)
         if isinstance(X, Table):
             X = _cuttable(X)
         if sample_weight is not None:
             fit_params["sample_weight"] = sample_weight
-        with self._defaults():
+        with self._defaults(), told_once():
             super().fit(X, y, **fit_params)
         return self
 
@@ -159,12 +164,18 @@ class Together(Estimator):
         if schema.named:
             self.feature_names_in_ = np.array(schema.names, dtype=object)
 
-    def _check_target(self, y: Any, n_rows: int) -> None:
-        """Raise a DataError where y is no target; scikit-learn lets some of these pass."""
+    def _check_target(self, y: Any, matrix: Matrix) -> None:
+        """Raise a DataError where y is no target: scikit-learn lets some of these pass."""
         from sklearn.base import is_classifier
 
-        check: Any = encode_classes if is_classifier(self) else numbers
-        check(y, n_rows=n_rows, estimator_name=type(self).__name__)
+        n_rows, name = matrix.n_rows, type(self).__name__
+        if not is_classifier(self):
+            values, _ = numbers(y, n_rows=n_rows, estimator_name=name)
+            warn_of_columns(self.schema_, matrix, values, classes=False)
+            return
+        classes, codes, _ = encode_classes(y, n_rows=n_rows, estimator_name=name)
+        warn_of_classes(len(classes[0]), len(codes), classes[0][0])
+        warn_of_columns(self.schema_, matrix, codes, classes=True)
 
     @contextmanager
     def _defaults(self) -> Iterator[None]:
@@ -205,8 +216,24 @@ class Together(Estimator):
     def _stands_for(self) -> dict[str, Callable[[], Any]]:
         return {"estimators": type(self)._models}
 
+    @property
+    def named_estimators(self) -> Any:
+        """The models by their names, those that None stands for among them."""
+        from sklearn.utils import Bunch
+
+        pairs = type(self)._models() if self.estimators is None else self.estimators
+        return Bunch(**dict(pairs))
+
+    def _sk_visual_block_(self) -> Any:
+        with self._defaults():
+            return super()._sk_visual_block_()
+
     def __len__(self) -> int:
         return len(self.estimators_)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Tell whether all models are fitted; a fit that was interrupted has learned the columns only."""
+        return self._fitted in vars(self)
 
     # ------------------------------------------------------------------ keeping
     def _pairs(self) -> list[tuple[str, Any]]:
@@ -236,7 +263,14 @@ class Together(Estimator):
         self.named_estimators_ = Bunch(**dict(zip(names, self.estimators_, strict=True)))
 
     def __sklearn_tags__(self) -> Any:
-        return super(Estimator, self).__sklearn_tags__()  # scikit-learn asks the models
+        from sklearn.utils import get_tags
+
+        tags = super(Estimator, self).__sklearn_tags__()
+        if self.estimators is None:  # else scikit-learn has asked the models
+            each = [get_tags(model).input_tags for _, model in type(self)._models()]
+            tags.input_tags.sparse = all(one.sparse for one in each)
+            tags.input_tags.allow_nan = all(one.allow_nan for one in each)
+        return tags
 
 
 class KnowsClasses(Together):
@@ -251,7 +285,19 @@ class KnowsClasses(Together):
     def _read_fitted_state(self, state: dict[str, Any]) -> None:
         super()._read_fitted_state(state)
         self.classes_ = labels_of(state["classes"])
+        for model in self.estimators_:
+            if not _same_number(model, len(self.classes_)):
+                raise ModelFileError("its models and itself disagree on the classes")
+        final = getattr(self, "final_estimator_", None)
+        codes = np.arange(len(self.classes_))  # what the final model learns
+        if final is not None and not np.array_equal(getattr(final, "classes_", ()), codes):
+            raise ModelFileError("its final model does not tell its classes")
         setattr(self, self._encoder, _encoder_of(self.classes_))
+
+
+def _same_number(model: Any, n_classes: int) -> bool:
+    known = getattr(model, "classes_", None)
+    return isinstance(known, np.ndarray) and len(known) == n_classes
 
 
 def _encoder_of(classes: np.ndarray) -> Any:

@@ -4,24 +4,30 @@
     Words  red, blue, red      ──▶  1.0, 0.0, 1.0     categories ("blue", "red")
 
 At predict nothing is guessed: a number where strings were seen, or a date where numbers were seen,
-is an error, and a category never seen at fit follows the `unseen` policy.
+is an error, and a category never seen at fit follows the `unseen` policy. A date and its ISO text are the
+same, though: a CSV file knows dates where a dataframe made of it has words, and a model takes both.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime, time, timedelta
 from typing import Any, NoReturn
 
 import numpy as np
 
 from arboretum.data.checks import check_values, list_names, list_rows, warn_caller
 from arboretum.data.column_kinds import Wish
+from arboretum.data.reading.written import is_iso_moment, is_plain_number
 from arboretum.data.values import (
+    EPOCH,
     Numbers,
     Raw,
     Words,
     as_words,
     families_of,
+    from_cells,
+    make_words,
     moment_seconds,
     sort_values,
     value_family,
@@ -137,6 +143,8 @@ def _codes(words: Words, new: Sequence[float]) -> np.ndarray:
 def apply_numbers(raw: Raw, name: str, dtype: str) -> np.ndarray:
     """Return a column that was numbers at fit; anything but such numbers or missing is an error."""
     family = Numbers(np.empty(0), dtype).family
+    if isinstance(raw, Words) and family in ("datetime", "time"):
+        raw = _moments_of(raw, family)
     if isinstance(raw, Words):
         strange = np.array([value_family(v) != family for v in raw.values], dtype=bool)
         rows = _rows_of(raw, strange)
@@ -157,6 +165,8 @@ def apply_categories(
     raw: Raw, name: str, dtype: str, categories: tuple[Any, ...], unseen: str
 ) -> np.ndarray:
     """Return a column as the codes of its categories; others are missing, or an error."""
+    if isinstance(raw, Numbers) and raw.dtype == "datetime" and families_of(categories) == {"str"}:
+        raw = _texts_of(raw, categories)
     words = _words(raw, name)
     known = {dtype} if dtype in ("duration", "time") else families_of(categories)
     found = {raw.family} if isinstance(raw, Numbers) else words.families
@@ -168,6 +178,30 @@ def apply_categories(
             _refuse_type(name, known, min(found), rows, raw)
         _meet_unseen(words, rows, name, unseen)
     return _codes(words, new)
+
+
+def _moments_of(raw: Words, family: str) -> Raw:
+    """Return ISO texts as the dates or times of day they stand for; anything else stays as it is."""
+    read = datetime.fromisoformat if family == "datetime" else time.fromisoformat
+    try:
+        cells = from_cells([read(value) for value in raw.values], "")
+    except (TypeError, ValueError):
+        return raw
+    if not isinstance(cells, Numbers):
+        return raw
+    return Numbers(np.append(cells.values.astype(np.float64), np.nan)[raw.codes], cells.dtype)
+
+
+def _texts_of(raw: Numbers, categories: Sequence[str]) -> Raw:
+    """Return dates as the ISO texts that were categories at fit; as they are if none of these is one."""
+    if not categories or not is_iso_moment(categories[0]):
+        return raw
+    gap = " " if " " in categories[0] else "T"
+    seconds, codes = np.unique(np.where(np.isnan(raw.values), 0.0, raw.values), return_inverse=True)
+    moments = [EPOCH + timedelta(seconds=s) for s in seconds.tolist()]
+    days = len(categories[0]) == len("2024-12-31")
+    texts = [m.date().isoformat() if days else m.isoformat(gap) for m in moments]
+    return make_words(np.where(np.isnan(raw.values), -1, codes), texts, "str")
 
 
 def _rows_of(words: Words, chosen: np.ndarray) -> np.ndarray:
@@ -195,7 +229,24 @@ def _refuse_type(
     name: str, known: set[str], found: str, rows: Sequence[int] | np.ndarray, raw: Raw
 ) -> NoReturn:
     before = " and ".join(_PLURAL[family] for family in sorted(known))
+    example, advice = "", "convert the column to what it was at fit"
+    if isinstance(raw, Words) and found == "str":
+        odd = [v for v in raw.values if not _reads_as(v, known)]
+        if odd:
+            rows = np.flatnonzero(np.isin(raw.codes, [raw.values.index(v) for v in odd]))
+            example = f", e.g. {odd[0]!r}"
+        advice += ", e.g. with pandas.to_" + ("datetime" if known == {"datetime"} else "numeric")
+        advice = (
+            advice if known & {"datetime", "number"} else "convert the column to what it was at fit"
+        )
     raise DataError(
-        f"column {name!r} held {before} at fit and holds {_PLURAL[found]} now ({list_rows(rows)}, "
-        f"dtype {raw.dtype}): convert the column to what it was at fit"
+        f"column {name!r} held {before} at fit and holds {_PLURAL[found]} now{example} ({list_rows(rows)}, "
+        f"dtype {raw.dtype}): {advice}"
     )
+
+
+def _reads_as(value: object, known: set[str]) -> bool:
+    """Tell whether a text would do, if it were not for others in its column."""
+    if known == {"number"}:
+        return isinstance(value, str) and is_plain_number(value)
+    return known == {"datetime"} and isinstance(value, str) and is_iso_moment(value)

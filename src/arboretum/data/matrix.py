@@ -181,6 +181,11 @@ class SparseMatrix(Matrix):
         return self._shape
 
     @property
+    def is_by_row(self) -> bool:
+        """Whether the entries in CSC form would have to be made."""
+        return self._by_column is None
+
+    @property
     def by_column(self) -> Any:
         """The entries in CSC form."""
         if self._by_column is None:

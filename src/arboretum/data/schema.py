@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from arboretum.data.sparse import check_entries, dense_column, with_codes
 from arboretum.data.table import Table, read_table
 from arboretum.data.values import TIMES
 from arboretum.errors import DataError, ParameterError
+from arboretum.html import html_table
 
 __all__ = ["Column", "Schema", "encode", "learn_schema"]
 
@@ -106,6 +108,14 @@ class Schema:
         """No categories and no dates: an array of numbers is its own encoding."""
         return all(c.categories is None and c.dtype not in TIMES for c in self.columns)
 
+    def _repr_html_(self) -> str:
+        rows = [
+            (c.name, c.kind, c.dtype, _few(c.categories), "yes" if c.has_missing else "")
+            for c in self.columns
+        ]
+        header = ("column", "kind", "type", "categories", "missing")
+        return html_table(f"{self.n_features} columns", header, rows, left=5)
+
     def to_state(self) -> dict[str, Any]:
         """Return the schema as dicts, lists, strings and numbers that JSON can hold."""
         return {
@@ -118,6 +128,14 @@ class Schema:
         """Build a schema from what `to_state` returned; any nonsense is a ModelFileError."""
         named, columns = schema_fields(value)
         return cls(tuple(Column(**fields) for fields in columns), named)
+
+
+def _few(categories: tuple[Any, ...] | None) -> str:
+    """Name the first of the categories."""
+    if categories is None:
+        return ""
+    shown, hidden = ", ".join(map(str, categories[:6])), len(categories) - 6
+    return f"{shown}, … and {hidden} more" if hidden > 0 else shown
 
 
 # --------------------------------------------------------------------------- fit
@@ -233,6 +251,8 @@ def encode(
     if unseen not in ("missing", "error"):
         raise ParameterError(f"unseen must be 'missing' or 'error', got {unseen!r}")
     table = read_table(X)
+    if isinstance(X, str | Path):
+        table = _without_strangers(schema, table, X)
     order = _match(schema, table, estimator_name)
     if isinstance(table.body, np.ndarray):
         if schema._plain_numbers:
@@ -270,6 +290,17 @@ def _encode_sparse(schema: Schema, table: Table, unseen: str) -> SparseMatrix:
         elif column.dtype in TIMES:
             apply_numbers(dense_column(matrix, f), column.name, column.dtype)  # refuses numbers
     return with_codes(matrix, codes)
+
+
+def _without_strangers(schema: Schema, table: Table, path: str | Path) -> Table:
+    """Leave out columns of a file that were not there at fit, such as the target, with a warning."""
+    extra = [name for name in table.names if name not in schema.names]
+    if not (schema.named and extra) or any(name not in table.names for name in schema.names):
+        return table
+    warn_caller(f"left out of {str(path)!r}, unseen at fit: {list_names(extra)}")
+    kept = [raw for name, raw in zip(table.names, table.columns) if name in schema.names]
+    names = tuple(name for name in table.names if name in schema.names)
+    return Table(names, True, table.n_rows, kept)
 
 
 def _match(schema: Schema, table: Table, estimator_name: str) -> Sequence[int]:

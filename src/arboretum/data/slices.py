@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from arboretum.data.table import Table, array_of_lists, is_sparse, read_table, unmask
+from arboretum.data.table import Table, array_of_lists, compressed, is_sparse, read_table, unmask
 from arboretum.data.values import Numbers, Raw, Words
 
 __all__ = ["as_view", "take_columns", "take_rows"]
@@ -30,7 +30,7 @@ def as_view(X: Any) -> Any:
     if isinstance(X, Table):
         return X
     if is_sparse(X):
-        return X if X.format in ("csr", "csc") else X.tocsr()
+        return compressed(X)
     if isinstance(X, list | tuple):
         return array_of_lists(X, "X")
     from arboretum.data.frames import is_frame

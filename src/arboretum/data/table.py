@@ -12,7 +12,6 @@ is refused here, with the words scikit-learn's own tools look for.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,7 +24,7 @@ from arboretum.data.checks import LARGEST_EXACT, check_size
 from arboretum.data.values import Raw, from_array, refuse_complex
 from arboretum.errors import DataError
 
-__all__ = ["Table", "default_names", "is_sparse", "read_table"]
+__all__ = ["Table", "compressed", "default_names", "from_columns", "is_sparse", "read_table"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,21 +150,62 @@ def _from_sparse(X: Any) -> Table:
     if X.dtype.kind not in "fiub":
         raise DataError(f"a sparse matrix must hold numbers, got dtype {X.dtype}")
     check_size(X.shape)
-    if X.format not in ("csr", "csc"):
-        X = X.tocsr()
+    X = compressed(X)
     if not X.has_canonical_format:
         X = X.copy()  # the input stays as it is
         X.sum_duplicates()
     return Table(default_names(X.shape[1]), False, int(X.shape[0]), X)
 
 
-def _from_file(path: str | os.PathLike[str]) -> Table:
-    from arboretum.data.files import read_file
+def compressed(X: Any) -> Any:
+    """Return a sparse matrix as CSR or CSC, once every index in it is known to lie inside.
 
-    return _from_columns(*read_file(path))  # type: ignore[arg-type]
+    scipy does not look where indices lead, neither when it converts a matrix nor when it sorts one.
+    """
+    try:
+        problem = _misplaced(X)
+        if problem is None:
+            return X if X.format in ("csr", "csc") else X.tocsr()
+    except (AttributeError, IndexError, MemoryError, TypeError, ValueError) as error:
+        problem = str(error)
+    raise DataError(
+        f"the sparse matrix X is damaged: {problem}. Build it anew, for instance with "
+        "scipy.sparse.csr_matrix((data, (rows, columns)), shape)"
+    )
 
 
-def _from_columns(names: tuple[str, ...] | None, columns: list[Raw], n_rows: int) -> Table:
+def _misplaced(X: Any) -> str | None:
+    """Return what is wrong with the indices of a sparse matrix."""
+    if X.format == "coo":
+        ends, each = X.shape, X.coords
+    elif X.format in ("csr", "csc", "bsr"):
+        size = getattr(X, "blocksize", (1, 1))
+        ends = (X.shape[0] // size[0], X.shape[1] // size[1])
+        ends = ends[::-1] if X.format == "csc" else ends
+        start = X.indptr
+        if len(start) != ends[0] + 1 or start[0] != 0 or np.any(start[1:] < start[:-1]):
+            return f"its indptr is not {ends[0] + 1} numbers that begin at 0 and never fall"
+        if start[-1] > min(len(X.indices), len(X.data)):
+            return f"its indptr ends at {start[-1]}, and it has {len(X.indices)} entries"
+        ends, each = ends[1:], (X.indices[: start[-1]],)
+    else:
+        return None  # lists and diagonals, which are asked one by one
+    for end, index in zip(ends, each, strict=True):
+        if len(index) and not (index.min() >= 0 and index.max() < end):
+            at = int(np.argmax((index < 0) | (index >= end)))
+            return f"entry {at} has the index {index[at]}, which is not in 0 … {end - 1}"
+    return None
+
+
+def _from_file(path: str | Path) -> Table:
+    from arboretum.data.reading.files import read_file
+
+    found = read_file(path)
+    return from_columns(found.names, found.columns, found.n_rows)
+
+
+def from_columns(names: tuple[str, ...] | None, columns: list[Raw], n_rows: int) -> Table:
+    """Return raw columns as a table; without names they are called x0, x1, …"""
     check_size((n_rows, len(columns)))
     return Table(names or default_names(len(columns)), names is not None, n_rows, columns)
 
@@ -180,7 +220,7 @@ def _from_other(X: Any) -> Table:
             names or default_names(values.shape[1]), names is not None, len(values), values
         )
     if is_frame(X):
-        return _from_columns(*frame_columns(X))
+        return from_columns(*frame_columns(X))
     if not hasattr(X, "__array__") and (not hasattr(X, "__len__") or isinstance(X, Mapping | Set)):
         raise DataError(
             f"X must be an array, a dataframe, a sparse matrix, a list of rows or a path to a CSV "

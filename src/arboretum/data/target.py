@@ -115,8 +115,13 @@ def numbers(
     for column in values:
         check_values(column[:, np.newaxis], ["y"])  # float64 must hold it exactly
     if len(values) == 1:
-        return np.ascontiguousarray(values[0], dtype=np.float64)[:, np.newaxis], is_1d
+        return _plain_array(values[0])[:, np.newaxis], is_1d
     return np.ascontiguousarray(np.column_stack(values), dtype=np.float64), is_1d
+
+
+def _plain_array(values: np.ndarray) -> np.ndarray:
+    """Return floats in one piece; a copy if they are read-only, which is another type to kernels."""
+    return np.require(values, np.float64, ["C", "W"])
 
 
 def weights(sample_weight: Any, n: int) -> np.ndarray | None:
@@ -180,7 +185,7 @@ def _weight_array(sample_weight: Any) -> np.ndarray:
         refuse_complex(given.dtype)
         if given.dtype.kind not in "fiubO":
             raise TypeError(f"dtype {given.dtype}")
-        return np.ascontiguousarray(given, dtype=np.float64).reshape(given.shape)
+        return _plain_array(given).reshape(given.shape)
     except (TypeError, ValueError) as error:
         raise DataError(f"sample_weight must hold numbers: {error}") from error
 

@@ -34,6 +34,7 @@ from arboretum.data.checks import DataTypeError, check_exact
 from arboretum.errors import DataError
 
 __all__ = [
+    "EPOCH",
     "Numbers",
     "Raw",
     "Words",
@@ -52,7 +53,7 @@ __all__ = [
 
 TIMES = ("datetime", "duration", "time")
 _FIRST_CELLS = 100  # that tell what the others may be
-_EPOCH = datetime(1970, 1, 1)
+EPOCH = datetime(1970, 1, 1)
 _MISSING_TYPES = ("NoneType", "NAType", "NaTType")  # by name: pandas need not be installed
 _TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9, "ps": 10**12, "fs": 10**15, "as": 10**18}
 
@@ -143,7 +144,7 @@ def plain(value: Any) -> Any:
     if is_missing(value):
         return None
     if isinstance(value, np.datetime64):
-        return _EPOCH + timedelta(microseconds=int(value.astype("datetime64[us]").astype(int)))
+        return EPOCH + timedelta(microseconds=int(value.astype("datetime64[us]").astype(int)))
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, date):
@@ -213,7 +214,7 @@ def as_words(raw: Raw) -> Words:
 
 def _moment(since_epoch: float) -> datetime:
     try:
-        return _EPOCH + timedelta(seconds=since_epoch)
+        return EPOCH + timedelta(seconds=since_epoch)
     except OverflowError:
         raise DataError(
             f"a date {since_epoch:.0f} seconds from 1970 is beyond the years 1 to 9999 and cannot "
@@ -395,7 +396,7 @@ def moment_seconds(value: Any) -> float:
         value = datetime(value.year, value.month, value.day)
     if value.tzinfo is not None:
         value = value.astimezone(UTC).replace(tzinfo=None)
-    return (value - _EPOCH).total_seconds()
+    return (value - EPOCH).total_seconds()
 
 
 def _duration_seconds(value: Any) -> float:

@@ -6,20 +6,21 @@ that a sum means the same thing on every machine, and a division by zero gives i
 ``NUMBA_DISABLE_JIT=1`` a kernel is the Python function itself and can be stepped through; with
 ``NUMBA_BOUNDSCHECK=1`` every index is checked.
 
-Compiled code is kept on disk (engine/kernel_cache.py).
+What a kernel calls is compiled into it (engine/parts.py); compiled code is kept on disk
+(engine/kernel_cache.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numba
 import numpy as np
 from numba.extending import register_jitable
 
-from arboretum.engine.kernel_cache import KernelCache, writable_cache
+from arboretum.engine.kernel_cache import keep_compiled, writable_cache
+from arboretum.engine.parts import KernelCompiler, call_as_part, for_kernels
 
 __all__ = [
     "COMPILED",
@@ -43,17 +44,17 @@ _CACHE = writable_cache()
 
 def kernel(function: F) -> F:
     """Compile ``function`` on first use; it runs without the GIL and is cached on disk."""
-    return _compiled(function)
-
-
-def subkernel(function: F) -> F:
-    """Compile ``function`` for other kernels to call; Python itself cannot, which saves a wrapper."""
-    return _compiled(function, no_cpython_wrapper=True)
+    return _called_by_python(function)
 
 
 def plain_kernel(function: F) -> F:
     """`kernel` for functions that make no arrays, as `leaf_kernel` is `subkernel`."""
-    return _compiled(function, _nrt=False)
+    return _called_by_python(function, _nrt=False)
+
+
+def subkernel(function: F) -> F:
+    """Compile ``function`` into the kernels that call it; Python itself cannot."""
+    return _called_by_kernels(function)
 
 
 def leaf_kernel(function: F) -> F:
@@ -61,7 +62,7 @@ def leaf_kernel(function: F) -> F:
 
     Numba else counts a reference to every array at every call, which costs more than a small node.
     """
-    return _compiled(function, no_cpython_wrapper=True, _nrt=False)
+    return _called_by_kernels(function, _nrt=False)
 
 
 def joined_kernel(function: F) -> F:
@@ -69,24 +70,30 @@ def joined_kernel(function: F) -> F:
 
     For functions of many arrays that are called from one place, at every small node.
     """
-    return _compiled(function, no_cpython_wrapper=True, _nrt=False, forceinline=True)
-
-
-def _compiled(function: F, **options: bool) -> F:
-    if numba.config.DISABLE_JIT:
-        return _interpreted(function)
-    options = _OPTIONS | options
-    compiled = numba.njit(**options)(function)
-    if _CACHE is not None and Path(function.__code__.co_filename).is_file():
-        compiled._cache = KernelCache(function, _CACHE)
-    return compiled
+    return _called_by_kernels(function, _nrt=False, forceinline=True)
 
 
 def inline(function: F) -> F:
-    """Compile ``function`` into its callers; for small helpers inside hot loops."""
+    """`subkernel` that LLVM puts into its callers; for small helpers inside hot loops."""
+    return _called_by_kernels(function, forceinline=True)
+
+
+def _called_by_python(function: F, **options: Any) -> F:
     if numba.config.DISABLE_JIT:
         return _interpreted(function)
-    return numba.njit(**_OPTIONS, inline="always")(function)
+    if KernelCompiler is None:
+        compiled = numba.njit(**_OPTIONS, **options)(function)
+    else:
+        compiled = numba.njit(**_OPTIONS, **options, pipeline_class=KernelCompiler)(function)
+        compiled = call_as_part(compiled, _called_by_kernels(function, **options))
+    keep_compiled(compiled, _CACHE)
+    return compiled
+
+
+def _called_by_kernels(function: F, **options: Any) -> F:
+    if numba.config.DISABLE_JIT:
+        return _interpreted(function)
+    return for_kernels(numba.njit(**_OPTIONS, **options, no_cpython_wrapper=True)(function))
 
 
 def shared(function: F) -> F:

@@ -7,7 +7,7 @@ it was made from: its module, and every module of the engine that one imports, d
     engine/split/one_sum.py ─┬─> engine/split/score.py ──> engine/jit.py
                              └─> engine/split/best.py
 
-    <user cache>/arboretum/kernels-0.1.0/split.one_sum-3f2a90c1b0d45e77/search-31.py311.nbi
+    <user cache>/arboretum/kernels-0.1.0/split.one_sum-3f2a90c1b0d45e77/search-31d0b4….kernel
 
 So an edit costs the compilation of what depends on it and of nothing else, copies of the same sources share
 what is compiled, and versions stand side by side.
@@ -29,11 +29,29 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core import caching
+from numba.core.caching import NullCache
+from numba.core.compiler import CompileResult
 
 import arboretum
+from arboretum.engine.machine_code import signatures
+from arboretum.engine.machine_code.compile_log import compiled
+from arboretum.engine.machine_code.compiled_code import (
+    decode,
+    encode,
+    identify,
+    is_private,
+    name_of,
+)
+from arboretum.engine.machine_code.prebuilt import find_pack
 
-__all__ = ["KernelCache", "cache_directory", "source_hash", "writable_cache"]
+__all__ = [
+    "KernelCache",
+    "cache_directory",
+    "compiled",
+    "keep_compiled",
+    "source_hash",
+    "writable_cache",
+]
 
 ENGINE = Path(__file__).parent
 _IMPORTS = re.compile(rb"^\s*from arboretum\.(engine[.\w]*) import (\([^)]*\)|.*)", re.MULTILINE)
@@ -68,7 +86,9 @@ def writable_cache() -> Path | None:
     for find in (cache_directory, _private_temporary):
         try:
             directory = find()
-            directory.mkdir(parents=True, exist_ok=True)
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not is_private(directory.stat()):
+                continue  # compiled code is executed: never read it from where others can put it
             with tempfile.TemporaryFile(dir=directory):
                 return directory
         except (OSError, RuntimeError):  # read-only, full, or a user without a home
@@ -119,7 +139,8 @@ def _imported(path: Path) -> frozenset[Path]:
         place = ENGINE.parent.joinpath(*module.decode().split("."))
         found.add(place.with_suffix(".py"))
         found.update(place / f"{name.decode()}.py" for name in re.findall(rb"\w+", names))
-    return frozenset(one for one in found if one.exists())
+    # this module keeps compiled code and has no part in making it
+    return frozenset(one for one in found if one.exists() and one != Path(__file__))
 
 
 @functools.cache
@@ -128,70 +149,102 @@ def _text(path: Path) -> bytes:
 
 
 # ---------------------------------------------------------------------- Numba's side
-class _Locator(caching._CacheLocator):
-    """Tells Numba the folder of a function: that of its module and its hash."""
-
-    root: Path
-
-    def __init__(self, function: Callable, path: Path) -> None:
-        place = path.relative_to(ENGINE) if path.is_relative_to(ENGINE) else Path(path.name)
-        module = ".".join(place.with_suffix("").parts)
-        self._stamp = source_hash(path)
-        self._folder = self.root / f"{module}-{self._stamp}"
-        self._line = function.__code__.co_firstlineno
-
-    def get_cache_path(self) -> str:
-        return str(self._folder)
-
-    def get_source_stamp(self) -> str:
-        return self._stamp
-
-    def get_disambiguator(self) -> str:
-        return str(self._line)
+def keep_compiled(dispatcher: Any, root: Path | None) -> None:
+    """Let a kernel look for compiled code in the package and below ``root``, and keep it there."""
+    dispatcher._cache = KernelCache(dispatcher.py_func, root)
+    if signatures.RECORD:
+        signatures.record(dispatcher)
 
 
-@functools.cache
-def _kept_below(root: Path) -> type[caching.CompileResultCacheImpl]:
-    """Return how Numba keeps compiled functions in folders below this one."""
+class KernelCache(NullCache):
+    """The compiled forms of one function, as Numba's dispatcher asks for them.
 
-    class Locator(_Locator):
-        @classmethod
-        def from_function(cls, py_func: Callable, py_file: str) -> _Locator:
-            return cls(py_func, Path(py_file))
+    Nothing is read before the function is called: to import kernels is cheap.
+    """
 
-    Locator.root = root
+    def __init__(self, function: Callable, root: Path | None) -> None:
+        self._function, self._root = function, root
 
-    class Kept(caching.CompileResultCacheImpl):
-        _locator_classes = (Locator,)
+    @functools.cached_property
+    def _source(self) -> Path | None:
+        path = Path(self._function.__code__.co_filename)
+        return path if path.is_file() else None
 
-    return Kept
-
-
-class KernelCache(caching.FunctionCache):
-    """The compiled forms of one function, as Numba's dispatcher asks for them."""
-
-    def __init__(self, function: Callable, root: Path) -> None:
-        self._impl_class = _kept_below(root)
-        super().__init__(function)
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return compiled code, or None: what cannot be read is compiled again."""
-        try:
-            return super().load_overload(sig, target_context)
-        except Exception:  # a damaged file can raise anything when it is read
-            self._forget()
+    @functools.cached_property
+    def _folder(self) -> Path | None:
+        """Where compiled forms are kept: the folder of the module and its hash."""
+        if self._root is None or self._source is None:
             return None
+        is_ours = self._source.is_relative_to(ENGINE)
+        place = self._source.relative_to(ENGINE) if is_ours else Path(self._source.name)
+        module = ".".join(place.with_suffix("").parts)
+        return self._root / f"{module}-{source_hash(self._source)}"
 
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep compiled code if there is room for it."""
-        try:
-            super().save_overload(sig, data)
-        except Exception:  # damaged, read-only or full: the code is compiled, that is enough
-            self._forget()
+    @functools.cached_property
+    def _identity(self) -> str:
+        return identify(self._function, source_hash(self._source))
 
-    def _forget(self) -> None:
-        """Take the index away, so that the next run does not stumble over it."""
+    @property
+    def cache_path(self) -> str | None:
+        """Where compiled forms are kept, as Numba calls it."""
+        return str(self._folder) if self._folder else None
+
+    def prebuilt_name(self, signature: Any) -> str:
+        """Return the name of a compiled form in a pack."""
+        return name_of(self._identity, signature, "baseline")
+
+    def file(self, signature: Any, target_context: Any) -> Path | None:
+        """Return where the form for these types and this CPU is kept."""
+        if self._folder is None:
+            return None
+        cpu = target_context.codegen().magic_tuple()
+        name = name_of(self._identity, signature, cpu)
+        return self._folder / f"{self._function.__name__}-{name}.kernel"
+
+    def is_ready(self, signature: Any, target_context: Any) -> bool:
+        """Return whether the form for these types need not be compiled."""
+        pack, file = find_pack(), self.file(signature, target_context)
+        is_prebuilt = pack is not None and self.prebuilt_name(signature) in pack.places
+        return is_prebuilt or (file is not None and file.exists())
+
+    # ------------------------------------------------------------------ what Numba calls
+    def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
+        """Return compiled code, or None: what cannot be read is compiled again."""
+        if self._source is None:
+            return None
+        for read in (self._read_prebuilt, self._read_kept):
+            try:
+                data = read(sig, target_context)
+                found = None if data is None else decode(data, sig, target_context)
+            except Exception:  # a damaged file can raise anything when it is read
+                found = None
+            if found is not None:
+                return found
+        return None
+
+    def _read_prebuilt(self, sig: Any, target_context: Any) -> bytes | None:
+        pack = find_pack()
+        return None if pack is None else pack.read(self.prebuilt_name(sig))
+
+    def _read_kept(self, sig: Any, target_context: Any) -> bytes | None:
+        file = self.file(sig, target_context)
+        return file.read_bytes() if file is not None and file.exists() else None
+
+    def save_overload(self, sig: Any, data: CompileResult) -> None:
+        """Keep compiled code if there is room for it.
+
+        The file appears when it is whole: others who compile the same may read and write it meanwhile.
+        """
         try:
-            Path(self._cache_file._index_path).unlink(missing_ok=True)
-        except OSError:
-            self.disable()
+            file, code = self.file(sig, data.target_context), encode(data)
+            if file is None or code is None:
+                return
+            file.parent.mkdir(mode=0o700, exist_ok=True)
+            fresh = file.with_suffix(f".{os.getpid()}.new")
+            try:
+                fresh.write_bytes(code)
+                fresh.replace(file)
+            finally:
+                fresh.unlink(missing_ok=True)
+        except Exception:  # read-only or full: the code is compiled, that is enough
+            return

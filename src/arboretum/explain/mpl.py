@@ -14,6 +14,6 @@ def require_pyplot(caller: str) -> ModuleType:
     except ImportError as error:
         raise ImportError(
             f"{caller} draws with matplotlib, which could not be imported: "
-            "pip install arboretum[plot]"
+            "pip install arboretum-trees[plot]"
         ) from error
     return plt

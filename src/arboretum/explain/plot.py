@@ -31,6 +31,8 @@ from arboretum.explain.mpl import require_pyplot
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from arboretum.tree.tree import Tree
+
 __all__ = ["plot_tree"]
 
 _FONT = 9.0  # points, in a figure of our own
@@ -38,6 +40,8 @@ _SMALLEST_FONT = 7.0  # before the figure grows beyond _WIDEST
 _LARGEST_FONT = 12.0  # in axes that are larger than the tree needs
 _WIDEST = 24.0  # inches
 _LIMIT = 400.0  # inches: matplotlib cannot save a much larger picture at 150 dots per inch
+_MOST_LEAVES = 60  # of a tree that is drawn as a whole
+_MOST_ENDS = 24  # leaves and folded branches of a larger one
 _MARGIN = 0.8  # em
 _TITLE_ROOM = 0.35  # inches above the tree, so that ax.set_title fits
 
@@ -80,7 +84,8 @@ def plot_tree(
     tree : int or (int, int), default 0
         Which tree of an ensemble: an index, -1 for the last; for boosters also (round, class).
     max_depth : int, optional
-        Splits deeper than this are folded into one grey box; the root has depth 0.
+        Splits deeper than this are folded into one grey box; the root has depth 0. None draws a tree of up to
+        60 leaves as a whole, and the top levels of a larger one, with a note of how much is hidden.
     feature_names, class_names : list of str, optional
         Names to show instead of the model's own.
     label : {"all", "root", "none"}, default "all"
@@ -127,23 +132,50 @@ def plot_tree(
     style = BoxStyle.checked("plot_tree", label, impurity, node_ids, proportion, wording)
     ruler = text_ruler()
     shares = filled and labels.classes is not None and labels.tree.n_outputs == 1
-    drawing = draw_up(labels, style, max_depth, ruler, strip=shares)
+    depth = _depth_to_draw(labels.tree) if max_depth is None else max_depth
+    drawing = draw_up(labels, style, depth, ruler, strip=shares)
     legend = legend_height(labels, drawing.width, ruler) if filled else 0.0
-    below = legend + (_NOTE_ROOM if labels.note else 0.0)
+    note = " · ".join(filter(None, [labels.note, _hidden(labels.tree, max_depth, depth)]))
+    below = legend + (_NOTE_ROOM if note else 0.0)
     if ax is None:
-        least = max(1.1 * ruler(labels.title, False), 0.9 * ruler(labels.note, False))
+        least = max(1.1 * ruler(labels.title, False), 0.9 * ruler(note, False))
         ax, em = _new_axes(plt, drawing, below, fontsize, least)
     else:
         em = _fit(ax, drawing, below, fontsize)
     _draw(ax, em, labels, drawing, filled=filled, rounded=rounded, shares=shares)
     if filled:
         add_legend(ax, em, labels, drawing.width, ruler, legend)
-    if labels.note:
+    if note:
         place = (drawing.width / 2, 0.6 - below)
-        ax.text(*place, labels.note, fontsize=0.9 * em, color=_LINE_COLOR, ha="center", va="center")
+        ax.text(*place, note, fontsize=0.9 * em, color=_LINE_COLOR, ha="center", va="center")
     if labels.title and not ax.get_title():
         ax.set_title(labels.title, fontsize=1.1 * em, color=_TEXT_COLOR, parse_math=False)
     return ax
+
+
+# ---------------------------------------------------------------------- how much is drawn
+def _depth_to_draw(tree: Tree) -> int | None:
+    """Return None for a tree that can be read as a whole, else how deep its readable top goes."""
+    if tree.n_leaves <= _MOST_LEAVES:
+        return None
+    depth = tree.depth
+    boxes = np.bincount(depth)  # of every level
+    is_leaf = tree.is_leaf
+    leaves = np.cumsum(np.bincount(depth, weights=is_leaf, minlength=len(boxes)))
+    ends = [leaves[d - 1] + boxes[d] if d else boxes[0] for d in range(len(boxes))]
+    fitting = [d for d, n in enumerate(ends) if n <= _MOST_ENDS]
+    return max(max(fitting) - 1, 0)
+
+
+def _hidden(tree: Tree, asked: int | None, depth: int | None) -> str:
+    """Say how much of a large tree is not drawn."""
+    if asked is not None or depth is None:
+        return ""
+    below = int(np.count_nonzero(tree.depth > depth + 1))
+    return (
+        f"the top {depth + 1} of {tree.max_depth} levels: {below:,} of {tree.node_count:,} nodes are hidden, "
+        "max_depth shows more"
+    )
 
 
 # ---------------------------------------------------------------------- how large is an em

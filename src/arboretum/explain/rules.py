@@ -21,6 +21,7 @@ import numpy as np
 from arboretum.explain.conditions import RuleCondition
 from arboretum.explain.labels import Labels, Wording, read_model
 from arboretum.explain.pick_tree import pick_tree
+from arboretum.html import html_table
 from arboretum.tree.condition import format_number
 from arboretum.tree.tree import Tree
 
@@ -129,6 +130,19 @@ class RuleSet(Sequence[Rule]):
 
     def __str__(self) -> str:
         return self.pretty()
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                " AND ".join(c.pretty(4, 4) for c in rule.conditions) or "always",
+                rule.label,
+                f"{rule.count:,}",
+                "" if rule.confidence is None else f"{100 * rule.confidence:.1f} %",
+            )
+            for rule in self.rules
+        ]
+        title = f"{len(rows)} rules" + (f" of {self.title}" if self.title else "")
+        return html_table(title, ("if", "then", "rows", "right"), rows, left=2)
 
     def _encode(self, X: Any) -> Matrix:
         from arboretum.data.schema import encode

@@ -6,6 +6,7 @@ get all columns, grown together from one ranked table as a forest is.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -17,14 +18,14 @@ from arboretum.base import parameters as p
 from arboretum.base.bags import Bags, make_bags
 from arboretum.base.model_of_trees import ModelOfMembers
 from arboretum.base.parameters import Parameter
-from arboretum.base.progress import progress
-from arboretum.base.rounds import run_rounds, warn_interrupted
+from arboretum.base.rounds import Interrupted, Interruptible, progress, run_rounds
 from arboretum.base.shared_parameters import ENSEMBLE, MEMBERS_TABLE, RUNNING
 from arboretum.base.warm_start import check_same, goes_on, signature
 from arboretum.cart.cart import CARTClassifier, CARTRegressor
 from arboretum.cart.extra_tree import ExtraTreeClassifier, ExtraTreeRegressor
 from arboretum.data.schema import _match
 from arboretum.data.slices import as_view, take_columns, take_rows
+from arboretum.data.suspicion import told_once
 from arboretum.data.table import read_table
 from arboretum.data.target import weights
 from arboretum.errors import ModelFileError, ParameterError
@@ -51,7 +52,7 @@ class Learned:
     weight: np.ndarray | None
 
 
-class Bagging(OutOfBagAttributes, MetaEstimatorMixin, ModelOfMembers):
+class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMembers):
     """What the classifier and the regressor share."""
 
     _tree: ClassVar[type]
@@ -95,6 +96,7 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, ModelOfMembers):
         "estimators_samples_ : list of int arrays": "The rows each was given, one entry for every time "
         "a row was drawn.",
         "estimators_features_ : list of int arrays": "The columns each was given.",
+        **Interruptible._attributes_of_rounds,
         "schema_ : Schema": "Names, kinds and categories of the columns.",
         "n_features_in_, n_outputs_ : int": "",
         "feature_names_in_ : array of str": "Only if the training table had names.",
@@ -169,13 +171,15 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, ModelOfMembers):
         self.estimators_ = before + new
         if self.oob_score is not False:
             self._set_oob(learned)
-        return self
+        ended = Interrupted(len(self.estimators_), wanted.stop, "estimator")
+        return self._end_fit(ended if len(new) < len(wanted) else None)
 
     def _learn(self, base: Any, X: Any, y: Any, sample_weight: Any) -> Learned:
         """Check everything `fit` was given."""
         X = as_view(X)
         matrix = self._learn_table(X)
         codes, labels = self._learn_labels(y, matrix.n_rows)
+        self._warn_of_columns(matrix, codes)
         return Learned(X, matrix, codes, labels, weights(sample_weight, matrix.n_rows))
 
     def _column_kinds(self) -> dict[str, Any]:
@@ -199,8 +203,6 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, ModelOfMembers):
         if self._can_share(base):
             with progress(len(wanted), bar, name) as on_progress:
                 grown = self._grow(base, learned, wanted, on_progress)
-            if len(grown) < len(wanted):
-                warn_interrupted(name, wanted.start + len(grown), wanted.stop, "estimator")
             return grown
         given = (base, self._bags, self.schema_.names, learned.X, learned.y, weighs)
         fitted = members.run_in_order(members.fit_member, wanted, *self._jobs(), *given)
@@ -209,10 +211,13 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, ModelOfMembers):
         def kept() -> int:
             return wanted.start + len(done)
 
-        def play(_: int) -> None:
-            done.append(next(fitted))
+        def make() -> Iterator[int]:
+            for member in fitted:
+                done.append(member)
+                yield kept()
 
-        run_rounds(play, wanted, kept, name=name, what="estimator", bar=bar)
+        with told_once():
+            run_rounds(make(), wanted, kept, name=name, what="estimator", bar=bar)
         return done
 
     def _jobs(self) -> tuple[int | None, bool]:

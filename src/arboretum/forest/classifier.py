@@ -16,6 +16,7 @@ from arboretum.predict.oob_attributes import ClassesOutOfBag
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
+    from arboretum.forest.filling import Copies
 
 __all__ = ["ForestClassifier"]
 
@@ -23,6 +24,7 @@ __all__ = ["ForestClassifier"]
 class ForestClassifier(ClassesOutOfBag, Classes, Forest):
     """Class shares (or votes) of many trees."""
 
+    _leaves_tell_shares: ClassVar = True
     _parameters: ClassVar = {
         **Forest._parameters,
         "criterion": Parameter(
@@ -81,6 +83,27 @@ class ForestClassifier(ClassesOutOfBag, Classes, Forest):
                 raise ParameterError(f"missing must be None or 'per_class', got {missing!r}")
             return predict_per_class(self, X)
         return self._labels_of(self._mean_shares(X).argmax(axis=2))
+
+    def predict_copies(self, X: Any) -> Copies:
+        """Return what ``predict(X, missing="per_class")`` decides by: filled copies and their votes.
+
+        Every row is copied once per class and filled as if it had that class. `Copies` has the votes of
+        the trees on every copy, the filled rows, and the prediction: the class whose copy got most votes
+        for itself. It needs ``keep_leaves=True``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from arboretum import RandomForestClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> forest = RandomForestClassifier(50, keep_leaves=True, random_state=0).fit(X, y)
+        >>> copies = forest.predict_copies([[5.0, np.nan, 1.4, np.nan]])
+        >>> copies.prediction, copies.own_votes.argmax(axis=1)
+        (array([0]), array([0]))
+        """
+        from arboretum.forest.filling import predict_copies
+
+        return predict_copies(self, X)
 
     def predict_votes(self, X: Any) -> np.ndarray | list[np.ndarray]:
         """Return how many trees vote for each class, whatever ``voting`` is."""

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from arboretum.base import parameters as p
+from arboretum.base.bags import Bootstrap
 from arboretum.base.model_of_trees import ModelOfTrees
 from arboretum.base.parameters import Parameter
-from arboretum.base.progress import progress
-from arboretum.base.rounds import warn_interrupted
-from arboretum.base.sampling import Bootstrap, n_draws
+from arboretum.base.rounds import Interrupted, Interruptible, progress
+from arboretum.base.sampling import n_draws
 from arboretum.base.shared_parameters import ENSEMBLE, GROWTH, RUNNING, TABLE
 from arboretum.base.warm_start import check_same, goes_on, signature
 from arboretum.data.checks import check_rows
 from arboretum.errors import ModelFileError, ParameterError
-from arboretum.forest.training_rows import Kept, keep, read_kept
+from arboretum.forest.training_rows import TrainingRows, keep, read_training_rows
 from arboretum.grow import settings
 from arboretum.io.checked import whole
 from arboretum.predict.oob_attributes import OutOfBagAttributes
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Forest"]
 
 
-class Forest(OutOfBagAttributes, ModelOfTrees):
+class Forest(OutOfBagAttributes, Interruptible, ModelOfTrees):
     """Growing and reading a list of trees over the columns of `schema_`."""
 
     # what trees know and forests have no parameter for
@@ -46,7 +46,7 @@ class Forest(OutOfBagAttributes, ModelOfTrees):
     category_penalty: float = 1.0  # where subsets are searched, not drawn
 
     _bags: Bootstrap
-    _kept: Kept | None = None
+    _kept: TrainingRows | None = None
 
     _fitted: ClassVar = "trees_"
     _learned: ClassVar = ("trees_", "oob_score_", "_oob", "_kept")
@@ -71,6 +71,7 @@ class Forest(OutOfBagAttributes, ModelOfTrees):
     _attributes: ClassVar = {
         "trees_ : list of Tree": "",
         **ModelOfTrees._attributes,
+        **Interruptible._attributes_of_rounds,
         "schema_ : Schema": "Names, kinds and categories of the columns.",
         "n_features_in_, n_outputs_ : int": "",
         "feature_names_in_ : array of str": "Only if the training table had names.",
@@ -117,22 +118,21 @@ class Forest(OutOfBagAttributes, ModelOfTrees):
         wanted = range(len(before), int(self.n_estimators))
         with progress(len(wanted), bool(self.verbose), type(self).__name__) as on_progress:
             new = grow_trees(plan, wanted, self._threads(), on_progress)
-        if len(new) < len(wanted):
-            n = len(before) + len(new)
-            warn_interrupted(type(self).__name__, n, int(self.n_estimators), "tree")
         self.trees_ = before + new
         self.max_features_ = plan.how.max_features or self.n_features_in_
         if self.keep_leaves:
             self._kept = keep(self.trees_, matrix, target, self._threads())
         if self.oob_score is not False:
             self._set_oob(plan)
-        return self
+        ended = Interrupted(len(self.trees_), wanted.stop, "tree")
+        return self._end_fit(ended if len(new) < len(wanted) else None)
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> tuple[Matrix, Target, Any]:
         """Check the data `fit` was given and turn them into numbers."""
         matrix = self._learn_table(X)
         check_rows(matrix.n_rows)
         target, w = self._learn_target(y, sample_weight, matrix.n_rows)
+        self._warn_of_columns(matrix, target.y)
         return matrix, target, w
 
     def _check_sampling(self) -> None:
@@ -245,11 +245,11 @@ class Forest(OutOfBagAttributes, ModelOfTrees):
 
     # ------------------------------------------------------------------ keeping
     def _get_fitted_state(self) -> dict[str, Any]:
-        from arboretum.tree.state import tree_to_state
+        from arboretum.tree.state import trees_to_state
 
         return {
             **super()._get_fitted_state(),
-            "trees": [tree_to_state(tree) for tree in self.trees_],
+            "trees": trees_to_state(self.trees_),
             "bags": self._bags.to_state(),
             "max_features": self.max_features_,
             "kept": None if self._kept is None else self._kept.to_state(),
@@ -257,12 +257,10 @@ class Forest(OutOfBagAttributes, ModelOfTrees):
         }
 
     def _read_fitted_state(self, state: dict[str, Any]) -> None:
-        from arboretum.tree.state import tree_from_state
+        from arboretum.tree.state import trees_from_state
 
         super()._read_fitted_state(state)
-        if not isinstance(state["trees"], list) or not state["trees"]:
-            raise ModelFileError("the forest has no trees")
-        self.trees_ = [tree_from_state(tree, self.schema_) for tree in state["trees"]]
+        self.trees_ = trees_from_state(state["trees"], self.schema_)
         if any(tree.value.shape[1:] != self._leaf_shape for tree in self.trees_):
             raise ModelFileError("the trees and the model disagree on outputs or classes")
         self._bags = Bootstrap.from_state(state["bags"])
@@ -271,6 +269,6 @@ class Forest(OutOfBagAttributes, ModelOfTrees):
         if state["kept"] is not None:
             classes = getattr(self, "_each_classes", None)
             codes = None if classes is None else [len(labels) for labels in classes]
-            self._kept = read_kept(state["kept"], self, codes)
+            self._kept = read_training_rows(state["kept"], self, codes)
         shape = self._bags.n_rows, *self._leaf_shape
         self._read_oob(state["oob"], shape, len(self.trees_))

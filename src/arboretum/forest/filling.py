@@ -3,7 +3,7 @@
     first_guess         the median, or the most frequent category, of the rows of the same class
     Donors.refill       numbers: the mean of the donors' values, weighted by shared leaves
                         categories: the one whose donors share most leaves
-    settle              refill, look where the rows stand now, refill, … until the guesses stay
+    refill_until_stable refill, look where the rows stand now, refill, … until the guesses stay
     fill_rows           new rows under a forest that is there already
     predict_per_class   rows of unknown class: fill a copy for every class, and see which copy gets
                         most votes for the class it was filled for
@@ -22,32 +22,37 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.data.matrix import DenseMatrix
+from arboretum.data.refill import missing_cells, put_back
+from arboretum.data.table import read_table
 from arboretum.errors import DataError, ParameterError
 from arboretum.forest.proximity import group_leaves
 from arboretum.predict.terms import leaves_in
 
 if TYPE_CHECKING:
     from arboretum.data.schema import Schema
+    from arboretum.data.table import Table
     from arboretum.engine.predict.proximity import Groups
     from arboretum.forest.classifier import ForestClassifier
     from arboretum.tree.tree import Tree
 
 __all__ = [
+    "Copies",
     "Donors",
-    "Round",
+    "FillingRound",
     "Stop",
     "fill_rows",
     "first_guess",
     "numeric_columns",
+    "predict_copies",
     "predict_per_class",
-    "settle",
+    "refill_until_stable",
 ]
 
 _BLOCK = 64  # rows guessed by one thread at a time
 
 
 @dataclass(frozen=True)
-class Round:
+class FillingRound:
     """One round of guessing: what the guesses did.
 
     Attributes
@@ -83,9 +88,13 @@ def numeric_columns(schema: Schema) -> np.ndarray:
 
 # ---------------------------------------------------------------------- once
 def first_guess(
-    X: np.ndarray, numeric: np.ndarray, donors: np.ndarray, classes: np.ndarray | None = None
+    X: np.ndarray,
+    numeric: np.ndarray,
+    donors: np.ndarray,
+    classes: np.ndarray | None = None,
+    center: str = "median",
 ) -> np.ndarray:
-    """Return X filled with medians (numbers) or most frequent values of the donors.
+    """Return X filled with medians (or means) of numbers, and most frequent values, of the donors.
 
     With ``classes`` the donors are X itself and answer class by class; where no row of the class has
     a value, and without ``classes``, all of them together.
@@ -97,21 +106,21 @@ def first_guess(
     filled = np.array(X, dtype=np.float64)
     for f in np.flatnonzero(np.isnan(X).any(axis=0)):
         missing = np.isnan(X[:, f])
-        filled[missing, f] = _typical(donors[:, f], numeric[f])
+        filled[missing, f] = _typical(donors[:, f], numeric[f], center)
         for label in np.unique(classes[missing]) if classes is not None else ():
             inside = classes == label
-            center = _typical(donors[inside, f], numeric[f])
-            if center == center:
-                filled[missing & inside, f] = center
+            guess = _typical(donors[inside, f], numeric[f], center)
+            if guess == guess:
+                filled[missing & inside, f] = guess
     return filled
 
 
-def _typical(x: np.ndarray, numeric: bool) -> float:
+def _typical(x: np.ndarray, numeric: bool, center: str) -> float:
     x = x[~np.isnan(x)]
     if not len(x):
         return np.nan
     if numeric:
-        return float(np.median(x))
+        return float(np.median(x) if center == "median" else np.mean(x))
     values, counts = np.unique(x, return_counts=True)
     return float(values[counts.argmax()])
 
@@ -162,7 +171,7 @@ class Donors:
         from arboretum.engine.predict.proximity import guess_values
 
         columns, n_codes, levels = self._coded
-        row, column = np.nonzero(np.isnan(X))
+        row, column = map(np.ascontiguousarray, np.nonzero(np.isnan(X)))
         start = np.searchsorted(row, np.arange(len(X) + 1))
         guess, near = np.zeros(len(row)), np.zeros(len(row), np.int64)
         leaves = np.ascontiguousarray(leaves, dtype=np.int32)
@@ -186,21 +195,21 @@ class Donors:
 Standing = Callable[[np.ndarray], tuple[np.ndarray, "Groups"]]
 
 
-def settle(
+def refill_until_stable(
     X: np.ndarray,
     donors: Donors,
     first: np.ndarray,
     standing: Standing,
     stop: Stop,
     n_jobs: int,
-    tell: Callable[[Round], None] | None = None,
-) -> tuple[np.ndarray, list[Round], bool]:
+    tell: Callable[[FillingRound], None] | None = None,
+) -> tuple[np.ndarray, list[FillingRound], bool]:
     """Guess until no category changes and no number moves more than ``tol`` standard deviations.
 
     ``standing`` tells for filled rows in which leaves they are, and the donors by leaf; ``tell``
     is told of every round. Returns the filled rows, the rounds, and whether the guesses came to rest.
     """
-    rounds: list[Round] = []
+    rounds: list[FillingRound] = []
     filled = first
     while len(rounds) < stop.max_iter:
         before = filled
@@ -208,7 +217,7 @@ def settle(
         moves = np.abs(filled - before)
         changed = int(np.count_nonzero(moves[:, ~donors.numeric]))
         moved = float((moves / donors.spread)[:, donors.numeric].max(initial=0.0))
-        rounds.append(Round(len(rounds) + 1, changed, moved, fallbacks))
+        rounds.append(FillingRound(len(rounds) + 1, changed, moved, fallbacks))
         if tell is not None:
             tell(rounds[-1])
         if changed == 0 and moved <= stop.tol:
@@ -224,7 +233,8 @@ def fill_rows(
     stop: Stop,
     n_jobs: int,
     label: np.ndarray | None = None,
-) -> tuple[np.ndarray, list[Round], bool]:
+    center: str = "median",
+) -> tuple[np.ndarray, list[FillingRound], bool]:
     """Fill new rows under trees that stay as they are.
 
     ``leaves`` are those of the donors, (donors, trees). With ``label``, a mask of donors, only these
@@ -235,14 +245,14 @@ def fill_rows(
         givers = Donors(donors.rows[label], donors.numeric)
         leaves = leaves[label]
     groups = group_leaves(leaves)
-    first = first_guess(X, donors.numeric, givers.rows)
+    first = first_guess(X, donors.numeric, givers.rows, center=center)
     if np.isnan(first).any():  # no row of the class has a value
-        first = first_guess(first, donors.numeric, donors.rows)
+        first = first_guess(first, donors.numeric, donors.rows, center=center)
 
     def standing(filled: np.ndarray) -> tuple[np.ndarray, Groups]:
         return leaves_in(trees, DenseMatrix(filled), n_jobs), groups
 
-    return settle(X, givers, first, standing, stop, n_jobs)
+    return refill_until_stable(X, givers, first, standing, stop, n_jobs)
 
 
 # ---------------------------------------------------------------------- a copy per class
@@ -272,34 +282,88 @@ def predict_per_class(
     >>> predict_per_class(forest, [[5.0, np.nan, 1.4, np.nan], [np.nan, 3.0, 5.8, 2.2]])
     array([0, 2])
     """
+    return predict_copies(forest, X, tol=tol, max_iter=max_iter).prediction
+
+
+@dataclass(frozen=True, eq=False)
+class Copies:
+    """Rows copied once per class, and how the trees voted on every copy.
+
+    Attributes
+    ----------
+    prediction : array of shape (n,)
+        The class whose copy got most votes for itself.
+    classes : array of shape (K,)
+        The classes; copy c of a row was filled as if it were of class c.
+    votes : int array of shape (n, K, K)
+        Votes of the trees: [row, copy, class].
+    filled : list of K tables
+        The copies, in the form of the table that was asked about.
+    """
+
+    prediction: np.ndarray
+    classes: np.ndarray
+    votes: np.ndarray
+    filled: list[Any]
+
+    @property
+    def own_votes(self) -> np.ndarray:
+        """Return the votes that every copy got for its own class, (n, K)."""
+        return np.diagonal(self.votes, axis1=1, axis2=2)
+
+
+def predict_copies(
+    forest: ForestClassifier, X: Any, *, tol: float = 1e-3, max_iter: int = 10
+) -> Copies:
+    """Return the copies of rows with missing values, the votes on each, and the answer.
+
+    As `predict_per_class`, with the figures behind it.
+    """
     if not isinstance(getattr(forest, "classes_", None), np.ndarray):
         raise ParameterError(
             "copies per class are made by classifiers of one output: leave missing='per_class' out"
         )
-    new = forest._encode(X)
+    table = read_table(X)
+    new = forest._encode(table)
     rows, n_jobs = np.array(new.rows(0, new.n_rows)), forest._threads()
-    votes = forest._votes(DenseMatrix(rows))[:, 0]
+    plain = np.rint(forest._votes(DenseMatrix(rows))[:, 0]).astype(np.int64)
+    K = len(forest.classes_)
+    votes = np.repeat(
+        plain[:, np.newaxis], K, axis=1
+    )  # of a whole row all copies are the row itself
     gaps = np.flatnonzero(np.isnan(rows).any(axis=1))
+    filled = []
     if len(gaps):
         donors, leaves, classes = _training_rows(forest)
-        stop = Stop(tol, max_iter)
-        for c in range(len(forest.classes_)):
-            copy, _, _ = fill_rows(
-                rows[gaps], donors, leaves, forest.trees_, stop, n_jobs, classes == c
+    for c in range(K):
+        copy = rows.copy()
+        if len(gaps):
+            copy[gaps], _, _ = fill_rows(
+                rows[gaps], donors, leaves, forest.trees_, Stop(tol, max_iter), n_jobs, classes == c
             )
-            votes[gaps, c] = forest._votes(DenseMatrix(copy))[:, 0, c]
-    return forest.classes_[np.rint(votes).argmax(axis=1)]
+            votes[gaps, c] = np.rint(forest._votes(DenseMatrix(copy[gaps]))[:, 0])
+        filled.append(_as_asked(forest.schema_, X, table, copy))
+    own = np.diagonal(votes, axis1=1, axis2=2)
+    return Copies(forest.classes_[own.argmax(axis=1)], forest.classes_, votes, filled)
+
+
+def _as_asked(schema: Schema, X: Any, table: Table, rows: np.ndarray) -> Any:
+    """Return filled rows as a table of the kind that was given."""
+    places = list(range(len(table.names)))
+    if schema.named and table.named:
+        places = [table.names.index(name) for name in schema.names]
+    return put_back(X, table, schema, places, missing_cells(table)[:, places], rows)
 
 
 def _training_rows(forest: ForestClassifier) -> tuple[Donors, np.ndarray, np.ndarray]:
     """Return the training rows of a forest as donors, their leaves and their class codes."""
-    kept = forest._kept
-    if kept is None:
+    training = forest._kept
+    if training is None:
         raise DataError(
             "filling rows needs the training rows, and this forest has not kept them: fit it with "
             "keep_leaves=True"
         )
-    rows = kept.rows.rows(0, kept.rows.n_rows)
+    rows = training.rows.rows(0, training.rows.n_rows)
     empty = np.flatnonzero(np.isnan(rows).all(axis=0))
     if len(empty):
         raise DataError(
@@ -307,4 +371,4 @@ def _training_rows(forest: ForestClassifier) -> tuple[Donors, np.ndarray, np.nda
             "is none to fill in: leave the column out"
         )
     donors = Donors(rows, numeric_columns(forest.schema_))
-    return donors, kept.leaves, kept.y[:, 0]
+    return donors, training.leaves, training.y[:, 0]

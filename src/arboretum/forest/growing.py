@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["Plan", "grow_trees"]
 
 
-class Bags(Protocol):
-    """What says which rows a tree sees: `sampling.Bootstrap`, or the `bags.Bags` of bagging."""
+class AnyBags(Protocol):
+    """What says which rows a tree sees: `bags.Bootstrap`, or the `bags.Bags` of bagging."""
 
     @property
     def seed(self) -> int: ...
@@ -47,7 +47,7 @@ class Plan:
     matrix, schema, target
         The training table; the target's weights are those of the rows, or empty.
     how : Growth
-    bags : Bags
+    bags : AnyBags
         Which rows every tree sees.
     balance : bool
         Weigh classes anew in every bag ("balanced_subsample").
@@ -58,7 +58,7 @@ class Plan:
     schema: Schema
     target: Target
     how: Growth
-    bags: Bags
+    bags: AnyBags
     balance: bool = False
     ccp_alpha: float = 0.0
 

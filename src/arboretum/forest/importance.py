@@ -24,6 +24,7 @@ from arboretum.base.sampling import tree_key
 from arboretum.data.target import encode_classes, numbers, weights
 from arboretum.engine import parallel
 from arboretum.errors import DataError, ParameterError
+from arboretum.html import html_table
 from arboretum.predict.walk import walk_block
 from arboretum.tree.tree import LEAF
 
@@ -73,6 +74,16 @@ class Importance:
     def order(self) -> np.ndarray:
         """Columns by falling mean, the first of equals first."""
         return np.argsort(-self.mean, kind="stable")
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (self.names[f], f"{self.mean[f]:.4g}", f"± {self.standard_error[f]:.2g}")
+            for f in self.order
+        ]
+        return html_table(self.measure, ("column", "mean", "standard error"), rows)
 
     def __str__(self) -> str:
         width = max(len(name) for name in self.names)
@@ -128,21 +139,21 @@ def permutation_importance(forest: Forest, X: Any, y: Any, sample_weight: Any = 
     truth = _truth(forest, y)
     w = weights(sample_weight, matrix.n_rows)
     w = np.ones(matrix.n_rows) if w is None else w
-    found: dict[int, np.ndarray] = {}
+    losses: dict[int, np.ndarray] = {}
 
     def work(t: int) -> None:
         rows = np.flatnonzero((forest._bags.counts(t) == 0) & (w > 0))
         if len(rows):
             spoilt = _Spoilt(forest, t, matrix.take(rows), truth[rows], w[rows])
-            found[t] = spoilt.losses()
+            losses[t] = spoilt.losses()
 
     parallel.run(work, range(len(forest.trees_)), forest._threads())
-    if not found:
+    if not losses:
         raise DataError(
             "no tree has out-of-bag rows: grow more trees, or draw smaller samples (max_samples)"
         )
     what = "share of wrong classes" if hasattr(forest, "classes_") else "mean squared error"
-    table = np.array([found[t] for t in sorted(found)])
+    table = np.array([losses[t] for t in sorted(losses)])
     return Importance(table, forest.schema_.names, f"increase of the {what}, out of bag")
 
 
@@ -196,18 +207,18 @@ class _Spoilt:
     def losses(self) -> np.ndarray:
         """Return by how much the loss rises with each column; 0 for those the tree never asks for."""
         n, n_columns = self.matrix.shape
-        asked = np.unique(self.tree.feature[self.tree.kind != LEAF])
+        used = np.unique(self.tree.feature[self.tree.kind != LEAF])
         added = np.zeros(n_columns)
         step = max(64, _BLOCK_VALUES // n_columns)
         for lo in range(0, n, step):
             hi = min(lo + step, n)
             block = np.array(self.matrix.rows(lo, hi))
             before = self._loss(block, lo)
-            for f in asked.tolist():
-                kept = block[:, f].copy()
+            for f in used.tolist():
+                column = block[:, f].copy()
                 block[:, f] = self.matrix.column(f)[shuffled(self.key, f, n)[lo:hi]]
                 added[f] += self._loss(block, lo) - before
-                block[:, f] = kept
+                block[:, f] = column
         return added / self.w.sum()
 
     def _loss(self, block: np.ndarray, lo: int) -> float:

@@ -11,7 +11,6 @@ are in filling.py, the tables that go in and out in data/refill.py.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -25,17 +24,18 @@ from arboretum.data.checks import list_names, warn_caller
 from arboretum.data.matrix import DenseMatrix
 from arboretum.data.refill import encoded_table, missing_cells, put_back
 from arboretum.data.schema import Schema
+from arboretum.data.suspicion import told_once
 from arboretum.data.table import Table, is_sparse, read_table
 from arboretum.data.target import encode_classes, numbers
 from arboretum.errors import DataError, ModelFileError
 from arboretum.forest.filling import (
     Donors,
-    Round,
+    FillingRound,
     Stop,
     fill_rows,
     first_guess,
     numeric_columns,
-    settle,
+    refill_until_stable,
 )
 from arboretum.forest.proximity import group_leaves
 from arboretum.forest.training_rows import check_cells
@@ -101,6 +101,11 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
             'What ``y`` is. "auto": words, and whole numbers of at most 20 different values (and on '
             "average three rows for each), are classes.",
         ),
+        "initial": Parameter(
+            p.one_of("median", "mean"),
+            "The first guess of a number, among the rows of the same class: their median or mean. Of a "
+            "category it is the most frequent one.",
+        ),
         "min_samples_leaf": Parameter(
             GROWTH["min_samples_leaf"].rule,
             "Rows a leaf of the forest needs. Larger leaves make more rows similar.",
@@ -117,8 +122,8 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         "verbose": Parameter(p.integer(0) | p.flag, "Print a line per round."),
     }
     _attributes: ClassVar = {
-        "report_ : list of Round": "What every round did: `number`, `changed` categories, how far numbers "
-        "`moved`, `fallbacks`. Empty if nothing was missing.",
+        "report_ : list of FillingRound": "What every round did: `number`, `changed` categories, how far "
+        "numbers `moved`, `fallbacks`. Empty if nothing was missing.",
         "n_iter_ : int": "Forests that were grown: as many as rounds, or one if nothing was missing.",
         "converged_ : bool": "The guesses came to rest before `max_iter`; else `fit` warns "
         "(ConvergenceWarning).",
@@ -131,7 +136,7 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         "feature_names_in_ : array of str": "Only if the training table had names.",
     }
 
-    report_: list[Round]
+    report_: list[FillingRound]
 
     def __init__(
         self,
@@ -140,6 +145,7 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         max_iter: int = 10,
         tol: float = 1e-3,
         task: str = "auto",
+        initial: str = "median",
         max_depth: int | None = None,
         min_samples_leaf: int | float = 1,
         max_features: int | float | str | None = "sqrt",
@@ -189,7 +195,8 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         self.n_missing_ = np.isnan(rows).sum(axis=0)
         self._donors = Donors(rows, numeric_columns(self.schema_))
         try:
-            return table, self._iterate(rows, y, classes)
+            with told_once():
+                return table, self._iterate(rows, y, classes)
         except BaseException:
             self.__dict__.pop("forest_", None)
             raise
@@ -198,7 +205,7 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         """Run the rounds; keep the last forest and where the rows stand in it."""
         donors, n_jobs = self._donors, self._threads()
         gaps = np.flatnonzero(np.isnan(rows).any(axis=1))
-        filled = first_guess(rows, donors.numeric, rows, classes)
+        filled = first_guess(rows, donors.numeric, rows, classes, self.initial)
         if not len(gaps):
             self._grow(filled, y)
             self.report_, self.converged_ = [], True
@@ -211,7 +218,9 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
             return leaves[gaps], group_leaves(leaves)
 
         stop = Stop(float(self.tol), int(self.max_iter))
-        found = settle(rows[gaps], donors, filled[gaps], standing, stop, n_jobs, self._tell)
+        found = refill_until_stable(
+            rows[gaps], donors, filled[gaps], standing, stop, n_jobs, self._tell
+        )
         filled[gaps], self.report_, self.converged_ = found
         if not self.converged_:
             _warn_unsettled(self.report_[-1], stop.tol)
@@ -231,16 +240,12 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
                 np.repeat([0, 1], len(filled)),
             )
         self.forest_ = make(**parameters, random_state=self._seed)
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", ".* was interrupted")
-            self.forest_.fit(encoded_table(self.schema_, grown_on), y)
-        if len(self.forest_) < self.n_estimators:  # what a forest keeps of an interrupt is no round
-            raise KeyboardInterrupt
+        self.forest_.fit(encoded_table(self.schema_, grown_on), y)
         self._grown_on = filled.copy()
         self._leaves = leaves_in(self.forest_.trees_, DenseMatrix(filled), self._threads())
         return self._leaves
 
-    def _tell(self, step: Round) -> None:
+    def _tell(self, step: FillingRound) -> None:
         if self.verbose:
             print(
                 f"ProximityImputer, round {step.number}: {step.changed} categories changed, numbers "
@@ -290,7 +295,13 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         if len(gaps):
             stop = Stop(float(self.tol), int(self.max_iter))
             rows[gaps], _, _ = fill_rows(
-                rows[gaps], self._donors, self._leaves, self.forest_.trees_, stop, self._threads()
+                rows[gaps],
+                self._donors,
+                self._leaves,
+                self.forest_.trees_,
+                stop,
+                self._threads(),
+                center=self.initial,
             )
         return self._put_back(X, table, rows)
 
@@ -336,9 +347,15 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         own = Schema.from_state(inner["schema"])
         if own.n_features != self.schema_.n_features:
             raise ModelFileError("its forest has other columns than the imputer")
+        for mine, theirs in zip(self.schema_.columns, own.columns, strict=True):
+            words = len(mine.categories or ()), len(theirs.categories or ())
+            if mine.kind != theirs.kind or words[0] != words[1]:
+                raise ModelFileError(f"its forest knows column {mine.name!r} by other values")
         self.forest_ = make._from_fitted_state(inner["parameters"], own, inner["state"])
         self.task_, self._seed = state["task"], whole(state, "seed", 0)
-        self.report_ = [Round(int(n), int(c), float(m), int(f)) for n, c, m, f in state["rounds"]]
+        self.report_ = [
+            FillingRound(int(n), int(c), float(m), int(f)) for n, c, m, f in state["rounds"]
+        ]
         self.converged_ = bool(state["converged"])
         self.n_missing_ = np.isnan(rows).sum(axis=0)
         self._donors, self._grown_on = Donors(rows, numeric_columns(self.schema_)), grown_on
@@ -359,7 +376,7 @@ def _read(X: Any) -> Table:
     return table
 
 
-def _warn_unsettled(last: Round, tol: float) -> None:
+def _warn_unsettled(last: FillingRound, tol: float) -> None:
     """Say how far the guesses still moved when the rounds were over."""
     from sklearn.exceptions import ConvergenceWarning
 

@@ -99,8 +99,8 @@ def _leaves(forest: Forest, X: Any) -> np.ndarray:
 
 
 def _check_training_rows(forest: Forest, leaves: np.ndarray, what: str) -> None:
-    kept, n = forest._kept, forest._bags.n_rows
-    if len(leaves) != n or (kept is not None and not np.array_equal(kept.leaves, leaves)):
+    training, n = forest._kept, forest._bags.n_rows
+    if len(leaves) != n or (training is not None and not np.array_equal(training.leaves, leaves)):
         raise DataError(
             f"kind='oob' compares training rows, and {what} ({len(leaves):,} rows) is not the table "
             f"the forest was fitted on ({n:,} rows): pass that one, or kind='all'"
@@ -264,7 +264,7 @@ def distance(proximities: Any) -> Any:
            [0.25, 0.  ]])
     """
     if hasattr(proximities, "tocsr"):
-        found = proximities.copy()
-        found.data = 1.0 - found.data
-        return found
+        distances = proximities.copy()
+        distances.data = 1.0 - distances.data
+        return distances
     return 1.0 - np.asarray(proximities, dtype=np.float64)

@@ -188,7 +188,7 @@ def prototypes(
             f"prototypes need one row of X ({matrix.n_rows}) per row of the proximities "
             f"({len(classes)}), and more rows than k = {k}"
         )
-    found = []
+    chosen = []
     for label in np.unique(classes).tolist():
         free = np.ones(len(classes), dtype=bool)
         for _ in range(n_prototypes):
@@ -196,9 +196,9 @@ def prototypes(
             if row < 0:
                 break
             low, typical, high = _describe(forest, matrix.take(mates))
-            found.append(Prototype(label, row, mates, typical, low, high))
+            chosen.append(Prototype(label, row, mates, typical, low, high))
             free[[row, *mates.tolist()]] = False
-    return found
+    return chosen
 
 
 def _most_mates(P: Any, inside: np.ndarray, free: np.ndarray, k: int) -> tuple[int, np.ndarray]:

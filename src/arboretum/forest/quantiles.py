@@ -27,7 +27,7 @@ from arboretum.predict.walk import run_blocks, walk_block
 if TYPE_CHECKING:
     from arboretum.engine.predict.leaf_quantile import Groups
     from arboretum.forest.estimator import Forest
-    from arboretum.forest.training_rows import Kept
+    from arboretum.forest.training_rows import TrainingRows
 
 __all__ = ["predict_quantiles", "prediction_interval"]
 
@@ -64,11 +64,11 @@ def predict_quantiles(forest: Forest, X: Any, quantiles: Any) -> np.ndarray:
     (True, True)
     """
     matrix = forest._encode(X)
-    kept = _check_kept(forest)
+    training = _check_kept(forest)
     wanted = _check_quantiles(quantiles)
-    groups = _group(forest, kept)
-    ranked = [_rank(y) for y in kept.y.T]
-    found = np.empty((matrix.n_rows, forest.n_outputs_, len(wanted)))
+    groups = _group(forest, training)
+    ranked = [_rank(y) for y in training.y.T]
+    answers = np.empty((matrix.n_rows, forest.n_outputs_, len(wanted)))
 
     def go(lo: int, hi: int, block: np.ndarray) -> None:
         from arboretum.engine.predict.leaf_quantile import leaf_quantiles
@@ -80,11 +80,11 @@ def predict_quantiles(forest: Forest, X: Any, quantiles: Any) -> np.ndarray:
         for output, (values, rank) in enumerate(ranked):
             shift = len(values).bit_length() // 2  # as many buckets as ranks in each
             leaf_quantiles(groups, leaves, rank, shift, wanted, places)
-            found[lo:hi, output] = values[places]
+            answers[lo:hi, output] = values[places]
 
     run_blocks(go, matrix, forest._threads())
-    found = found[:, 0] if forest._one_output else found
-    return found[..., 0] if np.ndim(quantiles) == 0 else found
+    answers = answers[:, 0] if forest._one_output else answers
+    return answers[..., 0] if np.ndim(quantiles) == 0 else answers
 
 
 def prediction_interval(forest: Forest, X: Any, coverage: float = 0.9) -> np.ndarray:
@@ -130,7 +130,7 @@ def _check_quantiles(quantiles: Any) -> np.ndarray:
     return np.array(listed, dtype=np.float64)
 
 
-def _check_kept(forest: Forest) -> Kept:
+def _check_kept(forest: Forest) -> TrainingRows:
     name = type(forest).__name__
     if hasattr(forest, "classes_"):
         raise ParameterError(
@@ -151,11 +151,11 @@ def _rank(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values, rank.astype(np.int32)
 
 
-def _group(forest: Forest, kept: Kept) -> Groups:
+def _group(forest: Forest, training: TrainingRows) -> Groups:
     """Return the training rows by leaf: 12 bytes for every row in every tree's bag."""
     from arboretum.engine.predict.leaf_quantile import Groups, group_by_leaf
 
-    n, n_trees = kept.leaves.shape
+    n, n_trees = training.leaves.shape
     first = np.cumsum([0] + [len(tree) + 1 for tree in forest.trees_])
     most = n if forest._bags.draws is None else min(n, forest._bags.draws)
     groups = Groups(
@@ -166,8 +166,8 @@ def _group(forest: Forest, kept: Kept) -> Groups:
     )
 
     def work(t: int) -> None:
-        weight = forest._bags.counts(t) * kept.weight
-        leaf = np.ascontiguousarray(kept.leaves[:, t])
+        weight = forest._bags.counts(t) * training.weight
+        leaf = np.ascontiguousarray(training.leaves[:, t])
         start = groups.start[first[t] : first[t + 1]]
         group_by_leaf(leaf, weight, start, groups.rows[t], groups.share[t])
 

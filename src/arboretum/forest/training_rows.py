@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from arboretum.grow.criterion import Target
     from arboretum.tree.tree import Tree
 
-__all__ = ["Kept", "check_cells", "keep", "read_kept"]
+__all__ = ["TrainingRows", "check_cells", "keep", "read_training_rows"]
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class TrainingRows:
     """The training rows of a forest.
 
     Attributes
@@ -51,9 +51,9 @@ class Kept:
         return {"rows": _matrix_state(self.rows), "y": self.y, "weight": self.weight}
 
 
-def keep(trees: Sequence[Tree], matrix: Matrix, target: Target, n_jobs: int) -> Kept:
+def keep(trees: Sequence[Tree], matrix: Matrix, target: Target, n_jobs: int) -> TrainingRows:
     """Keep a copy of the training rows, which their owner may change later."""
-    return Kept(
+    return TrainingRows(
         rows=matrix.take(np.arange(matrix.n_rows)),
         y=target.y.astype(np.float64),
         weight=target.weights.copy() if len(target.weights) else np.ones(matrix.n_rows),
@@ -61,7 +61,7 @@ def keep(trees: Sequence[Tree], matrix: Matrix, target: Target, n_jobs: int) -> 
     )
 
 
-def read_kept(state: Any, forest: Forest, codes: list[int] | None) -> Kept:
+def read_training_rows(state: Any, forest: Forest, codes: list[int] | None) -> TrainingRows:
     """Build it from what `to_state` returned; any nonsense is a ModelFileError.
 
     ``forest`` has its trees and its bags; ``codes``: how many classes each output has, None for
@@ -78,7 +78,7 @@ def read_kept(state: Any, forest: Forest, codes: list[int] | None) -> Kept:
         raise ModelFileError("its training rows have weights that no row can have")
     if codes is not None and np.any((y % 1 != 0) | (y < 0) | (y >= np.array(codes))):
         raise ModelFileError("its training rows have classes that do not exist")
-    return Kept(rows, y, weight, leaves_in(trees, rows, forest._threads()))
+    return TrainingRows(rows, y, weight, leaves_in(trees, rows, forest._threads()))
 
 
 # ---------------------------------------------------------------------- tables

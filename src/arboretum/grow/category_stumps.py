@@ -14,9 +14,9 @@ import numpy as np
 from arboretum.engine.split.best import new_column_best
 from arboretum.engine.split.categories import choose_categories, scan_categories
 from arboretum.engine.split.counts import Columns, make_counter
-from arboretum.engine.split.score import CHANCE, XLOGX
-from arboretum.engine.split.statistic import GINI, Nodes
-from arboretum.grow.criterion import SearchRules, make_statistic, make_target
+from arboretum.engine.split.score import CHANCE, XLOGX, loner_excess
+from arboretum.engine.split.statistic import Nodes
+from arboretum.grow.criterion import CLASSIFICATION, SearchRules, make_statistic, make_target
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
@@ -56,16 +56,19 @@ class CategoryColumns:
     n_codes: np.ndarray  # int64
     n_classes: int
     penalty: float  # what divisions are charged, in shares of what they gain by chance
+    criterion: str = "gini"
 
     def take(self, rows: np.ndarray) -> CategoryColumns:
         """Return the columns of some rows."""
         return replace(self, codes=np.ascontiguousarray(self.codes[:, rows]))
 
     def search(self, labels: np.ndarray, weights: np.ndarray) -> CategoryCut | None:
-        """Return the best division by Gini impurity, or None if there is none."""
+        """Return the best division, or None if there is none."""
         width, n = self.codes.shape
         target = make_target(labels[:, None], np.array([self.n_classes]), weights)
-        statistic = make_statistic(target, GINI, SearchRules(), categories=True)
+        statistic = make_statistic(
+            target, CLASSIFICATION[self.criterion], SearchRules(), categories=True
+        )
         rows, ends = np.arange(n), np.array([0, n])
         node = statistic.prepare(rows, ends[:1], ends[1:], np.empty((1, 2)))
         nodes = Nodes(*(np.repeat(part, width, axis=0) for part in node))
@@ -80,7 +83,7 @@ class CategoryColumns:
         )
         scan_categories(
             self.codes, rows, statistic.row, nodes, columns, statistic.code_rules, XLOGX, counter,
-            np.repeat(chance, width), found,
+            np.repeat(chance, width), loner_excess(self.penalty, self.n_classes == 2), found,
         )  # fmt: skip
         worth = np.where(found.score < 0, -np.inf, found.score - found.charge)
         k = int(worth.argmax())
@@ -106,7 +109,7 @@ class CategoryColumns:
 
 
 def code_categories(
-    matrix: Matrix, schema: Schema, n_classes: int, penalty: float
+    matrix: Matrix, schema: Schema, n_classes: int, penalty: float, criterion: str = "gini"
 ) -> CategoryColumns | None:
     """Return the category columns of a table; None if it has none."""
     features = [f for f, column in enumerate(schema.columns) if column.kind == "categorical"]
@@ -117,4 +120,6 @@ def code_categories(
     for j, f in enumerate(features):
         values = matrix.column(f)
         codes[j] = np.where(np.isnan(values), n_codes[j], values)
-    return CategoryColumns(np.array(features, np.int64), codes, n_codes, n_classes, penalty)
+    return CategoryColumns(
+        np.array(features, np.int64), codes, n_codes, n_classes, penalty, criterion
+    )

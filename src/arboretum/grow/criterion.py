@@ -4,7 +4,7 @@ A `Statistic` knows how to describe a node (value, weight, impurity), how to lay
 search, and which scan to run. There are three kinds, one for each way of scoring a cut:
 
     Moment      one sum per side        squared error, Friedman, Poisson, two-class Gini
-    Channels    several sums per side   several outputs, odd weights (Classes: one label, whole weights)
+    Channels    several sums per side   several outputs, odd weights, error (ClassCounts: one label, whole)
     Absolute    medians of both sides   absolute error
 
 so the growing of a tree (levelwise.py) is written once.
@@ -13,6 +13,7 @@ so the growing of a tree (levelwise.py) is written once.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,6 +35,7 @@ from arboretum.engine.split.random import Values
 from arboretum.engine.split.sampled_columns import Drawing, draw_channels, draw_moment
 from arboretum.engine.split.score import INFORMATION, POISSON_FORM, SQUARES, XLOGX
 from arboretum.engine.split.statistic import Nodes, Rows
+from arboretum.errors import ParameterError
 
 __all__ = [
     "CLASSIFICATION",
@@ -46,7 +48,12 @@ __all__ = [
     "make_target",
 ]
 
-CLASSIFICATION = {"gini": stat.GINI, "entropy": stat.ENTROPY, "log_loss": stat.ENTROPY}
+CLASSIFICATION = {
+    "gini": stat.GINI,
+    "entropy": stat.ENTROPY,
+    "log_loss": stat.ENTROPY,
+    "error": stat.ERROR,
+}
 REGRESSION = {
     "squared_error": stat.SQUARED,
     "friedman_mse": stat.FRIEDMAN,
@@ -140,6 +147,7 @@ class Statistic(ABC):
 
     channels: int
     code_criterion: int  # how engine/columns/codes.py scores channels
+    _drawer: Callable[..., None] | None = None  # the kernel of `draw`
 
     def __init__(self, target: Target, criterion: int, rules: SearchRules) -> None:
         n = len(target.y)
@@ -151,6 +159,11 @@ class Statistic(ABC):
 
     @abstractmethod
     def _rows(self, n: int, n_weights: int) -> Rows: ...
+
+    @property
+    @abstractmethod
+    def _scan_rules(self) -> tuple[Any, ...]:
+        """The rules as the kernels of this kind take them."""
 
     @abstractmethod
     def _fill(self, positions: np.ndarray, nodes: Nodes) -> None:
@@ -199,7 +212,13 @@ class Statistic(ABC):
 
         ``drawing`` is (Drawing, Values).
         """
-        return False
+        if self._drawer is None:
+            return False
+        self._drawer(
+            codes, positions, self.row, batch.nodes, batch.keys, *drawing, self._scan_rules, XLOGX,
+            best,
+        )  # fmt: skip
+        return True
 
     def decrease(self, nodes: Nodes, score: np.ndarray) -> np.ndarray:
         """Turn scores in grid units into impurity decreases."""
@@ -229,9 +248,9 @@ class Statistic(ABC):
         value = np.empty((k, t.outputs, self.n_values))
         weight, impurity = np.empty(k), np.zeros(k)
         if t.classes is not None:
-            entropy = self.criterion == stat.ENTROPY
+            criterion = np.int64(self.criterion)
             stat.describe_classes(
-                positions, t.y, t.classes, t.weights, start, end, entropy, value, weight, impurity
+                positions, t.y, t.classes, t.weights, start, end, criterion, value, weight, impurity
             )
         else:
             poisson = self.criterion == stat.POISSON
@@ -267,6 +286,7 @@ class Moment(Statistic):
     """One sum per side; see engine/split/one_sum.py."""
 
     channels = 1
+    _drawer = staticmethod(draw_moment)
 
     @property
     def form(self) -> int:
@@ -320,20 +340,6 @@ class Moment(Statistic):
             codes, positions, self.row, batch.nodes, columns, self._scan_rules, XLOGX, found
         )
 
-    def draw(
-        self,
-        codes: np.ndarray,
-        positions: np.ndarray,
-        batch: Batch,
-        drawing: tuple[Drawing, Values],
-        best: Best,
-    ) -> bool:
-        draw_moment(
-            codes, positions, self.row, batch.nodes, batch.keys, *drawing, self._scan_rules, XLOGX,
-            best,
-        )  # fmt: skip
-        return True
-
     def _unit(self, nodes: Nodes) -> np.ndarray | float:
         shift = nodes.weight_shift - nodes.sum_shift
         if self.criterion == stat.POISSON:
@@ -347,6 +353,8 @@ class Moment(Statistic):
 
 class Channels(Statistic):
     """Several sums per side; see engine/split/many_sums.py."""
+
+    _drawer = staticmethod(draw_channels)
 
     def __init__(self, target: Target, criterion: int, rules: SearchRules) -> None:
         self.code_criterion = criterion
@@ -407,20 +415,6 @@ class Channels(Statistic):
             codes, positions, self.row, batch.nodes, columns, self.code_rules, XLOGX, counter, found
         )
 
-    def draw(
-        self,
-        codes: np.ndarray,
-        positions: np.ndarray,
-        batch: Batch,
-        drawing: tuple[Drawing, Values],
-        best: Best,
-    ) -> bool:
-        draw_channels(
-            codes, positions, self.row, batch.nodes, batch.keys, *drawing, self._scan_rules, XLOGX,
-            best,
-        )  # fmt: skip
-        return True
-
     def _unit(self, nodes: Nodes) -> np.ndarray | float:
         if self.is_class:
             return 1.0
@@ -428,11 +422,13 @@ class Channels(Statistic):
         return np.ldexp(1.0, shift if self.criterion == stat.POISSON else 2 * shift)
 
 
-class Classes(Channels):
+class ClassCounts(Channels):
     """One class label, whole weights, no constraints: the quick form; see engine/split/class_counts.py."""
 
+    _drawer = staticmethod(draw_classes)
+
     @property
-    def _class_rules(self) -> tuple[Any, ...]:
+    def _scan_rules(self) -> tuple[Any, ...]:
         return (self.rules.min_leaf, False, self.criterion == stat.ENTROPY)
 
     def search_lists(
@@ -443,21 +439,7 @@ class Classes(Channels):
         found: ColumnBest,
         best: Best,
     ) -> None:
-        search_classes(lists, columns, self.row, batch.nodes, self._class_rules, XLOGX, found, best)
-
-    def draw(
-        self,
-        codes: np.ndarray,
-        positions: np.ndarray,
-        batch: Batch,
-        drawing: tuple[Drawing, Values],
-        best: Best,
-    ) -> bool:
-        draw_classes(
-            codes, positions, self.row, batch.nodes, batch.keys, *drawing, self._class_rules, XLOGX,
-            best,
-        )  # fmt: skip
-        return True
+        search_classes(lists, columns, self.row, batch.nodes, self._scan_rules, XLOGX, found, best)
 
 
 class Absolute(Statistic):
@@ -546,11 +528,17 @@ def make_statistic(
     """
     if criterion == stat.ABSOLUTE:
         return Absolute(target, criterion, rules)
+    if criterion == stat.ERROR:
+        if target.outputs > 1:
+            raise ParameterError(
+                'criterion="error" is for one target at a time: fit a model for each, or use "gini"'
+            )
+        return Channels(target, criterion, rules)
     two_classes = target.classes is not None and target.classes[0] <= 2
     one_sum = target.classes is None or (two_classes and (criterion == stat.GINI or not categories))
     if target.outputs == 1 and one_sum:
         return Moment(target, criterion, rules)
     small = target.whole_weights and target.total_weight < 2**31
     if target.outputs == 1 and small and not (rules.bounded or rules.skip_missing):
-        return Classes(target, criterion, rules)
+        return ClassCounts(target, criterion, rules)
     return Channels(target, criterion, rules)

@@ -45,8 +45,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GrownNodes", "HistogramGrower", "Logged"]
 
-_MANY = 1 << 15  # rows from which on several threads go over them
-_FEW_CODES = 1 << 19  # of a table that one thread is done with before another wakes up
+_ADD = 1  # nanoseconds that a code takes to be added to a histogram, with threads that spin
 MOST_LOGGED = 1 << 18  # nodes that a round of small trees may have
 MANY_CODES = 1 << 24  # of all trees of a call, for about a tenth of a second: Ctrl-C waits so long
 NOT_GOOD = "derivatives must be finite, and second ones not negative"
@@ -247,7 +246,7 @@ class HistogramGrower:
 
     def _each(self, work: Callable[..., Any], items: list[Any], n_rows: int) -> None:
         """Call ``work`` for every item, on several threads if there are many rows."""
-        parallel.run(work, items, self.n_jobs if n_rows > _MANY else 1)
+        parallel.run(work, items, parallel.threads_for(n_rows, parallel.CODE, self.n_jobs))
 
     def _most_nodes(self, n_rows: int) -> int:
         """Return how many nodes a tree on so many rows has memory for: two more than it may have."""
@@ -364,7 +363,7 @@ class HistogramGrower:
         )
 
     def _threads_for(self, n: int) -> int:
-        return self.threads if n * (len(self.store.starts) - 1) > _FEW_CODES else 1
+        return parallel.threads_for(n * (len(self.store.starts) - 1), _ADD, self.threads)
 
     def _grown(self, tree: GrowingTree) -> GrownNodes:
         """Return a copy of the tree that has grown."""
@@ -385,7 +384,7 @@ class HistogramGrower:
         """Add the values of the last tree's leaves to the scores of the rows it was grown on."""
         last = self._tree
         assert last is not None
-        shares = self.n_jobs if len(score) > _MANY else 1
+        shares = parallel.threads_for(len(score), parallel.CODE, self.n_jobs)
         self._each(
             lambda k: engine.add_leaves(last, values, score, output, k, shares),
             list(range(shares)),
@@ -403,6 +402,7 @@ class HistogramGrower:
         """Add the values of the leaves that rows reach by their codes (None: all rows)."""
         these = np.empty(0, np.uint32) if rows is None else rows
         n = len(score) if rows is None else len(rows)
+        values = np.ascontiguousarray(values)  # a column is to Numba another type
 
         def go(block: tuple[int, int]) -> None:
             leaf = np.empty(block[1] - block[0], np.int64)

@@ -60,6 +60,7 @@ class Growth:
     surrogates: int = 0
     max_bins: int | None = None
     category_penalty: float = 1.0  # see engine/split/categories.py
+    loner_excess: float = 0.0  # see engine/split/score.py
     seed: int = 0
     n_jobs: int = 1
 
@@ -134,6 +135,7 @@ class _LevelGrower:
             settings.random_splits,
             settings.n_jobs,
             settings.category_penalty,
+            settings.loner_excess,
         )
         self.divider = Divider(matrix, schema, rows, self.searcher, settings.surrogates)
         self.store = store

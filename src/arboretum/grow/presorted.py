@@ -23,12 +23,13 @@ from arboretum.engine.level_tree.search import CATEGORIES, NUMBERS, RANKS, Table
 from arboretum.grow.criterion import Target
 from arboretum.grow.levelwise import Growth, grow
 from arboretum.predict.walk import leaves_of
-from arboretum.tree.pruning import prune
+from arboretum.tree.pruning import number_levels, prune
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Schema
     from arboretum.grow.presorted_levels import LevelGrower
+    from arboretum.grow.random_tree import TreeTable
     from arboretum.tree.tree import Tree
 
 __all__ = ["DEEPEST", "Bag", "PresortedTable", "presort"]
@@ -101,6 +102,8 @@ class PresortedTable:
         leaf: np.ndarray | None = None
         if len(self.table.lists):
             tree, leaf = self._grower.grow(r, bag, settings)
+        elif settings.max_features is not None:
+            tree = self._grow_drawn(r, bag, settings)
         else:
             weight = bag.weight_inside
             target = Target(
@@ -118,11 +121,39 @@ class PresortedTable:
         """The columns as CART takes them."""
         return store_columns(self.matrix, self.schema.columns, n_jobs=self.settings.n_jobs)
 
-    def _columns_of(self, bag: Bag) -> ColumnStore | None:
-        """Return columns for one tree of CART; None where it must make them: of a bag, or of codes alone."""
-        if bag.rows is not None or self.settings.max_features is not None:
-            return None
-        return replace(self._store, lists=self._store.lists.copy())  # growing reorders them
+    def _columns_of(self, bag: Bag) -> ColumnStore:
+        """Return the columns of a bag for one tree of CART, which reorders their lists."""
+        store = self._store
+        if bag.rows is None:
+            return replace(store, lists=store.lists.copy())
+        place = np.full(self.matrix.n_rows, NOWHERE)
+        place[bag.rows] = np.arange(len(bag.rows))
+        lists, _ = keep_rows(store.lists, place, len(bag.rows), self.threads)
+        return replace(store, lists=lists, codes=store.codes[:, bag.rows])
+
+    @cached_property
+    def _tree_table(self) -> TreeTable:
+        """The columns as trees take them that look at some of them in every node."""
+        from arboretum.grow.random_tree import tree_table
+
+        return tree_table(
+            self.matrix,
+            self.schema,
+            random_splits=False,
+            monotone=self.settings.monotone,
+            n_jobs=self.settings.n_jobs,
+        )
+
+    def _grow_drawn(self, r: np.ndarray, bag: Bag, settings: Growth) -> Tree:
+        """Grow a tree that draws its columns; rows outside the bag weigh nothing."""
+        from arboretum.grow.random_tree import grow_random_tree
+
+        weight = bag.weight if len(bag.weight) else np.ones(len(r))
+        if bag.rows is not None:
+            weight = weight * bag.inside
+        target = Target(writable(r[:, None]), None, weight)
+        tree = grow_random_tree(self._tree_table, target, settings, weight=weight, alone=True)
+        return number_levels(tree)
 
     def sorted_bag(self, bag: Bag) -> Table:
         """Return the table with the order of the bag's rows only."""

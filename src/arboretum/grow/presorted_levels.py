@@ -101,6 +101,7 @@ class LevelGrower:
             scale=_scale(rows, weights.whole_weights),
             step=weights.step,
             penalty=self.presorted.category_penalty,
+            loner=settings.loner_excess,
         )
         nodes = self._new_nodes()
         if self.presorted.threads == 1:

@@ -61,7 +61,7 @@ _TOGETHER, _ROWS_TOGETHER = 25, 20_000  # trees and rows of one call
 def can_grow(settings: Growth) -> bool:
     """Tell whether such a tree can be grown this way."""
     return (
-        settings.criterion != stat.ABSOLUTE
+        settings.criterion not in (stat.ABSOLUTE, stat.ERROR)
         and settings.surrogates == 0
         and settings.max_bins is None
     )
@@ -280,6 +280,7 @@ def _to_grid(
         exhaustive=EXHAUSTIVE if alone else _FEW_SUBSETS,
         rounds=_ROUNDS if alone else _FEW_ROUNDS,
         charge=settings.category_penalty * CHANCE if charged else 0.0,
+        loner=settings.loner_excess,
     )
     rows = np.empty(np.count_nonzero(whole), np.uint32)
     bags = records.Bags(whole, label, number, rows)
@@ -451,7 +452,7 @@ def _describe_exactly(
     if target.classes is not None:
         stat.describe_classes(
             grid.bags.rows, target.y, target.classes, weight, start, end,
-            rules.criterion == stat.ENTROPY, value, node_weight, impurity,
+            np.int64(rules.criterion), value, node_weight, impurity,
         )  # fmt: skip
     else:
         stat.describe_numbers(

@@ -35,7 +35,7 @@ from arboretum.engine.split.categories import rank_categories, scan_categories
 from arboretum.engine.split.counts import Columns, make_counter
 from arboretum.engine.split.random import draw_lists
 from arboretum.engine.split.sampled_columns import Drawing
-from arboretum.engine.split.score import CHANCE, XLOGX
+from arboretum.engine.split.score import CHANCE, XLOGX, free_categories
 from arboretum.grow.criterion import Absolute, Batch, Statistic
 
 __all__ = ["Searcher"]
@@ -58,6 +58,8 @@ class Searcher:
     n_jobs : int
     category_penalty : float
         What categories are charged, in shares of what they are held to gain by chance.
+    loner_excess : float
+        What those of a single row are charged more.
     """
 
     store: ColumnStore
@@ -67,6 +69,7 @@ class Searcher:
     random: bool
     n_jobs: int
     category_penalty: float
+    loner_excess: float
 
     @property
     def draws(self) -> bool:
@@ -210,7 +213,8 @@ class Searcher:
         counter = make_counter(int(columns.n_codes.max()), self.statistic.channels)
         scan_categories(
             self.store.codes, positions, self.statistic.row, batch.nodes, columns,
-            self.statistic.code_rules, XLOGX, counter, self._chance(batch), found,
+            self.statistic.code_rules, XLOGX, counter, self._chance(batch),
+            self.loner_excess, found,
         )  # fmt: skip
         return found
 
@@ -245,9 +249,9 @@ class Searcher:
         if columns.categorical.any():
             new = (lists & (NEW | MISSING)) == NEW
             met = np.array([np.count_nonzero(new[lo:hi]) for lo, hi in zip(nodes.start, nodes.end)])
-            found.charge[:] = np.where(
-                columns.categorical, self._chance(batch) * np.maximum(met - 2, 0), 0.0
-            )
+            sizes = zip(met, nodes.end - nodes.start)
+            free = [free_categories(m, n, self.loner_excess) for m, n in sizes]
+            found.charge[:] = np.where(columns.categorical, self._chance(batch) * free, 0.0)
         some = np.flatnonzero(found.score >= 0)
         last = lists[nodes.start[some] + found.cut[some] - 1] & POSITION
         code = self.store.codes[columns.slot[some], positions[last]].astype(np.int64)

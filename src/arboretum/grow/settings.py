@@ -23,6 +23,7 @@ def growth(model: Any, schema: Schema, target: Target, n_rows: int) -> Growth:
     """Return how far and in what way this estimator grows a tree on this data."""
     from arboretum.engine.parallel import effective_jobs
     from arboretum.engine.random import seed_from
+    from arboretum.engine.split.score import loner_excess
     from arboretum.grow.criterion import CLASSIFICATION, REGRESSION
     from arboretum.grow.levelwise import Growth
 
@@ -48,6 +49,9 @@ def growth(model: Any, schema: Schema, target: Target, n_rows: int) -> Growth:
         surrogates=model.surrogates,
         max_bins=model.max_bins,
         category_penalty=float(model.category_penalty),
+        loner_excess=loner_excess(
+            float(model.category_penalty), getattr(model, "n_classes_", None) == 2
+        ),
         seed=seed_from(model.random_state) if random or drawn < n_features else 0,
         n_jobs=effective_jobs(model.n_jobs),
     )

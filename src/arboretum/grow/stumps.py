@@ -36,6 +36,7 @@ from arboretum.engine.split.stump_classes import (
     search_class_stumps,
     weigh_class_words,
 )
+from arboretum.engine.split.stump_error import search_error_stumps
 from arboretum.grow.apply_split import midpoint
 from arboretum.grow.category_stumps import CategoryColumns, CategoryCut, code_categories
 from arboretum.grow.criterion import make_target
@@ -119,7 +120,7 @@ def can_be_stump(base: Any, n_classes: int) -> bool:
     """Tell whether `Stumps` grows what this CART would grow."""
     return (
         base.max_depth == 1
-        and base.criterion == "gini"
+        and base.criterion in ("gini", "error")
         and 2 <= n_classes <= MOST_CLASSES
         and base.min_samples_split == 2
         and base.min_samples_leaf == 1
@@ -156,7 +157,7 @@ class _Cut:
 
 
 class Stumps(_Filtered):
-    """Trees of depth 1 for classes; ``y`` holds their codes.
+    """Trees of depth 1 for classes, by Gini impurity or by error; ``y`` holds their codes.
 
     Examples
     --------
@@ -175,15 +176,17 @@ class Stumps(_Filtered):
         n_classes: int,
         n_jobs: int = 1,
         category_penalty: float = 1.0,
+        criterion: str = "gini",
     ) -> None:
         super().__init__(matrix, schema, np.ascontiguousarray(y, np.int32), n_jobs)
         self.n_classes = n_classes
+        self.by_error = criterion == "error"
         n, columns = matrix.shape
         self.threads = parallel.threads_for(n * columns, parallel.SCAN, n_jobs)
         self.features = [f for f, c in enumerate(schema.columns) if c.kind != "categorical"]
         shape = len(self.features), n
         lists, _ = sort_columns(lambda j: matrix.column(self.features[j]), shape, n_jobs)
-        categories = code_categories(matrix, schema, n_classes, category_penalty)
+        categories = code_categories(matrix, schema, n_classes, category_penalty, criterion)
         self.columns = _Presorted(lists, categories)
 
     def _whole(self) -> _Presorted:
@@ -220,7 +223,8 @@ class Stumps(_Filtered):
         nodes["kind"][0] = SUBSET if bits else THRESHOLD
         nodes["feature"][0], nodes["missing_child"][0] = best_cut.feature, missing_child
         nodes["first_child"][0], nodes["n_children"][0] = 1, 2
-        nodes["gain"][0] = 2.0 * best_cut.score if self.n_classes == 2 else best_cut.score
+        one_sum = self.n_classes == 2 and not self.by_error  # half of Gini's decrease
+        nodes["gain"][0] = 2.0 * best_cut.score if one_sum else best_cut.score
         n_right = int(right.sum())
         count = np.array([n, n - n_right, n_right])
         tree = self._to_tree({**nodes, **bits}, value, weight, count)
@@ -233,7 +237,7 @@ class Stumps(_Filtered):
     ) -> Tree:
         """Return the tree of nodes whose classes weigh ``value``."""
         shares = value / weight[:, None]
-        impurity = _gini(shares)
+        impurity = 1.0 - shares.max(axis=1) if self.by_error else _gini(shares)
         return build_tree(
             self.schema,
             **nodes,
@@ -260,12 +264,13 @@ class Stumps(_Filtered):
         """Return the best cut of the columns of numbers and ranks."""
         words = np.empty(len(labels), np.int64)
         whole, best_cut = are_whole(weights), []
-        if self.n_classes == 2:
+        if self.n_classes == 2 and not self.by_error:
             look: Any = search_stumps
             all_weight, total = weigh_words(weights, labels, whole, words)
             alone = total in (0, all_weight)
         else:
-            look, total = search_class_stumps, np.empty(self.n_classes, np.int64)
+            look = search_error_stumps if self.by_error else search_class_stumps
+            total = np.empty(self.n_classes, np.int64)
             all_weight = weigh_class_words(weights, labels, whole, words, total)
             alone = total.max() == all_weight
         if alone or not len(lists):  # one class is left

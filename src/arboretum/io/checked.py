@@ -35,6 +35,8 @@ def labels_of(value: Any, least: int = 1) -> np.ndarray:
     """Return class labels."""
     if not isinstance(value, np.ndarray) or value.ndim != 1 or len(value) < least:
         raise ModelFileError(f"the classes are not a list of labels, at least {least}")
+    if not np.all(value[:-1] < value[1:]):
+        raise ModelFileError("the classes are not different labels in their order")
     return value
 
 

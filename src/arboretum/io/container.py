@@ -15,8 +15,8 @@ An array stands in the document as ``{"$array": k}``; the k-th entry of ``arrays
 shape and offset. The checksums find accidents. They cannot find malice, so nothing in the file is
 trusted: sizes are multiplied as Python integers before anything is allocated, arrays follow each
 other without overlap or gap, each is used exactly once (else a few bytes could ask for gigabytes of
-copies), and nesting, header size and integers are bounded. Reading takes memory for the file, a
-copy of its arrays and the parsed header, which is bounded by its size and by `MAX_CONTAINERS`.
+copies), and nesting, header size and integers are bounded. Reading takes memory for the arrays, each
+read to where it stays, and for the parsed header, which is bounded by its size and by `MAX_CONTAINERS`.
 
 The same document always gives the same bytes. Dictionaries are written in the order of their keys.
 """
@@ -24,13 +24,17 @@ The same document always gives the same bytes. Dictionaries are written in the o
 from __future__ import annotations
 
 import contextlib
+import errno
+import io
 import json
 import os
 import re
+import stat
 import struct
 import uuid
 import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from math import isfinite, prod
 from reprlib import repr as short_repr
 from typing import Any, BinaryIO
@@ -39,7 +43,7 @@ import numpy as np
 
 from arboretum.errors import ModelFileError, ParameterError
 
-__all__ = ["FORMAT_VERSION", "MAX_DEPTH", "array_size", "read", "write"]
+__all__ = ["FORMAT_VERSION", "MAX_DEPTH", "InParts", "array_size", "read", "write"]
 
 Source = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
 Target = str | os.PathLike[str] | BinaryIO
@@ -58,6 +62,7 @@ MIN_INT, MAX_INT = -(2**63), 2**64 - 1
 _PREFIX = struct.Struct("<8sIIQQI")
 _CHECK = struct.Struct("<I")
 _HEADER_START = _PREFIX.size + _CHECK.size
+_WRONG_CHECKSUM = "its checksum is wrong, so bytes were changed: fetch or save it again"
 
 _DTYPES = {
     name: np.dtype(name)
@@ -71,6 +76,16 @@ _DTYPES = {
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _STEPS = bytes.maketrans(b"[]{}", np.array([1, -1, 1, -1], dtype=np.int8).tobytes())
+
+
+@dataclass(frozen=True, eq=False)
+class InParts:
+    """An array that lies in pieces, of one dtype, one behind the other along the first axis.
+
+    It is written as one array, without a copy of it all.
+    """
+
+    parts: list[np.ndarray]
 
 
 def _aligned(position: int) -> int:
@@ -134,6 +149,10 @@ def write(target: Target, document: dict[str, Any]) -> None:
 
 def _write_atomically(path: str, pieces: list[bytes | memoryview]) -> None:
     folder = os.path.dirname(path)
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(
+            errno.ENOENT, f"the folder {folder!r} does not exist, make it first", path
+        )
     scratch = os.path.join(folder, f".arboretum-{uuid.uuid4().hex}.tmp")
     try:
         with open(scratch, "xb") as file:
@@ -145,29 +164,25 @@ def _write_atomically(path: str, pieces: list[bytes | memoryview]) -> None:
         with contextlib.suppress(OSError):
             os.unlink(scratch)
         raise
-    # The new name is data of the folder. Where a folder cannot be opened, the system sees to it.
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def _pieces(document: dict[str, Any]) -> list[bytes | memoryview]:
     """Return the bytes of the file in pieces, so that large arrays are not copied together."""
     if not isinstance(document, dict):
         raise ParameterError(f"a document is a dict, got {short_repr(document)}")
-    arrays: list[np.ndarray] = []
+    arrays: list[list[np.ndarray]] = []
     plain = _plain(document, arrays, "document", 2)
     table = []
     payload: list[bytes | memoryview] = []
     position = 0
-    for array in arrays:
-        offset = _aligned(position)
-        payload += [bytes(offset - position), array.reshape(-1).view(np.uint8).data]
-        table.append({"dtype": array.dtype.name, "shape": list(array.shape), "offset": offset})
-        position = offset + array.nbytes
+    for parts in arrays:
+        offset, first = _aligned(position), parts[0]
+        payload.append(bytes(offset - position))
+        payload += [part.reshape(-1).view(np.uint8).data for part in parts]
+        shape = list(first.shape)
+        shape[:1] = [sum(map(len, parts))] if shape else []
+        table.append({"dtype": first.dtype.name, "shape": shape, "offset": offset})
+        position = offset + sum(part.nbytes for part in parts)
     header = json.dumps(
         {"arrays": table, "document": plain},
         ensure_ascii=False,
@@ -190,7 +205,7 @@ def _pieces(document: dict[str, Any]) -> list[bytes | memoryview]:
     return [prefix, _CHECK.pack(zlib.crc32(prefix)), header, bytes(_aligned(end) - end), *payload]
 
 
-def _plain(value: Any, arrays: list[np.ndarray], where: str, depth: int) -> Any:
+def _plain(value: Any, arrays: list[list[np.ndarray]], where: str, depth: int) -> Any:
     """Return `value` with its arrays moved to `arrays`."""
     if value is None or isinstance(value, bool | str):
         return value
@@ -201,7 +216,10 @@ def _plain(value: Any, arrays: list[np.ndarray], where: str, depth: int) -> Any:
     if depth > MAX_DEPTH:
         raise ParameterError(f"{where[:200]} … is nested deeper than {MAX_DEPTH} levels")
     if isinstance(value, np.ndarray):
-        arrays.append(_portable(value, where))
+        arrays.append([_portable(value, where)])
+        return {"$array": len(arrays) - 1}
+    if isinstance(value, InParts):
+        arrays.append([_portable(part, where) for part in value.parts])
         return {"$array": len(arrays) - 1}
     if isinstance(value, list):
         return [_plain(v, arrays, f"{where}[{i}]", depth + 1) for i, v in enumerate(value)]
@@ -234,7 +252,7 @@ def _portable(array: np.ndarray, where: str) -> np.ndarray:
 def read(source: Source) -> dict[str, Any]:
     """Read a document back from a path, from bytes or from an open binary file.
 
-    Arrays come back as fresh, writable, C-ordered copies in the byte order of the machine.
+    Arrays come back fresh, writable and C-ordered, in the byte order of the machine.
 
     Raises
     ------
@@ -244,27 +262,35 @@ def read(source: Source) -> dict[str, Any]:
         If the file cannot be opened or read at all.
     """
     if isinstance(source, bytes | bytearray | memoryview):
-        data = memoryview(source).cast("B")
-    elif isinstance(source, str | os.PathLike):
-        with open(source, "rb") as file:
-            data = _contents(file)
-    else:
+        return _read(io.BytesIO(source), memoryview(source).nbytes)
+    if not isinstance(source, str | os.PathLike):
         data = _contents(source)
-    header, payload = _sections(data)
+        return _read(io.BytesIO(data), len(data))
+    with open(source, "rb") as file:
+        status = os.fstat(file.fileno())
+        if stat.S_ISREG(status.st_mode):
+            return _read(file, status.st_size)
+        data = _contents(file)  # a pipe: nobody knows how long it is
+    return _read(io.BytesIO(data), len(data))
+
+
+def _contents(file: BinaryIO) -> bytes:
+    start = file.read(len(MAGIC))
+    _check_magic(start)  # before the rest of something large (or endless) is read
+    return start + file.read()
+
+
+def _read(file: BinaryIO, size: int) -> dict[str, Any]:
+    """Read the document of a file of so many bytes."""
+    header, payload_size, payload_check = _read_header(file, size)
     table, document = _parse(header)
-    arrays = _arrays(table, payload)
+    arrays = _read_arrays(file, table, payload_size, payload_check)
     document = _filled(document, arrays)
     if any(array is not None for array in arrays):
         raise ModelFileError("it holds arrays that nothing refers to: it is damaged")
     if not isinstance(document, dict):
         raise ModelFileError("its document is not a dictionary: it is damaged")
     return document
-
-
-def _contents(file: BinaryIO) -> memoryview:
-    start = file.read(len(MAGIC))
-    _check_magic(start)  # before the rest of something large (or endless) is read
-    return memoryview(start + file.read())
 
 
 def _check_magic(start: bytes) -> None:
@@ -275,36 +301,36 @@ def _check_magic(start: bytes) -> None:
         )
 
 
-def _sections(data: memoryview) -> tuple[bytes, memoryview]:
-    """Check lengths and checksums; return the header and the payload."""
-    _check_magic(bytes(data[: len(MAGIC)]))
-    if len(data) < _HEADER_START:
-        raise ModelFileError(f"it is cut short: only {len(data)} bytes are left")
-    prefix = data[: _PREFIX.size]
+def _read_header(file: BinaryIO, size: int) -> tuple[bytes, int, int]:
+    """Check lengths and the header's checksum; return the header, the payload's length and its checksum."""
+    start = file.read(_HEADER_START)
+    _check_magic(start[: len(MAGIC)])
+    if len(start) < _HEADER_START:
+        raise ModelFileError(f"it is cut short: only {len(start)} bytes are left")
+    prefix = start[: _PREFIX.size]
     _, version, header_check, header_size, payload_size, payload_check = _PREFIX.unpack(prefix)
     if version > FORMAT_VERSION:
         raise ModelFileError(
             f"it has file format {version}, this arboretum reads up to {FORMAT_VERSION}: upgrade "
             "with `pip install --upgrade arboretum` (or fetch the file again if it is not that new)"
         )
-    if version < 1 or _CHECK.unpack_from(data, _PREFIX.size)[0] != zlib.crc32(prefix):
+    if version < 1 or _CHECK.unpack_from(start, _PREFIX.size)[0] != zlib.crc32(prefix):
         raise ModelFileError("its first bytes are damaged: fetch or save it again")
     if header_size > MAX_HEADER:
         raise ModelFileError(f"its header claims {header_size} bytes, more than {MAX_HEADER}")
     header_end = _HEADER_START + header_size
-    start = _aligned(header_end)
-    if len(data) != start + payload_size:
-        problem = "cut short" if len(data) < start + payload_size else "too long"
+    expected = _aligned(header_end) + payload_size
+    if size != expected:
+        problem = "cut short" if size < expected else "too long"
         raise ModelFileError(
-            f"it is {problem}: {len(data)} bytes instead of {start + payload_size}; fetch or save "
-            "it again"
+            f"it is {problem}: {size} bytes instead of {expected}; fetch or save it again"
         )
-    header, payload = bytes(data[_HEADER_START:header_end]), data[start:]
-    if zlib.crc32(header) != header_check or zlib.crc32(payload) != payload_check:
-        raise ModelFileError("its checksum is wrong, so bytes were changed: fetch or save it again")
-    if any(data[header_end:start]):
+    header = file.read(header_size)
+    if zlib.crc32(header) != header_check:
+        raise ModelFileError(_WRONG_CHECKSUM)
+    if any(file.read(_aligned(header_end) - header_end)):
         raise ModelFileError("it hides bytes between header and arrays: it is damaged")
-    return header, payload
+    return header, payload_size, payload_check
 
 
 def _parse(header: bytes) -> tuple[list[Any], Any]:
@@ -347,21 +373,41 @@ def _refuse_constant(text: str) -> float:
     raise ValueError(f"{text} is not JSON")
 
 
-def _arrays(table: list[Any], payload: memoryview) -> list[np.ndarray | None]:
-    """Check the table of arrays against the payload and copy the arrays out."""
-    checked = list(_checked_table(table, payload))  # all of it before the first allocation
+def _read_arrays(
+    file: BinaryIO, table: list[Any], payload_size: int, payload_check: int
+) -> list[np.ndarray | None]:
+    """Check the table of arrays, and read each array to where it stays."""
+    checked = list(_checked_table(table, payload_size))  # all of it before the first allocation
     arrays: list[np.ndarray | None] = []
-    for dtype, shape, offset, size in checked:
-        raw = np.frombuffer(payload[offset : offset + size], dtype=np.uint8)
+    position = checksum = 0
+    for number, (dtype, shape, offset, size) in enumerate(checked):
+        gap = file.read(offset - position)
+        if any(gap):
+            raise ModelFileError(f"it hides bytes before array {number}: it is damaged")
+        array = np.empty(shape, dtype.newbyteorder("<"))
+        raw = array.reshape(-1).view(np.uint8)
+        if size and _read_into(file, raw.data) != size:
+            raise ModelFileError("it is cut short: it was changed while it was read")
+        checksum = zlib.crc32(raw.data, zlib.crc32(gap, checksum))
         if dtype.kind == "b" and size and raw.max() > 1:
             raise ModelFileError("an array of booleans holds other bytes than 0 and 1")
-        array = raw.view(dtype.newbyteorder("<")).reshape(shape)
-        arrays.append(array.astype(dtype, order="C"))
+        arrays.append(array.astype(dtype, copy=False))
+        position = offset + size
+    if checksum != payload_check:
+        raise ModelFileError(_WRONG_CHECKSUM)
     return arrays
 
 
+def _read_into(file: Any, room: memoryview) -> int:
+    """Read until the room is full or the file ends; return how many bytes that were."""
+    done = 0
+    while done < len(room) and (more := file.readinto(room[done:])):
+        done += more
+    return done
+
+
 def _checked_table(
-    table: list[Any], payload: memoryview
+    table: list[Any], payload_size: int
 ) -> Iterator[tuple[np.dtype, list[int], int, int]]:
     """Yield dtype, shape, offset and size of every array; together they fill the payload."""
     position = 0
@@ -374,13 +420,11 @@ def _checked_table(
         size = array_size(shape, _DTYPES[name].itemsize)
         if type(offset) is not int or offset != _aligned(position):
             raise ModelFileError(f"array {number} does not begin where the one before it ends")
-        if offset + size > len(payload):
+        if offset + size > payload_size:
             raise ModelFileError(f"array {number} reaches beyond the end of the file")
-        if any(payload[position:offset]):
-            raise ModelFileError(f"it hides bytes before array {number}: it is damaged")
         yield _DTYPES[name], shape, offset, size
         position = offset + size
-    if position != len(payload):
+    if position != payload_size:
         raise ModelFileError("it hides bytes behind the last array: it is damaged")
 
 

@@ -8,7 +8,7 @@ The file names the estimator's class. The package's list of public estimators sa
 and nothing else is ever imported. A class joins by an entry there and the two methods of `base.Estimator`:
 
     _get_fitted_state(self) -> dict
-        What `fit` learned, as plain values, arrays and trees (`tree_to_state`).
+        What `fit` learned, as plain values, arrays and trees (`trees_to_state`).
     _read_fitted_state(self, state)
         The way back. It checks what it is given and raises ModelFileError on nonsense.
 """
@@ -27,7 +27,7 @@ from arboretum.io.values import decode, encode
 
 __all__ = ["MODEL_FORMAT", "load", "save"]
 
-MODEL_FORMAT = 1
+MODEL_FORMAT = 2  # 1: a dictionary of arrays for every tree
 
 _KEYS = {"format", "arboretum", "model", "parameters", "schema", "state"}
 _OPTIONAL_KEYS = {"notes"}  # only written when there are any

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from arboretum.errors import ModelFileError, ParameterError
-from arboretum.io.container import MAX_DEPTH, MAX_INT, MIN_INT, array_size
+from arboretum.io.container import MAX_DEPTH, MAX_INT, MIN_INT, InParts, array_size
 
 __all__ = ["decode", "encode"]
 
@@ -74,6 +74,8 @@ def encode(value: Any, where: str, _depth: int = 0) -> Any:
         }
     if type(value) is dict:
         return _encode_dict(value, where, _depth)
+    if isinstance(value, InParts):
+        return value
     if isinstance(value, np.generic | np.ndarray):
         return _encode_numpy(value, where, _depth)
     if type(value) in (np.random.RandomState, np.random.Generator):

@@ -17,13 +17,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from arboretum.errors import ParameterError
 
-__all__ = ["IDENTITY", "RAREST", "Link", "probability", "softmax"]
+__all__ = ["IDENTITY", "RAREST", "Link", "both_classes", "probability", "softmax"]
 
 RAREST = float(np.finfo(np.float32).eps)  # a share below this is taken for it: its log is finite
 _RANGES = {
@@ -89,9 +90,26 @@ IDENTITY = Link()
 
 def probability(log_odds: np.ndarray) -> np.ndarray:
     """Return 1 / (1 + e**(-x))."""
-    from scipy.special import expit
+    return _expit()(log_odds)
 
-    return expit(log_odds)
+
+@cache
+def _expit() -> Any:
+    from scipy.special import expit  # takes a while the first time, and a little every time
+
+    return expit
+
+
+def both_classes(second: np.ndarray) -> np.ndarray:
+    """Return the probabilities of two classes, (rows, 2), of those of the second.
+
+    >>> both_classes(np.array([0.25]))
+    array([[0.75, 0.25]])
+    """
+    both = np.empty((len(second), 2))
+    np.subtract(1.0, second, out=both[:, 0])
+    both[:, 1] = second
+    return both
 
 
 def softmax(margin: np.ndarray) -> np.ndarray:

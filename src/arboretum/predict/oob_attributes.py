@@ -24,12 +24,12 @@ class OutOfBagAttributes:
     _oob: OutOfBag | None = None
 
     def _take_oob(self, found: OutOfBag, y: np.ndarray, what: str) -> None:
-        """Keep the answers and judge them; y is (rows, outputs), class codes or numbers."""
+        """Keep the answers and measure them; y is (rows, outputs), class codes or numbers."""
         check_coverage(found, what)
         self._oob = found
-        self.oob_score_ = self._judge(y[found.rows], found.mean[found.rows])
+        self.oob_score_ = self._measure(y[found.rows], found.mean[found.rows])
 
-    def _judge(self, truth: np.ndarray, mean: np.ndarray) -> Any:
+    def _measure(self, truth: np.ndarray, mean: np.ndarray) -> Any:
         raise NotImplementedError
 
     def _found(self, name: str) -> OutOfBag:
@@ -67,10 +67,10 @@ class ClassesOutOfBag(OutOfBagAttributes):
 
     classes_: Any  # an array, or a list of them for several outputs
 
-    def _judge(self, truth: np.ndarray, mean: np.ndarray) -> Any:
+    def _measure(self, truth: np.ndarray, mean: np.ndarray) -> Any:
         best = mean.argmax(axis=2)
         if not callable(self.oob_score):
-            return float((best == truth).mean())
+            return float((best == truth).all(axis=1).mean())  # as `score` counts
         if isinstance(self.classes_, np.ndarray):
             return self.oob_score(self.classes_[truth[:, 0]], self.classes_[best[:, 0]])
         true, said = (
@@ -94,7 +94,7 @@ class NumbersOutOfBag(OutOfBagAttributes):
 
     _one_output: bool
 
-    def _judge(self, truth: np.ndarray, mean: np.ndarray) -> Any:
+    def _measure(self, truth: np.ndarray, mean: np.ndarray) -> Any:
         from sklearn.metrics import r2_score
 
         score = self.oob_score if callable(self.oob_score) else r2_score

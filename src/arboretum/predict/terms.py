@@ -3,7 +3,7 @@
 There are three ways, and all give the same bits: every number of a row is added to in the order of the
 trees, however rows are shared out.
 
-    joined          few rows: one call walks them down all trees, which lie one behind the other
+    packed          few rows: one call walks them down all trees, which are one array (packed.py)
     masks           many trees of up to 64 leaves: all are asked at once (bitmask.py)
     tree by tree    everything else: blocks of rows that fit the cache walk down one tree after another
 
@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.predict.bitmask import add_masked, mask_trees
+from arboretum.predict.packed import pack_trees
 from arboretum.predict.walk import run_blocks, walk_block, walk_sum
-from arboretum.tree.joined import JoinedTrees, join_trees
 from arboretum.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -66,9 +66,9 @@ class Terms:
         run_blocks(lambda lo, hi, X: add(X, total[lo:hi]), matrix, n_jobs)
 
     def _way(self, n_rows: int) -> Adder:
-        if n_rows <= _FEW_ROWS and self._joined is not None:
-            return self._walk_joined
-        masks = self._masks if n_rows >= _MANY_ROWS or self._is_small else None
+        if n_rows <= _FEW_ROWS and self._packed is not None:
+            return self._walk_packed
+        masks = self.masks if n_rows >= _MANY_ROWS or self._is_small else None
         if masks is not None:
             return lambda X, total: add_masked(masks, X, total)
         return self._walk
@@ -80,24 +80,21 @@ class Terms:
         return sum(map(len, self.trees)) <= _FEW_NODES
 
     @cached_property
-    def _masks(self) -> Masks | None:
+    def masks(self) -> Masks | None:
         """The trees laid out to be asked all at once, made once; None if that does not pay."""
         return mask_trees(self.trees, self.values, self.columns)
 
     @cached_property
-    def _joined(self) -> tuple[JoinedTrees, np.ndarray] | None:
-        """The trees one behind the other and what their nodes add; None if they cannot be, or are large."""
-        if len(self.trees) < 2 or sum(one.size for one in self.values) > _MOST_NUMBERS:
+    def _packed(self) -> np.ndarray | None:
+        """The trees and what their nodes add as one array; None if they cannot be, or are large."""
+        if sum(one.size for one in self.values) > _MOST_NUMBERS:
             return None
-        nodes = join_trees(self.trees)
-        return None if nodes is None else (nodes, np.concatenate(self.values))
+        return pack_trees(self.trees, self.values, self.columns)
 
-    def _walk_joined(self, X: np.ndarray, total: np.ndarray) -> None:
-        from arboretum.engine.predict.joined_walk import add_votes
+    def _walk_packed(self, X: np.ndarray, total: np.ndarray) -> None:
+        from arboretum.engine.predict.packed_walk import add_packed
 
-        assert self._joined is not None
-        nodes, values = self._joined
-        add_votes(nodes, values, self.columns, X, total)
+        add_packed(self._packed, X, total)
 
     def _walk(self, X: np.ndarray, total: np.ndarray) -> None:
         from arboretum.engine.predict.walk import is_complete
@@ -117,15 +114,15 @@ class Terms:
     # ------------------------------------------------------------------ tree by tree
     def leaves(self, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
         """Return the leaf every row reaches in every tree, (rows, trees)."""
-        joined = self._joined if 0 < matrix.n_rows <= _FEW_ROWS else None
-        if joined is None:
+        packed = self._packed if 0 < matrix.n_rows <= _FEW_ROWS and self.trees else None
+        if packed is None:
             return leaves_in(self.trees, matrix, n_jobs)
-        from arboretum.engine.predict.joined_walk import find_leaves
+        from arboretum.engine.predict.packed_walk import find_packed
 
-        nodes = joined[0]
-        found = np.empty((matrix.n_rows, len(self.trees)), np.int64)
-        run_blocks(lambda lo, hi, X: find_leaves(nodes, X, found[lo:hi]), matrix, n_jobs)
-        return (found - nodes.start[:-1]).astype(np.int32)
+        found = np.empty((matrix.n_rows, len(self.trees)), np.uint64)
+        run_blocks(lambda lo, hi, X: find_packed(packed, X, found[lo:hi]), matrix, n_jobs)
+        starts = np.cumsum([0, *map(len, self.trees[:-1])])
+        return (found - starts.astype(np.uint64)).astype(np.int32)
 
     def said(self, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
         """Return the one number that every tree by itself says of all rows, (rows, trees)."""

@@ -18,7 +18,7 @@ something new. Three relatives:
     SAMME.R      hypotheses answer with class probabilities, and these vote: (K-1)(log p - mean log p).
 
 A hypothesis no better than chance is discarded and ends the boosting (an error if it is the first).
-A perfect one leaves nothing to learn; it is kept with a say of 1. Regression is in adaboost_r2.py.
+A perfect one leaves nothing to learn; it is kept with a say of 1. Regression is in adaboost_regression.py.
 
 >>> X, y = [[1.0], [2.0], [3.0], [4.0], [5.0]], [1, 1, -1, -1, 1]
 >>> model = discrete_adaboost(X, y, rules=AdaRules(n_rounds=3))

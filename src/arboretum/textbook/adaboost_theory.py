@@ -36,14 +36,17 @@ from numpy.typing import ArrayLike
 from arboretum.textbook.adaboost import TextbookAdaBoost
 
 __all__ = [
+    "GeneralisationTerms",
     "MarginRow",
     "TheoryRow",
+    "generalisation_bound",
     "margin_bound",
     "margin_report",
     "margins",
     "normaliser",
     "theory",
     "theory_table",
+    "uniform_margin_bound",
 ]
 
 
@@ -142,6 +145,77 @@ def margin_bound(errors: ArrayLike, theta: float, says: ArrayLike | None = None)
     says = np.asarray(says, dtype=np.float64)
     Z = [normaliser(error, say) for error, say in zip(errors.tolist(), says.tolist())]
     return float(np.prod(Z * np.exp(theta * says)))
+
+
+def uniform_margin_bound(edge: float, theta: float, n_rounds: int) -> float:
+    """Return ((1-2γ)^(1-θ) (1+2γ)^(1+θ))^(T/2): `margin_bound` if every edge is γ.
+
+    Where every edge is γ at least, it is no less than that bound. For θ < γ the base is below 1, so the
+    share of rows with a margin of θ or less vanishes exponentially with the rounds.
+
+    >>> [round(uniform_margin_bound(0.2, theta, 100), 4) for theta in (0.0, 0.1, 0.3)]
+    [0.0002, 0.0113, 54.1522]
+    """
+    base = (1 - 2 * edge) ** (1 - theta) * (1 + 2 * edge) ** (1 + theta)
+    return float(base ** (n_rounds / 2))
+
+
+@dataclass(frozen=True)
+class GeneralisationTerms:
+    """What the error on new rows is at most, with probability 1 - δ: the sum of three terms."""
+
+    margin_share: float  # P_S[y f ≤ θ], of the training rows
+    complexity: float  # C √(log|H| / (m θ²))
+    confidence: float  # C √(log(1/δ) / m)
+
+    @property
+    def bound(self) -> float:
+        return self.margin_share + self.complexity + self.confidence
+
+
+def generalisation_bound(
+    margin_share: float,
+    theta: float,
+    n_hypotheses: int,
+    n_rows: int,
+    delta: float = 0.05,
+    constant: float = 1.0,
+) -> GeneralisationTerms:
+    """Return P_S[y f ≤ θ] + C (√(log|H| / (m θ²)) + √(log(1/δ) / m)).
+
+    The theorem says O(...) and leaves the constant open: 1 is a choice, not a fact. No round is counted in
+    it: what matters is how many rows have a large margin, and from how many hypotheses was chosen.
+
+    Parameters
+    ----------
+    margin_share : float
+        The share of training rows whose margin is θ or less.
+    theta : float
+        Above 0.
+    n_hypotheses : int
+        |H|; of stumps ``len(all_stumps(X))``.
+    n_rows : int
+        m.
+    delta : float
+        The chance that the training rows mislead.
+    constant : float
+        C.
+
+    Examples
+    --------
+    >>> terms = generalisation_bound(0.1, 0.5, 2000, 10_000)
+    >>> round(terms.complexity, 4), round(terms.confidence, 4), round(terms.bound, 4)
+    (0.0551, 0.0173, 0.1724)
+    """
+    if not theta > 0 or not 0 < delta < 1:
+        raise ValueError(
+            f"theta must be above 0 and delta between 0 and 1, got {theta} and {delta}"
+        )
+    complexity = np.sqrt(np.log(n_hypotheses) / n_rows) / theta
+    confidence = np.sqrt(np.log(1 / delta) / n_rows)
+    return GeneralisationTerms(
+        margin_share, float(constant * complexity), float(constant * confidence)
+    )
 
 
 def margin_report(

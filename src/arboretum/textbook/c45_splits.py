@@ -26,7 +26,6 @@ from arboretum.textbook.discretize import boundary_table
 from arboretum.textbook.id3 import TIE, Cases, first_largest
 
 __all__ = [
-    "DEFAULT",
     "EPS",
     "C45Candidate",
     "C45Settings",
@@ -52,6 +51,8 @@ class C45Settings:
 
     min_cases: float = 2.0  # m: two branches of a test need at least this weight
     criterion: str = "gain_ratio"  # or "gain"
+    epsilon: float = 0.0  # what the best ratio (or gain) must exceed; 0: whatever it is
+    gate: bool = True  # only gains of at least the average compete
     subset: bool = False  # group the values of a category instead of one branch for each
     max_depth: int | None = None
 
@@ -369,7 +370,7 @@ def c45_candidates(
         else:
             table.append(multiway_test(cases, feature, settings))
     average = average_gain(table, whole)
-    table, choice = judge(table, average, settings.criterion)
+    table, choice = judge(table, average, settings)
     return table, average, choice
 
 
@@ -385,17 +386,20 @@ def average_gain(table: list[C45Candidate], whole: Cases) -> float:
 
 
 def judge(
-    table: list[C45Candidate], average: float, criterion: str = "gain_ratio"
+    table: list[C45Candidate], average: float, settings: C45Settings = DEFAULT
 ) -> tuple[list[C45Candidate], C45Test | None]:
     """Return the candidates with their verdicts, and the test of the winner (None if there is none).
 
-    The gate: only gains of at least the average (less EPS) compete. The largest ratio wins, or the
-    largest gain if the criterion says so; the first column of equals.
+    The gate is Quinlan's: only gains of at least the average (less EPS) compete. Without it a test that
+    says next to nothing can win, because it hardly parts the cases and its split information is small.
+    The largest ratio wins, or the largest gain if the criterion says so; the first column of equals. It
+    must exceed ``epsilon``; at 0 even a test that tells nothing may be asked, as in Quinlan's program,
+    for the sake of what is asked below it.
     """
     judged = []
     for c in table:
         passes = c.admissible and c.gain >= average - EPS - TIE
-        if c.admissible and not passes:
+        if c.admissible and settings.gate and not passes:
             c = replace(c, verdict="gain below average")
         elif c.admissible and c.split_information <= EPS:
             c = replace(c, verdict="split information too small")
@@ -403,10 +407,13 @@ def judge(
     running = [i for i, c in enumerate(judged) if not c.verdict]
     if not running:
         return judged, None
-    by_ratio = criterion == "gain_ratio"
-    worth = [judged[i].ratio if by_ratio else judged[i].gain for i in running]
+    figure = "ratio" if settings.criterion == "gain_ratio" else "gain"
+    worth = [getattr(judged[i], figure) for i in running]
     winner = running[first_largest(worth)]
+    pays = not settings.epsilon or max(worth) > settings.epsilon + TIE
     for i in running:
-        lost = "smaller ratio" if by_ratio else "smaller gain"
-        judged[i] = replace(judged[i], verdict="chosen" if i == winner else lost)
+        lost = f"smaller {figure}" if pays else f"{figure} not above epsilon"
+        judged[i] = replace(judged[i], verdict="chosen" if pays and i == winner else lost)
+    if not pays:
+        return judged, None
     return judged, judged[winner].test

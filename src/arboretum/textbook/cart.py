@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arboretum.textbook.impurity import CLASS_CRITERIA
+from arboretum.textbook.impurities import CLASS_CRITERIA
 from arboretum.textbook.splits import (
     DEFAULT,
     UNBOUNDED,

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from arboretum.textbook.id3 import TIE, first_largest
-from arboretum.textbook.impurity import entropy
+from arboretum.textbook.impurities import entropy
 
 __all__ = ["MDLDecision", "bin_codes", "boundary_table", "mdl_cuts", "mdl_delta", "quantile_cuts"]
 

@@ -3,7 +3,7 @@
     first_guess       the median, or the most frequent code, of the rows with the same class
     fill_missing      until the guesses settle:
       grow_forest       on the rows as they are filled now
-      proximity         who is near whom (proximity.py)
+      proximity         who is near whom (proximities.py)
       refill              numbers: the mean of the others' values, weighted by their proximity
                           codes: the one with the largest sum of proximities
     fill_rows         new rows: the same, with a forest that is there already
@@ -31,8 +31,8 @@ from arboretum.textbook.forest import (
     tree_answers,
     tree_votes,
 )
-from arboretum.textbook.impurity import CLASS_CRITERIA, weighted_mean
-from arboretum.textbook.proximity import mode, proximity
+from arboretum.textbook.impurities import CLASS_CRITERIA, weighted_mean
+from arboretum.textbook.proximities import mode, proximity
 from arboretum.textbook.splits import DEFAULT, Rules
 
 __all__ = [
@@ -117,44 +117,50 @@ def _donors(values: ArrayLike, proximities: ArrayLike) -> tuple[np.ndarray, np.n
 
 # ---------------------------------------------------------------------- all of them, once
 def first_guess(
-    X: ArrayLike, y: ArrayLike | None = None, kinds: tuple[str, ...] | None = None
+    X: ArrayLike,
+    y: ArrayLike | None = None,
+    kinds: tuple[str, ...] | None = None,
+    center: str = "median",
 ) -> np.ndarray:
-    """Fill every column with its median (numbers) or most frequent code, class by class.
+    """Fill every column with its median (or mean) or most frequent code, class by class.
 
     Without ``y``, or where no row of the class has a value, all rows together answer.
 
     >>> weight = [[125.0], [180.0], [210.0], [np.nan]]
     >>> first_guess(weight, [0, 1, 0, 0])[3].tolist(), first_guess(weight)[3].tolist()
     ([167.5], [180.0])
+    >>> first_guess(weight, center="mean")[3].round(2).tolist()
+    [171.67]
     """
     X = np.asarray(X, dtype=np.float64)
     kinds = kinds or ("numeric",) * X.shape[1]
-    overall, filled = _overall(X, kinds), X.copy()
+    overall, filled = _overall(X, kinds, center), X.copy()
     labels = np.zeros(len(X)) if y is None else np.asarray(y)
     for label in np.unique(labels):
         inside = labels == label
-        center = _typical(X[inside], kinds)
-        center = np.where(np.isnan(center), overall, center)
-        filled[inside] = np.where(np.isnan(X[inside]), center, X[inside])
+        guess = _typical(X[inside], kinds, center)
+        guess = np.where(np.isnan(guess), overall, guess)
+        filled[inside] = np.where(np.isnan(X[inside]), guess, X[inside])
     return filled
 
 
-def _overall(X: np.ndarray, kinds: tuple[str, ...]) -> np.ndarray:
-    center = _typical(X, kinds)
-    if np.isnan(center).any():
-        empty = np.flatnonzero(np.isnan(center)).tolist()
+def _overall(X: np.ndarray, kinds: tuple[str, ...], center: str = "median") -> np.ndarray:
+    guess = _typical(X, kinds, center)
+    if np.isnan(guess).any():
+        empty = np.flatnonzero(np.isnan(guess)).tolist()
         raise ValueError(f"columns {empty} have no value in any row; leave them out")
-    return center
+    return guess
 
 
-def _typical(X: np.ndarray, kinds: tuple[str, ...]) -> np.ndarray:
-    """Return the median or mode of every column, NaN where no row has a value."""
-    center = np.full(X.shape[1], np.nan)
+def _typical(X: np.ndarray, kinds: tuple[str, ...], center: str = "median") -> np.ndarray:
+    """Return the median (or mean) or mode of every column, NaN where no row has a value."""
+    middle = np.median if center == "median" else np.mean
+    guess = np.full(X.shape[1], np.nan)
     for column, kind in enumerate(kinds):
         x = X[~np.isnan(X[:, column]), column]
         if len(x):
-            center[column] = np.median(x) if kind == "numeric" else mode(x)
-    return center
+            guess[column] = middle(x) if kind == "numeric" else mode(x)
+    return guess
 
 
 def refill(

@@ -13,7 +13,7 @@ The figures on the way are arrays with the trees first:
     leaves    (n_trees, n)              the number of the leaf a row ends in
 
 What can be read off them (errors, importance, quantiles, variance) is in forest_figures.py, what two
-rows in the same leaf have in common in proximity.py.
+rows in the same leaf have in common in proximities.py.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from arboretum.textbook.cart import (
     reason_to_stop,
     route,
 )
-from arboretum.textbook.impurity import CLASS_CRITERIA
+from arboretum.textbook.impurities import CLASS_CRITERIA
 from arboretum.textbook.splits import (
     DEFAULT,
     UNBOUNDED,

@@ -6,6 +6,7 @@
         tree        a regression tree on r: its leaves group rows that want to go the same way
         step        each leaf its own γ = argmin Σ L(y, F + γ)              step="leaf"
                     or one η = argmin Σ L(y, F + η·tree) for all of them    step="line_search"
+                    or just what the tree says, the mean residual           step="gradient"
         F           F + ν · step, ν the learning rate
 
 With K classes a round has K trees, one for every column of F. In stochastic boosting a round sees
@@ -34,6 +35,7 @@ from numpy.typing import ArrayLike
 from arboretum.textbook.cart import TextbookNode, grow, predict
 from arboretum.textbook.gbm_losses import Loss, make_loss
 from arboretum.textbook.splits import Rules
+from arboretum.textbook.stagewise_modelling import line_search
 
 __all__ = [
     "GBMLeaf",
@@ -44,14 +46,12 @@ __all__ = [
     "gbm_scores",
     "gbm_table",
     "grow_gbm",
-    "line_search",
     "predict_gbm",
     "predict_proba_gbm",
     "raw_gbm",
     "staged_gbm",
 ]
 
-FLAT = 1e-15  # a slope this share of the first one is taken for zero
 SMALL_TREES = Rules("friedman_mse", max_depth=3)
 Start = Callable[[np.ndarray], np.ndarray]
 
@@ -64,7 +64,7 @@ class GBMRules:
     loss: str | Loss = "squared_error"  # one of gbm_losses.LOSSES, or one of your own
     n_rounds: int = 100
     learning_rate: float = 0.1
-    step: str = "leaf"  # or "line_search"
+    step: str = "leaf"  # or "line_search", or "gradient"
     alpha: float = 0.9  # of huber and quantile
     power: float = 1.5  # of tweedie
     init: str | Start = "best"  # F_0: the best constant, "zero", or what a function says of X
@@ -81,7 +81,7 @@ class GBMLeaf:
     path: str  # the way from the root in L and R
     rows: np.ndarray = field(repr=False)  # the rows in the bag that decide its step
     mean: float  # of their residuals: what the tree itself says
-    step: float  # γ, or η times the mean; the learning rate comes on top
+    step: float  # γ, η times the mean, or the mean; the learning rate comes on top
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +101,7 @@ class GBMRound:
     loss: Loss  # with this round's δ, for huber
     in_bag: np.ndarray = field(repr=False)  # which rows the trees have seen
     trees: tuple[GBMTree, ...] = field(repr=False)  # one, or one per class
-    eta: float | None  # the length of the line search
+    eta: float | None  # the length of the line search; 1 for the plain gradient step
     F: np.ndarray = field(repr=False)  # of all rows, after the round: (n,), or (n, n_classes)
     train_score: float  # mean loss of the rows in the bag, after the round
     oob_score: float  # of the rows left out; NaN if there are none
@@ -177,8 +177,8 @@ def grow_gbm(
 
 
 def _bags(rules: GBMRules, w: np.ndarray, in_bag: ArrayLike | None) -> np.ndarray:
-    if rules.step not in ("leaf", "line_search"):
-        raise ValueError(f'step must be "leaf" or "line_search", got {rules.step!r}')
+    if rules.step not in ("leaf", "line_search", "gradient"):
+        raise ValueError(f'step must be "leaf", "line_search" or "gradient", got {rules.step!r}')
     if rules.tree.criterion not in ("squared_error", "friedman_mse"):
         raise ValueError(
             "the trees are grown on residuals: their criterion must be squared_error or"
@@ -229,6 +229,8 @@ def _round(
     eta = None
     if rules.step == "line_search":
         eta = line_search(loss, y, F, move(), w_bag)
+    elif rules.step == "gradient":
+        eta = 1.0
     trees = []
     for k, (r, root) in enumerate(zip(residuals, roots)):
         leaves = [node for node in root if node.is_leaf]
@@ -252,41 +254,6 @@ def _step(
     loss: Loss, y: np.ndarray, F: np.ndarray, w: np.ndarray, rows: np.ndarray, k: int
 ) -> float:
     return float(np.atleast_1d(loss.step(y[rows], F[rows], w[rows]))[k])
-
-
-def line_search(
-    loss: Loss, y: np.ndarray, F: np.ndarray, direction: np.ndarray, w: np.ndarray
-) -> float:
-    """Return the η ≥ 0 that minimises Σ w L(y, F + η · direction).
-
-    The losses are convex, so the slope -Σ w r · direction only rises with η: double η until it is
-    no longer negative, then halve the interval until nothing is left of it. A kink (absolute error)
-    is found like a smooth minimum. With K classes η is common to the K columns of the direction.
-
-    Examples
-    --------
-    Along the mean residual, squared error needs no search; absolute error goes to a median:
-
-    >>> y, F, w = np.array([1.0, 2.0, 9.0]), np.zeros(3), np.ones(3)
-    >>> round(line_search(make_loss("squared_error"), y, F, np.full(3, 4.0), w), 12)
-    1.0
-    >>> round(line_search(make_loss("absolute_error"), y, F, np.full(3, 0.5), w), 12)
-    4.0
-    """
-
-    def slope(eta: float) -> float:
-        r = loss.residuals(y, F + eta * direction)
-        return -float(np.sum((w * (r * direction).T).T))
-
-    level = FLAT * slope(0.0)
-    if level >= 0:
-        return 0.0  # nothing to gain that way
-    low, high = 0.0, 1.0
-    while slope(high) < level:
-        low, high = high, 2 * high
-    while (middle := (low + high) / 2) not in (low, high):
-        low, high = (middle, high) if slope(middle) < level else (low, middle)
-    return high
 
 
 # ---------------------------------------------------------------------- prediction

@@ -30,7 +30,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arboretum.textbook.impurity import class_weights, weighted_mean
+from arboretum.textbook.impurities import class_weights, weighted_mean
 
 __all__ = [
     "LOSSES",

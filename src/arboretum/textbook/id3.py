@@ -1,7 +1,7 @@
 """ID3: ask the attribute that tells most about the class, one branch per value, and repeat.
 
     grow_id3                        until the node is pure or no attribute is worth asking:
-      H(D), H(D|A), g(D, A)           the entropy, what is left of it, the gain (impurity.py)
+      H(D), H(D|A), g(D, A)           the entropy, what is left of it, the gain (impurities.py)
       candidates                      every attribute with its gain and a verdict
       {D_v}                           the rows of each value v go on, the attribute is used up
 
@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arboretum.textbook.impurity import InformationGain, class_weights, information_gain
+from arboretum.textbook.impurities import InformationGain, class_weights, information_gain
 
 __all__ = [
     "TIE",

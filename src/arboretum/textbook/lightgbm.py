@@ -21,7 +21,8 @@ fastest, and comes to deep, narrow trees:
 The program takes a shortcut: below a node where a column has no admissible split, it looks at that
 column no more, though a smaller node may well have one. Here this is ``forget_columns``.
 
-GOSS and EFB, which make rows and columns fewer, are in lightgbm_sampling.py.
+GOSS and EFB, which make rows and columns fewer, are in lightgbm_sampling.py, the rounds of boosting in
+lightgbm_boosting.py.
 """
 
 from __future__ import annotations
@@ -38,16 +39,19 @@ from arboretum.textbook.lightgbm_splits import (
     LGBMCandidate,
     LGBMSettings,
     best_split,
-    category_candidates,
     leaf_output,
+    lgbm_category_candidates,
     number_candidates,
 )
 
 __all__ = [
+    "BinnedTable",
     "ColumnBins",
     "LGBMNode",
+    "bin_table",
     "build_histogram",
     "grow_lgbm",
+    "grow_on_bins",
     "make_bins",
     "predict_lgbm",
     "tree_text_lgbm",
@@ -161,20 +165,41 @@ class LGBMNode:
 
 
 @dataclass(frozen=True, eq=False)
+class BinnedTable:
+    """A table whose values have become bins, once for all trees."""
+
+    X: np.ndarray
+    bins: Sequence[ColumnBins]
+    codes: np.ndarray  # of the same shape as X
+
+    def histograms(self, rows: np.ndarray, g: np.ndarray, h: np.ndarray) -> list[np.ndarray]:
+        """Return the histogram of every column, of some rows."""
+        columns = zip(self.codes[rows].T, self.bins)
+        return [build_histogram(codes, g[rows], h[rows], bins.n_bins) for codes, bins in columns]
+
+
+def bin_table(X: ArrayLike, max_bin: int = 255, categorical: Collection[int] = ()) -> BinnedTable:
+    """Return the table in bins.
+
+    >>> bin_table([[1.0, 7.0], [2.0, 7.0]]).codes.tolist()
+    [[0, 0], [1, 0]]
+    """
+    X = np.asarray(X, dtype=np.float64)
+    bins = [make_bins(x, max_bin, f in categorical) for f, x in enumerate(X.T)]
+    return BinnedTable(X, bins, np.column_stack([b.codes(x) for b, x in zip(bins, X.T)]))
+
+
+@dataclass(frozen=True, eq=False)
 class _Growth:
     """What stays the same while a tree grows."""
 
-    X: np.ndarray
-    codes: np.ndarray
+    table: BinnedTable
     g: np.ndarray
     h: np.ndarray
-    bins: Sequence[ColumnBins]
     settings: LGBMSettings
 
     def histograms(self, rows: np.ndarray) -> list[np.ndarray]:
-        g, h = self.g[rows], self.h[rows]
-        columns = zip(self.codes[rows].T, self.bins)
-        return [build_histogram(codes, g, h, bins.n_bins) for codes, bins in columns]
+        return self.table.histograms(rows, self.g, self.h)
 
     def plan(self, node: LGBMNode) -> LGBMNode:
         """Find the split of a new leaf, or say why there is none."""
@@ -183,11 +208,11 @@ class _Growth:
             node.stop = "max_depth"
             return node
         for f in node.columns:
-            histogram, bins = node.histograms[f], self.bins[f]
+            histogram, bins = node.histograms[f], self.table.bins[f]
             if bins.categories is None:
                 table = number_candidates(histogram, bins.cuts, f, node.output, s)
             else:
-                table = category_candidates(histogram, bins.categories, f, node.output, s)
+                table = lgbm_category_candidates(histogram, bins.categories, f, node.output, s)
             node.candidates += table
         if s.forget_columns:
             node.columns = tuple(sorted({c.feature for c in node.candidates if c.admissible}))
@@ -199,7 +224,7 @@ class _Growth:
         """Carry out the planned split; only the smaller child's rows are added up."""
         split = node.chosen
         assert split is not None
-        goes_left = split.left(self.X[node.rows, split.feature])
+        goes_left = split.left(self.table.X[node.rows, split.feature])
         sides = node.rows[goes_left], node.rows[~goes_left]
         small = int(len(sides[1]) < len(sides[0]))
         counted = self.histograms(sides[small])
@@ -242,12 +267,29 @@ def grow_lgbm(
         raise ValueError(
             f"X must be a table with a row per g and h, got {X.shape, g.shape, h.shape}"
         )
-    bins = [make_bins(x, settings.max_bin, f in categorical) for f, x in enumerate(X.T)]
-    codes = np.column_stack([column.codes(x) for column, x in zip(bins, X.T)])
-    growth = _Growth(X, codes, g, h, bins, settings)
-    sums, rows = np.array([g.sum(), h.sum(), len(X)]), np.arange(len(X))
+    return grow_on_bins(bin_table(X, settings.max_bin, categorical), g, h, settings)
+
+
+def grow_on_bins(
+    table: BinnedTable,
+    g: np.ndarray,
+    h: np.ndarray,
+    settings: LGBMSettings = DEFAULT,
+    rows: np.ndarray | None = None,
+) -> LGBMNode:
+    """Grow a tree on a table that is in bins already, from some of its rows (all by default).
+
+    >>> table = bin_table([[1.0], [2.0], [9.0]])
+    >>> rules = LGBMSettings(min_child_samples=1)
+    >>> tree = grow_on_bins(table, np.array([-1.0, 1.0, 9.0]), np.ones(3), rules, np.array([0, 1]))
+    >>> [leaf.output for leaf in tree if leaf.is_leaf]
+    [1.0, -1.0]
+    """
+    rows = np.arange(len(table.X)) if rows is None else rows
+    growth = _Growth(table, g, h, settings)
+    sums = np.array([g[rows].sum(), h[rows].sum(), len(rows)])
     output = leaf_output(sums, None, settings)
-    histograms, columns = growth.histograms(rows), tuple(range(X.shape[1]))
+    histograms, columns = growth.histograms(rows), tuple(range(table.X.shape[1]))
     root = growth.plan(LGBMNode("", rows, sums, output, histograms, "added up", columns))
     leaves = [root]
     for order in range(settings.num_leaves - 1):

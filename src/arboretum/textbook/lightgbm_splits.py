@@ -36,13 +36,12 @@ import numpy as np
 from arboretum.textbook.xgboost_splits import soft_threshold
 
 __all__ = [
-    "DEFAULT",
     "LGBMCandidate",
     "LGBMSettings",
     "best_split",
-    "category_candidates",
     "leaf_output",
     "leaf_score",
+    "lgbm_category_candidates",
     "number_candidates",
     "sorted_categories",
 ]
@@ -221,7 +220,7 @@ def number_candidates(
     return table
 
 
-def category_candidates(
+def lgbm_category_candidates(
     histogram: np.ndarray,
     categories: np.ndarray,
     feature: int = 0,
@@ -234,7 +233,7 @@ def category_candidates(
 
     >>> histogram = np.array([[-30.0, 20, 20], [10, 20, 20], [25, 20, 20], [-5, 20, 20], [0, 0, 0]])
     >>> rules = LGBMSettings(min_data_per_group=1, max_cat_to_onehot=2)
-    >>> for c in category_candidates(histogram, np.arange(4.0), settings=rules):
+    >>> for c in lgbm_category_candidates(histogram, np.arange(4.0), settings=rules):
     ...     print(sorted(c.categories), round(c.gain, 2))
     [0.0] 42.86
     [0.0, 3.0] 49.0

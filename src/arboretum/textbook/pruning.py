@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from arboretum.textbook.cart import TextbookNode, grow, predict
-from arboretum.textbook.impurity import CLASS_CRITERIA
+from arboretum.textbook.impurities import CLASS_CRITERIA
 from arboretum.textbook.splits import DEFAULT, Rules
 
 __all__ = [

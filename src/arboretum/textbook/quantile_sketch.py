@@ -36,6 +36,7 @@ from numpy.typing import ArrayLike
 
 __all__ = [
     "QuantileSummary",
+    "cuts_within",
     "merge",
     "merge_all",
     "propose_cuts",
@@ -185,20 +186,42 @@ def merge_all(summaries: Sequence[QuantileSummary], n_entries: int) -> QuantileS
 
 
 def propose_cuts(values: ArrayLike, hessians: ArrayLike, eps: float) -> np.ndarray:
-    """Return about 1/ε values s to try as ``x < s``; between neighbours lies at most ε of the weight.
+    """Return about 1/ε values s to try as ``x < s``, less than ε of the weight from one to the next.
 
-    Between means strictly: a single value may weigh more than ε and no cut can part it. The smallest
-    value is no cut, but counts as a neighbour: nothing lies below it.
+    With s_0 the smallest value, which is no cut, and r⁻ the weight below a value,
 
-    >>> propose_cuts([1, 2, 3, 4, 5, 6, 7, 8], [1, 1, 1, 1, 1, 1, 1, 1], 0.25).tolist()
+        r⁻(s_j+1) - r⁻(s_j) < ε·W        unless s_j alone weighs as much: then s_j+1 is the next value
+
+    and the largest value is always among them.
+
+    >>> propose_cuts([1, 2, 3, 4, 5, 6, 7, 8], [1, 1, 1, 1, 1, 1, 1, 1], 0.3).tolist()
     [3.0, 5.0, 7.0, 8.0]
     >>> propose_cuts([1, 2, 3, 4, 5, 6, 7, 8], [9, 9, 1, 1, 1, 1, 1, 1], 0.25).tolist()
     [2.0, 3.0, 8.0]
     """
+    return cuts_within(summarise(values, hessians), eps)
+
+
+def cuts_within(summary: QuantileSummary, eps: float) -> np.ndarray:
+    """Return cuts as ``propose_cuts`` does, from a summary: what its bounds vouch for.
+
+    The weight between two entries is at most rmax - weight of the upper less rmin of the lower one. An
+    entry is followed by the last for which that is less than ε·W, or else by the next one. So the rank
+    bound holds if the summary's own error is small against ε.
+
+    >>> whole = summarise(np.arange(100), np.ones(100))
+    >>> cuts_within(prune_summary(whole, 21), 0.25).tolist()
+    [20.0, 40.0, 60.0, 80.0, 99.0]
+    """
     if not 0 < eps <= 1:
         raise ValueError(f"eps must lie in (0, 1], got {eps}")
-    whole = summarise(values, hessians)
-    return prune_summary(whole, int(np.ceil(1 / eps)) + 1).values[1:]
+    above = summary.rmax - summary.weight
+    chosen, i = [], 0
+    while i < len(summary) - 1:
+        near = np.flatnonzero(above - summary.rmin[i] < eps * summary.total)
+        i = max(i + 1, int(near[-1]) if len(near) else 0)
+        chosen.append(i)
+    return summary.values[chosen]
 
 
 def summary_table(summary: QuantileSummary) -> str:

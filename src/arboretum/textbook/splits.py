@@ -17,7 +17,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arboretum.textbook.impurity import (
+from arboretum.textbook.impurities import (
     CLASS_CRITERIA,
     CRITERIA,
     best_value,
@@ -27,7 +27,6 @@ from arboretum.textbook.impurity import (
 )
 
 __all__ = [
-    "DEFAULT",
     "UNBOUNDED",
     "Candidate",
     "Question",
@@ -66,6 +65,7 @@ class Rules:
     monotonic_cst: tuple[int, ...] | None = None  # per column: +1 may only rise, -1 only fall, or 0
     exhaustive: bool = True  # categories: try every subset, or scan them sorted by mean target
     category_penalty: float = 0.0  # what categories are charged, in shares of `chance_gain`
+    two_classes: bool | None = None  # what y stands for, where it holds residuals
     surrogates: int = 0  # how many to keep per node; 0 learns a side for missing values instead
 
 
@@ -248,8 +248,13 @@ class Sample:
         if self.kinds[feature] != "categorical":
             return 0.0
         x = self.X[:, feature]
-        chance = chance_gain(len(_codes(x[~np.isnan(x)])), len(x), before)
-        return self.rules.category_penalty * chance * float(self.w.sum()) / self.total
+        m, n = len(_codes(x[~np.isnan(x)])), len(x)
+        penalty = self.rules.category_penalty
+        chance = penalty * chance_gain(m, n, before)
+        two_classes = self.rules.two_classes
+        if self.n_classes == (2,) if two_classes is None else two_classes:
+            chance += max(min(penalty, 1.0) - penalty * 2 / np.pi, 0.0) * loner_gain(m, n, before)
+        return chance * float(self.w.sum()) / self.total
 
     def is_present(self, feature: int) -> Question:
         if self.kinds[feature] != "categorical":
@@ -264,13 +269,23 @@ def chance_gain(n_categories: int, n_rows: int, before: float) -> float:
     The mean of a category of n/m rows misses that of the node by z sqrt(impurity m/n), z a standard
     normal. Put in order and cut in the middle, each side is off by E|z| = sqrt(2/π) of that, so m
     categories bring 2/π m/n of the impurity. Two of them have no order to choose: they are not counted.
-    Categories of a row each bring all of it, if there are two classes: a penalty of π/2 or more, as the
-    forests have, leaves them nothing.
 
     >>> round(chance_gain(12, 100, 1.0), 4)
     0.0637
     """
     return 2 / np.pi * max(n_categories - 2, 0) / n_rows * before
+
+
+def loner_gain(n_categories: int, n_rows: int, before: float) -> float:
+    """Return the impurity of the rows that are alone in their category, as far as the numbers tell.
+
+    Such a row is its own mean: of two classes it gains all of its impurity, not 2/π of it. If m is more
+    than half of n, at least 2m - n categories hold a single row. Charged in full, names of rows gain nothing.
+
+    >>> loner_gain(12, 100, 1.0), loner_gain(75, 100, 1.0), loner_gain(100, 100, 1.0)
+    (0.0, 0.5, 1.0)
+    """
+    return max(2 * n_categories - n_rows, 0) / n_rows * before
 
 
 def _codes(x: np.ndarray) -> frozenset[int]:

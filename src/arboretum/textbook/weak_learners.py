@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from arboretum.textbook.cart import grow, predict, predict_proba
-from arboretum.textbook.impurity import CLASS_CRITERIA
+from arboretum.textbook.impurities import CLASS_CRITERIA
 from arboretum.textbook.splits import Rules, cut_points
 
 __all__ = ["Stump", "all_stumps", "best_stump", "tree_learner"]

@@ -32,12 +32,13 @@ the classes may take their steps at once.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from arboretum.textbook.gbm_losses import sigmoid, softmax
 from arboretum.textbook.xgboost_splits import (
     DEFAULT,
     XGBCandidate,
@@ -56,12 +57,12 @@ __all__ = [
     "base_margin",
     "boost_xgb",
     "derivatives",
+    "grow_by",
     "grow_xgb",
     "predict_margin_xgb",
     "predict_tree_xgb",
     "predict_xgb",
     "prune_xgb",
-    "softmax",
     "tree_text_xgb",
 ]
 
@@ -130,36 +131,39 @@ def grow_xgb(
             f"X must be a table with a row per g and h, got {X.shape, g.shape, h.shape}"
         )
     sets = {f: np.unique(X[~np.isnan(X[:, f]), f]) for f in categorical}
-    full = _grow(X, g, h, np.arange(len(X)), "", settings, sets)
-    return prune_xgb(full, settings.gamma)
+
+    def look(path: str, rows: np.ndarray) -> list[XGBCandidate]:
+        return split_candidates(X[rows], g[rows], h[rows], settings, sets)
+
+    return grow_by(look, X, g, h, settings)
 
 
-def _grow(
+def grow_by(
+    look: Callable[[str, np.ndarray], list[XGBCandidate]],
     X: np.ndarray,
     g: np.ndarray,
     h: np.ndarray,
-    rows: np.ndarray,
-    path: str,
-    settings: XGBSettings,
-    sets: dict[int, np.ndarray],
+    settings: XGBSettings = DEFAULT,
 ) -> XGBNode:
-    # one branch after the other: no split depends on another branch, so the tree is that of
-    # growing level by level
-    G, H = float(g[rows].sum()), float(h[rows].sum())
-    score, value = float(similarity(G, H, settings)), float(leaf_value(G, H, settings))
-    node = XGBNode(path, rows, G, H, score, value)
-    if node.depth >= settings.max_depth:
-        return replace(node, stop="max_depth")
-    table = split_candidates(X[rows], g[rows], h[rows], settings, sets)
-    best = choose_split(table)
-    if best is None:
-        return replace(node, candidates=table, stop="no admissible split")
-    goes_left = best.left(X[rows, best.feature])
-    left, right = (
-        _grow(X, g, h, rows[side], path + letter, settings, sets)
-        for letter, side in (("L", goes_left), ("R", ~goes_left))
-    )
-    return replace(node, candidates=table, chosen=best, left=left, right=right)
+    """Grow and prune a tree whose nodes ask ``look(path, rows)`` for their candidates."""
+
+    def below(path: str, rows: np.ndarray) -> XGBNode:
+        # one branch after the other: no split depends on another branch, so the tree is that of
+        # growing level by level
+        G, H = float(g[rows].sum()), float(h[rows].sum())
+        score, value = float(similarity(G, H, settings)), float(leaf_value(G, H, settings))
+        node = XGBNode(path, rows, G, H, score, value)
+        if node.depth >= settings.max_depth:
+            return replace(node, stop="max_depth")
+        table = look(path, rows)
+        best = choose_split(table)
+        if best is None:
+            return replace(node, candidates=table, stop="no admissible split")
+        goes_left = best.left(X[rows, best.feature])
+        left, right = below(path + "L", rows[goes_left]), below(path + "R", rows[~goes_left])
+        return replace(node, candidates=table, chosen=best, left=left, right=right)
+
+    return prune_xgb(below("", np.arange(len(X))), settings.gamma)
 
 
 def prune_xgb(node: XGBNode, gamma: float) -> XGBNode:
@@ -221,23 +225,12 @@ def tree_text_xgb(tree: XGBNode) -> str:
 
 
 # ---------------------------------------------------------------------- losses
-def softmax(F: ArrayLike) -> np.ndarray:
-    """Return e^F_k / Σ_j e^F_j along the last axis.
-
-    >>> softmax([0.05, -0.02, -0.02]).round(5).tolist()
-    [0.34907, 0.32547, 0.32547]
-    """
-    F = np.asarray(F, dtype=np.float64)
-    powers = np.exp(F - F.max(axis=-1, keepdims=True))  # the largest is e^0: nothing overflows
-    return powers / powers.sum(axis=-1, keepdims=True)
-
-
 def _probability(F: np.ndarray, objective: str) -> np.ndarray:
     """Return what scores stand for: numbers, the probability of class 1, or of every class."""
     if objective == "reg:squarederror":
         return F
     if objective == "binary:logistic":
-        return np.exp(-np.logaddexp(0.0, -F))  # 1/(1 + e^-F) without overflow
+        return sigmoid(F)
     if objective == "multi:softprob":
         return softmax(F)
     raise ValueError(f"objective must be one of {', '.join(OBJECTIVES)}, got {objective!r}")

@@ -35,10 +35,8 @@ from numpy.typing import ArrayLike
 from arboretum.textbook.xgboost_categories import category_order, category_partings
 
 __all__ = [
-    "DEFAULT",
     "XGBCandidate",
     "XGBSettings",
-    "category_candidates",
     "choose_split",
     "column_candidates",
     "leaf_value",
@@ -46,6 +44,7 @@ __all__ = [
     "soft_threshold",
     "split_candidates",
     "split_table",
+    "xgb_category_candidates",
 ]
 
 TIE = 1e-12  # gains closer than this share of the similarities they are made of are equal
@@ -168,10 +167,12 @@ def column_candidates(
     h: ArrayLike,
     settings: XGBSettings = DEFAULT,
     feature: int = 0,
+    proposed: ArrayLike | None = None,
 ) -> list[XGBCandidate]:
     """Return every cut of one column, in order; where values are missing, both ways for each.
 
-    Cuts lie half way between neighbouring values. Where values are missing, the last candidate parts
+    Cuts lie half way between neighbouring values, or where ``proposed`` says (see
+    xgboost_approximate.py). Where values are missing, the last candidate parts
     them from all present ones, which go left; its cut is that of the program: the largest value,
     plus its size, plus a millionth. With nothing missing in the node, missing values would go left.
 
@@ -195,9 +196,15 @@ def column_candidates(
     sums = np.column_stack([np.bincount(place, a[present], len(values)) for a in (g, h)])
     node = np.array([g.sum(), h.sum()])
     below = np.cumsum(sums, axis=0)  # (G, H) of the present entries up to and with each value
-    cuts, missing = _middles(values), not present.all()
+    missing = not present.all()
+    cuts, last = _middles(values), np.arange(len(values) - 1)  # last: the value just below each cut
+    if proposed is not None:
+        cuts = np.asarray(proposed, dtype=np.float64)
+        last = np.searchsorted(values, cuts) - 1
+        inside = (last >= 0) & (last < len(values) - 1)
+        cuts, last = cuts[inside], last[inside]
     table = []
-    for cut, left in zip(cuts, below):
+    for cut, left in zip(cuts, below[last]):
         if missing:
             table.append(_judge(feature, cut, "right", left, node - left, settings))
         above = below[-1] - left
@@ -208,7 +215,7 @@ def column_candidates(
     return table
 
 
-def category_candidates(
+def xgb_category_candidates(
     x: ArrayLike,
     g: ArrayLike,
     h: ArrayLike,
@@ -226,7 +233,7 @@ def category_candidates(
 
     >>> rules = XGBSettings(max_cat_to_onehot=1)
     >>> x, g = [0, 0, 1, 1, 3, 3], [-8.0, -8, -1, -1, 6, 6]
-    >>> best = choose_split(category_candidates(x, g, np.ones(6), range(4), rules))
+    >>> best = choose_split(xgb_category_candidates(x, g, np.ones(6), range(4), rules))
     >>> sorted(best.categories), best.G_left, best.G_right
     ([3.0], 12.0, -18.0)
     """
@@ -295,7 +302,7 @@ def split_candidates(
     X = np.asarray(X, dtype=np.float64)
     sets = categories or {}
     columns = (
-        category_candidates(x, g, h, sets[f], settings, f)
+        xgb_category_candidates(x, g, h, sets[f], settings, f)
         if f in sets
         else column_candidates(x, g, h, settings, f)
         for f, x in enumerate(X.T)

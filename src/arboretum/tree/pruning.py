@@ -139,8 +139,8 @@ def cut_at(tree: Tree, nodes: np.ndarray) -> Tree:
     """Return the tree with these nodes turned into leaves."""
     kind = tree.kind.copy()
     kind[nodes] = LEAF
-    asked = ("feature", "threshold", "first_child", "n_children", "missing_child", "bits_start")
-    arrays = {name: getattr(tree, name) for name in (*asked, "gain")}
+    questions = ("feature", "threshold", "first_child", "n_children", "missing_child", "bits_start")
+    arrays = {name: getattr(tree, name) for name in (*questions, "gain")}
     return number_levels(replace(tree, kind=kind, **to_leaves(kind == LEAF, **arrays)))
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from arboretum.html import html_table
 from arboretum.tree.pruning import PruningPath, cut_alphas
 from arboretum.tree.tree import Tree
 
@@ -52,6 +53,15 @@ class PruningCurve:
     best: int
     rule: str
     path: PruningPath
+
+    def _repr_html_(self) -> str:
+        figures = zip(self.alpha, self.n_leaves, self.mean_score, self.std_error)
+        rows = [
+            (f"{a:.4g}", leaves, f"{mean:.4g} ± {error:.2g}", "chosen" if i == self.best else "")
+            for i, (a, leaves, mean, error) in enumerate(figures)
+        ]
+        title = f"{len(rows)} strengths of pruning, chosen by the rule {self.rule!r}"
+        return html_table(title, ("α", "leaves", "error of the folds", ""), rows, left=0)
 
 
 def grid(path: PruningPath) -> tuple[np.ndarray, np.ndarray]:

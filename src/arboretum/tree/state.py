@@ -1,65 +1,60 @@
-"""A tree as plain arrays for a file, and the proof that arrays from a file are a tree.
+"""Trees as plain arrays for a file, and back.
 
-Prediction is compiled without bounds checks, so a tree that comes from outside must be shown sound
-before anything walks it. Sound means: from the root every path steps to a larger node number and
-ends at a leaf, and every index used on the way (column, category set, child) lies inside its array.
+The nodes of all trees of a model lie one tree behind the other, in one array per field, and what only a split
+has is written for splits only:
 
-    node       first_child   n_children
-    0  split    1             2             the children of all splits together are the nodes
-    1  leaf    -1             0             1 … n-1, each exactly once, and every child has
-    2  split    3             2             a larger number than its parent: a tree, with
-    3  leaf    -1             0             no loop and nothing left over
-    4  leaf    -1             0
+    n_nodes       3          5                     of every tree
+    kind          1  0  0  | 1  0  1  0  0         0: a leaf
+    feature       2          0     3               one per split, as are threshold, children and gain
+    value         …  …  …    …  …  …  …  …         one per node, as are impurity, count and weight
 
-The checks are a handful of array operations, so saving runs them too: a broken tree is found while
-the model still exists.
+Whole numbers take as few bytes as hold them all. What says nothing is None: ``n_children`` where all splits
+have two, ``bits_start`` where no node has a set of categories, ``weight`` where it is the count.
+
+Arrays from a file are shown to be trees before anything walks them (sound.py). Files of format 1 have a
+dictionary of arrays for every tree, as `Tree` has them; they are read, too.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arboretum.engine import parallel
 from arboretum.errors import ModelFileError
-from arboretum.tree.tree import GROUPS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Surrogates, Tree
+from arboretum.io.container import InParts
+from arboretum.tree.build import cut_trees
+from arboretum.tree.sound import (
+    NODE_ARRAYS,
+    SURROGATE_ARRAYS,
+    Nodes,
+    check_nodes,
+    read_trees,
+    validate_trees,
+)
+from arboretum.tree.tree import LEAF, Surrogates, Tree
 
 if TYPE_CHECKING:
     from arboretum.data.schema import Schema
 
-__all__ = ["tree_from_state", "tree_to_state", "validate_tree"]
+__all__ = ["tree_from_state", "tree_to_state", "trees_from_state", "trees_to_state"]
 
-# name -> (dtype, number of axes); the first axis of all but `bits` is the nodes
-_TREE_ARRAYS = {
-    "kind": ("uint8", 1),
-    "feature": ("int32", 1),
-    "threshold": ("float64", 1),
-    "first_child": ("int32", 1),
-    "n_children": ("int32", 1),
-    "missing_child": ("int32", 1),
-    "bits_start": ("int64", 1),
-    "bits": ("uint32", 1),
-    "value": ("float64", 3),
-    "impurity": ("float64", 1),
-    "gain": ("float64", 1),
-    "weight": ("float64", 1),
-    "count": ("int64", 1),
-}
-_SURROGATE_ARRAYS = {
-    "start": ("int64", 1),
-    "kind": ("uint8", 1),
-    "feature": ("int32", 1),
-    "threshold": ("float64", 1),
-    "reverse": ("uint8", 1),
-    "bits_start": ("int64", 1),
-    "agreement": ("float64", 1),
-}
+_AT_LEAF = {"feature": -1, "threshold": np.nan, "first_child": -1, "missing_child": -1}
+_AT_LEAF |= {"n_children": 0, "bits_start": -1, "gain": 0.0}
+_MANY = 1 << 16  # nodes that are worth a second thread
+_STATE = {"n_nodes", "n_bits", "bits", "surrogates", *NODE_ARRAYS}
+_WHOLE = [
+    (np.dtype(name), int(np.iinfo(name).min), int(np.iinfo(name).max))
+    for name in ("u1", "i1", "u2", "i2", "u4", "i4", "i8")
+]
 
 
-# ---------------------------------------------------------------------- to and from a file
+# ---------------------------------------------------------------------- to a file
 def tree_to_state(tree: Tree) -> dict[str, Any]:
-    """Return the tree as a dictionary of arrays (its schema is saved once, beside it).
+    """Return a tree as a dictionary of arrays (its schema is saved once, beside it).
 
     Raises
     ------
@@ -72,19 +67,91 @@ def tree_to_state(tree: Tree) -> dict[str, Any]:
     >>> from sklearn.datasets import load_iris
     >>> model = CARTClassifier(max_depth=1).fit(*load_iris(return_X_y=True))
     >>> state = tree_to_state(model.tree_)
-    >>> state["first_child"]
-    array([ 1, -1, -1], dtype=int32)
+    >>> state["kind"], state["first_child"], state["count"]
+    (array([1, 0, 0], dtype=uint8), array([1], dtype=uint8), array([150,  50, 100], dtype=uint8))
     >>> tree_from_state(state, model.schema_).node_count
     3
     """
-    validate_tree(tree)
-    state: dict[str, Any] = {name: getattr(tree, name) for name in _TREE_ARRAYS}
-    state["surrogates"] = None
-    if tree.surrogates is not None:
-        state["surrogates"] = {name: getattr(tree.surrogates, name) for name in _SURROGATE_ARRAYS}
-    return state
+    return trees_to_state([tree])
 
 
+def trees_to_state(trees: Sequence[Tree]) -> dict[str, Any]:
+    """Return trees over the same columns as one dictionary of arrays; see `tree_to_state`."""
+    if not trees:
+        raise ModelFileError("there are no trees to keep")
+    found = read_trees(trees, _without_leaves)
+    parts = {name: [part[name] for part in found] for name in found[0]}
+    if any(part["gain"] is None for part in found):  # leaves have some, too
+        parts["gain"] = [tree.gain for tree in trees]
+    if all(part["weight"] is None for part in found):
+        del parts["weight"]
+    else:
+        parts["weight"] = [tree.weight for tree in trees]
+    state: dict[str, Any] = {name: _one_array(each) for name, each in parts.items()}
+    if all(np.all(each == 2) for each in parts["n_children"]):
+        state["n_children"] = None
+    if not any(len(each) for each in parts["bits"]):
+        state |= dict.fromkeys(("bits_start", "bits"))
+    n_bits = np.array([len(tree.bits) for tree in trees])
+    return {
+        "weight": None,
+        **state,
+        "n_nodes": _one_array([np.array([len(tree) for tree in trees])]),
+        "n_bits": None if state["bits"] is None else _one_array([n_bits]),
+        "surrogates": _surrogates_to_state([tree.surrogates for tree in trees]),
+    }
+
+
+def _without_leaves(nodes: Nodes) -> dict[str, Any]:
+    """Return the arrays of some trees; of what splits have that of splits, and None for what says nothing."""
+    splits = np.flatnonzero(nodes.kind != LEAF)
+    found = {
+        name: _narrow(array[splits] if name in _AT_LEAF else array)
+        for name in NODE_ARRAYS
+        for array in [getattr(nodes, name)]
+    }
+    weighs_more = not np.array_equal(nodes.weight, nodes.count)
+    gains_more = np.count_nonzero(nodes.gain) > np.count_nonzero(found["gain"])
+    return {
+        **found,
+        "weight": nodes.weight if weighs_more else None,
+        "gain": None if gains_more else found["gain"],
+        "bits": nodes.bits,
+    }
+
+
+def _one_array(parts: list[np.ndarray]) -> np.ndarray | InParts:
+    """Return parts as one array of a file, whole numbers in the smallest type that holds them all."""
+    if parts[0].dtype.kind != "f" and parts[0].dtype != np.uint32:
+        dtype = _smallest(
+            min(p.min(initial=0) for p in parts), max(p.max(initial=0) for p in parts)
+        )
+        parts = [part.astype(dtype, copy=False) for part in parts]
+    return parts[0] if len(parts) == 1 else InParts(parts)
+
+
+def _narrow(array: np.ndarray) -> np.ndarray:
+    """Return whole numbers in the smallest type that holds them all; other numbers as they are."""
+    if array.dtype.kind == "f":
+        return array
+    return array.astype(_smallest(array.min(initial=0), array.max(initial=0)), copy=False)
+
+
+def _smallest(low: int, high: int) -> np.dtype:
+    return next(t for t, least, most in _WHOLE if least <= low and high <= most)
+
+
+def _surrogates_to_state(surrogates: list[Surrogates | None]) -> list[Any] | None:
+    """Return what every tree has of them; None if no tree has any."""
+    if all(own is None for own in surrogates):
+        return None
+    return [
+        None if own is None else {name: getattr(own, name) for name in SURROGATE_ARRAYS}
+        for own in surrogates
+    ]
+
+
+# ---------------------------------------------------------------------- from a file
 def tree_from_state(state: Any, schema: Schema) -> Tree:
     """Return the tree that `tree_to_state` described, after checking every part of it.
 
@@ -93,226 +160,144 @@ def tree_from_state(state: Any, schema: Schema) -> Tree:
     ModelFileError
         If the arrays are not a sound tree over the columns of the schema.
     """
-    _check_names(state, {*_TREE_ARRAYS, "surrogates"}, "the tree")
-    arrays = dict(state)
-    surrogates = arrays.pop("surrogates")
-    if surrogates is not None:
-        _check_names(surrogates, set(_SURROGATE_ARRAYS), "the surrogates of the tree")
-        surrogates = Surrogates(**surrogates)
-    tree = Tree(**arrays, schema=schema, surrogates=surrogates)
-    validate_tree(tree)
-    return tree
+    if isinstance(state, dict) and "n_nodes" not in state:
+        return trees_from_state([state], schema)[0]
+    trees = trees_from_state(state, schema)
+    if len(trees) != 1:
+        raise ModelFileError(f"there must be one tree, but there are {len(trees)}")
+    return trees[0]
+
+
+def trees_from_state(state: Any, schema: Schema) -> list[Tree]:
+    """Return the trees that `trees_to_state` described, after checking every part of them.
+
+    Raises
+    ------
+    ModelFileError
+        If the arrays are not sound trees over the columns of the schema, at least one.
+    """
+    if isinstance(state, list) and state:
+        trees = [_tree_of_format_1(tree, schema) for tree in state]
+        validate_trees(trees)
+        return trees
+    _check_names(state, _STATE, "the trees")
+    nodes = {name: _at_nodes(state, name) for name in ("kind", "value", "impurity", "count")}
+    if state["weight"] is not None:
+        nodes["weight"] = _at_nodes(state, "weight")
+    n_nodes = len(nodes["kind"])
+    start = _starts(state, "n_nodes", n_nodes, 1)
+    for name, array in nodes.items():  # before larger arrays are made of these
+        if len(array) != n_nodes or not array.size:
+            raise ModelFileError(f"{name!r} of the trees does not fit their {n_nodes} nodes")
+    splits = np.flatnonzero(nodes["kind"] != LEAF)
+
+    def spread(name: str) -> None:
+        if name in _AT_LEAF:
+            nodes[name] = _at_splits(state, name, splits, n_nodes)
+        elif state[name] is None:
+            nodes[name] = nodes["count"].astype(np.float64)
+
+    parallel.run(
+        spread, [*_AT_LEAF, "weight"], parallel.effective_jobs(None) if n_nodes > _MANY else 1
+    )
+    bits, bits_from = np.zeros(0, np.uint32), np.zeros(len(start), np.int64)
+    if state["bits"] is not None:
+        bits = np.atleast_1d(_array(state, "bits", "uint32"))
+        bits_from = _starts(state, "n_bits", len(bits), 0)
+        if bits.ndim != 1 or len(bits_from) != len(start):
+            raise ModelFileError("'n_bits' or 'bits' of the trees does not fit their number")
+    surrogates = _surrogates_from_state(state["surrogates"], len(start) - 1)
+    check_nodes(
+        Nodes(
+            **nodes,
+            start=start,
+            bits=bits,
+            bits_from=bits_from,
+            schema=schema,
+            surrogates=surrogates,
+        )
+    )
+    if state["bits_start"] is None:
+        del nodes["bits_start"]
+    trees = cut_trees(schema, start[1:], bits=bits, bits_ends=bits_from[1:], **nodes)
+    if surrogates:
+        return [replace(t, surrogates=own) for t, own in zip(trees, surrogates, strict=True)]
+    return trees
+
+
+def _at_nodes(state: dict[str, Any], name: str) -> np.ndarray:
+    dtype, axes = NODE_ARRAYS[name]
+    array = _array(state, name, dtype)
+    if array.ndim != axes:
+        raise ModelFileError(f"{name!r} of the trees is not a {axes}-dimensional array")
+    return array
+
+
+def _array(state: dict[str, Any], name: str, dtype: str) -> np.ndarray:
+    """Return an array of the file in the type that trees have."""
+    array = state[name]
+    if isinstance(array, InParts):
+        array = np.concatenate(array.parts)
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "iuf":
+        raise ModelFileError(f"{name!r} of the trees is not an array of numbers")
+    if array.dtype == dtype:
+        return array
+    if "f" in (array.dtype.kind, np.dtype(dtype).kind) or (
+        int(array.max(initial=0)) > np.iinfo(dtype).max
+    ):
+        raise ModelFileError(f"{name!r} of the trees holds numbers that are not {dtype}")
+    return array.astype(dtype)
+
+
+def _at_splits(state: dict[str, Any], name: str, splits: np.ndarray, n_nodes: int) -> np.ndarray:
+    """Return what splits have, with what leaves have instead."""
+    dtype = NODE_ARRAYS[name][0]
+    found = np.full(n_nodes, _AT_LEAF[name], dtype)
+    if state[name] is None and name == "n_children":
+        found[splits] = 2
+        return found
+    if state[name] is None and name == "bits_start":
+        return found
+    array = _array(state, name, dtype)
+    if name == "gain" and array.shape == (n_nodes,):
+        return array
+    if array.shape != splits.shape:
+        raise ModelFileError(f"{name!r} of the trees does not fit their {len(splits)} splits")
+    found[splits] = array
+    return found
+
+
+def _starts(state: dict[str, Any], name: str, total: int, least: int) -> np.ndarray:
+    """Return where every tree's part begins, and the end, of the sizes of the parts."""
+    sizes = _array(state, name, "int64")
+    good = sizes.ndim == 1 and len(sizes) and sizes.min() >= least and sizes.max() <= total
+    if not good or int(sizes.sum()) != total:
+        raise ModelFileError(f"{name!r} of the trees does not share out their {total} entries")
+    return np.concatenate([[0], np.cumsum(sizes)])
+
+
+def _surrogates_from_state(state: Any, n_trees: int) -> list[Surrogates | None]:
+    if state is None:
+        return []
+    if not isinstance(state, list) or len(state) != n_trees:
+        raise ModelFileError("the surrogates of the trees are not a list of as many")
+    return [None if one is None else _surrogates_of(one) for one in state]
+
+
+def _surrogates_of(state: Any) -> Surrogates:
+    _check_names(state, set(SURROGATE_ARRAYS), "the surrogates of the tree")
+    return Surrogates(**state)
+
+
+def _tree_of_format_1(state: Any, schema: Schema) -> Tree:
+    _check_names(state, {*NODE_ARRAYS, "bits", "surrogates"}, "the nodes of the tree")
+    surrogates = None if state["surrogates"] is None else _surrogates_of(state["surrogates"])
+    return Tree(**{**state, "surrogates": surrogates}, schema=schema)
 
 
 def _check_names(state: Any, expected: set[str], what: str) -> None:
     if not isinstance(state, dict):
-        raise ModelFileError(f"{what} is not a dictionary of arrays")
+        raise ModelFileError(f"{what} are not a dictionary of arrays")
     if set(state) != expected:
         odd = ", ".join(sorted(str(name)[:40] for name in set(state) ^ expected)[:8])
-        raise ModelFileError(f"{what} has missing or surplus arrays: {odd}")
-
-
-# ---------------------------------------------------------------------- the checks
-def validate_tree(tree: Tree) -> None:
-    """Raise a ModelFileError that names the first node at fault, unless the tree is sound.
-
-    Examples
-    --------
-    >>> from dataclasses import replace
-    >>> from arboretum import CARTClassifier
-    >>> from sklearn.datasets import load_iris
-    >>> tree = CARTClassifier(max_depth=1).fit(*load_iris(return_X_y=True)).tree_
-    >>> validate_tree(tree)
-    >>> validate_tree(replace(tree, first_child=np.array([0, -1, -1], dtype=np.int32)))
-    Traceback (most recent call last):
-    ...
-    arboretum.errors.ModelFileError: node 0 of the tree has children that do not come after it
-    """
-    _check_arrays(tree, _TREE_ARRAYS, "the tree")
-    n = len(tree.kind)
-    if n == 0:
-        raise ModelFileError("the tree has no nodes")
-    for name in _TREE_ARRAYS:
-        if name != "bits" and len(getattr(tree, name)) != n:
-            raise ModelFileError(f"the tree has {n} nodes but its {name!r} has another length")
-    if 0 in tree.value.shape:
-        raise ModelFileError("the nodes of the tree have no value")
-    with np.errstate(invalid="ignore"):  # a file may hold NaNs that NumPy warns of when touched
-        _check_links(tree)
-        _check_nodes(tree)
-        _check_numbers(tree)
-        if tree.surrogates is not None:
-            _check_surrogates(tree, tree.surrogates)
-
-
-def _check_arrays(holder: object, arrays: dict[str, tuple[str, int]], what: str) -> None:
-    for name, (dtype, axes) in arrays.items():
-        array = getattr(holder, name)
-        if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != axes:
-            raise ModelFileError(f"{name!r} of {what} is not a {axes}-dimensional {dtype} array")
-
-
-def _refuse(bad: np.ndarray, problem: str, what: str = "node", numbers: Any = None) -> None:
-    """Raise for the first marked entry; `numbers` are the entries' own numbers if not 0, 1, 2 …"""
-    if bad.any():
-        first = int(np.argmax(bad))
-        number = first if numbers is None else int(numbers[first])
-        raise ModelFileError(f"{what} {number} of the tree {problem}")
-
-
-def _check_links(tree: Tree) -> None:
-    """Every node but the root is the child of exactly one node with a smaller number."""
-    n = len(tree.kind)
-    _refuse(tree.kind > GROUPS, "is of an unknown kind")
-    leaf = tree.kind == LEAF
-    marked = (tree.first_child == -1) & (tree.n_children == 0) & (tree.missing_child == -1)
-    marked &= (tree.feature == -1) & (tree.bits_start == -1) & np.isnan(tree.threshold)
-    _refuse(leaf & ~marked, "is a leaf but has parts of a split")
-
-    inner = np.flatnonzero(~leaf)
-    sizes = tree.n_children[inner].astype(np.int64)
-    first = tree.first_child[inner].astype(np.int64)
-    _refuse(sizes < 2, "splits but has fewer than two children", numbers=inner)
-    binary = tree.kind[inner] < MULTIWAY
-    _refuse(binary & (sizes != 2), "asks a yes/no question but has not two children", numbers=inner)
-    _refuse(first <= inner, "has children that do not come after it", numbers=inner)
-    _refuse(first + sizes > n, f"has children beyond the last node ({n - 1})", numbers=inner)
-    if sizes.sum() != n - 1:  # also bounds the arrays made next
-        raise ModelFileError(f"the tree has {n} nodes but its splits have {sizes.sum()} children")
-    begins = np.cumsum(sizes) - sizes
-    children = np.repeat(first - begins, sizes) + np.arange(n - 1)
-    parents = np.bincount(children, minlength=n)
-    parents[0] = 1
-    _refuse(parents != 1, "has not exactly one parent")
-
-
-@dataclass(frozen=True)
-class _Questions:
-    """The questions of some splits or surrogates, side by side."""
-
-    kind: np.ndarray
-    feature: np.ndarray
-    threshold: np.ndarray
-    bits_start: np.ndarray
-    what: str
-    numbers: np.ndarray
-
-    def refuse(self, bad: np.ndarray, problem: str) -> None:
-        _refuse(bad, problem, self.what, self.numbers)
-
-
-def _check_nodes(tree: Tree) -> None:
-    inner = np.flatnonzero(tree.kind != LEAF)
-    nodes = _Questions(
-        kind=tree.kind[inner],
-        feature=tree.feature[inner],
-        threshold=tree.threshold[inner],
-        bits_start=tree.bits_start[inner],
-        what="node",
-        numbers=inner,
-    )
-    n_categories = _check_questions(nodes, tree)
-    sizes, missing = tree.n_children[inner], tree.missing_child[inner]
-    multiway = nodes.kind == MULTIWAY
-    own = multiway & (sizes == n_categories + 1) & (missing == n_categories)  # a child for missing
-    nodes.refuse(
-        multiway & (n_categories != sizes) & ~own, "has not one child per category of its column"
-    )
-    nodes.refuse((missing < -1) | (missing >= sizes), "sends missing values to no child of its own")
-    everywhere = missing == -1
-    nodes.refuse(
-        everywhere & (tree.surrogates is not None), "spreads missing values but has surrogates"
-    )
-    _check_groups(nodes, sizes, n_categories, tree)
-    presence = nodes.threshold == np.inf
-    nodes.refuse(
-        presence & (missing != 1), "asks whether a value is present but sends missing ones to 'yes'"
-    )
-
-
-def _check_questions(questions: _Questions, tree: Tree) -> np.ndarray:
-    """Check column, threshold and category set; return how many categories each column has."""
-    kind, feature, threshold = questions.kind, questions.feature, questions.threshold
-    outside = (feature < 0) | (feature >= tree.n_features)
-    questions.refuse(outside, f"asks about a column that is none of the {tree.n_features}")
-    columns = tree.schema.columns
-    sizes = np.array([len(c.categories or ()) for c in columns], dtype=np.int64)
-    worded = np.array([c.categories is not None for c in columns], dtype=bool)[feature]
-    ordered = np.array([c.kind != "categorical" for c in columns], dtype=bool)[feature]
-    n_categories = sizes[feature]
-
-    numeric = kind == THRESHOLD
-    questions.refuse(~numeric & ~np.isnan(threshold), "has a threshold but asks for no number")
-    questions.refuse(
-        numeric & ~(threshold > -np.inf), "has a threshold that is neither finite nor +inf"
-    )
-    finite = numeric & (threshold < np.inf)
-    questions.refuse(finite & ~ordered, "compares a category, which has no order, with a number")
-    rank = (threshold == np.floor(threshold)) & (threshold >= 0) & (threshold < n_categories)
-    questions.refuse(finite & worded & ~rank, "has a threshold that is no rank of its column")
-
-    sets = (kind == SUBSET) | (kind == GROUPS)
-    start = questions.bits_start
-    questions.refuse(~sets & (start != -1), "has a set of categories but asks for none")
-    questions.refuse(
-        (sets | (kind == MULTIWAY)) & ((n_categories == 0) | ordered),
-        "asks for a category of a column without any",
-    )
-    words = np.where(kind == GROUPS, n_categories, (n_categories + 31) // 32)
-    questions.refuse(
-        sets & ((start < 0) | (start > len(tree.bits) - words)),
-        "has a set of categories beyond the stored bits",
-    )
-    return n_categories
-
-
-def _check_groups(
-    nodes: _Questions, sizes: np.ndarray, n_categories: np.ndarray, tree: Tree
-) -> None:
-    """Every category of a node that groups them goes to one of its children."""
-    for i in np.flatnonzero(nodes.kind == GROUPS):
-        goes = tree.bits[nodes.bits_start[i] : nodes.bits_start[i] + n_categories[i]]
-        if len(goes) and int(goes.max()) >= sizes[i]:
-            raise ModelFileError(
-                f"node {nodes.numbers[i]} of the tree sends a category to no child of its own"
-            )
-
-
-def _check_numbers(tree: Tree) -> None:
-    _refuse(~np.isfinite(tree.value).all(axis=(1, 2)), "has a value that is not finite")
-    _refuse(~np.isfinite(tree.impurity), "has an impurity that is not finite")
-    _refuse(~np.isfinite(tree.gain), "has a gain that is not finite")
-    _refuse(~(np.isfinite(tree.weight) & (tree.weight >= 0)), "has a weight that is not ≥ 0")
-    _refuse(tree.count < 0, "has a negative number of rows")
-
-
-def _check_surrogates(tree: Tree, surrogates: Surrogates) -> None:
-    what = "the surrogates of the tree"
-    _check_arrays(surrogates, _SURROGATE_ARRAYS, what)
-    n, n_surrogates = len(tree.kind), len(surrogates.feature)
-    for name in _SURROGATE_ARRAYS:
-        if name != "start" and len(getattr(surrogates, name)) != n_surrogates:
-            raise ModelFileError(f"{name!r} of {what} has another length than 'feature'")
-    start = surrogates.start
-    if len(start) != n + 1 or start[0] != 0 or start[-1] != n_surrogates:
-        raise ModelFileError(f"{what} are not shared out to its {n} nodes")
-    _refuse(start[1:] < start[:-1], "has surrogates that end before they begin")
-    has_some = start[1:] > start[:-1]
-    yes_no = (tree.kind == THRESHOLD) | (tree.kind == SUBSET)
-    _refuse(has_some & ~yes_no, "has surrogates but asks no yes/no question")
-
-    questions = _Questions(
-        kind=surrogates.kind,
-        feature=surrogates.feature,
-        threshold=surrogates.threshold,
-        bits_start=surrogates.bits_start,
-        what="surrogate",
-        numbers=np.arange(n_surrogates),
-    )
-    known = (surrogates.kind == THRESHOLD) | (surrogates.kind == SUBSET)
-    questions.refuse(~known, "is of an unknown kind")
-    _check_questions(questions, tree)
-    questions.refuse(surrogates.reverse > 1, "has a direction other than 0 and 1")
-    share = surrogates.agreement
-    fair = (share >= 0) & (share <= 1 + 1e-9)  # a share of weights, summed in floating point
-    questions.refuse(~fair, "has an agreement outside 0 … 1")
+        raise ModelFileError(f"{what} have missing or surplus arrays: {odd}")

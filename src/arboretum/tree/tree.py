@@ -21,17 +21,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from arboretum.engine.kinds import GROUPS, LEAF, MULTIWAY, SUBSET, THRESHOLD
+from arboretum.html import html_table
 from arboretum.tree.condition import Condition, format_category
 
 if TYPE_CHECKING:
     from arboretum.data.schema import Column, Schema
 
 __all__ = ["GROUPS", "LEAF", "MULTIWAY", "SUBSET", "THRESHOLD", "Node", "Surrogates", "Tree"]
+
+_SHOWN = 25  # nodes of a tree in a notebook
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,6 +270,23 @@ class Tree:
             node = self[stack.pop()]
             yield node
             stack.extend(child.id for child in reversed(node.children))
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for node in islice(self, _SHOWN + 1):
+            above = int(self.parent[node.id])
+            said = "all rows"
+            if node.id:
+                said = self.condition(above, node.id - int(self.first_child[above])).pretty()
+            value = ", ".join(f"{v:.4g}" for v in self.value[node.id].ravel()[:6])
+            rows.append(
+                ("  " * node.depth + said, f"{node.count:,}", f"{node.impurity:.4g}", value)
+            )
+        title = f"a tree of {self.n_leaves:,} leaves, depth {self.max_depth}"
+        if self.node_count > _SHOWN:
+            title += f": the first of {self.node_count:,} nodes"
+        header = ("node", "rows", "impurity", "value")
+        return html_table(title, header, rows[:_SHOWN])
 
     def path_to(self, node: int) -> list[Condition]:
         """Return the conditions from the root down to ``node``."""

@@ -13,7 +13,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from arboretum import AdaBoostClassifier, C45Classifier, CARTClassifier, CARTRegressor
+from arboretum import AdaBoostClassifier, C45Classifier, CARTClassifier, CARTRegressor, load
+from arboretum.boosting.adaboost.rounds import (
+    SMALLEST_WEIGHT,
+    weigh_by_deviations,
+    weigh_by_mistakes,
+)
 from arboretum.boosting.adaboost.weak import draws_of
 from arboretum.data.schema import learn_schema
 from arboretum.grow import random_tree
@@ -28,7 +33,7 @@ from arboretum.textbook.adaboost import (
 )
 from arboretum.textbook.splits import Rules
 from arboretum.textbook.weak_learners import tree_learner
-from tests.boosting.adaboost.ada_cases import mixed, numbers, with_holes
+from tests.boosting.adaboost.ada_cases import mixed, numbers, saved, with_holes
 
 FIELDS = (
     "kind", "feature", "threshold", "first_child", "missing_child", "value", "impurity", "gain", "weight",
@@ -392,3 +397,48 @@ def test_columns_of_a_frame_are_matched_by_name():
     foreign = AdaBoostClassifier(GaussianNB(), n_estimators=3).fit(frame[["size"]].assign(b=1.0), y)
     turned = frame[["size"]].assign(b=1.0)[["b", "size"]]
     assert_array_equal(foreign.predict(turned), foreign.predict(turned[["size", "b"]]))
+
+
+# ---------------------------------------------------------------------- large learning rates
+@pytest.mark.parametrize("rate", [1.5, 2.0, 3.0, 20.0])
+@pytest.mark.parametrize("load_table", [load_wine, load_breast_cancer])
+def test_rows_of_tiny_weight_are_not_lost_at_large_rates(load_table, rate):
+    X, y = load_table(return_X_y=True)
+    how = {"n_estimators": 60, "learning_rate": rate, "random_state": 0}
+    model = AdaBoostClassifier(**how).fit(X, y)
+    theirs = Theirs(**how).fit(X, y)
+    assert len(model) == len(theirs.estimators_)
+    assert np.isfinite(model.predict_proba(X)).all()
+    assert model.score(X, y) > theirs.score(X, y) - 0.02
+    assert_array_equal(load(saved(model)).predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("kind", ["SAMME", "discrete"])
+def test_weights_without_a_number_end_boosting_with_a_warning(kind):
+    X, y = load_breast_cancer(return_X_y=True)
+    model = AdaBoostClassifier(n_estimators=30, learning_rate=300.0, algorithm=kind)
+    with pytest.warns(
+        UserWarning, match=r"have reached infinite values in round .* smaller learning_rate"
+    ):
+        model.fit(X, y)
+    assert model.stop_ == "overflow"
+    assert 1 <= len(model) < 30
+    assert np.isfinite(model.estimator_weights_).all()
+    assert np.isfinite(model.predict_proba(X)).all()
+    assert load(saved(model)).stop_ == "overflow"
+    if kind == "SAMME":
+        with pytest.warns(UserWarning, match="infinite values"), np.errstate(over="ignore"):
+            theirs = Theirs(n_estimators=30, learning_rate=300.0).fit(X, y)
+        assert len(theirs.estimators_) == len(model)
+
+
+def test_a_row_keeps_the_smallest_weight_unless_it_never_had_one():
+    w = np.array([0.5, 0.5, 0.0])
+    wrong = np.array([True, False, False])
+    for rate in (60.0, 1e4):
+        verdict = weigh_by_mistakes(w * [1e-4, 2 - 1e-4, 0], wrong, "SAMME", 2, rate)
+        if not verdict.overflown:
+            assert verdict.weights.tolist() == [1.0, SMALLEST_WEIGHT, 0.0]
+    assert verdict.overflown
+    beaten = weigh_by_deviations(np.full(3, 1 / 3), np.array([0.0, 0.0, 2.0]), "exponential", 1e5)
+    assert beaten.overflown

@@ -142,8 +142,9 @@ def test_ctrl_c_keeps_the_rounds_that_are_finished(monkeypatch):
 
     whole = AdaBoostClassifier(n_estimators=4).fit(X0, Y0)
     monkeypatch.setattr(weak.TreeLearner, "learn", stop)
-    with pytest.warns(UserWarning, match="it has the 4 rounds that were finished, of 9"):
-        model = AdaBoostClassifier(n_estimators=9).fit(X0, Y0)
+    model = AdaBoostClassifier(n_estimators=9)
+    with pytest.raises(KeyboardInterrupt, match="it has the 4 rounds that were finished, of 9"):
+        model.fit(X0, Y0)
     assert (len(model), model.stop_) == (4, "interrupted")
     assert_array_equal(model.predict(X0), whole.predict(X0))
     assert load(saved(model)).stop_ == "interrupted"
@@ -154,8 +155,9 @@ def test_ctrl_c_in_the_first_round_is_ctrl_c():
     with pytest.raises(KeyboardInterrupt):
         AdaBoostRegressor(Interrupted(LinearRegression(), stop_at=1)).fit(X0, X0[:, 0])
     Interrupted.fits = 0
-    with pytest.warns(UserWarning, match="interrupted: it has the 2 rounds"):
-        model = AdaBoostRegressor(Interrupted(LinearRegression(), stop_at=3)).fit(X0, X0[:, 0] ** 2)
+    model = AdaBoostRegressor(Interrupted(LinearRegression(), stop_at=3))
+    with pytest.raises(KeyboardInterrupt, match="interrupted: it has the 2 rounds"):
+        model.fit(X0, X0[:, 0] ** 2)
     assert len(model) == 2
 
 

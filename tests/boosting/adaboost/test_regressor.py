@@ -12,7 +12,7 @@ from arboretum import AdaBoostRegressor, CARTRegressor
 from arboretum.boosting.adaboost.weak import draws_of
 from arboretum.data.quantile import weighted_quantile
 from arboretum.textbook.adaboost import AdaRules
-from arboretum.textbook.adaboost_r2 import adaboost_r2, predict_r2
+from arboretum.textbook.adaboost_regression import adaboost_r2, predict_r2
 from arboretum.textbook.splits import Rules
 from arboretum.textbook.weak_learners import tree_learner
 from tests.boosting.adaboost.ada_cases import mixed, with_holes
@@ -44,6 +44,34 @@ def test_it_is_the_textbooks(loss, rate, sampling):
     assert_allclose(model.estimator_weights_, [r.say for r in book.rounds], rtol=1e-9)
     new = table(40, 9)[0]
     assert_allclose(model.predict(new), predict_r2(book, new), rtol=1e-9)
+
+
+@pytest.mark.parametrize("combine", ["median", "mean", "sum"])
+@pytest.mark.parametrize("foreign", [False, True])
+def test_three_ways_to_combine(combine, foreign):
+    X, y = table()
+    kind = DecisionTreeRegressor if foreign else CARTRegressor
+    base = kind(max_depth=2, min_samples_leaf=8)
+    model = AdaBoostRegressor(base, n_estimators=6, combine=combine).fit(X, y)
+    learner = tree_learner(Rules("squared_error", max_depth=2, min_samples_leaf=8))
+    book = adaboost_r2(X, y, None, AdaRules(6), learner=learner)
+    assert_allclose(model.predict(X), predict_r2(book, X, combine), rtol=1e-6)
+    *_, last = model.staged_predict(X)
+    assert_allclose(last, model.predict(X), rtol=1e-9)
+    if combine == "sum":  # no estimate of y: as many times too large as the weights add up to
+        mean = AdaBoostRegressor(base, n_estimators=6, combine="mean").fit(X, y)
+        assert_allclose(last, mean.predict(X) * mean.estimator_weights_.sum(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("combine", ["median", "mean"])
+def test_rows_held_out_end_the_boosting(combine):
+    X, y = table(200)
+    ask = {"combine": combine, "random_state": 0, "validation_fraction": 0.3, "learning_rate": 0.2}
+    model = AdaBoostRegressor(n_estimators=300, n_iter_no_change=3, **ask).fit(X, y)
+    assert model.stop_ == "n_iter_no_change"
+    assert len(model) == len(model.validation_scores_) < 300
+    other = AdaBoostRegressor(n_estimators=300, n_iter_no_change=3, tol=0.0, **ask).fit(X, y)
+    assert len(other) >= len(model)
 
 
 def test_missing_values_and_words():

@@ -18,9 +18,13 @@ from arboretum import (
 )
 from arboretum.boosting.adaboost.theory import bounds_of
 from arboretum.textbook.adaboost import AdaRules, discrete_adaboost
-from arboretum.textbook.adaboost_theory import theory
+from arboretum.textbook.adaboost_theory import (
+    generalisation_bound,
+    theory,
+    uniform_margin_bound,
+)
 from arboretum.textbook.splits import Rules
-from arboretum.textbook.weak_learners import tree_learner
+from arboretum.textbook.weak_learners import all_stumps, best_stump, tree_learner
 from tests.boosting.adaboost.ada_cases import mixed, numbers, with_holes
 
 mpl.use("Agg")
@@ -99,6 +103,94 @@ def test_figures_are_the_textbooks():
     assert_allclose(model.margins(X, y).min(), table[-1].least_margin, atol=1e-9)
 
 
+@pytest.mark.parametrize("algorithm", ["discrete", "SAMME"])
+def test_the_whole_theory_of_a_fitted_model_is_the_textbooks(algorithm):
+    X, y = numbers(80)
+    X = np.round(X, 1)
+    w = np.random.default_rng(0).uniform(0.5, 2, 80)
+    stump = CARTClassifier(criterion="error", max_depth=1)
+    model = AdaBoostClassifier(stump, n_estimators=12, algorithm=algorithm, keep_weights=True)
+    model.fit(X, y, w)
+    # the learner of least weighted error, argmin Σ w·1[y ≠ b(x)]
+    book = discrete_adaboost(X, y, w, AdaRules(12, coding="zero_one"), best_stump)
+    table, told = theory(book, X, y), model.theory()
+    names = {
+        "error": "error", "edge": "edge", "alpha": "say", "normaliser": "Z", "product": "product",
+        "exponential": "exponential", "train_error": "train_error",
+    }  # fmt: skip
+    for ours, theirs in names.items():
+        expected = [getattr(row, theirs) for row in table]
+        assert_allclose(getattr(told, ours), expected, rtol=1e-9, atol=1e-12)
+    assert len(str(told).split("\n")) == 13
+    assert_allclose(model.sample_weights_, [r.w for r in book.rounds], rtol=1e-9)
+    least = float(told.edge.min())
+    for theta in (0.0, least / 2, 0.3):
+        uniform = model.margin_bound(theta, edge=least)
+        assert uniform == pytest.approx(uniform_margin_bound(least, theta, 12), rel=1e-9)
+        assert model.margin_bound(theta) <= uniform + SLACK
+        assert uniform < 1 or theta >= least
+    bound = model.generalisation_bound(X, y, 0.2, delta=0.1, constant=0.5)
+    share = float(np.mean(model.margins(X, y) <= 0.2))
+    terms = generalisation_bound(share, 0.2, len(all_stumps(X)), 80, 0.1, 0.5)
+    assert bound.n_hypotheses == len(all_stumps(X))
+    assert_allclose(
+        [bound.margin_share, bound.complexity, bound.confidence, bound.bound],
+        [terms.margin_share, terms.complexity, terms.confidence, terms.bound],
+    )
+
+
+def test_stumps_of_words_and_gaps_are_counted():
+    X, y = mixed()
+    model = AdaBoostClassifier(n_estimators=3).fit(X, y)
+    found = model.generalisation_bound(X, y, 0.5)
+    sizes, ages = X["size"].nunique(), X["age"].nunique()
+    cuts = (sizes - 1) + (2 * 3 + 1) + (2 * (ages - 1) + 1)  # three colours part in three ways
+    assert found.n_hypotheses == 2 + 2 * cuts
+
+
+def test_the_theory_survives_a_file_and_needs_what_it_needs(tmp_path):
+    import arboretum
+
+    X, y = numbers(60)
+    model = AdaBoostClassifier(n_estimators=4, keep_weights=True, n_iter_no_change=3).fit(X, y)
+    model.save(tmp_path / "model")
+    again = arboretum.load(tmp_path / "model")
+    assert_allclose(again.theory().train_error, model.theory().train_error)
+    assert_allclose(again.sample_weights_, model.sample_weights_)
+    assert_allclose(again.validation_scores_, model.validation_scores_)
+    plain = AdaBoostClassifier(n_estimators=4).fit(X, y)
+    assert not hasattr(plain, "sample_weights_")
+    assert not hasattr(plain, "validation_scores_")
+    deep = AdaBoostClassifier(CARTClassifier(max_depth=2), n_estimators=3).fit(X, y)
+    with pytest.raises(ParameterError, match="n_hypotheses of generalisation_bound must be given"):
+        deep.generalisation_bound(X, y, 0.1)
+    assert deep.generalisation_bound(X, y, 0.1, n_hypotheses=10**6).n_hypotheses == 10**6
+    slow = AdaBoostClassifier(n_estimators=3, learning_rate=0.5).fit(X, y)
+    with pytest.raises(ParameterError, match="two classes and a learning_rate of 1"):
+        slow.generalisation_bound(X, y, 0.1)
+    for bad in ({"theta": 0}, {"theta": 0.1, "delta": 0}, {"theta": 0.1, "constant": 0}):
+        with pytest.raises(ParameterError, match="generalisation_bound needs"):
+            plain.generalisation_bound(X, y, **bad)
+    with pytest.raises(ParameterError, match="edge of margin_bound"):
+        plain.margin_bound(0.1, edge=0.7)
+
+
+@pytest.mark.parametrize("algorithm", ["SAMME", "SAMME.R", "discrete"])
+def test_rows_held_out_end_the_boosting(algorithm):
+    X, y = numbers(300, noise=2.0)
+    ask = {"algorithm": algorithm, "random_state": 0, "validation_fraction": 0.3}
+    model = AdaBoostClassifier(n_estimators=200, n_iter_no_change=5, **ask).fit(X, y)
+    assert model.stop_ == "n_iter_no_change"
+    scores = model.validation_scores_
+    assert 5 < len(model) == len(scores) < 200
+    assert scores[-1] >= scores[-6:-1].max() - model.tol
+    patient = AdaBoostClassifier(n_estimators=200, n_iter_no_change=15, **ask).fit(X, y)
+    assert len(patient) > len(model)
+    assert_allclose(patient.validation_scores_[: len(model)], scores)
+    fussy = AdaBoostClassifier(n_estimators=200, n_iter_no_change=15, tol=0.2, **ask).fit(X, y)
+    assert len(fussy) < len(patient)
+
+
 def test_margins_grow_after_the_training_error_is_gone():
     X, y = load_breast_cancer(return_X_y=True)
     model = AdaBoostClassifier(n_estimators=400).fit(X, y)
@@ -132,13 +224,17 @@ def test_plots_show_what_they_say():
     model = AdaBoostClassifier(n_estimators=12).fit(frame, y)
     ax = plot_boosting_errors(model, frame, y, test=(frame[:50], y[:50]))
     names = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert names == ["bound: Π Z", "training error", "error on other rows"]
+    wider = "bound: exp(-2 Σ γ²)"
+    assert names == ["bound: Π Z", wider, "training error", "error on other rows"]
     lines = {line.get_label(): line.get_ydata() for line in ax.get_lines()}
     assert_allclose(lines["training error"], 1 - np.array(list(model.staged_score(frame, y))))
     assert np.all(lines["training error"] <= lines["bound: Π Z"] + SLACK)
+    assert_allclose(lines[wider], model.theory().exponential)
     ax = plot_margins(model, frame, y)
     names = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert names == ["1 round", "2 rounds", "3 rounds", "4 rounds", "12 rounds", "bound after 12"]
+    rounds = ["1 round", "2 rounds", "3 rounds", "4 rounds", "12 rounds"]
+    assert names[:6] == [*rounds, "bound after 12"]
+    assert names[6].startswith("bound if every edge were")
     with pytest.raises(ParameterError, match="numbers from 1 to 12"):
         plot_margins(model, frame, y, rounds=[13])
     with pytest.raises(ParameterError, match="needs a fitted AdaBoostClassifier"):

@@ -251,10 +251,11 @@ def test_ctrl_c_keeps_the_steps(monkeypatch):
         return sums(self, signed)
 
     monkeypatch.setattr(StumpDictionary, "sums", stop)
-    with pytest.warns(
-        UserWarning, match="was interrupted: it has the 5 steps that were finished, of 50"
+    model = CoordinateBoostingClassifier(max_iter=50)
+    with pytest.raises(
+        KeyboardInterrupt, match="was interrupted: it has the 5 steps that were finished, of 50"
     ):
-        model = CoordinateBoostingClassifier(max_iter=50).fit(X0, Y0)
+        model.fit(X0, Y0)
     assert (model.n_iter_, model.report_.stop, model.report_.converged) == (5, "interrupted", False)
 
 

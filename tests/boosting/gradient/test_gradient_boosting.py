@@ -32,7 +32,7 @@ TREES = Rules("friedman_mse", max_depth=2, min_samples_leaf=5)
 
 # ---------------------------------------------------------------------- against the textbook
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("step", ["leaf", "line_search"])
+@pytest.mark.parametrize("step", ["leaf", "line_search", "gradient"])
 @pytest.mark.parametrize(("loss", "K"), LOSSES)
 def test_the_engine_is_the_textbook(loss, K, step, weighted):
     X, y, w = make(loss=loss, n_classes=K)
@@ -116,8 +116,9 @@ def test_random_categories(seed, loss, depth, missing, share, penalty):
         known = ~np.isnan(X[:, f])
         codes[known, f] = np.unique(X[known, f], return_inverse=True)[1]
     tree = Rules(
-        "friedman_mse", max_depth=depth, kinds=kinds, exhaustive=False, category_penalty=penalty
-    )
+        "friedman_mse", max_depth=depth, kinds=kinds, exhaustive=False, category_penalty=penalty,
+        two_classes=getattr(model, "n_classes_", None) == 2,
+    )  # fmt: skip
     theirs = textbook(loss, codes, y, w, bags, tree, n_rounds=3)
     assert_allclose(raw(model, X), theirs.rounds[-1].F, rtol=0, atol=1e-8)
     assert_array_equal(raw(model, X), sums[-1])  # rows out of the bag found their leaves too
@@ -440,3 +441,15 @@ def test_rows_in_a_line_of_ties():
         tree = Rules("friedman_mse", max_depth=depth)
         theirs = textbook("squared_error", X, y, w, tree=tree, n_rounds=4)
         assert_allclose(mine.predict(X), theirs.rounds[-1].F, atol=1e-9)
+
+
+def test_the_trees_as_estimators_tell_what_they_were_grown_with():
+    X, y = np.random.default_rng(0).normal(size=(80, 3)), np.arange(80.0)
+    how = {"min_samples_leaf": 7, "max_leaf_nodes": 5, "min_impurity_decrease": 0.1}
+    model = GradientBoostingRegressor(n_estimators=2, warm_start=True, **how).fit(X, y)
+    first = model.estimators_[0, 0]
+    assert {name: first.get_params()[name] for name in how} == how
+    assert model.estimators_[0, 0] is first
+    model.set_params(n_estimators=3, min_samples_leaf=2).fit(X, y)
+    assert [one.min_samples_leaf for one in model.estimators_[:, 0]] == [7, 7, 2]
+    assert_array_equal(model.estimators_[2, 0].tree_.value, model.trees_[2].value)

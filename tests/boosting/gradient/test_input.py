@@ -170,7 +170,7 @@ BAD = [
     (R(loss="log_loss"), Y0, ParameterError, "loss"),
     (C(loss="squared_error"), C0, ParameterError, "'log_loss' or 'exponential'"),
     (R(loss=LogCosh), Y0, ParameterError, "gradient(y, F)"),
-    (R(step="newton"), Y0, ParameterError, "'leaf' or 'line_search'"),
+    (R(step="newton"), Y0, ParameterError, "'leaf', 'line_search' or 'gradient'"),
     (R(criterion="absolute_error"), Y0, ParameterError, "criterion"),
     (R(init="mean"), Y0, ParameterError, "init"),
     (R(max_depth=0), Y0, ParameterError, "max_depth"),
@@ -261,20 +261,22 @@ def test_too_long_a_step_is_an_error():
 
 # ---------------------------------------------------------------------- while it runs
 def test_ctrl_c_keeps_the_rounds_so_far(monkeypatch):
-    play = fitting.Booster.play
+    play = fitting.ResidualBooster.play
 
     def interrupted(self, number):
         if number == 3:
             raise KeyboardInterrupt
         return play(self, number)
 
-    monkeypatch.setattr(fitting.Booster, "play", interrupted)
-    with pytest.warns(UserWarning, match="has the 3 rounds that were finished, of 10"):
-        model = R(n_estimators=10).fit(X0, Y0)
+    monkeypatch.setattr(fitting.ResidualBooster, "play", interrupted)
+    model = R(n_estimators=10)
+    with pytest.raises(KeyboardInterrupt, match="has the 3 rounds that were finished, of 10"):
+        model.fit(X0, Y0)
     monkeypatch.undo()
     assert model.n_estimators_ == 3
     assert_array_equal(model.predict(X0), R(n_estimators=3).fit(X0, Y0).predict(X0))
     model.set_params(warm_start=True).fit(X0, Y0)
+    assert model.interrupted_ is None
     assert_array_equal(model.predict(X0), R(n_estimators=10).fit(X0, Y0).predict(X0))
 
 
@@ -282,7 +284,7 @@ def test_ctrl_c_before_the_first_round_goes_on(monkeypatch):
     def interrupted(self, number):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(fitting.Booster, "play", interrupted)
+    monkeypatch.setattr(fitting.ResidualBooster, "play", interrupted)
     model = R()
     with pytest.raises(KeyboardInterrupt):
         model.fit(X0, Y0)

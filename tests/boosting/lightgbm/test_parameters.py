@@ -122,6 +122,7 @@ ELSEWHERE = {
     "n_jobs", "deterministic", "force_col_wise", "force_row_wise", "verbosity", "num_class",
     "enable_bundle", "monotone_constraints_method", "histogram_pool_size",
     *("categorical_features", "ordinal_features", "unseen"),  # second_order/test_boosted_model.py
+    "max_conflict_rate",  # of sparse columns: test_bundles.py
 }  # fmt: skip
 
 
@@ -170,6 +171,12 @@ def test_columns_of_no_group_are_not_used():
         model = LGBMRegressor(n_estimators=10, interaction_constraints=given).fit(X, y)
         assert (model.feature_importances_[:2] > 0).all()
         assert model.feature_importances_[4] == 0
+
+
+def test_a_refused_parameter_may_be_an_array():
+    with pytest.raises(ParameterError, match="splits have no costs"):
+        LGBMClassifier(cegb_penalty_feature_coupled=np.array([0.0, 1.0]))
+    LGBMClassifier(cegb_penalty_feature_coupled=None)
 
 
 # ---------------------------------------------------------------------- names

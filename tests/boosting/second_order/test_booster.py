@@ -120,6 +120,23 @@ def test_dart_drops_whole_rounds_within_its_limits():
     assert len(dropped_trees(one, weights, 3, seed=0, m=1)) == 3
 
 
+def test_dart_of_lightgbm_drops_the_oldest_and_its_limit_lowers_the_rate():
+    weights = np.ones(200)
+    dropped = [
+        dropped_trees(
+            Dart(rate_drop=0.5, skip_drop=0.0, max_drop=3, in_order=True, weighted=weighted, whole=whole),
+            weights, 1, seed=0, m=m,
+        )
+        for weighted, whole in ((False, 1.0), (True, 1.0), (True, 0.1))
+        for m in range(300)
+    ]  # fmt: skip
+    assert max(map(len, dropped)) == 3
+    uniform, heavy, light = dropped[:300], dropped[300:600], dropped[600:]
+    assert 1.8 < np.mean([len(d) for d in uniform]) < 2.7  # 3 of 200 rounds each time, cut at 3
+    assert uniform == heavy  # all rounds weigh the same
+    assert np.mean([max(d) for d in light]) < 12  # the rate stays 1/2: the first three of them
+
+
 def test_a_part_of_the_rounds_is_a_model_of_its_own():
     _, ensemble, matrix = boosted({})
     first, last = ensemble.rounds(0, 5), ensemble.rounds(5, None)
@@ -213,8 +230,8 @@ def test_bins_may_follow_the_hessians_of_every_round_or_of_the_first():
     y = (np.nan_to_num(X[:, 0]) + rng.normal(size=500) > 0).astype(float)
     found, plan = find_objective("binary:logistic", "xgboost", 2), BoostPlan(RULES)
     bounds = {}
-    for every in (True, False):
-        booster, matrix = new_booster(plan, found, X, y, maker=Sketches(8, every_round=every))
+    for every, proposals in ((True, "round"), (False, "fit")):
+        booster, matrix = new_booster(plan, found, X, y, maker=Sketches(8, proposals))
         assert hasattr(booster, "table") is not every  # else it waits for the first hessians
         seen = []
         for _ in range(4):

@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arboretum.base.sampling import smallest
 from arboretum.boosting.second_order.draws import (
-    _smallest,
     draw_columns,
     goss_rows,
     subsample_rows,
 )
 from arboretum.engine.keys import key_of
-from arboretum.engine.rows.smallest_keys import hash_keys
+from arboretum.engine.rows.sample import hash_keys
 from arboretum.errors import DataError, ParameterError
 from arboretum.textbook import lightgbm_sampling as textbook
 
@@ -29,7 +29,7 @@ def _derivatives(seed: int, n: int, outputs: int = 1) -> tuple[np.ndarray, np.nd
 def test_the_smallest_keys_are_those_of_a_stable_sort(keys, k):
     keys = np.array(keys, np.uint64)
     expected = np.sort(np.argsort(keys, kind="stable")[:k])
-    np.testing.assert_array_equal(_smallest(keys, k), expected)
+    np.testing.assert_array_equal(smallest(keys, k), expected)
 
 
 def test_python_and_compiled_hashes_agree():

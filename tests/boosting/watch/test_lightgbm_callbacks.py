@@ -299,7 +299,7 @@ def test_a_break_keeps_the_rounds_so_far():
             raise KeyboardInterrupt
 
     model = LGBMRegressor(n_estimators=20)
-    with pytest.warns(UserWarning, match="interrupted"):
+    with pytest.raises(KeyboardInterrupt, match="interrupted"):
         model.fit(X, y, callbacks=[stop])
     assert model.n_iter_ == 4
     assert np.array_equal(model.predict(X), LGBMRegressor(n_estimators=4).fit(X, y).predict(X))

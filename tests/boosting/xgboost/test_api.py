@@ -351,8 +351,9 @@ def test_ctrl_c_keeps_the_rounds_so_far(monkeypatch):
         made.append(grow(self))
 
     monkeypatch.setattr(Booster, "round", interrupted)
-    with pytest.warns(UserWarning, match="3 rounds"):
-        model = XGBRegressor(n_estimators=10).fit(X, y)
+    model = XGBRegressor(n_estimators=10)
+    with pytest.raises(KeyboardInterrupt, match="3 rounds"):
+        model.fit(X, y)
     monkeypatch.undo()
     whole = XGBRegressor(n_estimators=3).fit(X, y)
     assert np.array_equal(model.predict(X), whole.predict(X))

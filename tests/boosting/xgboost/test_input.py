@@ -198,7 +198,8 @@ RANGES = {
     "lambdarank_score_normalization": [1],
     "lambdarank_unbiased": [True],
     "ndcg_exp_gain": [1],
-    "proposals": ["local"],
+    "proposals": ["iteration", "tree"],
+    "sketch_eps": [0, 1, "small"],
 }
 
 

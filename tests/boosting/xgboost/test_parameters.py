@@ -45,7 +45,8 @@ ALIVE = {
     "quantile_alpha": (0.9, {"objective": "reg:quantileerror"}),
     "tweedie_variance_power": (1.9, {"objective": "reg:tweedie"}),
     "objective": "reg:gamma",
-    "proposals": ("global", {"tree_method": "approx", "max_bin": 6, "objective": "reg:gamma"}),
+    "proposals": ("fit", {"tree_method": "approx", "max_bin": 6, "objective": "reg:gamma"}),
+    "sketch_eps": (0.3, {"tree_method": "approx"}),
     "missing": 30.0,
 }
 ELSEWHERE = {  # tested by name below, in test_xgb.py or in test_xgb_input.py

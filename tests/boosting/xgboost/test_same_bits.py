@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,9 @@ import pytest
 
 from arboretum import XGBClassifier, XGBRanker, XGBRegressor, load
 from arboretum.boosting.second_order.booster import Booster
+from arboretum.boosting.second_order.snapshot import parameter_print
 from arboretum.errors import DataError, ModelFileError, ParameterError
+from arboretum.io.container import read, write
 from tests.boosting.xgboost.xgb_cases import halves, mixed, saved, thirds
 
 DRAWN = {
@@ -79,8 +82,10 @@ def test_exact_trees_do_not_depend_on_the_number_of_threads():
 KINDS = {
     "plain": {"subsample": 0.7, "colsample_bynode": 0.7},
     "dart": {"booster": "dart", "rate_drop": 0.4},
-    "approx": {"tree_method": "approx", "proposals": "iteration"},
-    "approx, global": {"tree_method": "approx", "proposals": "global"},
+    "approx": {"tree_method": "approx", "proposals": "round"},
+    "approx, once": {"tree_method": "approx", "proposals": "fit"},
+    "approx, global": {"tree_method": "approx", "proposals": "global", "sketch_eps": 0.1},
+    "approx, local": {"tree_method": "approx", "proposals": "local", "max_depth": 3},
     "exact": {"tree_method": "exact"},
     "absolute": {"objective": "reg:absoluteerror"},
 }
@@ -211,3 +216,96 @@ def test_snapshots_are_asked_for_in_a_way_that_makes_sense(arguments, words):
     X, y = mixed(50)
     with pytest.raises(ParameterError, match=words):
         XGBClassifier(n_estimators=1).fit(X, halves(y), **arguments)
+
+
+def test_a_snapshot_with_more_rounds_than_are_wanted_is_refused(tmp_path):
+    X, y = mixed(60)
+    keep = {"save_snapshot": tmp_path / "run.snap", "snapshot_every": 1, "resume": True}
+    XGBRegressor(n_estimators=4).fit(X, y, **keep)
+    with pytest.raises(ParameterError, match="has 4 rounds, and 2 are wanted: ask for at least 4"):
+        XGBRegressor(n_estimators=2).fit(X, y, **keep)
+    assert len(XGBRegressor(n_estimators=4).fit(X, y, **keep)) == 4
+
+
+def _towards(goal):
+    return lambda y, p: (p - goal, np.ones_like(p))
+
+
+class _Pull:
+    def __call__(self, y, p):
+        return p - y, np.ones_like(p)
+
+
+# pairs of functions that do not do the same
+OTHER_FUNCTIONS = {
+    "other constants": (lambda y, p: (p - 1.0, p * 0 + 1), lambda y, p: (p - 2.0, p * 0 + 1)),
+    "other names": (lambda y, p: (p - y, p * 0 + 1), lambda y, p: (p - p, p * 0 + 1)),
+    "what they enclose": (_towards(1.0), _towards(2.0)),
+    "other defaults": (
+        lambda y, p, g=1.0: (p - g, p * 0 + 1),
+        lambda y, p, g=2.0: (p - g, p * 0 + 1),
+    ),
+    "partial": (partial(_towards, 1.0)(), partial(_towards, 2.0)()),
+    "an inner function": (
+        lambda y, p: (p - y, (lambda: p * 0 + 1)()),
+        lambda y, p: (p - y, (lambda: p * 0 + 2)()),
+    ),
+}
+
+
+@pytest.mark.parametrize(("first", "second"), OTHER_FUNCTIONS.values(), ids=OTHER_FUNCTIONS)
+def test_a_snapshot_of_one_function_is_not_resumed_with_another(first, second, tmp_path):
+    X, y = mixed(60)
+    keep = {"save_snapshot": tmp_path / "run.snap", "snapshot_every": 1, "resume": True}
+    how = {"max_depth": 2, "base_score": 0.5}
+    XGBRegressor(n_estimators=2, objective=first, **how).fit(X, y, **keep)
+    with pytest.raises(DataError, match="other parameters"):
+        XGBRegressor(n_estimators=3, objective=second, **how).fit(X, y, **keep)
+    assert len(XGBRegressor(n_estimators=3, objective=first, **how).fit(X, y, **keep)) == 3
+
+
+def test_functions_are_told_apart_by_what_they_do():
+    def own(y, p):
+        return own(y, p)  # refers to itself
+
+    same = [lambda y, p: (p - y, p) for _ in range(2)]
+    prints = [parameter_print({"objective": one}) for one in (*same, own, _Pull(), _Pull(), len)]
+    assert prints[0] == prints[1]
+    assert prints[3] == prints[4]
+    assert len(set(prints)) == 4
+    shifted = [partial(np.add, shift) for shift in (1.0, 1.0, 2.0)]
+    one, again, other = (parameter_print({"objective": each}) for each in shifted)
+    assert one == again != other
+
+
+@pytest.mark.parametrize("seed", [[], None, "", "²", "-3", "9" * 5000, 3])
+def test_a_snapshot_without_a_seed_is_refused(seed, tmp_path):
+    X, y = mixed(60)
+    path = tmp_path / "run.snap"
+    XGBRegressor(n_estimators=2, max_depth=2).fit(X, y, save_snapshot=path, snapshot_every=1)
+    state = read(path)
+    state["seed"] = seed
+    write(path, state)
+    with pytest.raises(ModelFileError, match="cannot be resumed: it has no seed"):
+        XGBRegressor(n_estimators=3, max_depth=2).fit(X, y, resume=path)
+
+
+def test_a_snapshot_that_cannot_be_written_does_not_end_the_fit(tmp_path, monkeypatch):
+    X, y = mixed(60)
+    path = tmp_path / "run.snap"
+
+    def full(target, document):
+        if len(document["trees"]["n_nodes"]) in (2, 3):
+            raise OSError(28, "No space left on device")
+        write(target, document)
+
+    monkeypatch.setattr("arboretum.io.container.write", full)
+    how = {"max_depth": 2, "random_state": 0}
+    with pytest.warns(
+        UserWarning, match="after 2 rounds could not be written.*No space left"
+    ) as seen:
+        model = XGBRegressor(n_estimators=5, **how).fit(X, y, save_snapshot=path, snapshot_every=1)
+    assert len(seen) == 2
+    whole = XGBRegressor(n_estimators=5, **how).fit(X, y)
+    assert saved(model) == saved(whole)
+    assert len(read(path)["trees"]["n_nodes"]) == 5

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
+from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -21,7 +22,7 @@ from arboretum.c45.rules.ordering import drop_harmful
 from arboretum.c45.rules.rule import Coverage, RuleTest, first_firing
 from arboretum.c45.rules.ruleset import rules_of
 from arboretum.io.container import read, write
-from arboretum.textbook import c45_rules as book
+from arboretum.textbook import c45_rule_list as book
 from arboretum.textbook.id3 import gather_cases
 from tests.c45.c45_walk import Problem, engine_tree, textbook_tree
 from tests.c45.j48_facts import FACTS, frame_of
@@ -447,6 +448,18 @@ def test_files_and_copies(parameters):
         assert again.n_samples_fit_ == 300
         assert saved(again) == saved(model)
     assert clone(model).fit(X, y).rules_ == model.rules_
+
+
+def test_rules_that_cover_every_row_can_be_loaded_again():
+    model = C45Rules().fit(*load_iris(return_X_y=True))
+    assert model.default_counts_.dtype == np.float64
+    again = load(saved(model))
+    assert again.to_text() == model.to_text()
+    state = read(saved(model))
+    state["state"]["default_counts"] = np.zeros(3, np.int64)  # as version 0.1 wrote them
+    old = io.BytesIO()
+    write(old, state)
+    assert saved(load(old.getvalue())) == saved(model)
 
 
 def change(name, value):

@@ -49,7 +49,7 @@ def test_without_matplotlib_the_tour_goes_on(tmp_path, monkeypatch):
         monkeypatch.setitem(sys.modules, name, None)
     result = run("demo", "-o", tmp_path)
     assert result.exit_code == 0
-    assert "pip install arboretum[plot]" in result.stderr
+    assert "pip install arboretum-trees[plot]" in result.stderr
     assert len(result.stderr.splitlines()) == 1
     assert "Try next" in result.stdout
     assert "tree.png " not in result.stdout[result.stdout.index("Files") :]

@@ -162,7 +162,7 @@ BAD = [
     ("x,z\n1,a\n", ["--target", "zz"], "no column 'zz' for the target (did you mean 'z'?)"),
     ("xx,y\n1,a\n", [], "lacks a column the model was trained on: 'x' (did you mean 'xx'?)"),
     ("x,y\n1,no\n2,yes\n", [], "holds 'no', 'yes', the model knows the classes 'a', 'b'"),
-    ("x,y\n1,\n2,a\n", [], "target 'y': Input y contains NaN (row 0)"),
+    ("x,y\n1,\n2,\n", [], "has no value in any row"),
     ("x,y,w\n1,a,1\n", ["--weight", "v"], "no column 'v' for the weights"),
     ("x,y,w\n1,a,0\n", ["--weight", "w"], "weight column 'w': sample_weight is zero in every row"),
     ("x,y\nred,a\n", [], "column 'x'"),

@@ -111,7 +111,9 @@ def test_errors_are_one_line(table, tmp_path, monkeypatch, words, code, message)
 def test_an_empty_column_is_one_line(csv, tmp_path):
     data = csv("a,b\n1,\n2,\n")
     _, line = fails("impute", data, "-o", tmp_path / "filled.csv")
-    assert "column 'b' without any value cannot be filled" in line
+    assert "column 'b' has no value at all" in line
+    ok("impute", data, "-o", tmp_path / "filled.csv", "--drop", "b")
+    assert (tmp_path / "filled.csv").read_text() == "a\n1\n2\n"
 
 
 def test_the_data_file_is_never_overwritten(table):

@@ -108,3 +108,14 @@ def test_a_regressor_has_no_probabilities(shelf):
     code, line = fails("predict", shelf / "height.arb", shelf / "few.csv", "--proba")
     assert code == 2
     assert "--proba is for models that predict one class" in line
+
+
+def test_a_cell_of_any_length_and_names_a_terminal_would_obey(tmp_path):
+    rows = [f"{i},{i % 7},{'w' * (200_000 if i == 3 else 1)},{'ab'[i % 2]}" for i in range(40)]
+    name = "x\x1b[2J\x07"
+    (tmp_path / "wide.csv").write_text("\n".join([f"id,{name},text,y", *rows]) + "\n")
+    words = ("train", tmp_path / "wide.csv", "-t", "y", "--drop", "text", "-o", tmp_path / "m.arb")
+    assert "\x1b" not in ok(*words)
+    assert "\x1b" not in ok("describe", tmp_path / "m.arb")
+    said = ok("predict", tmp_path / "m.arb", tmp_path / "wide.csv", "--id", "id")
+    assert [row["id"] for row in rows_of(said)] == [str(i) for i in range(40)]

@@ -61,7 +61,7 @@ def test_without_matplotlib_the_way_out_is_told(shelf, tmp_path, monkeypatch):
         monkeypatch.setitem(sys.modules, name, None)
     code, line = fails("show", shelf / "fate.arb", "-o", tmp_path / "tree.png")
     assert code == 1
-    assert "pip install arboretum[plot]" in line
+    assert "pip install arboretum-trees[plot]" in line
 
 
 BAD = [

@@ -6,7 +6,61 @@ import numpy as np
 import pytest
 
 from arboretum import CARTClassifier, CARTRegressor, load
+from arboretum.boosting.second_order.booster import Booster
 from tests.cli.cli_helpers import cells, fact, fails, ok, run
+
+
+def test_ctrl_c_keeps_the_old_model_and_writes_what_is_finished_beside_it(
+    shelf, tmp_path, monkeypatch
+):
+    grow, made = Booster.round, []
+
+    def interrupted(self, most):
+        if len(made) == 3:
+            raise KeyboardInterrupt
+        made.append(grow(self))
+
+    monkeypatch.setattr(Booster, "round", interrupted)
+    output = tmp_path / "m.arb"
+    output.write_bytes(b"the model of yesterday")
+    how = ("--model", "xgb", "--set", "n_estimators=50")
+    result = run("train", shelf / "seedlings.csv", "--target", "fate", "-o", output, *how)
+    assert result.exit_code == 130
+    assert output.read_bytes() == b"the model of yesterday"
+    partial = load(tmp_path / "m.arb.partial")
+    assert partial.interrupted_ == (3, 50, "round")
+    assert partial.notes_["target"] == "fate"
+    assert re.search(
+        r"the 3 rounds that were finished, of 50, are in \S+m.arb.partial", result.stderr
+    )
+    assert "interrupted" in result.stderr
+
+
+def test_ctrl_c_before_anything_is_finished_writes_nothing(shelf, tmp_path, monkeypatch):
+    def interrupted(self, most):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Booster, "round", interrupted)
+    words = ("train", shelf / "seedlings.csv", "-t", "fate", "-o", tmp_path / "m.arb")
+    result = run(*words, "--model", "xgb")
+    assert (result.exit_code, result.stderr.splitlines()[-1]) == (130, "interrupted")
+    assert not list(tmp_path.iterdir())
+
+
+def test_scores_by_the_rows_that_chose_the_round_say_so(shelf, tmp_path):
+    words = (
+        "train",
+        shelf / "seedlings.csv",
+        "-t",
+        "fate",
+        "-o",
+        tmp_path / "m.arb",
+        "--model",
+        "xgb",
+    )
+    words = (*words, "--set", "n_estimators=5", "--test-size", "0.3")
+    assert "chosen by these rows" in ok(*words, "--early-stopping", "2")
+    assert "chosen by these rows" not in ok(*words)
 
 
 def test_a_table_becomes_the_model_python_would_have_made(shelf, tmp_path):
@@ -236,15 +290,16 @@ def test_a_wide_table_is_summed_up(csv, tmp_path):
 GOOD = "x,y,w\n1,a,1\n2,b,1\n3,a,1\n4,b,1\n"
 
 BAD_DATA = [
-    ("", [], "line 1: no header line"),
+    ("", [], "line 1: no header"),
     ("x,y\n", [], "holds a header but no rows"),
     ("x,y\n1,a\n2\n", [], "line 3: 1 fields where the header has 2"),
     ('x,y\n"1,a\n2,b\n', [], "line 2: .*quote"),
-    ("x;y\n1;a\n", [], "separated by ';'"),
-    ("x,x,y\n1,2,a\n", [], "more than once: 'x'"),
+    ("x,x,y\n1,2,a\n", [], "these occur twice: 'x'"),
     ("x,y\ninf,a\n2,b\n", [], r"column 'x' holds an infinite value \(row 0\).*count from 0"),
     ("x,y\ninf,a\n2,b\n3,a\n4,b\n5,a\n6,inf\n", ["--test-size", "0.5"], r"'x' .*\(row 0\)"),
-    ("x,y\n1,a\n2,\n3,b\n", [], r"target 'y': .*NaN \(row 1\).*drop the rows.*count from 0"),
+    ("x,y\n1,\n2,\n", [], "the target 'y' of .* has no value in any row"),
+    ("x,y\n1,\n2,a\ninf,b\n", [], r"column 'x' holds an infinite value \(row 2\)"),
+    ("x,y\n1,$5.00\n2,$6.50\n", [], r"numbers written as words, e.g. '\$5.00': --as-number"),
     ("x,y\n1,1.5\n2,inf\n", [], r"target 'y': .*infinity \(row 1\)"),
     ("x,y\n1,2024-01-01\n2,2024-01-02\n", [], "target 'y': holds a datetime"),
     ("x,y\n1,0.5\n2,0.25\n", ["--task", "classification"], "target 'y': .*fractions"),
@@ -276,7 +331,7 @@ def test_bad_data_are_one_line(csv, tmp_path, text, words, message):
 
 BAD_COMMANDS = [
     (["--model", "crat"], "--model 'crat' is unknown: did you mean 'cart'?"),
-    (["--model", "xyz"], "--model 'xyz' is unknown: it may be cart"),
+    (["--model", "xyz"], "--model 'xyz' is unknown: it is one of (cart"),
     (["--set", "max_dept=3"], "no parameter 'max_dept': did you mean 'max_depth'?"),
     (["--set", "max_depth=-3"], "max_depth of CARTClassifier must be an int ≥ 1 or None, got -3"),
     (["--set", "max_depth"], "--set wants name=value, e.g. --set max_depth=4, got 'max_depth'"),

@@ -12,6 +12,7 @@ from arboretum.engine.cases.cases import (
     EPS,
     CaseNodes,
     Cases,
+    CaseValues,
     Questions,
     bits_table,
     deal,
@@ -54,6 +55,13 @@ def make(seed: int, n: int = 120, classes: int = 3, nodes: int = 3, parts: bool 
         [np.bincount(cases.label[a:b], weight[a:b], classes) for a, b in zip(start, end)]
     )
     return X, label, cases, CaseNodes(start, end, total, total.sum(axis=1))
+
+
+def values_of(X: np.ndarray) -> CaseValues:
+    """The columns of `make` as the kernels read them."""
+    n_values = np.array([4, 7])
+    codes = np.where(np.isnan(X[:, 2:]), n_values, X[:, 2:]).T.astype(np.uint8)
+    return CaseValues(X[:, :2].copy(), codes.copy(), n_values, np.array([0, 1, 0, 1]))
 
 
 def listed(x: np.ndarray, nodes: CaseNodes) -> np.ndarray:
@@ -223,8 +231,8 @@ def test_round_down():
     for f in range(2):
         sort_column(np.ascontiguousarray(X[:, f]), order[f])
     value = np.array([1.0, 1.5, 2.0, 2.5, 3.0, 99.0, 0.5, 4.9])
-    feature = np.array([[0, 0]] * 6 + [[1, 1]] * 2)
-    round_down(X, feature, order, present, value)
+    slot = np.array([0] * 6 + [1] * 2)
+    round_down(X, slot, order, present, value)
     assert value.tolist() == [1.0, 1.0, 2.0, 2.0, 3.0, 3.0, 0.0, 1.0]
     assert not np.signbit(value).any()  # no -0.0
 
@@ -264,7 +272,7 @@ def divided(seed: int, live: np.ndarray):
     m = int(asked.n_children.sum())
     branch, known, rows = np.empty(len(cases.row), np.int32), np.zeros(m), np.zeros(m, np.int64)
     total = np.zeros((m, 3))
-    deal(X, cases, nodes, asked, branch, known, rows, total)
+    deal(values_of(X), cases, nodes, asked, branch, known, rows, total)
     parent = np.repeat(np.arange(3), asked.n_children)
     gone = (nodes.end - nodes.start) - np.add.reduceat(rows, asked.first_child)
     size = np.where(known > 0, rows + gone[parent], 0)
@@ -419,7 +427,8 @@ def run_settle(tree, X, label, row, weight, own, room):
     out = np.empty(room, np.uint32), np.empty(room)
     lo, hi, count = (np.full(n, -9, np.int64) for _ in range(3))
     total = np.full((n, 3), -9.0)
-    done = settle(tree, 0, X, label, *pile, len(row), own, copies, *out, lo, hi, count, total)
+    values = values_of(X)
+    done = settle(tree, 0, values, label, *pile, len(row), own, copies, *out, lo, hi, count, total)
     return done, out, lo, hi, count, total
 
 

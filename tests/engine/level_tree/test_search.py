@@ -16,7 +16,7 @@ from arboretum.engine.level_tree.search import (
     pack_rows,
     scan_columns,
 )
-from arboretum.engine.rows.sample import draw_bag
+from arboretum.engine.rows.sample import draw_in_turn
 
 
 def _scan(X, r, node, m, w=None, least=1, ask=False, categories=False):
@@ -134,10 +134,10 @@ def test_a_bag_is_a_fair_draw():
     total = np.zeros(20)
     for key in range(2000):
         inside = np.zeros(20, np.uint8)
-        draw_bag(np.uint64(key), np.arange(20), 5, inside)
+        draw_in_turn(np.uint64(key), np.arange(20), 5, inside)
         assert inside.sum() == 5
         total += inside
     assert abs(total / 2000 - 0.25).max() < 0.05
     again = np.zeros(20, np.uint8)
-    draw_bag(np.uint64(1999), np.arange(20), 5, again)
+    draw_in_turn(np.uint64(1999), np.arange(20), 5, again)
     assert_array_equal(again, inside)

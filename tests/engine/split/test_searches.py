@@ -119,7 +119,7 @@ def test_codes_give_the_best_of_all_cuts(kind, weights):
 
 
 def test_each_kind_has_the_quickest_search_that_serves_it():
-    names = {one_sum: "Moment", class_counts: "Classes", absolute: "Absolute"}
+    names = {one_sum: "Moment", class_counts: "ClassCounts", absolute: "Absolute"}
     for kind, (_, _, _, module) in KINDS.items():
         assert type(_case(kind, "none", 0)[4]).__name__ == names[module]
     assert type(_case("gini", "real", 0)[4]).__name__ == "Channels"  # many_sums.py

@@ -5,8 +5,11 @@ from types import SimpleNamespace
 
 import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 
+import arboretum
 from arboretum.errors import ParameterError
 from arboretum.explain.charts.importance import plot_importance
 
@@ -78,12 +81,62 @@ def test_bad_top(top):
 
 @pytest.mark.parametrize("thing", [None, [0.1, 0.2], SimpleNamespace(mean=[1.0])])
 def test_not_an_importance(thing):
-    with pytest.raises(ParameterError, match=r"call forest.permutation_importance\(X, y\) first"):
+    with pytest.raises(ParameterError, match=r"draws a fitted estimator or the result"):
         plot_importance(thing)
 
 
 def test_missing_matplotlib(monkeypatch):
     for name in ("matplotlib", "matplotlib.pyplot"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(ImportError, match=r"plot_importance .* pip install arboretum\[plot\]"):
+    with pytest.raises(
+        ImportError, match=r"plot_importance .* pip install arboretum-trees\[plot\]"
+    ):
         plot_importance(worth([1.0]))
+
+
+def small(name):
+    """A fitted model of this name, on a table of which the first column matters."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(80, 3)), columns=["a", "b", "c"])
+    y = np.array(X["a"] > 0, dtype=int)
+    y[::9] = 1 - y[::9]
+    model = getattr(arboretum, name)()
+    known = model.get_params()
+    model.set_params(
+        **{k: v for k, v in {"n_estimators": 5, "discretize": "mdl"}.items() if k in known}
+    )
+    if name.endswith("Ranker"):
+        return model.fit(X, y, group=[40, 40])
+    return model.fit(X, y)
+
+
+@pytest.mark.parametrize("name", sorted(set(arboretum.ESTIMATORS) - {"ProximityImputer"}))
+def test_every_model_can_be_drawn(name):
+    ax = plot_importance(small(name))
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    assert set(names) == {"a", "b", "c"}
+    if name != "CoordinateBoostingClassifier":  # which learns the noise by heart
+        assert names[0] == "a"
+    assert ax.get_xlabel()
+
+
+def test_the_result_of_scikit_learn():
+    from sklearn.inspection import permutation_importance as shuffled
+
+    model = small("CARTClassifier")
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(80, 3)), columns=["a", "b", "c"])
+    result = shuffled(model, X, model.predict(X), n_repeats=3, random_state=0)
+    assert plot_importance(result).get_yticklabels()[0].get_text() == "x0"
+    assert plot_importance(result, names=["a", "b", "c"]).get_yticklabels()[0].get_text() == "a"
+    with pytest.raises(ParameterError, match="2 names for 3 columns"):
+        plot_importance(result, names=["a", "b"])
+
+
+def test_a_model_that_knows_no_importance():
+    from sklearn.linear_model import LogisticRegression
+
+    model = LogisticRegression().fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(ParameterError, match=r"sklearn.inspection.permutation_importance"):
+        plot_importance(model)
+    with pytest.raises(NotFittedError):
+        plot_importance(arboretum.CARTClassifier())

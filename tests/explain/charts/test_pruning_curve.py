@@ -95,5 +95,7 @@ def test_without_prune_cv():
 def test_missing_matplotlib(monkeypatch):
     for name in ("matplotlib", "matplotlib.pyplot"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(ImportError, match=r"plot_pruning_curve .* pip install arboretum\[plot\]"):
+    with pytest.raises(
+        ImportError, match=r"plot_pruning_curve .* pip install arboretum-trees\[plot\]"
+    ):
         plot_pruning_curve(FULL)

@@ -241,7 +241,9 @@ def test_grows_the_trees_of_xgboost_on_sparse_input(seed):
 # ---------------------------------------------------------------------- other ways to the same tree
 @pytest.mark.parametrize("n_jobs", [2, 3, 8])
 def test_threads_change_nothing(n_jobs, monkeypatch):
-    monkeypatch.setattr(exact, "_MANY", 0)  # several threads for little data, too
+    monkeypatch.setattr(
+        "arboretum.engine.parallel._WORTH", 0
+    )  # several threads for little data, too
     X, g, h, _ = _data(4, n=2000, missing=0.1)
     how = {"rules": PLAIN._replace(node_columns=3, min_gain=0.5)}
     one = _grower(X, **how).grow(g, h, key=7)

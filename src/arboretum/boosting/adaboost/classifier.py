@@ -1,12 +1,12 @@
 """AdaBoost for classes (Freund and Schapire 1997; SAMME: Zhu, Zou, Rosset and Hastie 2009).
 
-Learn, look at the mistakes, give them more weight, learn again; the learners vote, the better the more say
+Learn, look at the mistakes, give them more weight, learn again; the learners vote, the better the heavier
 they have. The theory is part of the model: `margins`, `training_error_bound`, `margin_bound`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -14,7 +14,8 @@ import numpy as np
 from arboretum.base import parameters as p
 from arboretum.base.parameters import Parameter
 from arboretum.base.targets import Classes
-from arboretum.boosting.adaboost import rounds, theory, weak
+from arboretum.boosting.adaboost import rounds, tally, weak
+from arboretum.boosting.adaboost import theory as laws
 from arboretum.boosting.adaboost.estimator import AdaBoost
 from arboretum.cart.cart import CARTClassifier
 from arboretum.errors import DataError, ModelFileError, ParameterError
@@ -49,7 +50,7 @@ class AdaBoostClassifier(Classes, AdaBoost):
     Notes
     -----
     A learner no better than chance is discarded and ends the boosting, with a warning; it is an error if
-    it is the first. A perfect one is kept with a say of 1 and ends it too.
+    it is the first. A perfect one is kept with a weight of 1 and ends it too.
 
     `decision_function` is Σ β h(x) for "discrete"; for the others it is the mean vote, as scikit-learn's:
     from -2 to 2 for two classes, of shape (rows, K) for more.
@@ -83,6 +84,8 @@ class AdaBoostClassifier(Classes, AdaBoost):
         **AdaBoost._attributes,
         "edges_, normalisers_ : float arrays": "γ = ½ - error and Z of every round; not with "
         '"SAMME.R".',
+        "train_errors_ : float array": "Weighted training error of the vote after every round; not with "
+        '"SAMME.R".',
         "classes_ : array": "The class labels, sorted.",
         "n_classes_ : int": "",
     }
@@ -103,6 +106,10 @@ class AdaBoostClassifier(Classes, AdaBoost):
         n_jobs: int | None = None,
         verbose: int = 0,
         warm_start: bool = False,
+        keep_weights: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int | None = None,
+        tol: float = 1e-4,
         categorical_features: Any = None,
         ordinal_features: Any = None,
         unseen: str | None = None,
@@ -126,19 +133,27 @@ class AdaBoostClassifier(Classes, AdaBoost):
             )
         return codes, self.classes_[codes]
 
-    def _judge(self, w: np.ndarray, answers: np.ndarray, y: np.ndarray) -> rounds.Round | None:
+    def _weigh(self, w: np.ndarray, answers: np.ndarray, y: np.ndarray) -> rounds.Verdict | None:
         rate = float(self.learning_rate)
         if self.algorithm == "SAMME.R":
-            return rounds.judge_shares(w, answers, y, rate)
-        return rounds.judge_classes(w, answers != y, self.algorithm, self.n_classes_, rate)
+            return rounds.weigh_by_shares(w, answers, y, rate)
+        return rounds.weigh_by_mistakes(w, answers != y, self.algorithm, self.n_classes_, rate)
 
-    def _judge_first(self, w: np.ndarray, answers: np.ndarray, y: np.ndarray) -> rounds.Round:
+    def _weigh_first(self, w: np.ndarray, answers: np.ndarray, y: np.ndarray) -> rounds.Verdict:
         error = float(w[answers != y].sum())
         chance = rounds.chance_of(self.algorithm, self.n_classes_)
         raise DataError(
             f"the first learner, a {type(self._base()).__name__}, has a weighted error of {error:.4g}; a "
             f"guess has {chance:.4g}: there is nothing to boost, try another estimator"
         )
+
+    @property
+    def _tells_theory(self) -> bool:  # type: ignore[override]
+        return self.algorithm != "SAMME.R"
+
+    def _tally(self, y: np.ndarray) -> Any:
+        shares = self.algorithm == "SAMME.R"
+        return tally.SharesTally(y) if shares else tally.VoteTally(y, self.n_classes_)
 
     # ------------------------------------------------------------------ answers of members
     def _read_nodes(self, value: np.ndarray) -> np.ndarray:
@@ -206,12 +221,19 @@ class AdaBoostClassifier(Classes, AdaBoost):
             return self.classes_[(decision > 0).astype(np.int64)]
         return self.classes_[decision.argmax(axis=1)]
 
+    def _meanings(self) -> dict[str, Callable[[np.ndarray], Any]]:
+        return {
+            "predict": lambda combined: self._labels(self._decide(combined)),
+            "predict_proba": lambda combined: self._shares(self._decide(combined)),
+            "decision_function": self._decide,
+        }
+
     def decision_function(self, X: Any) -> np.ndarray:
         """Return how the vote went; for two classes one number, positive for the second class."""
         return self._decide(self._combined(X))
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the class with the most say, the first in order between equals."""
+        """Return the class with the most weight, the first in order between equals."""
         return self._labels(self.decision_function(X))
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -243,11 +265,11 @@ class AdaBoostClassifier(Classes, AdaBoost):
     # ------------------------------------------------------------------ theory
     @property
     def _betas(self) -> np.ndarray:
-        """Return β of every round: the say on the scale of labels -1 and 1."""
+        """Return β of every round: the estimator weight on the scale of labels -1 and 1."""
         self._check_fitted()
         if self.algorithm == "SAMME.R":
             raise ParameterError(
-                "the theory of margins is about learners that vote with their say; in SAMME.R class "
+                "the theory of margins is about learners that vote with their weight; in SAMME.R class "
                 "shares vote: use algorithm='SAMME' or 'discrete'"
             )
         return self.estimator_weights_ / (1 if self.algorithm == "discrete" else 2)
@@ -261,10 +283,10 @@ class AdaBoostClassifier(Classes, AdaBoost):
     @property
     def normalisers_(self) -> np.ndarray:
         """Z_t: by how much every round shrinks the bound on the training error."""
-        return theory.normalisers(self.estimator_errors_, self._betas)
+        return laws.normalisers(self.estimator_errors_, self._betas)
 
     def margins(self, X: Any, y: Any) -> np.ndarray:
-        """Return every row's margin: the say for its class less the most for another, over all say.
+        """Return every row's margin: the weight for its class less the most for another, over all weight.
 
         It lies between -1 and 1, is positive where the answer is right, and tells how clearly.
         """
@@ -274,21 +296,114 @@ class AdaBoostClassifier(Classes, AdaBoost):
     def staged_margins(self, X: Any, y: Any) -> Iterator[np.ndarray]:
         """Yield `margins` after each round."""
         self._betas  # noqa: B018
-        codes = theory.codes_among(y, self.classes_, type(self).__name__)
-        return theory.staged_margins(
+        codes = laws.codes_among(y, self.classes_, type(self).__name__)
+        return laws.staged_margins(
             self._answers(X), self.estimator_weights_, codes, self.n_classes_
         )
 
     def training_error_bound(self) -> np.ndarray:
         """Return after each round what the weighted training error cannot exceed: Π Z_t."""
-        return theory.bounds_of(self.estimator_errors_, self._betas).product
+        return laws.bounds_of(self.estimator_errors_, self._betas).product
 
-    def margin_bound(self, theta: Any) -> Any:
+    def theory(self) -> laws.Theory:
+        """Return what the theory says of every round, and the training error it bounds.
+
+        Examples
+        --------
+        >>> X, y = [[1.0], [2.0], [3.0], [4.0], [5.0]], [1, 1, 0, 0, 1]
+        >>> stump = CARTClassifier(criterion="error", max_depth=1)
+        >>> model = AdaBoostClassifier(stump, n_estimators=3, algorithm="discrete").fit(X, y)
+        >>> print(model.theory())
+        round   error    edge   alpha       Z  product Z  exp(-2Σγ²)  train error
+            1  0.2000  0.3000  0.6931  0.8000     0.8000      0.8353       0.2000
+            2  0.2500  0.2500  0.5493  0.8660     0.6928      0.7371       0.2000
+            3  0.1667  0.3333  0.8047  0.7454     0.5164      0.5902       0.0000
+        """
+        betas = self._betas
+        if not hasattr(self, "train_errors_"):
+            raise ModelFileError(
+                "the file of this model is of a version that kept no training errors: fit it again, or "
+                "compute them with 1 - staged_score(X, y)"
+            )
+        bounds = laws.bounds_of(self.estimator_errors_, betas)
+        return laws.Theory(
+            self.estimator_errors_, self.edges_, betas, self.normalisers_, bounds.product,
+            bounds.exponential, self.train_errors_,
+        )  # fmt: skip
+
+    def margin_bound(self, theta: Any, *, edge: float | None = None) -> Any:
         """Return what the share of training rows with a margin ≤ ``theta`` cannot exceed.
 
-        With the best say of two classes it is Π 2 √(e^(1-θ) (1-e)^(1+θ)). An array gives an array.
+        With the best weights of two classes it is Π 2 √(e^(1-θ) (1-e)^(1+θ)). An array gives an array.
+
+        ``edge`` asks for the bound that a learner with this edge in every round has,
+        ((1-2γ)^(1-θ) (1+2γ)^(1+θ))^(T/2): it falls with the rounds T where θ < γ. For γ up to the least of
+        `edges_` it holds for this model, if it has two classes and a learning rate of 1.
         """
-        return theory.margin_bound(self.estimator_errors_, self._betas, theta)
+        if edge is None:
+            return laws.margin_bound(self.estimator_errors_, self._betas, theta)
+        self._check_plain("the bound of a uniform edge")
+        if not 0 < edge <= 0.5:
+            raise ParameterError(f"edge of margin_bound must lie in (0, ½], got {edge!r}")
+        return laws.uniform_margin_bound(float(edge), theta, len(self.estimators_))
+
+    def generalisation_bound(
+        self,
+        X: Any,
+        y: Any,
+        theta: float,
+        *,
+        delta: float = 0.05,
+        constant: float = 1.0,
+        n_hypotheses: int | None = None,
+    ) -> laws.GeneralisationBound:
+        """Return what the error on new rows is at most, with probability 1 - δ, term by term.
+
+        P_S[y f ≤ θ] + C √(log|H| / (m θ²)) + C √(log(1/δ) / m), for all θ at once.
+
+        Parameters
+        ----------
+        X, y
+            The training rows.
+        theta : float
+            θ, above 0 and at most 1.
+        delta : float
+            The chance that the training rows mislead.
+        constant : float
+            C. The theorem says O(...): it leaves C open, and 1 is only a choice.
+        n_hypotheses : int, optional
+            |H|, from how many learners each round chose. Of stumps they are counted, by the distinct
+            cut points of X; of others it must be given.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = AdaBoostClassifier(n_estimators=50).fit(X, y)
+        >>> found = model.generalisation_bound(X, y, 0.2)
+        >>> round(found.margin_share, 3), round(found.complexity, 3), found.n_hypotheses
+        (0.13, 0.674, 30622)
+        """
+        self._check_plain("the bound on the error of new rows")
+        margins = self.margins(X, y)
+        if n_hypotheses is None:
+            base = self.estimator_
+            if type(base) is not CARTClassifier or base.max_depth != 1:
+                raise ParameterError(
+                    "n_hypotheses of generalisation_bound must be given: only stumps "
+                    "(CARTClassifier(max_depth=1)) are counted"
+                )
+            n_hypotheses = laws.count_stumps(self._encode(X), self.schema_)
+        share = float(np.mean(margins <= theta))
+        return laws.generalisation_bound(share, theta, n_hypotheses, len(margins), delta, constant)
+
+    def _check_plain(self, what: str) -> None:
+        self._betas  # noqa: B018 (SAMME.R has none)
+        if self.n_classes_ != 2 or self.learning_rate != 1:
+            raise ParameterError(
+                f"{what} is for two classes and a learning_rate of 1, here they are {self.n_classes_} and "
+                f"{self.learning_rate}"
+            )
 
     # ------------------------------------------------------------------ keeping
     def _read_fitted_state(self, state: dict[str, Any]) -> None:

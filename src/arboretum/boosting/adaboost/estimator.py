@@ -1,9 +1,9 @@
 """What the two AdaBoost estimators share: learning the table, the rounds, Ctrl-C, keeping.
 
     w = sample weights
-    every round:  learner ──weak.py──▶ answers ──rounds.py──▶ error, say, next w
+    every round:  learner ──weak.py──▶ answers ──rounds.py──▶ error, estimator weight, next w
 
-A classifier and a regressor differ in how an answer is judged and in what is made of all answers.
+A classifier and a regressor differ in how an answer is weighed and in what is made of all answers.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.base import MetaEstimatorMixin
 
 from arboretum.base import parameters as p
+from arboretum.base.holdout import Patience, set_aside
 from arboretum.base.members import (
     check_base,
     kinds_of_base,
@@ -25,38 +26,54 @@ from arboretum.base.members import (
 )
 from arboretum.base.model_of_trees import ModelOfMembers
 from arboretum.base.parameters import Parameter
-from arboretum.base.rounds import run_rounds
-from arboretum.base.shared_parameters import ENSEMBLE, MEMBERS_TABLE, RUNNING
+from arboretum.base.rounds import Interrupted, Interruptible, run_rounds
+from arboretum.base.shared_parameters import ENSEMBLE, MEMBERS_TABLE, RUNNING, STOPPING
 from arboretum.base.warm_start import check_same, goes_on, signature
 from arboretum.boosting.adaboost import weak
-from arboretum.boosting.adaboost.rounds import Round
+from arboretum.boosting.adaboost.rounds import Verdict
 from arboretum.cart.cart import CARTClassifier, CARTRegressor
 from arboretum.data.checks import warn_caller
 from arboretum.data.slices import as_view
+from arboretum.data.suspicion import told_once
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.io.checked import numbers_of, whole
 from arboretum.predict.walk import leaves_of
 
 __all__ = ["AdaBoost"]
 
+_FOLLOWED = ("train_errors_", "validation_scores_", "sample_weights_")  # figures of every round
+
 _NO_WEIGHTS = np.empty(0)
 _ATTEMPTS = 10  # to draw rows that a learner learns something from
-_STOPS = ("n_estimators", "perfect", "no better than chance", "interrupted")
+_STOPS = (
+    "n_estimators", "perfect", "no better than chance", "overflow", "interrupted", "n_iter_no_change"
+)  # fmt: skip
 
 
-class AdaBoost(MetaEstimatorMixin, ModelOfMembers):
+class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
     """What the classifier and the regressor share."""
 
     _tree: ClassVar[type]
     _depth: ClassVar[int]
     _classifies: ClassVar[bool]
+    _tells_theory: bool  # the training error of every round is part of the theory
+
+    train_errors_: np.ndarray
+    validation_scores_: np.ndarray
+    sample_weights_: np.ndarray
 
     _tree_types: ClassVar = (CARTClassifier, CARTRegressor)
-    _learned: ClassVar = ("estimators_", "estimator_weights_", "estimator_errors_", "stop_")
+    _learned: ClassVar = (
+        "estimators_", "estimator_weights_", "estimator_errors_", "stop_", *_FOLLOWED
+    )  # fmt: skip
     _parameters: ClassVar = {
         **ENSEMBLE,
         **MEMBERS_TABLE,
         **RUNNING,
+        **STOPPING,
+        "keep_weights": Parameter(
+            p.flag, "Keep the weights of the rows at the start of every round: `sample_weights_`."
+        ),
         "n_estimators": Parameter(p.integer(1), "The most rounds; see `stop_`."),
         "learning_rate": Parameter(
             p.real(0, open_low=True),
@@ -87,8 +104,13 @@ class AdaBoost(MetaEstimatorMixin, ModelOfMembers):
         "estimator_errors_ : float array": "Weighted error of each; of numbers the weighted mean loss.",
         "feature_importances_ : float array": "Mean of the learners' importances, by weight; only if they "
         "tell any.",
-        "stop_ : str": 'Why there are no more rounds: "n_estimators", "perfect", "no better than chance" '
-        'or "interrupted".',
+        **Interruptible._attributes_of_rounds,
+        "stop_ : str": 'Why there are no more rounds: "n_estimators", "perfect", "no better than chance", '
+        '"overflow" (of the weights), "n_iter_no_change" or "interrupted".',
+        "sample_weights_ : float array of shape (rounds, rows)": "The weights that every round began with; "
+        "each adds up to 1. Only with `keep_weights`.",
+        "validation_scores_ : float array": "After every round, the error of the rows held out (of numbers "
+        "their mean squared error); only with `n_iter_no_change`.",
         "schema_ : Schema": "Names, kinds and categories of the columns.",
         "n_features_in_, n_outputs_ : int": "",
         "feature_names_in_ : array of str": "Only if the training table had names.",
@@ -124,6 +146,7 @@ class AdaBoost(MetaEstimatorMixin, ModelOfMembers):
         X = as_view(X)
         matrix = self._learn_table(X)
         codes, labels = self._learn_labels(y, matrix.n_rows)
+        self._warn_of_columns(matrix, codes)
         w = self._learn_weights(sample_weight, matrix.n_rows)
         w = np.ones(matrix.n_rows) if w is None else w
         if before:
@@ -131,6 +154,8 @@ class AdaBoost(MetaEstimatorMixin, ModelOfMembers):
         else:
             self.seed_ = seed_from(self.random_state)
         self._n_rows = matrix.n_rows
+        self._rows_seen = _RowsSeen(self, codes, w)
+        w = self._rows_seen.w
         learner: Any
         resample = self.sampling == "resample"
         if weak.is_shared_tree(base, resample):
@@ -141,30 +166,36 @@ class AdaBoost(MetaEstimatorMixin, ModelOfMembers):
         else:
             learner = weak.AnyLearner(base, X, labels, self._read, resample, self.seed_)
         self.estimator_ = base
-        self._boost(learner, codes, *self._replay(before, (X, matrix), codes, w / w.sum()))
-        return self
+        rounds, w = self._replay(before, (X, matrix), codes, w / w.sum())
+        with told_once():
+            interrupted = self._boost(learner, codes, rounds, w)
+            self._rows_seen.tell(self)
+            del self._rows_seen
+            return self._end_fit(interrupted)
 
-    def _rounds(self) -> list[tuple[Any, Round]]:
+    def _rounds(self) -> list[tuple[Any, Verdict]]:
         """Return the learners there are, each with its error and weight."""
         figures = zip(self.estimator_errors_, self.estimator_weights_, strict=True)
         return [
-            (member, Round(float(error), float(weight), _NO_WEIGHTS))
+            (member, Verdict(float(error), float(weight), _NO_WEIGHTS))
             for member, (error, weight) in zip(self.estimators_, figures, strict=True)
         ]
 
     def _replay(
-        self, before: list[tuple[Any, Round]], table: tuple, y: np.ndarray, w: np.ndarray
-    ) -> tuple[list[tuple[Any, Round]], np.ndarray]:
+        self, before: list[tuple[Any, Verdict]], table: tuple, y: np.ndarray, w: np.ndarray
+    ) -> tuple[list[tuple[Any, Verdict]], np.ndarray]:
         """Return the rounds there were, and the weights of the rows after them."""
         X, matrix = table
-        for member, _ in before:
+        for member, one in before:
             if type(member) in (CARTClassifier, CARTRegressor):
                 tree = member.tree_
                 answers = self._read_nodes(tree.value)[leaves_of(tree, matrix, self._threads())]
             else:
                 answers = self._read(member, X)
-            judged = self._judge(w, answers, y)
-            w = w if judged is None else judged.weights  # the first may be no better than chance
+            verdict = self._weigh(w, answers, y)
+            self._rows_seen.add(w, answers, one.estimator_weight)
+            if verdict is not None and not verdict.overflown:
+                w = verdict.weights  # the first may be no better than chance
         return before, w
 
     def _check_base(self, base: Any) -> None:
@@ -179,54 +210,71 @@ class AdaBoost(MetaEstimatorMixin, ModelOfMembers):
             )
 
     def _boost(
-        self, learner: Any, y: np.ndarray, before: list[tuple[Any, Round]], w: np.ndarray
-    ) -> None:
+        self, learner: Any, y: np.ndarray, before: list[tuple[Any, Verdict]], w: np.ndarray
+    ) -> Interrupted | None:
         """Go through the rounds; interrupted, keep those that are finished."""
         members: list[Any] = [member for member, _ in before]
-        rounds: list[Round] = [done for _, done in before]
+        rounds: list[Verdict] = [done for _, done in before]
         ended = bool(rounds) and rounds[-1].perfect  # nothing is left to learn
         stop = "perfect" if ended else "n_estimators"
 
-        def play(number: int) -> bool:
-            nonlocal stop, w
-            member, answers, judged = self._learn(learner, w, y, number)
-            if judged is None:
-                stop = "no better than chance"
-                if rounds:
-                    return True
-                judged = self._judge_first(w, answers, y)
-            elif judged.perfect:
-                stop = "perfect"
-            w = judged.weights
-            members.append(member)
-            rounds.append(judged)
-            return stop != "n_estimators"
-
         wanted = len(before) if ended else int(self.n_estimators)
         name, numbers = type(self).__name__, range(len(before), wanted)
-        if run_rounds(play, numbers, lambda: len(rounds), name=name, bar=bool(self.verbose)):
+
+        def make() -> Iterator[int]:
+            nonlocal stop, w
+            for number in numbers:
+                member, answers, verdict = self._learn(learner, w, y, number)
+                if verdict is None:
+                    stop = "no better than chance"
+                    if rounds:
+                        return
+                    verdict = self._weigh_first(w, answers, y)
+                elif verdict.perfect:
+                    stop = "perfect"
+                elif verdict.overflown:
+                    stop = "overflow"
+                late = self._rows_seen.add(w, answers, verdict.estimator_weight)
+                if late and stop == "n_estimators":
+                    stop = "n_iter_no_change"
+                w = verdict.weights
+                members.append(member)
+                rounds.append(verdict)
+                yield number + 1
+                if stop != "n_estimators":
+                    return
+
+        bar = bool(self.verbose)
+        interrupted = run_rounds(make(), numbers, lambda: len(rounds), name=name, bar=bar)
+        if interrupted:
             stop = "interrupted"
-        self._say_why(stop, len(rounds))
+        self._warn_of_end(stop, len(rounds))
         self.estimators_ = members[: len(rounds)]
         self.estimator_errors_ = np.array([r.error for r in rounds])
-        self.estimator_weights_ = np.array([r.say for r in rounds])
+        self.estimator_weights_ = np.array([r.estimator_weight for r in rounds])
         self.stop_ = stop
+        return interrupted
 
     def _learn(self, learner: Any, w: np.ndarray, y: np.ndarray, number: int) -> tuple:
         """Return a learner, its answers and the verdict; rows that were drawn badly are drawn again."""
         for attempt in range(_ATTEMPTS if self.sampling == "resample" else 1):
             member, answers = learner.learn(w, number, attempt)
-            judged = self._judge(w, answers, y)
-            if judged is not None:
+            verdict = self._weigh(w, answers, y)
+            if verdict is not None:
                 break
-        return member, answers, judged
+        return member, answers, verdict
 
-    def _say_why(self, stop: str, done: int) -> None:
+    def _warn_of_end(self, stop: str, done: int) -> None:
         # of regressors it is the usual end
         if stop == "no better than chance" and (self._classifies or done == 1):
             warn_caller(
                 f"boosting ended after {done} of {self.n_estimators} rounds: the next learner is "
                 f"{self._chance_text}"
+            )
+        if stop == "overflow":
+            warn_caller(
+                f"the weights of the rows have reached infinite values in round {done} of "
+                f"{self.n_estimators}, and boosting ended: try a smaller learning_rate"
             )
 
     def _column_kinds(self) -> dict[str, Any]:
@@ -247,7 +295,7 @@ class AdaBoost(MetaEstimatorMixin, ModelOfMembers):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Mean of the learners' importances, each weighed by its say."""
+        """Mean of the learners' importances, each weighed by its estimator weight."""
         self._check_fitted()
         each = np.array([member.feature_importances_ for member in self.estimators_])
         return self.estimator_weights_ @ each / self.estimator_weights_.sum()
@@ -263,6 +311,7 @@ class AdaBoost(MetaEstimatorMixin, ModelOfMembers):
             "stop": self.stop_,
             "seed": self.seed_,
             "n_rows": self._n_rows,
+            "followed": {name: getattr(self, name) for name in _FOLLOWED if hasattr(self, name)},
         }
 
     def _read_fitted_state(self, state: dict[str, Any]) -> None:
@@ -279,12 +328,72 @@ class AdaBoost(MetaEstimatorMixin, ModelOfMembers):
             member = member_from_state(same, one, self.schema_)
             if member.n_features_in_ != self.n_features_in_:
                 raise ModelFileError(f"estimator {number} does not fit the columns")
+            if member.n_outputs_ != 1:
+                raise ModelFileError(f"estimator {number} does not answer one target")
             self.estimators_.append(member)
         self.estimator_weights_ = numbers_of(state, "weights", len(kept))
         self.estimator_errors_ = numbers_of(state, "errors", len(kept))
         if state["stop"] not in _STOPS:
             raise ModelFileError("it does not say why boosting ended")
         self.stop_ = state["stop"]
+        followed = state.get("followed", {})  # files of earlier versions have none
+        if not isinstance(followed, dict) or not followed.keys() <= set(_FOLLOWED):
+            raise ModelFileError("what its rounds were followed by is damaged")
+        for name, values in followed.items():
+            width = (self._n_rows,) if name == "sample_weights_" else ()
+            good = isinstance(values, np.ndarray) and values.dtype == np.float64
+            if not good or values.shape != (len(kept), *width):
+                raise ModelFileError(f"{name} does not fit its rounds")
+            setattr(self, name, values)
 
     def __sklearn_tags__(self) -> Any:
         return tags_like(super().__sklearn_tags__(), [self._base()])
+
+
+class _RowsSeen:
+    """Follows the rounds on the rows: training error, rows held out, and weights, as far as asked for.
+
+    Rows that are held out have weight 0: no learner learns from them, and all answer for them.
+    """
+
+    def __init__(self, model: AdaBoost, y: np.ndarray, w: np.ndarray) -> None:
+        self.model, self.y = model, y
+        self.held: np.ndarray | None = None
+        if model.n_iter_no_change is not None:
+            codes = y if model._classifies else None
+            _, self.held = set_aside(
+                len(y), float(model.validation_fraction), model.seed_, codes, w
+            )
+            self.held_weights = w[self.held]
+            w = w.copy()
+            w[self.held] = 0.0
+            self.patience = Patience(int(model.n_iter_no_change), float(model.tol), beats="recent")
+        self.w = w
+        self.tally = model._tally(y) if self.held is not None or model._tells_theory else None
+        self.train_errors: list[float] = []
+        self.scores: list[float] = []
+        self.weights: list[np.ndarray] = []
+
+    def add(self, w: np.ndarray, answers: np.ndarray, estimator_weight: float) -> bool:
+        """Take in a round that began with weights ``w``; tell whether the rows held out say stop."""
+        if self.model.keep_weights:
+            self.weights.append(w)
+        if self.tally is None:
+            return False
+        misses = self.tally.add(answers, estimator_weight)
+        if self.model._tells_theory:
+            self.train_errors.append(float((self.w * misses).sum() / self.w.sum()))
+        if self.held is None:
+            return False
+        self.scores.append(float(np.average(misses[self.held], weights=self.held_weights)))
+        return self.patience.has_ended(len(self.scores), self.scores[-1])
+
+    def tell(self, model: AdaBoost) -> None:
+        """Write what was followed to the model, as long as its rounds."""
+        n = len(model.estimators_)
+        if self.train_errors:
+            model.train_errors_ = np.array(self.train_errors[:n])
+        if self.scores:
+            model.validation_scores_ = np.array(self.scores[:n])
+        if self.weights:
+            model.sample_weights_ = np.array(self.weights[:n])

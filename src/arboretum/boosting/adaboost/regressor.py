@@ -1,12 +1,13 @@
 """AdaBoost for numbers: AdaBoost.R2 (Drucker 1997).
 
 A prediction is more or less wrong: its deviation, divided by the largest of all rows, is the loss that a
-round goes by, and the answer is the median of the learners, weighted by their say.
+round goes by, and the answer is the median of the learners, weighted by their estimator weights (or their
+mean, or sum: `combine`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from arboretum.base.parameters import Parameter
 from arboretum.base.targets import Numbers
 from arboretum.boosting.adaboost import rounds
 from arboretum.boosting.adaboost.estimator import AdaBoost
+from arboretum.boosting.adaboost.tally import NumberTally
 from arboretum.cart.cart import CARTRegressor
 from arboretum.predict.ensemble import Ensemble, weighted_median
 
@@ -39,7 +41,7 @@ class AdaBoostRegressor(Numbers, AdaBoost):
     Notes
     -----
     A learner with a mean loss of a half or more is discarded and ends the boosting, as `stop_` tells; the
-    first one is kept, with a warning: alone, it is the answer whatever its say. scikit-learn's estimator
+    first one is kept, with a warning: alone, it is the answer whatever its weight. scikit-learn's estimator
     always draws rows, as Drucker did: that is ``sampling="resample"``.
 
     Examples
@@ -62,10 +64,17 @@ class AdaBoostRegressor(Numbers, AdaBoost):
             p.one_of(*rounds.R2_LOSSES),
             "What a deviation d, as a share of the largest, costs: d, d² or 1 - e^(-d).",
         ),
+        "combine": Parameter(
+            p.one_of("median", "mean", "sum"),
+            "What is made of the learners' answers by their weights: the weighted median, as Drucker has "
+            "it; the weighted mean; or the plain sum of weight times answer, as some notes write it, whose "
+            "size grows with the number of learners and is no estimate of y.",
+        ),
     }
     _tree: ClassVar = CARTRegressor
     _depth: ClassVar = 3
     _classifies: ClassVar = False
+    _tells_theory = False
     _chance_text: ClassVar = "on average half as wrong as on the worst row, or more"
 
     def __init__(
@@ -75,11 +84,16 @@ class AdaBoostRegressor(Numbers, AdaBoost):
         n_estimators: int = 50,
         learning_rate: float = 1.0,
         loss: str = "linear",
+        combine: str = "median",
         sampling: str = "reweight",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         warm_start: bool = False,
+        keep_weights: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int | None = None,
+        tol: float = 1e-4,
         categorical_features: Any = None,
         ordinal_features: Any = None,
         unseen: str | None = None,
@@ -90,12 +104,24 @@ class AdaBoostRegressor(Numbers, AdaBoost):
         values = self._learn_numbers(y, n_rows)[:, 0]
         return values, values
 
-    def _judge(self, w: np.ndarray, answers: np.ndarray, y: np.ndarray) -> rounds.Round | None:
-        return rounds.judge_numbers(w, np.abs(answers - y), self.loss, float(self.learning_rate))
+    def _weigh(self, w: np.ndarray, answers: np.ndarray, y: np.ndarray) -> rounds.Verdict | None:
+        return rounds.weigh_by_deviations(
+            w, np.abs(answers - y), self.loss, float(self.learning_rate)
+        )
 
-    def _judge_first(self, w: np.ndarray, answers: np.ndarray, y: np.ndarray) -> rounds.Round:
+    def _tally(self, y: np.ndarray) -> NumberTally:
+        return NumberTally(y, self._combine)
+
+    def _combine(self, answers: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return what answers of shape (rows, learners) come to."""
+        if self.combine == "median":
+            return weighted_median(answers, weights)
+        total = (answers * weights).sum(axis=1)
+        return total / weights.sum() if self.combine == "mean" else total
+
+    def _weigh_first(self, w: np.ndarray, answers: np.ndarray, y: np.ndarray) -> rounds.Verdict:
         losses = rounds.r2_losses(w, np.abs(answers - y), self.loss)
-        return rounds.Round(float((w * losses).sum()), 1.0, w)
+        return rounds.Verdict(float((w * losses).sum()), 1.0, w)
 
     def _read_nodes(self, value: np.ndarray) -> np.ndarray:
         return value[:, 0, 0]
@@ -105,14 +131,17 @@ class AdaBoostRegressor(Numbers, AdaBoost):
 
     # ------------------------------------------------------------------ predicting
     def _as_one(self, trees: list[Tree], reading: str) -> Ensemble:
-        return Ensemble(trees, self.estimator_weights_, np.zeros(1), rule="median")
+        return Ensemble(trees, self.estimator_weights_, np.zeros(1), rule=self.combine)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the median of the learners' answers, weighted by their say."""
+        """Return the learners' answers together, by their estimator weights: see `combine`."""
         self._check_fitted()
         if self._has_trees:
             return self.ensemble_.answers(self._encode(X), self._threads())[:, 0]
-        return weighted_median(np.stack(list(self._answers(X)), axis=1), self.estimator_weights_)
+        return self._combine(np.stack(list(self._answers(X)), axis=1), self.estimator_weights_)
+
+    def _meanings(self) -> dict[str, Callable[[np.ndarray], Any]]:
+        return {"predict": lambda medians: medians[:, 0]}
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """Yield `predict` after each round."""
@@ -120,7 +149,7 @@ class AdaBoostRegressor(Numbers, AdaBoost):
         for answer in self._answers(X):
             answers.append(answer)
             weights = self.estimator_weights_[: len(answers)]
-            yield weighted_median(np.stack(answers, axis=1), weights)
+            yield self._combine(np.stack(answers, axis=1), weights)
 
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
         """Yield R² after each round."""

@@ -1,13 +1,17 @@
 """One round of AdaBoost in formulas: how wrong is a learner, what is it worth, what do rows weigh next?
 
-    discrete    two classes   say β = ½ ln((1-e)/e)             w e^(+β) if wrong, w e^(-β) if right
-    SAMME       K classes     say   = ln((1-e)/e) + ln(K-1)     w e^say  if wrong
-    SAMME.R     K classes     say   = 1                         w exp(-(K-1)/K Σ_k c_k ln p_k)
-    R2          numbers       say   = ln((1-L)/L)               w (L/(1-L))^(1-l)
+    discrete    two classes   β = ½ ln((1-e)/e)                w e^(+β) if wrong, w e^(-β) if right
+    SAMME       K classes     α = ln((1-e)/e) + ln(K-1)        w e^α    if wrong
+    SAMME.R     K classes     1                                w exp(-(K-1)/K Σ_k c_k ln p_k)
+    R2          numbers       ln((1-L)/L)                      w (L/(1-L))^(1-l)
 
-Weights are divided by their sum afterwards, so with two classes the first two give the same ones: a say of
-SAMME is twice the discrete one. With ``learning_rate=0.5`` SAMME of two classes multiplies the wrong by e^β
-and gives them a say of β, the form in which some lecture notes write AdaBoost for labels 0 and 1.
+First comes the estimator weight, called amount of say in some books, then what rows weigh next. That is
+divided by its sum afterwards, so with two classes the first two give the same: α is twice β. With
+``learning_rate=0.5`` SAMME of two classes multiplies the wrong by e^β and has an estimator weight of β, the
+form in which some lecture notes write AdaBoost for labels 0 and 1.
+
+However right a row is, it keeps SMALLEST_WEIGHT of all weight, else rates above 1 would soon leave a handful
+of rows in the table. Where a rate is so large that weights have no number, boosting ends (`overflown`).
 
 What a learner adds to the sum that decides are its *votes* (predict/votes.py).
 """
@@ -22,29 +26,36 @@ from arboretum.predict.votes import SMALLEST_SHARE
 
 __all__ = [
     "R2_LOSSES",
-    "Round",
+    "Verdict",
     "chance_of",
-    "judge_classes",
-    "judge_numbers",
-    "judge_shares",
     "r2_losses",
+    "weigh_by_deviations",
+    "weigh_by_mistakes",
+    "weigh_by_shares",
 ]
 
 R2_LOSSES = ("linear", "square", "exponential")
+SMALLEST_WEIGHT = float(np.finfo(np.float64).eps)
+LARGEST_EXPONENT = 700.0  # e to that is a number
 TIE = 1e-12  # an error is no better than chance if it is so little below
 
 
 @dataclass(frozen=True, eq=False)
-class Round:
-    """What a round found; ``weights`` are those of the next one."""
+class Verdict:
+    """How wrong a learner is, what it counts, and what rows weigh in the next round."""
 
     error: float
-    say: float
+    estimator_weight: float
     weights: np.ndarray
 
     @property
     def perfect(self) -> bool:
         return self.error == 0
+
+    @property
+    def overflown(self) -> bool:
+        """Whether the weights of the next round are no numbers."""
+        return bool(len(self.weights)) and not np.isfinite(self.weights[0])
 
 
 def chance_of(algorithm: str, n_classes: int) -> float:
@@ -57,44 +68,49 @@ def chance_of(algorithm: str, n_classes: int) -> float:
 
 
 # ---------------------------------------------------------------------- classes
-def judge_classes(
+def weigh_by_mistakes(
     w: np.ndarray, wrong: np.ndarray, algorithm: str, n_classes: int, learning_rate: float
-) -> Round | None:
-    """Judge a learner by its mistakes; None if it is no better than chance.
+) -> Verdict | None:
+    """Weigh a learner by its mistakes; None if it is no better than chance.
 
     ``w`` adds up to 1.
 
-    >>> judge_classes(np.full(4, 0.25), np.array([True, False, False, False]), "SAMME", 2, 1.0)
-    Round(error=0.25, say=1.09861..., weights=array([0.5...,  0.16666667, 0.16666667, 0.16666667]))
+    >>> weigh_by_mistakes(np.full(3, 1 / 3), np.array([True, False, False]), "SAMME", 2, 1.0)
+    Verdict(error=0.333..., estimator_weight=0.693..., weights=array([0.5 , 0.25, 0.25]))
     """
     error = float((w * wrong).sum())
     if error == 0:
-        return Round(0.0, 1.0, w)
+        return Verdict(0.0, 1.0, w)
     if error >= chance_of(algorithm, n_classes) - TIE:
         return None
     log_odds = float(np.log1p(-error) - np.log(error))
     if algorithm == "discrete":
-        say = learning_rate * log_odds / 2
-        if_right, if_wrong = np.exp(-say), np.exp(say)
+        weight = learning_rate * log_odds / 2
+        if_right, if_wrong = -weight, weight
     else:
-        say = learning_rate * (log_odds + float(np.log(n_classes - 1)))
-        if_right, if_wrong = 1.0, np.exp(say)
-    return Round(error, say, _normal(w * np.where(wrong, if_wrong, if_right)))
+        weight = learning_rate * (log_odds + float(np.log(n_classes - 1)))
+        if_right, if_wrong = 0.0, weight
+    if if_wrong > LARGEST_EXPONENT:
+        return Verdict(error, weight, _in_logs(w, np.where(wrong, if_wrong, if_right)))
+    return Verdict(error, weight, _next(w, w * np.where(wrong, np.exp(if_wrong), np.exp(if_right))))
 
 
-def judge_shares(w: np.ndarray, shares: np.ndarray, y: np.ndarray, learning_rate: float) -> Round:
-    """Judge a learner by its class shares (SAMME.R); every learner has one say."""
+def weigh_by_shares(
+    w: np.ndarray, shares: np.ndarray, y: np.ndarray, learning_rate: float
+) -> Verdict:
+    """Weigh a learner by its class shares (SAMME.R); every learner counts 1."""
     n_classes = shares.shape[1]
     error = float(w[shares.argmax(axis=1) != y].sum())
     if error == 0 or n_classes == 1:
-        return Round(0.0, 1.0, w)
+        return Verdict(0.0, 1.0, w)
     logs = np.log(np.maximum(shares, SMALLEST_SHARE))
     own = logs[np.arange(len(y)), y]
     # Σ_k c_k ln p_k with c = 1 for the row's own class and -1/(K-1) for each of the others
     coded = own - (logs.sum(axis=1) - own) / (n_classes - 1)
-    return Round(
-        error, 1.0, _normal(w * np.exp(-learning_rate * (n_classes - 1) / n_classes * coded))
-    )
+    exponent = -learning_rate * (n_classes - 1) / n_classes * coded
+    if exponent.max() > LARGEST_EXPONENT:
+        return Verdict(error, 1.0, _in_logs(w, exponent))
+    return Verdict(error, 1.0, _next(w, w * np.exp(exponent)))
 
 
 # ---------------------------------------------------------------------- numbers
@@ -112,24 +128,35 @@ def r2_losses(w: np.ndarray, deviations: np.ndarray, loss: str) -> np.ndarray:
     return 1 - np.exp(-losses) if loss == "exponential" else losses
 
 
-def judge_numbers(
+def weigh_by_deviations(
     w: np.ndarray, deviations: np.ndarray, loss: str, learning_rate: float
-) -> Round | None:
-    """Judge a regressor by its absolute deviations (R2); None if the mean loss is a half or more.
+) -> Verdict | None:
+    """Weigh a regressor by its absolute deviations (R2); None if the mean loss is a half or more.
 
-    >>> judge_numbers(np.full(3, 1 / 3), np.array([0.0, 0.0, 2.0]), "linear", 1.0)
-    Round(error=0.333..., say=0.693..., weights=array([0.25, 0.25, 0.5 ]))
+    >>> weigh_by_deviations(np.full(3, 1 / 3), np.array([0.0, 0.0, 2.0]), "linear", 1.0)
+    Verdict(error=0.333..., estimator_weight=0.693..., weights=array([0.25, 0.25, 0.5 ]))
     """
     losses = r2_losses(w, deviations, loss)
     error = float((w * losses).sum())  # BLAS would wake threads, and add in their order
     if error == 0:
-        return Round(0.0, 1.0, w)
+        return Verdict(0.0, 1.0, w)
     if error >= 0.5 - TIE:
         return None
     beta = error / (1 - error)
-    weights = _normal(w * beta ** (learning_rate * (1 - losses)))
-    return Round(error, learning_rate * float(np.log(1 / beta)), weights)
+    weights = _next(w, w * beta ** (learning_rate * (1 - losses)))
+    return Verdict(error, learning_rate * float(np.log(1 / beta)), weights)
 
 
-def _normal(w: np.ndarray) -> np.ndarray:
-    return w / w.sum()
+def _in_logs(w: np.ndarray, exponent: np.ndarray) -> np.ndarray:
+    """Return what rows weigh next, w e^exponent, where the exponent alone is too large for a number."""
+    with np.errstate(divide="ignore", over="ignore"):
+        return _next(w, np.exp(np.log(w) + exponent))
+
+
+def _next(w: np.ndarray, new: np.ndarray) -> np.ndarray:
+    """Return new weights of sum 1; rows that had a weight keep one. NaN if there is no such sum."""
+    total = new.sum()
+    if not 0.0 < total < np.inf:
+        return np.full(len(w), np.nan)
+    new = new / total
+    return np.maximum(new, SMALLEST_WEIGHT, out=new, where=w > 0)

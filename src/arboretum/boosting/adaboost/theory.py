@@ -1,23 +1,24 @@
 """Why AdaBoost works, on a fitted model: edges, normalisers, margins and the bounds they obey.
 
-With e_t the weighted error of round t and β_t half the say of SAMME (all of the discrete one),
+With e_t the weighted error of round t and β_t half the estimator weight of SAMME (all of the discrete one),
 
     edge           γ_t = ½ - e_t
     normaliser     Z_t = (1-e_t) e^(-β_t) + e_t e^(β_t)                 2√(e_t(1-e_t)) for the best β_t
-    margin         (say for the row's class - most say for another) / all say       between -1 and 1
+    margin         (weight for the row's class - most for another) / all weight       between -1 and 1
 
     share of training rows that are wrong             ≤  Π Z_t  ≤  exp(-2 Σ γ_t²)
     share of training rows whose margin is ≤ θ        ≤  Π Z_t e^(θβ_t)
 
 Shares are counted by the weights of the first round. Why: a row's weight grows by e^(β) where a learner is
 wrong and shrinks by e^(-β) where it is right, and all of them add up to Π Z_t before they are normalised; if
-the say against a row is no less than the say for it, its own part has not shrunk. That holds for K classes
+the weight against a row is no less than that for it, its own part has not shrunk. That holds for K classes
 too, where the wrong do not even agree; the second inequality of the first line needs the best β_t: two
 classes and a learning rate of 1.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +28,19 @@ import numpy as np
 from arboretum.data.target import encode_classes
 from arboretum.errors import DataError, ParameterError
 
-__all__ = ["Bounds", "bounds_of", "codes_among", "margin_bound", "normalisers", "staged_margins"]
+__all__ = [
+    "Bounds",
+    "GeneralisationBound",
+    "Theory",
+    "bounds_of",
+    "codes_among",
+    "count_stumps",
+    "generalisation_bound",
+    "margin_bound",
+    "normalisers",
+    "staged_margins",
+    "uniform_margin_bound",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +49,77 @@ class Bounds:
 
     product: np.ndarray  # Π Z_t
     exponential: np.ndarray  # exp(-2 Σ γ_t²)
+
+
+@dataclass(frozen=True, eq=False)
+class Theory:
+    """What the theory says of every round, and what came of it; ``print`` shows a table.
+
+    Attributes
+    ----------
+    error : float array
+        e_t, the weighted error of the round's learner.
+    edge : float array
+        γ_t = ½ - e_t.
+    alpha : float array
+        α_t, its weight on the scale of labels -1 and 1: ½ ln((1-e)/e) with a learning rate of 1.
+    normaliser : float array
+        Z_t.
+    product : float array
+        Π Z_t so far, which the training error cannot exceed.
+    exponential : float array
+        exp(-2 Σ γ_t²) so far; no less than the product for two classes and a learning rate of 1.
+    train_error : float array
+        Of the vote so far, on the training rows by their first weights.
+    """
+
+    error: np.ndarray
+    edge: np.ndarray
+    alpha: np.ndarray
+    normaliser: np.ndarray
+    product: np.ndarray
+    exponential: np.ndarray
+    train_error: np.ndarray
+
+    def __str__(self) -> str:
+        lines = ["round   error    edge   alpha       Z  product Z  exp(-2Σγ²)  train error"]
+        columns = (
+            self.error, self.edge, self.alpha, self.normaliser, self.product, self.exponential,
+            self.train_error,
+        )  # fmt: skip
+        for t, (e, g, a, z, prod, bound, train) in enumerate(zip(*columns), start=1):
+            lines.append(
+                f"{t:5}  {e:.4f}  {g:.4f}  {a:.4f}  {z:.4f}  {prod:9.4f}  {bound:10.4f}  {train:11.4f}"
+            )
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class GeneralisationBound:
+    """What the error on new rows is at most, with probability 1 - δ: the sum of three terms.
+
+    Attributes
+    ----------
+    margin_share : float
+        P_S[y f ≤ θ], of the training rows.
+    complexity : float
+        C √(log|H| / (m θ²)).
+    confidence : float
+        C √(log(1/δ) / m).
+    n_hypotheses : int
+        |H|.
+    bound : float
+        Their sum; of no use where it exceeds 1.
+    """
+
+    margin_share: float
+    complexity: float
+    confidence: float
+    n_hypotheses: int
+
+    @property
+    def bound(self) -> float:
+        return self.margin_share + self.complexity + self.confidence
 
 
 def normalisers(errors: np.ndarray, betas: np.ndarray) -> np.ndarray:
@@ -68,8 +152,56 @@ def margin_bound(errors: np.ndarray, betas: np.ndarray, theta: Any) -> Any:
     return np.exp(logs)[()]
 
 
+def uniform_margin_bound(edge: float, theta: Any, n_rounds: int) -> Any:
+    """Return ((1-2γ)^(1-θ) (1+2γ)^(1+θ))^(T/2), which falls with the rounds T where θ < γ.
+
+    >>> float(round(uniform_margin_bound(0.2, 0.1, 100), 4))
+    0.0113
+    """
+    theta = np.asarray(theta, dtype=np.float64)
+    with np.errstate(divide="ignore"):  # γ = ½ is a perfect learner: the bound is 0
+        logs = (1 - theta) * np.log(1 - 2 * edge) + (1 + theta) * np.log(1 + 2 * edge)
+    return np.exp(n_rounds / 2 * logs)[()]
+
+
+def count_stumps(matrix: Any, schema: Any) -> int:
+    """Return how many different stumps there are on a table, for two classes: |H|.
+
+    Two that answer all rows alike, and for every cut both ways to answer. Numbers and ranks are cut
+    between neighbouring values, categories into two sets; where values are missing, each cut has them on
+    either side, and "present or missing" is one more.
+    """
+    cuts = 0
+    for f, column in enumerate(schema.columns):
+        values = matrix.column(f)
+        missing = bool(np.isnan(values).any())
+        n = len(np.unique(values[~np.isnan(values)]))
+        here = 2 ** (n - 1) - 1 if column.kind == "categorical" and n else max(n - 1, 0)
+        cuts += 2 * here + (n > 0) if missing else here
+    return 2 + 2 * cuts
+
+
+def generalisation_bound(
+    margin_share: float, theta: float, n_hypotheses: int, n_rows: int, delta: float, constant: float
+) -> GeneralisationBound:
+    """Return P_S[y f ≤ θ] + C (√(log|H| / (m θ²)) + √(log(1/δ) / m)).
+
+    >>> round(generalisation_bound(0.1, 0.5, 2000, 10_000, 0.05, 1.0).bound, 4)
+    0.1724
+    """
+    if not 0 < theta <= 1 or not 0 < delta < 1 or not constant > 0:
+        raise ParameterError(
+            "generalisation_bound needs 0 < theta <= 1, 0 < delta < 1 and a constant above 0, got "
+            f"theta={theta!r}, delta={delta!r}, constant={constant!r}"
+        )
+    log_h = float(math.log(n_hypotheses))  # a whole number of any size
+    complexity = constant * np.sqrt(log_h / n_rows) / theta
+    confidence = constant * np.sqrt(np.log(1 / delta) / n_rows)
+    return GeneralisationBound(margin_share, float(complexity), float(confidence), n_hypotheses)
+
+
 def staged_margins(
-    answers: Iterable[np.ndarray], says: np.ndarray, y: np.ndarray, n_classes: int
+    answers: Iterable[np.ndarray], estimator_weights: np.ndarray, y: np.ndarray, n_classes: int
 ) -> Iterator[np.ndarray]:
     """Yield the margins of the rows after each round; ``answers``: class codes, one array a round.
 
@@ -79,9 +211,9 @@ def staged_margins(
     """
     rows = np.arange(len(y))
     given, total = np.zeros((len(y), n_classes)), 0.0
-    for codes, say in zip(answers, says.tolist(), strict=True):
-        given[rows, codes] += say
-        total += say
+    for codes, weight in zip(answers, estimator_weights.tolist(), strict=True):
+        given[rows, codes] += weight
+        total += weight
         others = given.copy()
         others[rows, y] = 0.0  # with one class there is nobody to lose to
         yield (given[rows, y] - others.max(axis=1)) / total

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arboretum.base.sampling import draw_by_weight
 from arboretum.cart.cart import CARTClassifier, CARTRegressor
 from arboretum.data.schema import Schema, _match
 from arboretum.data.slices import as_view, take_columns, take_rows
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 __all__ = [
     "AnyLearner",
     "TreeLearner",
-    "draw_rows",
     "draws_of",
     "in_order",
     "is_shared_tree",
@@ -65,17 +65,6 @@ def _state_of(seed: int, number: int) -> int:
 def draws_of(seed: int, number: int, n: int, attempt: int = 0) -> np.ndarray:
     """Return the n numbers in [0, 1) that round ``number`` draws rows with."""
     return uniform_array(key_of(seed, number, _ROWS + attempt), n)
-
-
-def draw_rows(w: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Return the rows that numbers in [0, 1) draw: row i owns a stretch of length w_i.
-
-    >>> draw_rows(np.array([0.1, 0.2, 0.7]), np.array([0.05, 0.1, 0.29, 0.31, 0.99]))
-    array([0, 1, 1, 2, 2])
-    """
-    ends = np.cumsum(w) / w.sum()
-    rows = np.searchsorted(ends, shares, side="right")
-    return np.minimum(rows, np.flatnonzero(w)[-1])  # the last end may round to less than 1
 
 
 # ---------------------------------------------------------------------- answers
@@ -133,7 +122,7 @@ class AnyLearner:
         member = make_member(self.base, self.seed, number)
         try:
             if self.resample:
-                rows = draw_rows(w, draws_of(self.seed, number, len(w), attempt))
+                rows = draw_by_weight(w, draws_of(self.seed, number, len(w), attempt))
                 member.fit(take_rows(self.X, rows), self.y[rows])
             else:
                 ours = type(self.base).__module__.startswith("arboretum.")
@@ -161,7 +150,7 @@ def is_shared_tree(base: Any, resample: bool) -> bool:
     )
 
 
-def settle(w: np.ndarray, given: np.ndarray | None) -> np.ndarray:
+def round_weights(w: np.ndarray, given: np.ndarray | None) -> np.ndarray:
     """Return weights whose sums are exact: what boosting made of each, rounded, times what it was given.
 
     A row of weight 3 and three such rows then weigh the same to the last bit, and so do sides and leaves
@@ -190,10 +179,10 @@ class TreeLearner:
     def learn(self, w: np.ndarray, number: int, attempt: int = 0) -> tuple[Any, np.ndarray]:
         """Return a fitted tree and its answers to all rows; another attempt draws other rows."""
         if self.resample:
-            rows = draw_rows(w, draws_of(self.seed, number, len(w), attempt))
+            rows = draw_by_weight(w, draws_of(self.seed, number, len(w), attempt))
             w = np.bincount(rows, minlength=len(w)).astype(np.float64)
         else:
-            w = settle(w, self.given)
+            w = round_weights(w, self.given)
         grown = self.trees.grow(w)
         return self._member(number, grown.tree), self.read(grown.tree.value)[grown.leaf]
 
@@ -238,7 +227,7 @@ def tree_learner(
     trees: SortedTrees
     if classes is not None and can_be_stump(base, classes):
         penalty = float(tree.category_penalty)
-        trees = Stumps(matrix, schema, target.y[:, 0], classes, threads, penalty)
+        trees = Stumps(matrix, schema, target.y[:, 0], classes, threads, penalty, base.criterion)
     elif classes is None and can_be_level_wise(base):
         trees = LevelWise(tree, matrix, schema, target.y[:, 0])
     else:

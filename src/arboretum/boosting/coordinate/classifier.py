@@ -14,14 +14,16 @@ import numpy as np
 from sklearn.base import clone
 
 from arboretum.base import parameters as p
+from arboretum.base.estimator import Estimator
 from arboretum.base.holdout import shuffled_rows
 from arboretum.base.members import member_from_state, member_to_state, tags_like
 from arboretum.base.model_of_trees import ModelOfTrees
 from arboretum.base.parameters import Parameter
+from arboretum.base.rounds import Interrupted, Interruptible
 from arboretum.base.shared_parameters import RUNNING, STOPPING, TABLE
 from arboretum.base.targets import Classes
 from arboretum.boosting.adaboost.weak import in_order
-from arboretum.boosting.coordinate.descent import STOPS, Descent, Goal, HeldOut, descend
+from arboretum.boosting.coordinate.descent import STOPS, Descent, Goal, HeldOutRows, descend
 from arboretum.boosting.coordinate.dictionary import Dictionary, MemberDictionary, StumpDictionary
 from arboretum.data.slices import as_view, take_rows
 from arboretum.data.target import weights
@@ -47,7 +49,7 @@ def _are_estimators(value: Any) -> bool:
     )
 
 
-class CoordinateBoostingClassifier(Classes, ModelOfTrees):
+class CoordinateBoostingClassifier(Classes, Interruptible, ModelOfTrees):
     """Coefficients of a fixed dictionary of weak classifiers, two classes, by coordinate descent.
 
     Parameters
@@ -110,6 +112,7 @@ class CoordinateBoostingClassifier(Classes, ModelOfTrees):
         "n_iter_ : int": "",
         "trees_ : list of Tree": "The classifiers that count; of a list, only if all are CART trees.",
         **ModelOfTrees._attributes,
+        **Interruptible._attributes_of_rounds,
         "schema_ : Schema": "",
         "classes_ : array": "",
         "n_features_in_, n_outputs_ : int": "",
@@ -159,6 +162,7 @@ class CoordinateBoostingClassifier(Classes, ModelOfTrees):
         matrix = self._learn_table(X)
         n = matrix.n_rows
         codes = self._learn_labels(y, n)
+        self._warn_of_columns(matrix, codes)
         w = weights(sample_weight, n)
         w = np.ones(n) if w is None else w
         self.seed_ = seed_from(self.random_state)
@@ -169,19 +173,20 @@ class CoordinateBoostingClassifier(Classes, ModelOfTrees):
         if held is not None:
             table = matrix.take(train) if stumps else take_rows(X, train)
         self._learn_dictionary(table, self.classes_[codes[train]], w[train])
-        judge = None
+        held_out = None
         if held is not None:
-            judge = self._judge(
+            held_out = self._held_out(
                 matrix.take(held) if stumps else take_rows(X, held), signs[held], w[held]
             )
         goal = Goal(
             self.order, int(self.max_iter), float(self.tol), self.n_iter_no_change, self.seed_
         )
         self.coefficients_, self.report_ = descend(
-            self.dictionary_, signs[train], w[train], goal, judge, bar=bool(self.verbose)
+            self.dictionary_, signs[train], w[train], goal, held_out, bar=bool(self.verbose)
         )
         self.n_iter_ = len(self.report_)
-        return self
+        ended = Interrupted(self.n_iter_, goal.max_iter, "step")
+        return self._end_fit(ended if self.report_.stop == "interrupted" else None)
 
     def _learn_labels(self, y: Any, n_rows: int) -> np.ndarray:
         codes = self._learn_classes(y, n_rows)
@@ -195,14 +200,14 @@ class CoordinateBoostingClassifier(Classes, ModelOfTrees):
         return codes[:, 0]
 
     def _hold_out(self, codes: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the rows to learn from, and those to judge by."""
+        """Return the rows to learn from, and those to measure by."""
         if self.n_iter_no_change is None:
             return np.arange(len(codes)), None
         train, held = shuffled_rows(len(codes), float(self.validation_fraction), self.seed_)
         good = len(held) > 0 and w[held].any() and len(train) > 1 and w[train].any()
         if not good or len(np.unique(codes[train])) < len(self.classes_):
             raise DataError(
-                f"n_iter_no_change needs rows to judge by, and validation_fraction="
+                f"n_iter_no_change needs rows to measure by, and validation_fraction="
                 f"{self.validation_fraction} of {len(codes)} rows leaves too few of them, or a class "
                 "unlearned: change it, or set n_iter_no_change=None"
             )
@@ -230,14 +235,13 @@ class CoordinateBoostingClassifier(Classes, ModelOfTrees):
                 )
             members.append(member)
         names = [f"{type(member).__name__} {j}" for j, member in enumerate(members)]
-        found = MemberDictionary(members, names, self.classes_)
-        found.learn(table)
-        self.dictionary_ = found
+        self.dictionary_ = MemberDictionary(members, names, self.classes_)
+        self.dictionary_.learn(table)
 
-    def _judge(self, table: Any, signs: np.ndarray, w: np.ndarray) -> HeldOut:
+    def _held_out(self, table: Any, signs: np.ndarray, w: np.ndarray) -> HeldOutRows:
         one = np.ones(1)
         dictionary = self.dictionary_
-        return HeldOut(lambda j: dictionary.combine(np.array([j]), one, table), signs, w)
+        return HeldOutRows(lambda j: dictionary.combine(np.array([j]), one, table), signs, w)
 
     # ------------------------------------------------------------------ predicting
     @property
@@ -249,17 +253,20 @@ class CoordinateBoostingClassifier(Classes, ModelOfTrees):
     def ensemble_(self) -> Ensemble:
         """Σ λ_j g_j as trees, where the classifiers are stumps or CART trees."""
         self._check_fitted()
-        kept = self.__dict__.setdefault("_asked", {})
-        if "all" not in kept:
+        cached = self.__dict__.setdefault("_asked", {})
+        if "all" not in cached:
             used = np.flatnonzero(self.coefficients_)
             sizes = self.coefficients_[used]
-            kept["all"] = self.dictionary_.ensemble(used, sizes, self.schema_)
-        if kept["all"] is None:
+            cached["all"] = self.dictionary_.ensemble(used, sizes, self.schema_)
+        if cached["all"] is None:
             raise AttributeError(
                 f"this {type(self).__name__} has no trees: not all of its classifiers are CART trees over "
                 "the columns of the table"
             )
-        return kept["all"]
+        return cached["all"]
+
+    def _served(self) -> Ensemble:
+        return Estimator._served(self)  # its sums go by the coordinates, not by the trees
 
     def _read(self, X: Any) -> tuple[Any, int]:
         """Return a table as the dictionary takes it, and how many rows it has."""
@@ -340,12 +347,20 @@ class CoordinateBoostingClassifier(Classes, ModelOfTrees):
         good = all(isinstance(a, np.ndarray) and a.ndim == 1 for a in arrays)
         if not good or len({len(a) for a in arrays[:-1]}) > 1 or report["stop"] not in STOPS:
             raise ModelFileError("the report of the descent makes no sense")
+        steps, delta = report["coordinate"], report["delta"]
+        inside = steps.dtype == np.int64 and ((steps >= 0) & (steps < len(self.dictionary_))).all()
+        if not inside or delta.dtype != np.float64 or not np.isfinite(delta).all():
+            raise ModelFileError("the report of the descent tells steps to no classifier")
         self.report_ = Descent(
             **dict(zip(_REPORT, arrays)),
             first_loss=float(report["first_loss"]),
             stop=report["stop"],
         )
         self.n_iter_ = len(self.report_)
+
+    def _prove_sound(self) -> None:
+        if hasattr(self, "ensemble_"):  # other classifiers have proved each for itself
+            super()._prove_sound()
 
     def _read_dictionary(self, state: dict) -> None:
         """Take the dictionary and its coefficients."""

@@ -3,7 +3,7 @@
     L(λ) = Σ_i w_i exp(-y_i Σ_j λ_j g_j(x_i))          v_i: the terms, divided by their sum
 
 Along coordinate j the loss is L · ((1-e) e^(-δ) + e e^δ), where e = Σ v_i 1[g_j(x_i) ≠ y_i]: least at
-δ = ½ ln((1-e)/e), the amount of say of AdaBoost, and then L falls by the factor 2√(e(1-e)).
+δ = ½ ln((1-e)/e), the estimator weight of AdaBoost, and then L falls by the factor 2√(e(1-e)).
 
     order     greedy    the largest edge |½ - e|: AdaBoost with the best of the dictionary as its learner
               cyclic    one after the other, again and again
@@ -14,11 +14,12 @@ L is convex, so every order has the same goal. Where the rows can be told apart 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from arboretum.base.holdout import Patience
 from arboretum.base.rounds import run_rounds
 from arboretum.boosting.coordinate.dictionary import Dictionary
 
@@ -99,8 +100,8 @@ class Descent:
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOut:
-    """Rows to judge by; ``ask(j)``: what classifier j answers to them."""
+class HeldOutRows:
+    """Rows to measure by; ``ask(j)``: what classifier j answers to them."""
 
     ask: Callable[[int], np.ndarray]
     y: np.ndarray
@@ -112,7 +113,7 @@ def descend(
     y: np.ndarray,
     w: np.ndarray,
     goal: Goal,
-    held_out: HeldOut | None = None,
+    held_out: HeldOutRows | None = None,
     *,
     bar: bool = False,
 ) -> tuple[np.ndarray, Descent]:
@@ -129,15 +130,17 @@ def descend(
     """
     coefficients = np.zeros(len(dictionary))
     descent = _Descending(dictionary, y, w, goal, held_out)
-    stop = "max_iter"
+    stop, steps, name = "max_iter", range(goal.max_iter), "CoordinateBoostingClassifier"
 
-    def play(_: int) -> bool:
+    def make() -> Iterator[int]:
         nonlocal stop
-        stop = descent.step(coefficients)
-        return stop != "max_iter"
+        for number in steps:
+            stop = descent.step(coefficients)
+            yield number + 1
+            if stop != "max_iter":
+                return
 
-    steps, name = range(goal.max_iter), "CoordinateBoostingClassifier"
-    if run_rounds(play, steps, lambda: len(descent.steps), name=name, what="step", bar=bar):
+    if run_rounds(make(), steps, lambda: len(descent.steps), name=name, what="step", bar=bar):
         stop = "interrupted"
     if goal.patience is not None and descent.best is not None:
         coefficients[:] = descent.best
@@ -153,7 +156,7 @@ class _Descending:
         y: np.ndarray,
         w: np.ndarray,
         goal: Goal,
-        held_out: HeldOut | None,
+        held_out: HeldOutRows | None,
     ) -> None:
         self.dictionary, self.y, self.w, self.goal = dictionary, y, w, goal
         self.held_out = held_out
@@ -163,7 +166,8 @@ class _Descending:
         self.rng = np.random.default_rng(goal.seed)
         self.best: np.ndarray | None = None
         self.validation: list[float] = []
-        self.f_held = None if held_out is None else np.zeros(len(held_out.y))
+        self.patience = None if goal.patience is None else Patience(goal.patience)
+        self.f_held = np.zeros(0 if held_out is None else len(held_out.y))
 
     def step(self, coefficients: np.ndarray) -> str:
         """Move one coordinate, or tell why there is nothing left to do."""
@@ -205,16 +209,16 @@ class _Descending:
 
     def _is_late(self, j: int, delta: float, coefficients: np.ndarray) -> bool:
         """Look at the held-out rows; tell whether they have not got better for too long."""
-        if self.held_out is None or self.goal.patience is None:
+        if self.held_out is None or self.patience is None:
             return False
-        assert self.f_held is not None
         self.f_held = self.f_held + delta * self.held_out.ask(j)
         w = self.held_out.w
         self.validation.append(float((w * np.exp(-self.held_out.y * self.f_held)).sum() / w.sum()))
-        best = int(np.argmin(self.validation))
-        if best == len(self.validation) - 1:
+        number = len(self.validation) - 1
+        has_ended = self.patience.has_ended(number, self.validation[-1])
+        if self.patience.best == (number, self.validation[-1]):
             self.best = coefficients.copy()
-        return len(self.validation) - 1 - best >= self.goal.patience
+        return has_ended
 
     def report(self, stop: str) -> Descent:
         columns = [np.array(column) for column in zip(*self.steps)] or [np.zeros(0)] * 5

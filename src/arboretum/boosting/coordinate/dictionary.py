@@ -110,19 +110,19 @@ class StumpDictionary(Dictionary):
         parts: list[tuple] = [(np.array([CONSTANT]), 0, np.array([np.nan]), np.array([1]))]
         for f in range(schema.n_features):
             n_codes, first = int(store.n_codes[f]), store.values.start[f]
-            gone = bool((store.codes[f] == n_codes).any())
+            has_missing = bool((store.codes[f] == n_codes).any())
             if store.categorical[f]:
-                codes = np.arange(n_codes if n_codes > 2 or gone else min(n_codes, 1))
-                value = np.append(codes, -1.0) if gone else codes.astype(np.float64)
+                codes = np.arange(n_codes if n_codes > 2 or has_missing else min(n_codes, 1))
+                value = np.append(codes, -1.0) if has_missing else codes.astype(np.float64)
                 missing = np.where(value < 0, 1, -1)
                 parts.append((np.full(len(value), EQUALS), f, value, missing))
                 continue
             low = store.values.low[first : first + n_codes]
             high = store.values.high[first : first + n_codes]
             cuts = _between(high[:-1], low[1:], schema.columns[f].kind == "ordinal")
-            value = np.concatenate([np.repeat(cuts, 2), [np.inf]]) if gone else cuts
+            value = np.concatenate([np.repeat(cuts, 2), [np.inf]]) if has_missing else cuts
             missing = np.ones(len(value), np.int64)
-            if gone:
+            if has_missing:
                 missing[:-1:2] = -1
             parts.append((np.full(len(value), CUT), f, value, missing))
         names = ("kind", "value", "missing")
@@ -158,9 +158,9 @@ class StumpDictionary(Dictionary):
                 continue
             left = np.cumsum(each[: n_codes - 1])  # of each cut, without the missing
             if hi - lo > len(left):
-                gone = each[n_codes]
-                both = np.column_stack([left + gone, left]).ravel()
-                left = np.append(both, total - gone)
+                missing = each[n_codes]
+                both = np.column_stack([left + missing, left]).ravel()
+                left = np.append(both, total - missing)
             out[lo:hi] = total - 2 * left
         return out
 
@@ -168,18 +168,18 @@ class StumpDictionary(Dictionary):
         if self.kind[j] == CONSTANT:
             return np.ones(self._codes.shape[1])
         f = int(self.feature[j])
-        codes, gone = self._codes[f].astype(np.int64), int(self._n_codes[f])
+        codes, missing = self._codes[f].astype(np.int64), int(self._n_codes[f])
         if self.kind[j] == EQUALS:
-            wanted = gone if self.value[j] < 0 else int(self.value[j])
+            wanted = missing if self.value[j] < 0 else int(self.value[j])
             return np.where(codes == wanted, 1.0, -1.0)
         first = int(self._places()[f])
         has_missing = not np.isfinite(self.value[self._places()[f + 1] - 1])
         cut = (j - first) // 2 if has_missing else j - first
-        found = np.where(codes > cut, 1.0, -1.0)
-        found[codes == gone] = self.missing[j]
+        answers = np.where(codes > cut, 1.0, -1.0)
+        answers[codes == missing] = self.missing[j]
         if not np.isfinite(self.value[j]):
-            found[codes != gone] = -1.0
-        return found
+            answers[codes != missing] = -1.0
+        return answers
 
     # ------------------------------------------------------------------ new rows
     def combine(self, used: np.ndarray, sizes: np.ndarray, X: Any) -> np.ndarray:
@@ -192,16 +192,16 @@ class StumpDictionary(Dictionary):
 
     def _combine_column(self, here: np.ndarray, size: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Return what the stumps on one column add: a step function of its value."""
-        value, gone = self.value[here], np.isnan(x)
+        value, is_missing = self.value[here], np.isnan(x)
         if self.kind[here[0]] == EQUALS:
             n_codes = len(self.schema.columns[int(self.feature[here[0]])].categories or ())
             table = np.full(n_codes + 1, -size.sum())  # the last: missing
             np.add.at(table, np.where(value < 0, n_codes, value).astype(np.int64), 2 * size)
-            return table[np.where(gone, n_codes, x).astype(np.int64)]
+            return table[np.where(is_missing, n_codes, x).astype(np.int64)]
         order = np.argsort(value, kind="stable")
         steps = np.concatenate([[0.0], np.cumsum(size[order])])
-        below = np.searchsorted(value[order], np.where(gone, 0.0, x), side="left")
-        return np.where(gone, size @ self.missing[here], 2 * steps[below] - steps[-1])
+        below = np.searchsorted(value[order], np.where(is_missing, 0.0, x), side="left")
+        return np.where(is_missing, size @ self.missing[here], 2 * steps[below] - steps[-1])
 
     def describe(self, j: int) -> str:
         if self.kind[j] == CONSTANT:
@@ -270,6 +270,9 @@ class StumpDictionary(Dictionary):
         category = np.array([c.kind == "categorical" for c in schema.columns])[feature]
         wrong = (kind != CONSTANT) & (category != (kind == EQUALS))
         wrong |= (kind == EQUALS) & ((value < -1) | (value >= n_codes) | (value != np.floor(value)))
+        ranked = (kind == CUT) & (n_codes > 0) & np.isfinite(value)
+        wrong |= ranked & ((value < 0) | (value >= n_codes) | (value != np.floor(value)))
+        wrong |= (kind == CUT) & (value == -np.inf)
         if wrong.any():
             raise ModelFileError("its stumps do not fit its columns")
         return cls(schema, arrays)

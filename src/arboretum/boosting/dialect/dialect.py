@@ -96,16 +96,16 @@ class Dialect:
         """Return every setting of objectives or metrics: what was given, checked, or its default."""
         known = self.used_by(what)
         settings = {name: self.settings[name].default for name in known}
-        for asked, value in given.items():
-            name = self.setting_aliases.get(asked, asked)
+        for alias, value in given.items():
+            name = self.setting_aliases.get(alias, alias)
             if name not in settings:
                 raise ParameterError(
-                    f"{what} of {self.name} have no parameter {asked!r}{did_you_mean(asked, known)}: "
+                    f"{what} of {self.name} have no parameter {alias!r}{did_you_mean(alias, known)}: "
                     f"they have {', '.join(known)}"
                 )
             rule = self.settings[name].rule
             if value is not None and not rule.allows(value):
-                raise ParameterError(f"{asked} must be {rule.phrase}, got {value!r}")
+                raise ParameterError(f"{alias} must be {rule.phrase}, got {value!r}")
             settings[name] = settings[name] if value is None else value
         return settings
 

@@ -187,13 +187,13 @@ def find_metrics(names: str | Sequence[str], dialect: str, **parameters: Any) ->
     """
     table = _dialect(dialect)
     settings = table.check_settings("metrics", parameters)
-    found: dict[str, Metric] = {}
+    metrics: dict[str, Metric] = {}
     for name in [names] if isinstance(names, str) else names:
         for stem, printed, more in table.read(name, settings):
             entry = table.metrics[stem]
             measure = entry.make({**settings, **more})
-            found.setdefault(printed, Metric(printed, entry.larger_is_better, measure))
-    return list(found.values())
+            metrics.setdefault(printed, Metric(printed, entry.larger_is_better, measure))
+    return list(metrics.values())
 
 
 def default_metric(objective: str, dialect: str, **parameters: Any) -> str:

@@ -15,13 +15,15 @@ from arboretum.base.holdout import Patience, set_aside
 from arboretum.base.model_of_trees import ModelOfTrees
 from arboretum.base.parameters import Parameter
 from arboretum.base.progress_lines import Report
-from arboretum.base.rounds import run_rounds
+from arboretum.base.rounds import Interrupted, Interruptible, run_rounds
 from arboretum.base.shared_parameters import ENSEMBLE, GROWTH, RUNNING, STOPPING, TABLE
 from arboretum.base.warm_start import check_same, goes_on, signature
+from arboretum.boosting.adaboost.weak import in_order
 from arboretum.boosting.dialect.scikit_learn import make_loss
 from arboretum.boosting.gradient.start import Constant, fit_start, raw_start, take_rows
 from arboretum.boosting.loss.user import is_loss
 from arboretum.data.checks import check_rows
+from arboretum.data.slices import as_view
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.grow import settings
 from arboretum.io.checked import numbers_of, whole
@@ -29,7 +31,7 @@ from arboretum.predict.ensemble import Ensemble
 from arboretum.predict.link import Link
 
 if TYPE_CHECKING:
-    from arboretum.boosting.gradient.fitting import Booster, Round
+    from arboretum.boosting.gradient.fitting import GrownRound, ResidualBooster
     from arboretum.boosting.loss.loss import Loss
     from arboretum.data.matrix import Matrix
     from arboretum.tree.tree import Tree
@@ -39,10 +41,10 @@ __all__ = ["OWN_LOSS", "GradientBoosting"]
 OWN_LOSS = p.Rule("an object with gradient(y, F) and hessian(y, F)", is_loss)
 
 Monitor = Callable[[int, Any, dict], bool]
-_SCORES = ("train_score_", "oob_scores_", "oob_improvement_")
+_SCORES = ("train_score_", "oob_scores_", "oob_improvement_", "step_lengths_")
 
 
-class GradientBoosting(ModelOfTrees):
+class GradientBoosting(Interruptible, ModelOfTrees):
     """Growing and reading a sum of trees over the columns of `schema_`."""
 
     # what trees know and boosting has no parameter for
@@ -53,7 +55,9 @@ class GradientBoosting(ModelOfTrees):
     power: float = 1.5
 
     _fitted: ClassVar = "trees_"
-    _learned: ClassVar = ("trees_", "init_", "_rates", "_n_rows", *_SCORES)
+    _learned: ClassVar = (
+        "trees_", "members_", "init_", "_rates", "_grown_with", "_n_rows", *_SCORES
+    )  # fmt: skip
     _parameters: ClassVar = {
         **GROWTH,
         **TABLE,
@@ -84,8 +88,16 @@ class GradientBoosting(ModelOfTrees):
             p.integer(0) | p.flag, "1 prints the score of some rounds, 2 of every round."
         ),
         "step": Parameter(
-            p.one_of("leaf", "line_search"),
-            "A step of its own for every leaf, or one length for the whole round.",
+            p.one_of("leaf", "line_search", "gradient"),
+            "A step of its own for every leaf; one length for the whole round, found by a search "
+            "(`step_lengths_`); or the plain gradient step: leaves answer the mean of their residuals, and "
+            "the learning rate is all that scales them.",
+        ),
+        "estimator": Parameter(
+            p.none | p.an_estimator,
+            "The weak learner, any regressor that follows scikit-learn; None grows trees. Parameters of "
+            "trees are then its own. A round has one length, found by a search whatever the loss "
+            '(``step="gradient"``: 1), and the model cannot be kept in a file.',
         ),
     }
     _attributes: ClassVar = {
@@ -99,6 +111,10 @@ class GradientBoosting(ModelOfTrees):
         "oob_improvement_, oob_scores_ : float arrays": "Only with `subsample` < 1: loss of the rows out "
         "of the bag, and how much better than the round before.",
         "oob_score_ : float": "The last of these.",
+        "step_lengths_ : float array": 'η of every round; only with ``step="line_search"`` or an '
+        "`estimator`.",
+        "members_ : list of lists of estimators": "Of every round; only with an `estimator`.",
+        **Interruptible._attributes_of_rounds,
         "schema_ : Schema": "Names, kinds and categories of the columns.",
         "n_features_in_, max_features_ : int": "",
         "feature_names_in_ : array of str": "Only if the training table had names.",
@@ -108,6 +124,8 @@ class GradientBoosting(ModelOfTrees):
     train_score_: np.ndarray
     oob_scores_: np.ndarray
     oob_improvement_: np.ndarray
+    step_lengths_: np.ndarray
+    members_: list[list[Any]]
     init_: Any
     _rates: np.ndarray  # learning rate of every round
     _n_rows: int
@@ -138,14 +156,22 @@ class GradientBoosting(ModelOfTrees):
         kept = {name: vars(self)[name] for name in self._learned if before and name in vars(self)}
         matrix, target, w = self._learn(X, y, sample_weight, going_on=before)
         self.__dict__.update(kept)
-        booster, judge = self._prepare(X, matrix, target, w)
+        booster, held_out = self._prepare(X, matrix, target, w)
         if not before:
             self.trees_, self._rates = [], np.empty(0)
-            for name in _SCORES if booster.task.n_inbag is not None else _SCORES[:1]:
+            for name in _SCORES[:3] if booster.task.n_inbag is not None else _SCORES[:1]:
                 setattr(self, name, np.empty(0))
+            if self.step == "line_search" or self.estimator is not None:
+                self.step_lengths_ = np.empty(0)
+            if self.estimator is not None:
+                self.members_ = []
         self._n_rows = matrix.n_rows
-        self._boost(booster, judge, monitor)
-        return self
+        interrupted = self._boost(booster, held_out, monitor)
+        self._grown_with = [
+            *kept.get("_grown_with", []),
+            (len(self.trees_), self._tree_parameters()),
+        ]
+        return self._end_fit(interrupted)
 
     def _goes_on(self) -> bool:
         """Tell whether rounds are added to those there are, with `warm_start`."""
@@ -170,6 +196,7 @@ class GradientBoosting(ModelOfTrees):
         matrix = self._learn_table(X)
         check_rows(matrix.n_rows)
         target = self._learn_labels(y, matrix.n_rows)
+        self._warn_of_columns(matrix, target)
         w = self._learn_weights(sample_weight, matrix.n_rows)
         self._check_labels(target, w)
         if going_on:
@@ -193,9 +220,9 @@ class GradientBoosting(ModelOfTrees):
 
     def _prepare(
         self, X: Any, matrix: Matrix, y: np.ndarray, w: np.ndarray | None
-    ) -> tuple[Booster, _Judge | None]:
+    ) -> tuple[ResidualBooster, _HeldOut | None]:
         """Return what plays the rounds, and what tells when to stop."""
-        from arboretum.boosting.gradient.fitting import Booster, Task
+        from arboretum.boosting.gradient.fitting import BoostingTask, ResidualBooster
         from arboretum.engine.random import seed_from
         from arboretum.grow.presorted import presort
 
@@ -204,7 +231,7 @@ class GradientBoosting(ModelOfTrees):
         self.loss_ = loss
         if not hasattr(self, "trees_"):
             self.seed_ = seed_from(self.random_state)
-        rows, judge = None, None
+        rows, held_out = None, None
         if self.n_iter_no_change is not None:
             self._check_has_value(loss)
             codes = y if loss.classifies else None
@@ -218,10 +245,11 @@ class GradientBoosting(ModelOfTrees):
         if rows is not None:
             here = matrix.take(aside)
             raw = self._sums(self._rows_for_init(X, aside), here)
-            judge = _Judge(self, here, y[aside], None if w is None else w[aside], raw)
+            w_out = None if w is None else w[aside]
+            held_out = _HeldOut(self, here, y[aside], w_out, raw, self._rows_for_init(X, aside))
         how = settings.growth(self, self.schema_, _target_of(y_in, w_in), table.n_rows)
         self.max_features_ = how.max_features or self.n_features_in_
-        task = Task(
+        task = BoostingTask(
             presorted=presort(
                 table,
                 self.schema_,
@@ -239,7 +267,12 @@ class GradientBoosting(ModelOfTrees):
             learning_rate=float(self.learning_rate),
             step=self.step,
         )
-        return Booster(task, F), judge
+        if self.estimator is None:
+            return ResidualBooster(task, F), held_out
+        from arboretum.boosting.gradient.members import MemberBooster, check_member
+
+        check_member(self, self.estimator, weighted=w is not None)
+        return MemberBooster(task, F, self.estimator, as_view(there)), held_out
 
     def _check_has_value(self, loss: Loss) -> None:
         if not getattr(loss, "has_value", True):
@@ -249,33 +282,39 @@ class GradientBoosting(ModelOfTrees):
             )
 
     def _rows_for_init(self, X: Any, rows: np.ndarray) -> Any:
-        """Return rows of the table as an init estimator takes them; nobody else looks at them."""
+        """Return rows of the table as estimators of others take them, if there are any."""
         constant = self.init is None or isinstance(self.init, str)
-        return None if constant else take_rows(X, rows)
+        return None if constant and self.estimator is None else take_rows(X, rows)
 
-    def _boost(self, booster: Booster, judge: _Judge | None, monitor: Monitor | None) -> None:
+    def _boost(
+        self, booster: ResidualBooster, held_out: _HeldOut | None, monitor: Monitor | None
+    ) -> Interrupted | None:
         numbers = range(self.n_estimators_, int(self.n_estimators))
         out_of_bag = booster.task.n_inbag is not None
         report = Report(int(self.verbose), int(self.n_estimators), out_of_bag=out_of_bag)
 
-        def play(number: int) -> bool:
-            played = booster.play(number)
-            self._keep(played)
-            better = float(self.oob_improvement_[-1]) if out_of_bag else None
-            report.tell(number, played.train_score, better)
-            if monitor is not None:
-                state = {"F": booster.F, "sample_mask": booster.mask, "i": number}
-                if monitor(number, self, state):
-                    return True
-            return judge is not None and judge.has_ended(played.trees, booster.loss)
+        def make() -> Iterator[int]:
+            for number in numbers:
+                played = booster.play(number)
+                self._keep(played)
+                better = float(self.oob_improvement_[-1]) if out_of_bag else None
+                report.tell(number, played.train_score, better)
+                yield number + 1
+                if monitor is not None:
+                    state = {"F": booster.F, "sample_mask": booster.mask, "i": number}
+                    if monitor(number, self, state):
+                        return
+                if held_out is not None and held_out.has_ended(number, played, booster.loss):
+                    return
 
         try:
-            run_rounds(play, numbers, lambda: self.n_estimators_, name=type(self).__name__)
+            name = type(self).__name__
+            return run_rounds(make(), numbers, lambda: self.n_estimators_, name=name)
         except BaseException:  # a fit that fails leaves no half of a model
             del self.trees_
             raise
 
-    def _keep(self, played: Round) -> None:
+    def _keep(self, played: GrownRound) -> None:
         """Add a round to the model."""
         self.train_score_ = np.append(self.train_score_, played.train_score)
         if hasattr(self, "oob_scores_"):
@@ -284,6 +323,10 @@ class GradientBoosting(ModelOfTrees):
             self.oob_scores_ = np.append(self.oob_scores_, played.oob_score)
         self._rates = np.append(self._rates, float(self.learning_rate))
         self.trees_.extend(played.trees)
+        if played.length is not None:
+            self.step_lengths_ = np.append(self.step_lengths_, played.length)
+        if played.members:
+            self.members_.append(played.members)
 
     # ------------------------------------------------------------------ reading
     @property
@@ -302,7 +345,7 @@ class GradientBoosting(ModelOfTrees):
     def n_estimators_(self) -> int:
         """How many rounds there are; fewer than `n_estimators` after stopping early."""
         self._check_fitted()
-        return len(self.trees_) // self._width
+        return len(self._rates)
 
     @property
     def oob_score_(self) -> float:
@@ -330,25 +373,49 @@ class GradientBoosting(ModelOfTrees):
     def _sums(self, X: Any, matrix: Matrix) -> np.ndarray:
         """Return F of every row, (rows, scores)."""
         start = self._start(X, matrix.n_rows)
+        if getattr(self, "members_", []):
+            *_, last = self._member_sums(X, start)
+            return last
         if not getattr(self, "trees_", []):
             return start
         return self.ensemble_.answers(matrix, self._threads(), start)
 
+    def _member_sums(self, X: Any, start: np.ndarray) -> Iterator[np.ndarray]:
+        """Yield F of every row after each round of members."""
+        from arboretum.boosting.gradient.members import answers_of
+
+        X = in_order(self.schema_, X, type(self).__name__)
+        F = start
+        for members, rate, length in zip(self.members_, self._rates, self.step_lengths_):
+            F = F + rate * length * answers_of(members, X)
+            yield F
+
     def _raw(self, X: Any) -> np.ndarray:
         """Return F of every row of a table, (n,) or (n, K)."""
         matrix = self._encode(X)
-        return _shaped(self._sums(X, matrix))
+        return shaped(self._sums(X, matrix))
+
+    def _served(self) -> Ensemble:
+        if not isinstance(self.init_, Constant):
+            raise ParameterError(
+                "the sum of this model begins with what its init estimator says of every row, so it has no "
+                "predictor: call its predict, or fit it without init"
+            )
+        return self.ensemble_
 
     def _staged_raw(self, X: Any) -> Iterator[np.ndarray]:
         """Yield F of every row after each round."""
         matrix = self._encode(X)
         start = self._start(X, matrix.n_rows)
-        return map(_shaped, self.ensemble_.staged(matrix, self._threads(), start))
+        if self.estimator is not None:
+            return map(shaped, self._member_sums(X, start))
+        return map(shaped, self.ensemble_.staged(matrix, self._threads(), start))
 
     def apply(self, X: Any) -> np.ndarray:
         """Return the leaf each row reaches in each tree, (rows, rounds); classifiers: (…, trees of a
         round) besides.
         """
+        self._check_trees("leaves")
         return super().apply(X).astype(np.int64)
 
     @property
@@ -357,33 +424,62 @@ class GradientBoosting(ModelOfTrees):
         from arboretum.cart.cart import CARTRegressor
 
         self._check_fitted()
-        found = np.empty(len(self.trees_), dtype=object)
-        for t, tree in enumerate(self.trees_):
-            one = CARTRegressor(criterion=self.criterion, max_depth=self.max_depth)
-            one._take_schema(self.schema_)
-            one.tree_, one.n_outputs_, one.max_features_ = tree, 1, self.max_features_
-            found[t] = one
-        return found.reshape(-1, self._width)
+        if self.estimator is not None:
+            members = np.empty((len(self.members_), self._width), dtype=object)
+            members[:] = self.members_
+            return members
+        kept = self.__dict__.setdefault("_asked", {})
+        found: list[CARTRegressor] = kept.setdefault("estimators", [])
+        grown = [*getattr(self, "_grown_with", []), (len(self.trees_), self._tree_parameters())]
+        for end, parameters in grown:
+            for tree in self.trees_[len(found) : end]:
+                one = CARTRegressor(**parameters)
+                one._take_schema(self.schema_)
+                one.tree_, one.n_outputs_, one.max_features_ = tree, 1, self.max_features_
+                found.append(one)
+        shown = np.empty(len(found), dtype=object)
+        shown[:] = found
+        return shown.reshape(-1, self._width)
+
+    def _tree_parameters(self) -> dict[str, Any]:
+        """Return the parameters that trees have, too."""
+        from arboretum.cart.cart import CARTRegressor
+
+        names = set(CARTRegressor._get_param_names()) - {"random_state"}
+        return {name: getattr(self, name) for name in names if hasattr(self, name)}
 
     @property
     def feature_importances_(self) -> np.ndarray:
         """Share of the impurity decrease each column brought, summed over all trees."""
         self._check_fitted()
+        self._check_trees("feature_importances_")
         total = self.ensemble_.split_sums(self.n_features_in_).gain
         return total / total.sum() if total.sum() > 0 else total
 
+    def _check_trees(self, what: str) -> None:
+        if self.estimator is not None:
+            raise AttributeError(
+                f"{type(self).__name__}(estimator={type(self.estimator).__name__}) has no {what}: only "
+                "trees have them; look at its members_"
+            )
+
     def __len__(self) -> int:
-        return len(self.trees_)
+        return self.n_estimators_ * self._width
 
     # ------------------------------------------------------------------ keeping
     def _get_fitted_state(self) -> dict[str, Any]:
-        from arboretum.tree.state import tree_to_state
+        from arboretum.tree.state import trees_to_state
 
+        if self.estimator is not None:
+            raise ModelFileError(
+                f"a model of {type(self.estimator).__name__}s cannot be kept in a file of arboretum: use "
+                "pickle or joblib, or leave estimator None"
+            )
         state = super()._get_fitted_state()
         assert isinstance(self.init_, Constant)  # others are refused with the parameters
         return {
             **state,
-            "trees": [tree_to_state(tree) for tree in self.trees_],
+            "trees": trees_to_state(self.trees_),
             "rates": self._rates,
             "start": self.init_.raw.reshape(-1),
             "scores": {name: getattr(self, name) for name in _SCORES if hasattr(self, name)},
@@ -393,13 +489,11 @@ class GradientBoosting(ModelOfTrees):
         }
 
     def _read_fitted_state(self, state: dict[str, Any]) -> None:
-        from arboretum.tree.state import tree_from_state
+        from arboretum.tree.state import trees_from_state
 
         super()._read_fitted_state(state)
         self.loss_ = self._make_loss()
-        if not isinstance(state["trees"], list) or not state["trees"]:
-            raise ModelFileError("the model has no trees")
-        self.trees_ = [tree_from_state(tree, self.schema_) for tree in state["trees"]]
+        self.trees_ = trees_from_state(state["trees"], self.schema_)
         if any(tree.value.shape[1:] != (1, 1) for tree in self.trees_):
             raise ModelFileError("its trees are not regression trees")
         self.max_features_ = whole(state, "max_features", 1)
@@ -420,25 +514,31 @@ class GradientBoosting(ModelOfTrees):
             setattr(self, name, values)
 
 
-class _Judge:
+class _HeldOut:
     """The rows set aside: follows the rounds and tells when to stop."""
 
     def __init__(
-        self, model: GradientBoosting, matrix: Matrix, y: np.ndarray, w: Any, F: np.ndarray
+        self, model: GradientBoosting, matrix: Matrix, y: np.ndarray, w: Any, F: np.ndarray, X: Any
     ) -> None:
-        self.model, self.matrix, self.y, self.w, self.F = model, matrix, y, w, F
-        self.patience = Patience(int(model.n_iter_no_change), float(model.tol))
+        self.model, self.matrix, self.y, self.w, self.F, self.X = model, matrix, y, w, F, X
+        self.patience = Patience(int(model.n_iter_no_change), float(model.tol), beats="recent")
 
-    def has_ended(self, trees: list[Tree], loss: Loss) -> bool:
-        """Add the trees of a round, and judge by the loss it went by."""
-        model = self.model
-        rates = np.repeat(model._rates[-1:], len(trees))
-        played = Ensemble(trees, rates, np.zeros(len(trees)))
-        self.F = played.answers(self.matrix, model._threads(), self.F)
-        return self.patience.has_ended(loss.score(self.y, _shaped(self.F), self.w))
+    def has_ended(self, number: int, played: GrownRound, loss: Loss) -> bool:
+        """Add the trees (or members) of a round, and judge by the loss it went by."""
+        model, trees = self.model, played.trees
+        if played.members:
+            from arboretum.boosting.gradient.members import answers_of
+
+            step = float(model._rates[-1]) * float(played.length or 0.0)
+            self.F = self.F + step * answers_of(played.members, self.X)
+        else:
+            rates = np.repeat(model._rates[-1:], len(trees))
+            together = Ensemble(trees, rates, np.zeros(len(trees)))
+            self.F = together.answers(self.matrix, model._threads(), self.F)
+        return self.patience.has_ended(number, loss.score(self.y, shaped(self.F), self.w))
 
 
-def _shaped(F: np.ndarray) -> np.ndarray:
+def shaped(F: np.ndarray) -> np.ndarray:
     """Return scores, (rows, scores), as a loss takes them: (n,) or (n, K)."""
     return F[:, 0] if F.shape[1] == 1 else F
 

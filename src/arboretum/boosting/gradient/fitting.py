@@ -3,6 +3,7 @@
     r      = -∂L/∂F of every row
     trees  = one regression tree on r, or one per class
     step   = γ of every leaf, or one length for the whole round          loss/leaves.py
+             or what the trees say, the mean residual of every leaf
     F      = F + learning rate · step, for all rows, in the bag or not
 
 Nothing here depends on rounds to come, and a round depends on those before through F alone, so 50 rounds and
@@ -13,10 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from arboretum.base.sampling import draw_in_turn
 from arboretum.boosting.loss.leaves import Leaves, line_search
 from arboretum.boosting.loss.loss import Loss
 from arboretum.boosting.loss.user import NotFinite
@@ -26,13 +29,13 @@ from arboretum.grow.presorted import Bag, PresortedTable
 from arboretum.tree.monotone import keep_order
 from arboretum.tree.tree import Tree
 
-__all__ = ["Booster", "Round", "Task"]
+__all__ = ["BoostingTask", "GrownRound", "ResidualBooster"]
 
 _BAG, _TREE = 0, 1  # what random numbers of a round are for
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class BoostingTask:
     """What all rounds have in common.
 
     Attributes
@@ -50,7 +53,7 @@ class Task:
         Rows drawn for every round; None for all.
     learning_rate : float
     step : str
-        "leaf" or "line_search".
+        "leaf", "line_search" or "gradient".
     """
 
     presorted: PresortedTable
@@ -70,32 +73,34 @@ class Task:
 
 
 @dataclass(frozen=True, eq=False)
-class Round:
+class GrownRound:
     """The trees of one round, and how good F is after it."""
 
     trees: list[Tree]
     train_score: float
     oob_before: float  # NaN where no row is out of the bag
     oob_score: float
+    length: float | None = None  # η of a line search
+    members: list[Any] = field(default_factory=list)  # instead of trees: see members.py
 
 
-class Booster:
+class ResidualBooster:
     """Plays rounds.
 
     Parameters
     ----------
-    task : Task
+    task : BoostingTask
     F : float64 array of shape (K, n)
         The sum so far; moved by every round.
     """
 
-    def __init__(self, task: Task, F: np.ndarray) -> None:
+    def __init__(self, task: BoostingTask, F: np.ndarray) -> None:
         self.task, self._lines = task, F
         self.F = F[0] if len(F) == 1 else F.T
         self._all = self._bag_of(np.ones(len(task.y), np.uint8))
         self._bag, self.loss = self._all, task.loss
 
-    def play(self, number: int) -> Round:
+    def play(self, number: int) -> GrownRound:
         """Grow the trees of a round, by number from 0, and move F."""
         task = self.task
         y, F, w = task.y, self.F, task.w
@@ -112,19 +117,21 @@ class Booster:
             self._grow(r if r.ndim == 1 else r[:, k], bag, number, k) for k in range(self.width)
         ]
         with self._naming(number, bag.rows):
+            length = None
             if task.step == "line_search":
-                self._stretch(loss, grown, bag)
-            else:
+                length = self._stretch(loss, grown, bag)
+            elif task.step == "leaf":
                 self._take_steps(loss, r, grown, bag)
         for line, (tree, leaf) in zip(self._lines, grown, strict=True):
             line += (task.learning_rate * tree.value[:, 0, 0])[leaf]
         inside = None if out is None else np.flatnonzero(bag.drawn)
         with self._naming(number, None):
-            return Round(
+            return GrownRound(
                 [tree for tree, _ in grown],
                 self._score(loss, inside, everything=inside is None),
                 before,
                 self._score(loss, out),
+                length,
             )
 
     @property
@@ -139,7 +146,7 @@ class Booster:
 
     # ------------------------------------------------------------------ rows
     def _bag_of(self, drawn: np.ndarray) -> _Drawn:
-        """Make a bag of the rows drawn; those of weight 0 have no say."""
+        """Make a bag of the rows drawn; those of weight 0 do not count."""
         w = self.task.w
         inside = drawn if w is None else drawn * (w > 0).astype(np.uint8)
         empty = np.zeros(0, np.uint8)
@@ -148,18 +155,10 @@ class Booster:
         )
 
     def _draw(self, number: int) -> _Drawn:
-        from arboretum.engine.rows.sample import draw_bag
-
-        task, n = self.task, len(self.task.y)
+        task = self.task
         assert task.n_inbag is not None
-        key = np.uint64(task.key(_BAG, number))
-        drawn = np.zeros(n, np.uint8)
-        draw_bag(key, np.arange(n), task.n_inbag, drawn)
-        if task.w is not None and not task.w[drawn == 1].any():  # nothing to learn from: again
-            drawn[:] = 0
-            some = np.flatnonzero(task.w)
-            draw_bag(key, some, min(task.n_inbag, len(some)), drawn)
-        return self._bag_of(drawn)
+        key = task.key(_BAG, number)
+        return self._bag_of(draw_in_turn(key, len(task.y), task.n_inbag, task.w))
 
     def _score(self, loss: Loss, rows: np.ndarray | None, *, everything: bool = False) -> float:
         """Return the mean loss of some rows (or of all); NaN of none."""
@@ -189,14 +188,15 @@ class Booster:
             ends = tree.leaves
             tree.value[ends, 0, 0] = steps[ends]
 
-    def _stretch(self, loss: Loss, grown: list[tuple[Tree, np.ndarray]], bag: Bag) -> None:
-        """Multiply the answers of all trees by the one best length."""
+    def _stretch(self, loss: Loss, grown: list[tuple[Tree, np.ndarray]], bag: Bag) -> float:
+        """Multiply the answers of all trees by the one best length, and return it."""
         y, F = bag.of(self.task.y), bag.of(self.F)
         moves = [bag.of(tree.value[leaf, 0, 0]) for tree, leaf in grown]
         direction = moves[0] if F.ndim == 1 else np.column_stack(moves)
         eta = line_search(lambda at: loss.residuals(y, at), F, direction, bag.weight_inside)
         for tree, _ in grown:
             tree.value[tree.leaves] *= eta
+        return float(eta)
 
     # ------------------------------------------------------------------ errors
     def _check_finite(self, r: np.ndarray, number: int) -> None:

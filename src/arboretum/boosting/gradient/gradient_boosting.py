@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +11,7 @@ from arboretum.base import parameters as p
 from arboretum.base.parameters import Parameter
 from arboretum.base.targets import Classes, Numbers
 from arboretum.boosting.dialect.scikit_learn import CLASS_LOSSES, NUMBER_LOSSES
-from arboretum.boosting.gradient.estimator import OWN_LOSS, GradientBoosting
+from arboretum.boosting.gradient.estimator import OWN_LOSS, GradientBoosting, shaped
 from arboretum.errors import DataError, ModelFileError, ParameterError
 
 __all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]
@@ -76,6 +76,7 @@ class GradientBoostingClassifier(Classes, GradientBoosting):
         tol: float = 1e-4,
         ccp_alpha: float = 0.0,
         step: str = "leaf",
+        estimator: Any = None,
         category_penalty: float = 1.0,
         monotonic_cst: Any = None,
         categorical_features: Any = None,
@@ -133,6 +134,13 @@ class GradientBoostingClassifier(Classes, GradientBoosting):
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """Yield `predict` after every round."""
         return (self._decide(raw) for raw in self._staged_raw(X))
+
+    def _meanings(self) -> dict[str, Callable[[np.ndarray], Any]]:
+        return {
+            "predict": lambda F: self._decide(shaped(F)),
+            "predict_proba": lambda F: self.loss_.answer(shaped(F)),
+            "decision_function": shaped,
+        }
 
     def _decide(self, raw: np.ndarray) -> np.ndarray:
         return self.classes_[self.loss_.answer(raw).argmax(axis=1)]
@@ -212,6 +220,7 @@ class GradientBoostingRegressor(Numbers, GradientBoosting):
         ccp_alpha: float = 0.0,
         power: float = 1.5,
         step: str = "leaf",
+        estimator: Any = None,
         category_penalty: float = 1.0,
         monotonic_cst: Any = None,
         categorical_features: Any = None,
@@ -233,6 +242,9 @@ class GradientBoostingRegressor(Numbers, GradientBoosting):
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """Yield `predict` after every round."""
         return (self.loss_.answer(raw) for raw in self._staged_raw(X))
+
+    def _meanings(self) -> dict[str, Callable[[np.ndarray], Any]]:
+        return {"predict": lambda F: self.loss_.answer(shaped(F)), "decision_function": shaped}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

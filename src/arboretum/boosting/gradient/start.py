@@ -71,14 +71,17 @@ def fit_start(
             "probabilities, take a classifier that tells them"
         )
     target = y if labels is None else labels[y]
+    start = clone(init)
     if w is None:
-        return clone(init).fit(X, target)
+        start.fit(X, target)
+        return start
     if not has_fit_parameter(init, "sample_weight"):
         raise ParameterError(
             f"init is a {name}, whose fit takes no sample_weight: the initial estimator must "
             "support sample weights, or leave the weights out"
         )
-    return clone(init).fit(X, target, sample_weight=w)
+    start.fit(X, target, sample_weight=w)
+    return start
 
 
 def raw_start(start: Any, loss: Loss, X: Any, n: int, labels: np.ndarray | None) -> np.ndarray:

@@ -107,10 +107,10 @@ class LGBMBooster:
                 f"importance_type must be 'split' or 'gain', got {importance_type!r}"
             )
         end = self.model._last_round(iteration)
-        found = self.model._importance(end)
+        importance = self.model._importance(end)
         if importance_type == "gain":
-            return found["total_gain"]
-        return found["weight"].astype(np.int32)
+            return importance["total_gain"]
+        return importance["weight"].astype(np.int32)
 
     def predict(self, X: Any, **arguments: Any) -> np.ndarray:
         """Return numbers or probabilities, of two classes that of the second.
@@ -136,10 +136,10 @@ class LGBMBooster:
         return pd.DataFrame(lines)
 
     def _lines(self, t: int) -> list[dict[str, Any]]:
-        found = self.model.ensemble_
-        tree, output = found.trees[t], found.output_of(t)
-        base = found.base[output] if found.averaged or t < found.per_round else 0.0
-        value = tree.value[:, 0, 0] * found.weights[t] + base
+        ensemble = self.model.ensemble_
+        tree, output = ensemble.trees[t], ensemble.output_of(t)
+        base = ensemble.base[output] if ensemble.averaged or t < ensemble.per_round else 0.0
+        value = tree.value[:, 0, 0] * ensemble.weights[t] + base
         split, leaf = leaf_numbers(tree)
         names = [
             f"{t}-S{split[n]}" if split[n] >= 0 else f"{t}-L{leaf[n]}" for n in range(len(split))

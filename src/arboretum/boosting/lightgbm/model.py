@@ -90,6 +90,7 @@ class LGBMModel(NativeNames, BoostedModel):
         max_bin: int = 255,
         min_data_in_bin: int = 3,
         enable_bundle: bool = True,
+        max_conflict_rate: float = 0.0,
         histogram_pool_size: float | None = None,
         max_delta_step: float = 0.0,
         path_smooth: float = 0.0,
@@ -143,20 +144,23 @@ class LGBMModel(NativeNames, BoostedModel):
         recipe = partial(
             recipes.make_recipe, self, arguments, n_jobs=self._threads(), evaluates=bool(held_out)
         )
-        watch = self._fit(
-            FitRequest(
-                training,
-                recipe,
-                seed_of(self.random_state),
-                held_out,
-                self._columns(arguments),
-                self._stopping(training, held_out, arguments),
-                callbacks=[calls],
-                earlier=self._earlier(arguments.init_model),
-                snapshot=asked_snapshot(*arguments.snapshot),
-                bar=(self.verbosity or 0) >= 2,
+        from arboretum.engine.machine_code.compile_log import quiet
+
+        with quiet((self.verbosity or 0) < 0):
+            watch = self._fit(
+                FitRequest(
+                    training,
+                    recipe,
+                    seed_of(self.random_state),
+                    held_out,
+                    self._columns(arguments),
+                    self._stopping(training, held_out, arguments),
+                    callbacks=[calls],
+                    earlier=self._earlier(arguments.init_model),
+                    snapshot=asked_snapshot(*arguments.snapshot),
+                    bar=(self.verbosity or 0) >= 2,
+                )
             )
-        )
         if calls.stopped is not None:
             best, score = calls.stopped
             self._best = min(best, self.ensemble_.n_rounds - 1), score
@@ -165,7 +169,7 @@ class LGBMModel(NativeNames, BoostedModel):
         assert bins is not None
         self.bundles_ = [[names[f] for f in sorted(group)] for group in bins.bundles()]
         self.best_score_ = self._best_metrics()
-        return self
+        return self._end_fit(self.interrupted_)
 
     def _columns(self, arguments: FitArguments) -> dict[str, Any]:
         """Return what columns are said to be, as `learn_schema` takes it."""

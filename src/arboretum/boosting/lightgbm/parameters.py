@@ -19,6 +19,7 @@ import numpy as np
 
 from arboretum.base import parameters as p
 from arboretum.base.parameters import Parameter
+from arboretum.base.rounds import Interruptible
 from arboretum.base.shared_parameters import TABLE
 from arboretum.boosting.dialect.lightgbm import LIGHTGBM
 from arboretum.errors import ParameterError
@@ -221,6 +222,11 @@ PARAMETERS = {
     "enable_bundle": Parameter(
         p.flag, "Let columns that are never used in the same row share one: see ``bundles_``."
     ),
+    "max_conflict_rate": Parameter(
+        p.real(0, 1, open_high=True),
+        "Share of the rows that columns of a bundle may use together. Such a row keeps the value of the "
+        "column that joined first; for the others it is trained as if it had their usual value.",
+    ),
     "histogram_pool_size": Parameter(
         p.Rule("a number", p.real(-np.inf).allows) | p.none,
         "Megabytes for the histograms of leaves that wait to be split; others are counted anew when their "
@@ -289,6 +295,7 @@ ATTRIBUTES = {
     "best_score_ : dict": "The metrics of the best round, else of the last.",
     "n_iter_, n_estimators_ : int": "Rounds that predictions use.",
     "bundles_ : list of lists of str": "Columns that shared a column of codes while training.",
+    **Interruptible._attributes_of_rounds,
 }
 
 
@@ -302,7 +309,8 @@ class _Absent:
 
 
 def _only(*values: Any) -> Callable[[Any], bool]:
-    return lambda given: any(given is value or given == value for value in values)
+    # an array is compared number by number
+    return lambda given: any(given is value or np.all(given == value) for value in values)
 
 
 _LAYOUT, _FILES = "", "it belongs to LightGBM's command line; arboretum has its own"

@@ -148,9 +148,9 @@ def _metrics(model: LGBMModel, arguments: FitArguments, objective: Objective) ->
     settings = settings_of(model, "lightgbm", "metrics")
     if arguments.eval_at is not None:
         settings["eval_at"] = arguments.eval_at
-    asked, functions = _metric_names(arguments.eval_metric)
+    wanted, functions = _metric_names(arguments.eval_metric)
     if model.target == "classes":
-        asked = [_of_classes(one, objective) for one in asked]
+        wanted = [_of_classes(one, objective) for one in wanted]
     named, more = _metric_names(model.metric)
     if more:
         raise ParameterError("metric must hold names: give functions to fit as eval_metric")
@@ -158,7 +158,7 @@ def _metrics(model: LGBMModel, arguments: FitArguments, objective: Objective) ->
         own = isinstance(objective, UserObjective)
         usual = _USUAL_METRIC[model.target]
         named = [usual if own else default_metric(objective.name, "lightgbm", **settings)]
-    names = [one for one in asked if one not in named] + named
+    names = [one for one in wanted if one not in named] + named
     metrics = find_metrics([one for one in names if one], "lightgbm", **settings)
     return [measure_by(metrics), *(_of_function(one) for one in functions)]
 
@@ -200,15 +200,15 @@ def _of_function(function: Callable) -> Measure:
 
     def measure(truth: EvaluationSet, prediction: np.ndarray) -> list[MetricValue]:
         more = [truth.weight, truth.queries.sizes if truth.grouped else None][: places - 2]
-        found = function(truth.y, prediction, *more)
+        returned = function(truth.y, prediction, *more)
         try:
-            each = found if isinstance(found, list) else [found]
+            each = returned if isinstance(returned, list) else [returned]
             return [
                 MetricValue(str(name), float(value), bool(larger)) for name, value, larger in each
             ]
         except (TypeError, ValueError):
             raise DataError(
-                f"the metric {called!r} must return (name, value, larger is better), got {found!r}"
+                f"the metric {called!r} must return (name, value, larger is better), got {returned!r}"
             ) from None
 
     return measure
@@ -223,6 +223,7 @@ def _table_maker(model: LGBMModel, seed: int) -> Histograms:
         seed if model.data_random_seed is None else int(model.data_random_seed),
         min_data,
         bundle=bool(model.enable_bundle),
+        max_conflict=float(model.max_conflict_rate),
         categories=partial(frequent_categories, max_bin=max_bin, min_data_in_bin=min_data),
         zero_apart=True,
     )
@@ -304,6 +305,8 @@ def _dart(model: Any) -> Dart | None:
         weighted=not model.uniform_drop,
         normalize="tree" if model.xgboost_dart_mode else "lightgbm",
         seed=int(model.drop_seed),
+        in_order=True,
+        whole=float(model.learning_rate),
     )
 
 

@@ -49,7 +49,7 @@ class Evaluation:
         scores, groups = self._each("eval_init_score", n), self._each("eval_group", n)
         if training.groups is not None and any(sizes is None for sizes in groups):
             raise DataError("every table of eval_set needs groups: give eval_group")
-        found = []
+        tables = []
         for k, (X, y) in enumerate(pairs):
             own = X is training.X and y is training.y
             name = names[k] or ("training" if own else f"valid_{k}")
@@ -57,10 +57,10 @@ class Evaluation:
             if own and weight is None and by_class is None:
                 weight, by_class = training.sample_weight, training.class_weight
             score = training.base_margin if own and scores[k] is None else by_output(scores[k], y)
-            found.append(GivenTable(X, y, weight, score, groups[k], name, by_class))
-        if len({table.name for table in found}) < n:
-            raise ParameterError(f"eval_names must differ, got {[table.name for table in found]}")
-        return found
+            tables.append(GivenTable(X, y, weight, score, groups[k], name, by_class))
+        if len({table.name for table in tables}) < n:
+            raise ParameterError(f"eval_names must differ, got {[table.name for table in tables]}")
+        return tables
 
     def _pairs(self) -> list[tuple[Any, Any]]:
         if self.eval_X is not None or self.eval_y is not None:
@@ -104,11 +104,11 @@ def by_output(init_score: Any, y: Any) -> Any:
     """
     if init_score is None:
         return None
-    found = np.asarray(init_score)
+    scores = np.asarray(init_score)
     n = np.shape(y)[0] if np.ndim(y) else 0
-    if found.ndim == 1 and n and len(found) > n and len(found) % n == 0:
-        return found.reshape(-1, n).T
-    return found
+    if scores.ndim == 1 and n and len(scores) > n and len(scores) % n == 0:
+        return scores.reshape(-1, n).T
+    return scores
 
 
 # ---------------------------------------------------------------------- columns
@@ -138,5 +138,5 @@ def categories_asked(categorical_feature: Any, feature_name: Any) -> dict[str, A
             f"{categorical_feature!r}"
         )
     named = [] if isinstance(feature_name, str) else list(feature_name)
-    found = [named.index(one) if one in named else one for one in categorical_feature]
-    return {"categorical_features": found}
+    columns = [named.index(one) if one in named else one for one in categorical_feature]
+    return {"categorical_features": columns}

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.boosting.loss.loss import Loss
-from arboretum.predict.link import Link, softmax
+from arboretum.predict.link import Link, both_classes, softmax
 
 if TYPE_CHECKING:
     from arboretum.boosting.loss.leaves import Leaves
@@ -44,7 +44,7 @@ class _TwoClasses(Loss):
 
     def answer(self, F: Array) -> Array:
         p = self.link.predict(F)
-        return np.column_stack([1 - p, p])
+        return both_classes(p)
 
     def raw_of(self, answer: Array) -> Array:
         return self.link.raw(answer[:, 1])

@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from arboretum.boosting.loss.labels import weighted_mean
-from arboretum.boosting.loss.loss import Loss
+from arboretum.boosting.loss.loss import Loss, weighted_mean
 from arboretum.data.quantile import weighted_quantile
 from arboretum.predict.link import Link
 

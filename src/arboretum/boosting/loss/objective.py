@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from arboretum.boosting.loss.classes import Logistic, class_shares
-from arboretum.boosting.loss.labels import check_labels, check_weight, weighted_mean
+from arboretum.boosting.loss.loss import check_labels, check_weight, weighted_mean
 from arboretum.predict.link import IDENTITY, Link
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _BLOCK = 1 << 14  # rows of one output: labels, margins and derivatives fit into
 _RAREST = {"xgboost": 1e-6, "lightgbm": 1e-15}  # share of a class, for a finite logarithm
 
 
-class Rows(NamedTuple):
+class RoundRows(NamedTuple):
     """The rows that derivatives are taken of, in a round; fields as for `Objective.derivatives`."""
 
     y: Array
@@ -116,9 +116,9 @@ class Objective:
         groups : array of group sizes, optional
             For ranking; without it all rows are one list.
         """
-        self._write(Rows(y, margin, weight, groups, iteration), g, h, n_jobs)
+        self._write(RoundRows(y, margin, weight, groups, iteration), g, h, n_jobs)
 
-    def _write(self, rows: Rows, g: Array, h: Array, n_jobs: int) -> None:
+    def _write(self, rows: RoundRows, g: Array, h: Array, n_jobs: int) -> None:
         raise NotImplementedError
 
     def compiled(self, y: Array) -> CompiledLoss | None:
@@ -214,7 +214,7 @@ class LossObjective(Objective):
         return -g.sum(axis=1, dtype=np.float64) / h.sum(axis=1, dtype=np.float64)
 
     # ------------------------------------------------------------------ where they go
-    def _write(self, rows: Rows, g: Array, h: Array, n_jobs: int) -> None:
+    def _write(self, rows: RoundRows, g: Array, h: Array, n_jobs: int) -> None:
         from arboretum.engine import parallel
         from arboretum.engine.gradient import loss as kernels
 

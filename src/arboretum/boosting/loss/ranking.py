@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.boosting.loss.labels import check_labels, check_weight
-from arboretum.boosting.loss.objective import Objective, Rows
+from arboretum.boosting.loss.loss import check_labels, check_weight
+from arboretum.boosting.loss.objective import Objective, RoundRows
 from arboretum.boosting.metric.queries import Queries
 from arboretum.data.checks import list_rows
 from arboretum.errors import DataError
@@ -90,7 +90,7 @@ class RankingObjective(Objective):
         """Return 0: only differences of scores count."""
         return np.zeros(1)
 
-    def _write(self, rows: Rows, g: np.ndarray, h: np.ndarray, n_jobs: int) -> None:
+    def _write(self, rows: RoundRows, g: np.ndarray, h: np.ndarray, n_jobs: int) -> None:
         from arboretum.engine import parallel
         from arboretum.engine.gradient import loss
         from arboretum.engine.gradient.ranking import Scratch, lambda_derivatives

@@ -35,10 +35,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.boosting.loss.classes import Logistic, Softmax
-from arboretum.boosting.loss.labels import check_labels, check_weight
 from arboretum.boosting.loss.leaves import Leaves, line_search
-from arboretum.boosting.loss.loss import Loss
-from arboretum.boosting.loss.objective import Objective, Rows
+from arboretum.boosting.loss.loss import Loss, check_labels, check_weight
+from arboretum.boosting.loss.objective import Objective, RoundRows
 from arboretum.data.checks import list_rows
 from arboretum.errors import DataError, ParameterError
 from arboretum.predict.link import Link
@@ -107,24 +106,24 @@ class UserLoss(Loss):
         return self._has("value")
 
     def _ask(self, what: str, y: Array, F: Array, shape: tuple[int, ...]) -> Array:
-        found = _numbers(getattr(self.given, what)(y, F), f"{self.name}.{what}", shape)
-        bad = ~np.isfinite(found)
+        numbers = _numbers(getattr(self.given, what)(y, F), f"{self.name}.{what}", shape)
+        bad = ~np.isfinite(numbers)
         if bad.any():
             rows = np.flatnonzero(bad.reshape(len(bad), -1).any(axis=1))
             raise NotFinite(f"{self.name}.{what}", rows)
-        return found
+        return numbers
 
     def start(self, y: Array, w: Array | None) -> Array:
         shape = () if (self.n_classes or 0) <= 2 else (self.n_classes,)
         if self._has("start"):
             weight = np.ones(len(y)) if w is None else w
-            found = np.asarray(self.given.start(y, weight), dtype=np.float64)
-            if found.shape != shape or not np.isfinite(found).all():
+            start = np.asarray(self.given.start(y, weight), dtype=np.float64)
+            if start.shape != shape or not np.isfinite(start).all():
                 raise DataError(
                     f"{self.name}.start must return {'one finite number' if shape == () else shape}"
-                    f", got {found!r}"
+                    f", got {start!r}"
                 )
-            return found
+            return start
         if shape:
             return self._familiar.start(y, w)
         F = np.zeros(len(y))
@@ -172,19 +171,19 @@ class UserObjective(Objective):
         known = self.dialect == "xgboost"
         return np.full(self.n_outputs, self.margin_of(0.5) if known else 0.0)
 
-    def _write(self, rows: Rows, g: Array, h: Array, n_jobs: int) -> None:
+    def _write(self, rows: RoundRows, g: Array, h: Array, n_jobs: int) -> None:
         if self.function is None:
             raise ParameterError(
                 "the objective was a function, which is not part of a saved model: give it again "
                 "as objective= to go on training"
             )
-        found = self._call(rows)
-        if not isinstance(found, tuple | list) or len(found) != 2:
+        returned = self._call(rows)
+        if not isinstance(returned, tuple | list) or len(returned) != 2:
             raise DataError(
                 f"objective {self.name!r} must return two arrays, gradient and hessian, "
-                f"got {type(found).__name__}"
+                f"got {type(returned).__name__}"
             )
-        for what, values, out in zip(("gradient", "hessian"), found, (g, h)):
+        for what, values, out in zip(("gradient", "hessian"), returned, (g, h)):
             table = self._table(what, values, len(rows.y))
             if rows.weight is not None and "weight" not in self.takes:
                 table = table * rows.weight[:, None]
@@ -192,7 +191,7 @@ class UserObjective(Objective):
                 out[:] = table.T
             self._check_finite(what, out, table, rows.iteration)
 
-    def _call(self, rows: Rows) -> Any:
+    def _call(self, rows: RoundRows) -> Any:
         assert self.function is not None
         margin = rows.margin.copy()  # theirs to change
         margin = margin[:, 0] if self.n_outputs == 1 else margin

@@ -143,12 +143,12 @@ def precisions_at_hits(
     Divided by min(k, number of relevant rows), what k places could hold, it is average precision.
     """
     top = queries.top(k)
-    found = relevant[order[top]]
+    hit = relevant[order[top]]
     ends = np.cumsum(np.minimum(queries.sizes, k))
-    hits = np.cumsum(found)
+    hits = np.cumsum(hit)
     earlier = np.concatenate(([0], hits[ends[:-1] - 1]))
     hits -= np.repeat(earlier, np.diff(ends, prepend=0))
-    return queries.sum(found * hits / (queries.position[top] + 1.0), top)
+    return queries.sum(hit * hits / (queries.position[top] + 1.0), top)
 
 
 def precisions_at(queries: Queries, label: np.ndarray, order: np.ndarray, k: int) -> np.ndarray:
@@ -271,8 +271,8 @@ def mean_ndcg(given: Predicted, k: int, gains: tuple[float, ...] | None, empty: 
     gain = truth.once(("gain", gains), lambda: _gain(truth.y, gains))
     best = truth.once("best order", lambda: queries.order(truth.y))
     ideal = truth.once(("ideal", gains, k), lambda: dcg(queries, gain, best, k))
-    found = dcg(queries, gain, given.order, k)
-    return given.group_mean(np.where(ideal > 0, found / ideal, empty))
+    reached = dcg(queries, gain, given.order, k)
+    return given.group_mean(np.where(ideal > 0, reached / ideal, empty))
 
 
 def _gain(y: np.ndarray, gains: tuple[float, ...] | None) -> np.ndarray:
@@ -299,8 +299,8 @@ def mean_average_precision(given: Predicted, k: int, empty: float, binary: bool)
     queries = given.truth.queries
     relevant = given.truth.once("relevant", lambda: given.y > 0.5)
     many = given.truth.once("relevant rows", lambda: queries.sum(relevant))
-    found = precisions_at_hits(queries, relevant, given.order, k) / np.minimum(many, k)
-    return given.group_mean(np.where(many > 0, found, empty))
+    precision = precisions_at_hits(queries, relevant, given.order, k) / np.minimum(many, k)
+    return given.group_mean(np.where(many > 0, precision, empty))
 
 
 def precision_at(given: Predicted, k: int) -> float:

@@ -11,7 +11,7 @@ mean to a fit. Classifiers, regressors and rankers differ in their labels and an
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 
@@ -19,6 +19,7 @@ import numpy as np
 
 from arboretum.base.class_weight import with_class_weight
 from arboretum.base.estimator import Estimator
+from arboretum.base.rounds import Interruptible
 from arboretum.base.targets import Classes, Numbers
 from arboretum.boosting.second_order import fit as steps
 from arboretum.boosting.second_order.booster import Booster
@@ -31,6 +32,8 @@ from arboretum.data.target import weights as checked_weights
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.io.checked import flag_of, numbers_of, whole
 from arboretum.predict.ensemble import Ensemble
+from arboretum.predict.link import both_classes
+from arboretum.predict.soundness import prove_ensemble
 
 if TYPE_CHECKING:
     from arboretum.boosting.second_order.fit import FitRequest, GivenTable
@@ -39,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["BoostedClassifier", "BoostedModel", "BoostedRanker", "BoostedRegressor", "squeezed"]
 
 
-class BoostedModel(Estimator):
+class BoostedModel(Interruptible, Estimator):
     """A sum of trees, grown by second-order boosting."""
 
     dialect: ClassVar[str]
@@ -54,7 +57,7 @@ class BoostedModel(Estimator):
     # ------------------------------------------------------------------ fitting
     def _fit(self, request: FitRequest) -> Watch:
         """Learn from a table, keep what was learned, and return what was seen on the way."""
-        for name in self._learned:
+        for name in ("interrupted_", *self._learned):
             self.__dict__.pop(name, None)
         snapshot = request.snapshot
         state = None if snapshot is None else snapshot.read()
@@ -70,12 +73,13 @@ class BoostedModel(Estimator):
         done = 0
         if snapshot is not None and state is not None:
             done = snapshot.take_up(watch, state, prints)
-        ensemble = steps.make_rounds(watch, request, done, prints, type(self).__name__)
+        ensemble, interrupted = steps.make_rounds(watch, request, done, prints, type(self).__name__)
         if request.save_best and watch.best is not None:
             ensemble = ensemble.rounds(0, watch.best[0] + 1)
         self.objective_, self.ensemble_ = recipe.objective, ensemble
         self.evals_result_, self._best = watch.history, watch.best
         self.seed_, self._n_rows = recipe.plan.seed, len(training.y)
+        self.interrupted_ = interrupted  # told by `_end_fit`, when the API has kept its own part
         return watch
 
     def _earlier(self, given: Any) -> BoostedModel | None:
@@ -106,6 +110,7 @@ class BoostedModel(Estimator):
             matrix = self._matrix(given.X, request.absent)
         check_rows(matrix.n_rows)
         y = self._learn_labels(given.y, matrix.n_rows, earlier)
+        self._warn_of_columns(matrix, y)
         table = TrainingTable(
             *self._rows(given, matrix, y), schema=self.schema_,
             n_classes=getattr(self, "n_classes_", None),
@@ -193,6 +198,12 @@ class BoostedModel(Estimator):
         """Return what margins mean."""
         return self.objective_.predict(margin)
 
+    def _served(self) -> Ensemble:
+        return self._part(0, self._best_end)
+
+    def _meanings(self) -> dict[str, Callable[[np.ndarray], Any]]:
+        return {"predict": self._predicted, "decision_function": squeezed}
+
     def _staged(self, X: Any) -> Iterator[np.ndarray]:
         """Yield the margins after every round."""
         self._check_fitted()
@@ -238,12 +249,12 @@ class BoostedModel(Estimator):
         super(BoostedModel, plain).save(path)
 
     def _get_fitted_state(self) -> dict[str, Any]:
-        from arboretum.tree.state import tree_to_state
+        from arboretum.tree.state import trees_to_state
 
         found = self.ensemble_
         return {
             **super()._get_fitted_state(),
-            "trees": [tree_to_state(tree) for tree in found.trees],
+            "trees": trees_to_state(found.trees),
             "weights": found.weights,
             "base": found.base,
             "n_parallel": found.n_parallel,
@@ -257,11 +268,11 @@ class BoostedModel(Estimator):
 
     def _read_fitted_state(self, state: dict[str, Any]) -> None:
         from arboretum.boosting.dialect.find import objective_from_state
-        from arboretum.tree.state import tree_from_state
+        from arboretum.tree.state import trees_from_state
 
         super()._read_fitted_state(state)
         self.objective_ = objective_from_state(state["objective"])
-        trees = [tree_from_state(tree, self.schema_) for tree in state["trees"]]
+        trees = trees_from_state(state["trees"], self.schema_)
         base, weights = numbers_of(state, "base"), numbers_of(state, "weights", len(trees))
         n_parallel = whole(state, "n_parallel", 1)
         if len(base) != self.objective_.n_outputs:
@@ -277,6 +288,10 @@ class BoostedModel(Estimator):
         best = state["best"]
         self._best = None if best is None else (int(best[0]), float(best[1]))
         self.seed_, self._n_rows = whole(state, "seed", 0), whole(state, "n_rows", 1)
+
+    def _prove_sound(self) -> None:
+        super()._prove_sound()
+        prove_ensemble(self.ensemble_, self.schema_)
 
 
 # ---------------------------------------------------------------------- kinds of targets
@@ -326,11 +341,14 @@ class BoostedClassifier(Classes, BoostedModel):
         """Return the probabilities of the classes, (rows, classes)."""
         shares = self.objective_.predict(margin)
         if shares.ndim == 1:
-            shares = np.column_stack([1.0 - shares, shares])
+            shares = both_classes(shares)
         return np.ones((len(shares), 1)) if self.n_classes_ == 1 else shares
 
     def _predicted(self, margin: np.ndarray) -> np.ndarray:
         return self.classes_[self._probabilities(margin).argmax(axis=1)]
+
+    def _meanings(self) -> dict[str, Callable[[np.ndarray], Any]]:
+        return {**BoostedModel._meanings(self), "predict_proba": self._probabilities}
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the sums of the trees' answers, (rows,) for two classes, else (rows, classes)."""
@@ -356,6 +374,9 @@ class BoostedClassifier(Classes, BoostedModel):
 
 class BoostedRegressor(Numbers, BoostedModel):
     """Numbers."""
+
+    def _meanings(self) -> dict[str, Callable[[np.ndarray], Any]]:
+        return BoostedModel._meanings(self)
 
     def _labels(self, y: Any, n_rows: int) -> np.ndarray:
         return np.ascontiguousarray(self._learn_numbers(y, n_rows)[:, 0])

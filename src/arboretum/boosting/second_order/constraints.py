@@ -77,10 +77,10 @@ def interaction_groups(
     groups = [sorted({place_of(c, schema, name) for c in group}) for group in given]
     alone = sorted(set(range(schema.n_features)) - {f for group in groups for f in group})
     groups += [[f] for f in alone]
-    found = np.zeros((schema.n_features, (len(groups) + 63) // 64), np.uint64)
+    bits = np.zeros((schema.n_features, (len(groups) + 63) // 64), np.uint64)
     for k, group in enumerate(groups):
-        found[group, k >> 6] |= np.uint64(1) << np.uint64(k & 63)
-    return found
+        bits[group, k >> 6] |= np.uint64(1) << np.uint64(k & 63)
+    return bits
 
 
 def place_of(column: Any, schema: Schema, name: str) -> int:

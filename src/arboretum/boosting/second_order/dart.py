@@ -35,6 +35,12 @@ class Dart:
     weighted: bool = False  # rounds are drawn by their trees' weights
     normalize: str = "tree"  # "tree", "forest" or "lightgbm"
     seed: int = 4
+    in_order: bool = (
+        False  # of too many rounds the oldest are dropped, and the limit lowers the rate
+    )
+    whole: float = (
+        1.0  # what a round weighs that was never dropped, where the limit lowers the rate
+    )
 
     def shares(self, dropped: int, learning_rate: float) -> tuple[float, float]:
         """Return what the new trees count and by how much the dropped ones are multiplied."""
@@ -52,13 +58,23 @@ def dropped_trees(dart: Dart, weights: np.ndarray, per_round: int, seed: int, m:
     draw = uniform_array(key_of(seed, dart.seed, m), n + 2)
     if n == 0 or draw[0] < dart.skip_drop:
         return []
-    share = np.full(n, dart.rate_drop)
-    if dart.weighted:
-        counts = weights.reshape(n, per_round)[:, 0]
-        share = dart.rate_drop * n * counts / counts.sum()
+    counts = weights.reshape(n, per_round)[:, 0] if dart.weighted else np.ones(n)
+    share = _rate(dart, counts) * n * counts / counts.sum()
     rounds = np.flatnonzero(draw[2:] < share)
     if not len(rounds) and dart.one_drop:
         rounds = np.array([int(draw[1] * n)])
-    if dart.max_drop > 0 and len(rounds) > dart.max_drop:
+    if dart.in_order and dart.max_drop > 0:
+        rounds = rounds[: dart.max_drop]
+    elif dart.max_drop > 0 and len(rounds) > dart.max_drop:
         rounds = np.sort(rounds[np.argsort(draw[2:][rounds], kind="stable")[: dart.max_drop]])
     return [int(r) * per_round + k for r in rounds for k in range(per_round)]
+
+
+def _rate(dart: Dart, counts: np.ndarray) -> float:
+    """Return the mean share of the rounds that is dropped: in LightGBM, the limit lowers it."""
+    if not (dart.in_order and dart.max_drop > 0):
+        return dart.rate_drop
+    n = len(counts)
+    if not dart.weighted:
+        return min(dart.rate_drop, dart.max_drop / n)
+    return min(dart.rate_drop, dart.max_drop * n / (dart.whole * counts.sum()) ** 2)

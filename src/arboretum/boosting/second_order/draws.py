@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from arboretum.base.sampling import hashes, smallest
 from arboretum.engine.keys import ALL_BITS, key_of
 from arboretum.errors import DataError, ParameterError
 
@@ -30,36 +31,6 @@ def share_of(n: int, share: float) -> int:
     [5, 6, 2, 3, 1]
     """
     return max(int(n * share + 0.5), 1)
-
-
-# ---------------------------------------------------------------------- the smallest of many keys
-def _hashes(key: int, n: int) -> np.ndarray:
-    from arboretum.engine.rows.smallest_keys import hash_keys
-
-    keys = np.empty(n, np.uint64)
-    hash_keys(np.uint64(key), keys)
-    return keys
-
-
-def _smallest(keys: np.ndarray, k: int) -> np.ndarray:
-    """Return in order the places of the k smallest uint64 keys, of equals the first."""
-    from arboretum.engine.rows.smallest_keys import chosen_rows, leading_counts, members_of
-
-    if k >= len(keys):
-        return np.arange(len(keys), dtype=np.uint32)
-    out = np.empty(k, np.uint32)
-    if k == 0:
-        return out
-    counts = np.zeros(1 << 16, np.int64)
-    leading_counts(keys, counts)
-    below = np.cumsum(counts)
-    head = int(np.searchsorted(below, k))  # the k-th smallest key begins with these bits
-    rank = k - int(below[head] - counts[head])
-    members = np.empty(counts[head], np.uint64)
-    members_of(keys, np.uint64(head), members)
-    limit = np.partition(members, rank - 1)[rank - 1]
-    chosen_rows(keys, limit, rank - np.count_nonzero(members < limit), out)
-    return out
 
 
 # ---------------------------------------------------------------------- rows
@@ -96,7 +67,7 @@ def goss_rows(
     >>> rows[:3].tolist(), factor.tolist()
     ([0, 1, 2], [1.0, 1.0, 1.0, 3.5, 3.5])
     """
-    from arboretum.engine.rows.smallest_keys import sum_products
+    from arboretum.engine.rows.sample import sum_products
 
     if not (top_rate >= 0 and other_rate > 0 and top_rate + other_rate <= 1):
         raise ParameterError(
@@ -107,14 +78,14 @@ def goss_rows(
     n = g.shape[1]
     score = np.empty(n)
     sum_products(g, h, score)
-    top = _smallest(
+    top = smallest(
         ~score.view(np.uint64), int(top_rate * n)
     )  # bits of floats >= 0 keep their order
     n_rest = n - len(top)
     n_drawn = min(max(int(other_rate * n), 1), n_rest)
-    keys = _hashes(key_of(seed, _GOSS, iteration), n)
+    keys = hashes(key_of(seed, _GOSS, iteration), n)
     keys[top] = ALL_BITS  # already in; n_drawn of the others are smaller
-    drawn = _smallest(keys, n_drawn)
+    drawn = smallest(keys, n_drawn)
     factor = np.zeros(n, np.float32)
     factor[drawn] = n_rest / max(n_drawn, 1)
     factor[top] = 1.0
@@ -169,11 +140,11 @@ def subsample_rows(
         sizes = np.asarray(groups, np.int64)
         if sizes.sum() != n:
             raise DataError(f"groups have {sizes.sum()} rows in all, the table has {n}")
-        drawn = _draw(_hashes(key, len(sizes)), shares[0], exact)
+        drawn = _draw(hashes(key, len(sizes)), shares[0], exact)
         inside = np.zeros(len(sizes), bool)
         inside[drawn] = True
         return np.flatnonzero(np.repeat(inside, sizes)).astype(np.uint32)
-    keys = _hashes(key, n)
+    keys = hashes(key, n)
     if strata is None:
         return _draw(keys, shares[0], exact)
     return _draw_strata(keys, np.asarray(strata), shares, exact)
@@ -197,9 +168,9 @@ def _draw_strata(
 def _draw(keys: np.ndarray, share: float, exact: bool) -> np.ndarray:
     """Return a share of the places, at least one."""
     if exact or share == 1.0:
-        return _smallest(keys, _whole(share, len(keys)))
+        return smallest(keys, _whole(share, len(keys)))
     drawn = np.flatnonzero(keys < np.uint64(int(share * 2.0**64)))
-    return drawn.astype(np.uint32) if len(drawn) else _smallest(keys, 1)
+    return drawn.astype(np.uint32) if len(drawn) else smallest(keys, 1)
 
 
 def _whole(share: float, n: int) -> int:

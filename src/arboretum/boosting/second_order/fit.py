@@ -8,15 +8,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.base.progress import progress
-from arboretum.base.rounds import warn_interrupted
+from arboretum.base.rounds import Interrupted, is_listened_to, run_rounds
 from arboretum.boosting.metric.evaluation_set import EvaluationSet
 from arboretum.boosting.second_order.recipe import LabelledTable, Recipe, TrainingTable
 from arboretum.boosting.watch.watching import HeldOut, TrainingLoss
@@ -44,6 +42,8 @@ __all__ = [
     "start_margins",
     "with_missing",
 ]
+
+_TOLD = 50  # times that a listener is told how far the rounds are
 
 
 @dataclass(frozen=True)
@@ -235,7 +235,7 @@ def held_out_table(
 # ---------------------------------------------------------------------- rounds
 def make_rounds(
     watch: Watch, request: FitRequest, done: int, prints: dict[str, str], name: str
-) -> Ensemble:
+) -> tuple[Ensemble, Interrupted | None]:
     """Make the rounds that are wanted; return the trees of those that were finished."""
     booster = watch.booster
     plan, wanted, snapshot = booster.plan, booster.recipe.rounds, request.snapshot
@@ -244,33 +244,37 @@ def make_rounds(
     loss = TrainingLoss(booster)
     loss.look()
     watch.begin()
-    try:
-        with progress(wanted, True, name) if request.bar else nullcontext() as on_progress:
-            while done < wanted and not watch.before(watch.first + done):
-                before = booster.n_rounds
-                ahead = wanted // 2 - done if done < wanted // 2 else wanted - done
-                booster.round(ahead if several else 1)
-                done += max(booster.n_rounds - before, 1)
-                kept = booster.n_trees, list(booster.weights)
-                if on_progress is not None:
-                    on_progress(done)
-                if done == wanted // 2:
-                    loss.look()
-                if watch.after(watch.first + done - 1):
-                    break
-                if snapshot is not None and snapshot.due(done):
-                    snapshot.write(watch, prints, done)
-    except KeyboardInterrupt:
-        if not kept[0]:
-            raise
-        warn_interrupted(name, kept[0] // booster.per_round, watch.first + wanted, "round")
+
+    def make() -> Iterator[int]:
+        nonlocal done, kept
+        while done < wanted and not watch.before(watch.first + done):
+            before = booster.n_rounds
+            ahead = wanted // 2 - done if done < wanted // 2 else wanted - done
+            if is_listened_to():
+                ahead = min(ahead, max(wanted // _TOLD, 1))
+            booster.round(ahead if several else 1)
+            done += max(booster.n_rounds - before, 1)
+            kept = booster.n_trees, list(booster.weights)
+            yield watch.first + done
+            if done == wanted // 2:
+                loss.look()
+            if watch.after(watch.first + done - 1):
+                return
+            if snapshot is not None and snapshot.due(done):
+                snapshot.write(watch, prints, done)
+
+    numbers = range(watch.first, watch.first + wanted)
+    interrupted = run_rounds(
+        make(), numbers, lambda: kept[0] // booster.per_round, name=name, bar=request.bar
+    )
     watch.end()
     loss.look()
     loss.warn()
     trees = booster.trees[: kept[0]]
     rule = "average" if plan.averaged else "sum"
     weights, link = np.array(kept[1]), booster.objective.link
-    return Ensemble(trees, weights, booster.base, plan.n_parallel, rule, link=link)
+    found = Ensemble(trees, weights, booster.base, plan.n_parallel, rule, link=link)
+    return found, interrupted
 
 
 # ---------------------------------------------------------------------- groups of rows

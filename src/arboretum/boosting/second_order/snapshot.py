@@ -12,13 +12,18 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from operator import itemgetter
 from pathlib import Path
+from types import CellType, CodeType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arboretum.data.checks import warn_caller
 from arboretum.errors import DataError, ModelFileError, ParameterError
 
 if TYPE_CHECKING:
@@ -30,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["Snapshot", "fingerprints"]
 
 _FORMAT = 1
+_PLAIN = (bool, int, float, str, bytes, list, tuple, dict, np.ndarray, np.generic)
 _BLOCK = 1 << 16  # rows
 
 
@@ -79,10 +85,13 @@ class Snapshot:
         return rounds % self.every == 0
 
     def write(self, watch: Watch, prints: dict[str, str], rounds: int) -> None:
-        """Write the state of a fit after ``rounds`` of its own."""
+        """Write the state of a fit after ``rounds`` of its own.
+
+        Where that fails (a full disk) the fit goes on, and so does the snapshot before.
+        """
         from arboretum.io.container import write
         from arboretum.io.values import encode
-        from arboretum.tree.state import tree_to_state
+        from arboretum.tree.state import trees_to_state
 
         booster = watch.booster
         state = {
@@ -91,7 +100,7 @@ class Snapshot:
             "rounds": rounds,
             "seed": str(booster.plan.seed),
             "learning_rate": float(booster.plan.learning_rate),
-            "trees": [tree_to_state(tree) for tree in booster.trees],
+            "trees": trees_to_state(booster.trees),
             "weights": np.array(booster.weights),
             "margin": booster.margin,
             "tables": {
@@ -100,7 +109,13 @@ class Snapshot:
             "history": watch.history,
             "larger": watch.larger,
         }
-        write(self.path, encode(state, "the snapshot"))
+        try:
+            write(self.path, encode(state, "the snapshot"))
+        except OSError as error:
+            warn_caller(
+                f"the snapshot after {rounds} rounds could not be written ({error}): the fit goes on, and "
+                f"{os.fspath(self.path)} is tried again {self.every} rounds later"
+            )
 
     # ------------------------------------------------------------------ reading
     def read(self) -> dict[str, Any] | None:
@@ -114,7 +129,8 @@ class Snapshot:
             state = decode(read(self.path))
             if not isinstance(state, dict) or state.get("snapshot") != _FORMAT:
                 raise ModelFileError("it is not a snapshot of this version")
-            if not str(state.get("seed")).isdigit():
+            seed = state.get("seed")
+            if not isinstance(seed, str) or not re.fullmatch("[0-9]{1,39}", seed):
                 raise ModelFileError("it has no seed")
         except ModelFileError as error:
             raise ModelFileError(f"{os.fspath(self.path)} cannot be resumed: {error}") from error
@@ -130,15 +146,23 @@ class Snapshot:
                 )
         try:
             return _take_up(watch, state)
+        except ParameterError:
+            raise
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise ModelFileError(f"the snapshot is damaged: {str(error)[:300]}") from error
 
 
 def _take_up(watch: Watch, state: dict[str, Any]) -> int:
-    from arboretum.tree.state import tree_from_state
+    from arboretum.tree.state import trees_from_state
 
     booster, rounds = watch.booster, int(state["rounds"])
-    trees = [tree_from_state(tree, booster.training.schema) for tree in state["trees"]]
+    wanted = booster.recipe.rounds
+    if rounds > wanted:
+        raise ParameterError(
+            f"the snapshot has {rounds} rounds, and {wanted} are wanted: ask for at least {rounds}, or "
+            "remove it to begin anew"
+        )
+    trees = trees_from_state(state["trees"], booster.training.schema)
     if len(trees) != (watch.first + rounds) * booster.per_round or len(state["weights"]) != len(
         trees
     ):
@@ -188,18 +212,43 @@ def data_print(
 
 
 def parameter_print(parameters: dict[str, Any]) -> str:
-    """Return the fingerprint of parameters; functions count by their names."""
+    """Return the fingerprint of parameters; functions count by what they do (`_code`)."""
     shown = {name: _shown(value) for name, value in sorted(parameters.items())}
     return hashlib.blake2b(repr(shown).encode(), digest_size=16).hexdigest()
 
 
-def _shown(value: Any) -> Any:
+def _shown(value: Any, outer: tuple[Any, ...] = ()) -> Any:
+    """Return a value as something whose text tells it from others; ``outer``: what it was found in."""
+    if any(value is one for one in outer):
+        return "itself"
+    outer = (*outer, value)
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if isinstance(value, np.random.RandomState | np.random.Generator):
         return type(value).__name__  # has moved on since; the snapshot holds the seed
-    if callable(value):
-        return getattr(value, "__qualname__", type(value).__qualname__)
+    if isinstance(value, CodeType):
+        return value.co_code, value.co_names, _shown(value.co_consts, outer)
     if isinstance(value, dict):
-        return sorted((repr(_shown(key)), _shown(item)) for key, item in value.items())
-    return [_shown(item) for item in value] if isinstance(value, list | tuple) else value
+        shown = ((repr(_shown(key, outer)), _shown(item, outer)) for key, item in value.items())
+        return sorted(shown, key=itemgetter(0))
+    if isinstance(value, list | tuple):
+        return [_shown(item, outer) for item in value]
+    return _function(value, outer) if callable(value) else value
+
+
+def _function(value: Any, outer: tuple[Any, ...]) -> Any:
+    """Return a function as its code and what that refers to: all lambdas have one name."""
+    if isinstance(value, partial):
+        return _shown([value.func, value.args, value.keywords], outer)
+    function = value if hasattr(value, "__qualname__") else type(value).__call__
+    name = getattr(function, "__qualname__", type(value).__qualname__)
+    kept = [
+        getattr(function, part, None) for part in ("__code__", "__defaults__", "__kwdefaults__")
+    ]
+    around = [
+        cell.cell_contents
+        for cell in getattr(function, "__closure__", None) or ()
+        if cell != CellType()
+    ]
+    known = [one for one in around if callable(one) or isinstance(one, _PLAIN)]
+    return name, _shown(kept + known, outer)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from arboretum.grow.histogram import HistogramGrower
 
 if TYPE_CHECKING:
     from arboretum.boosting.second_order.recipe import BoostPlan, TrainingTable
+    from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Schema
     from arboretum.grow.bins.find import Bins
     from arboretum.grow.exact.grower import ExactGrower
@@ -42,9 +43,9 @@ if TYPE_CHECKING:
 __all__ = [
     "BinnedTable",
     "Draws",
+    "ExactTable",
     "Histograms",
     "PresortedColumns",
-    "PresortedTable",
     "Sketches",
     "TableMaker",
 ]
@@ -76,7 +77,7 @@ class BinnedTable:
         return trees_of(nodes, ends, self.bins, self.schema)
 
 
-class PresortedTable:
+class ExactTable:
     """A table of presorted columns; stands in for `BinnedTable`."""
 
     bins = None
@@ -164,7 +165,7 @@ class TableMaker(Protocol):
 
     def make(
         self, training: TrainingTable, plan: BoostPlan, hessian: np.ndarray | None
-    ) -> BinnedTable | PresortedTable:
+    ) -> BinnedTable | ExactTable:
         """Return the table."""
         ...
 
@@ -179,6 +180,7 @@ class Histograms:
     min_data_in_bin: int = 3
     weighted: bool = False  # rows count by their weights
     bundle: bool = False
+    max_conflict: float = 0.0
     categories: Keep = every_category
     zero_apart: bool = False
 
@@ -193,32 +195,50 @@ class Histograms:
             weight = None  # one per group
         bins = find_bins(
             matrix, training.schema, self.max_bin, self.sample, self.seed, self.min_data_in_bin, weight,
-            plan.n_jobs, self.bundle, categories=self.categories, zero_apart=self.zero_apart,
+            plan.n_jobs, self.bundle, max_conflict=self.max_conflict, categories=self.categories,
+            zero_apart=self.zero_apart,
         )  # fmt: skip
         return BinnedTable(bins, training.schema, plan)
 
 
 @dataclass(frozen=True)
 class Sketches:
-    """Bins of equal hessian, found before every round, or once before the first."""
+    """Bins of equal hessian: of a fit, of every round, of every tree, or of every node.
+
+    Attributes
+    ----------
+    max_bin : int
+        The most bins of a column of numbers, if ``eps`` is None.
+    proposals : "fit", "round", "global" or "local"
+    eps : float or None
+        The most hessian from one cut to the next, as a share of the whole.
+    """
 
     max_bin: int = 255
-    every_round: bool = True
+    proposals: str = "round"
+    eps: float | None = None
 
     @property
     def follows(self) -> str:
-        return "every" if self.every_round else "first"
+        return {"fit": "first", "round": "every"}.get(self.proposals, "never")
 
-    def make(
-        self, training: TrainingTable, plan: BoostPlan, hessian: np.ndarray | None
-    ) -> BinnedTable:
+    def bins(self, matrix: Matrix, schema: Schema, hessian: np.ndarray, n_jobs: int) -> Bins:
         """Return the table in bins that share the hessians of all rows out evenly."""
-        from arboretum.grow.bins.sketch import sketch_bins
+        from arboretum.grow.bins.sketch import proposed_bins, sketch_bins
 
+        if self.eps is not None:
+            return proposed_bins(matrix, schema, hessian, self.eps, n_jobs)
+        return sketch_bins(matrix, schema, hessian, self.max_bin, n_jobs=n_jobs)
+
+    def make(self, training: TrainingTable, plan: BoostPlan, hessian: np.ndarray | None) -> Any:
+        """Return the table, or what makes one for every tree or node."""
+        if self.proposals in ("global", "local"):
+            from arboretum.boosting.second_order.proposals import NodeByNode, TreeByTree
+
+            maker = TreeByTree if self.proposals == "global" else NodeByNode
+            return maker(training, plan, self)
         assert hessian is not None
-        bins = sketch_bins(
-            training.matrix, training.schema, hessian, self.max_bin, n_jobs=plan.n_jobs
-        )
+        bins = self.bins(training.matrix, training.schema, hessian, plan.n_jobs)
         return BinnedTable(bins, training.schema, plan)
 
 
@@ -230,6 +250,6 @@ class PresortedColumns:
 
     def make(
         self, training: TrainingTable, plan: BoostPlan, hessian: np.ndarray | None = None
-    ) -> PresortedTable:
+    ) -> ExactTable:
         """Return the table with its columns in order."""
-        return PresortedTable(training, plan)
+        return ExactTable(training, plan)

@@ -2,7 +2,7 @@
 
     early_stopping(10)                       stop when no metric has become better for 10 rounds
     log_evaluation(5)                        print the metrics of every fifth round
-    record_evaluation(found)                 keep all metrics in the dict ``found``
+    record_evaluation(history)               keep all metrics in the dict ``history``
     reset_parameter(learning_rate=[...])     another value in every round
 
 A callback of your own takes a `CallbackEnv`; it is called after a round, or before if it has a true attribute
@@ -206,14 +206,14 @@ class reset_parameter:
     def __call__(self, env: CallbackEnv) -> None:
         now = env.iteration - env.begin_iteration
         rounds = env.end_iteration - env.begin_iteration
-        found = {}
+        changed = {}
         for name, values in self.values.items():
             if isinstance(values, list) and len(values) != rounds:
                 raise ParameterError(
                     f"reset_parameter: {name} has {len(values)} values for {rounds} rounds"
                 )
-            found[name] = values[now] if isinstance(values, list) else values(now)
-        env.model.reset_parameter(found)
+            changed[name] = values[now] if isinstance(values, list) else values(now)
+        env.model.reset_parameter(changed)
 
 
 # ---------------------------------------------------------------------- calling them

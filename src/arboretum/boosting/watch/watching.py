@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from arboretum.base.holdout import Patience
 from arboretum.boosting.metric.evaluation_set import EvaluationSet
 from arboretum.errors import DataError, ParameterError
 from arboretum.predict.ensemble import Ensemble
@@ -144,22 +145,18 @@ class StoppingRule:
     metrics: Sequence[str] | None = None
     follow_all: bool = False
     larger_is_better: bool | None = None
-    best: dict[tuple[str, str], tuple[int, float]] = field(default_factory=dict, init=False)
+    followed: dict[tuple[str, str], Patience] = field(default_factory=dict, init=False)
     stopped_by: tuple[str, str] | None = field(default=None, init=False)
 
     def look(self, m: int, values: dict[str, list[MetricValue]]) -> bool:
         """Look at the values of round ``m``, by table; tell whether to stop."""
         for table, one, least in self._followed(values):
             key = table, one.name
-            larger = self.larger_is_better
-            larger = one.larger_is_better if larger is None else larger
-            best = self.best.get(key)
-            better = best is None or (
-                one.value > best[1] + least if larger else one.value < best[1] - least
-            )
-            if better:
-                self.best[key] = m, one.value
-            elif best is not None and m - best[0] >= self.rounds:
+            if key not in self.followed:
+                larger = self.larger_is_better
+                larger = one.larger_is_better if larger is None else larger
+                self.followed[key] = Patience(self.rounds, least, larger_is_better=larger)
+            if self.followed[key].has_ended(m, one.value):
                 self.stopped_by = key
                 return True
         return False
@@ -197,9 +194,9 @@ class StoppingRule:
     @property
     def decisive(self) -> tuple[int, float] | None:
         """The round and value that were best: of the metric that stopped, or of the first."""
-        if not self.best:
+        if not self.followed:
             return None
-        return self.best[self.stopped_by or next(iter(self.best))]
+        return self.followed[self.stopped_by or next(iter(self.followed))].best
 
 
 # ---------------------------------------------------------------------- all of it

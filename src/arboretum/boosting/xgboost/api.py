@@ -58,8 +58,8 @@ class XGBClassifier(BoostedClassifier, XGBModel):
     def _probabilities(self, margin: np.ndarray) -> np.ndarray:
         if not is_raw(self.objective_):
             return super()._probabilities(margin)
-        found = 1.0 / (1.0 + np.exp(-margin[:, 0]))
-        return np.column_stack([1.0 - found, found])
+        second = 1.0 / (1.0 + np.exp(-margin[:, 0]))
+        return np.column_stack([1.0 - second, second])
 
     def predict_proba(
         self,

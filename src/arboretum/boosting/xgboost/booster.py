@@ -59,10 +59,10 @@ class XGBBooster:
             raise ParameterError(
                 f"importance_type must be one of {', '.join(IMPORTANCES)}, got {importance_type!r}"
             )
-        found = self.model._importance()
-        used = np.flatnonzero(found["weight"])
+        importance = self.model._importance()
+        used = np.flatnonzero(importance["weight"])
         names = self.feature_names
-        return {names[f]: float(found[importance_type][f]) for f in used}
+        return {names[f]: float(importance[importance_type][f]) for f in used}
 
     def get_dump(self, with_stats: bool = False, dump_format: str = "text") -> list[str]:
         """Return every tree as text or JSON."""
@@ -73,8 +73,8 @@ class XGBBooster:
         return [show(tree, self.feature_names, with_stats) for tree in trees]
 
     def _trees(self) -> list[tuple[Tree, float]]:
-        found = self.model.ensemble_
-        return list(zip(found.trees, found.weights.tolist(), strict=True))
+        ensemble = self.model.ensemble_
+        return list(zip(ensemble.trees, ensemble.weights.tolist(), strict=True))
 
     def trees_to_dataframe(self) -> Any:
         """Return all nodes as a pandas table; Gain is the answer at a leaf."""
@@ -140,8 +140,8 @@ def _text(item: tuple[Tree, float], names: list[str], with_stats: bool) -> str:
             continue
         yes, no, missing = _children(tree, node)
         stats = f",gain={tree.gain[node]:.9g},cover={tree.weight[node]:.9g}" if with_stats else ""
-        asked = _question(tree, node, names)
-        lines.append(f"{depth}{node}:[{asked}] yes={yes},no={no},missing={missing}{stats}")
+        question = _question(tree, node, names)
+        lines.append(f"{depth}{node}:[{question}] yes={yes},no={no},missing={missing}{stats}")
         waiting += [no, yes]
     return "\n".join(lines) + "\n"
 
@@ -150,21 +150,21 @@ def _json(item: tuple[Tree, float], names: list[str], with_stats: bool) -> str:
     tree, weight = item
     built: list[dict[str, Any]] = [{} for _ in range(len(tree))]
     for node in reversed(range(len(tree))):  # children come after their parents
-        found = built[node]
-        found["nodeid"] = node
+        entry = built[node]
+        entry["nodeid"] = node
         if tree.feature[node] < 0:
-            found["leaf"] = float(tree.value[node, 0, 0]) * weight
+            entry["leaf"] = float(tree.value[node, 0, 0]) * weight
         else:
             yes, no, missing = _children(tree, node)
             by_set = tree.kind[node] == SUBSET
-            found["depth"] = int(tree.depth[node])
-            found["split"] = names[tree.feature[node]]
-            asked = _categories(tree, node) if by_set else float(tree.threshold[node])
-            found["split_condition"] = asked
-            found["yes"], found["no"], found["missing"] = yes, no, missing
-            found["children"] = [built[yes], built[no]]
+            entry["depth"] = int(tree.depth[node])
+            entry["split"] = names[tree.feature[node]]
+            condition = _categories(tree, node) if by_set else float(tree.threshold[node])
+            entry["split_condition"] = condition
+            entry["yes"], entry["no"], entry["missing"] = yes, no, missing
+            entry["children"] = [built[yes], built[no]]
             if with_stats:
-                found["gain"] = float(tree.gain[node])
+                entry["gain"] = float(tree.gain[node])
         if with_stats:
-            found["cover"] = float(tree.weight[node])
+            entry["cover"] = float(tree.weight[node])
     return json.dumps(built[0], default=str)

@@ -95,6 +95,7 @@ class XGBModel(BoostedModel):
         lambdarank_unbiased: bool | None = None,
         ndcg_exp_gain: bool | None = None,
         proposals: str | None = None,
+        sketch_eps: float | None = None,
         categorical_features: Any = None,
         ordinal_features: Any = None,
         unseen: str = "missing",
@@ -182,24 +183,27 @@ class XGBModel(BoostedModel):
                     "early_stopping_rounds needs tables to judge by: give eval_set to fit"
                 )
             stopping.insert(0, StoppingRule(self.early_stopping_rounds))
+        from arboretum.engine.machine_code.compile_log import quiet
+
         recipe = partial(make_recipe, self, n_jobs=self._threads(), evaluates=bool(held_out))
-        self._fit(
-            FitRequest(
-                training,
-                recipe,
-                seed_of(self.random_state),
-                held_out,
-                self._columns(),
-                stopping,
-                any(one.save_best for one in stops),
-                callbacks,
-                self._earlier(earlier),
-                float(self.missing),
-                asked_snapshot(*snapshot),
-                bar=value(self, "verbosity") >= 2,
+        with quiet(value(self, "verbosity") == 0):
+            self._fit(
+                FitRequest(
+                    training,
+                    recipe,
+                    seed_of(self.random_state),
+                    held_out,
+                    self._columns(),
+                    stopping,
+                    any(one.save_best for one in stops),
+                    callbacks,
+                    self._earlier(earlier),
+                    float(self.missing),
+                    asked_snapshot(*snapshot),
+                    bar=value(self, "verbosity") >= 2,
+                )
             )
-        )
-        return self
+        return self._end_fit(self.interrupted_)
 
     def _columns(self) -> dict[str, Any]:
         """Return what columns are said to be, as `learn_schema` takes it."""
@@ -219,6 +223,10 @@ class XGBModel(BoostedModel):
     # ------------------------------------------------------------------ asking
     def _encode(self, X: Any) -> Matrix:
         return self._matrix(X, float(self.missing))
+
+    @property
+    def _absent(self) -> float:
+        return float(self.missing)
 
     def _range(self, iteration_range: Any) -> tuple[int, int | None]:
         """Return the rounds to ask: those given, else all up to the best one."""

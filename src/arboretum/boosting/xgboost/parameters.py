@@ -12,6 +12,7 @@ import numpy as np
 
 from arboretum.base import parameters as p
 from arboretum.base.parameters import Parameter, Rule
+from arboretum.base.rounds import Interruptible
 from arboretum.base.shared_parameters import RUNNING, TABLE
 from arboretum.boosting.dialect.xgboost import XGBOOST
 
@@ -79,7 +80,7 @@ _OWN = {
     ),
     "n_estimators": _Own(p.integer(1), 100, "Rounds."),
     "verbosity": _Own(
-        p.integer(0, 3), 1, "2 and 3 show a bar while boosting, 0 and 1 do not."
+        p.integer(0, 3), 1, "2 and 3 show a bar while boosting; 0: not even that kernels are compiled."
     ),
     "booster": _Own(
         p.Rule(
@@ -180,8 +181,19 @@ _OWN = {
         "dart: how new and dropped trees share what they have learned.",
     ),
     "proposals": _Own(
-        p.one_of("iteration", "global"), "iteration",
-        '``tree_method="approx"``: new bins in every round, or once.',
+        p.Rule(
+            "'round', 'fit', 'global' or 'local' ('iteration' is now called 'round')",
+            p.one_of("round", "fit", "global", "local").allows,
+        ),
+        "round",
+        '``tree_method="approx"``: when cuts are proposed. "round": before every round, by the hessians of '
+        'all its trees together; "fit": once, before the first; and by the paper\'s words "global": once '
+        'for every tree; "local": anew at every split, for the rows of the node.',
+    ),
+    "sketch_eps": _Own(
+        p.real(0, 1, open_low=True, open_high=True), None,
+        '``tree_method="approx"``: from one proposed cut to the next lies less than this share of the '
+        "hessian (a single value may have more). Instead of `max_bin`.",
     ),
     **{name: _Own(XGBOOST.settings[name].rule, None, text) for name, text in _LOSS_TEXTS.items()},
 }  # fmt: skip
@@ -219,4 +231,5 @@ ATTRIBUTES = {
     "feature_names_in_ : array of str": "Only if the training table had names.",
     "feature_importances_ : float array": "The columns' shares of what `importance_type` counts.",
     "best_iteration, best_score": "Only with early stopping.",
+    **Interruptible._attributes_of_rounds,
 }

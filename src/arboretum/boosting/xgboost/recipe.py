@@ -126,11 +126,11 @@ def _of_function(function: Callable) -> Measure:
     name = getattr(function, "__name__", type(function).__name__)
 
     def measure(truth: EvaluationSet, prediction: np.ndarray) -> list[MetricValue]:
-        found = function(truth.y, prediction)
+        value = function(truth.y, prediction)
         try:
-            return [MetricValue(name, float(found), False)]
+            return [MetricValue(name, float(value), False)]
         except (TypeError, ValueError):
-            raise DataError(f"the metric {name!r} must return a number, got {found!r}") from None
+            raise DataError(f"the metric {name!r} must return a number, got {value!r}") from None
 
     return measure
 
@@ -159,10 +159,12 @@ def _table_maker(model: XGBModel, training: TrainingTable, seed: int) -> TableMa
     if method == "auto":
         plain = not words and not by_leaf and value(model, "gamma") == 0
         method = "exact" if plain and n <= min(_TINY, max_bin) else "hist"
+    if method != "approx" and model.sketch_eps is not None:
+        raise ParameterError("sketch_eps is the error of a sketch: it needs tree_method='approx'")
     if method == "hist":
         return Histograms(max_bin, seed=seed, min_data_in_bin=1, weighted=True)
     if method == "approx":
-        return Sketches(max_bin, every_round=value(model, "proposals") == "iteration")
+        return _sketches(model, max_bin, by_leaf=bool(by_leaf))
     if words:
         raise ParameterError(
             f"tree_method='exact' cuts numbers, {words[0]!r} holds categories: use 'hist' or 'approx'"
@@ -172,6 +174,27 @@ def _table_maker(model: XGBModel, training: TrainingTable, seed: int) -> TableMa
             "tree_method='exact' grows level by level: use 'hist' for lossguide and max_leaves"
         )
     return PresortedColumns()
+
+
+def _sketches(model: XGBModel, max_bin: int, *, by_leaf: bool) -> Sketches:
+    """Return how cuts are proposed."""
+    proposals, eps = value(model, "proposals"), model.sketch_eps
+    if eps is not None and model.max_bin is not None:
+        raise ParameterError(
+            "sketch_eps and max_bin are two ways to say how many cuts are proposed: give one of them"
+        )
+    if proposals == "local":
+        grown_otherwise = {
+            "grow_policy='lossguide' and max_leaves": by_leaf,
+            "monotone_constraints": model.monotone_constraints is not None,
+            "interaction_constraints": model.interaction_constraints is not None,
+        }
+        for what, is_set in grown_otherwise.items():
+            if is_set:
+                raise ParameterError(
+                    f"proposals='local' grows every node by itself and knows no {what}: use 'global'"
+                )
+    return Sketches(max_bin, proposals, None if eps is None else float(eps))
 
 
 def make_plan(

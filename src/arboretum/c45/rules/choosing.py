@@ -42,7 +42,7 @@ def rule_bits(rules: list[tuple[RuleTest, ...]], table: CaseTable) -> np.ndarray
     options = np.zeros(table.n_columns)  # values of a category, cuts of a number
     options[table.categorical] = table.n_values
     for f in table.numeric:
-        x = table.X[:, f]
+        x = table.column(f)
         options[f] = len(np.unique(x[~np.isnan(x)])) - 1
     least = np.isin(np.arange(table.n_columns), table.categorical)  # one value is no choice
     which_column = np.log2(max(int(np.sum(options > least)), 1))

@@ -126,6 +126,8 @@ class C45Rules(CaseTreeClassifier):
         confidence: float = 0.25,
         min_cases: float = 2,
         criterion: str = "gain_ratio",
+        epsilon: float = 0.0,
+        gate: bool = True,
         subset: bool = False,
         max_depth: int | None = None,
         collapse: bool = True,
@@ -164,6 +166,7 @@ class C45Rules(CaseTreeClassifier):
         matrix, codes, w = self._learn(X, y, sample_weight)
         threads = self._threads()
         table = case_table(matrix, self.schema_, codes, w, self.n_classes_, n_jobs=threads)
+        del matrix  # the table has its own copy of what it needs, and it is the smaller one
         chosen = rules_of(
             grow_collapsed(self, table).to_tree(self.schema_),
             table,
@@ -173,7 +176,7 @@ class C45Rules(CaseTreeClassifier):
         )
         self.class_prior_ = chosen.prior
         self.default_counts_ = chosen.uncovered
-        self.n_samples_fit_ = matrix.n_rows
+        self.n_samples_fit_ = len(table.label)
         self.rules_ = [
             make_rule(c.tests, c.answer, 1.0 - c.rate, c.counts, self.schema_, self.classes_)
             for c in chosen.rules
@@ -185,6 +188,9 @@ class C45Rules(CaseTreeClassifier):
         """Return the rule that answers each row, its index in `rules_`; -1: the default class."""
         matrix = self._encode(X)
         return first_firing([rule.tests for rule in self.rules_], matrix.column, matrix.n_rows)
+
+    def _served(self) -> Any:
+        return Estimator._served(self)  # rules answer, no tree
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the class shares of the rule that answers each row.
@@ -262,9 +268,13 @@ class C45Rules(CaseTreeClassifier):
         if best[:-1] != [rule.answer for rule in self.rules_]:
             raise ModelFileError("a rule does not answer the class that it covers most")
 
+    def _prove_sound(self) -> None:
+        """`rules_from_state` has proved the rules; there is no tree."""
+
 
 def _weights(array: Any, n: int, what: str) -> np.ndarray:
-    good = isinstance(array, np.ndarray) and array.dtype == np.float64 and array.shape == (n,)
+    # files written by 0.1 may hold whole numbers
+    good = isinstance(array, np.ndarray) and array.dtype.kind in "if" and array.shape == (n,)
     if not good or not np.all(np.isfinite(array) & (array >= 0)):
         raise ModelFileError(f"the {what} are not {n} numbers ≥ 0")
-    return array
+    return array.astype(np.float64)

@@ -107,7 +107,7 @@ def generalise(
 ) -> Candidate:
     """Drop the conditions that do not help.
 
-    ``columns``: the columns of ``table.X``, one row each.
+    ``columns``: those of the table, one row each.
     """
     misses = np.empty((len(tests), len(table.label)), np.bool_)
     failed = np.zeros(len(table.label), np.min_scalar_type(len(tests)))
@@ -168,14 +168,14 @@ def useful_rules(
 
     ``counts``: the weight of every class in the table.
     """
-    columns = np.ascontiguousarray(table.X.T)
+    columns = np.stack([table.column(f) for f in range(table.n_columns)])
     ways = paths(tree, max(MOST_WORK // len(table.label), 1))
     found: list[Candidate | None] = [None] * len(ways)
 
     def work(i: int) -> None:
         found[i] = generalise(*ways[i], columns, table, pessimism)
 
-    threads = parallel.threads_for(table.X.size, parallel.TREE, n_jobs)
+    threads = parallel.threads_for(columns.size, parallel.TREE, n_jobs)
     parallel.run(work, range(len(ways)), threads)
     limits = np.minimum(1.0 - (counts + 1.0) / (counts.sum() + 2.0), WORST)
     kept: dict[tuple, Candidate] = {}

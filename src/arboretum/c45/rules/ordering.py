@@ -80,7 +80,8 @@ def drop_harmful(
     _fire(cover, alive, np.arange(cover.n_rows), first, second)
     while True:
         none = first < 0
-        uncovered = np.bincount(label[none], weights=weight[none], minlength=len(prior))
+        # of no rows it would be whole numbers
+        uncovered = np.bincount(label[none], weight[none], len(prior)).astype(np.float64)
         answer = np.append(answers, np.argmax(uncovered + prior))  # -1 finds the default
         saved = weight * ((answer[first] != label) * 1.0 - (answer[second] != label))
         harm = np.bincount(first + 1, weights=saved, minlength=cover.n_rules + 1)[1:]

@@ -80,7 +80,7 @@ def rules_of(
 
 def _coverage(rules: list[Candidate], table: CaseTable) -> Coverage:
     features = sorted({test.feature for rule in rules for test in rule.tests})
-    columns = {f: np.ascontiguousarray(table.X[:, f]) for f in features}
+    columns = {f: table.column(f) for f in features}
     n = len(table.label)
     return Coverage((_mask(rule.tests, columns, n) for rule in rules), n, len(rules))
 

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from arboretum.cli.files import features_of, load_model, read_data
+from arboretum.cli.files import features_of, load_model
 from arboretum.cli.guard import UsageError
 from arboretum.cli.problem import Problem
+from arboretum.cli.reading import Reading, read_like
 from arboretum.cli.scores import is_classifier, print_scores, score
-from arboretum.cli.screen import plural, spinner
+from arboretum.cli.screen import plural
+from arboretum.cli.stopwatch import working
 
 __all__ = ["evaluate"]
 
 
-def evaluate(model_file: Path, data_file: Path, target: str | None, weight: str | None) -> None:
+def evaluate(
+    model_file: Path,
+    data_file: Path,
+    target: str | None,
+    weight: str | None,
+    reading: Reading | None = None,
+) -> None:
     """Run the command.
 
     Parameters
@@ -25,13 +33,13 @@ def evaluate(model_file: Path, data_file: Path, target: str | None, weight: str 
     target = target or model.notes_.get("target")
     if target is None:
         raise UsageError(f"{str(model_file)!r} does not say what it predicts: give --target COLUMN")
-    data = read_data(data_file)
+    data = read_like(model, data_file, reading)
     task = "classification" if is_classifier(model) else "regression"
     problem = Problem.of(data, task, target, weight)
     trained_weight = {model.notes_["weight"]} if "weight" in model.notes_ else set()
     features = features_of(model, problem.features, known=trained_weight)
-    with spinner(f"predicting {plural(data.n_rows, 'row')}"):
+    with working(f"predicting {plural(problem.n_rows, 'row')}"):
         scores = score(model, features, problem.y, problem.weight)
     name = type(model).__name__
     weighted = f", weighted by {weight}" if weight else ""
-    print_scores(scores, f"{name} on {plural(data.n_rows, 'row')} of {data_file}{weighted}")
+    print_scores(scores, f"{name} on {plural(problem.n_rows, 'row')} of {data.path}{weighted}")

@@ -7,21 +7,23 @@ from __future__ import annotations
 
 import csv
 import os
-import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from arboretum.cli.files import Data, check_output, column_text, read_data, target_values
+from arboretum.cli.files import Data, check_output, column_text, target_values
 from arboretum.cli.guard import UsageError
 from arboretum.cli.models import choose_task
-from arboretum.cli.screen import file_size, number, plural, print_facts, print_table, spinner, tell
+from arboretum.cli.reading import Reading, read_data
+from arboretum.cli.screen import file_size, number, plural, print_facts, print_table, tell
+from arboretum.cli.stopwatch import Stopwatch, working
 from arboretum.data.schema import Column
 from arboretum.data.table import Table
 from arboretum.data.values import Words
+from arboretum.errors import DataError
 
 __all__ = ["Imputation", "impute"]
 
@@ -38,31 +40,37 @@ class Imputation:
     max_iter: int = 10
     tol: float = 1e-3
     keep: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
     seed: int | None = None
     jobs: int | None = None
+    reading: Reading = field(default_factory=Reading)
 
 
 def impute(options: Imputation) -> None:
     """Run the command."""
     output = _check_options(options)
-    data = read_data(options.data)
+    data = read_data(options.data, options.reading)
     target, task = _read_target(options, data)
-    for role, names in (("--keep", options.keep), ("--categorical", options.categorical)):
+    roles = (
+        ("--keep", options.keep),
+        ("--categorical", options.categorical),
+        ("--drop", options.drop),
+    )
+    for role, names in roles:
         for name in names:
             data.column(name, role)
-    aside = {*options.keep, *([] if options.target is None else [options.target])}
+    aside = {*options.keep, *options.drop, *([] if options.target is None else [options.target])}
     features = data.without(aside)
+    _check_values(features)
     if not features.names:
         raise UsageError("no column is left to fill: leave out some of --keep")
     imputer = _make_imputer(options, task)
-    with spinner(f"filling {plural(data.n_rows, 'row')} (the first time compiles the engine)"):
-        start = time.perf_counter()
+    with working(f"filling {plural(data.n_rows, 'row')}") as watch:
         filled = imputer.fit_transform(features.table, target)
-        seconds = time.perf_counter() - start
     texts = _texts(data, features, filled, imputer)
-    _write(output, data.names, texts)
-    _report(options, imputer, features, texts, task, seconds)
+    _write(output, data.without(options.drop).names, texts)
+    _report(options, imputer, features, texts, task, watch)
 
 
 # --------------------------------------------------------------------------- before
@@ -74,13 +82,30 @@ def _check_options(options: Imputation) -> Path:
         raise UsageError(f"-o {str(output)!r} is the data file itself: choose another name")
     roles = Counter({*options.keep})
     roles.update({*options.categorical})
+    roles.update({*options.drop})
     roles.update([] if options.target is None else [options.target])
     twice = [name for name, count in roles.items() if count > 1]
     if twice:
-        raise UsageError(f"{twice[0]!r}: a column has one role, --target, --keep or --categorical")
+        raise UsageError(
+            f"{twice[0]!r}: a column has one role, --target, --keep, --drop or --categorical"
+        )
     if options.task != "auto" and options.target is None:
         raise UsageError("--task says what the target is: give --target too")
     return output
+
+
+def _check_values(features: Data) -> None:
+    """Raise if a column has no value that gaps could be filled with."""
+    from arboretum.data.refill import missing_cells
+
+    empty = np.flatnonzero(missing_cells(features.table).all(axis=0))
+    if len(empty):
+        name = features.names[int(empty[0])]
+        raise DataError(
+            f"column {name!r} has no value at all, so there is nothing to fill it with: --keep "
+            f"{name} copies it "
+            f"as it is, --drop {name} leaves it out"
+        )
 
 
 def _read_target(options: Imputation, data: Data) -> tuple[np.ndarray | None, str]:
@@ -153,7 +178,7 @@ def _report(
     features: Data,
     texts: dict[str, list[str]],
     task: str,
-    seconds: float,
+    watch: Stopwatch,
 ) -> None:
     from arboretum.data.refill import missing_cells
 
@@ -170,7 +195,7 @@ def _report(
         ("data", f"{options.data}: {plural(features.n_rows, 'row')}"),
         ("target", label),
         ("filled", plural(n_missing, "cell")),
-        ("time", f"{seconds:.2f} s"),
+        *watch.facts(),
         ("saved", f"{options.output} ({file_size(options.output.stat().st_size)})"),
     ]
     print_facts(facts)

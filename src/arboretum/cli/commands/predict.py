@@ -1,4 +1,4 @@
-"""`arboretum predict`: predictions for a data file, as CSV."""
+"""`arboretum predict`: predictions for a data file, as CSV or Parquet."""
 
 from __future__ import annotations
 
@@ -7,46 +7,67 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-from arboretum.cli.files import Data, check_output, column_text, features_of, load_model, read_data
+from arboretum.cli.files import Data, check_output, column_text, features_of, load_model
 from arboretum.cli.guard import UsageError
+from arboretum.cli.reading import Reading, read_like
 from arboretum.cli.scores import is_classifier
-from arboretum.cli.screen import plural, spinner, tell
+from arboretum.cli.screen import plural, tell
+from arboretum.cli.stopwatch import working
 
 __all__ = ["predict"]
 
 
 def predict(
-    model_file: Path, data_file: Path, output: Path | None, proba: bool, identifier: str | None
+    model_file: Path,
+    data_file: Path,
+    output: Path | None,
+    proba: bool,
+    identifier: str | None,
+    reading: Reading | None = None,
+    missing: str | None = None,
 ) -> None:
     """Run the command.
 
     Parameters
     ----------
     output : Path or None
-        None writes to stdout.
+        None writes CSV to stdout; a name that ends in .parquet asks for Parquet.
     proba : bool
         Add the probability of every class.
     identifier : str or None
         A column to copy, as it is written in the data file.
+    missing : str or None
+        "per-class": copies of rows with gaps, and the votes that each gets for its class.
     """
     if output is not None:
         check_output(output)
+        _check_form(output)
         if output.exists() and data_file.exists() and os.path.samefile(output, data_file):
             raise UsageError(f"-o {str(output)!r} is the data file itself: choose another name")
     model = load_model(model_file)
     if proba and not (is_classifier(model) and model.n_outputs_ == 1):
         raise UsageError("--proba is for models that predict one class: leave it out")
-    data = read_data(data_file)
+    if missing is not None:
+        _check_copies(model, missing, proba)
+    data = read_like(model, data_file, reading)
     first = [] if identifier is None else [(identifier, column_text(data, identifier))]
     features = features_of(model, data, known=[name for name, _ in first])
-    with spinner(f"predicting {plural(data.n_rows, 'row')}"):
-        columns = first + _predictions(model, features, proba)
+    with working(f"predicting {plural(data.n_rows, 'row')}"):
+        if missing is None:
+            columns = first + _predictions(model, features, proba)
+        else:
+            columns = first + _copies(model, features)
     _check_header([name for name, _ in columns])
+    if output is not None and _is_parquet(output):
+        _write_parquet(output, columns)
+        tell(f"{plural(data.n_rows, 'prediction')} in {output}")
+        return
     with _open(output) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(name for name, _ in columns)
@@ -67,6 +88,47 @@ def _predictions(model: Any, features: Data, proba: bool) -> list[tuple[str, lis
     if predicted.ndim == 1:
         return [("prediction", predicted.tolist())]
     return [(f"prediction_{k}", column.tolist()) for k, column in enumerate(predicted.T)]
+
+
+def _check_copies(model: Any, missing: str, proba: bool) -> None:
+    if missing != "per-class":
+        raise UsageError(f"--missing may be per-class, got {missing!r}")
+    if not hasattr(model, "predict_copies"):
+        raise UsageError(
+            f"--missing per-class asks a forest of classes, this is a {type(model).__name__}: leave it out"
+        )
+    if proba:
+        raise UsageError("--missing per-class counts votes: leave --proba out")
+
+
+def _copies(model: Any, features: Data) -> list[tuple[str, list]]:
+    """Return the answers, and the votes that the copy of every class got for its own class."""
+    copies = model.predict_copies(features.table)
+    names = [f"votes_{label}" for label in copies.classes.tolist()]
+    votes = zip(names, copies.own_votes.T.tolist())
+    return [("prediction", copies.prediction.tolist()), *votes]
+
+
+def _is_parquet(output: Path) -> bool:
+    return output.suffix.lower() in (".parquet", ".pq")
+
+
+def _check_form(output: Path) -> None:
+    """Raise if the name asks for a form that cannot be written."""
+    if _is_parquet(output) and find_spec("pyarrow") is None:
+        raise UsageError(
+            f"-o {str(output)!r}: Parquet needs pyarrow: pip install pyarrow, or use .csv"
+        )
+    if output.suffix.lower() in (".xlsx", ".xls", ".json", ".feather", ".gz"):
+        raise UsageError(f"-o {str(output)!r}: predictions are .csv or .parquet")
+
+
+def _write_parquet(output: Path, columns: list[tuple[str, list]]) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    table = pa.table({name: pa.array(values) for name, values in columns})
+    pyarrow.parquet.write_table(table, output)
 
 
 def _check_header(names: list[str]) -> None:

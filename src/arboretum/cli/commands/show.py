@@ -9,7 +9,7 @@ from typing import Any
 from arboretum.cli.files import check_output, load_model
 from arboretum.cli.forests import describe_forest, is_forest, parse_tree
 from arboretum.cli.guard import UsageError
-from arboretum.cli.screen import file_size, spinner, tell
+from arboretum.cli.screen import file_size, stage, tell
 from arboretum.cli.summary import importances, is_rules
 from arboretum.explain.pick_tree import pick_tree
 
@@ -115,7 +115,7 @@ def save_picture(
 
     plt = require_pyplot("a picture of the tree")
     plt.switch_backend("Agg")  # no window, wherever this runs
-    with spinner("drawing"):
+    with stage("drawing"):
         figure: Any = plot_tree(model, tree=tree, max_depth=max_depth).figure
         figure.savefig(output, format=form, dpi=150)
         plt.close(figure)

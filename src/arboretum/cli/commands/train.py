@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +14,26 @@ from arboretum.cli.boosters import (
     fit_evaluated,
     is_evaluated,
 )
-from arboretum.cli.files import Data, check_output, pick, read_data
-from arboretum.cli.guard import UsageError
-from arboretum.cli.models import check_model, choose_task, find_estimator, parse_settings
+from arboretum.cli.files import Data, check_output, pick
+from arboretum.cli.guard import UsageError, complain
+from arboretum.cli.models import (
+    check_model,
+    choose_task,
+    find_estimator,
+    list_parameters,
+    parse_settings,
+)
 from arboretum.cli.problem import Problem, divide, folds
+from arboretum.cli.reading import Reading, note_of, read_data
 from arboretum.cli.scores import print_scores, score
-from arboretum.cli.screen import file_size, number, plural, print_facts, spinner
+from arboretum.cli.screen import file_size, number, plural, print_facts, stage, tell
+from arboretum.cli.stopwatch import working
 from arboretum.cli.summary import describe_parameters, describe_size, print_schema
 from arboretum.data.checks import list_names
 
 __all__ = ["Training", "train"]
+
+_MANY_CLASSES = 500
 
 
 @dataclass(frozen=True)
@@ -48,15 +57,20 @@ class Training:
     jobs: int | None = None
     early_stopping: int | None = None
     curve: Path | None = None
+    reading: Reading = field(default_factory=Reading)
 
 
 def train(options: Training) -> None:
     """Run the command."""
     _check_options(options)
+    if "help" in options.settings:
+        task = "regression" if options.task == "regression" else "classification"
+        print(list_parameters(options.model, task), end="")
+        return
     output = check_output(options.output)
     if options.curve is not None:
         check_output(options.curve)
-    data = read_data(options.data)
+    data = read_data(options.data, options.reading)
     task, reason = choose_task(data.column(options.target, "the target"), options.task)
     for name in options.categorical:
         data.column(name, "--categorical")
@@ -64,14 +78,18 @@ def train(options: Training) -> None:
     judged = options.valid is not None or options.test_size is not None
     check_evaluation(model, options.early_stopping, options.curve, held_out=judged)
     problem = Problem.of(data, task, options.target, options.weight, options.drop)
+    _tell_of_target(options, problem)
     problem, held_out = _hold_out(options, model, problem)
+    known = {"target": options.target, "task": task, **note_of(data)}
     what = f"training {type(model).__name__} on {plural(problem.n_rows, 'row')}"
-    with spinner(f"{what} (the first time compiles the engine, some seconds)"):
-        start = time.perf_counter()
-        _fit(options, model, problem, held_out)
-        seconds = time.perf_counter() - start
+    with working(what) as watch:
+        try:
+            _fit(options, model, problem, held_out)
+        except KeyboardInterrupt:
+            _keep_partial(options, model, known, output)
+            raise
     pruning = _describe_pruning(model)
-    _save(options, model, {"target": options.target, "task": task, **pruning}, output)
+    _save(options, model, {**known, **pruning}, output)
     print_schema(model)
     print_facts(
         [
@@ -82,7 +100,7 @@ def train(options: Training) -> None:
             ("size", describe_size(model)),
             *pruning.items(),
             *describe_rounds(model).items(),
-            ("time", f"{seconds:.2f} s"),
+            *watch.facts(),
             ("saved", f"{output} ({file_size(output.stat().st_size)})"),
         ]
     )
@@ -93,6 +111,11 @@ def train(options: Training) -> None:
         scores = score(model, held_out.features, held_out.y, held_out.weight)
         print()
         print_scores(scores, f"Scores on {plural(held_out.n_rows, 'row')} {origin}")
+        if getattr(model, "_best", None) is not None:
+            print(
+                "\nThe best round was chosen by these rows, so the scores are a little too good; for a fair "
+                "one, keep\nother rows apart and ask `arboretum evaluate`."
+            )
 
 
 # --------------------------------------------------------------------------- before
@@ -114,6 +137,18 @@ def _check_options(options: Training) -> None:
         raise UsageError(
             f"{list_names(twice or [options.target])}: a column has one role, --target, --weight, "
             "--drop or --categorical"
+        )
+
+
+def _tell_of_target(options: Training, problem: Problem) -> None:
+    """Say what is odd about the target, before any work is done."""
+    different = len(set(problem.y.tolist()))
+    if different == 1:
+        tell(f"the target {options.target!r} has one value only: there is nothing to learn")
+    elif problem.task == "classification" and different > _MANY_CLASSES:
+        tell(
+            f"the target {options.target!r} holds {different:,} classes: the model will be large, and --task "
+            "regression is for quantities"
         )
 
 
@@ -150,7 +185,7 @@ def _hold_out(options: Training, model: Any, problem: Problem) -> tuple[Problem,
     """Return the rows to learn from and the rows to judge by."""
     names = problem.features.names
     if options.valid is not None:
-        data = read_data(options.valid)
+        data = read_data(options.valid, options.reading)
         other = Problem.of(data, problem.task, options.target, options.weight)
         features = pick(other.features, names, known=options.drop)
         return problem, Problem(features, other.y, other.weight, other.task)
@@ -187,8 +222,18 @@ def _save(options: Training, model: Any, notes: dict[str, str], output: Path) ->
 
     if options.weight is not None:
         notes["weight"] = options.weight
-    with spinner(f"writing {output}"):
+    with stage(f"writing {output}"):
         save(model, output, notes=notes)
+
+
+def _keep_partial(options: Training, model: Any, notes: dict[str, str], output: Path) -> None:
+    """After Ctrl-C, write the rounds that were finished beside the output, which stays as it is."""
+    done = getattr(model, "interrupted_", None)
+    if done is None:
+        return
+    partial = output.with_name(output.name + ".partial")
+    _save(options, model, notes, partial)
+    complain(f"{done}, are in {partial}; nothing was written to {output}", label="")
 
 
 # --------------------------------------------------------------------------- after

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from arboretum.engine.columns.presort import MISSING, NEW, POSITION
-from arboretum.engine.jit import inline, kernel
+from arboretum.engine.jit import inline, kernel, subkernel
 from arboretum.engine.kinds import MULTIWAY, THRESHOLD
 from arboretum.engine.split.score import x_log2_x
 
@@ -32,11 +32,13 @@ __all__ = [
     "EPS",
     "TIE",
     "CaseNodes",
+    "CaseValues",
     "Cases",
     "Questions",
     "answer",
     "bits_table",
     "deal",
+    "find_branches",
     "hand_on",
     "hand_on_list",
     "round_down",
@@ -54,6 +56,15 @@ class Cases(NamedTuple):
     row: np.ndarray  # uint32
     label: np.ndarray  # int32, class of the row
     weight: np.ndarray  # float64, the fraction of the row that is here
+
+
+class CaseValues(NamedTuple):
+    """What the rows say, every value once: numbers as they are, categories as short codes."""
+
+    numbers: np.ndarray  # (n, columns of numbers) float64, NaN is missing
+    codes: np.ndarray  # (columns of categories, n) unsigned; n_values is missing
+    n_values: np.ndarray  # int64, per column of categories
+    slot: np.ndarray  # int64, per column: its place among those of its kind
 
 
 class CaseNodes(NamedTuple):
@@ -88,25 +99,26 @@ def bits_table(n: int) -> np.ndarray:
 @inline
 def bits(x, table):
     """Return x log2 x; small whole numbers are looked up."""
-    i = np.int64(x)
-    if x > 0.0 and i < len(table) and x == np.float64(i):
-        return table[i]
+    if x > 0.0 and x < len(table):  # asked of the float: from 2^63 on it is no int64
+        i = np.int64(x)
+        if x == np.float64(i):
+            return table[i]
     return x_log2_x(x)
 
 
 @kernel
-def round_down(X, feature, order, present, value):
-    """Write the largest training value up to each of ``value``; order[f, :present[f]] is sorted."""
+def round_down(numbers, slot, order, present, value):
+    """Write the largest training value up to each of ``value``; order[slot, :present[slot]] is sorted."""
     for q in range(len(value)):
-        f = feature[q, 0]
-        low, high = 0, present[feature[q, 1]]  # the answer stands before `high`
+        f = slot[q]
+        low, high = 0, present[f]  # the answer stands before `high`
         while high - low > 1:
             middle = (low + high) // 2
-            if X[order[feature[q, 1], middle] & POSITION, f] <= value[q]:
+            if numbers[order[f, middle] & POSITION, f] <= value[q]:
                 low = middle
             else:
                 high = middle
-        value[q] = X[order[feature[q, 1], low] & POSITION, f] + 0.0  # no -0.0
+        value[q] = numbers[order[f, low] & POSITION, f] + 0.0  # no -0.0
 
 
 @kernel
@@ -236,8 +248,27 @@ def answer(asked, q, x):
     return np.int64(asked.maps[asked.map_start[q] + np.int64(x)])
 
 
+@subkernel
+def find_branches(asked, q, values, row, begin, end, branch):
+    """Write the child that question q sends each of the rows ``row[begin:end]`` to, -1 for all of them."""
+    slot, missing, start = values.slot[asked.feature[q]], asked.missing_child[q], asked.map_start[q]
+    numbers, codes, maps, threshold = values.numbers, values.codes, asked.maps, asked.threshold[q]
+    if asked.kind[q] == THRESHOLD:
+        for i in range(end - begin):
+            x = numbers[row[begin + i], slot]
+            branch[i] = missing if x != x else np.int32(x > threshold)
+        return
+    gone, multiway = values.n_values[slot], asked.kind[q] == MULTIWAY
+    for i in range(end - begin):
+        code = np.int64(codes[slot, row[begin + i]])
+        if code == gone:
+            branch[i] = missing
+        else:
+            branch[i] = code if multiway else maps[start + code]
+
+
 @kernel
-def deal(X, cases, nodes, asked, branch, known, rows, total):
+def deal(values, cases, nodes, asked, branch, known, rows, total):
     """Send the cases of every node to the branches of its question.
 
     Children are numbered through (``asked.first_child``). Writes the child of each case (-1: all),
@@ -250,11 +281,12 @@ def deal(X, cases, nodes, asked, branch, known, rows, total):
         first, last = asked.first_child[q], asked.first_child[q] + asked.n_children[q]
         for c in range(classes):
             missed[c] = 0.0
-        for p in range(nodes.start[q], nodes.end[q]):
-            v = answer(asked, q, X[cases.row[p], asked.feature[q]])
+        begin, end = nodes.start[q], nodes.end[q]
+        find_branches(asked, q, values, cases.row, begin, end, branch[begin:end])
+        for p in range(begin, end):
+            v = branch[p]
             w, c = cases.weight[p], cases.label[p]
             if v < 0:
-                branch[p] = -1
                 missed[c] += w
                 continue
             child = first + v

@@ -12,7 +12,7 @@ which missing values are spread are those of the cases on the way, or the tree's
 
 import numpy as np
 
-from arboretum.engine.cases.cases import TIE, answer
+from arboretum.engine.cases.cases import TIE, answer, find_branches
 from arboretum.engine.cases.error_limit import extra_errors
 from arboretum.engine.jit import inline, kernel, subkernel
 from arboretum.engine.kinds import LEAF
@@ -23,7 +23,7 @@ MARGIN = 0.1  # of errors: Quinlan lets the simpler tree be this much worse
 
 
 @inline
-def _divide(tree, node, X, row, weight, a, b, own, copy_row, copy_weight, branch, ends):
+def _divide(tree, node, values, row, weight, a, b, own, copy_row, copy_weight, branch, ends):
     """Replace the cases a:b by those of the node's children; return the new top, -1 if room is short.
 
     ``own``: the tree's own share of each node, or an empty array: the shares of these cases. Child v
@@ -34,10 +34,10 @@ def _divide(tree, node, X, row, weight, a, b, own, copy_row, copy_weight, branch
     for v in range(children + 1):
         ends[v] = 0
     missed, known = 0, 0.0
+    find_branches(tree, node, values, row, a, b, branch)
     for i in range(a, b):
         copy_row[i - a], copy_weight[i - a] = row[i], weight[i]
-        v = answer(tree, node, X[row[i], tree.feature[node]])
-        branch[i - a] = v
+        v = branch[i - a]
         if v < 0:
             missed += 1
         else:
@@ -70,7 +70,21 @@ def _divide(tree, node, X, row, weight, a, b, own, copy_row, copy_weight, branch
 
 @kernel
 def settle(
-    tree, root, X, label, row, weight, n, own, copies, out_row, out_weight, lo, hi, count, total
+    tree,
+    root,
+    values,
+    label,
+    row,
+    weight,
+    n,
+    own,
+    copies,
+    out_row,
+    out_weight,
+    lo,
+    hi,
+    count,
+    total,
 ):
     """Send the cases row[:n], weight[:n] down the branch at ``root``.
 
@@ -104,7 +118,9 @@ def settle(
                 done += 1
             hi[node] = done
             continue
-        top = _divide(tree, node, X, row, weight, a, b, own, copy_row, copy_weight, branch, ends)
+        top = _divide(
+            tree, node, values, row, weight, a, b, own, copy_row, copy_weight, branch, ends
+        )
         if top < 0:
             return -1
         for v in range(tree.n_children[node]):
@@ -116,7 +132,7 @@ def settle(
 
 
 @subkernel
-def _estimate(tree, root, X, label, row, weight, n, copies, classes, how):
+def _estimate(tree, root, values, label, row, weight, n, copies, classes, how):
     """Return the pessimistic errors of the branch at ``root`` on some cases, or -1 for lack of room."""
     copy_row, copy_weight, branch, ends, stack, begin, end = copies
     counts, none = np.empty(classes), np.empty(0)
@@ -134,7 +150,9 @@ def _estimate(tree, root, X, label, row, weight, n, copies, classes, how):
             continue
         if a == b:
             continue
-        top = _divide(tree, node, X, row, weight, a, b, none, copy_row, copy_weight, branch, ends)
+        top = _divide(
+            tree, node, values, row, weight, a, b, none, copy_row, copy_weight, branch, ends
+        )
         if top < 0:
             return -1.0
         for v in range(tree.n_children[node]):
@@ -157,7 +175,7 @@ def leaf_errors(counts, how):
 
 @kernel
 def prune_upwards(
-    tree, order, begin_at, X, label, cases, lo, hi, total, raising, how, estimate, pile, copies
+    tree, order, begin_at, values, label, cases, lo, hi, total, raising, how, estimate, pile, copies
 ):
     """Decide the nodes ``order[begin_at:]`` of a tree, children before parents.
 
@@ -194,7 +212,9 @@ def prune_upwards(
                 return j, -1
             for i in range(n):
                 row[i], weight[i] = case_row[lo[node] + i], case_weight[lo[node] + i]
-            as_raised = _estimate(tree, largest, X, label, row, weight, n, copies, classes, how)
+            as_raised = _estimate(
+                tree, largest, values, label, row, weight, n, copies, classes, how
+            )
             if as_raised < 0.0:
                 return j, -1
         bar = MARGIN + TIE

@@ -20,6 +20,7 @@ from arboretum.engine.jit import inline, kernel
 
 __all__ = [
     "BinTables",
+    "code_of",
     "count_cells",
     "count_clashes",
     "count_sorted",
@@ -180,6 +181,25 @@ def _category_codes(values, tables, f, missing, out):
         lost |= a == missing
         out[i] = a
     return lost
+
+
+@inline
+def code_of(x, tables, f):
+    """Return the code of one value of a column."""
+    missing = tables.missing[f]
+    if tables.is_category[f]:
+        at = tables.place_start[f]
+        known = x >= 0.0 and x < tables.place_start[f + 1] - at
+        return np.uint64(tables.place[at + np.int64(x)]) if known else missing
+    if x != x:
+        return missing
+    cell = _cell(x, tables.low[f], tables.scale[f], tables.top[f])
+    a = np.uint64(tables.first[np.uint64(tables.first_start[f]) + cell])
+    start, step = np.uint64(tables.cuts_start[f]), tables.half[f]
+    while step > _ZERO:
+        a += step * np.uint64(tables.cuts[start + a + step - _ONE] < x)
+        step >>= _ONE
+    return a
 
 
 @kernel

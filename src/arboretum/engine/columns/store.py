@@ -50,6 +50,9 @@ def sort_columns(
 ) -> SortedColumns:
     """Sort (columns, rows) numbers, ``column(j)`` those of the j-th column, once for many trees.
 
+    Where lists are only a way to codes (`store_columns`, `grow.random_tree.tree_table`), each is coded as
+    soon as `sort_column` has made it, and a thread keeps one at a time; here all stay.
+
     >>> X = np.array([[3.0, 1.0], [np.nan, 2.0]])
     >>> sort_columns(lambda j: X[j], X.shape, 1).present.tolist()
     [2, 1]

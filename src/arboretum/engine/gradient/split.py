@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from arboretum.engine.gradient.categories import scan_categories
-from arboretum.engine.gradient.histogram import LOW32
+from arboretum.engine.gradient.histogram import FULL, LOW32
 from arboretum.engine.gradient.numbers import scan_number, scan_packed, scan_two_bins
 from arboretum.engine.gradient.score import answer, score
 from arboretum.engine.jit import inline, leaf_kernel
@@ -53,6 +53,13 @@ def _load(hist, starts, f, features, node, scratch):
     return n
 
 
+@inline
+def _pack(hist, start, bins, both):
+    """Put Σg and Σh of a column's bins, missing values last, into one number each."""
+    for b in range(bins):
+        both[b] = (hist[2 * start + b] << 32) + hist[2 * start + bins + b]
+
+
 @leaf_kernel
 def best_of(hist, starts, columns, first, last, features, node, rules, scratch):
     """Find the best split among ``columns[first:last]``; the first of equals stays."""
@@ -66,13 +73,17 @@ def best_of(hist, starts, columns, first, last, features, node, rules, scratch):
         itself = score(g, h, b, rules.l2, rules)
         now = score(g, h, node.answer, rules.l2, rules) if rules.path_smooth > 0.0 else itself
     packed = len(hist) == starts[len(starts) - 1]
+    fits = node.is_plain and node.rows <= FULL  # both sums in one number
     for k in range(first, last):
         f = columns[k]
         sign = np.float64(features.monotone[f]) if len(features.monotone) else 0.0
         number = not features.is_category[f] and features.default_bin[f] < 0
-        if number and packed and features.n_bins[f] > 2 and node.is_plain and sign == 0.0:
+        if number and fits and features.n_bins[f] > 2 and sign == 0.0:
             column = features.storage[f]
-            sums = hist[starts[column] : starts[column + 1]]
+            start, bins = starts[column], starts[column + 1] - starts[column]
+            sums = hist[start : start + bins] if packed else scratch.g[:bins]
+            if not packed:
+                _pack(hist, start, bins, sums)
             missing = sums[len(sums) - 1]
             scan_packed(f, features.n_bins[f], sums, missing, node, itself, rules, scratch)
             continue

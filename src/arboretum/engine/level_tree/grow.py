@@ -30,7 +30,7 @@ from arboretum.engine.level_tree.search import (
     scan_columns,
 )
 from arboretum.engine.random import draw_features, mix
-from arboretum.engine.split.score import CHANCE
+from arboretum.engine.split.score import CHANCE, free_categories
 
 __all__ = [
     "Limits",
@@ -74,6 +74,7 @@ class Limits(NamedTuple):
     scale: float  # of residuals
     step: float  # of weights
     penalty: float  # of a division of categories, in shares of what it gains by chance
+    loner: float  # what categories of a single row are charged more, as a share of that
 
 
 class Nodes(NamedTuple):
@@ -192,7 +193,7 @@ def scan_drawn(table, rows, limits, work, found, m):
 
 
 @leaf_kernel
-def _worth_of(table, found, f, k, chance):
+def _worth_of(table, found, f, k, rows, chance, loner):
     """Return what the best cut of a column is worth when columns compete; -inf if it has none.
 
     Categories are put in an order that suits the residuals, so they gain by chance as well.
@@ -201,22 +202,22 @@ def _worth_of(table, found, f, k, chance):
     if score < 0.0:
         return -np.inf
     if table.kind[f] == CATEGORIES:
-        score -= chance * np.float64(max(found.sizes[f, k] - 2, 0))
+        score -= chance * free_categories(found.sizes[f, k], rows, loner)
     return score
 
 
 @leaf_kernel
-def _best_column(table, found, work, draws, k, chance):
+def _best_column(table, found, work, draws, k, chance, loner):
     """Return a node's best column, the first between equals; -1 for none.
 
-    ``chance`` is what the score of a division owes to chance for every category beyond two.
+    ``chance`` is what the score of a division owes to chance for every one of its `free_categories`.
     """
-    width, best = len(found.score), -np.inf
+    width, best, rows = len(found.score), -np.inf, work.sums[2, k]
     for f in range(width):
         if not draws or work.taken[k, f]:
-            best = max(best, _worth_of(table, found, f, k, chance))
+            best = max(best, _worth_of(table, found, f, k, rows, chance, loner))
     for f in range(width):
-        worth = _worth_of(table, found, f, k, chance)
+        worth = _worth_of(table, found, f, k, rows, chance, loner)
         may = not draws or work.taken[k, f]
         if may and worth > -np.inf and worth >= best - abs(best) * TIE:
             return f
@@ -277,7 +278,7 @@ def close_level(table, rows, limits, work, found, nodes, size, m):
         node = work.ids[k]
         spread = nodes.stats[2, node] / unit**2  # on the grid
         chance = limits.penalty * CHANCE * spread / np.float64(work.sums[2, k])
-        f = _best_column(table, found, work, limits.columns > 0, k, chance)
+        f = _best_column(table, found, work, limits.columns > 0, k, chance, limits.loner)
         if f < 0:
             continue
         gain = found.score[f, k] * work.weight[k] * (limits.step / nodes.stats[0, 0])

@@ -28,7 +28,7 @@ from arboretum.engine.random_tree.counts import (
     walk_sums,
 )
 from arboretum.engine.random_tree.records import CATEGORY, EXAMPLE, STAMP
-from arboretum.engine.split.score import squares
+from arboretum.engine.split.score import free_categories, squares
 
 __all__ = ["best_cut", "is_known_constant", "part_two"]
 
@@ -243,8 +243,8 @@ def best_cut(
     row of the next value). What goes left: the last code, or the place of `walk_counts` for
     categories. The threshold is NaN if it lies between those two rows, or there is none.
 
-    When columns compete, ``chance`` is charged for every category beyond two: what one more is expected
-    to gain if it means nothing.
+    When columns compete, ``chance`` is charged for every category that gains by its order alone
+    (`free_categories`): what one more is expected to gain if it means nothing.
     """
     best, feature, cut, best_side, last = -1.0, np.int64(-1), np.nan, np.int64(0), np.int64(0)
     rank_of_best = -np.inf
@@ -281,7 +281,7 @@ def best_cut(
                     label is not None,
                     rules,
                 )
-                charge = chance * np.float64(max(m - 2, 0))
+                charge = chance * free_categories(m, n, rules.loner)
             else:
                 m = order_codes(np.int64(missing_code), m, tag[0], cells, seen)
             if left is None:

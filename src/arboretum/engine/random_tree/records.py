@@ -83,6 +83,7 @@ class TreeRules(NamedTuple):
     exhaustive: int  # so many categories at a node are tried in every subset
     rounds: int  # of the power iteration that orders more of them
     charge: float  # share of a row's impurity that a category more is held to gain by chance
+    loner: float  # what one of a single row gains more than that, as a share of it
 
 
 class GrownNodes(NamedTuple):

@@ -14,6 +14,7 @@ import numpy as np
 from arboretum.engine.jit import kernel, subkernel
 from arboretum.engine.split.best import REFUSED
 from arboretum.engine.split.counts import count_codes, known_part, sort_seen, walk_codes
+from arboretum.engine.split.score import free_categories
 
 __all__ = ["EXHAUSTIVE", "choose_categories", "rank_categories", "scan_categories"]
 
@@ -72,12 +73,12 @@ def _order(counter, n, total, weight, one_axis, subsets):
 
 
 @kernel
-def scan_categories(codes, rows, row, nodes, columns, rules, table, counter, chance, found):
+def scan_categories(codes, rows, row, nodes, columns, rules, table, counter, chance, loner, found):
     """Find the best division of every node on its own category column; see `scan_counts`.
 
     ``found.cut``: how many categories go left, in their order, or a bit mask of them where every
     subset was tried. ``found.charge``: what of the score is held to be chance, ``chance[k]`` for every
-    category beyond two.
+    category that gains by its order (`free_categories`).
     """
     min_leaf, skip_missing, criterion, outputs, labels = rules
     single = _one_axis(nodes.total.shape[1], outputs, labels)
@@ -107,7 +108,7 @@ def scan_categories(codes, rows, row, nodes, columns, rules, table, counter, cha
         if best > 0.0:
             best *= known
         found.score[k], found.cut[k], found.missing_left[k] = best, place, side
-        found.charge[k] = chance[k] * max(n - 2, 0)
+        found.charge[k] = chance[k] * free_categories(n, nodes.end[k] - nodes.start[k], loner)
 
 
 @kernel

@@ -7,6 +7,7 @@ is the weight of one class in one output, or one output's target) and D_c = L_c 
     Friedman              (Σ_c D_c)² / (n_L n_R)       the outputs' mean difference, squared
     entropy, log-loss     [Σ_c f(L_c) + f(R_c) - f(S_c) - f(n_L) - f(n_R) + f(n)] / n,   f(x) = x log2 x
     Poisson               [Σ_c L_c ln(L_c/n_L) + R_c ln(R_c/n_R) - S_c ln(S_c/n)] / n
+    error                 [max L_c + max R_c - max S_c] / n    classes of one output: the rows put right
 
 (the mean over outputs). The first form has no cancellation and one division. A kernel that adds up in another
 order would give other last bits: two searches that must agree call the same function.
@@ -16,13 +17,14 @@ import math
 
 import numpy as np
 
-from arboretum.engine.jit import inline, subkernel
+from arboretum.engine.jit import inline, shared, subkernel
 from arboretum.engine.split.best import REFUSED
 
 __all__ = [
     "ABSOLUTE",
     "CHANCE",
     "ENTROPY",
+    "ERROR",
     "FRIEDMAN",
     "GINI",
     "INFORMATION",
@@ -35,6 +37,9 @@ __all__ = [
     "breaks_order",
     "channel_score",
     "channel_squares",
+    "error_score",
+    "free_categories",
+    "loner_excess",
     "moment_score",
     "squares",
     "squares_from_mean",
@@ -42,7 +47,7 @@ __all__ = [
     "xlogx",
 ]
 
-GINI, ENTROPY, SQUARED, POISSON, FRIEDMAN, ABSOLUTE = 0, 1, 2, 3, 4, 5  # criteria
+GINI, ENTROPY, SQUARED, POISSON, FRIEDMAN, ABSOLUTE, ERROR = 0, 1, 2, 3, 4, 5, 6  # criteria
 SQUARES, POISSON_FORM, INFORMATION = 0, 1, 2  # forms of a score from one sum
 LN2 = math.log(2.0)
 # share of a row's impurity that a category which means nothing gains by its place in the order: (E|z|)² of a
@@ -53,6 +58,25 @@ XLOGX = np.concatenate([[0.0], _counts * np.log(_counts)])
 
 
 # --------------------------------------------------------------------------- pieces
+@shared
+def free_categories(n_categories, n_rows, loner):
+    """Return how many categories gain ``CHANCE`` of a row's impurity by their order alone.
+
+    Two have no order to choose. Among more than half as many categories as rows some hold a single row, at
+    least 2m - n of them, which count for ``loner`` more (`loner_excess`).
+    """
+    return np.float64(max(n_categories - 2, 0)) + loner * max(2 * n_categories - n_rows, 0)
+
+
+def loner_excess(penalty, two_classes):
+    """Return what a category of one row is charged beyond the others, as a share of what they are.
+
+    Its row is its own mean: of two classes it gains all of its impurity, not ``CHANCE`` of it. A penalty
+    that takes all of it anyway needs no more.
+    """
+    return max(1.0 / (CHANCE * max(penalty, 1.0)) - 1.0, 0.0) if two_classes else 0.0
+
+
 @inline
 def xlogx(x, table):
     """Return x ln x of a whole number; small ones are looked up."""
@@ -162,6 +186,17 @@ def _poisson_score(left, total, left_weight, weight, outputs):
     return max(gain / (n * outputs), 0.0)
 
 
+@subkernel
+def error_score(left, total, weight):
+    """Return the share of the weight that a cut puts right: each side answers its heaviest class."""
+    on_left, on_right, before = np.int64(0), np.int64(0), np.int64(0)
+    for c in range(len(total)):
+        on_left = max(on_left, left[c])
+        on_right = max(on_right, total[c] - left[c])
+        before = max(before, total[c])
+    return np.float64(on_left + on_right - before) / np.float64(weight)
+
+
 @inline
 def channel_score(left, total, left_weight, weight, criterion, outputs, table):
     """Return the impurity decrease of a cut from its channels (int64 arrays), or -1 if forbidden."""
@@ -169,6 +204,8 @@ def channel_score(left, total, left_weight, weight, criterion, outputs, table):
         return _entropy_score(left, total, left_weight, weight, outputs, table)
     if criterion == POISSON:
         return _poisson_score(left, total, left_weight, weight, outputs)
+    if criterion == ERROR:
+        return error_score(left, total, weight)
     squared, together = channel_squares(left, total, left_weight, weight)
     if criterion == FRIEDMAN:
         squared = together * together / outputs

@@ -22,6 +22,7 @@ from arboretum.engine.jit import inline, kernel
 from arboretum.engine.split.score import (
     ABSOLUTE,
     ENTROPY,
+    ERROR,
     FRIEDMAN,
     GINI,
     POISSON,
@@ -32,6 +33,7 @@ from arboretum.engine.split.score import (
 __all__ = [
     "ABSOLUTE",
     "ENTROPY",
+    "ERROR",
     "FRIEDMAN",
     "GINI",
     "POISSON",
@@ -186,8 +188,10 @@ def prepare_numbers(rows, y, weights, whole_weights, min_weight, from_zero, row,
 
 
 @kernel
-def describe_classes(rows, labels, classes, weights, start, end, entropy, value, weight, impurity):
-    """Write class shares, weight and impurity (Gini, or entropy in bits; mean over outputs)."""
+def describe_classes(
+    rows, labels, classes, weights, start, end, criterion, value, weight, impurity
+):
+    """Write class shares, weight and impurity (Gini, entropy in bits, or error; mean over outputs)."""
     for k in range(len(start)):
         for o in range(value.shape[1]):
             for c in range(value.shape[2]):
@@ -201,11 +205,16 @@ def describe_classes(rows, labels, classes, weights, start, end, entropy, value,
         weight[k] = total
         impurity[k] = 0.0
         for o in range(labels.shape[1]):
-            unevenness = 0.0 if entropy else 1.0
+            unevenness = 0.0 if criterion == ENTROPY else 1.0
+            largest = 0.0
             for c in range(classes[o]):
                 share = value[k, o, c] / total
                 value[k, o, c] = share
-                unevenness -= x_log2_x(share) if entropy else share * share
+                largest = max(largest, share)
+                if criterion != ERROR:
+                    unevenness -= x_log2_x(share) if criterion == ENTROPY else share * share
+            if criterion == ERROR:
+                unevenness -= largest
             impurity[k] += max(unevenness, 0.0) / labels.shape[1]
 
 

@@ -22,11 +22,11 @@ from arboretum.engine.split.best import REFUSED
 from arboretum.engine.split.score import channel_squares
 from arboretum.engine.split.stump import grid_scale
 
-__all__ = ["MOST_CLASSES", "search_class_stumps", "weigh_class_words"]
+__all__ = ["CLASS", "CLASS_BITS", "MOST_CLASSES", "search_class_stumps", "weigh_class_words"]
 
 MOST_CLASSES = 256
-_BITS = np.int64(8)  # a word is w << 8 | class
-_CLASS = np.int64(255)
+CLASS_BITS = np.int64(8)  # a word is w << 8 | class
+CLASS = np.int64(255)
 _STRETCH = 64
 _ROUNDING = 1e-13  # of n²: more than 64 steps can add to S
 _ALMOST = 1.0 - 1e-12
@@ -40,7 +40,7 @@ def weigh_class_words(weights, labels, whole, words, total):
     total[:] = 0
     for i in range(len(weights)):
         w = to_grid(weights[i] * scale)
-        words[i] = (w << _BITS) | np.int64(labels[i])
+        words[i] = (w << CLASS_BITS) | np.int64(labels[i])
         total[np.uint64(labels[i])] += w
         all_weight += w
     return all_weight
@@ -73,7 +73,7 @@ def _walk(entries, words, last, left_weight, left, total, share, weight, best):
             u += share[c] * d
         for i in range(lo, min(lo + _STRETCH, last)):
             word = words[np.uint64(entries[np.uint64(i)] & POSITION)]
-            k, w = np.uint64(word & _CLASS), word >> _BITS
+            k, w = np.uint64(word & CLASS), word >> CLASS_BITS
             moved, mine = np.float64(w), share[k]
             d = np.float64(left[k]) - np.float64(left_weight) * mine
             s += moved * (2.0 * (d - u) + moved * (1.0 - 2.0 * mine + q))
@@ -117,8 +117,8 @@ def search_class_stumps(lists, lo, hi, words, weight, total):
         left_weight = np.int64(0)
         for i in range(present, n):
             word = words[np.uint64(entries[i] & POSITION)]
-            left[np.uint64(word & _CLASS)] += word >> _BITS
-            left_weight += word >> _BITS
+            left[np.uint64(word & CLASS)] += word >> CLASS_BITS
+            left_weight += word >> CLASS_BITS
         best, place = _walk(
             entries, words, present - 1, left_weight, left, total, share, weight, best
         )

@@ -1,8 +1,9 @@
 """What theory says about AdaBoost, and what it does: errors under their bound, margins by rounds.
 
 `plot_boosting_errors` draws the error after every round, of training and other rows, below Π Z_t, which the
-training error cannot exceed. `plot_margins` draws the share of rows with a margin of at most θ after a few
-rounds: long after no training row is wrong, the curve goes on moving to the right.
+training error cannot exceed, and below exp(-2 Σ γ²). `plot_margins` draws the share of rows with a margin
+of at most θ after a few rounds, and its bounds: long after no training row is wrong, the curve goes on
+moving to the right.
 """
 
 from __future__ import annotations
@@ -60,6 +61,9 @@ def plot_boosting_errors(
     rounds = np.arange(1, len(bound) + 1)
     ax.fill_between(rounds, bound, 1.0, color=_QUIET, alpha=0.08, lw=0)
     ax.plot(rounds, bound, color=_QUIET, lw=1.2, ls=(0, (4, 3)), label="bound: Π Z")
+    if _has_best_weights(model):
+        wider = model.theory().exponential
+        ax.plot(rounds, wider, color=_QUIET, lw=1.2, ls=(0, (1, 2)), label="bound: exp(-2 Σ γ²)")
     ax.plot(rounds, _errors(model, X, y), color=_LINE, lw=1.6, label="training error")
     if test is not None:
         ax.plot(rounds, _errors(model, *test), color=_OTHER, lw=1.6, label="error on other rows")
@@ -122,6 +126,12 @@ def plot_margins(
     seen = bound <= 1
     label = f"bound after {n}"
     ax.plot(theta[seen], bound[seen], color=_QUIET, lw=1.2, ls=(0, (4, 3)), label=label)
+    edge = float(model.edges_.min())
+    if _has_best_weights(model) and edge > 0:
+        wider = model.margin_bound(theta, edge=edge)
+        seen = wider <= 1
+        label = f"bound if every edge were {edge:.2g}"
+        ax.plot(theta[seen], wider[seen], color=_QUIET, lw=1.2, ls=(0, (1, 2)), label=label)
     ax.axvline(0, color=_QUIET, lw=0.8)
     ax.set_xlim(-1, 1)
     ax.set_ylim(0, 1.02)
@@ -133,6 +143,11 @@ def plot_margins(
 
 def _errors(model: Any, X: Any, y: Any) -> np.ndarray:
     return 1 - np.array(list(model.staged_score(X, y)))
+
+
+def _has_best_weights(model: Any) -> bool:
+    """Tell whether learners have the weights that the wider bounds are about."""
+    return model.n_classes_ == 2 and model.learning_rate == 1 and hasattr(model, "train_errors_")
 
 
 def _few_rounds(n: int) -> list[int]:

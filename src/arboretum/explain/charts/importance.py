@@ -1,4 +1,4 @@
-"""The importance of columns as bars, each with its standard error.
+"""The importance of columns as bars, each with its standard error where there is one.
 
     petal width   ████████████████├─┤
     petal length  ██████████████├──┤
@@ -10,7 +10,8 @@ The largest stand at the top; a bar reaching below zero is a column that shuffli
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from arboretum.explain.mpl import require_pyplot
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_importance"]
+__all__ = ["importances_of", "plot_importance"]
 
 _BAR = "#4f9bc8"
 _NEGATIVE = "#c3cad0"
@@ -31,16 +32,33 @@ _LONGEST_NAME = 32
 _ROW = 0.3  # inches a bar takes
 
 
-def plot_importance(importance: Any, *, top: int | None = 20, ax: Axes | None = None) -> Axes:
+class _Bars(NamedTuple):
+    """What is drawn."""
+
+    names: Sequence[str]
+    mean: np.ndarray
+    error: np.ndarray  # zeros where nothing is known of it
+    measure: str
+
+
+def plot_importance(
+    importance: Any,
+    *,
+    top: int | None = 20,
+    names: Sequence[str] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the importance of columns as horizontal bars; a whisker is one standard error.
 
     Parameters
     ----------
-    importance : Importance
-        From ``forest.permutation_importance(X, y)``: anything with ``mean``, ``standard_error``,
-        ``names`` and ``measure``.
+    importance : fitted estimator, Importance, or result of sklearn.inspection.permutation_importance
+        Of an estimator its ``feature_importances_`` (of stacking and voting the mean of their models');
+        ``forest.permutation_importance(X, y)`` is slower and favours no column.
     top : int or None, default 20
         Show the so many most important columns; None: all.
+    names : sequence of str, optional
+        Names of the columns; scikit-learn's result does not know them.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure, as high as the bars need.
 
@@ -55,30 +73,119 @@ def plot_importance(importance: Any, *, top: int | None = 20, ax: Axes | None = 
     >>> from arboretum.forest.importance import permutation_importance
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> forest = RandomForestClassifier(50, random_state=0).fit(X, y)
+    >>> ax = plot_importance(forest)
     >>> ax = plot_importance(permutation_importance(forest, X, y))
     >>> ax.figure.savefig("importance.png", dpi=150)  # doctest: +SKIP
     """
     plt = require_pyplot("plot_importance")
     check_int(top, "top of plot_importance", 1, none=True)
-    if not all(hasattr(importance, name) for name in ("mean", "standard_error", "names")):
-        raise ParameterError(
-            "plot_importance needs the result of permutation_importance, got a "
-            f"{type(importance).__name__}: call forest.permutation_importance(X, y) first"
-        )
-    mean = np.asarray(importance.mean, dtype=float)
-    order = np.argsort(-mean, kind="stable")[:top]
-    mean, error = mean[order], np.asarray(importance.standard_error, dtype=float)[order]
-    names = [_shorten(str(importance.names[f])) for f in order]
+    bars = _read(importance)
+    if names is not None:
+        if len(names) != len(bars.mean):
+            raise ParameterError(f"names has {len(names)} names for {len(bars.mean)} columns")
+        bars = bars._replace(names=list(names))
+    order = np.argsort(-bars.mean, kind="stable")[:top]
+    shown = [_shorten(str(bars.names[f])) for f in order]
     if ax is None:
         size = (7.5, 1.1 + _ROW * len(order))
         _, ax = plt.subplots(figsize=size, layout="constrained")
-    _draw(ax, names, mean, np.nan_to_num(error))
-    ax.set_xlabel(importance.measure)
-    hidden = len(importance.names) - len(order)
+    _draw(ax, shown, bars.mean[order], np.nan_to_num(bars.error[order]))
+    ax.set_xlabel(bars.measure)
+    hidden = len(bars.mean) - len(order)
     if hidden:
         text = f"{hidden} less important {'column' if hidden == 1 else 'columns'} not shown"
         ax.set_title(text, fontsize="small", color=_QUIET, loc="right")
     return ax
+
+
+def _read(importance: Any) -> _Bars:
+    """Return what an estimator or a result says of columns."""
+    if all(hasattr(importance, name) for name in ("mean", "standard_error", "names", "measure")):
+        error = np.asarray(importance.standard_error, dtype=float)
+        return _Bars(
+            importance.names, np.asarray(importance.mean, float), error, importance.measure
+        )
+    if all(hasattr(importance, name) for name in ("importances_mean", "importances_std")):
+        mean = np.asarray(importance.importances_mean, dtype=float)
+        several = np.asarray(importance.importances).shape[1] if "importances" in importance else 1
+        error = np.asarray(importance.importances_std, dtype=float) / np.sqrt(several)
+        places = [f"x{f}" for f in range(len(mean))]
+        return _Bars(places, mean, error, "loss of score when the column is shuffled")
+    if hasattr(importance, "fit"):
+        return _of_model(importance)
+    raise ParameterError(
+        "plot_importance draws a fitted estimator or the result of permutation_importance, got a "
+        f"{type(importance).__name__}"
+    )
+
+
+def _of_model(model: Any) -> _Bars:
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(model)
+    found = importances_of(model)
+    if found is None:
+        raise ParameterError(
+            f"a {type(model).__name__} knows no importance of columns: plot that of "
+            "sklearn.inspection.permutation_importance(model, X, y)"
+        )
+    schema = getattr(model, "schema_", None)
+    known = getattr(model, "feature_names_in_", None)
+    names = schema.names if schema is not None else known
+    names = [f"x{f}" for f in range(len(found))] if names is None else list(names)
+    kind = getattr(model, "importance_type", None)
+    measure = "share of what the splits of a column gain"
+    if found.sum() > 1.5:  # counts, as LightGBM tells them
+        measure = f"importance ({kind})" if kind else "importance"
+    elif kind:
+        measure = f"share of importance ({kind})"
+    elif isinstance(getattr(model, "estimators_", None), list) and not hasattr(model, "estimator_"):
+        measure += ", mean of the models"
+    return _Bars(names, found, np.zeros(len(found)), measure)
+
+
+def importances_of(model: Any) -> np.ndarray | None:
+    """Return the importance of every column; None for a model that knows none.
+
+    Of models that answer together it is the mean of those that know theirs, as shares; of rules the share of
+    the rows that reach a rule which asks about a column.
+
+    Examples
+    --------
+    >>> from arboretum import CARTClassifier
+    >>> importances_of(CARTClassifier().fit([[1, 5], [2, 5], [3, 5]], [0, 0, 1]))
+    array([1., 0.])
+    """
+    own = getattr(model, "feature_importances_", None)
+    if own is not None:
+        return np.asarray(own, dtype=float)
+    if hasattr(model, "rules_"):
+        return _asked_by_rules(model)
+    if hasattr(model, "coefficients_") and getattr(model, "trees_", None):
+        return _weighed_stumps(model)
+    members = getattr(model, "estimators_", None)
+    each = [importances_of(member) for member in members or ()]
+    known = [found / found.sum() for found in each if found is not None and found.sum() > 0]
+    width = getattr(model, "n_features_in_", None)
+    known = [found for found in known if len(found) == width]
+    return np.mean(known, axis=0) if known else None
+
+
+def _weighed_stumps(model: Any) -> np.ndarray:
+    """Return, as shares, the weights of the stumps that ask about a column."""
+    found = np.zeros(model.n_features_in_)
+    for tree, weight in zip(model.trees_, model.ensemble_.weights):
+        found[tree.feature[0]] += abs(float(weight)) * float(np.ptp(tree.value[tree.leaves]))
+    return found / found.sum() if found.sum() > 0 else found
+
+
+def _asked_by_rules(model: Any) -> np.ndarray:
+    """Return, as shares, how many training rows are told by rules that ask about a column."""
+    found = np.zeros(model.n_features_in_)
+    for rule in model.rules_:
+        for feature in {condition.feature for condition in rule.conditions}:
+            found[feature] += rule.weight
+    return found / found.sum() if found.sum() > 0 else found
 
 
 def _draw(ax: Axes, names: list[str], mean: np.ndarray, error: np.ndarray) -> None:

@@ -1,5 +1,11 @@
 """A heat map of proximities: rows class by class, similar rows side by side.
 
+Numbers as target stand in their order, with a band of their colours:
+
+    classes   ▌a  ██·           numbers   ▌ 9  ██▓·
+              ▌a  ██·                     ▌ 5  ▓██▓
+              ▌b  ··█                     ▌ 1  ·▓██
+
 Blocks on the diagonal are groups of rows that the trees hardly tell apart; a bright stripe that leaves
 its block belongs to rows the forest finds in another class.
 """
@@ -21,17 +27,22 @@ __all__ = ["plot_proximity"]
 
 _MOST_ROWS = 5000
 _MOST_NAMES = 12
+_MOST_CLASSES = 20  # whole numbers that may be names of classes
+_SCALE = 6  # numbers written at the edge
 
 
-def plot_proximity(proximities: Any, y: Any = None, *, ax: Axes | None = None) -> Axes:
-    """Draw proximities as a heat map.
+def plot_proximity(source: Any, X: Any = None, y: Any = None, *, ax: Axes | None = None) -> Axes:
+    """Draw proximities as a heat map: ``plot_proximity(forest, X, y)`` or ``plot_proximity(P, y)``.
 
     Parameters
     ----------
-    proximities : array or sparse matrix of shape (n, n)
-        What ``proximity`` of a forest returned for rows with each other; at most 5,000 rows.
+    source : forest, or array or sparse matrix of shape (n, n)
+        A fitted forest; or what ``proximity`` of it returned for rows with each other. At most 5,000 rows.
+    X : table
+        The rows to look at; of a matrix it is left out, and y may stand in its place.
     y : array-like of shape (n,), optional
-        Classes: rows stand class by class, with a coloured edge that names them.
+        Classes: rows stand class by class, with a coloured edge that names them. Numbers (floats, or more
+        than 20 different whole ones): rows stand in their order, with an edge and a scale of their colours.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
 
@@ -42,14 +53,20 @@ def plot_proximity(proximities: Any, y: Any = None, *, ax: Axes | None = None) -
     Examples
     --------
     >>> from arboretum import RandomForestClassifier
-    >>> from arboretum.forest.proximity import proximity
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> forest = RandomForestClassifier(20, random_state=0).fit(X, y)
-    >>> ax = plot_proximity(proximity(forest, X), y)
+    >>> ax = plot_proximity(forest, X, y)
     """
+    from arboretum.forest.proximity import proximity
     from arboretum.forest.proximity_geometry import order_rows
 
+    if hasattr(source, "trees_"):
+        if X is None:
+            raise DataError("plot_proximity of a forest needs the rows to look at: (forest, X)")
+        proximities = proximity(source, X)
+    else:
+        proximities, y = source, X if y is None else y
     if not hasattr(proximities, "toarray"):
         proximities = np.asarray(proximities)
     n = proximities.shape[0] if proximities.ndim else 0
@@ -58,7 +75,8 @@ def plot_proximity(proximities: Any, y: Any = None, *, ax: Axes | None = None) -
             f"a heat map of {n:,} rows shows nothing: draw some of them, at most {_MOST_ROWS:,}, e.g. "
             "P[rows][:, rows]"
         )
-    order = order_rows(proximities, y)
+    values = None if y is None else _quantities(y)
+    order = order_rows(proximities, y) if values is None else np.argsort(-values, kind="stable")
     P = proximities.toarray() if hasattr(proximities, "toarray") else proximities
     P = np.maximum(P, P.T)[np.ix_(order, order)]  # of the nearest only, one side may be missing
     plt = require_pyplot("plot_proximity")
@@ -73,9 +91,41 @@ def plot_proximity(proximities: Any, y: Any = None, *, ax: Axes | None = None) -
     ax.set_xticks([])
     ax.set_yticks([])  # the place of a row says nothing about its number
     ax.set_xlabel("rows, similar ones side by side")
-    if y is not None:
+    if values is not None:
+        _mark_numbers(ax, values[order])
+    elif y is not None:
         _mark_classes(ax, np.asarray(y)[order])
     return ax
+
+
+def _quantities(y: Any) -> np.ndarray | None:
+    """Return a target of numbers; None if its values are classes."""
+    values = np.asarray(y)
+    if values.dtype.kind not in "fiu" or values.ndim != 1:
+        return None
+    few = len(np.unique(values)) <= _MOST_CLASSES
+    whole = values.dtype.kind in "iu" or bool(np.all(values == np.floor(values)))
+    return None if few and whole else values.astype(np.float64)
+
+
+def _mark_numbers(ax: Axes, values: np.ndarray) -> None:
+    """Draw bands of the numbers' colours along left and top, with a scale of some of them."""
+    import matplotlib as mpl
+
+    n, width = len(values), 0.03 * len(values)
+    colors = mpl.colormaps["viridis"]
+    for extent, line in (
+        ((-0.5 - 1.5 * width, -0.5 - 0.5 * width, n - 0.5, -0.5), values[:, None]),
+        ((-0.5, n - 0.5, -0.5 - 0.5 * width, -0.5 - 1.5 * width), values[None, :]),
+    ):
+        ax.imshow(line, cmap=colors, extent=extent, aspect="auto", interpolation="nearest")
+    ax.set_aspect("equal")
+    ax.set_xlim(-0.5 - 2 * width, n - 0.5)
+    ax.set_ylim(n - 0.5, -0.5 - 2 * width)
+    rows = np.unique(np.linspace(0, n - 1, min(_SCALE, n)).astype(int))
+    ax.set_yticks(rows, [f"{values[row]:.4g}" for row in rows])
+    ax.tick_params(length=0)
+    ax.set_xlabel("rows, from the largest target to the smallest")
 
 
 def _mark_classes(ax: Axes, labels: np.ndarray) -> None:

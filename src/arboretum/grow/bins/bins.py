@@ -28,6 +28,7 @@ import numpy as np
 from arboretum.data.matrix import DenseMatrix, Matrix, SparseMatrix
 from arboretum.engine import parallel
 from arboretum.errors import DataError
+from arboretum.grow.bins.sparse import CodedEntries, code_entries
 
 if TYPE_CHECKING:
     from arboretum.engine.columns.bins import BinTables
@@ -162,13 +163,22 @@ class Bins:
         (narrow, wide), _ = self._encode(matrix, n_jobs)
         return np.concatenate([narrow, wide]) if len(wide) else narrow
 
-    def of_table(self, matrix: Matrix, n_jobs: int = 1) -> Bins:
-        """Return the same bins with the codes of a table."""
+    def of_table(self, matrix: Matrix | CodedEntries, n_jobs: int = 1) -> Bins:
+        """Return the same bins with the codes of a table; of a sparse one, its codes may be given."""
         (codes, wide), has_missing = self._encode(matrix, n_jobs)
         return replace(self, codes=codes, wide=wide, has_missing=has_missing)
 
+    def code_entries(self, matrix: SparseMatrix) -> CodedEntries:
+        """Return what a sparse table stores as codes of bins; bundles make no difference."""
+        dtype = np.uint16 if self.is_wide.any() else np.uint8
+        n = self.n_features
+        fill = np.zeros(n) if matrix.fill is None else matrix.fill
+        absent, lines = np.empty((n, 1), dtype), np.arange(n)
+        self._code(fill[np.newaxis].astype(np.float64), 0, lines, absent, 0, self._unread)
+        return code_entries(matrix, self._tables, absent[:, 0], dtype)
+
     def _encode(
-        self, matrix: Matrix, n_jobs: int
+        self, matrix: Matrix | CodedEntries, n_jobs: int
     ) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
         """Return codes, of one byte and of two, and which features have missing values."""
         if matrix.n_columns != self.n_features:
@@ -183,8 +193,10 @@ class Bins:
         n_jobs = parallel.threads_for(matrix.n_rows * matrix.n_columns, parallel.CODE, n_jobs)
         alone = self.offset == 0
         if isinstance(matrix, SparseMatrix):
-            own = np.flatnonzero(alone).tolist()
-            parallel.run(lambda f: self._sparse_column(matrix, f, codes, seen), own, n_jobs)
+            matrix = self.code_entries(matrix)
+        if isinstance(matrix, CodedEntries):
+            entries, own = matrix, np.flatnonzero(alone).tolist()
+            parallel.run(lambda f: self._sparse_column(entries, f, codes, seen), own, n_jobs)
         else:
             lines = self.storage - np.where(self.is_wide, len(narrow), 0)
             for is_wide, out in ((False, narrow), (True, wide)):
@@ -231,9 +243,6 @@ class Bins:
 
     def _values(self, values: np.ndarray, f: int) -> np.ndarray:
         """Return the bins of some values of one feature, as if it had a column of its own."""
-        if not self.is_category[f] and len(values) and values.min() == values.max():  # no NaN
-            one = np.searchsorted(self.bounds_of(f), values[0])
-            return np.full(len(values), one, self._dtype(f))
         out = np.empty((1, len(values)), self._dtype(f))
         block = np.ascontiguousarray(values, np.float64)[:, np.newaxis]
         self._code(block, f, self._first_line, out, 0, self._unread)
@@ -242,30 +251,25 @@ class Bins:
     def _dtype(self, f: int) -> type[np.unsignedinteger]:
         return np.uint16 if self.n_bins[f] > BYTE else np.uint8
 
-    def entries(self, matrix: Matrix, f: int) -> tuple[Any, np.ndarray, int]:
+    def entries(self, matrix: Matrix | CodedEntries, f: int) -> tuple[Any, np.ndarray, int]:
         """Return the rows of a feature that are stored, their bins, and the bin of all the others."""
-        if not isinstance(matrix, SparseMatrix):
-            return slice(None), self._values(matrix.column(f), f), -1
-        stored = matrix.by_column
-        span = slice(stored.indptr[f], stored.indptr[f + 1])
-        absent = 0.0 if matrix.fill is None else matrix.fill[f]
-        return (
-            stored.indices[span],
-            self._values(stored.data[span], f),
-            int(self._values(np.array([absent]), f)[0]),
-        )
+        if isinstance(matrix, CodedEntries):
+            return *matrix.of(f), int(matrix.absent[f])
+        return slice(None), self._values(matrix.column(f), f), -1
 
     def _sparse_column(
-        self, matrix: Matrix, f: int, codes: tuple[np.ndarray, np.ndarray], seen: np.ndarray
+        self, entries: CodedEntries, f: int, codes: tuple[np.ndarray, np.ndarray], seen: np.ndarray
     ) -> None:
-        rows, bins, absent = self.entries(matrix, f)
+        rows, bins = entries.of(f)
         line = _line(codes, self.storage[f])
-        line[:] = absent
+        line[:] = entries.absent[f]
         line[rows] = bins
-        lost = absent == self.missing[f] and len(rows) < len(line)
+        lost = entries.absent[f] == self.missing[f] and len(rows) < len(line)
         seen[f] = lost or bool(np.any(bins == self.missing[f]))
 
-    def _bundle(self, matrix: Matrix, group: Sequence[int], codes: np.ndarray) -> None:
+    def _bundle(
+        self, matrix: Matrix | CodedEntries, group: Sequence[int], codes: np.ndarray
+    ) -> None:
         line = codes[self.storage[group[0]]]
         line[:] = 0
         for f in reversed(group):  # the first to join has the last word
@@ -273,17 +277,13 @@ class Bins:
             shift = np.where(bins > self.default_bin[f], self.offset[f] - 1, self.offset[f])
             line[rows] = bins + shift.astype(line.dtype)
 
-    def aside(self, matrix: Matrix, f: int) -> tuple[np.ndarray, np.ndarray]:
+    def aside(self, matrix: Matrix | CodedEntries, f: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows where a feature is neither missing nor in its default bin, and its bins."""
-        default = int(self.default_bin[f])
+        default, missing = int(self.default_bin[f]), self.missing[f]
         rows, bins, absent = self.entries(matrix, f)
-        if absent not in (
-            -1,
-            default,
-            self.missing[f],
-        ):  # bins made for a table that was not sparse
-            rows, bins = slice(None), self._values(matrix.column(f), f)
-        chosen = np.flatnonzero((bins != default) & (bins != self.missing[f]))
+        if isinstance(matrix, CodedEntries) and absent not in (default, missing):
+            rows, bins = slice(None), matrix.dense(f)  # bins made for a table that was not sparse
+        chosen = np.flatnonzero((bins != default) & (bins != missing))
         return (chosen if isinstance(rows, slice) else rows[chosen]), bins[chosen]
 
     @cached_property

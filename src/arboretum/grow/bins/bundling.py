@@ -29,6 +29,7 @@ from arboretum.grow.bins.bins import BYTE, Bins, storage_columns
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
+    from arboretum.grow.bins.sparse import CodedEntries
 
 __all__ = ["Bundle", "bundle_columns", "plan_bundles"]
 
@@ -123,7 +124,9 @@ def _fill(
     return bundles, left
 
 
-def bundle_columns(bins: Bins, matrix: Matrix, max_conflict: float = 0.0, n_jobs: int = 1) -> Bins:
+def bundle_columns(
+    bins: Bins, matrix: Matrix | CodedEntries, max_conflict: float = 0.0, n_jobs: int = 1
+) -> Bins:
     """Return the bins with sparse columns bundled, without codes; the same bins if there are none.
 
     Bins that have the codes of the table are looked at instead of its values.
@@ -146,7 +149,9 @@ def bundle_columns(bins: Bins, matrix: Matrix, max_conflict: float = 0.0, n_jobs
             return
         aside = np.flatnonzero(codes != bins.default_bin[f])
         if len(aside) <= _SPARSE * matrix.n_rows:
-            used[f] = (rows[aside] if sparse else aside).astype(np.uint32)
+            if sparse:  # mostly all of them: no copy then
+                aside = rows if len(aside) == len(rows) else rows[aside]
+            used[f] = aside.astype(np.int32, copy=False).view(np.uint32)
 
     small = np.flatnonzero((bins.n_bins < BYTE) & (bins.n_bins > 0)).tolist()
     if coded:  # a comparison per column, done before another thread is awake

@@ -23,6 +23,7 @@ from arboretum.grow.bins.bins import MOST_BINS, Bins, by_rows, flat, storage_col
 from arboretum.grow.bins.bundling import bundle_columns
 from arboretum.grow.bins.categories import Keep, every_category
 from arboretum.grow.bins.cuts import bounds_around_zero, count_values, number_bounds, whole_weights
+from arboretum.grow.bins.sparse import rows_by_column
 
 if TYPE_CHECKING:
     from arboretum.data.schema import Schema
@@ -102,7 +103,11 @@ def find_bins(
     _check(max_bin=(max_bin, 2, MOST_BINS), sample=(sample, 2, np.inf))
     _check(min_data_in_bin=(min_data_in_bin, 1, np.inf), max_conflict=(max_conflict, 0, 1))
     rows = sample_rows(matrix.n_rows, sample, seed)
-    part = matrix if rows is None else matrix.take(rows)
+    if isinstance(matrix, SparseMatrix):
+        part: Matrix = rows_by_column(matrix, rows)
+    else:
+        part = matrix if rows is None else matrix.take(rows)
+    n_sampled = part.n_rows
     if weight is not None:
         weight = np.asarray(weight, np.float64)
         weight = whole_weights(weight if rows is None else weight[rows])
@@ -111,7 +116,7 @@ def find_bins(
     def cut(f: int, x: np.ndarray, w: np.ndarray | None, absent: Absent | None) -> None:
         table = count_values(x, w, absent)
         if zero_apart:
-            lost = table.counts.sum() < part.n_rows  # missing values take a bin
+            lost = table.counts.sum() < n_sampled  # missing values take a bin
             bounds = bounds_around_zero(table, max(max_bin - lost, 2), min_data_in_bin)
         else:
             bounds = number_bounds(table, max_bin, min_data_in_bin)
@@ -122,6 +127,7 @@ def find_bins(
         found[f] = ColumnBins(bounds, None, int(np.searchsorted(bounds, usual)))
 
     visit_numbers(part, schema, cut, weight, n_jobs)
+    del part  # the memory is needed for the codes
     found |= category_bins(matrix, schema, categories)
     return bin_table(matrix, schema, found, n_jobs, max_conflict if bundle else None)
 
@@ -145,7 +151,7 @@ def sample_rows(n: int, size: int, seed: int) -> np.ndarray | None:
     """
     if n <= size:
         return None
-    from arboretum.engine.rows.smallest_keys import hash_keys
+    from arboretum.engine.rows.sample import hash_keys
 
     keys = np.empty(size, np.uint64)
     hash_keys(np.uint64(key_of(seed, _SAMPLE)), keys)
@@ -232,7 +238,10 @@ def bin_table(
     bins = make_bins([found[f] for f in range(matrix.n_columns)], schema.names)
     if max_conflict is None:
         return bins.of_table(matrix, n_jobs)
-    small = matrix.n_rows * matrix.n_columns <= _FEW_CODES and not isinstance(matrix, SparseMatrix)
+    if isinstance(matrix, SparseMatrix):
+        entries = bins.code_entries(matrix)
+        return bundle_columns(bins, entries, max_conflict, n_jobs).of_table(entries, n_jobs)
+    small = matrix.n_rows * matrix.n_columns <= _FEW_CODES
     if small:  # mostly there are no bundles, and these codes stay
         bins = bins.of_table(matrix, n_jobs)
     bundled = bundle_columns(bins, matrix, max_conflict, n_jobs)

@@ -23,6 +23,7 @@ by level, by the same rule, so the bound holds for any chunks in any order.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Schema
 
-__all__ = ["QuantileSketch", "Summary", "sketch_bins"]
+__all__ = ["QuantileSketch", "Summary", "proposed_bins", "sketch_bins"]
 
 _LEVELS = 16
 _EMPTY = 1e-12  # less of the weight than this between two entries is rounding
@@ -255,6 +256,42 @@ def _cuts(summary: Summary, max_bin: int) -> np.ndarray:
     return np.where(empty, cuts_between(low, high), low)
 
 
+def _cuts_within(summary: Summary, eps: float) -> np.ndarray:
+    """Cut so that less than ``eps`` of the weight lies from one cut to the next, by the summary's bounds.
+
+    As in the textbook an entry is followed by the last one for which rmax - weight less the entry's own
+    rmin is less than ε of the weight, or by the next one; a cut stands just below it.
+    """
+    above, chosen, i, last = summary.rmax - summary.weight, [], 0, len(summary) - 1
+    while i < last:
+        reach = int(np.searchsorted(above, summary.rmin[i] + eps * summary.total)) - 1
+        i = max(i + 1, reach)
+        chosen.append(i)
+    high = np.array(chosen, np.int64)
+    upper, lower = summary.values[high], summary.values[high - 1]
+    empty = summary.gaps[high - 1] <= _EMPTY * summary.total
+    return np.where(empty, cuts_between(lower, upper), np.nextafter(upper, -np.inf))
+
+
+def proposed_bins(
+    matrix: Matrix, schema: Schema, hessian: np.ndarray, eps: float, n_jobs: int = 1
+) -> Bins:
+    """Return the table in bins with less than ``eps`` of the hessian from one cut to the next.
+
+    A single value may weigh more. The sketch itself is wrong by a quarter of ``eps`` at most.
+
+    Examples
+    --------
+    >>> from arboretum.data.schema import learn_schema
+    >>> schema, matrix = learn_schema(np.arange(8.0)[:, np.newaxis])
+    >>> proposed_bins(matrix, schema, np.ones(8), 0.3).codes.tolist()
+    [[0, 0, 1, 1, 2, 2, 3, 4]]
+    """
+    return _bins_by(
+        matrix, schema, hessian, eps / 4, n_jobs, lambda summary: _cuts_within(summary, eps)
+    )
+
+
 def sketch_bins(
     matrix: Matrix,
     schema: Schema,
@@ -285,6 +322,17 @@ def sketch_bins(
     >>> bins.codes.tolist()
     [[0, 1, 2, 2, 2, 3, 3, 3]]
     """
+    return _bins_by(matrix, schema, hessian, eps, n_jobs, lambda summary: _cuts(summary, max_bin))
+
+
+def _bins_by(
+    matrix: Matrix,
+    schema: Schema,
+    hessian: np.ndarray,
+    eps: float,
+    n_jobs: int,
+    cuts_of: Callable[[Summary], np.ndarray],
+) -> Bins:
     weight = whole_weights(np.asarray(hessian, np.float64))
     found: dict[int, ColumnBins] = {}
 
@@ -294,7 +342,7 @@ def sketch_bins(
         summary = sketch.summary
         if absent is not None and absent[2] > 0:
             summary = summary.merged(Summary.of(np.array([absent[0]]), np.array([absent[2]])))
-        bounds = np.append(_cuts(summary, max_bin), np.inf)
+        bounds = np.append(cuts_of(summary), np.inf)
         found[f] = ColumnBins(bounds, None, _usual(summary, bounds, absent))
 
     visit_numbers(matrix, schema, cut, weight, n_jobs)

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ExactGrower", "ExactTree"]
 
-_MANY = 1 << 15  # entries of all lists from which on several threads read them
 _FEW_ENTRIES = 1 << 19  # of a table whose trees are soon grown
 _BLOCK = 1 << 14  # rows walked at a time
 _UNNAMED = Schema((), named=False)  # of trees that are only walked
@@ -147,8 +146,8 @@ class ExactGrower:
     def is_small(self, n_rows: int, n_trees: int) -> bool:
         """Tell whether so many trees on so many rows are best grown by one thread in one call."""
         entries = len(self.lists.entries)
-        alone = entries <= (_FEW_ENTRIES if self.n_jobs == 1 else _MANY)
-        return alone and n_trees * self._most_nodes() <= MOST_LOGGED
+        alone = parallel.threads_for(entries, parallel.CODE, self.n_jobs) == 1
+        return alone and entries <= _FEW_ENTRIES and n_trees * self._most_nodes() <= MOST_LOGGED
 
     def grow_rounds(
         self,
@@ -271,7 +270,7 @@ class ExactGrower:
 
     def share(self, work: Callable[..., Any], items: list[Any], size: int) -> None:
         """Call ``work`` for every item, on several threads if there is much to do."""
-        parallel.run(work, items, self.n_jobs if size > _MANY else 1)
+        parallel.run(work, items, parallel.threads_for(size, parallel.CODE, self.n_jobs))
 
     def borrow(self) -> engine.ScanScratch:
         """Return what a scan writes on; to be given back."""
@@ -324,6 +323,7 @@ class ExactGrower:
         rows: np.ndarray | None = None,
     ) -> None:
         """Add the values of the leaves that rows reach by their values (None: all rows)."""
+        values = np.ascontiguousarray(values)  # a column is to Numba another type
         asked = exact_trees_of(tree.with_value(values), np.array([len(tree)]), _UNNAMED)[0]
         matrix = self.matrix
         these = np.empty(0, np.uint32) if rows is None else rows

@@ -1,0 +1,117 @@
+"""Every usual way to use one estimator, on small tables: ``python -m benchmarks.kernel_tour XGBClassifier``.
+
+Run by record_kernels.py in a process of its own, so that what is recorded is what this estimator needs.
+First come its cases of the golden set, then tables of every kind (numbers, 32-bit ones, gaps, words,
+sparse; few rows and so many that codes of rows and ranks get wider), two and three classes or numbers,
+with and without weights, answered for one row, some, and all.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+import arboretum
+from tests.golden.cases import all_cases
+
+__all__ = ["main", "tables", "tour"]
+
+FEW, TALL = 240, 70_000  # rows; 65,536 is where two bytes no longer number them
+
+
+def tables() -> Iterator[Any]:
+    """Yield tables of every kind."""
+    rng = np.random.default_rng(0)
+    for n in (FEW, TALL):
+        X = rng.normal(size=(n, 4))
+        words = pd.DataFrame(np.where(rng.random(X.shape) < 0.1, np.nan, X), columns=list("abcd"))
+        words["word"] = rng.choice(np.array(["u", "v", "w", None], dtype=object), n)
+        words["many"] = [f"w{i}" for i in rng.integers(0, 100, n)]
+        words["flag"] = rng.random(n) < 0.3
+        yield X
+        yield words
+        yield words[["word", "many", "flag"]]
+    X = rng.normal(size=(FEW, 4))
+    yield X.astype(np.float32)
+    yield np.where(rng.random(X.shape) < 0.1, np.nan, X)
+    yield np.round(X, 1)
+    yield rng.integers(0, 9, X.shape)
+    yield sparse.random(FEW, 12, 0.2, format="csr", random_state=0)
+
+
+def _targets(n: int) -> Iterator[np.ndarray]:
+    rng = np.random.default_rng(1)
+    yield rng.integers(0, 2, n)
+    yield np.array(["one", "two", "three"])[rng.integers(0, 3, n)]
+    yield rng.exponential(size=n)
+
+
+def make(name: str) -> Any:
+    """Return an estimator with few members."""
+    cls = getattr(arboretum, name)
+    known = inspect.signature(cls).parameters
+    small = {"n_estimators": 3, "max_iter": 2, "random_state": 0}
+    arguments = {key: value for key, value in small.items() if key in known}
+    if name.startswith(("Stacking", "Voting")):
+        kind = "Classifier" if name.endswith("Classifier") else "Regressor"
+        members = [f"CART{kind}", f"RandomForest{kind}"]
+        arguments["estimators"] = [(member, make(member)) for member in members]
+    return cls(**arguments)
+
+
+def tour(name: str) -> tuple[int, int]:
+    """Use an estimator in every way; return how many fits were done and how many it refused."""
+    done = refused = 0
+    for X in tables():
+        n = X.shape[0]
+        if n == TALL and name.startswith(("Stacking", "Voting")):
+            continue  # what their members call is recorded of those
+        for y in _targets(n):
+            for weight in (None, np.random.default_rng(2).exponential(size=n)):
+                try:
+                    _use(name, X, y, weight)
+                    done += 1
+                except (ValueError, TypeError, AttributeError):
+                    refused += 1  # not for this kind of target or table
+    return done, refused
+
+
+def _use(name: str, X: Any, y: np.ndarray, weight: np.ndarray | None) -> None:
+    arguments: dict[str, Any] = {}
+    if name.endswith("Ranker"):
+        y = np.arange(len(y)) % 5
+        arguments["group"] = np.full(len(y) // 10, 10)
+        weight = weight[: len(y) // 10] if weight is not None and name.startswith("XGB") else weight
+    if weight is not None:
+        arguments["sample_weight"] = weight
+    model = make(name)
+    model.fit(X, y, **arguments)
+    for rows in (1, 10, 100, len(y)):
+        some = X.iloc[:rows] if isinstance(X, pd.DataFrame) else X[:rows]
+        for method in ("predict", "predict_proba", "apply", "transform"):
+            if hasattr(model, method):
+                getattr(model, method)(some)
+
+
+def main() -> None:
+    """Make the tour of the estimator that the command line names."""
+    (name,) = sys.argv[1:]
+    warnings.simplefilter("ignore")
+    n_golden = 0
+    for case in all_cases():
+        if type(case.make()).__name__ == name:
+            case.answers(case.fitted())
+            n_golden += 1
+    done, refused = tour(name)
+    print(f"{name}: {n_golden} golden cases, {done} fits, {refused} refused")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""Write down anew which kernels are called with what: ``python -m benchmarks.record_kernels`` (or `make
+record`).
+
+Runs what uses the library, every process of it with ``ARBORETUM_RECORD_KERNELS`` set, and writes what
+estimators at work have called to engine/machine_code/signatures.json, from which wheels and
+`arboretum warmup` are made:
+
+    tour     a process per estimator: its golden cases and tables of every kind (kernel_tour.py)
+    pages    the examples of README and docs, `arboretum demo`
+    real     python -m benchmarks real --quick
+    tests    the test suite
+    quick    all other benchmarks, --quick
+
+Only what was called while some estimator was inside one of its methods counts: tests of kernels call them
+with types that no estimator has. ``--only tour pages`` runs some of these; ``--add`` keeps what the table
+has (and the sources still have).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import arboretum
+from arboretum.engine.machine_code.signatures import TABLE, Signature, read_table, write_table
+from benchmarks import BENCHMARKS
+
+__all__ = ["main", "merge"]
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def steps() -> dict[str, list[list[str]]]:
+    """Return the commands of every step, as arguments of Python."""
+    quick = [name for name in BENCHMARKS if name not in ("real", "startup")]
+    bench = ["-m", "benchmarks", "--quick", "--out", tempfile.gettempdir()]
+    demo = Path(tempfile.gettempdir(), "arboretum-demo-of-kernels")
+    return {
+        "tour": [["-m", "benchmarks.kernel_tour", name] for name in arboretum.ESTIMATORS],
+        "pages": [
+            ["-m", "benchmarks.page_tour"],
+            ["-m", "arboretum", "demo", "-o", str(demo)],
+        ],
+        "real": [[*bench, "real"]],
+        "tests": [["-m", "pytest", "-q", "-n", "2"]],
+        "quick": [[*bench, name] for name in quick],
+    }
+
+
+def run(commands: Iterable[list[str]], record: Path) -> None:
+    """Run commands one after another; what they call is appended to ``record``."""
+    env = {**os.environ, "ARBORETUM_RECORD_KERNELS": str(record)}
+    for arguments in commands:
+        start = time.perf_counter()
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=ROOT,
+            env=env,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        state = "" if done.returncode == 0 else f", exit code {done.returncode}"
+        print(f"{' '.join(arguments)}: {time.perf_counter() - start:.0f} s{state}", flush=True)
+        if done.returncode:
+            print(done.stdout[-2000:], done.stderr[-2000:], file=sys.stderr)
+
+
+def merge(lines: Iterable[Mapping], known: Iterable[Signature] = ()) -> list[Signature]:
+    """Return what estimators at work have called, every signature once."""
+    found = {(one.kernel, json.dumps(one.arguments)): set(one.estimators) for one in known}
+    for line in lines:
+        if line["estimators"] and "arguments" in line:
+            key = line["kernel"], json.dumps(line["arguments"])
+            found.setdefault(key, set()).update(line["estimators"])
+    every = (
+        Signature(kernel, tuple(json.loads(arguments)), frozenset(estimators))
+        for (kernel, arguments), estimators in found.items()
+    )
+    return [one for one in every if _is_known(one)]
+
+
+def _is_known(signature: Signature) -> bool:
+    """Return whether the sources have such a kernel; tests define some of their own."""
+    try:
+        return signature.kernel.startswith("arboretum.") and bool(signature.types())
+    except Exception:
+        return False
+
+
+def main() -> int:
+    """Run the steps that were asked for and write the table."""
+    every = steps()
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.record_kernels")
+    parser.add_argument("--only", nargs="+", choices=every, default=list(every), metavar="STEP")
+    parser.add_argument("--add", action="store_true", help="keep what the table has")
+    parser.add_argument("--from", dest="records", type=Path, nargs="+", help="records made before")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        record = Path(folder, "record")
+        record.touch()
+        for step in asked.only if asked.records is None else ():
+            run(every[step], record)
+        texts = [path.read_text(encoding="utf-8") for path in (record, *(asked.records or ()))]
+    lines = [json.loads(line) for text in texts for line in text.splitlines()]
+    known = list(read_table()) if TABLE.exists() else []
+    signatures = merge(lines, known if asked.add else ())
+    write_table(signatures)
+    names = {(one.kernel, json.dumps(one.arguments)) for one in known}
+    new = sum((one.kernel, json.dumps(one.arguments)) not in names for one in signatures)
+    unknown = sorted({line["unknown"] for line in lines if "unknown" in line})
+    print(*unknown, sep="\n", end="\n" if unknown else "")
+    print(f"{TABLE.name}: {len(signatures)} signatures, {new} of them new")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+from arboretum import callback as callback
+from arboretum.boosting.adaboost.classifier import AdaBoostClassifier as AdaBoostClassifier
+from arboretum.boosting.adaboost.regressor import AdaBoostRegressor as AdaBoostRegressor
+from arboretum.boosting.coordinate.classifier import (
+    CoordinateBoostingClassifier as CoordinateBoostingClassifier,
+)
+from arboretum.boosting.gradient.gradient_boosting import (
+    GradientBoostingClassifier as GradientBoostingClassifier,
+)
+from arboretum.boosting.gradient.gradient_boosting import (
+    GradientBoostingRegressor as GradientBoostingRegressor,
+)
+from arboretum.boosting.lightgbm.api import LGBMClassifier as LGBMClassifier
+from arboretum.boosting.lightgbm.api import LGBMRanker as LGBMRanker
+from arboretum.boosting.lightgbm.api import LGBMRegressor as LGBMRegressor
+from arboretum.boosting.watch.lightgbm_callbacks import early_stopping as early_stopping
+from arboretum.boosting.watch.lightgbm_callbacks import log_evaluation as log_evaluation
+from arboretum.boosting.watch.lightgbm_callbacks import record_evaluation as record_evaluation
+from arboretum.boosting.watch.lightgbm_callbacks import reset_parameter as reset_parameter
+from arboretum.boosting.xgboost.api import XGBClassifier as XGBClassifier
+from arboretum.boosting.xgboost.api import XGBRanker as XGBRanker
+from arboretum.boosting.xgboost.api import XGBRegressor as XGBRegressor
+from arboretum.c45.c45 import C45Classifier as C45Classifier
+from arboretum.c45.id3 import ID3Classifier as ID3Classifier
+from arboretum.c45.rules.estimator import C45Rules as C45Rules
+from arboretum.cart.cart import CARTClassifier as CARTClassifier
+from arboretum.cart.cart import CARTRegressor as CARTRegressor
+from arboretum.cart.cart import DecisionTreeClassifier as DecisionTreeClassifier
+from arboretum.cart.cart import DecisionTreeRegressor as DecisionTreeRegressor
+from arboretum.cart.extra_tree import ExtraTreeClassifier as ExtraTreeClassifier
+from arboretum.cart.extra_tree import ExtraTreeRegressor as ExtraTreeRegressor
+from arboretum.combine.stacking import StackingClassifier as StackingClassifier
+from arboretum.combine.stacking import StackingRegressor as StackingRegressor
+from arboretum.combine.voting import VotingClassifier as VotingClassifier
+from arboretum.combine.voting import VotingRegressor as VotingRegressor
+from arboretum.engine.machine_code.warmup import warmup as warmup
+from arboretum.errors import ArboretumError as ArboretumError
+from arboretum.errors import DataError as DataError
+from arboretum.errors import ModelFileError as ModelFileError
+from arboretum.errors import ParameterError as ParameterError
+from arboretum.errors import SuspiciousColumnWarning as SuspiciousColumnWarning
+from arboretum.explain.charts.boosting_curves import (
+    plot_boosting_errors as plot_boosting_errors,
+)
+from arboretum.explain.charts.boosting_curves import plot_margins as plot_margins
+from arboretum.explain.charts.importance import plot_importance as plot_importance
+from arboretum.explain.charts.learning_curve import plot_learning_curve as plot_learning_curve
+from arboretum.explain.charts.proximity_map import plot_proximity as plot_proximity
+from arboretum.explain.charts.pruning_curve import plot_pruning_curve as plot_pruning_curve
+from arboretum.explain.graphviz import export_graphviz as export_graphviz
+from arboretum.explain.plot import plot_tree as plot_tree
+from arboretum.explain.rules import to_rules as to_rules
+from arboretum.explain.text import export_text as export_text
+from arboretum.forest.bagging import BaggingClassifier as BaggingClassifier
+from arboretum.forest.bagging import BaggingRegressor as BaggingRegressor
+from arboretum.forest.extra_trees import ExtraTreesClassifier as ExtraTreesClassifier
+from arboretum.forest.extra_trees import ExtraTreesRegressor as ExtraTreesRegressor
+from arboretum.forest.imputer import ProximityImputer as ProximityImputer
+from arboretum.forest.proximity import proximity as proximity
+from arboretum.forest.proximity_geometry import mds as mds
+from arboretum.forest.proximity_geometry import outlier_scores as outlier_scores
+from arboretum.forest.proximity_geometry import prototypes as prototypes
+from arboretum.forest.random_forest import RandomForestClassifier as RandomForestClassifier
+from arboretum.forest.random_forest import RandomForestRegressor as RandomForestRegressor
+from arboretum.io.native import load as load
+
+__version__: str
+ESTIMATORS: dict[str, str]

@@ -1,0 +1,236 @@
+"""Cuts proposed by the hessian-weighted sketch for every tree, or for every node (Algorithm 2).
+
+    global    the rows of a tree are sketched once, with the tree's own hessians
+    local     the rows of a node are sketched before it is split:
+
+              rows ──sketch──▶ bins ──best cut──▶ two nodes ──sketch, sketch──▶ ...
+
+A tree that is grown node by node is made of stumps: each is grown by the histograms of its own bins, and
+its two leaves are grown on. Both stand in for `BinnedTable` and its grower (tables.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arboretum.boosting.second_order.tables import BinnedTable
+from arboretum.engine.keys import key_of
+from arboretum.predict.walk import leaves_of
+from arboretum.tree.build import build_tree, leaves
+from arboretum.tree.tree import LEAF, Tree
+
+if TYPE_CHECKING:
+    from arboretum.boosting.second_order.recipe import BoostPlan, TrainingTable
+    from arboretum.boosting.second_order.tables import Sketches
+
+__all__ = ["NodeByNode", "TreeByTree"]
+
+
+class TreeByTree:
+    """Bins for every tree."""
+
+    bins = None
+
+    def __init__(self, training: TrainingTable, plan: BoostPlan, rule: Sketches) -> None:
+        self.training, self.plan, self.rule = training, plan, rule
+        self.table: BinnedTable | None = None
+
+    @property
+    def grower(self) -> Any:
+        return self
+
+    def is_small(self, n_rows: int, n_trees: int) -> bool:
+        """Tell that rounds are not grown in one call."""
+        return False
+
+    def grow(
+        self,
+        g: np.ndarray,
+        h: np.ndarray,
+        key: int,
+        *,
+        rows: np.ndarray | None = None,
+        factor: np.ndarray | None = None,
+        columns: np.ndarray | None = None,
+    ) -> Any:
+        """Propose cuts by the hessians of the tree's rows, then grow it."""
+        weight = np.asarray(h, np.float64)
+        if rows is not None:
+            drawn = np.zeros(len(h))
+            drawn[rows] = weight[rows] * (1.0 if factor is None else factor)
+            weight = drawn
+        training, plan = self.training, self.plan
+        bins = self.rule.bins(training.matrix, training.schema, weight, plan.n_jobs)
+        self.table = BinnedTable(bins, training.schema, plan)
+        return self.table.grower.grow(g, h, key, rows=rows, factor=factor, columns=columns)
+
+    def __getattr__(self, name: str) -> Any:
+        # what is asked of the last tree: its rows, its values, its own cuts
+        if name in ("rows_of", "add_to", "walk_to"):
+            return getattr(vars(self)["table"].grower, name)
+        raise AttributeError(name)
+
+    def decode(self, nodes: Any, ends: np.ndarray) -> list[Tree]:
+        """Return the last tree in terms of the table's own values."""
+        assert self.table is not None
+        return self.table.decode(nodes, ends)
+
+
+@dataclass(frozen=True, eq=False)
+class LocalNodes:
+    """A tree that was grown node by node, and the training rows of its leaves."""
+
+    tree: Tree
+    rows: dict[int, np.ndarray]
+
+    def __len__(self) -> int:
+        return len(self.tree)
+
+    @property
+    def value(self) -> np.ndarray:
+        return self.tree.value[:, 0, 0]
+
+    @property
+    def first_child(self) -> np.ndarray:
+        """-1 at a leaf."""
+        return np.where(self.tree.kind == LEAF, -1, self.tree.first_child)
+
+    def with_value(self, value: np.ndarray) -> LocalNodes:
+        """Return the tree with other answers."""
+        return replace(self, tree=replace(self.tree, value=value.reshape(-1, 1, 1)))
+
+
+class NodeByNode:
+    """Bins for every node."""
+
+    bins = None
+
+    def __init__(self, training: TrainingTable, plan: BoostPlan, rule: Sketches) -> None:
+        self.training, self.plan, self.rule = training, plan, rule
+        self.stump_plan = replace(plan, rules=plan.rules._replace(max_depth=1, max_leaves=2))
+
+    @property
+    def grower(self) -> Any:
+        return self
+
+    def is_small(self, n_rows: int, n_trees: int) -> bool:
+        """Tell that rounds are not grown in one call."""
+        return False
+
+    def grow(
+        self,
+        g: np.ndarray,
+        h: np.ndarray,
+        key: int,
+        *,
+        rows: np.ndarray | None = None,
+        factor: np.ndarray | None = None,
+        columns: np.ndarray | None = None,
+    ) -> LocalNodes:
+        """Grow a tree, level by level."""
+        if rows is None:
+            rows = np.arange(len(g), dtype=np.uint32)
+        elif factor is not None:
+            g, h = g.copy(), h.copy()
+            g[rows] *= factor
+            h[rows] *= factor
+        waiting, nodes = [(rows.astype(np.int64), 0, key)], [_Node()]
+        ends: dict[int, np.ndarray] = {}
+        for at, (here, depth, own_key) in enumerate(waiting):  # grows while it is walked
+            stump, sides = self._split(g, h, here, own_key, columns, depth)
+            nodes[at] = replace(nodes[at], stump=stump)
+            if not sides:
+                ends[at] = here
+                continue
+            nodes[at] = replace(nodes[at], first_child=len(nodes))
+            for side, part in enumerate(sides):
+                waiting.append((part, depth + 1, key_of(own_key, side)))
+                nodes.append(_Node(stump, 1 + side))
+        return LocalNodes(self._joined(nodes), ends)
+
+    def _split(
+        self,
+        g: np.ndarray,
+        h: np.ndarray,
+        rows: np.ndarray,
+        key: int,
+        columns: np.ndarray | None,
+        depth: int,
+    ) -> tuple[Tree | None, list[np.ndarray]]:
+        """Return the stump of a node and the rows of its two sides; none if it stays a leaf."""
+        limit = self.plan.rules.max_depth
+        if depth and 0 < limit <= depth:
+            return None, []
+        training = self.training
+        own_g, own_h = np.ascontiguousarray(g[rows]), np.ascontiguousarray(h[rows])
+        weight = own_h.astype(np.float64)
+        part = training.matrix.take(rows)
+        bins = self.rule.bins(part, training.schema, weight, self.plan.n_jobs)
+        table = BinnedTable(bins, training.schema, self.stump_plan)
+        grown = table.grower.grow(own_g, own_h, key, columns=columns)
+        (stump,) = table.decode(grown, np.array([len(grown)]))
+        if len(grown) == 1:
+            return stump, []
+        sides = [rows[table.grower.rows_of(grown, leaf)] for leaf in (1, 2)]
+        return stump, sides
+
+    def _joined(self, nodes: list[_Node]) -> Tree:
+        """Return one tree of the stumps: a node asks what its own one asks, and has a parent's figures."""
+        n = len(nodes)
+        asked, bits, n_bits = leaves(n), [np.zeros(0, np.uint32)], 0
+        figures: dict[str, list] = {name: [] for name in ("value", "impurity", "weight", "count")}
+        for at, node in enumerate(nodes):
+            told, place = (node.parent, node.side) if node.parent is not None else (node.stump, 0)
+            assert told is not None
+            for name, values in figures.items():
+                values.append(getattr(told, name)[place])
+            if node.first_child < 0 or node.stump is None:
+                continue
+            for name in ("kind", "feature", "threshold", "n_children", "missing_child", "gain"):
+                asked[name][at] = getattr(node.stump, name)[0]
+            asked["first_child"][at] = node.first_child
+            if node.stump.bits_start[0] >= 0:
+                asked["bits_start"][at] = n_bits + node.stump.bits_start[0]
+                bits.append(node.stump.bits)
+                n_bits += len(node.stump.bits)
+        known: dict[str, Any] = {name: np.array(values) for name, values in figures.items()}
+        return build_tree(self.training.schema, bits=np.concatenate(bits), **asked, **known)
+
+    # ------------------------------------------------------------------ asking the last tree
+    def rows_of(self, tree: LocalNodes, leaf: int) -> np.ndarray:
+        """Return the rows of a leaf, ascending."""
+        return tree.rows[leaf]
+
+    def add_to(self, score: np.ndarray, output: int, tree: LocalNodes, values: np.ndarray) -> None:
+        """Add the values of the leaves to the scores of the rows the tree was grown on."""
+        for leaf, rows in tree.rows.items():
+            score[rows, output] += values[leaf]
+
+    def walk_to(
+        self,
+        score: np.ndarray,
+        output: int,
+        tree: LocalNodes,
+        values: np.ndarray,
+        rows: np.ndarray,
+    ) -> None:
+        """Add the values of the leaves that other rows reach."""
+        reached = leaves_of(tree.tree, self.training.matrix.take(rows), self.plan.n_jobs)
+        score[rows, output] += values[reached]
+
+    def decode(self, nodes: LocalNodes, ends: np.ndarray) -> list[Tree]:
+        """Return the tree, which is in terms of the table's own values already."""
+        return [nodes.tree]
+
+
+@dataclass(frozen=True, eq=False)
+class _Node:
+    """A node of a tree of stumps: the stump it is a leaf of, and its own."""
+
+    parent: Tree | None = None
+    side: int = 0  # the leaf's place in the parent's stump
+    stump: Tree | None = None
+    first_child: int = -1

@@ -1,0 +1,163 @@
+"""How data files are read: what the options say, what a model was told, and standard input.
+
+arboretum train data.csv -t price --as-number price income --as-date when
+                             │
+                             └─► kept with the model ("read as"), so that `predict` reads other files
+                             alike
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from arboretum.cli.files import Data
+from arboretum.cli.guard import UsageError
+from arboretum.cli.screen import stage, tell
+from arboretum.data.checks import list_names, list_rows
+from arboretum.data.reading.dialect import Dialect
+from arboretum.data.reading.files import read_bytes, read_file
+from arboretum.data.reading.written import DATE_ORDERS, read_dates, read_numbers
+from arboretum.data.table import from_columns
+from arboretum.data.values import Numbers, Raw, Words, from_cells
+from arboretum.errors import DataError
+
+__all__ = ["Reading", "note_of", "read_data", "read_like"]
+
+STDIN = "-"
+_NOTE = "read as"  # of a model file
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the options say of data files; see their --help."""
+
+    dialect: Dialect = field(default_factory=Dialect)
+    as_number: tuple[str, ...] = ()
+    as_date: tuple[str, ...] = ()  # COLUMN or COLUMN=FORMAT
+
+    @classmethod
+    def of(
+        cls,
+        sep: str | None,
+        decimal: str | None,
+        encoding: str | None,
+        na: Iterable[str] | None,
+        no_header: bool,
+        as_number: Iterable[str] | None = None,
+        as_date: Iterable[str] | None = None,
+    ) -> Reading:
+        """Check the options and put them together."""
+        sep = {"tab": "\t", "\\t": "\t"}.get(sep or "", sep)
+        if sep is not None and len(sep) != 1:
+            raise UsageError(f"--sep is one character, or tab, got {sep!r}")
+        if decimal not in (None, ".", ","):
+            raise UsageError(f"--decimal is . or , got {decimal!r}")
+        dialect = Dialect(sep, decimal, encoding, tuple(na or ()), not no_header)
+        return cls(dialect, tuple(as_number or ()), tuple(as_date or ()))
+
+
+def read_data(path: str | Path, reading: Reading | None = None) -> Data:
+    """Read a file, or standard input (``-``), as the options say."""
+    reading = reading or Reading()
+    data = _read(path, reading.dialect)
+    wanted = dict.fromkeys(reading.as_number, "number")
+    for text in reading.as_date:
+        name, _, form = text.partition("=")
+        if name in wanted:
+            raise UsageError(f"{name!r} is either a number or a date: give one of the options")
+        wanted[name] = f"date {form}".strip()
+    for name in wanted:
+        data.column(name, "--as-number" if wanted[name] == "number" else "--as-date")
+    return _convert(data, wanted, told=True)
+
+
+def read_like(model: Any, path: str | Path, reading: Reading | None = None) -> Data:
+    """Read a file as the training file of a model was read."""
+    data = read_data(path, reading)
+    noted = json.loads(model.notes_.get(_NOTE, "{}"))
+    known = {name: how for name, how in noted.items() if name in data.names}
+    return _convert(data, known, told=False)
+
+
+def note_of(data: Data) -> dict[str, str]:
+    """Return what a model file is to keep of how its training file was read."""
+    known = dict(data.conventions)
+    return {_NOTE: json.dumps(known, ensure_ascii=False)} if known else {}
+
+
+def _read(path: str | Path, dialect: Dialect) -> Data:
+    if str(path) == STDIN:
+        with stage("reading standard input"):
+            found = read_bytes("standard input", sys.stdin.buffer.read(), dialect)
+        name = "standard input"
+    else:
+        with stage(f"reading {path}"):
+            found = read_file(path, dialect)
+        name = str(path)
+    for note in found.notes:
+        tell(note)
+    table = from_columns(found.names, found.columns, found.n_rows)
+    return Data(name, table, found.text)
+
+
+def _convert(data: Data, wanted: Mapping[str, str], *, told: bool) -> Data:
+    """Return the data with some columns of words read as numbers or dates."""
+    columns, conventions = dict(zip(data.names, data.table.columns)), {}
+    for name, how in wanted.items():
+        raw = columns[name]
+        if isinstance(raw, Words):
+            columns[name], conventions[name] = _reread(raw, name, how)
+            if told:
+                tell(f"{data.path}: column {name!r} is read as {_in_words(conventions[name])}")
+    table = replace(data.table, body=list(columns.values()))
+    return replace(data, table=table, conventions=conventions)
+
+
+def _reread(raw: Words, name: str, how: str) -> tuple[Raw, str]:
+    what, _, form = how.partition(" ")
+    texts = [str(value) for value in raw.values]
+    found: Any
+    if what == "number":
+        found = read_numbers(texts, form or None)
+    else:
+        found = read_dates(texts, form or None)
+    if found is None:
+        _refuse(raw, name, what, form)
+    values, form = found
+    cells = from_cells(values, name)
+    assert isinstance(cells, Numbers)
+    numbers = np.append(cells.values.astype(np.float64), np.nan)[raw.codes]
+    return Numbers(numbers, cells.dtype), f"{what} {form}"
+
+
+def _refuse(raw: Words, name: str, what: str, form: str) -> None:
+    """Raise with the cells that do not fit: those that fit no convention, or else the first."""
+    read: Any = read_numbers if what == "number" else read_dates
+    odd = [i for i, value in enumerate(raw.values) if read([str(value)], form or None) is None]
+    few = odd or [0]
+    rows = np.flatnonzero(np.isin(raw.codes, few))
+    advice = "call it missing with --na"
+    if what == "date":
+        advice += ", or say how it is written: --as-date COLUMN=%d.%m.%Y"
+    elif not odd:
+        advice = "the decimal signs differ: say which one it is with --decimal"
+    raise DataError(
+        f"column {name!r} cannot be read as {what}s: {list_names(raw.values[i] for i in few)} "
+        f"({list_rows(rows)}); correct it, or {advice}"
+    )
+
+
+def _in_words(convention: str) -> str:
+    what, _, form = convention.partition(" ")
+    if what == "number":
+        return "numbers, with a decimal " + ("point" if form == "." else "comma")
+    if form in DATE_ORDERS or form == "ISO":
+        return f"dates, {form}"
+    return f"dates of the form {form}"

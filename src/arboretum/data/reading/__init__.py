@@ -1,0 +1,1 @@
+"""Tables from files: which kind a file is, how a text file is written, and its columns."""

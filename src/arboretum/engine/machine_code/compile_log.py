@@ -1,0 +1,153 @@
+"""What this process has compiled, how long that took, and the line that says so.
+
+A person who waits for a first fit shall know why. When compiling has taken two seconds in all, one line
+says it, once per process: on a terminal with a sign of life while it goes on, elsewhere as a warning of
+the logger ``arboretum``. It is silent where a UserWarning of that text would be filtered out, and inside
+`quiet`.
+
+    compile  ▇▇▇▇▇▇  ▇▇▇  ▇▇▇▇▇▇▇▇▇▇▇▇      outermost kernels; what they call is compiled inside them
+    seconds  0    1    2    ↑ the line
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from numba.core import event
+
+__all__ = ["CompileLog", "Compiled", "compiled", "quiet"]
+
+PATIENCE = 2.0  # seconds
+LINE = "compiling kernels for the first time, once per machine …"
+
+
+class Compiled(NamedTuple):
+    """A function that was compiled."""
+
+    kernel: str  # module:function
+    types: tuple
+    is_outermost: bool  # called by Python, not by a kernel that was being compiled
+
+
+class CompileLog(event.Listener):
+    """Listens to Numba; all its compiling is done under one lock.
+
+    Attributes
+    ----------
+    functions : list of Compiled
+        What was compiled, in that order.
+    seconds : float
+        How long that took.
+    tell : callable or None
+        Is told the line instead of the screen, for every kernel that keeps people waiting, and None when
+        it is done.
+    """
+
+    def __init__(self) -> None:
+        self.functions: list[Compiled] = []
+        self.seconds = 0.0
+        self.tell: Callable[[str | None], None] | None = None
+        self._depth = 0
+        self._began = 0.0
+        self._is_told = False
+        self._is_quiet = False
+        self._timer: threading.Timer | None = None
+        self._status: Any = None
+
+    @property
+    def n_kernels(self) -> int:
+        """Return how many kernels were compiled, what they call not counted."""
+        return sum(one.is_outermost for one in self.functions)
+
+    def notify(self, event: Any) -> None:
+        """Pass on what concerns functions of this package."""
+        if event.data["dispatcher"].py_func.__module__.startswith("arboretum."):
+            super().notify(event)
+
+    def on_start(self, event: Any) -> None:
+        """Note the time; have the line said if this takes too long."""
+        self._depth += 1
+        if self._depth > 1:
+            return
+        self._began = time.perf_counter()
+        self._timer = threading.Timer(max(PATIENCE - self.seconds, 0.0), self._say)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def on_end(self, event: Any) -> None:
+        """Write down what was compiled."""
+        self._depth -= 1
+        function = event.data["dispatcher"].py_func
+        name = f"{function.__module__}:{function.__qualname__}"
+        self.functions.append(Compiled(name, tuple(event.data["args"]), self._depth == 0))
+        if self._depth == 0:
+            self.seconds += time.perf_counter() - self._began
+            self._timer.cancel()
+            self._rest()
+
+    # ------------------------------------------------------------------ the line
+    def _say(self) -> None:
+        if self._is_quiet or _is_ignored():
+            return
+        is_first, self._is_told = not self._is_told, True
+        if self.tell is not None:
+            self.tell(LINE)
+        elif _is_bare_terminal(sys.stderr):
+            self._show_status()
+        elif is_first:
+            logging.getLogger("arboretum").warning(LINE)
+
+    def _show_status(self) -> None:
+        from rich.console import Console
+
+        status = Console(stderr=True).status(f"{LINE} {self.seconds:.0f} s so far")
+        status.start()
+        self._status = status
+        if self._depth == 0:  # it was done meanwhile
+            self._rest()
+
+    def _rest(self) -> None:
+        status, self._status = self._status, None
+        if status is not None:
+            status.stop()
+        if self.tell is not None and self._is_told:
+            self.tell(None)
+
+
+def _is_ignored() -> bool:
+    """Return whether warnings of this kind are filtered out; an "error" must not end a fit."""
+    for action, message, category, _, _ in warnings.filters:
+        if issubclass(UserWarning, category) and (message is None or message.match(LINE)):
+            return action == "ignore"
+    return False
+
+
+def _is_bare_terminal(stream: Any) -> bool:
+    """Return whether nothing else, like the bar of a fit, moves on the terminal."""
+    return stream is not None and stream.isatty() and "rich" not in type(stream).__module__
+
+
+@contextmanager
+def quiet(wanted: bool = True) -> Iterator[None]:
+    """Say nothing of compiling in here: a model was asked to be silent.
+
+    >>> with quiet():
+    ...     pass
+    """
+    before = compiled._is_quiet
+    compiled._is_quiet = before or wanted
+    try:
+        yield
+    finally:
+        compiled._is_quiet = before
+
+
+compiled = CompileLog()
+event.register("numba:compile", compiled)

@@ -1,0 +1,106 @@
+"""The proof that a model from a file can be asked: every index that a kernel will use lies in its array.
+
+Kernels look nothing up twice, so a file must be shown sound before the first of them runs:
+
+    schema ── columns, categories ──► every tree (tree/sound.py): links, columns, sets, children
+                                          │ kinds of questions, one width of answers
+                                          ▼
+                                      the ensemble: whole rounds, weights, base, shares of classes
+
+A family says in `_questions` what its trees ask and in `_spreads` whether they send rows down several
+branches; everything else follows from the ensemble itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from arboretum.errors import ModelFileError
+from arboretum.predict.votes import read_leaves
+from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Tree
+
+if TYPE_CHECKING:
+    from arboretum.data.schema import Schema
+    from arboretum.predict.ensemble import Ensemble
+
+__all__ = ["YES_NO", "prove_ensemble", "prove_shares"]
+
+YES_NO = (THRESHOLD, SUBSET)  # what all but C4.5 and ID3 ask
+_ROUNDING = 1e-6  # shares are divided and summed in floating point
+
+
+def prove_ensemble(
+    ensemble: Ensemble,
+    schema: Schema,
+    *,
+    questions: Sequence[int] = YES_NO,
+    spreads: bool = False,
+) -> None:
+    """Raise a ModelFileError unless the trees answer together, over the columns of the schema.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Of trees that `validate_tree` has found sound, each by itself.
+    schema : Schema
+        The columns that rows will have.
+    questions : list of kinds
+        That its trees may ask.
+    spreads : bool
+        Whether they may send a row that misses a value down several branches.
+    """
+    trees = ensemble.trees
+    weights, base = ensemble.weights, ensemble.base
+    if len(weights) != len(trees) or not np.isfinite(weights).all():
+        raise ModelFileError("its trees have not one finite weight each")
+    if not np.isfinite(base).all():
+        raise ModelFileError("its answer before the first tree is not finite")
+    asked = np.isin(np.arange(256), (LEAF, *questions))  # by kind
+    for number, tree in enumerate(trees):
+        _prove_tree(tree, number, schema, asked, spreads)
+    _prove_widths(ensemble)
+
+
+def _prove_tree(tree: Tree, number: int, schema: Schema, asked: np.ndarray, spreads: bool) -> None:
+    if tree.n_features != schema.n_features:
+        raise ModelFileError(f"tree {number} asks about other columns than the model has")
+    if not asked[tree.kind].all():
+        raise ModelFileError(f"tree {number} asks questions that trees of this model do not ask")
+    if tree.spreads and not spreads:
+        raise ModelFileError(
+            f"tree {number} sends missing values down several branches, as trees of this model do not"
+        )
+
+
+def _prove_widths(ensemble: Ensemble) -> None:
+    """All leaves say as many numbers; together, the trees of a round say one for every answer."""
+    trees, base = ensemble.trees, ensemble.base
+    if not trees:
+        return
+    shape = trees[0].value.shape[1:]
+    if any(tree.value.shape[1:] != shape for tree in trees):
+        raise ModelFileError("its trees disagree on outputs or classes")
+    numbers = read_leaves(trees[0].value[:1], ensemble.reading).shape[1]
+    together = ensemble.rule in ("mean", "median")  # every tree answers for all outputs
+    if base.size % numbers or ((together or numbers > 1) and numbers != base.size):
+        raise ModelFileError(f"its trees say {numbers} numbers, and it answers {base.size}")
+    if len(trees) % ensemble.per_round:
+        raise ModelFileError("its trees do not make whole rounds")
+
+
+def prove_shares(trees: Sequence[Tree], n_classes: Sequence[int]) -> None:
+    """Raise a ModelFileError unless every node tells shares of the classes of every output."""
+    width = max(n_classes)
+    beyond = np.arange(width) >= np.array(n_classes)[:, None]  # an output of fewer classes
+    for number, tree in enumerate(trees):
+        value = tree.value
+        if value.shape[1:] != beyond.shape:
+            raise ModelFileError("the trees and the model disagree on outputs or classes")
+        fair = (value.min() >= 0.0) and bool((np.abs(value.sum(axis=2) - 1.0) < _ROUNDING).all())
+        if not fair or (value * beyond).any():
+            raise ModelFileError(
+                f"a node of tree {number} has numbers that are no shares of its classes"
+            )

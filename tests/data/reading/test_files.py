@@ -1,0 +1,217 @@
+"""CSV and Parquet: the same table from each reader, and one clear line for a broken file."""
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from arboretum.data.reading import csv_table, files
+from arboretum.data.reading.dialect import Dialect
+from arboretum.data.reading.files import read_bytes, read_file
+from arboretum.data.schema import learn_schema
+from arboretum.data.table import read_table
+from arboretum.errors import DataError
+
+READERS = {"pyarrow": (), "csv module": ("pyarrow",)}
+
+
+@pytest.fixture(params=READERS)
+def reader(request, monkeypatch):
+    """Pretend that only one of the libraries is installed."""
+    hide(monkeypatch, READERS[request.param])
+    return request.param
+
+
+def hide(monkeypatch, libraries):
+    real = files.find_spec
+    for module in (files, csv_table):
+        monkeypatch.setattr(
+            module, "find_spec", lambda name: None if name in libraries else real(name)
+        )
+
+
+def write(folder, content, name="data.csv"):
+    path = folder / name
+    content = content if isinstance(content, bytes) else content.encode()
+    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    return path
+
+
+MIXED = (
+    "n,größe,flag,day,moment,clock,spaced,empty\n"
+    "1,x,True,2020-01-01,2020-01-01 10:00:00,10:00, 1.5,NA\n"
+    '2,"a,b",false,2020-01-02,2020-01-01T10:00:00Z,11:30, 2,\n'
+    "\n"
+    ",NaN,,,,,,null\n"
+)
+
+
+@pytest.mark.parametrize("name", ["data.csv", "DATA.CSV", "data.csv.gz"])
+def test_csv_types(reader, tmp_path, name):
+    schema, matrix = learn_schema(str(write(tmp_path, MIXED, name)))
+    assert schema.named
+    assert [(c.name, c.kind) for c in schema.columns] == [
+        ("n", "numeric"),
+        ("größe", "categorical"),
+        ("flag", "categorical"),
+        ("day", "numeric"),
+        ("moment", "numeric"),
+        ("clock", "numeric"),
+        ("spaced", "numeric"),
+        ("empty", "numeric"),
+    ]
+    assert [schema.columns[f].categories for f in (1, 2)] == [("a,b", "x"), (False, True)]
+    assert [schema.columns[f].dtype for f in (3, 4, 5)] == ["datetime", "datetime", "time"]
+    nan = np.nan
+    expected = [
+        [1, 1, 1, 1577836800, 1577872800, 36000, 1.5, nan],
+        [2, 0, 0, 1577923200, 1577872800, 41400, 2.0, nan],
+        [nan] * 8,
+    ]
+    np.testing.assert_array_equal(matrix.rows(0, 3), expected)
+
+
+def test_csv_numbers_are_read_to_the_last_bit(reader, tmp_path):
+    numbers = np.random.default_rng(0).normal(size=200) * 10.0 ** np.arange(-100, 100)
+    path = write(tmp_path, "a\n" + "\n".join(map(repr, numbers.tolist())) + "\n")
+    np.testing.assert_array_equal(read_table(path).columns[0].values, numbers)
+
+
+def test_csv_dates_must_be_dates(reader, tmp_path):
+    schema, _ = learn_schema(write(tmp_path, "a,b\n2020-02-30,1\n2020-01-01,2\n"))
+    assert schema.columns[0].categories == ("2020-01-01", "2020-02-30")
+
+
+BROKEN = {
+    "short line": ("a,b,c\n1,2,3\n4,5\n", r"data.csv', line 3: 2 fields where the header has 3"),
+    "long line": ("a,b\n1,2\n\n4,5,6\n", r"line 4: 3 fields where the header has 2"),
+    "open quote": ('a,b\n1,2\n"x,2\nz,3\n', r"line 3: a quote is opened and never closed"),
+    "empty": ("", "line 1: no header"),
+    "only a header": ("a,b\n", "no rows"),
+    "picture": (b"\x89PNG\r\n\x1a\n\0\0", "line 1: .*not a text file"),
+    "NUL bytes": (b"a\0,b\n1,2\n", "line 1: .*not a text file"),
+    "names twice": ("a,b,a\n1,2,3\n", "line 1: .*unique.*'a'"),
+    "long identifier": ("a\n12345678901234567\n1.5\n", "'a' holds the whole number 123456789"),
+}
+
+
+@pytest.mark.parametrize(("content", "message"), BROKEN.values(), ids=BROKEN)
+def test_broken_csv(reader, tmp_path, content, message):
+    with pytest.raises(DataError, match=message) as error:
+        read_table(write(tmp_path, content))
+    assert "\n" not in str(error.value)
+
+
+def test_broken_gzip(reader, tmp_path):
+    path = write(tmp_path, "a,b\n1,2\n", "data.csv.gz")
+    path.write_bytes(path.read_bytes()[:20])
+    with pytest.raises(DataError, match=r"data\.csv\.gz"):
+        read_table(path)
+
+
+@pytest.mark.parametrize("hidden", [(), ("pyarrow",)])
+def test_parquet(tmp_path, monkeypatch, hidden):
+    frame = pd.DataFrame({"a": [1.5, None], "city": pd.Categorical(["x", "y"])}, index=[7, 9])
+    frame.to_parquet(tmp_path / "data.parquet")
+    hide(monkeypatch, hidden)
+    table = read_table(tmp_path / "data.parquet")
+    assert (table.names, table.n_rows) == (("a", "city"), 2)
+
+
+@pytest.mark.parametrize("hidden", [(), ("pyarrow",)])
+def test_broken_parquet(tmp_path, monkeypatch, hidden):
+    hide(monkeypatch, hidden)
+    with pytest.raises(DataError, match=r"data\.parquet' cannot be read as Parquet"):
+        read_table(write(tmp_path, b"PAR1 not really", "data.parquet"))
+
+
+def test_paths_that_lead_nowhere(tmp_path, monkeypatch):
+    with pytest.raises(DataError, match=r"no such file: .*missing\.csv"):
+        read_table(tmp_path / "missing.csv")
+    with pytest.raises(DataError, match="is a directory"):
+        read_table(tmp_path)
+    with pytest.raises(DataError, match=r"reads \.csv, \.tsv, \.txt \(also \.gz\) and \.parquet"):
+        read_table(write(tmp_path, "", "data.xlsx"))
+    hide(monkeypatch, ("pyarrow", "pandas", "polars"))
+    with pytest.raises(DataError, match="needs pyarrow or polars: pip install pyarrow"):
+        read_table(write(tmp_path, b"PAR1", "data.parquet"))
+    assert read_table(write(tmp_path, "a\n1\n")).n_rows == 1  # no library at all
+
+
+def test_an_unclosed_quote_does_not_swallow_the_rest_of_the_file(tmp_path):
+    path = tmp_path / "quote.csv"
+    path.write_text('x,y\n1,"a\n2,b\n3,c\n')
+    with pytest.raises(DataError, match=r"line 2: a quote is opened and never closed"):
+        read_table(path)
+    path.write_text('x,y\n1,a 12" pipe\n2,b\n')  # a lone quote inside a value is text
+    assert read_table(path).n_rows == 2
+
+
+# ---------------------------------------------------------------------- as people write
+WRITTEN = {
+    "semicolons, decimal commas": ("tree;height\nmaple;1,5\noak;22,75\n", "data.csv", "semicolons, "
+    "decimals by commas"),
+    "tabs": ("tree\theight\nmaple\t1.5\noak\t22.75\n", "data.txt", "separated by tabs"),
+    "tsv": ("tree\theight\nmaple\t1.5\noak\t22.75\n", "data.tsv", "separated by tabs"),
+    "bars": ("tree|height\nmaple|1.5\noak|22.75\n", "data.csv", "separated by bars"),
+    "gzipped tabs": ("tree\theight\nmaple\t1.5\noak\t22.75\n", "data.tsv.gz", "tabs"),
+    "Windows": ("tree,height\nmaple,1.5\noak \u20ac,22.75\n".encode("cp1252"), "data.csv", "read as cp1252"),
+    "UTF-16": ("tree,height\nmaple,1.5\noak,22.75\n".encode("utf-16"), "data.csv", "read as utf-16"),
+    "marks for missing": ("tree,height\nmaple,1.5\noak,22.75\nelm,?\nfir,-\n", "data.csv", "'-', "
+    "'?' is taken for missing"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRITTEN)
+def test_how_a_file_is_written_is_found_out_and_told(reader, tmp_path, case):
+    content, name, note = WRITTEN[case]
+    found = read_file(write(tmp_path, content, name))
+    assert found.names == ("tree", "height")
+    assert found.columns[1].values[:2].tolist() == [1.5, 22.75]
+    assert np.isnan(found.columns[1].values[2:]).all()
+    assert any(note in text for text in found.notes)
+
+
+def test_plain_files_need_no_notes(reader, tmp_path):
+    assert read_file(write(tmp_path, MIXED)).notes == []
+
+
+def test_what_is_said_of_a_file_is_not_found_out(reader, tmp_path):
+    path = write(tmp_path, "1,5;x\n2,5;-\n")
+    said = Dialect(sep=";", decimal=",", na=("-",), header=False, encoding="utf-8")
+    found = read_file(path, said)
+    assert found.names == ("x0", "x1")
+    assert found.columns[0].values.tolist() == [1.5, 2.5]
+    assert found.columns[1].codes.tolist() == [0, -1]
+    assert found.notes == []
+    with pytest.raises(DataError, match="unknown encoding 'klingon'"):
+        read_file(path, Dialect(encoding="klingon"))
+    with pytest.raises(DataError, match="line 1: not utf-16 text"):
+        read_file(write(tmp_path, "abc"), Dialect(encoding="utf-16"))
+
+
+def test_a_first_line_of_numbers_and_a_column_without_name(reader, tmp_path):
+    found = read_file(write(tmp_path, ",1.5,b\n1,2,3\n"))
+    assert found.names == ("Unnamed: 0", "1.5", "b")  # as pandas calls it
+    assert "taken for names of columns, but holds '1.5'" in found.notes[0]
+
+
+def test_what_keeps_numbers_from_being_numbers_is_told(reader, tmp_path):
+    path = write(tmp_path, "a\n" + "".join(f"{i}\n" for i in range(50)) + "12x\n")
+    (note,) = read_file(path).notes
+    assert "column 'a' is taken for words because of '12x' (row 50)" in note
+    assert "--na '12x'" in note
+    assert read_file(path, Dialect(na=("12x",))).notes == []
+
+
+def test_whole_numbers_stay_whole(reader, tmp_path):
+    found = read_file(write(tmp_path, "a,b\n1,1\n2,\n"))
+    assert [raw.dtype for raw in found.columns] == ["int64", "int64"]
+
+
+def test_bytes_of_a_pipe(tmp_path):
+    assert read_bytes("standard input", b"a,b\n1,2\n").names == ("a", "b")
+    assert read_bytes("standard input", gzip.compress(b"a,b\n1,2\n")).n_rows == 1
+    pd.DataFrame({"a": [1.5]}).to_parquet(tmp_path / "x.parquet")
+    assert read_bytes("standard input", (tmp_path / "x.parquet").read_bytes()).names == ("a",)

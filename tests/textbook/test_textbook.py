@@ -1,0 +1,42 @@
+"""The textbook as a whole: everything importable, in an order in which it can be read."""
+
+import ast
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+import arboretum.textbook as book
+
+FOLDER = Path(book.__file__).parent
+FILES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__")
+ORDER = re.findall(r"^    (\w+)\.py ", book.__doc__, re.MULTILINE)
+
+
+def test_every_file_is_in_the_reading_order_once():
+    assert sorted(ORDER) == FILES
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_a_file_builds_on_the_ones_before_it(name):
+    source = ast.parse((FOLDER / f"{name}.py").read_text(encoding="utf-8"))
+    used = {
+        node.module.rsplit(".", 1)[1]
+        for node in ast.walk(source)
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("arboretum.textbook.")
+    }
+    # a docstring's examples may look ahead, what runs may not
+    assert used <= set(ORDER[: ORDER.index(name)])
+
+
+def test_every_public_name_is_importable_from_the_textbook_and_means_one_thing():
+    home = {}
+    for name in FILES:
+        module = importlib.import_module(f"arboretum.textbook.{name}")
+        for public in module.__all__:
+            assert public not in home, (public, name, home.get(public))
+            assert public not in FILES, f"{public} is also a file"
+            assert getattr(book, public) is getattr(module, public)
+            home[public] = name
+    assert len(home) > 250
