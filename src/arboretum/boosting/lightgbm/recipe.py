@@ -362,7 +362,7 @@ class Changing:
         fixed = sorted(set(given) - _CHANGEABLE)
         if fixed:
             raise ParameterError(
-                f"{fixed[0]} cannot change between rounds: these can: {', '.join(sorted(_CHANGEABLE))}"
+                f"{fixed[0]} cannot change between rounds; these can: {', '.join(sorted(_CHANGEABLE))}"
             )
         for name, value in given.items():
             setattr(self.now, name, value)

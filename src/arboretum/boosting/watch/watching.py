@@ -179,7 +179,7 @@ class StoppingRule:
         if not tables:
             raise ParameterError(
                 "early stopping needs a table to judge by: give eval_set"
-                + (f" one named {list(self.tables)}" if self.tables else "")
+                + (f" with a table named {list(self.tables)}" if self.tables else "")
             )
 
     def _delta(self, place: int, count: int) -> float:
