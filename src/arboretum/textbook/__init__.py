@@ -12,6 +12,7 @@ nothing else of the package:
     c45_pruning.py    collapse, pessimistic errors, raising; pruning on cases held out
     c45_rule_list.py  a tree as a short list of rules: the general ones that tell most in fewest bits
     splits.py         every split of a node, what it gains, and which one is best
+    column_scan.py    the same gains by running sums, for nodes of many rows
     cart.py           split, and split again: growing a tree, asking it
     pruning.py        cut back what does not pay; let cross-validation say how far
 
@@ -66,6 +67,7 @@ from arboretum.textbook.c45_pruning import *
 from arboretum.textbook.c45_rule_list import *
 from arboretum.textbook.c45_splits import *
 from arboretum.textbook.cart import *
+from arboretum.textbook.column_scan import *
 from arboretum.textbook.coordinate_boosting import *
 from arboretum.textbook.discretize import *
 from arboretum.textbook.filling import *
