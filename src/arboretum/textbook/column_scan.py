@@ -8,8 +8,8 @@ the criterion adds up (``channels``) is summed from the left, and the right side
     rows of class 0, 1    3 0   2 1   0 4   0 2
     left of each cut      3 0   5 1   5 5               gains of three cuts, without a loop
 
-Only the splits asked for, the best ones, are then judged by `splits.judge`, so every figure that is shown comes from
-there. The median of absolute_error has no such sums: `scan_column` refuses it, and cuts are judged one by one.
+Only the splits asked for, the best ones, are then judged by `splits.judge_question`, so every figure that is
+shown comes from there. Medians, which absolute_error goes by, are no sums: `scan_column` refuses it.
 
 >>> from arboretum.textbook.splits import gather, Rules
 >>> sample = gather([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1], None, Rules())
@@ -22,11 +22,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
 from arboretum.textbook.impurities import CLASS_CRITERIA
-from arboretum.textbook.splits import Candidate, Question, Sample, cut_points, judge, subsets
+from arboretum.textbook.splits import (
+    Candidate,
+    Question,
+    Sample,
+    cut_points,
+    judge_question,
+    subsets,
+)
 
 __all__ = ["ColumnScan", "scan_column"]
 
@@ -97,10 +105,10 @@ def scan_column(sample: Sample, feature: int) -> ColumnScan:
 
     def make(i: int) -> Candidate:
         if not both_ways:
-            return judge(sample, question(i), None)
+            return judge_question(sample, question(i), None)
         if i == len(lefts) - 1:
-            return judge(sample, sample.is_present(feature), "right")
-        return judge(sample, question(i // 2), "left" if i % 2 else "right")
+            return judge_question(sample, sample.is_present(feature), "right")
+        return judge_question(sample, question(i // 2), "left" if i % 2 else "right")
 
     some = len(values) > 0
     gain = channels.gains(lefts, total) if some else np.empty(0)
@@ -189,7 +197,7 @@ class _Channels:
             return (sums[:, 2 + outputs :] - t * t / weight[:, None]).mean(axis=1)
         assert self.sample.n_classes is not None
         ends, parts = 2 + np.cumsum((0, *self.sample.n_classes)), []
-        for lo, hi in zip(ends[:-1], ends[1:]):
+        for lo, hi in pairwise(ends):
             p = sums[:, lo:hi] / weight[:, None]
             if criterion == "gini":
                 parts.append(1 - (p * p).sum(axis=1))

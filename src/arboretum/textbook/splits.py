@@ -38,7 +38,7 @@ __all__ = [
     "cut_points",
     "cuts",
     "gather",
-    "judge",
+    "judge_question",
     "judge_all",
     "sorted_subsets",
     "subsets",
@@ -385,11 +385,11 @@ def judge_all(sample: Sample) -> list[Candidate]:
     return table
 
 
-def judge(sample: Sample, question: Question, side: str | None) -> Candidate:
+def judge_question(sample: Sample, question: Question, side: str | None) -> Candidate:
     """Return one question with its figures; missing values go to ``side``, None where none are missing.
 
     >>> sample = gather([[1.0], [2.0], [np.nan]], [0, 1, 1], None, DEFAULT)
-    >>> [round(judge(sample, Question(0, "threshold", 1.5), side).gain, 3) for side in ("left", "right")]
+    >>> [round(judge_question(sample, Question(0, "threshold", 1.5), side).gain, 3) for side in ("left", "right")]
     [0.111, 0.444]
     """
     used = _used(sample, np.isnan(sample.X[:, question.feature]))
