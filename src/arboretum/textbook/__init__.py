@@ -37,6 +37,7 @@ nothing else of the package:
     quantile_sketch.py      summaries that can be merged and shortened: where to look for cuts
     xgboost_approximate.py  the sketch and the tree together: cuts proposed per tree or per node
     lightgbm_splits.py      histograms, cuts of bins, sorted categories
+    gradient_scan.py  the splits of both by running sums, for nodes of many rows
     lightgbm.py       leaf by leaf, the best first
     lightgbm_sampling.py    fewer rows (GOSS), fewer columns (EFB)
     lightgbm_boosting.py    LightGBM whole: bins, bundles, samples, leaves, rounds
@@ -75,6 +76,7 @@ from arboretum.textbook.forest import *
 from arboretum.textbook.forest_figures import *
 from arboretum.textbook.gbm import *
 from arboretum.textbook.gbm_losses import *
+from arboretum.textbook.gradient_scan import *
 from arboretum.textbook.id3 import *
 from arboretum.textbook.impurities import *
 from arboretum.textbook.lightgbm import *

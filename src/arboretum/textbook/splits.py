@@ -38,8 +38,8 @@ __all__ = [
     "cut_points",
     "cuts",
     "gather",
-    "judge_question",
     "judge_all",
+    "judge_question",
     "sorted_subsets",
     "subsets",
 ]
@@ -389,7 +389,8 @@ def judge_question(sample: Sample, question: Question, side: str | None) -> Cand
     """Return one question with its figures; missing values go to ``side``, None where none are missing.
 
     >>> sample = gather([[1.0], [2.0], [np.nan]], [0, 1, 1], None, DEFAULT)
-    >>> [round(judge_question(sample, Question(0, "threshold", 1.5), side).gain, 3) for side in ("left", "right")]
+    >>> question = Question(0, "threshold", 1.5)
+    >>> [round(judge_question(sample, question, side).gain, 3) for side in ("left", "right")]
     [0.111, 0.444]
     """
     used = _used(sample, np.isnan(sample.X[:, question.feature]))
