@@ -394,7 +394,7 @@ class Replay(Family):
     ) -> AtNode:  # fmt: skip
         G, H, n = float(g[rows].sum()), float(h[rows].sum()), float(len(rows))
         answer = float(gradient_answer(G, H, n, lean, bounds, self.rules, extra))
-        if self.is_exact and not (H > 0 and H >= self.rules.min_weight):
+        if self.is_exact and not (H > 0 and self.rules.min_weight <= H):
             answer = 0.0  # exact growth lets a node of too little cover answer nothing
         node = GradientNode(G, H, n, answer, bounds, self.rules)
         return AtNode(rows, node, lean, extra, depth)
@@ -454,7 +454,7 @@ class Replay(Family):
         """Tell whether a leaf answers nothing because its cover is less than min_child_weight."""
         lone = len(self.trees[t]) == 1
         return (self.is_exact or lone) and not (
-            at.node.H > 0 and at.node.H >= self.rules.min_weight
+            at.node.H > 0 and self.rules.min_weight <= at.node.H
         )
 
     def units(self, t: int) -> tuple[float, float]:
