@@ -61,6 +61,7 @@ _HOME = {
     "export_graphviz": "arboretum.explain.graphviz",
     "to_rules": "arboretum.explain.rules",
     "plot_tree": "arboretum.explain.plot",
+    "worksheet": "arboretum.explain.worksheet.worksheet",
     "plot_pruning_curve": "arboretum.explain.charts.pruning_curve",
     "plot_proximity": "arboretum.explain.charts.proximity_map",
     "plot_importance": "arboretum.explain.charts.importance",

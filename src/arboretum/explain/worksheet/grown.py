@@ -1,0 +1,481 @@
+"""A tree of CART's kind with the rows it was grown on: its nodes and leaves as sheets.
+
+CART, forests, ExtraTrees, bagging, AdaBoost and Friedman's boosting grow such trees; they differ in targets (classes,
+numbers, residuals), in what rows weigh in a tree (bags, rounds), and in which columns and cuts a node draws. A
+`GrownTree` holds these three, and asks the textbook (splits.py, column_scan.py) about the rows of one node:
+
+    rows of the node ──► candidates of every column ──► best of each, closest rivals, verdicts
+                    └──► impurity, value, why it is a leaf
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arboretum.explain.worksheet.candidates import NodeCandidates
+from arboretum.explain.worksheet.rendering import number, signed
+from arboretum.explain.worksheet.sheet import Formula, Sheet, Table
+from arboretum.predict.walk import leaves_of
+from arboretum.textbook.cart import EPSILON, TextbookNode, reason_to_stop
+from arboretum.textbook.impurities import CLASS_CRITERIA
+from arboretum.textbook.splits import (
+    UNBOUNDED,
+    Candidate,
+    Question,
+    Rules,
+    Sample,
+    gather,
+)
+from arboretum.tree.condition import Condition, format_category
+from arboretum.tree.tree import SUBSET, Tree
+
+if TYPE_CHECKING:
+    from arboretum.data.matrix import Matrix
+
+__all__ = ["Draw", "GrownTree", "Names", "side_rows"]
+
+_NAMED = 8  # classes whose shares are written out in a formula
+
+
+@dataclass(frozen=True)
+class Draw:
+    """What nodes draw: a number of columns, and cuts; the key of the root, None if it is not known."""
+
+    key: int | None
+    max_features: int
+    random_splits: bool = False
+
+
+@dataclass(frozen=True)
+class Names:
+    """Words for a tree: its title, its targets and its classes."""
+
+    title: str = "the tree"
+    target: str = "y"
+    classes: Sequence[Any] | None = None
+
+    def of_class(self, k: int) -> str:
+        return str(k) if self.classes is None else format_category(self.classes[k])
+
+
+@dataclass(frozen=True, eq=False)
+class GrownTree:
+    """One tree and what it was grown on; see the module's text.
+
+    Attributes
+    ----------
+    tree : Tree
+    matrix : Matrix
+        All rows of the training table.
+    y : array of shape (rows, outputs)
+        Class codes or numbers.
+    weight : float64 array
+        What every row weighs in this tree; 0 if it has not seen it.
+    rules : textbook Rules
+    names : Names
+    draw : Draw or None
+        None: nodes look at every column and cut.
+    exact : bool
+        The values of leaves are the means of ``y``; else (boosting) another step is taken.
+    pruned : str
+        What may have cut branches off; empty if nothing did.
+    """
+
+    tree: Tree
+    matrix: Matrix
+    y: np.ndarray
+    weight: np.ndarray
+    rules: Rules
+    names: Names
+    draw: Draw | None = None
+    exact: bool = True
+    pruned: str = ""
+    binned: int | None = None
+    n_jobs: int = 1
+
+    # ------------------------------------------------------------------ rows
+    @cached_property
+    def leaf_of(self) -> np.ndarray:
+        return leaves_of(self.tree, self.matrix, self.n_jobs)
+
+    def rows_of(self, node: int) -> np.ndarray:
+        """Return the rows of positive weight that came to a node."""
+        return side_rows(self.tree, node, self.leaf_of, self.weight)
+
+    @property
+    def is_weighted(self) -> bool:
+        """Rows weigh anything else than 1 or nothing."""
+        return bool(np.any((self.weight != 1) & (self.weight != 0)))
+
+    def sample(self, node: int, rows: np.ndarray) -> Sample:
+        """Return the rows of a node as the textbook takes them."""
+        X = self.matrix.take(rows).rows(0, len(rows))
+        whole = gather(X, self.y[rows], self.weight[rows], self.rules)
+        if self.rules.criterion in CLASS_CRITERIA:
+            whole = replace(whole, n_classes=self.rules.n_classes)
+        return replace(whole, total=float(self.tree.weight[0]), bounds=self.bounds(node))
+
+    def bounds(self, node: int) -> tuple[float, float]:
+        """Return between which numbers monotone constraints above keep the answers of a node."""
+        signs, (low, high), tree = self.rules.monotonic_cst, UNBOUNDED, self.tree
+        above = int(tree.parent[node])
+        while signs and above >= 0:
+            sign, first = signs[int(tree.feature[above])], int(tree.first_child[above])
+            if sign:
+                middle = float(tree.value[first : first + 2, 0, -1].sum() / 2)
+                if (node == first) == (sign > 0):
+                    high = min(high, middle)
+                else:
+                    low = max(low, middle)
+            node, above = above, int(tree.parent[above])
+        return low, high
+
+    def sides(self, node: int) -> list[int]:
+        """Return the way from the root, 0 for a first child and 1 for a second."""
+        way: list[int] = []
+        while node:
+            above = int(self.tree.parent[node])
+            way.append(node - int(self.tree.first_child[above]))
+            node = above
+        return way[::-1]
+
+    # ------------------------------------------------------------------ words
+    def question(self, asked: Question) -> str:
+        """Return a question of the textbook in the words of the table."""
+        column = self.tree.column(asked.feature)
+        name, words = column.name, column.categories or ()
+        if asked.kind == "subset":
+            if not asked.right_categories:
+                return f"{name} is present"
+            left = tuple(words[c] for c in sorted(asked.left_categories))
+            return Condition(asked.feature, name, "in", left, kind=column.kind).pretty(
+                max_categories=5
+            )
+        if asked.threshold == np.inf:
+            return f"{name} is present"
+        shown: Any = asked.threshold
+        if words:
+            shown = format_category(words[int(asked.threshold)])
+        return Condition(asked.feature, name, "<=", (shown,), kind=column.value_kind).pretty()
+
+    def split_question(self, node: int, x: np.ndarray) -> Question:
+        """Return the split of a node as the textbook writes it; ``x``: the column's values there."""
+        tree, feature = self.tree, int(self.tree.feature[node])
+        if tree.kind[node] != SUBSET:
+            return Question(feature, "threshold", float(tree.threshold[node]))
+        met = np.unique(x[~np.isnan(x)]).astype(int)
+        start = int(tree.bits_start[node])
+        inside = (tree.bits[start + (met >> 5)] >> (met & 31).astype(np.uint32)) & 1
+        left, right = (frozenset(met[inside == bit].tolist()) for bit in (1, 0))
+        if not left:  # present values on the right, missing ones on the left
+            return Question(feature, "subset", np.nan, frozenset(), right)
+        return Question(feature, "subset", np.nan, left, right)
+
+    # ------------------------------------------------------------------ a node
+    def node(self, node: int) -> Sheet:
+        """Return how a node came about: its candidates, and why the winner won."""
+        rows = self.rows_of(node)
+        if not len(rows):
+            return Sheet(
+                self._title(node), {"rows": 0},
+                notes=["No row of positive weight came here in the table that was given."],
+            )  # fmt: skip
+        sample = self.sample(node, rows)
+        looked = NodeCandidates(self, node, sample)
+        facts, formulas = self._facts(node), [self._impurity_formula(sample)]
+        notes: list[str] = []
+        winner = looked.winner
+        if winner is not None:
+            formulas.append(_gain_formula(sample, winner, looked.before))
+            if winner.charge:
+                formulas.append(_charge_formula(winner))
+            notes += looked.missing_notes()
+        else:
+            notes.append(f"It is a leaf: {self.why_leaf(node, rows, looked)}.")
+        notes += looked.notes()
+        tables = [looked.columns_table(), looked.rivals_table(), *self._surrogates(node, sample)]
+        return Sheet(self._title(node), facts, formulas, [one for one in tables if one.rows], notes)
+
+    def _title(self, node: int) -> str:
+        what = "a leaf" if self.tree.is_leaf[node] else self.tree.condition(node, 0).pretty() + "?"
+        return f"node {node} of {self.names.title}: {what}"
+
+    def _facts(self, node: int) -> dict[str, Any]:
+        tree = self.tree
+        facts: dict[str, Any] = {"way here": self.way(node), "rows": int(tree.count[node])}
+        if self.is_weighted:
+            facts["weight"] = float(tree.weight[node])
+        facts[f"impurity ({self.rules.criterion})"] = float(tree.impurity[node])
+        facts |= self.answer(node)
+        return facts
+
+    def way(self, node: int) -> str:
+        """Return the conditions from the root down to a node."""
+        return " and ".join(one.pretty() for one in self.tree.path_to(node)) or "all rows"
+
+    def answer(self, node: int) -> dict[str, Any]:
+        """Return what a node would answer."""
+        value = self.tree.value[node]
+        if self.rules.criterion not in CLASS_CRITERIA:
+            return (
+                {"value": float(value[0, 0])}
+                if len(value) == 1
+                else {"values": value[:, 0].tolist()}
+            )
+        if len(value) > 1:
+            return {"class shares": [shares.tolist() for shares in value]}
+        k = int(value[0].argmax())
+        return {"answer": f"{self.names.of_class(k)} (share {number(float(value[0, k]))})"}
+
+    def why_leaf(self, node: int, rows: np.ndarray, looked: NodeCandidates | None = None) -> str:
+        """Return the rule that made a node a leaf."""
+        tree, rules = self.tree, self.rules
+        seen = TextbookNode(
+            "L" * int(tree.depth[node]), rows, float(tree.weight[node]), tree.value[node],
+            float(tree.impurity[node]), UNBOUNDED, rules.criterion,
+        )  # fmt: skip
+        reason = reason_to_stop(seen, rules)
+        words = {
+            "pure": "its rows agree, nothing is left to part",
+            "max_depth": f"max_depth={rules.max_depth} is reached",
+            "min_samples_split": f"it has {len(rows)} rows, min_samples_split={rules.min_samples_split}",
+            "min_samples_leaf": f"{len(rows)} rows cannot give two sides of min_samples_leaf="
+            f"{rules.min_samples_leaf}",
+            "min_weight_leaf": "its weight cannot give two sides that weigh enough",
+        }
+        if reason:
+            return words[reason]
+        looked = looked or NodeCandidates(self, node, self.sample(node, rows))
+        best = looked.best_allowed()
+        if best is None:
+            return "no split is admissible"
+        if best.gain + EPSILON < rules.min_impurity_decrease:
+            return (
+                f"the best split gains {number(best.gain)}, less than min_impurity_decrease="
+                f"{number(rules.min_impurity_decrease)}"
+            )
+        if best.worth < 0:
+            return "the best split gains less than categories are charged for chance"
+        if rules.max_leaf_nodes is not None and tree.n_leaves >= rules.max_leaf_nodes:
+            return (
+                f"max_leaf_nodes={rules.max_leaf_nodes} was reached first; its best split would have "
+                f"gained {number(best.gain)}"
+            )
+        if self.pruned:
+            return f"{self.pruned}; its best split gains {number(best.gain)}"
+        return (
+            "of what it drew, nothing was admissible" if self.draw else "nothing better was found"
+        )
+
+    # ------------------------------------------------------------------ a leaf
+    def leaf(self, node: int) -> Sheet:
+        """Return the arithmetic of a node's answer."""
+        tree, rows = self.tree, self.rows_of(node)
+        facts = self._facts(node)
+        title = f"{'leaf' if tree.is_leaf[node] else 'node'} {node} of {self.names.title}"
+        if not len(rows):
+            note = "No row of positive weight came here in the table that was given."
+            return Sheet(title, facts, notes=[note])
+        sample = self.sample(node, rows)
+        formulas = [*self._value_formulas(sample, node), self._impurity_formula(sample)]
+        notes = []
+        if tree.is_leaf[node]:
+            notes.append(f"It is a leaf: {self.why_leaf(node, rows)}.")
+        return Sheet(title, facts, formulas, self._class_tables(sample, node), notes)
+
+    def _value_formulas(self, sample: Sample, node: int) -> list[Formula]:
+        """Return where the answer comes from."""
+        rules, found = self.rules, []
+        if rules.criterion in CLASS_CRITERIA:
+            for o, counts in enumerate(_counts(sample)):
+                k = int(counts.argmax())
+                share = float(counts[k] / counts.sum())
+                target = "share" if len(self.tree.value[node]) == 1 else f"share, output {o}"
+                name = f"{target} of {self.names.of_class(k)}"
+                found.append(
+                    Formula(name, "W_k / W", f"{number(counts[k])} / {number(counts.sum())}", share)
+                )
+        else:
+            for o, y in enumerate(sample.y.T):
+                name = (
+                    f"value of {self.names.target}"
+                    if sample.y.shape[1] == 1
+                    else f"value, output {o}"
+                )
+                value = sample.value(_all(sample))[o, 0]
+                if rules.criterion == "absolute_error":
+                    found.append(
+                        Formula(name, f"weighted median of {len(y)} rows", "", float(value))
+                    )
+                    continue
+                total, weight = float(sample.w @ y), float(sample.w.sum())
+                found.append(
+                    Formula(
+                        name, "Σ w y / Σ w", f"{number(total)} / {number(weight)}", float(value)
+                    )
+                )
+        low, high = self.bounds(node)
+        if (low, high) != UNBOUNDED:
+            free = float(sample.value(_all(sample))[0, -1])
+            clipped = float(np.clip(free, low, high))
+            rule = "answer kept between the bounds of monotone constraints"
+            found.append(
+                Formula(
+                    "bounded",
+                    rule,
+                    f"{number(free)} within [{number(low)}, {number(high)}]",
+                    clipped,
+                )
+            )
+        return found
+
+    def _class_tables(self, sample: Sample, node: int) -> list[Table]:
+        if self.rules.criterion not in CLASS_CRITERIA:
+            return []
+        tables = []
+        for o, counts in enumerate(_counts(sample)):
+            y = sample.y[:, o]
+            rows = [
+                (self.names.of_class(k) if len(self.tree.value[node]) == 1 else k,
+                 int(np.sum(y == k)), float(weight), float(weight / counts.sum()))
+                for k, weight in enumerate(counts)
+            ]  # fmt: skip
+            title = "Classes" if len(self.tree.value[node]) == 1 else f"Classes of output {o}"
+            best = frozenset([int(self.tree.value[node, o, : len(counts)].argmax())])
+            tables.append(Table(title, ("class", "rows", "weight", "share"), rows, best))
+        return tables
+
+    # ------------------------------------------------------------------ formulas
+    def _impurity_formula(self, sample: Sample) -> Formula:
+        """Return the impurity of a node with its numbers."""
+        criterion = self.rules.criterion
+        rule, numbers = impurity_numbers(criterion, sample)
+        return Formula(criterion, rule, numbers, sample.impurity(_all(sample)))
+
+    # ------------------------------------------------------------------ surrogates
+    def _surrogates(self, node: int, sample: Sample) -> list[Table]:
+        """Return the stand-ins of a split and how often they agree with it."""
+        kept = self.tree.surrogates
+        if kept is None or self.tree.is_leaf[node]:
+            return []
+        tree, feature = self.tree, int(self.tree.feature[node])
+        known = ~np.isnan(sample.X[:, feature])
+        left = self.split_question(node, sample.X[:, feature]).yes(sample.X[:, feature])
+        weight = float(sample.w[known].sum())
+        majority = max(float(sample.w[known & left].sum()), float(sample.w[known & ~left].sum()))
+        lines = []
+        for i in range(int(kept.start[node]), int(kept.start[node + 1])):
+            f = int(kept.feature[i])
+            x, column = sample.X[:, f], tree.column(f)
+            if kept.kind[i] == SUBSET:
+                inside = tree.categories_of(int(kept.bits_start[i]), f)[0]
+                codes = [c for c, word in enumerate(column.categories or ()) if word in inside]
+                says, said = np.isin(x, codes), Condition(f, column.name, "in", tuple(inside))
+            else:
+                threshold = float(kept.threshold[i])
+                shown: Any = threshold
+                if column.categories:
+                    shown = format_category(column.categories[int(threshold)])
+                says = x <= threshold
+                said = Condition(f, column.name, "<=", (shown,), kind=column.value_kind)
+            both = known & ~np.isnan(x)
+            goes = says != bool(kept.reverse[i])
+            agreeing = float(sample.w[both & (goes == left)].sum())
+            lines.append(
+                (said.pretty(max_categories=5), "right" if kept.reverse[i] else "left", agreeing, majority,
+                 agreeing / weight, int(both.sum()))
+            )  # fmt: skip
+        return [
+            Table(
+                "Surrogates, asked in this order where the value is missing",
+                ("question", "yes goes", "agreeing weight", "majority", "agreement", "rows"),
+                lines,
+            )
+        ]
+
+
+# ---------------------------------------------------------------------- helpers
+def side_rows(tree: Tree, node: int, leaf_of: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Return the rows of positive weight whose leaf is a node or below it."""
+    below = np.zeros(len(tree), bool)
+    below[node] = True
+    for n in range(node + 1, len(tree)):  # children stand behind their parents
+        below[n] = below[tree.parent[n]]
+    return np.flatnonzero(below[leaf_of] & (weight > 0))
+
+
+def _all(sample: Sample) -> np.ndarray:
+    return np.ones(len(sample.X), bool)
+
+
+def _counts(sample: Sample) -> list[np.ndarray]:
+    assert sample.n_classes is not None
+    return [
+        np.bincount(y, weights=sample.w, minlength=size)
+        for y, size in zip(sample.y.T, sample.n_classes)
+    ]
+
+
+def impurity_numbers(criterion: str, sample: Sample) -> tuple[str, str]:
+    """Return the formula of an impurity, and the same with the numbers of some rows."""
+    if criterion in CLASS_CRITERIA:
+        rule = {"gini": "1 - Σ p²", "error": "1 - max p"}.get(criterion, "-Σ p log2 p")
+        if len(_counts(sample)) > 1:
+            return f"mean over the targets of {rule}", ""
+        counts = _counts(sample)[0]
+        shares = [f"{number(c)}/{number(counts.sum())}" for c in counts if c > 0]
+        if len(shares) > _NAMED:
+            return rule, ""
+        if criterion == "gini":
+            return rule, "1 - " + " - ".join(f"({s})²" for s in shares)
+        if criterion == "error":
+            return rule, f"1 - {number(counts.max())}/{number(counts.sum())}"
+        return rule, "-(" + " + ".join(f"{s} log2 {s}" for s in shares) + ")"
+    if sample.y.shape[1] > 1:
+        return "mean over the targets", ""
+    y, w = sample.y[:, 0], sample.w
+    weight, value = float(w.sum()), float(sample.value(_all(sample))[0, 0])
+    if criterion == "absolute_error":
+        total = float(w @ np.abs(y - value))
+        return "Σ w |y - median| / Σ w", f"{number(total)} / {number(weight)}"
+    if criterion == "poisson":
+        total = sample.impurity(_all(sample)) * weight
+        return "Σ w y log(y / ȳ) / Σ w", f"{number(total)} / {number(weight)}"
+    total = float(w @ (y - value) ** 2)
+    return "Σ w (y - ȳ)² / Σ w", f"{number(total)} / {number(weight)}"
+
+
+def _gain_formula(sample: Sample, c: Candidate, before: float) -> Formula:
+    """Return what a split gains, with its numbers."""
+    node, total = c.weight_left + c.weight_right, sample.total
+    if sample.rules.criterion == "friedman_mse" and sample.y.shape[1] == 1:
+        left, right = (
+            float(np.average(sample.y[s, 0], weights=sample.w[s]))
+            for s in (c.left, _right(sample, c))
+        )
+        numbers = (
+            f"{number(c.weight_left)} · {number(c.weight_right)} / {number(node)} · ({number(left)} - "
+            f"{signed(right)})² / {number(total)}"
+        )
+        return Formula("gain", "W_L W_R / (W_L + W_R) · (ȳ_L - ȳ_R)² / W", numbers, c.gain)
+    numbers = (
+        f"{number(node)}/{number(total)} · ({number(before)} - {number(c.weight_left)}/{number(node)} · "
+        f"{number(c.impurity_left)} - {number(c.weight_right)}/{number(node)} · {number(c.impurity_right)})"
+    )
+    return Formula("gain", "W_t/W · (imp - W_L/W_t · imp_L - W_R/W_t · imp_R)", numbers, c.gain)
+
+
+def _right(sample: Sample, c: Candidate) -> np.ndarray:
+    used = ~np.isnan(sample.X[:, c.feature]) if sample.rules.surrogates else _all(sample)
+    return used & ~c.left
+
+
+def _charge_formula(c: Candidate) -> Formula:
+    return Formula(
+        "worth", "gain - charge for categories", f"{number(c.gain)} - {number(c.charge)}", c.worth
+    )
