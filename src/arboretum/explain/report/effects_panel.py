@@ -144,4 +144,4 @@ def _quantiles(x: np.ndarray, column: Any, n: int) -> np.ndarray:
     unique = np.unique(present)
     if len(unique) <= n:
         return unique
-    return np.unique(np.quantile(present, np.linspace(0.03, 0.97, n)))
+    return np.unique(np.quantile(present, np.linspace(0.03, 0.97, n), method="nearest"))

@@ -3,7 +3,7 @@
 
 // A frame with axes. `opt`: x, y (domains), height, labels, ticks of one's own as [[place, text]].
 function frame(width, opt) {
-  const m = { top: 10, right: 12, bottom: opt.xlabel ? 40 : 26, left: opt.left || 52 }, height = opt.height || 260;
+  const m = { top: opt.ylabel ? 26 : 10, right: 12, bottom: opt.xlabel ? 40 : 26, left: opt.left || 52 }, height = opt.height || 260;
   const w = Math.max(width - m.left - m.right, 40), h = height - m.top - m.bottom;
   const x = scale(opt.x, [0, w]), y = scale(opt.y, [h, 0]);
   const plot = svg("g", { transform: `translate(${m.left},${m.top})` });

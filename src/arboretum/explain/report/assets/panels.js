@@ -1,7 +1,7 @@
 // The panels that need no row and no tree: figures, columns, curves.
 "use strict";
 const figureCard = (f, other) => el("div", { class: "figure" }, el("div", { class: "name" }, f.name), el("b", null, fmt(f.value, 4)),
-  el("div", { class: "range" }, `${fmt(f.low, 3)} to ${fmt(f.high, 3)}`, other ? ` · training rows ${fmt(other.value, 4)}` : ""), el("div", { class: "what" }, f.what));
+  el("div", { class: "range" }, `${fmt(f.low, 3)} to ${fmt(f.high, 3)}`), other ? el("div", { class: "range" }, `training rows: ${fmt(other.value, 4)}`) : null, el("div", { class: "what" }, f.what));
 
 function overview(P) {
   const o = P.overview, train = P.train_figures || [];
@@ -143,9 +143,9 @@ function pairs(P) {
     const p = list[i], [low, high] = extent(p.mean.flat(), 0), a = P.columns[p.a], b = P.columns[p.b];
     clear(place).append(el("h3", null, `${name(p)}: mean ${P.labels ? "share of " + short(P.labels[P.labels.length === 2 ? 1 : p.of]) : "answer"}`), heat(p.axes[0].map(v => valueOf(a, v)), p.axes[1].map(v => short(valueOf(b, v), 9)), p.mean.map((row, r) => row.map((v, c) => ({ text: P.labels ? percent(v, 0) : fmt(v, 3), color: `color-mix(in srgb, ${ramp((v - low) / (high - low || 1))} 70%, transparent)`, title: `${a.name} ${valueOf(a, p.axes[0][r])}\n${b.name} ${valueOf(b, p.axes[1][c])}\n${fmt(v, 4)}` }))), `${short(a.name, 18)} ↓  ${short(b.name, 18)} →`));
   }
-  const box = el("div", { class: "grid2" }, el("div", null, bars(list.map(p => ({ label: name(p), value: p.strength, text: P.labels ? percent(p.strength, 2) : fmt(p.strength, 3) })))), el("div", null));
+  const left = el("div", null, bars(list.map(p => ({ label: name(p), value: p.strength, text: P.labels ? percent(p.strength, 2) : fmt(p.strength, 3) }))), el("div", { class: "controls", style: { marginTop: ".8rem" } }, choice("Show", list.map(name), draw)));
   draw(0);
-  return el("div", null, box, el("div", { class: "controls" }, choice("Show", list.map(name), draw)), place);
+  return el("div", { class: "grid2" }, left, place);
 }
 function rulesPanel(P) {
   return el("div", { class: "tall" }, P.rules.map((r, i) => el("div", { class: "rule" }, r.if.length ? [el("span", { class: "tag" }, `rule ${i + 1}`), " if ", el("b", null, r.if.join(" and ")), " then ", el("b", { class: "ok" }, r.then), el("span", { class: "note" }, `  covers ${fmt(r.covers, 4)} training rows, ${fmt(r.wrong, 4)} wrong, estimated accuracy ${percent(r.accuracy)}`)] : [el("span", { class: "tag" }, "else"), " ", el("b", { class: "ok" }, r.then), el("span", { class: "note" }, `  ${fmt(r.covers, 4)} training rows that no rule covers`)])));

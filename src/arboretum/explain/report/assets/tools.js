@@ -82,8 +82,10 @@ const told = text => ({ onpointermove: e => showTip(text, e), onpointerleave: hi
 
 function table(head, rows, left = 1, attributes) {
   const side = i => i < left ? { class: "l" } : {};
+  const first = rows.length ? rows[0].cells || rows[0] : [];
+  const like = i => first[i] instanceof Element && /\b(l|wrap)\b/.test(first[i].className) ? { class: "l" } : side(i); // a heading stands over its column
   return el("table", attributes,
-    el("thead", null, el("tr", null, head.map((h, i) => el("th", side(i), h)))),
+    el("thead", null, el("tr", null, head.map((h, i) => el("th", like(i), h)))),
     el("tbody", null, rows.map(row => el("tr", row.attributes, (row.cells || row).map((c, i) =>
       c instanceof Element && c.tagName === "TD" ? c : el("td", side(i), c))))));
 }

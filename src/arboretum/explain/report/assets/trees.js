@@ -43,7 +43,7 @@ function nodeAnswer(P, tree, node, kind) {
     const best = Walk.argmax(d);
     return { text: `${short(labels[best], 16)} ${percent(d[best] / (d.reduce((a, b) => a + b, 0) || 1), 0)}`, share: d[best], best };
   }
-  return { text: d.length === 1 ? fmt(d[0], 4) : d.slice(0, 3).map(v => fmt(v, 3)).join(" · "), value: d[0] };
+  return { text: d.length === 1 ? fmt(Math.abs(d[0]) < 1e-6 * (tree.top = tree.top || Math.max(...tree.d.map(v => Math.abs(v[0])))) ? 0 : d[0], 4) : d.slice(0, 3).map(v => fmt(v, 3)).join(" · "), value: d[0] };
 }
 
 function treePanel(P, M, worksheet) {
@@ -59,7 +59,15 @@ function treePanel(P, M, worksheet) {
     el("button", { onclick: () => { collapse(2); draw(); fit(); } }, "Two levels"));
   const colours = el("div", { class: "legend" });
 
-  function shut() { if (!closed.has(number)) { closed.set(number, new Set()); collapse(M.trees[number].k.length > 63 ? 3 : 5); } return closed.get(number); }
+  // At first as many levels as can be read in the room there is.
+  function shut() {
+    if (closed.has(number)) return closed.get(number);
+    const tree = Walk.open(M.trees[number]), room = Math.max(canvas.clientWidth, 330) / 0.58;
+    let level = 2;
+    for (let l = 3; l <= 7; l++) { collapse(l); if (place(tree, closed.get(number)).width <= room) level = l; else break; }
+    collapse(level);
+    return closed.get(number);
+  }
   function depths(tree) {
     const depth = new Int32Array(tree.size), order = [0];
     for (let i = 0; i < order.length; i++) for (const c of Walk.children(tree, order[i])) { depth[c] = depth[order[i]] + 1; order.push(c); }
@@ -175,8 +183,14 @@ function treePanel(P, M, worksheet) {
 
   function open(v) { number = v; chosen = -1; title.textContent = n > 1 ? P.trees.titles[v] : ""; draw(); fit(); select(0); }
   function show_row(v, values) { row = values; pick.set(v); open(v); }
-  new ResizeObserver(() => { if (layout && !from && canvas.clientWidth) { fit(); } }).observe(canvas);
-  const whole = el("div", null, bar, colours, el("div", { class: "treebox" }, canvas, side), el("p", { class: "note" }, "Drag to move, buttons or Ctrl and the wheel to zoom; arrow keys go from node to node, Enter opens and closes a branch. A thicker edge leads more rows."));
+  let known = 0; // width of the canvas when the tree was last laid out
+  new ResizeObserver(() => {
+    const w = canvas.clientWidth;
+    if (!layout || from || !w || w === known) return;
+    if (!known) { closed.clear(); draw(); }
+    known = w; fit();
+  }).observe(canvas);
+  const whole = el("div", null, bar, colours, el("div", { class: "treebox" }, canvas, side), el("p", { class: "note" }, "Drag to move, buttons or Ctrl and the wheel to zoom; arrow keys go from node to node, Enter opens and closes a branch. A thicker edge leads more rows." + (P.trees.total > n ? ` The model has ${P.trees.total} trees; predict asks the first ${n}, up to the best round.` : "")));
   open(0);
   return { whole, show_row, open };
 }
