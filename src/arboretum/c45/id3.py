@@ -21,7 +21,7 @@ from arboretum.base.parameters import Parameter
 from arboretum.base.shared_parameters import GROWTH
 from arboretum.c45.discretize import bin_labels, bin_matrix, cut_columns, mdl_cuts, quantile_cuts
 from arboretum.c45.estimator import CaseTreeClassifier
-from arboretum.c45.id3_walk import paths_to, stops_of
+from arboretum.c45.id3_walk import paths_to, stops_of, with_stops
 from arboretum.data.checks import list_names
 from arboretum.data.schema import Schema
 from arboretum.errors import DataError, ModelFileError
@@ -209,6 +209,12 @@ class ID3Classifier(CaseTreeClassifier):
 
     def _served(self) -> Ensemble:
         return Estimator._served(self)  # rows may stop above a leaf
+
+    def _summed_trees(self) -> Ensemble:
+        kept = self.__dict__.setdefault("_asked", {})
+        if "stops" not in kept:
+            kept["stops"] = replace(self.ensemble_, trees=[with_stops(self.tree_)])
+        return kept["stops"]
 
     def decision_path(self, X: Any) -> csr_matrix:
         """Return the sparse (rows × nodes) matrix of the nodes each row passes."""

@@ -1,0 +1,119 @@
+"""SHAP values of an ensemble: which way they are found, and in what shape.
+
+    few rows, or deep trees     walk            every row down all branches        (walking.py)
+    against a background        contrast        every row against every other one  (walking.py)
+
+What was laid out is kept with the ensemble, and never with its file.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from arboretum.predict.shap.layout import Layout, lay_out
+from arboretum.predict.shap.walking import add_by_contrast, add_by_walk
+
+if TYPE_CHECKING:
+    from arboretum.data.matrix import Matrix
+    from arboretum.predict.ensemble import Ensemble
+
+__all__ = ["Contributions", "along_paths", "contributions_of"]
+
+
+def contributions_of(ensemble: Ensemble, n_columns: int, cover: str) -> Contributions:
+    """Return what finds the SHAP values of an ensemble; it is made once."""
+    kept = ensemble.__dict__.setdefault("_contributions", {})
+    if cover not in kept:
+        kept[cover] = Contributions(lay_out(ensemble.additive(), n_columns, cover))
+    return kept[cover]
+
+
+class Contributions:
+    """SHAP values of a sum of trees.
+
+    Parameters
+    ----------
+    layout : Layout
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+
+    @property
+    def base(self) -> np.ndarray:
+        """What is expected if no column is known, (outputs,)."""
+        return self.layout.base
+
+    def values(
+        self,
+        matrix: Matrix,
+        background: Matrix | None = None,
+        *,
+        pairs: bool = False,
+        n_jobs: int = 1,
+    ) -> np.ndarray:
+        """Return the values, (rows, outputs, columns), or those of pairs, (rows, outputs, columns, columns).
+
+        Path-dependent; with a background, the mean of what changes against its rows.
+        """
+        layout = self.layout
+        pair_of = self._pairs() if pairs else np.zeros((0, 0), np.int32)
+        places = layout.n_columns + (len(layout.used) * (len(layout.used) - 1) // 2) * pairs
+        out = np.zeros((matrix.n_rows, layout.n_outputs, places))
+        if layout.n_trees and matrix.n_rows:
+            if background is None:
+                add_by_walk(layout, matrix, pair_of, out, n_jobs)
+            else:
+                others = background.rows(0, background.n_rows)
+                counts = np.full(len(others), 1.0 / len(others))
+                add_by_contrast(layout, matrix, others, counts, pair_of, out, n_jobs)
+        return self.square(out, pair_of) if pairs else out
+
+    def _pairs(self) -> np.ndarray:
+        """Return the place of every pair of columns that are asked for; they stand behind the columns."""
+        used, n = self.layout.used, self.layout.n_columns
+        pair_of = np.zeros((n, n), np.int32)
+        one, two = np.triu_indices(len(used), 1)
+        pair_of[used[one], used[two]] = n + np.arange(len(one))
+        return pair_of + pair_of.T
+
+    def square(self, out: np.ndarray, pair_of: np.ndarray) -> np.ndarray:
+        """Return columns and pairs as symmetric tables whose rows sum to the values of the columns."""
+        used, n = self.layout.used, self.layout.n_columns
+        square = np.zeros((*out.shape[:2], n, n))
+        for k, f in enumerate(used):
+            others = used[np.arange(len(used)) != k]
+            square[:, :, f, others] = out[:, :, pair_of[f, others]]
+            square[:, :, f, f] = out[:, :, f] - square[:, :, f].sum(axis=2)
+        return square
+
+
+def along_paths(layout: Layout, ensemble: Ensemble, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
+    """Return what the questions on a row's path change, by column, (rows, outputs, columns): Saabas' way.
+
+    A node expects the mean of its leaves by their training weight. The columns that are asked for on the way
+    from the root share the change; no SHAP values, but the same sum.
+    """
+    out = np.zeros((matrix.n_rows, layout.n_outputs, layout.n_columns))
+    leaves, edges = ensemble.leaves(matrix, n_jobs), layout.edges
+    for t, (lo, hi) in enumerate(zip(layout.starts[:-1], layout.starts[1:], strict=True)):
+        order = edges.order[lo:hi]
+        parent = ensemble.trees[t].parent + lo
+        expected = np.where(
+            (layout.n_children[lo:hi] == 0)[:, None], layout.value[lo:hi], 0.0
+        ).astype(np.float64)
+        reach = edges.reach[lo:hi]
+        for node in order[:0:-1]:
+            above = parent[node - lo] - lo
+            part = reach[node - lo] / reach[above] if reach[above] > 0 else 0.0
+            expected[above] += part * expected[node - lo]
+        added = np.zeros((hi - lo, layout.value.shape[1], layout.n_columns))
+        for node in order[1:]:
+            above = parent[node - lo] - lo
+            added[node - lo] = added[above]
+            added[node - lo, :, edges.column[node]] += expected[node - lo] - expected[above]
+        first = layout.outputs[t]
+        out[:, first : first + added.shape[1]] += added[leaves[:, t]]
+    return out
