@@ -64,6 +64,7 @@ _HOME = {
     "report": "arboretum.explain.report.report",
     "partial_dependence": "arboretum.explain.effects.partial_dependence",
     "feature_importances": "arboretum.explain.effects.importances",
+    "worksheet": "arboretum.explain.worksheet.worksheet",
     "plot_pruning_curve": "arboretum.explain.charts.pruning_curve",
     "plot_proximity": "arboretum.explain.charts.proximity_map",
     "plot_importance": "arboretum.explain.charts.importance",

@@ -54,6 +54,7 @@ from arboretum.explain.plot import plot_tree as plot_tree
 from arboretum.explain.report.report import report as report
 from arboretum.explain.rules import to_rules as to_rules
 from arboretum.explain.text import export_text as export_text
+from arboretum.explain.worksheet.worksheet import worksheet as worksheet
 from arboretum.forest.bagging import BaggingClassifier as BaggingClassifier
 from arboretum.forest.bagging import BaggingRegressor as BaggingRegressor
 from arboretum.forest.extra_trees import ExtraTreesClassifier as ExtraTreesClassifier

@@ -12,6 +12,7 @@ nothing else of the package:
     c45_pruning.py    collapse, pessimistic errors, raising; pruning on cases held out
     c45_rule_list.py  a tree as a short list of rules: the general ones that tell most in fewest bits
     splits.py         every split of a node, what it gains, and which one is best
+    column_scan.py    the same gains by running sums, for nodes of many rows
     cart.py           split, and split again: growing a tree, asking it
     pruning.py        cut back what does not pay; let cross-validation say how far
 
@@ -36,6 +37,7 @@ nothing else of the package:
     quantile_sketch.py      summaries that can be merged and shortened: where to look for cuts
     xgboost_approximate.py  the sketch and the tree together: cuts proposed per tree or per node
     lightgbm_splits.py      histograms, cuts of bins, sorted categories
+    gradient_scan.py  the splits of both by running sums, for nodes of many rows
     lightgbm.py       leaf by leaf, the best first
     lightgbm_sampling.py    fewer rows (GOSS), fewer columns (EFB)
     lightgbm_boosting.py    LightGBM whole: bins, bundles, samples, leaves, rounds
@@ -69,6 +71,7 @@ from arboretum.textbook.c45_pruning import *
 from arboretum.textbook.c45_rule_list import *
 from arboretum.textbook.c45_splits import *
 from arboretum.textbook.cart import *
+from arboretum.textbook.column_scan import *
 from arboretum.textbook.coordinate_boosting import *
 from arboretum.textbook.discretize import *
 from arboretum.textbook.filling import *
@@ -76,6 +79,7 @@ from arboretum.textbook.forest import *
 from arboretum.textbook.forest_figures import *
 from arboretum.textbook.gbm import *
 from arboretum.textbook.gbm_losses import *
+from arboretum.textbook.gradient_scan import *
 from arboretum.textbook.id3 import *
 from arboretum.textbook.impurities import *
 from arboretum.textbook.lightgbm import *

@@ -39,6 +39,7 @@ __all__ = [
     "cuts",
     "gather",
     "judge_all",
+    "judge_question",
     "sorted_subsets",
     "subsets",
 ]
@@ -372,11 +373,9 @@ def judge_all(sample: Sample) -> list[Candidate]:
     for feature in range(sample.X.shape[1]):
         missing = np.isnan(sample.X[:, feature])
         sides: tuple[str | None, ...] = ("right", "left")
-        used = np.ones(len(missing), dtype=bool)
-        if not missing.any():
+        if not missing.any() or sample.rules.surrogates:
             sides = (None,)
-        elif sample.rules.surrogates:  # they will place the missing rows; judge without those
-            sides, used = (None,), ~missing
+        used = _used(sample, missing)
         before = sample.impurity(used) if used.any() else 0.0
         charge = sample.charge(feature, everyone)
         for question in sample.questions(feature):
@@ -384,6 +383,25 @@ def judge_all(sample: Sample) -> list[Candidate]:
         if len(sides) == 2 and not missing.all():
             table.append(_judge(sample, sample.is_present(feature), "right", used, before, charge))
     return table
+
+
+def judge_question(sample: Sample, question: Question, side: str | None) -> Candidate:
+    """Return one question with its figures; missing values go to ``side``, None where none are missing.
+
+    >>> sample = gather([[1.0], [2.0], [np.nan]], [0, 1, 1], None, DEFAULT)
+    >>> question = Question(0, "threshold", 1.5)
+    >>> [round(judge_question(sample, question, side).gain, 3) for side in ("left", "right")]
+    [0.111, 0.444]
+    """
+    used = _used(sample, np.isnan(sample.X[:, question.feature]))
+    before = sample.impurity(used)
+    charge = sample.charge(question.feature, sample.impurity(np.ones(len(used), dtype=bool)))
+    return _judge(sample, question, side, used, before, charge)
+
+
+def _used(sample: Sample, missing: np.ndarray) -> np.ndarray:
+    """Return the rows that splits of a column are judged by: surrogates place the missing ones later."""
+    return ~missing if sample.rules.surrogates else np.ones(len(missing), dtype=bool)
 
 
 def _judge(

@@ -1,0 +1,282 @@
+"""What the worksheet of every family of models has: the data as numbers, and checked questions.
+
+A family (cart.py, forest.py, …) answers what makes sense for it; what does not is refused with what to ask instead. The
+data are learned once more, on a copy of the model, so that classes, weights and limits are those of the fit.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from arboretum.data.checks import warn_caller
+from arboretum.errors import DataError, ParameterError
+from arboretum.explain.worksheet.journey import journey_table, ways_of
+from arboretum.explain.worksheet.rendering import number
+from arboretum.explain.worksheet.sheet import Sheet, Table
+from arboretum.tree.condition import format_category
+
+if TYPE_CHECKING:
+    from arboretum.data.matrix import Matrix
+    from arboretum.tree.tree import Tree
+
+__all__ = ["Family", "Given", "check_rows_of", "class_names", "index_of", "same_classes"]
+
+_MENTIONED = {
+    "node": ".node(tree, node)",
+    "leaf": ".leaf(tree, leaf)",
+    "row": ".row(i)",
+    "round": ".round(m)",
+    "pruning": ".pruning()",
+    "oob": ".oob()",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What a worksheet was given."""
+
+    X: Any
+    y: Any
+    sample_weight: Any = None
+    group: Any = None
+    base_margin: Any = None
+
+
+class Family:
+    """The worksheet of one fitted model.
+
+    Attributes
+    ----------
+    model : fitted estimator
+    given : Given
+    answers : tuple of str
+        What it can be asked.
+    """
+
+    answers: ClassVar[tuple[str, ...]] = ("node", "leaf", "row")
+    without: ClassVar[dict[str, str]] = {}  # why it cannot be asked for the rest
+
+    def __init__(self, model: Any, given: Given) -> None:
+        self.model, self.given = model, given
+
+    # ------------------------------------------------------------------ the data
+    @cached_property
+    def matrix(self) -> Matrix:
+        """The table as numbers, by the columns of the model."""
+        return self.model._encode(self.given.X)
+
+    @cached_property
+    def twin(self) -> Any:
+        """A copy of the model that may learn the target again."""
+        return copy.copy(self.model)
+
+    @property
+    def n_rows(self) -> int:
+        return self.matrix.n_rows
+
+    @property
+    def threads(self) -> int:
+        return self.model._threads()
+
+    @property
+    def trees(self) -> list[Tree]:
+        return self.model.trees_
+
+    @property
+    def name(self) -> str:
+        return type(self.model).__name__
+
+    # ------------------------------------------------------------------ what is asked
+    def number_of_tree(self, tree: Any) -> int:
+        return index_of(tree, len(self.trees), ("tree", "trees"), self.name)
+
+    def number_of_node(self, tree: Tree, node: Any, *, what: str = "node") -> int:
+        found = index_of(node, len(tree), ("node", "nodes"), "the tree", last=False)
+        if what == "leaf" and not tree.is_leaf[found]:
+            leaves = tree.leaves
+            shown = ", ".join(map(str, leaves[:8])) + (", …" if len(leaves) > 8 else "")
+            raise ParameterError(
+                f"worksheet: node {found} is not a leaf, it asks {tree.condition(found, 0).pretty()}: ask "
+                f".node for it, or one of the leaves {shown}"
+            )
+        return found
+
+    def row_of(self, row: Any) -> tuple[Any, str, int | None]:
+        """Return a row as a table, what it is called, and its number if it is one of the training rows."""
+        if isinstance(row, int | np.integer) and not isinstance(row, bool):
+            i = index_of(row, self.n_rows, ("row", "rows"), "the table")
+            return None, f"row {i}", i
+        return one_row(row, self.model.schema_), "the given row", None
+
+    def encoded(self, row: Any) -> tuple[Matrix, str, int | None]:
+        """Return a row as numbers, what it is called, and its number."""
+        table, title, i = self.row_of(row)
+        return (
+            (self.matrix.take(np.array([i])) if i is not None else self.model._encode(table)),
+            title,
+            i,
+        )
+
+    def row_facts(self, matrix: Matrix) -> dict[str, Any]:
+        """Return what a row holds, in the words of the table."""
+        facts: dict[str, Any] = {}
+        for f, column in enumerate(self.model.schema_.columns):
+            value = float(matrix.column(f)[0])
+            if np.isnan(value):
+                facts[column.name] = "missing"
+            elif column.categories is not None:
+                facts[column.name] = format_category(column.categories[int(value)])
+            else:
+                facts[column.name] = value
+        return facts
+
+    def values_table(self, matrix: Matrix) -> Table:
+        facts = self.row_facts(matrix)
+        return Table("The row", ("column", "value"), list(facts.items()), shown=12)
+
+    # ------------------------------------------------------------------ answers
+    def overview(self) -> Sheet:
+        """Return what there is to ask about."""
+        trees = self.trees
+        facts: dict[str, Any] = {
+            "rows": self.n_rows,
+            "columns": self.matrix.n_columns,
+            "trees": len(trees),
+        }
+        facts["leaves"] = int(sum(tree.n_leaves for tree in trees))
+        return Sheet(f"worksheet of a {self.name}", facts | self.more_facts(), notes=[self.menu()])
+
+    def more_facts(self) -> dict[str, Any]:
+        """Return what else is worth knowing at once."""
+        return {}
+
+    def menu(self) -> str:
+        return "Ask " + ", ".join(_MENTIONED[name] for name in self.answers) + "."
+
+    def refuse(self, name: str) -> Exception:
+        why = self.without.get(name, "there is nothing like it in this model")
+        return ParameterError(f"worksheet.{name}: {why} ({self.name}). {self.menu()}")
+
+    def node(self, tree: Any, node: Any) -> Sheet:
+        raise self.refuse("node")
+
+    def leaf(self, tree: Any, leaf: Any) -> Sheet:
+        raise self.refuse("leaf")
+
+    def row(self, row: Any) -> Sheet:
+        raise self.refuse("row")
+
+    def round(self, m: Any) -> Sheet:
+        raise self.refuse("round")
+
+    def pruning(self) -> Sheet:
+        raise self.refuse("pruning")
+
+    def oob(self) -> Sheet:
+        raise self.refuse("oob")
+
+    # ------------------------------------------------------------------ journeys
+    def journey(self, tree: Tree, matrix: Matrix, title: str = "The way down") -> Table:
+        return journey_table(tree, matrix, title)
+
+    def way(self, tree: Tree, matrix: Matrix) -> str:
+        return ways_of(tree, matrix)
+
+
+# ---------------------------------------------------------------------- reading what the user gave
+def index_of(
+    asked: Any, count: int, words: tuple[str, str], whose: str, *, last: bool = True
+) -> int:
+    """Return which of ``count`` things is asked for; negative numbers count from the end."""
+    good = isinstance(asked, int | np.integer) and not isinstance(asked, bool | np.bool_)
+    if not good or not (-count if last else 0) <= asked < count:
+        one, many = words
+        has = f"only {one} 0" if count == 1 else f"{many} 0 to {count - 1}"
+        raise ParameterError(f"worksheet: there is no {one} {asked!r}, {whose} has {has}")
+    return int(asked) % count
+
+
+def one_row(row: Any, schema: Any) -> Any:
+    """Return a row, whatever it came as, as a table of one row."""
+    n = len(schema.columns)
+    if isinstance(row, Mapping):
+        unknown = [name for name in row if name not in schema.names]
+        if unknown:
+            raise DataError(f"the row has {unknown[0]!r}, which is not a column of the model")
+        return _named([row.get(name) for name in schema.names], schema)
+    if hasattr(row, "shape") and len(row.shape) == 2 or hasattr(row, "columns"):
+        if len(row) != 1:
+            raise DataError(f".row takes one row, got a table of {len(row)}")
+        return row
+    if (
+        isinstance(row, str)
+        or not isinstance(row, Sequence | np.ndarray)
+        and not hasattr(row, "to_list")
+    ):
+        raise ParameterError(
+            f".row takes the number of a training row, or a row: a list, a dict or a table of one row; got {row!r}"
+        )
+    values = list(row)
+    if len(values) != n:
+        raise DataError(
+            f"the row has {len(values)} values, the model {n} columns: {', '.join(schema.names)}"
+        )
+    return _named(values, schema)
+
+
+def _named(values: list[Any], schema: Any) -> Any:
+    """Return one row of values under the names of the columns."""
+    if not schema.named:
+        return [values]
+    import pandas as pd
+
+    columns = {}
+    for column, value in zip(schema.columns, values, strict=True):
+        missing = value is None or (isinstance(value, float) and np.isnan(value))
+        if column.categories is None and not missing:
+            columns[column.name] = pd.Series([value])
+        else:
+            columns[column.name] = pd.Series([None if missing else value], dtype=object)
+    return pd.DataFrame(columns)
+
+
+def check_rows_of(n_rows: int, trained: int, name: str) -> None:
+    """Raise if the table cannot be the one that the model was trained on."""
+    if n_rows != trained:
+        raise DataError(
+            f"worksheet needs the rows that {name} was trained on: it had {trained}, the table has {n_rows}"
+        )
+
+
+def same_classes(learned: Any, fitted: Any, name: str) -> None:
+    """Raise if the labels are not those of the model."""
+    mine = [learned] if isinstance(learned, np.ndarray) else list(learned)
+    theirs = [fitted] if isinstance(fitted, np.ndarray) else list(fitted)
+    for one, other in zip(mine, theirs, strict=False):
+        if len(one) != len(other) or not np.array_equal(one, other):
+            raise DataError(
+                f"y holds the classes {number(list(one))}, {name} was trained on {number(list(other))}: give the "
+                "training target"
+            )
+    if len(mine) != len(theirs):
+        raise DataError(f"y has {len(mine)} columns, {name} was trained on {len(theirs)}")
+
+
+def class_names(model: Any) -> Any:
+    """Return the labels of one target's classes, or None."""
+    classes = getattr(model, "classes_", None)
+    return classes if isinstance(classes, np.ndarray) else None
+
+
+def warn_of_difference(what: str) -> None:
+    """Say that the table is not that of the fit, as far as one can tell."""
+    warn_caller(
+        f"{what}: the table does not seem to be the one that the model was trained on, so figures differ from those "
+        "that it holds"
+    )

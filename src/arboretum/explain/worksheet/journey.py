@@ -1,0 +1,75 @@
+"""The way of one row down a tree: what is asked, what the row says, where it goes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arboretum.explain.worksheet.rendering import number
+from arboretum.explain.worksheet.sheet import Table
+from arboretum.predict.walk import paths_of
+from arboretum.tree.condition import format_category, format_value
+
+if TYPE_CHECKING:
+    from arboretum.data.matrix import Matrix
+    from arboretum.tree.tree import Tree
+
+__all__ = ["journey_table", "nodes_of", "said", "ways_of"]
+
+
+def nodes_of(tree: Tree, matrix: Matrix) -> list[int]:
+    """Return the nodes that the one row of a matrix passes, from the root to its leaf."""
+    passed = paths_of(tree, matrix)
+    return np.sort(passed.indices).tolist()  # children stand behind their parents
+
+
+def said(tree: Tree, feature: int, value: float) -> str:
+    """Return a value of a column in the words of the table."""
+    column = tree.column(feature)
+    if np.isnan(value):
+        return "missing"
+    if column.categories is not None:
+        code = int(value)
+        return (
+            format_category(column.categories[code]) if code < len(column.categories) else "unseen"
+        )
+    return format_value(value, column.value_kind)
+
+
+def _by_surrogate(tree: Tree, node: int, matrix: Matrix) -> str:
+    """Return the name of the column that stood in for a missing value; empty if none did."""
+    kept = tree.surrogates
+    if kept is None:
+        return ""
+    for i in range(int(kept.start[node]), int(kept.start[node + 1])):
+        feature = int(kept.feature[i])
+        if not np.isnan(matrix.column(feature)[0]):
+            return tree.column(feature).name
+    return ""
+
+
+def journey_table(tree: Tree, matrix: Matrix, title: str = "The way down") -> Table:
+    """Return the questions that a row is asked, its answers and where they lead."""
+    path = nodes_of(tree, matrix)
+    lines: list[tuple[Any, ...]] = []
+    for here, there in zip(path[:-1], path[1:], strict=True):
+        feature = int(tree.feature[here])
+        value = float(matrix.column(feature)[0])
+        child = there - int(tree.first_child[here])
+        answer = said(tree, feature, value)
+        if np.isnan(value):
+            stand_in = _by_surrogate(tree, here, matrix)
+            answer += f", {stand_in} stands in" if stand_in else ""
+        lines.append((here, answer, tree.condition(here, child).pretty(max_categories=5), there))
+    return Table(title, ("node", "the row's value", "so", "goes to"), lines)
+
+
+def ways_of(tree: Tree, matrix: Matrix) -> str:
+    """Return the way of a row in one line: the conditions it met."""
+    path = nodes_of(tree, matrix)
+    steps = [
+        tree.condition(here, there - int(tree.first_child[here])).pretty(max_categories=3)
+        for here, there in zip(path[:-1], path[1:], strict=True)
+    ]
+    return " and ".join(steps) or f"a single leaf ({number(int(tree.count[0]))} rows)"

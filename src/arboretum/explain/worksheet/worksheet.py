@@ -1,0 +1,193 @@
+"""`worksheet(model, X, y)`: the arithmetic behind a fitted model, asked piece by piece.
+
+    worksheet(model, X, y) ──► Worksheet ── .node(tree, node)   candidates of a node, and why the winner won
+                                        ├─ .leaf(tree, leaf)   where a leaf's number comes from
+                                        ├─ .row(i)             the journey of one row through all trees
+                                        ├─ .round(m)           a round of boosting
+                                        ├─ .pruning()          the path of cost-complexity pruning, pessimistic errors
+                                        └─ .oob()              rows judged by trees that have not seen them
+
+Every answer is a `Sheet`. Figures are worked out anew by `arboretum.textbook` from the rows concerned; what the model
+holds is what they come to.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from arboretum.errors import DataError, ParameterError
+from arboretum.explain.worksheet.family import Family, Given
+from arboretum.explain.worksheet.sheet import Sheet
+
+__all__ = ["Worksheet", "worksheet"]
+
+_HERE = "arboretum.explain.worksheet"
+# The class of a model -> the family that knows it; the first that fits is taken.
+_FAMILIES = (
+    ("arboretum.cart.estimator:TreeEstimator", f"{_HERE}.cart:CartFamily"),
+    ("arboretum.forest.estimator:Forest", f"{_HERE}.forest:ForestFamily"),
+    (
+        "arboretum.boosting.second_order.boosted_model:BoostedModel",
+        f"{_HERE}.second_order:SecondOrderFamily",
+    ),
+)
+
+
+class Worksheet:
+    """The arithmetic of one fitted model; see `worksheet`.
+
+    Every method returns a `Sheet`: it prints itself, ``to_text()``, ``to_html()`` and ``to_dict()`` give it as
+    text, HTML, and numbers.
+    """
+
+    def __init__(self, family: Family) -> None:
+        self._family = family
+
+    @property
+    def model(self) -> Any:
+        """The fitted model."""
+        return self._family.model
+
+    def node(self, tree: Any, node: int) -> Sheet:
+        """Return how a node came about: every column's best split, the closest rivals and why they lost.
+
+        Parameters
+        ----------
+        tree : int
+            Number of the tree, 0 for a model of one; negative ones from the end.
+        node : int
+            Number of the node in that tree; 0 is the root.
+        """
+        return self._family.node(tree, node)
+
+    def leaf(self, tree: Any, leaf: int) -> Sheet:
+        """Return where the answer of a leaf comes from; ``leaf`` is its number among the nodes."""
+        return self._family.leaf(tree, leaf)
+
+    def row(self, row: Any) -> Sheet:
+        """Return the journey of one row, tree by tree.
+
+        Parameters
+        ----------
+        row : int, or a row
+            The number of a training row, negative ones from the end; or a row of the same columns: a list, a dict by
+            column names, or a table of one row.
+        """
+        return self._family.row(row)
+
+    def round(self, m: int) -> Sheet:
+        """Return a round of boosting, counted from 0."""
+        return self._family.round(m)
+
+    def pruning(self) -> Sheet:
+        """Return how the tree was pruned, or would be."""
+        return self._family.pruning()
+
+    def oob(self) -> Sheet:
+        """Return what trees say of the rows that they have not seen."""
+        return self._family.oob()
+
+    # ------------------------------------------------------------------ itself
+    def sheet(self) -> Sheet:
+        """Return what there is to ask about."""
+        return self._family.overview()
+
+    def to_text(self, width: int = 80) -> str:
+        """Return what there is to ask about, as lines to print."""
+        return self.sheet().to_text(width)
+
+    def to_html(self) -> str:
+        """Return what there is to ask about, as HTML."""
+        return self.sheet().to_html()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what there is to ask about, as numbers and words."""
+        return self.sheet().to_dict()
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __rich__(self) -> Any:
+        return self.sheet().__rich__()
+
+
+def worksheet(
+    model: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    group: Any = None,
+    base_margin: Any = None,
+) -> Worksheet:
+    """Return the arithmetic behind a fitted model, to be asked node by node, row by row, round by round.
+
+    Parameters
+    ----------
+    model : fitted estimator of arboretum
+    X, y, sample_weight
+        What it was trained on. Rows are looked at only when something is asked.
+    group : array of int, optional
+        Sizes of the groups, for rankers.
+    base_margin : array, optional
+        Margins that boosting began with, if ``fit`` was given some (LightGBM's ``init_score``).
+
+    Returns
+    -------
+    Worksheet
+
+    Examples
+    --------
+    >>> from arboretum import CARTClassifier, worksheet
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = CARTClassifier(max_depth=2).fit(X, y)
+    >>> root = worksheet(model, X, y).node(0, 0)
+    >>> root.value("gain"), root.table("Best split").rows[0][0]
+    (0.333..., 'petal length (cm) <= 2.45')
+    """
+    family = _family_of(model)
+    if X is None or y is None:
+        raise DataError(
+            "worksheet needs the table and the target that the model was trained on, got None"
+        )
+    model._check_fitted()
+    found = Worksheet(family(model, Given(X, y, sample_weight, group, base_margin)))
+    _check_lengths(found._family)
+    return found
+
+
+def _family_of(model: Any) -> type[Family]:
+    for theirs, ours in _FAMILIES:
+        if isinstance(model, _named(theirs)):
+            return _named(ours)
+    name = type(model).__name__
+    if isinstance(model, type):
+        raise ParameterError(
+            f"worksheet needs a fitted model, got the class {model.__name__} itself"
+        )
+    raise ParameterError(
+        f"worksheet needs a fitted estimator of arboretum, got {name}: it knows trees, forests, boosters, rules, stacks and "
+        "votes"
+    )
+
+
+def _named(path: str) -> Any:
+    module, name = path.split(":")
+    return getattr(import_module(module), name)
+
+
+def _check_lengths(family: Family) -> None:
+    """Raise if table, target and weights are not equally long; nothing else is looked at yet."""
+    n = family.n_rows
+    for name, values in (("y", family.given.y), ("sample_weight", family.given.sample_weight)):
+        if values is not None and hasattr(values, "__len__") and len(values) != n:
+            raise DataError(
+                f"X has {n} rows, {name} {len(values)}: give what the model was trained on"
+            )
