@@ -17,7 +17,7 @@ from typing import Any
 __all__ = ["as_json", "render"]
 
 _ASSETS = Path(__file__).parent / "assets"
-_SCRIPTS = ("walk.js", "tools.js", "charts.js", "trees.js", "panels.js", "rows.js", "page.js")
+_SCRIPTS = ("walk.js", "tools.js", "charts.js", "sheets.js", "trees.js", "panels.js", "rows.js", "page.js")
 
 
 def as_json(value: Any) -> str:

@@ -22,6 +22,7 @@ from arboretum.base.rounds import progress
 from arboretum.data.target import numbers
 from arboretum.errors import DataError, ParameterError
 from arboretum.explain.effects.asking import Asked, matrix_of
+from arboretum.explain.pick_tree import trees_of
 from arboretum.explain.report import effects_panel, history
 from arboretum.explain.report.data_sheet import columns_of, hints_of
 from arboretum.explain.report.judged import Judged, judge
@@ -29,6 +30,7 @@ from arboretum.explain.report.model_code import ModelCode, code_of_model
 from arboretum.explain.report.overview import overview_of
 from arboretum.explain.report.page import render
 from arboretum.explain.report.rows_panel import choose_rows, rows_panel
+from arboretum.explain.report.sheets_panel import sheets_panel
 from arboretum.explain.report.trees_panel import rules_panel, trees_panel
 from arboretum.tree.condition import format_category
 
@@ -96,7 +98,8 @@ def report(
     path : str or Path, optional
         Where to write the page; None writes nothing, the `Report` returned holds it.
     train : (X, y), optional
-        The training table: its figures are shown beside, and forests tell out-of-bag importances.
+        The training table: its figures are shown beside, nodes get worksheets, forests tell out-of-bag
+        importances. Where X and y are the training table themselves, nodes get worksheets without it.
     rows : {"sample", "none"} or int, default="sample"
         How many rows of X stand in the page as they are, to be looked at one by one: a small sample, none, or
         so many. Everything else in the page is counts, means and the model itself, whose thresholds and
@@ -161,6 +164,8 @@ class _Maker:
         self, model: Any, X: Any, y: Any, train: Any, wanted: int | str, target: str | None, seed: int
     ) -> None:
         self.model, self.wanted, self.seed, self.train = model, wanted, seed, train
+        self.X, self.given_y = X, y
+        self.sheets: dict[str, Any] | None = None
         self.ask = Asked(model)
         matrix = matrix_of(model, X)
         self.y = _target(model, y, matrix.n_rows)
@@ -196,6 +201,7 @@ class _Maker:
             ("pairs", self._pairs),
             ("trees", self._trees),
             ("rows", self._rows),
+            ("worksheets", self._sheets),
         ]
 
     # ------------------------------------------------------------------ panels
@@ -273,9 +279,23 @@ class _Maker:
             if found is not None:
                 self.payload["proximity"] = found
 
+    def _sheets(self) -> None:
+        table = (self.X, self.given_y) if self.train is None and self._may_be_training else self.train
+        self.sheets = sheets_panel(self.model, table, rows_shown=self.wanted != "none")
+
+    @property
+    def _may_be_training(self) -> bool:
+        """Whether the rows given are as many as the model was fitted on."""
+        bags = getattr(self.model, "_bags", None)
+        n = getattr(self.model, "_n_rows", None) if bags is None else bags.n_rows
+        if n is None:
+            trees = trees_of(self.model)
+            n = int(trees[0].count[0]) if trees else -1
+        return n == self.n_rows
+
     def model_part(self) -> dict[str, Any]:
         """Return what is walked in the page."""
-        return {"steps": self.code.steps, "reason": self.code.reason, "trees": self.code.trees}
+        return {"steps": self.code.steps, "reason": self.code.reason, "trees": self.code.trees, "sheets": self.sheets}
 
 
 def _target(model: Any, y: Any, n_rows: int) -> np.ndarray:

@@ -63,13 +63,7 @@ def rows_panel(
 
 def _explained(model: Any, rows: np.ndarray) -> dict[str, Any]:
     """Return SHAP values, (rows, outputs, columns), and what they are added to."""
-    found = model.explain(decoded(model.schema_, rows))
-    values = np.asarray(found.values)
-    base = np.asarray(found.base_values, np.float64)
-    if values.ndim == 2:
-        values, base = values[:, :, None], base.reshape(-1, 1)
-    base = np.broadcast_to(base, (len(rows), values.shape[2]))
-    return {
-        "shap": [rounded(one.T, 6) for one in values],
-        "shap_base": whole(base[0]),
-    }
+    values = np.asarray(model.shap_values(decoded(model.schema_, rows)))
+    values = values[:, :, None] if values.ndim == 2 else values
+    base = np.atleast_1d(np.asarray(model.shap_base_value(), np.float64))
+    return {"shap": [rounded(one.T, 6) for one in values], "shap_base": whole(base)}

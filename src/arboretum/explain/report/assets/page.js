@@ -11,7 +11,7 @@
 
   let trees = null;
   const goTree = (number, row) => { if (trees) trees.show_row(number, row); };
-  const sheets = typeof worksheetView === "function" ? worksheetView(P) : null;
+  const sheets = worksheetView(P, M);
   const list = [
     ["overview", "Overview", "What was learned from what, and how good it is on the rows at hand.", () => overview(P)],
     ["data", "Data sheet", "Every column as it is in these rows. Columns that would make a model look better than it is are named first.", () => dataSheet(P)],
@@ -22,11 +22,11 @@
     P.importances.length && ["importances", "Importances", "What a column is worth, measured in several ways. Gain, cover and splits look at the trees; permutation and SHAP at the answers. Columns that say the same share their worth.", () => importances(P)],
     P.dependence.length && ["dependence", "Partial dependence", "What the model would say on average if every row had this value, all else as it is. Lines of single rows that cross tell of columns that act together.", () => dependence(P)],
     P.pairs.length && ["pairs", "Pairs", "How far two columns together move the answer beyond what each does alone (root mean square), among the most important columns.", () => pairs(P)],
-    M.trees.length && ["trees", M.trees.length === 1 ? "The tree" : "The trees", "Rows begin at the top and take the branch their value fits. Colours tell what a node says, and how clearly. Click a node for its figures.", () => { trees = treePanel(P, M, sheets && sheets.node); return trees.whole; }],
+    M.trees.length && ["trees", M.trees.length === 1 ? "The tree" : "The trees", "Rows begin at the top and take the branch their value fits. Colours tell what a node says, and how clearly. Click a node for its figures and its worksheet.", () => { trees = treePanel(P, M, sheets.node); return trees.whole; }],
     P.rules && ["rules", "Rules", "Asked from the first to the last: the first whose conditions all hold gives the answer.", () => rulesPanel(P)],
     ["row", "One row", "Why the model says what it says of one row.", () => rowPanel(P, M, goTree)],
     ["whatif", "What if", "Change values and see what the model says. It is walked here in the page and gives the numbers that predict gives.", () => whatIfPanel(P, M)],
-    sheets && sheets.rounds && ["rounds", "Rounds", "The arithmetic of one round, with its numbers.", () => sheets.rounds()],
+    sheets.rounds && ["rounds", "Rounds", "The arithmetic of one round, with its numbers.", () => sheets.rounds()],
     P.theory && ["theory", "Boosting theory", "AdaBoost's training error stays below the product of its Z. Margins go on growing after the last training row is right: that is why it may go on learning.", () => theory(P)],
     P.oob && ["oob", "Out-of-bag error", "The error on rows that a tree has not seen, as trees are added. Where the line is flat, more trees bring nothing.", () => oob(P)],
     P.proximity && ["proximity", "Proximity map", "Rows of this page on a plane: near each other where many trees send them to the same leaf.", () => proximity(P)],

@@ -153,10 +153,11 @@ function treePanel(P, M, worksheet) {
   // ---------------------------------------------------------------- pan and zoom
   function move() { if (view) group.setAttribute("transform", `translate(${view.x},${view.y}) scale(${view.k})`); }
   function fit() {
-    const w = canvas.clientWidth || 320, h = canvas.clientHeight || 400;
-    const k = Math.min(1.1, Math.max(0.42, Math.min((w - 20) / layout.width, (h - 20) / layout.height)));
+    const w = canvas.clientWidth || 320, h = Math.min(0.8 * innerHeight, 34 * 16);
+    const k = Math.min(1.1, Math.max(0.55, Math.min((w - 20) / layout.width, (h - 20) / layout.height)));
     const root = layout.spots.get(0);
     view = { k, x: layout.width * k <= w ? (w - layout.width * k) / 2 : w / 2 - (root.x + BOX.w / 2) * k, y: 10 };
+    canvas.style.height = Math.max(200, Math.min(h, layout.height * k + 24)) + "px";
     move();
   }
   function show(node) {
