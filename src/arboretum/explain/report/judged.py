@@ -18,7 +18,7 @@ from arboretum.explain.report.tree_code import rounded
 __all__ = ["Judged", "judge"]
 
 _DRAWS = 200
-_MOST_DRAWN = 20_000  # rows of a draw; larger tables are drawn from by that many rows
+_MOST_DRAWN = 8_000  # rows of a draw; larger tables are drawn from by that many rows
 _CURVE = 160  # thresholds of a curve
 _BINS = 12  # of a calibration curve
 _POINTS = 900  # of a scatter

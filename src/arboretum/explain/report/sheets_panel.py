@@ -1,8 +1,8 @@
 """Worksheets for the page: the arithmetic of nodes, leaves and rounds, as many as there is room and time for.
 
 A page cannot hold the candidate tables of thousands of nodes, and a large node takes a second to work out. So trees
-are taken in their order, nodes level by level, until a number of values has been looked at or the page is full; the
-same model and table always give the same sheets. Others are a call away: ``arboretum.worksheet(model, X, y)``.
+are taken in their order, nodes level by level, those that are too large left out, until a number of values has been
+looked at or the page is full; the same model and table always give the same sheets. Others are a call away: ``arboretum.worksheet(model, X, y)``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from arboretum.explain.pick_tree import rounds_of, trees_of
 
 __all__ = ["sheets_panel"]
 
-_MOST_VALUES = 8_000_000  # rows times columns that are searched
+_MOST_VALUES = 5_000_000  # rows times columns that are searched: some seconds
+_EXACT = 6  # what an exact search costs beside one of second order
 _MOST_BYTES = 600_000  # of sheets as JSON, before they are packed
 _MOST_SHEETS = 100
 _ROUNDS = 12
@@ -42,28 +43,33 @@ def sheets_panel(model: Any, train: tuple[Any, Any] | None, *, rows_shown: bool)
     except (ArboretumError, AttributeError) as problem:
         return {"nodes": {}, "rounds": [], "why": str(problem)}
     writer = _Writer(rows_shown)
-    left = _MOST_VALUES
+    left, cost = _MOST_VALUES, 1 if hasattr(model, "objective_") else _EXACT
     for number, tree in enumerate(trees):
         for node in np.argsort(tree.depth, kind="stable").tolist():
-            left -= int(tree.count[node]) * (tree.n_features if not tree.is_leaf[node] else 4)
-            if left < 0 or writer.is_full:
-                break
+            needed = cost * int(tree.count[node]) * tree.n_features
+            if needed > left:
+                continue  # too large a node for a page, those below it may do
+            left -= needed
             ask = book.leaf if tree.is_leaf[node] else book.node
             writer.write(f"{number}:{node}", ask, number, node)
-        if left < 0 or writer.is_full:
+            if writer.is_full:
+                break
+        if writer.is_full or left < _MOST_VALUES // 20:
             break
     return {"nodes": writer.found, "rounds": _rounds(model, book, len(trees), rows_shown)}
 
 
 def _is_training_table(book: Any, tree: Any) -> bool:
-    """Tell whether the first node, worked out anew, is the first node that the model has."""
-    if len(tree) == 1:
+    """Tell whether a small node, worked out anew, is the node that the model has."""
+    inner = np.flatnonzero(~tree.is_leaf)
+    if not len(inner):
         return True
+    node = int(inner[np.argmin(tree.count[inner])])
     try:
-        gain = book.node(0, 0).value("gain")
+        gain = book.node(0, node).value("gain")
     except (StopIteration, ArboretumError):
         return True  # a family whose sheets have no gain
-    return bool(np.isclose(gain, tree.gain[0], rtol=1e-3))
+    return bool(np.isclose(gain, tree.gain[node], rtol=1e-3))
 
 
 def _rounds(model: Any, book: Any, n_trees: int, rows_shown: bool) -> list[list[Any]]:
