@@ -162,7 +162,7 @@ class Estimator(Declared, BaseEstimator):
         return arboretum.report(self, X, y, path, **options)
 
     def partial_dependence(self, X: Any, features: Any, **options: Any) -> Any:
-        """Return what the model would say if all rows had the same value: see `arboretum.partial_dependence`."""
+        """Return what the model would say if rows had another value: see `arboretum.partial_dependence`."""
         import arboretum
 
         return arboretum.partial_dependence(self, X, features, **options)

@@ -153,9 +153,7 @@ def add_open(nodes, value, output, columns, grid, place, rows, points, stack, st
 
 
 @plain_kernel
-def add_open_sums(
-    nodes, value, output, columns, weight, grid, place, rows, points, stack, total
-):
+def add_open_sums(nodes, value, output, columns, weight, grid, place, rows, points, stack, total):
     """`add_open`, summed over the rows by their weight: ``total`` is (outputs, points)."""
     for t in range(len(nodes.start) - 1):
         root = nodes.start[t]

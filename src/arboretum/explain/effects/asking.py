@@ -73,7 +73,9 @@ class Asked:
                 f"this {type(model).__name__} answers {model.n_outputs_} targets at once: fit a model "
                 "for each of them"
             )
-        self.labels: list[Any] | None = None if classes is None else list(np.asarray(classes).tolist())
+        self.labels: list[Any] | None = (
+            None if classes is None else list(np.asarray(classes).tolist())
+        )
         self.method = "predict_proba" if self.labels is not None else "predict"
         self.n_outputs = 1 if self.labels is None else len(self.labels)
         self._predictor: Any = None

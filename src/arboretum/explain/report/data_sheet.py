@@ -24,7 +24,9 @@ _MOST_WORDS = 400  # categories of a column whose counts are kept
 
 def columns_of(schema: Schema, matrix: Matrix) -> list[dict[str, Any]]:
     """Return for every column what the page shows of it, and the values its slider may take."""
-    return [_column(column, np.asarray(matrix.column(f))) for f, column in enumerate(schema.columns)]
+    return [
+        _column(column, np.asarray(matrix.column(f))) for f, column in enumerate(schema.columns)
+    ]
 
 
 def _column(column: Any, x: np.ndarray) -> dict[str, Any]:
@@ -43,7 +45,7 @@ def _column(column: Any, x: np.ndarray) -> dict[str, Any]:
         found["counts"] = counts[:_MOST_WORDS].tolist()
         found["distinct"] = int((counts > 0).sum())
         return found
-    found["distinct"] = int(len(np.unique(present)))
+    found["distinct"] = len(np.unique(present))
     found["whole"] = bool(len(present) and np.all(present == np.floor(present)))
     if len(present):
         found["range"] = whole(np.array([present.min(), present.max()]))

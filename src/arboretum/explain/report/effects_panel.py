@@ -35,11 +35,15 @@ _WHAT = {
 }
 
 
-def importances_panel(model: Any, rows: np.ndarray, y: np.ndarray, train: Any) -> list[dict[str, Any]]:
+def importances_panel(
+    model: Any, rows: np.ndarray, y: np.ndarray, train: Any
+) -> list[dict[str, Any]]:
     """Return the kinds of importance that the model has, those quickest to work out first."""
     some = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), _PERMUTED)).round().astype(int))
     table = decoded(model.schema_, rows[some])
-    asks: list[tuple[str, Any, Any, int]] = [(kind, None, None, 1) for kind in ("gain", "cover", "split")]
+    asks: list[tuple[str, Any, Any, int]] = [
+        (kind, None, None, 1) for kind in ("gain", "cover", "split")
+    ]
     repeats = 3 if _as_sum(model) is not None and rows.shape[1] <= 60 else 1
     asks.append(("permutation", table, y[some], repeats))
     asks.append(("shap", table, None, 1))
@@ -115,7 +119,9 @@ def pairs_of(model: Any, rows: np.ndarray, order: list[int]) -> list[dict[str, A
     chosen = order[: _PAIRED if quick else 3]
     found = []
     for a, b in combinations(chosen, 2):
-        axes = [_quantiles(rows[:, f], model.schema_.columns[f], 12 if quick else 6) for f in (a, b)]
+        axes = [
+            _quantiles(rows[:, f], model.schema_.columns[f], 12 if quick else 6) for f in (a, b)
+        ]
         if any(len(axis) < 2 for axis in axes):
             continue
         mesh = np.array([one.ravel() for one in np.meshgrid(*axes, indexing="ij")])

@@ -78,7 +78,9 @@ def theory_of(model: Any, rows: np.ndarray, y: Any) -> dict[str, Any] | None:
         return None
     n = len(model.estimators_)
     chosen = sorted({1, max(n // 10, 1), max(n // 3, 1), n})
-    some = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), _MOST_STAGED)).round().astype(int))
+    some = np.unique(
+        np.linspace(0, len(rows) - 1, min(len(rows), _MOST_STAGED)).round().astype(int)
+    )
     table, margins = decoded(model.schema_, rows[some]), []
     known = np.isin(np.asarray(y)[some], model.classes_)
     if known.all():
@@ -91,7 +93,9 @@ def theory_of(model: Any, rows: np.ndarray, y: Any) -> dict[str, Any] | None:
         "errors": _line("ε: weighted error of the learner", model.estimator_errors_, "share"),
         "weights": _line("α: weight of the learner", model.estimator_weights_, "weight"),
         "bound": _line("bound: Π Z", bound, "share"),
-        "train": _line("training error", model.train_errors_, "share") if hasattr(model, "train_errors_") else None,
+        "train": _line("training error", model.train_errors_, "share")
+        if hasattr(model, "train_errors_")
+        else None,
         "margins": margins,
         "stop": str(model.stop_),
     }

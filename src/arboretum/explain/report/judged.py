@@ -74,8 +74,20 @@ class Judged:
 
         found = [
             _figure("accuracy", *mean(right), width, "share of rows told right", high=True),
-            _figure("log loss", *mean(loss), width, "how surprised the shares are by the truth", high=False),
-            _figure("Brier score", *mean(brier), width, "squared distance of the shares from the truth", high=False),
+            _figure(
+                "log loss",
+                *mean(loss),
+                width,
+                "how surprised the shares are by the truth",
+                high=False,
+            ),
+            _figure(
+                "Brier score",
+                *mean(brier),
+                width,
+                "squared distance of the shares from the truth",
+                high=False,
+            ),
         ]
         classes = [k for k in range(K) if np.any(truth == k)]
         if len(classes) > 1:
@@ -106,20 +118,46 @@ class Judged:
         some = self._some(seed)
         draws, width = self._draws(len(some), seed), np.sqrt(len(some) / len(y))
         n = len(some)
-        squared, absolute, ys = draws @ error[some] ** 2 / n, draws @ np.abs(error[some]) / n, y[some]
+        squared, absolute, ys = (
+            draws @ error[some] ** 2 / n,
+            draws @ np.abs(error[some]) / n,
+            y[some],
+        )
         middle = ys.mean()
         spread = draws @ (ys - middle) ** 2 / n - (draws @ (ys - middle) / n) ** 2
         rmse = float(np.sqrt(np.mean(error**2)))
         found = [
-            _figure("RMSE", rmse, np.sqrt(squared), width, "typical error, large ones weigh more", high=False),
-            _figure("MAE", float(np.abs(error).mean()), absolute, width, "mean absolute error", high=False),
+            _figure(
+                "RMSE",
+                rmse,
+                np.sqrt(squared),
+                width,
+                "typical error, large ones weigh more",
+                high=False,
+            ),
+            _figure(
+                "MAE",
+                float(np.abs(error).mean()),
+                absolute,
+                width,
+                "mean absolute error",
+                high=False,
+            ),
         ]
         if y.var() > 0:
             with np.errstate(divide="ignore", invalid="ignore"):
                 drawn = 1 - squared / spread
             value = float(1 - np.mean(error**2) / y.var())
             found.insert(
-                0, _figure("R²", value, drawn[np.isfinite(drawn)], width, "share of the variance explained", high=True)
+                0,
+                _figure(
+                    "R²",
+                    value,
+                    drawn[np.isfinite(drawn)],
+                    width,
+                    "share of the variance explained",
+                    high=True,
+                ),
             )
         return found
 
@@ -141,12 +179,18 @@ class Judged:
         score, positive = self.answers[:, k], self.truth == k
         order = np.argsort(-score, kind="stable")
         s, hits = score[order], np.cumsum(positive[order])
-        last = np.flatnonzero(np.append(s[1:] != s[:-1], True))  # a threshold takes all of equal score
+        last = np.flatnonzero(
+            np.append(s[1:] != s[:-1], True)
+        )  # a threshold takes all of equal score
         if len(last) > _CURVE:
             wanted = np.linspace(0, len(last) - 1, _CURVE).round().astype(int)
             by_score = np.searchsorted(-s[last], -np.linspace(1, 0, 41))
             last = last[np.unique(np.concatenate([wanted, np.clip(by_score, 0, len(last) - 1)]))]
-        area = float(_areas(score, positive, np.ones((1, len(score))))[0]) if 0 < positive.sum() < len(positive) else None
+        area = (
+            float(_areas(score, positive, np.ones((1, len(score))))[0])
+            if 0 < positive.sum() < len(positive)
+            else None
+        )
         return {
             "class": k,
             "cut": rounded(s[last], 7),
@@ -164,10 +208,16 @@ class Judged:
         """Return told and truth of some rows, and the errors of all as a histogram."""
         y, told = self.truth, self.answers[:, 0]
         rng = np.random.default_rng(seed)
-        some = np.arange(len(y)) if len(y) <= _POINTS else np.sort(rng.choice(len(y), _POINTS, replace=False))
+        some = (
+            np.arange(len(y))
+            if len(y) <= _POINTS
+            else np.sort(rng.choice(len(y), _POINTS, replace=False))
+        )
         error = y - told
         low, high = np.quantile(error, [0.005, 0.995])
-        counts, edges = np.histogram(np.clip(error, low, high), bins=41, range=(low, high if high > low else low + 1))
+        counts, edges = np.histogram(
+            np.clip(error, low, high), bins=41, range=(low, high if high > low else low + 1)
+        )
         return {
             "told": rounded(told[some]),
             "truth": rounded(y[some]),
@@ -179,7 +229,9 @@ class Judged:
         }
 
 
-def judge(model_labels: np.ndarray | None, y: Any, answers: np.ndarray, names: list[str] | None) -> Judged:
+def judge(
+    model_labels: np.ndarray | None, y: Any, answers: np.ndarray, names: list[str] | None
+) -> Judged:
     """Return truth and answers side by side; ``model_labels`` are the model's classes."""
     truth = np.asarray(y)
     if model_labels is None:
@@ -230,10 +282,18 @@ def _average_precision(hits: np.ndarray, told: np.ndarray, n_positive: int) -> f
 def _calibration(score: np.ndarray, positive: np.ndarray) -> dict[str, Any]:
     """Return mean score and share of the class in bins of equally many rows, with standard errors."""
     order = np.argsort(score, kind="stable")
-    parts = [part for part in np.array_split(order, min(_BINS, max(1, len(order) // 5))) if len(part)]
+    parts = [
+        part for part in np.array_split(order, min(_BINS, max(1, len(order) // 5))) if len(part)
+    ]
     told = np.array([score[part].mean() for part in parts])
     seen = np.array([positive[part].mean() for part in parts])
     n = np.array([len(part) for part in parts])
     error = np.sqrt(np.maximum(seen * (1 - seen), 0.25 / n) / n)
     gap = float(np.sum(np.abs(told - seen) * n) / n.sum())
-    return {"told": rounded(told), "seen": rounded(seen), "error": rounded(error), "gap": gap, "n": n.tolist()}
+    return {
+        "told": rounded(told),
+        "seen": rounded(seen),
+        "error": rounded(error),
+        "gap": gap,
+        "n": n.tolist(),
+    }

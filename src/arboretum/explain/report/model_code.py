@@ -311,7 +311,9 @@ def _stacking(code: ModelCode, model: Any) -> dict[str, Any]:
     for name, member, method in zip(names, model.estimators_, model.stack_method_):
         said = _member(code, model, member, name)
         if method == "predict" and hasattr(member, "classes_"):
-            raise NotWalkable("its members answer with class labels, which the page does not follow")
+            raise NotWalkable(
+                "its members answer with class labels, which the page does not follow"
+            )
         if method == "decision_function":
             raise NotWalkable("its members answer with decisions, which the page does not follow")
         if method == "predict_proba" and len(model.classes_) == 2:
@@ -377,7 +379,10 @@ def _foreign(model: Any) -> dict[str, Any]:
     step = {"op": "linear", "w": [whole(row) for row in coef], "b": whole(intercept)}
     if not hasattr(model, "classes_"):
         return step
-    if not hasattr(model, "predict_proba") or name not in ("LogisticRegression", "LogisticRegressionCV"):
+    if not hasattr(model, "predict_proba") or name not in (
+        "LogisticRegression",
+        "LogisticRegressionCV",
+    ):
         raise NotWalkable(f"a {name} is part of it, which the page does not know how to ask")
     if len(model.classes_) == 2:
         return {"op": "two", "of": {"op": "link", "name": "logit", "sigma": 1.0, "of": step}}

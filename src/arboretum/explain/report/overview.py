@@ -30,7 +30,9 @@ def overview_of(model: Any, n_rows: int, n_used: int, n_columns: int) -> dict[st
         "parameters": _parameters(model),
         "versions": _versions(),
         "hash": _hash(model),
-        "notes": {str(k): str(v) for k, v in getattr(model, "notes_", {}).items() if len(str(v)) < 200},
+        "notes": {
+            str(k): str(v) for k, v in getattr(model, "notes_", {}).items() if len(str(v)) < 200
+        },
     }
     seed = getattr(model, "seed_", None)
     if seed is not None:
@@ -82,7 +84,11 @@ def _versions() -> list[list[str]]:
     import sklearn
 
     found = [("arboretum", arboretum.__version__), ("Python", platform.python_version())]
-    found += [("NumPy", np.__version__), ("scikit-learn", sklearn.__version__), ("Numba", numba.__version__)]
+    found += [
+        ("NumPy", np.__version__),
+        ("scikit-learn", sklearn.__version__),
+        ("Numba", numba.__version__),
+    ]
     return [list(pair) for pair in found]
 
 

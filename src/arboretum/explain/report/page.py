@@ -1,8 +1,8 @@
 """The page itself: a template, a style sheet, scripts and the data, in one file that needs no network.
 
-Data go in twice: what panels show as JSON that one can read, the trees as gzipped JSON in base64, because they
-are the larger part. In JSON that stands in a page `<`, `>` and `&` are written as escapes, so that no name can
-end the script it stands in; the page sets every name as text, never as HTML.
+Data are two blocks: what panels show is JSON that one can read; the trees, the larger part, are gzipped JSON
+in base64. In JSON that stands in a page `<`, `>` and `&` are written as escapes, so that no name can end the
+script it stands in; the page sets every name as text, never as HTML.
 """
 
 from __future__ import annotations
@@ -17,7 +17,16 @@ from typing import Any
 __all__ = ["as_json", "render"]
 
 _ASSETS = Path(__file__).parent / "assets"
-_SCRIPTS = ("walk.js", "tools.js", "charts.js", "sheets.js", "trees.js", "panels.js", "rows.js", "page.js")
+_SCRIPTS = (
+    "walk.js",
+    "tools.js",
+    "charts.js",
+    "sheets.js",
+    "trees.js",
+    "panels.js",
+    "rows.js",
+    "page.js",
+)
 
 
 def as_json(value: Any) -> str:

@@ -93,8 +93,8 @@ def report(
     ----------
     model : fitted estimator of this library, of one target
     X, y : table and target
-        The rows on which the model is judged. Rows it was not fitted on tell how good it is; the training rows
-        flatter it.
+        The rows on which the model is judged. Rows it was not fitted on tell how good it is; those it was
+        fitted on flatter it.
     path : str or Path, optional
         Where to write the page; None writes nothing, the `Report` returned holds it.
     train : (X, y), optional
@@ -161,7 +161,14 @@ class _Maker:
     """Makes the panels one after another; each looks at what those before it found."""
 
     def __init__(
-        self, model: Any, X: Any, y: Any, train: Any, wanted: int | str, target: str | None, seed: int
+        self,
+        model: Any,
+        X: Any,
+        y: Any,
+        train: Any,
+        wanted: int | str,
+        target: str | None,
+        seed: int,
     ) -> None:
         self.model, self.wanted, self.seed, self.train = model, wanted, seed, train
         self.X, self.given_y = X, y
@@ -280,7 +287,9 @@ class _Maker:
                 self.payload["proximity"] = found
 
     def _sheets(self) -> None:
-        table = (self.X, self.given_y) if self.train is None and self._may_be_training else self.train
+        table = (
+            (self.X, self.given_y) if self.train is None and self._may_be_training else self.train
+        )
         self.sheets = sheets_panel(self.model, table, rows_shown=self.wanted != "none")
 
     @property
@@ -295,7 +304,12 @@ class _Maker:
 
     def model_part(self) -> dict[str, Any]:
         """Return what is walked in the page."""
-        return {"steps": self.code.steps, "reason": self.code.reason, "trees": self.code.trees, "sheets": self.sheets}
+        return {
+            "steps": self.code.steps,
+            "reason": self.code.reason,
+            "trees": self.code.trees,
+            "sheets": self.sheets,
+        }
 
 
 def _target(model: Any, y: Any, n_rows: int) -> np.ndarray:
@@ -315,5 +329,7 @@ def _target(model: Any, y: Any, n_rows: int) -> np.ndarray:
         found = found.astype(object)
     if not np.isin(found, classes).any():
         shown = ", ".join(map(str, classes[:4].tolist()))
-        raise DataError(f"no label of y is a class of the model, which knows {shown}: give labels, not codes")
+        raise DataError(
+            f"no label of y is a class of the model, which knows {shown}: give labels, not codes"
+        )
     return found

@@ -46,7 +46,9 @@ def rows_panel(
     panel: dict[str, Any] = {
         "row": used[chosen].tolist(),
         "x": [whole(row) for row in rows[chosen]],
-        "truth": judged.truth[chosen].tolist() if judged.labels is not None else whole(judged.truth[chosen]),
+        "truth": judged.truth[chosen].tolist()
+        if judged.labels is not None
+        else whole(judged.truth[chosen]),
         "told": [whole(row) for row in judged.answers[chosen]],
         "loss": rounded(losses(judged)[chosen], 4),
         "of": len(rows),

@@ -1,8 +1,9 @@
 """Worksheets for the page: the arithmetic of nodes, leaves and rounds, as many as there is room and time for.
 
-A page cannot hold the candidate tables of thousands of nodes, and a large node takes a second to work out. So trees
-are taken in their order, nodes level by level, those that are too large left out, until a number of values has been
-looked at or the page is full; the same model and table always give the same sheets. Others are a call away: ``arboretum.worksheet(model, X, y)``.
+A page cannot hold the candidate tables of thousands of nodes, and a large node takes a second to work out.
+So trees are taken in their order, nodes level by level, those that are too large left out, until a number
+of values has been looked at or the page is full; the same model and table always give the same sheets.
+Others are a call away: ``arboretum.worksheet(model, X, y)``.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ _ROUND_VALUES = 30_000_000  # rows times trees that are walked for rounds
 _CANDIDATES = 12  # rows of a table
 
 
-def sheets_panel(model: Any, train: tuple[Any, Any] | None, *, rows_shown: bool) -> dict[str, Any] | None:
+def sheets_panel(
+    model: Any, train: tuple[Any, Any] | None, *, rows_shown: bool
+) -> dict[str, Any] | None:
     """Return sheets by "tree:node" and rounds, or None where they cannot be worked out.
 
     ``train`` is the table the model was fitted on; figures of another one would not be those of the model.
@@ -39,7 +42,11 @@ def sheets_panel(model: Any, train: tuple[Any, Any] | None, *, rows_shown: bool)
     try:
         book = arboretum.worksheet(model, *train)
         if trees and not _is_training_table(book, trees[0]):
-            return {"nodes": {}, "rounds": [], "why": "the rows given are not those the model was fitted on"}
+            return {
+                "nodes": {},
+                "rounds": [],
+                "why": "the rows given are not those the model was fitted on",
+            }
     except (ArboretumError, AttributeError) as problem:
         return {"nodes": {}, "rounds": [], "why": str(problem)}
     writer = _Writer(rows_shown)
@@ -75,7 +82,11 @@ def _is_training_table(book: Any, tree: Any) -> bool:
 def _rounds(model: Any, book: Any, n_trees: int, rows_shown: bool) -> list[list[Any]]:
     """Return the sheets of some rounds, the first and the last among them."""
     rounds = rounds_of(model)
-    n = n_trees // rounds.per_round if rounds is not None else len(getattr(model, "estimators_", ()))
+    n = (
+        n_trees // rounds.per_round
+        if rounds is not None
+        else len(getattr(model, "estimators_", ()))
+    )
     if not n or not (rounds is not None or hasattr(model, "estimator_weights_")):
         return []
     each = max(1, int(getattr(model, "_n_rows", 1)) * n_trees)

@@ -69,7 +69,9 @@ def code_of_tree(tree: Tree, said: np.ndarray, *, stops: bool = False) -> dict[s
     if np.any(tree.n_children[inner] != 2):
         code["b"] = tree.n_children[inner].tolist()
     if np.any(tree.bits_start[inner] >= 0):
-        code["s"] = [_bits(tree, int(tree.kind[i]), int(tree.bits_start[i]), i) for i in inner]
+        code["s"] = [
+            _bits(tree, int(tree.kind[i]), int(tree.bits_start[i]), i) for i in inner.tolist()
+        ]
     if stops:
         code["stops"] = 1
     elif tree.spreads:

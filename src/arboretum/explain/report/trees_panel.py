@@ -52,7 +52,12 @@ def _schemas(model: Any, code: ModelCode) -> list[Any]:
             known.append(tree.schema)
             tables.append(
                 [
-                    [c.name, None if c.categories is None else [format_category(w) for w in c.categories]]
+                    [
+                        c.name,
+                        None
+                        if c.categories is None
+                        else [format_category(w) for w in c.categories],
+                    ]
                     for c in tree.schema.columns
                 ]
             )
@@ -76,5 +81,11 @@ def rules_panel(model: Any) -> list[dict[str, Any]] | None:
         }
         for rule in rules
     ]
-    listed.append({"if": [], "then": format_category(model.default_), "covers": float(model.default_counts_.sum())})
+    listed.append(
+        {
+            "if": [],
+            "then": format_category(model.default_),
+            "covers": float(model.default_counts_.sum()),
+        }
+    )
     return listed
