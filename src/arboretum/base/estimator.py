@@ -153,6 +153,28 @@ class Estimator(Declared, BaseEstimator):
         part.__dict__.setdefault(self._fitted, None)
         return part
 
+    # ------------------------------------------------------------------ looking at it
+    # Explaining stands above all models: these methods find it by its public names.
+    def report(self, X: Any, y: Any, path: str | Path | None = None, **options: Any) -> Any:
+        """Make one page of the model and its answers to a table: see `arboretum.report`."""
+        import arboretum
+
+        return arboretum.report(self, X, y, path, **options)
+
+    def partial_dependence(self, X: Any, features: Any, **options: Any) -> Any:
+        """Return what the model would say if rows had another value: see `arboretum.partial_dependence`."""
+        import arboretum
+
+        return arboretum.partial_dependence(self, X, features, **options)
+
+    def feature_importances(
+        self, kind: str = "gain", X: Any = None, y: Any = None, **options: Any
+    ) -> Any:
+        """Return what every column is worth, in one of six ways: see `arboretum.feature_importances`."""
+        import arboretum
+
+        return arboretum.feature_importances(self, kind, X, y, **options)
+
     # ------------------------------------------------------------------ keeping
     def save(self, path: str | Path | BinaryIO) -> None:
         """Write the model to one file; `arboretum.load` reads it back.
