@@ -143,6 +143,9 @@ def save_picture(
     plt.switch_backend("Agg")  # no window, wherever this runs
     with stage("drawing"):
         precision = 3 if decimals is None else decimals
-        figure: Any = plot_tree(model, tree=tree, max_depth=max_depth, precision=precision).figure
+        ax = plot_tree(model, tree=tree, max_depth=max_depth, precision=precision)
+        figure: Any = ax.figure
+        if not ax.get_title() and "target" in getattr(model, "notes_", {}):
+            ax.set_title(f"{type(model).__name__} of {model.notes_['target']}", parse_math=False)
         figure.savefig(output, format=form, dpi=150)
         plt.close(figure)
