@@ -67,13 +67,76 @@ def test_blocks_run_as_written(page, tmp_path, monkeypatch):
                 exec(compile(source, page.name, "exec"), known)
 
 
-def test_the_page_on_looking_shows_what_is_printed():
-    blocks = _FENCE.findall((DOCS / "explain.md").read_text(encoding="utf-8"))
-    source, shown = blocks[0][1], blocks[1][1]
+@pytest.mark.parametrize("page", [DOCS / "explain.md", ROOT / "README.md"], ids=lambda p: p.name)
+def test_the_page_shows_what_is_printed(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = _FENCE.findall(page.read_text(encoding="utf-8"))
+    at = next(i for i, (language, _) in enumerate(blocks) if language == "python")
+    source, shown = blocks[at][1], blocks[at + 1][1]
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(source, {})
     assert printed.getvalue().strip() == shown.strip()
+
+
+_COMMAND = re.compile(
+    r"^ *(?:zcat (\S+) \| )?(arboretum (?:train|show|predict|evaluate|describe) .*)$", re.MULTILINE
+)
+COMMANDS = [page for page in PAGES if _COMMAND.search(page.read_text(encoding="utf-8"))]
+
+
+@pytest.fixture(scope="module")
+def folder_of_commands(tmp_path_factory):
+    """A folder with the tables and the model that the pages tell of."""
+    import gzip
+
+    import pandas as pd
+
+    from arboretum import CARTClassifier, RandomForestClassifier, StackingClassifier
+    from arboretum.cli.data import seedlings
+
+    folder = tmp_path_factory.mktemp("commands")
+    (folder / "tests").symlink_to(ROOT / "tests")
+    table = pd.read_csv(seedlings.PATH)
+    table = table.assign(price=table["height_cm"] * 1.5, y=(table["watered"] == "yes").astype(int))
+    table[:300].to_csv(folder / "data.csv", index=False)
+    table[300:400].to_csv(folder / "other.csv", index=False)
+    table[400:420].to_csv(folder / "new.csv", index=False)
+    n = 60
+    shop = {
+        "customer_id": [f"k{i}" for i in range(n)],
+        "income": [f"$1,{i:03d}.50" for i in range(n)],
+        "when": [f"{i % 28 + 1}/12/2023" for i in range(n)],
+        "bought": ["yes" if i * 7 % 5 > 2 else "no" for i in range(n)],
+    }
+    pd.DataFrame(shop).to_csv(folder / "shop.csv", index=False)
+    with gzip.open(folder / "new.csv.gz", "wt") as file:
+        pd.DataFrame(shop)[:9].to_csv(file, index=False)
+    models = [("random_forest", RandomForestClassifier(2, max_depth=2, random_state=0))]
+    stack = StackingClassifier(models, CARTClassifier(max_depth=1), cv=2)
+    stack.fit(table[["ph", "height_cm"]], table["fate"]).save(folder / "stack.arb")
+    return folder
+
+
+@pytest.mark.parametrize("page", COMMANDS, ids=lambda page: page.name)
+def test_commands_run_as_written(page, folder_of_commands, monkeypatch):
+    """The commands of a page, in their order."""
+    import gzip
+    import shlex
+
+    from typer.testing import CliRunner
+
+    from arboretum.cli.app import app
+
+    monkeypatch.chdir(folder_of_commands)
+    text = page.read_text(encoding="utf-8")
+    indented = re.findall(r"^    arboretum .*$", text, re.MULTILINE)
+    blocks = [source for language, source in _FENCE.findall(text) if not language]
+    for piped, command in _COMMAND.findall("\n".join([*indented, *blocks])):
+        given = gzip.decompress(Path(piped).read_bytes()).decode() if piped else None
+        words = shlex.split(command, comments=True)[1:]
+        result = CliRunner().invoke(app, words, input=given)
+        assert result.exit_code == 0, f"{command}\n{result.output}"
 
 
 def test_the_command_line_page_names_every_model_and_command():

@@ -98,7 +98,10 @@ DAMAGE = {
     "twice": (_set_cuts(lambda c: np.repeat(c, 2)), "not finite and rising"),
     "nan": (_set_cuts(lambda c: c * NAN), "not finite and rising"),
     "infinite": (_set_cuts(lambda c: np.append(c, np.inf)), "not finite and rising"),
-    "a cut too many": (_set_cuts(lambda c: np.append(c, c[-1] + 1)), "not one branch per value"),
+    "a cut too many": (
+        _set_cuts(lambda c: np.append(c, c[-1] + 1)),
+        "not have one branch per value",
+    ),
     "a cut too few": (_set_cuts(lambda c: c[:-1]), "one child per category"),
     "an unknown way": (lambda d: d["parameters"].update(discretize="mean"), "discretize of ID3"),
     "a subset": (_first_node(kind=2), "yes/no question but has not two children"),
@@ -122,7 +125,7 @@ def test_other_kinds_of_nodes_are_no_id3():
     tree["bits"], tree["n_bits"] = np.array([1], np.uint32), np.array([1])
     file = io.BytesIO()
     write(file, document)
-    with pytest.raises(ModelFileError, match="not one branch per value"):
+    with pytest.raises(ModelFileError, match="not have one branch per value"):
         load(file.getvalue())
 
 

@@ -45,6 +45,24 @@ def test_every_command_takes_them(shelf, tmp_path, name, target, task):
         assert f"tree 1 of {len(model)}, estimator weight " in ok("show", file, "--tree", 1)
     else:
         assert "on their answers" in described
-        message = fails("show", file, "--tree", 0)[1]
-        assert f"{type(model).__name__} has no trees of its own" in message
-        assert "model.named_estimators_['random_forest'] (RandomForest" in message
+        assert "add --member random_forest, extra_trees, adaboost, final" in shown
+        for words in (["--tree", 0], ["--format", "rules"], ["-o", tmp_path / "t.png"]):
+            message = fails("show", file, *words)[1]
+            assert f"{type(model).__name__} joins other models" in message
+            assert "add --member, one of random_forest, extra_trees, adaboost, final" in message
+        one = ok("show", file, "--member", "random_forest", "--tree", 3)
+        assert one.startswith("tree 3 of 100\n")
+        assert model.schema_.names[0] in ok("show", file, "--member", "random_forest")
+        assert "THEN" in ok("show", file, "--member", "final", "--format", "rules")
+        assert "there is random_forest, " in fails("show", file, "--member", "svm")[1]
+        if task == 0:
+            assert "class: survives" in one  # by name, not by the number that the stack tells it
+
+
+def test_a_vote_shows_its_models(shelf, tmp_path):
+    file = tmp_path / "vote.arb"
+    ok("train", shelf / "few.csv", "-t", "fate", "--model", "vote", "-o", file)
+    names = list(load(file).named_estimators_)
+    assert f"add --member {', '.join(names)}" in ok("show", file)
+    assert ok("show", file, "--member", names[0], "--tree", 0).startswith("tree 0 of ")
+    assert "leave it out" in fails("show", shelf / "fate.arb", "--member", "x")[1]

@@ -2,6 +2,8 @@
 
 import io
 import pickle
+import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,11 +15,13 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import cross_val_score
+from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from arboretum import (
     AdaBoostClassifier,
+    BaggingClassifier,
     C45Classifier,
     CARTClassifier,
     CARTRegressor,
@@ -321,3 +325,43 @@ def test_an_interrupted_second_fit_does_not_answer_with_the_old_model():
             model.set_params(estimators=[("a", Stop())]).fit(X, y)
         with pytest.raises(NotFittedError):
             model.predict(X)
+
+
+# ---------------------------------------------------------------------- as a newcomer meets them
+@pytest.mark.parametrize("kind", [StackingClassifier, StackingRegressor])
+def test_a_stack_before_its_fit_says_so(kind):
+    assert hasattr(kind(), "predict")
+    assert hasattr(kind(), "predict_proba") == (kind is StackingClassifier)
+    assert not hasattr(StackingClassifier(final_estimator=LinearSVC()), "predict_proba")
+    for name in ("predict", "predict_proba"):
+        if hasattr(kind(), name):
+            with pytest.raises(NotFittedError, match="not fitted yet"):
+                getattr(kind(), name)([[1.0]])
+
+
+@pytest.mark.parametrize("kind", [StackingClassifier, VotingClassifier, BaggingClassifier])
+def test_lazy_frames_are_read(kind):
+    polars = pytest.importorskip("polars")
+    X, y = numbers(40, 3, 2)
+    frame = polars.DataFrame({f"c{j}": X[:, j] for j in range(3)})
+    how = {"cv": 2, "final_estimator": SMALL_FINAL} if kind is StackingClassifier else {}
+    how |= {"n_estimators": 3, "random_state": 0} if kind is BaggingClassifier else {}
+    models = [] if kind is BaggingClassifier else [CLASSIFIERS]
+    answers = [kind(*models, **how).fit(table, y).predict(table) for table in (frame, frame.lazy())]
+    assert answers[0].tolist() == answers[1].tolist()
+
+
+@pytest.mark.parametrize("kind", [StackingClassifier, VotingClassifier])
+def test_what_is_wrong_with_a_column_is_said_once(kind):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"id": [f"k{i}" for i in range(60)], "x": rng.normal(size=60)})
+    y = (rng.normal(size=60) > 0).astype(int)
+    model = kind(CLASSIFIERS, **({"cv": 3} if kind is StackingClassifier else {}))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("default")
+        model.fit(X, y)
+        assert [one.category.__name__ for one in told] == ["SuspiciousColumnWarning"]
+        model.predict(X.assign(id="new"))
+    assert len(told) == 2
+    assert "unseen at fit: 'new'" in str(told[1].message)
+    assert {Path(one.filename).name for one in told} == {"test_stacking.py"}

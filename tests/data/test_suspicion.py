@@ -9,8 +9,9 @@ from sklearn.linear_model import LogisticRegression
 
 import arboretum as ar
 from arboretum import SuspiciousColumnWarning
+from arboretum.data.checks import told_once
 from arboretum.data.schema import learn_schema
-from arboretum.data.suspicion import told_once, warn_of_columns
+from arboretum.data.suspicion import warn_of_columns
 
 N = 300
 

@@ -189,6 +189,15 @@ def test_too_many_lists_are_refused_on_both_sides(monkeypatch):
         to_bytes({"a": "x" * 50})
 
 
+def test_too_many_values_are_refused_on_both_sides(monkeypatch):
+    data = to_bytes({"a": list(range(50))})
+    monkeypatch.setattr(container, "MAX_COMMAS", 40)
+    with pytest.raises(ModelFileError, match="too complex: 50 commas"):
+        read(data)
+    with pytest.raises(ParameterError, match="put what is large into arrays"):
+        to_bytes({"a": list(range(50))})
+
+
 def test_only_a_dictionary_is_a_document():
     with pytest.raises(ParameterError, match="a document is a dict"):
         to_bytes([1])  # type: ignore[arg-type]

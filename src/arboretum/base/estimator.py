@@ -62,6 +62,10 @@ class Estimator(Declared, BaseEstimator):
         """Tell of columns that will probably do harm; y is class codes or numbers."""
         warn_of_columns(self.schema_, matrix, y, classes=hasattr(self, "classes_"))
 
+    def _in_effect(self) -> dict[str, Any]:
+        """Return the parameters with the values that the fit went by where None stood for them."""
+        return self.get_params(deep=False)
+
     def _column_kinds(self) -> dict[str, Any]:
         """Return what columns are said to be: arguments of `learn_schema`."""
         return {

@@ -19,7 +19,6 @@ __all__ = ["app"]
 app = typer.Typer(
     cls=FriendlyGroup,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="\n\n".join(
@@ -107,7 +106,10 @@ Na = Annotated[
 NoHeader = Annotated[
     bool,
     typer.Option(
-        "--no-header", help="The first line is a row, not names of columns.", rich_help_panel=_FORM
+        "--no-header",
+        metavar="",
+        help="The first line is a row, not names of columns.",
+        rich_help_panel=_FORM,
     ),
 ]
 AsNumber = Annotated[
@@ -130,6 +132,16 @@ AsDate = Annotated[
 ]
 
 
+EscapeFormulas = Annotated[
+    bool,
+    typer.Option(
+        "--escape-formulas",
+        metavar="",
+        help="Put ' before texts of a CSV file that a spreadsheet would take for formulas.",
+    ),
+]
+
+
 def _print_version(wanted: bool) -> None:
     if wanted:
         from arboretum import __version__
@@ -143,11 +155,18 @@ def _arboretum(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version and stop."
+            "--version",
+            metavar="",
+            callback=_print_version,
+            is_eager=True,
+            help="Print the version and stop.",
         ),
     ] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", help="Show where an error came from (before the command).")
+        bool,
+        typer.Option(
+            "--debug", metavar="", help="Show where an error came from (before the command)."
+        ),
     ] = False,
 ) -> None:
     # `debug` is read by the guard, `version` by its callback.
@@ -175,7 +194,14 @@ def _train(  # one parameter per option: typer reads the signature
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="MODEL.arb", help="The model file to write.")
     ],
-    model: Annotated[str, typer.Option(help=f"Which model: {', '.join(MODELS)}.")] = "cart",
+    model: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help=f"Which model: {', '.join(MODELS)}.",
+            autocompletion=lambda: list(MODELS),
+        ),
+    ] = "cart",
     task: Annotated[
         Task, typer.Option(help="auto: words and few whole numbers are classes.")
     ] = Task.auto,
@@ -188,7 +214,10 @@ def _train(  # one parameter per option: typer reads the signature
         ),
     ] = None,
     prune_cv: Annotated[
-        bool, typer.Option("--prune-cv", help="Prune as hard as cross-validation finds best.")
+        bool,
+        typer.Option(
+            "--prune-cv", metavar="", help="Prune as hard as cross validation finds best."
+        ),
     ] = False,
     rule: Annotated[
         Rule | None,
@@ -311,7 +340,7 @@ def _predict(
         ),
     ] = None,
     proba: Annotated[
-        bool, typer.Option("--proba", help="Add the probability of every class.")
+        bool, typer.Option("--proba", metavar="", help="Add the probability of every class.")
     ] = False,
     identifier: Annotated[
         str | None,
@@ -325,6 +354,7 @@ def _predict(
             help="Forests: a copy of a row with gaps for every class, and the votes behind the answer.",
         ),
     ] = None,
+    escape_formulas: EscapeFormulas = False,
     sep: Sep = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
@@ -336,7 +366,7 @@ def _predict(
     from arboretum.cli.reading import Reading
 
     reading = Reading.of(sep, decimal, encoding, na, no_header)
-    predict(model, data, output, proba, identifier, reading, missing)
+    predict(model, data, output, proba, identifier, reading, missing, escape_formulas)
 
 
 @app.command("impute")
@@ -378,6 +408,7 @@ def _impute(
     jobs: Annotated[
         int | None, typer.Option(help="Threads; -1 and the default use all cores.")
     ] = None,
+    escape_formulas: EscapeFormulas = False,
     sep: Sep = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
@@ -403,6 +434,7 @@ def _impute(
             seed=seed,
             jobs=jobs,
             reading=Reading.of(sep, decimal, encoding, na, no_header),
+            escape_formulas=escape_formulas,
         )
     )
 
@@ -429,11 +461,19 @@ def _show(
             "ensemble as text, show tree 0 in other formats.",
         ),
     ] = None,
+    member: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="A model of a stack or a vote, by its name."),
+    ] = None,
+    decimals: Annotated[
+        int | None,
+        typer.Option(min=0, help="Of thresholds and values; default: 2 in text, 3 in pictures."),
+    ] = None,
 ) -> None:
     """Show a tree as text, rules, Graphviz source or a picture."""
     from arboretum.cli.commands.show import show
 
-    show(model, form.value if form else None, output, max_depth, tree)
+    show(model, form.value if form else None, output, max_depth, tree, decimals, member)
 
 
 @app.command("report")
@@ -478,7 +518,9 @@ def _report(
 @app.command("describe")
 def _describe(
     model: ModelFile,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", metavar="", help="Write JSON, for programs.")
+    ] = False,
 ) -> None:
     """Tell what a model is: parameters, columns, size."""
     from arboretum.cli.commands.describe import describe

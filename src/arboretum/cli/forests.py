@@ -3,17 +3,31 @@
 arboretum show forest.arb               size and importances
 arboretum show forest.arb --tree 0      the first tree, in every format a tree has
 arboretum show boosted.arb --tree 3,1   the tree of round 3 for class 1
+arboretum show stack.arb --member rf    a model of a stack or a vote, by its name
 """
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from arboretum.cli.guard import UsageError
 from arboretum.cli.screen import plural
 from arboretum.explain.pick_tree import rounds_of, trees_of
 
-__all__ = ["describe_forest", "forest_size", "is_forest", "parse_tree", "rows_of"]
+__all__ = [
+    "describe_forest",
+    "forest_size",
+    "importance_name",
+    "importance_text",
+    "is_forest",
+    "member_of",
+    "parse_tree",
+    "refuse_joined",
+    "rows_of",
+]
+
+_FINAL = "final"  # what the last model of a stack is called
 
 
 def is_forest(model: Any) -> bool:
@@ -44,6 +58,40 @@ def parse_tree(text: str) -> int | tuple[int, int | str]:
     return number, int(second) if second.lstrip("-").isdecimal() else second
 
 
+# ---------------------------------------------------------------------- stacks and votes
+def _members(model: Any) -> dict[str, Any]:
+    """Return the models that a stack or a vote joins, by name."""
+    found = dict(getattr(model, "named_estimators_", {}))
+    if hasattr(model, "final_estimator_"):
+        found[_FINAL] = model.final_estimator_
+    return {name: one for name, one in found.items() if not isinstance(one, str)}
+
+
+def member_of(model: Any, name: str) -> Any:
+    """Return one of the models that a stack or a vote joins."""
+    members = _members(model)
+    if not members:
+        raise UsageError(
+            f"--member picks a model of a stack or a vote, this is a {type(model).__name__}: leave it out"
+        )
+    if name not in members:
+        raise UsageError(f"--member {name}: there is {', '.join(members)}")
+    found, classes = members[name], getattr(model, "classes_", None)
+    if getattr(found, "classes_", None) is not None and name != _FINAL:
+        found = copy.copy(found)
+        found.classes_ = classes  # a stack tells its members the numbers of the classes
+    return found
+
+
+def refuse_joined(model: Any) -> None:
+    """Raise a UsageError for a model without trees of its own, that says how to see those of its members."""
+    if names := list(_members(model)):
+        raise UsageError(
+            f"{type(model).__name__} joins other models and has no tree of its own: add --member, one of "
+            f"{', '.join(names)}"
+        )
+
+
 def rows_of(model: Any) -> int:
     """Return how many rows a forest was trained on."""
     return int(model._bags.n_rows if hasattr(model, "_bags") else model._n_rows)
@@ -62,6 +110,8 @@ def forest_size(model: Any) -> str:
     if hasattr(model, "final_estimator_"):
         names = ", ".join(type(member).__name__ for member in model.estimators_)
         return f"{names}, and {type(model.final_estimator_).__name__} on their answers"
+    if joined := _members(model):
+        return ", ".join(type(one).__name__ for one in joined.values())
     trees = trees_of(model)
     if not trees:
         what = type(model.estimators_[0]).__name__
@@ -79,11 +129,37 @@ def describe_forest(model: Any, shares: list[float] | None) -> str:
     lines = [f"{type(model).__name__}: {forest_size(model)}"]
     if trees_of(model):
         lines.append(f"one tree: add --tree 0 … {len(trees_of(model)) - 1}" + _by_round(model))
+    elif names := list(_members(model)):
+        lines.append(f"one of them: add --member {', '.join(names)}")
     if shares is not None:
-        lines += ["", "importance  column"]
+        lines += ["", f"{importance_name(model):>10}  column"]
         for f in sorted(range(len(shares)), key=lambda f: -shares[f]):
-            lines.append(f"{shares[f]:10.4f}  {model.schema_.columns[f].name}")
+            lines.append(
+                f"{importance_text(model, shares[f], 4):>10}  {model.schema_.columns[f].name}"
+            )
     return "\n".join(lines) + "\n"
+
+
+def importance_name(model: Any) -> str:
+    """Return what the importances of a model count.
+
+    >>> from arboretum import LGBMClassifier, XGBClassifier
+    >>> importance_name(XGBClassifier()), importance_name(LGBMClassifier(importance_type="gain"))
+    ('importance', 'gain')
+    """
+    counted = {"split": "splits", "gain": "gain"}
+    kind = getattr(model, "importance_type", None) if _is_counted(model) else None
+    return counted.get(str(kind), "importance")
+
+
+def _is_counted(model: Any) -> bool:
+    """Tell whether importances are counts or sums, and no shares: LightGBM's way."""
+    return type(model).__name__.startswith("LGBM")
+
+
+def importance_text(model: Any, value: float, decimals: int) -> str:
+    """Return an importance as it is printed: counts have no decimals."""
+    return f"{value:,.0f}" if _is_counted(model) else f"{value:.{decimals}f}"
 
 
 def _by_round(model: Any) -> str:

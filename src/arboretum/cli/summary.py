@@ -7,7 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from arboretum.cli.forests import forest_size, is_forest, rows_of
+from arboretum.cli.forests import (
+    forest_size,
+    importance_name,
+    importance_text,
+    is_forest,
+    rows_of,
+)
 from arboretum.cli.screen import plural, print_table
 
 __all__ = [
@@ -77,7 +83,7 @@ def describe_size(model: Any) -> str:
 
 
 def importances(model: Any) -> list[float] | None:
-    """Return the importance of every column, as shares; None for models that know none."""
+    """Return the importance of every column; None for models that know none."""
     shares = None if is_rules(model) else getattr(model, "feature_importances_", None)
     return None if shares is None else [float(value) for value in shares]
 
@@ -101,12 +107,12 @@ def print_schema(model: Any) -> None:
             columns[f].dtype,
             _describe_categories(columns[f].categories),
             "yes" if columns[f].has_missing else "",
-            *(() if shares is None else (f"{shares[f]:.3f}",)),
+            *(() if shares is None else (importance_text(model, shares[f], 3),)),
         )
         for f in order
     ]
     if shares is not None:
-        header.append("importance")
+        header.append(importance_name(model))
     print_table(title, header, rows, right=range(5, len(header)))
 
 

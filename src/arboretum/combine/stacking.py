@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from sklearn import ensemble
+from sklearn.utils.metaestimators import available_if
 
 from arboretum.base import parameters as p
 from arboretum.base.members import member_from_state, member_to_state
@@ -68,6 +69,17 @@ class _Stacked(Together):
     def _stands_for(self) -> dict[str, Callable[[], Any]]:
         return {**super()._stands_for(), "final_estimator": type(self)._final}
 
+    def _answering(self) -> Any:
+        """Return the final model: the fitted one, or what it will be a copy of."""
+        if "final_estimator_" in vars(self):
+            return self.final_estimator_
+        return type(self)._final() if self.final_estimator is None else self.final_estimator
+
+    def predict(self, X: Any, **predict_params: Any) -> Any:
+        """Return what the final model makes of the models' answers."""
+        self._check_fitted()
+        return super().predict(X, **predict_params)
+
     def _get_fitted_state(self) -> dict[str, Any]:
         return {
             **super()._get_fitted_state(),
@@ -77,8 +89,7 @@ class _Stacked(Together):
 
     def _read_fitted_state(self, state: dict[str, Any]) -> None:
         super()._read_fitted_state(state)
-        final = type(self)._final() if self.final_estimator is None else self.final_estimator
-        self.final_estimator_ = member_from_state(final, state["final"])
+        self.final_estimator_ = member_from_state(self._answering(), state["final"])
         methods = state["methods"]
         known = ("predict_proba", "decision_function", "predict")
         if not isinstance(methods, list) or len(methods) != len(self.estimators_):
@@ -130,6 +141,12 @@ class StackingClassifier(KnowsClasses, _Stacked, ensemble.StackingClassifier):
         unseen: str | None = None,
     ) -> None:
         p.take_arguments(locals())
+
+    @available_if(lambda self: hasattr(self._answering(), "predict_proba"))
+    def predict_proba(self, X: Any) -> Any:
+        """Return the class shares of the final model."""
+        self._check_fitted()
+        return super().predict_proba(X)
 
 
 class StackingRegressor(_Stacked, ensemble.StackingRegressor):

@@ -23,9 +23,10 @@ from arboretum.base.members import (
 )
 from arboretum.base.parameters import Parameter
 from arboretum.base.shared_parameters import MEMBERS_TABLE, RUNNING
+from arboretum.data.checks import told_once
 from arboretum.data.schema import Schema
 from arboretum.data.slices import as_view, take_rows
-from arboretum.data.suspicion import told_once, warn_of_classes, warn_of_columns
+from arboretum.data.suspicion import warn_of_classes, warn_of_columns
 from arboretum.data.table import Table
 from arboretum.data.target import encode_classes, numbers
 from arboretum.errors import ModelFileError, ParameterError

@@ -10,7 +10,8 @@ from __future__ import annotations
 import difflib
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -27,8 +28,10 @@ __all__ = [
     "check_values",
     "check_weights",
     "did_you_mean",
+    "is_told",
     "list_names",
     "list_rows",
+    "told_once",
     "warn_caller",
 ]
 
@@ -72,10 +75,30 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
+_inside = 0  # fits of models that are made of others
+_NOT_THE_CALLER = ("arboretum.", "sklearn.", "joblib.")
+
+
+@contextmanager
+def told_once() -> Iterator[None]:
+    """Say nothing of columns and categories meanwhile: the model has been told, its members need not be."""
+    global _inside
+    _inside += 1
+    try:
+        yield
+    finally:
+        _inside -= 1
+
+
+def is_told() -> bool:
+    """Tell whether a model that is made of others is being fitted."""
+    return _inside > 0
+
+
 def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn about the line outside this package that led here, however deep the call."""
+    """Warn about the user's line that led here, however deep the call, also by way of scikit-learn."""
     frame, level = sys._getframe(1), 2
-    while frame.f_back and frame.f_globals.get("__name__", "").startswith("arboretum."):
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith(_NOT_THE_CALLER):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
 

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from arboretum.data.checks import check_values, list_names, list_rows, warn_caller
+from arboretum.data.checks import check_values, is_told, list_names, list_rows, warn_caller
 from arboretum.data.column_kinds import Wish
 from arboretum.data.reading.written import is_iso_moment, is_plain_number
 from arboretum.data.values import (
@@ -219,6 +219,8 @@ def _meet_unseen(words: Words, rows: np.ndarray, name: str, unseen: str) -> None
             f"{what} ({list_rows(rows)}); correct them, or treat them as missing values by "
             "unseen='missing'"
         )
+    if is_told():  # a fold may lack what another has
+        return
     warn_caller(
         f"{what} ({list_rows(rows)}); they are treated as missing values, unseen='error' makes "
         "this an error"

@@ -32,7 +32,7 @@ from arboretum.data.values import (
 from arboretum.errors import DataError
 
 __all__ = [
-    "column_names", "frame_columns", "frame_numbers", "is_frame", "is_series", "series_column",
+    "collected", "column_names", "frame_columns", "frame_numbers", "is_frame", "is_series", "series_column",
 ]  # fmt: skip
 
 
@@ -45,6 +45,14 @@ def is_frame(X: Any) -> bool:
     if nw.dependencies.is_into_dataframe(X) or _is_record_batch(X):
         return True
     return isinstance(nw.from_native(X, pass_through=True), nw.DataFrame | nw.LazyFrame)
+
+
+def collected(X: Any) -> Any:
+    """Return a dataframe with its rows, which a lazy one has yet to read."""
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(X, pass_through=True)
+    return frame.collect().to_native() if isinstance(frame, nw.LazyFrame) else X
 
 
 def is_series(y: Any) -> bool:

@@ -33,10 +33,10 @@ def as_view(X: Any) -> Any:
         return compressed(X)
     if isinstance(X, list | tuple):
         return array_of_lists(X, "X")
-    from arboretum.data.frames import is_frame
+    from arboretum.data.frames import collected, is_frame
 
     if is_frame(X):
-        return X
+        return collected(X)
     return np.asarray(X) if hasattr(X, "__array__") else read_table(X)  # a path, or nonsense
 
 

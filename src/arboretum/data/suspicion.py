@@ -13,13 +13,11 @@ a few dozen rows; only a column that these rows cannot clear is looked at as a w
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arboretum.data.checks import list_names, warn_caller
+from arboretum.data.checks import is_told, list_names, warn_caller
 from arboretum.data.matrix import DenseMatrix, FrameMatrix
 from arboretum.data.reading.written import looks_like
 from arboretum.errors import SuspiciousColumnWarning
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Column, Schema
 
-__all__ = ["told_once", "warn_of_classes", "warn_of_columns"]
+__all__ = ["warn_of_classes", "warn_of_columns"]
 
 _LEAST_ROWS = 20  # in smaller tables much looks like chance, and is
 _MOST_COLUMNS = 2_000  # of a wider table numbers are not judged
@@ -71,19 +69,6 @@ _SAYS = {
     ),
 }
 
-_inside = 0  # fits of models that are made of others
-
-
-@contextmanager
-def told_once() -> Iterator[None]:
-    """Say nothing of columns meanwhile: the model has been told, its members need not be."""
-    global _inside
-    _inside += 1
-    try:
-        yield
-    finally:
-        _inside -= 1
-
 
 def warn_of_columns(schema: Schema, matrix: Matrix, y: np.ndarray, *, classes: bool) -> None:
     """Warn of every suspicious column of a training table.
@@ -97,7 +82,7 @@ def warn_of_columns(schema: Schema, matrix: Matrix, y: np.ndarray, *, classes: b
     classes : bool
         They are class codes.
     """
-    if _inside or matrix.n_rows < _LEAST_ROWS:
+    if is_told() or matrix.n_rows < _LEAST_ROWS:
         return
     found = _words(schema, matrix.n_rows)
     several = matrix.n_columns > 1 and matrix.n_columns <= _MOST_COLUMNS
@@ -113,7 +98,7 @@ def warn_of_columns(schema: Schema, matrix: Matrix, y: np.ndarray, *, classes: b
 
 def warn_of_classes(n_classes: int, n_rows: int, example: object) -> None:
     """Warn of a target with a class of its own for most of the rows."""
-    if not _inside and n_rows >= _LEAST_ROWS and n_classes > n_rows / 2:
+    if not is_told() and n_rows >= _LEAST_ROWS and n_classes > n_rows / 2:
         warn_caller(
             f"y holds {n_classes} classes in {n_rows} rows, e.g. {str(example)!r}: if they are "
             f"quantities, make them "

@@ -14,7 +14,11 @@ end, and count cases at their leaves as C4.5 does: (3.4/0.4) are 3.4 cases, 0.4 
     |--- outlook = rain
     |   |--- class: yes (5/2)
 
-A tree of an ensemble is headed by a line that says which one it is: "tree 0 of 100".
+A tree of an ensemble is headed by a line that says which one it is: "tree 0 of 100". Second-order trees say
+what a split gains, at its first branch, and the cover of their nodes:
+
+    |--- bmi <= 0.01 (gain: 146963.33, cover: 218.00)
+    |   |--- value: [-16.65] cover: 171.00
 """
 
 from __future__ import annotations
@@ -60,7 +64,8 @@ def export_text(
         many significant digits instead.
     show_weights : bool, default False
         Show the weight of every class at the leaves of a classification tree, and the weight of the
-        leaf in regression. Without it, trees of fractional cases still show how many are at a leaf.
+        leaf in regression. Without it, trees of fractional cases still show how many are at a leaf, and
+        trees of XGBoost's and LightGBM's way their cover.
     max_categories : int, optional
         Cut longer lists of categories; by default all are written.
 
@@ -84,10 +89,10 @@ def export_text(
     >>> model = XGBClassifier(n_estimators=5, max_depth=1).fit(*load_iris(return_X_y=True))
     >>> print(export_text(model, tree=(4, 2)))
     tree 14 of 15: round 4, class 2
-    |--- x2 <= 4.95
-    |   |--- value: [-0.14]
+    |--- x2 <= 4.95 (gain: 15.05, cover: 47.81)
+    |   |--- value: [-0.14] cover: 28.37
     |--- x2 >  4.95
-    |   |--- value: [0.19]
+    |   |--- value: [0.19] cover: 19.44
     (The value is added to the margin of class 2.)
     <BLANKLINE>
     """
@@ -118,7 +123,8 @@ def _branches(
         depth = int(tree.depth[node])
         indent = ("|" + " " * spacing) * depth + "|" + "-" * spacing + " "
         if condition is not None:
-            lines.append(indent[spacing + 1 :] + _sentence(labels, condition, wording))
+            gained = _gained(labels, node, wording)
+            lines.append(indent[spacing + 1 :] + _sentence(labels, condition, wording) + gained)
         if tree.is_leaf[node]:
             lines.append(indent + _leaf(labels, node, wording, show_weights))
         elif heights is not None and max_depth is not None and depth > max_depth:
@@ -146,12 +152,22 @@ def _sentence(labels: Labels, condition: Condition, wording: Wording) -> str:
     return f"{name} {operator} {right}" + (" or missing" if condition.or_missing else "")
 
 
+def _gained(labels: Labels, node: int, wording: Wording) -> str:
+    """Return what the split above a node gains, once: at its first branch."""
+    tree, above = labels.tree, int(labels.tree.parent[node])
+    if labels.kind != "gradients" or node != tree.first_child[above]:
+        return ""
+    gain, cover = (format_decimals(float(x[above]), wording) for x in (tree.gain, tree.weight))
+    return f" (gain: {gain}, cover: {cover})"
+
+
 def _leaf(labels: Labels, node: int, wording: Wording, show_weights: bool) -> str:
     prediction = labels.prediction(node, wording)
     if labels.classes is None:
         weight = format_decimals(float(labels.tree.weight[node]), wording)
-        name = "cover" if labels.kind == "gradients" else "weight"
-        return f"value: [{prediction}]" + (f" {name}: {weight}" if show_weights else "")
+        if labels.kind == "gradients":
+            return f"value: [{prediction}] cover: {weight}"
+        return f"value: [{prediction}]" + (f" weight: {weight}" if show_weights else "")
     if labels.tree.n_outputs > 1:
         prediction = f"[{prediction}]"
     if labels.is_empty(node):

@@ -23,9 +23,9 @@ from arboretum.base.shared_parameters import ENSEMBLE, MEMBERS_TABLE, RUNNING
 from arboretum.base.warm_start import check_same, goes_on, signature
 from arboretum.cart.cart import CARTClassifier, CARTRegressor
 from arboretum.cart.extra_tree import ExtraTreeClassifier, ExtraTreeRegressor
+from arboretum.data.checks import told_once
 from arboretum.data.schema import _match
 from arboretum.data.slices import as_view, take_columns, take_rows
-from arboretum.data.suspicion import told_once
 from arboretum.data.table import read_table
 from arboretum.data.target import weights
 from arboretum.errors import ModelFileError, ParameterError

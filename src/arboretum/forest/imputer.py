@@ -20,11 +20,10 @@ from arboretum.base import parameters as p
 from arboretum.base.estimator import Estimator
 from arboretum.base.parameters import Parameter
 from arboretum.base.shared_parameters import GROWTH, RUNNING, TABLE
-from arboretum.data.checks import list_names, warn_caller
+from arboretum.data.checks import list_names, told_once, warn_caller
 from arboretum.data.matrix import DenseMatrix
 from arboretum.data.refill import encoded_table, missing_cells, put_back
 from arboretum.data.schema import Schema
-from arboretum.data.suspicion import told_once
 from arboretum.data.table import Table, is_sparse, read_table
 from arboretum.data.target import encode_classes, numbers
 from arboretum.errors import DataError, ModelFileError

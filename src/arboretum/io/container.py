@@ -16,7 +16,8 @@ shape and offset. The checksums find accidents. They cannot find malice, so noth
 trusted: sizes are multiplied as Python integers before anything is allocated, arrays follow each
 other without overlap or gap, each is used exactly once (else a few bytes could ask for gigabytes of
 copies), and nesting, header size and integers are bounded. Reading takes memory for the arrays, each
-read to where it stays, and for the parsed header, which is bounded by its size and by `MAX_CONTAINERS`.
+read to where it stays, and for the parsed header, which is bounded by its size, `MAX_CONTAINERS` and
+`MAX_COMMAS`.
 
 The same document always gives the same bytes. Dictionaries are written in the order of their keys.
 """
@@ -53,6 +54,7 @@ FORMAT_VERSION = 1
 ALIGNMENT = 64
 MAX_DEPTH = 64
 MAX_CONTAINERS = 2**22  # lists and dictionaries: an empty one takes 2 bytes in a file, 64 in memory
+MAX_COMMAS = 2**22  # as many values, about: more would take minutes to look at one by one
 MAX_HEADER = 64 * 2**20
 MAX_DIMENSIONS = 16
 # Integers of 64 bits: also keeps anybody from building a dictionary whose keys all have one hash.
@@ -191,10 +193,13 @@ def _pieces(document: dict[str, Any]) -> list[bytes | memoryview]:
         separators=(",", ":"),
     ).encode("utf-8", "surrogatepass")
     n_containers, _ = _nesting(header)
-    if len(header) > MAX_HEADER or n_containers > MAX_CONTAINERS:
+    sizes = len(header), n_containers, header.count(b",")
+    if any(size > most for size, most in zip(sizes, (MAX_HEADER, MAX_CONTAINERS, MAX_COMMAS))):
         raise ParameterError(
-            f"everything but the arrays takes {len(header)} bytes, {n_containers} lists and dicts; "
-            f"a file holds {MAX_HEADER} and {MAX_CONTAINERS}: put what is large into arrays"
+            "everything but the arrays takes {} bytes, {} lists and dicts, {} commas; a file holds ".format(
+                *sizes
+            )
+            + f"{MAX_HEADER}, {MAX_CONTAINERS} and {MAX_COMMAS}: put what is large into arrays"
         )
     checksum = 0
     for piece in payload:
@@ -340,6 +345,9 @@ def _parse(header: bytes) -> tuple[list[Any], Any]:
         raise ModelFileError(
             f"its header is too complex: {n_containers} lists and dictionaries, nested {depth} deep"
         )
+    n_commas = header.count(b",")
+    if n_commas > MAX_COMMAS:
+        raise ModelFileError(f"its header is too complex: {n_commas} commas")
     try:
         text = header.decode("utf-8", "surrogatepass")
         parsed = json.loads(text, parse_int=_parse_int, parse_constant=_refuse_constant)

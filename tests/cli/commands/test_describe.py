@@ -82,3 +82,29 @@ def test_long_lists_of_categories_are_cut(csv, tmp_path):
     table = csv("x,y\n" + "".join(f"c{i},{i % 2}\n" for i in range(9)))
     ok("train", table, "-t", "y", "-o", tmp_path / "m.arb")
     assert cells(ok("describe", tmp_path / "m.arb"), "x")[2].endswith("c5, … and 3 more")
+
+
+def test_boosters_tell_what_was_in_effect(shelf, tmp_path):
+    file = tmp_path / "b.arb"
+    how = ["--set", "n_estimators=2"]
+    ok("train", shelf / "few.csv", "-t", "fate", "--model", "xgb", *how, "-o", file)
+    text = ok("describe", file)
+    assert cells(text, "learning_rate") == ["0.3"]
+    assert cells(text, "objective") == ["'multi:softprob'"]
+    assert cells(text, "n_estimators") == ["2", "changed"]
+    assert "base_score, callbacks" in fact(text, "not set")
+    assert "  None" not in text
+    document = json.loads(ok("describe", file, "--json"))
+    assert document["in_effect"]["max_depth"] == 6
+    assert document["parameters"]["max_depth"] is None
+
+
+def test_counted_importances_are_whole_numbers(shelf, tmp_path):
+    file = tmp_path / "b.arb"
+    how = ["--set", "n_estimators=3", "--set", "min_child_samples=3"]
+    ok("train", shelf / "few.csv", "-t", "fate", "--model", "lgbm", *how, "-o", file)
+    counts = dict(zip(load(file).schema_.names, load(file).feature_importances_))
+    text = ok("describe", file)
+    assert "splits" in text
+    assert cells(text, "height_cm")[-1] == str(int(counts["height_cm"]))
+    assert f"{int(counts['height_cm']):10d}  height_cm" in ok("show", file)

@@ -52,6 +52,7 @@ def test_the_format_wins_over_the_name(shelf, tmp_path):
 
 def test_max_depth_makes_a_smaller_picture(shelf, tmp_path):
     ok("show", shelf / "fate.arb", "-o", tmp_path / "all.svg")
+    assert "<!-- CARTClassifier of fate -->" in (tmp_path / "all.svg").read_text("utf-8")
     ok("show", shelf / "fate.arb", "-o", tmp_path / "top.svg", "--max-depth", "0")
     assert (tmp_path / "top.svg").stat().st_size < (tmp_path / "all.svg").stat().st_size
 
@@ -78,3 +79,31 @@ def test_wrong_options_are_one_line(shelf, words, message):
     code, line = fails("show", shelf / "fate.arb", *words)
     assert code == 2
     assert message in line
+
+
+# ---------------------------------------------------------------------- boosters
+@pytest.fixture(scope="module")
+def booster(shelf, tmp_path_factory):
+    file = tmp_path_factory.mktemp("show") / "b.arb"
+    how = ["--set", "n_estimators=2", "--set", "max_depth=2"]
+    ok("train", shelf / "few.csv", "-t", "fate", "--model", "xgb", *how, "-o", file)
+    return file
+
+
+def test_a_tree_of_a_booster_says_whose_it_is_and_what_it_gains(booster):
+    text = ok("show", booster, "--tree", 4)
+    assert text.startswith("tree 4 of 6: round 1, class survives\n")
+    assert "(gain: " in text
+    assert " cover: " in text
+    assert text.endswith("(The value is added to the margin of class survives.)\n")
+
+
+def test_decimals(booster, tmp_path):
+    text = ok("show", booster, "--tree", 0, "--decimals", 5)
+    assert text == export_text(load(booster), tree=0, decimals=5)
+    values = [word for word in text.split() if word.startswith("[")]
+    assert all(len(word.strip("[]").partition(".")[2]) == 5 for word in values)
+    dot = ok("show", booster, "--format", "dot", "--decimals", 1)
+    assert dot != ok("show", booster, "--format", "dot")
+    ok("show", booster, "-o", tmp_path / "tree.svg", "--decimals", 1)
+    assert "six digits" in fails("show", booster, "--format", "rules", "--decimals", 2)[1]

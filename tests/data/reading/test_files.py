@@ -215,3 +215,11 @@ def test_bytes_of_a_pipe(tmp_path):
     assert read_bytes("standard input", gzip.compress(b"a,b\n1,2\n")).n_rows == 1
     pd.DataFrame({"a": [1.5]}).to_parquet(tmp_path / "x.parquet")
     assert read_bytes("standard input", (tmp_path / "x.parquet").read_bytes()).names == ("a",)
+
+
+def test_a_cell_may_be_longer_than_a_block(tmp_path):
+    path = tmp_path / "long.csv"
+    path.write_text("a,b\n1," + "q" * 3_000_000 + "\n2,r\n", encoding="utf-8")
+    table = read_table(path)
+    assert table.n_rows == 2
+    assert [len(value) for value in table.columns[1].values] == [3_000_000, 1]

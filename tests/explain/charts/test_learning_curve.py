@@ -27,6 +27,20 @@ def test_a_line_per_table_and_the_best_round(model):
     assert plot_learning_curve(model, metric="mae", ax=ax) is ax
 
 
+def test_a_title_and_an_axis_on_which_late_rounds_can_be_told_apart(model):
+    ax = plot_learning_curve(model)
+    assert ax.get_title() == "XGBRegressor: rmse by round"
+    few = XGBRegressor(n_estimators=3).fit(X, Y, eval_set=[(X, Y)], verbose=False)
+    assert plot_learning_curve(few).get_yscale() == "linear"
+    assert plot_learning_curve(few, log=True).get_yscale() == "log"
+    far = XGBRegressor(n_estimators=60).fit(X, Y, eval_set=[(X, Y)], verbose=False)
+    assert plot_learning_curve(far).get_yscale() == "log"
+    plain = plot_learning_curve(far, log=False)
+    assert plain.get_yscale() == "linear"
+    plain.set_title("mine")
+    assert plot_learning_curve(far, ax=plain).get_title() == "mine"
+
+
 def test_what_cannot_be_drawn_is_said(model):
     with pytest.raises(ParameterError, match="did you mean 'rmse'"):
         plot_learning_curve(model, metric="rmsse")

@@ -32,9 +32,8 @@ from arboretum.base.warm_start import check_same, goes_on, signature
 from arboretum.boosting.adaboost import weak
 from arboretum.boosting.adaboost.rounds import Verdict
 from arboretum.cart.cart import CARTClassifier, CARTRegressor
-from arboretum.data.checks import warn_caller
+from arboretum.data.checks import told_once, warn_caller
 from arboretum.data.slices import as_view
-from arboretum.data.suspicion import told_once
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.io.checked import numbers_of, whole
 from arboretum.predict.walk import leaves_of

@@ -310,6 +310,9 @@ class BoostedModel(Interruptible, Explains, Estimator):
         self._best = None if best is None else (int(best[0]), float(best[1]))
         self.seed_, self._n_rows = whole(state, "seed", 0), whole(state, "n_rows", 1)
 
+    def _in_effect(self) -> dict[str, Any]:
+        return {**super()._in_effect(), "objective": self.objective_.name}
+
     def _prove_sound(self) -> None:
         super()._prove_sound()
         prove_ensemble(self.ensemble_, self.schema_)

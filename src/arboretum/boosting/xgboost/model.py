@@ -15,7 +15,7 @@ from arboretum.boosting.second_order.fit import FitRequest, GivenTable, asked_sn
 from arboretum.boosting.watch.watching import StoppingRule
 from arboretum.boosting.watch.xgboost_callbacks import EarlyStopping, EvaluationMonitor
 from arboretum.boosting.xgboost.booster import XGBBooster
-from arboretum.boosting.xgboost.parameters import ALIASES, ATTRIBUTES, PARAMETERS
+from arboretum.boosting.xgboost.parameters import ALIASES, ATTRIBUTES, DEFAULTS, PARAMETERS
 from arboretum.boosting.xgboost.recipe import make_recipe, value
 from arboretum.errors import ParameterError
 
@@ -323,6 +323,10 @@ class XGBModel(BoostedModel):
         """The columns' shares of what `importance_type` counts."""
         found = self._importance()[value(self, "importance_type")]
         return found / found.sum() if found.sum() > 0 else found
+
+    def _in_effect(self) -> dict[str, Any]:
+        given = super()._in_effect()
+        return {name: DEFAULTS.get(name) if x is None else x for name, x in given.items()}
 
     def get_booster(self) -> XGBBooster:
         """Return the trees in the words of XGBoost's Booster."""

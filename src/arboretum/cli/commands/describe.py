@@ -54,12 +54,16 @@ def _facts(model: Any, model_file: Path, version: str) -> list[tuple[str, str]]:
 
 
 def _print_parameters(model: Any) -> None:
-    changed = changed_parameters(model)
+    changed, values = changed_parameters(model), model._in_effect()
     rows = [
         (name, repr(value), "changed" if name in changed else "")
-        for name, value in model.get_params(deep=False).items()
+        for name, value in values.items()
+        if value is not None or name in changed
     ]
     print_table("Parameters", ("name", "value", ""), rows)
+    if unset := [name for name, value in values.items() if value is None and name not in changed]:
+        print_facts([("not set", ", ".join(unset))])
+        print()
 
 
 def _document(model: Any, version: str) -> dict[str, Any]:
@@ -83,6 +87,7 @@ def _document(model: Any, version: str) -> dict[str, Any]:
         "arboretum": version,
         "notes": model.notes_,
         "parameters": model.get_params(deep=False),
+        "in_effect": model._in_effect(),
         "changed": sorted(changed_parameters(model)),
         "classes": classes,
         "outputs": model.n_outputs_,

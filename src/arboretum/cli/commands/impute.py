@@ -5,7 +5,6 @@ Cells that are there are copied as they are written in the file; only the missin
 
 from __future__ import annotations
 
-import csv
 import os
 from collections import Counter
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from arboretum.cli.csv_output import write_csv
 from arboretum.cli.files import Data, check_output, column_text, target_values
 from arboretum.cli.guard import UsageError
 from arboretum.cli.models import choose_task
@@ -45,6 +45,7 @@ class Imputation:
     seed: int | None = None
     jobs: int | None = None
     reading: Reading = field(default_factory=Reading)
+    escape_formulas: bool = False
 
 
 def impute(options: Imputation) -> None:
@@ -69,7 +70,9 @@ def impute(options: Imputation) -> None:
     with working(f"filling {plural(data.n_rows, 'row')}") as watch:
         filled = imputer.fit_transform(features.table, target)
     texts = _texts(data, features, filled, imputer)
-    _write(output, data.without(options.drop).names, texts)
+    written = [(name, texts[name]) for name in data.without(options.drop).names]
+    with open(output, "w", encoding="utf-8", newline="") as file:
+        write_csv(file, written, escape_formulas=options.escape_formulas)
     _report(options, imputer, features, texts, task, watch)
 
 
@@ -162,13 +165,6 @@ def _guesses(column: Column, raw: Any, texts: list[str], gaps: np.ndarray) -> An
         width = len("2024-12-31") if whole_days else None
         return lambda i: readable(column, round(float(raw.values[i]))).isoformat()[:width]
     return lambda i: f"{float(raw.values[i]):.10g}"
-
-
-def _write(output: Path, names: tuple[str, ...], texts: dict[str, list[str]]) -> None:
-    with open(output, "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(names)
-        writer.writerows(zip(*(texts[name] for name in names)))
 
 
 # --------------------------------------------------------------------------- after

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import sys
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from arboretum.cli.csv_output import write_csv
 from arboretum.cli.files import Data, check_output, column_text, features_of, load_model
 from arboretum.cli.guard import UsageError
 from arboretum.cli.reading import Reading, read_like
@@ -31,6 +31,7 @@ def predict(
     identifier: str | None,
     reading: Reading | None = None,
     missing: str | None = None,
+    escape_formulas: bool = False,
 ) -> None:
     """Run the command.
 
@@ -44,6 +45,8 @@ def predict(
         A column to copy, as it is written in the data file.
     missing : str or None
         "per-class": copies of rows with gaps, and the votes that each gets for its class.
+    escape_formulas : bool
+        Put ' before texts that a spreadsheet would take for formulas.
     """
     if output is not None:
         check_output(output)
@@ -69,9 +72,7 @@ def predict(
         tell(f"{plural(data.n_rows, 'prediction')} in {output}")
         return
     with _open(output) as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(name for name, _ in columns)
-        writer.writerows(zip(*(values for _, values in columns)))
+        write_csv(file, columns, escape_formulas=escape_formulas)
     if output is not None:
         tell(f"{plural(data.n_rows, 'prediction')} in {output}")
 

@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from arboretum.cli.files import check_output, load_model
-from arboretum.cli.forests import describe_forest, is_forest, parse_tree
+from arboretum.cli.forests import (
+    describe_forest,
+    is_forest,
+    member_of,
+    parse_tree,
+    refuse_joined,
+)
 from arboretum.cli.guard import UsageError
 from arboretum.cli.screen import file_size, stage, tell
 from arboretum.cli.summary import importances, is_rules
@@ -26,6 +32,8 @@ def show(
     output: Path | None,
     max_depth: int | None,
     tree: str | None = None,
+    decimals: int | None = None,
+    member: str | None = None,
 ) -> None:
     """Run the command.
 
@@ -40,29 +48,38 @@ def show(
     tree : str or None
         Which tree of an ensemble: "7", or "3,1" for round 3 and class 1. None describes the ensemble where
         text is asked for, and shows tree 0 otherwise.
+    decimals : int or None
+        Of thresholds and values; None: 2 in text, 3 in pictures and Graphviz source.
+    member : str or None
+        Which model of a stack or a vote.
     """
     form = form or _guess(output)
     number = 0 if tree is None else parse_tree(tree)
     if form == "rules" and max_depth is not None:
         raise UsageError("--max-depth does not go with rules: a rule is the way to a leaf")
+    if form == "rules" and decimals is not None:
+        raise UsageError("--decimals does not go with rules: they have six digits")
     if form in PICTURES and output is None:
         raise UsageError(f"a picture needs a file: add -o tree.{form}")
     if output is not None:
         check_output(output)
     model = load_model(model_file)
+    if member is not None:
+        model = member_of(model, member)
     as_a_whole = is_forest(model) and tree is None and form == "text" and max_depth is None
     if is_rules(model):
         form = _form_of_rules(model, form, max_depth, tree)
     elif not as_a_whole:
+        refuse_joined(model)
         pick_tree(model, number, "--tree")  # errors in the words of the command line
     if form in PICTURES:
         assert output is not None
-        save_picture(model, output, form, max_depth, number)
+        save_picture(model, output, form, max_depth, number, decimals)
     else:
         if as_a_whole:
             text = describe_forest(model, importances(model))
         else:
-            text = _text(model, form, max_depth, number)
+            text = _text(model, form, max_depth, number, decimals)
         if output is None:
             sys.stdout.write(text)
         else:
@@ -93,7 +110,7 @@ def _form_of_rules(model: Any, form: str, max_depth: int | None, tree: str | Non
     return "rules"
 
 
-def _text(model: Any, form: str, max_depth: int | None, tree: Any) -> str:
+def _text(model: Any, form: str, max_depth: int | None, tree: Any, decimals: int | None) -> str:
     from arboretum.explain.graphviz import export_graphviz
     from arboretum.explain.rules import to_rules
     from arboretum.explain.text import export_text
@@ -101,13 +118,22 @@ def _text(model: Any, form: str, max_depth: int | None, tree: Any) -> str:
     if form == "rules":
         return f"{model.to_text() if is_rules(model) else to_rules(model, tree=tree)}\n"
     if form == "dot":
-        source = export_graphviz(model, tree=tree, max_depth=max_depth, filled=True, rounded=True)
+        precision = 3 if decimals is None else decimals
+        source = export_graphviz(
+            model, tree=tree, max_depth=max_depth, filled=True, rounded=True, precision=precision
+        )
         return str(source)
-    return export_text(model, tree=tree, max_depth=max_depth)
+    digits = 2 if decimals is None else decimals
+    return export_text(model, tree=tree, max_depth=max_depth, decimals=digits)
 
 
 def save_picture(
-    model: Any, output: Path, form: str = "png", max_depth: int | None = None, tree: Any = 0
+    model: Any,
+    output: Path,
+    form: str = "png",
+    max_depth: int | None = None,
+    tree: Any = 0,
+    decimals: int | None = None,
 ) -> None:
     """Draw the tree into a file; ImportError without matplotlib."""
     from arboretum.explain.mpl import require_pyplot
@@ -116,6 +142,10 @@ def save_picture(
     plt = require_pyplot("a picture of the tree")
     plt.switch_backend("Agg")  # no window, wherever this runs
     with stage("drawing"):
-        figure: Any = plot_tree(model, tree=tree, max_depth=max_depth).figure
+        precision = 3 if decimals is None else decimals
+        ax = plot_tree(model, tree=tree, max_depth=max_depth, precision=precision)
+        figure: Any = ax.figure
+        if not ax.get_title() and "target" in getattr(model, "notes_", {}):
+            ax.set_title(f"{type(model).__name__} of {model.notes_['target']}", parse_math=False)
         figure.savefig(output, format=form, dpi=150)
         plt.close(figure)

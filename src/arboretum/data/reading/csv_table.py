@@ -87,14 +87,23 @@ def _by_pyarrow(text: CsvText) -> tuple[list[Raw], int]:
         decimal_point=text.decimal,
     )
     parse = pyarrow.csv.ParseOptions(newlines_in_values=True, delimiter=text.sep)
-    read = pyarrow.csv.ReadOptions(autogenerate_column_names=not text.has_header)
-    try:
-        table = pyarrow.csv.read_csv(
+
+    def read(**block: int) -> pa.Table:
+        options = pyarrow.csv.ReadOptions(autogenerate_column_names=not text.has_header, **block)
+        return pyarrow.csv.read_csv(
             pa.BufferReader(text.data),
-            read_options=read,
+            read_options=options,
             parse_options=parse,
             convert_options=convert,
         )
+
+    try:
+        try:
+            table = read()
+        except pa.ArrowInvalid as error:
+            if "straddling" not in str(error):
+                raise
+            table = read(block_size=min(len(text.data) + 1, 2**31 - 1))  # a row longer than a block
         table = table.rename_columns(list(text.names))
     except Exception as error:
         _check_lines(text)  # knows the line

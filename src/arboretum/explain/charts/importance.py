@@ -89,6 +89,7 @@ def plot_importance(
     if ax is None:
         size = (7.5, 1.1 + _ROW * len(order))
         _, ax = plt.subplots(figsize=size, layout="constrained")
+        ax.set_title(_title(importance), loc="left")
     _draw(ax, shown, bars.mean[order], np.nan_to_num(bars.error[order]))
     ax.set_xlabel(bars.measure)
     hidden = len(bars.mean) - len(order)
@@ -188,11 +189,18 @@ def _asked_by_rules(model: Any) -> np.ndarray:
     return found / found.sum() if found.sum() > 0 else found
 
 
+def _title(importance: Any) -> str:
+    if hasattr(importance, "fit"):
+        return f"{type(importance).__name__}: importance of columns"
+    return "Permutation importance"
+
+
 def _draw(ax: Axes, names: list[str], mean: np.ndarray, error: np.ndarray) -> None:
     places = np.arange(len(mean))
     colors = [_BAR if m > 0 else _NEGATIVE for m in mean]
     look = {"ecolor": _TEXT, "elinewidth": 1.1, "capsize": 2.5, "capthick": 1.1}
-    ax.barh(places, mean, height=0.68, color=colors, xerr=error, error_kw=look)
+    whiskers: dict[str, Any] = {"xerr": error, "error_kw": look} if error.any() else {}
+    ax.barh(places, mean, height=0.68, color=colors, **whiskers)
     ax.set_yticks(places, labels=names)
     for label in ax.get_yticklabels():
         label.set_parse_math(False)  # a name may hold dollar signs

@@ -21,6 +21,7 @@ __all__ = ["plot_learning_curve"]
 
 _LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 _QUIET = "#5b6770"
+_FAR_APART = 5.0  # times the smallest value: then the axis is logarithmic
 
 
 def plot_learning_curve(
@@ -28,6 +29,7 @@ def plot_learning_curve(
     *,
     metric: str | None = None,
     names: dict[str, str] | None = None,
+    log: bool | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Plot a metric after each round, one line per table.
@@ -39,6 +41,9 @@ def plot_learning_curve(
         Which one; by default the last, by which early stopping judges.
     names : dict, optional
         What to call the tables instead of ``validation_0``, ...
+    log : bool, optional
+        Let the values stand on a logarithmic axis; by default if the largest is five times the smallest,
+        where a plain one would hide what happens after the first rounds.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
 
@@ -69,6 +74,7 @@ def plot_learning_curve(
     plt = require_pyplot("plot_learning_curve")
     if ax is None:
         _, ax = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
+        ax.set_title(f"{type(model).__name__}: {metric} by round")
     for k, (table, figures) in enumerate(history.items()):
         values = figures.get(metric)
         if values:
@@ -80,8 +86,19 @@ def plot_learning_curve(
         ax.axvline(
             best[0] + 1, color=_QUIET, linewidth=1, linestyle=":", label=f"round {best[0] + 1}"
         )
+    values = np.concatenate([figures[metric] for figures in history.values() if metric in figures])
+    if _spans_much(values) if log is None else log:
+        ax.set_yscale("log")
+        for axis_format in (ax.yaxis.set_major_formatter, ax.yaxis.set_minor_formatter):
+            axis_format(plt.matplotlib.ticker.LogFormatter(minor_thresholds=(2, 0.8)))
     ax.set_xlabel("rounds")
     ax.set_ylabel(metric)
     ax.grid(alpha=0.25)
     ax.legend(frameon=False)
     return ax
+
+
+def _spans_much(values: np.ndarray) -> bool:
+    """Tell whether positive values differ so much that small ones would lie on the axis."""
+    finite = values[np.isfinite(values)]
+    return bool(len(finite) and finite.min() > 0 and finite.max() >= _FAR_APART * finite.min())

@@ -58,6 +58,7 @@ def plot_pruning_curve(model: Any, *, ax: Axes | None = None) -> Axes:
     plt = require_pyplot("plot_pruning_curve")
     if ax is None:
         _, ax = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
+        ax.set_title("Pruning by cross-validation")
     error = np.asarray(curve.mean_score, dtype=float)
     spread = np.asarray(curve.std_error, dtype=float)
     x, zero = _log_positions(np.asarray(curve.alpha, dtype=float))
