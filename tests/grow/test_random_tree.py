@@ -220,3 +220,27 @@ def test_a_forest_of_counts_and_of_several_outputs_has_words():
     two = RandomForestRegressor(20, random_state=0).fit(X, np.column_stack([counts, -counts]))
     assert two.predict(X).shape == (200, 2)
     assert_allclose(two.predict(X)[:, 0], -two.predict(X)[:, 1], atol=1e-9)
+
+
+@pytest.mark.parametrize("make", [ExtraTreesClassifier, RandomForestClassifier])
+def test_a_branch_grown_on_a_copy_of_its_rows_is_the_same(make, monkeypatch):
+    """Rows of a copy lie row by row, those of the table column by column."""
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(800, 6))
+    X[:, 4] = rng.integers(0, 5, 800)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    y = (np.nan_to_num(X[:, 0] + X[:, 4]) + rng.normal(size=800) > 1).astype(int)
+    answers, questions = [], []
+    for near in (1 << 20, 6 * 8 * 100):
+        monkeypatch.setattr(random_tree, "_NEAR", near)
+        model = make(n_estimators=3, random_state=0, categorical_features=[4]).fit(X, y)
+        answers.append(model.predict_proba(X))
+        # copied branches are grown after the others, so nodes are numbered in another order
+        questions.append([np.lexsort((t.threshold, t.feature)) for t in model.trees_])
+        questions[-1] = [
+            (t.feature[order], t.threshold[order])
+            for t, order in zip(model.trees_, questions[-1], strict=True)
+        ]
+    assert_array_equal(*answers)
+    for whole, copied in zip(*questions, strict=True):
+        assert_array_equal(whole, copied)

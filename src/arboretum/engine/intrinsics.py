@@ -3,7 +3,8 @@
     prefetch       asks for memory before it is needed, so that a later read does not wait for it
     atomic_*       read and write a number that other threads read and write, too; what was written
                    before is seen by whoever reads it afterwards
-    and_lanes      32 numbers and-ed with 32 others by wide instructions
+    and_lanes      32 numbers and-ed with four times 32 others by wide instructions
+    meet_lanes     32 numbers that are the and of four times 32 others
     search_step    one step of eight binary searches, without a branch
     lowest_bit     the place of the lowest bit that is set
     give_way       tells the processor, or the system, that this thread only waits
@@ -28,6 +29,7 @@ __all__ = [
     "atomic_write",
     "give_way",
     "lowest_bit",
+    "meet_lanes",
     "prefetch",
     "prefetch_at",
     "rest_a_moment",
@@ -73,8 +75,11 @@ if numba.config.DISABLE_JIT:
     def ticks():
         return 0
 
-    def and_lanes(lanes, table, row):
-        lanes &= table[row]
+    def and_lanes(lanes, table, a, b, c, d):
+        lanes &= table[a] & table[b] & table[c] & table[d]
+
+    def meet_lanes(lanes, table, a, b, c, d):
+        lanes[:] = table[a] & table[b] & table[c] & table[d]
 
     def search_step(sorted_values, x, rank, at, half):
         for i in range(int(at), int(at) + 8):
@@ -225,27 +230,45 @@ else:
 
         return types.uint64(types.uint64), build
 
-    @intrinsic
-    def and_lanes(typingctx, lanes, table, row):
-        """Do ``lanes &= table[row]`` for 32 whole numbers; the table is C-contiguous, the row uint64.
+    def _and_four(context, builder, signature, arguments, also_lanes):
+        """Build ``lanes = table[a] & table[b] & table[c] & table[d]``, and also & lanes if so asked."""
+        left, right = signature.args[:2]
+        target = context.make_array(left)(context, builder, arguments[0]).data
+        source = context.make_array(right)(context, builder, arguments[1]).data
+        size = left.dtype.bitwidth
+        wide = ir.VectorType(ir.IntType(size), 32).as_pointer()
+        target = builder.bitcast(target, wide)
+        places = [target] if also_lanes else []
+        for row in arguments[2:]:
+            offset = builder.mul(row, ir.Constant(ir.IntType(64), 32))
+            places.append(builder.bitcast(builder.gep(source, [offset]), wide))
+        met = builder.load(places[0], align=size // 8)
+        for place in places[1:]:
+            met = builder.and_(met, builder.load(place, align=size // 8))
+        builder.store(met, target, align=size // 8)
+        return context.get_dummy_value()
 
-        The compiler would not use wide registers by itself: for all it knows the two might overlap.
+    @intrinsic
+    def and_lanes(typingctx, lanes, table, a, b, c, d):
+        """Do ``lanes &= table[a] & table[b] & table[c] & table[d]`` for 32 whole numbers each.
+
+        The table is C-contiguous, the rows are uint64. The compiler would not use wide registers by itself:
+        for all it knows the two might overlap. Four at a time, or it would write the lanes after each.
         """
 
         def build(context, builder, signature, arguments):
-            left, right, _ = signature.args
-            target = context.make_array(left)(context, builder, arguments[0]).data
-            source = context.make_array(right)(context, builder, arguments[1]).data
-            size = left.dtype.bitwidth
-            wide = ir.VectorType(ir.IntType(size), 32).as_pointer()
-            offset = builder.mul(arguments[2], ir.Constant(ir.IntType(64), 32))
-            target = builder.bitcast(target, wide)
-            source = builder.bitcast(builder.gep(source, [offset]), wide)
-            a, b = (builder.load(place, align=size // 8) for place in (target, source))
-            builder.store(builder.and_(a, b), target, align=size // 8)
-            return context.get_dummy_value()
+            return _and_four(context, builder, signature, arguments, also_lanes=True)
 
-        return types.void(lanes, table, types.uint64), build
+        return types.void(lanes, table, *(types.uint64,) * 4), build
+
+    @intrinsic
+    def meet_lanes(typingctx, lanes, table, a, b, c, d):
+        """Do ``lanes[:] = table[a] & table[b] & table[c] & table[d]``; see `and_lanes`."""
+
+        def build(context, builder, signature, arguments):
+            return _and_four(context, builder, signature, arguments, also_lanes=False)
+
+        return types.void(lanes, table, *(types.uint64,) * 4), build
 
     @intrinsic
     def search_step(typingctx, sorted_values, x, rank, at, half):

@@ -33,7 +33,8 @@ THRESHOLD, SUBSET, MULTIWAY = 1, 2, 3
 _CHILD, _SIDE, _SET, _FEATURE = np.uint64(32), np.uint64(31), np.uint64(30), np.uint64(0x3FFFFFFF)
 _1, _5, _31, _32 = np.uint64(1), np.uint64(5), np.uint64(31), np.uint64(32)
 _GONE = 63.0  # the place of missing values in a set of one word
-_2, _3, _4 = np.uint64(2), np.uint64(3), np.uint64(4)
+_2, _3, _4, _6, _7, _8 = (np.uint64(k) for k in (2, 3, 4, 6, 7, 8))
+_TOGETHER = 480  # rows of which eight walk at a time
 
 
 class Paths(NamedTuple):
@@ -210,39 +211,58 @@ def _step_narrow(threshold, words, link, node, flat, row):
     return (here >> _CHILD) + (outside if (here >> _SET) & _1 else right)
 
 
-@subkernel
-def _walk_present(threshold, link, flat, width, out):
-    """Walk twelve rows side by side until none of them moves; return how many rows were walked."""
-    whole = len(out) - len(out) % 12
-    for i in range(0, whole, 12):
-        a = b = c = d = e = f = g = h = j = k = m = n = np.uint64(0)
-        ra = np.uint64(i) * width
-        rb, rc, rd = ra + width, ra + _2 * width, ra + _3 * width
-        re, rf, rg, rh = rd + width, rd + _2 * width, rd + _3 * width, rd + _4 * width
-        rj, rk, rm, rn = rh + width, rh + _2 * width, rh + _3 * width, rh + _4 * width
-        moving = True
-        while moving:
-            before = np.uint64(0)
-            for _ in range(4):
-                before = a + b + c + d + e + f + g + h + j + k + m + n
-                a = _step(threshold, link, a, flat, ra)
-                b = _step(threshold, link, b, flat, rb)
-                c = _step(threshold, link, c, flat, rc)
-                d = _step(threshold, link, d, flat, rd)
-                e = _step(threshold, link, e, flat, re)
-                f = _step(threshold, link, f, flat, rf)
-                g = _step(threshold, link, g, flat, rg)
-                h = _step(threshold, link, h, flat, rh)
-                j = _step(threshold, link, j, flat, rj)
-                k = _step(threshold, link, k, flat, rk)
-                m = _step(threshold, link, m, flat, rm)
-                n = _step(threshold, link, n, flat, rn)
-            # a step only ever leads to a larger number
-            moving = a + b + c + d + e + f + g + h + j + k + m + n != before
-        out[i], out[i + 1], out[i + 2], out[i + 3] = a, b, c, d
-        out[i + 4], out[i + 5], out[i + 6], out[i + 7] = e, f, g, h
-        out[i + 8], out[i + 9], out[i + 10], out[i + 11] = j, k, m, n
-    return whole
+@inline
+def _keep(link, node, row, out, rows, nodes, left):
+    """Write where a row is, and put it on the list again unless that is a leaf; return how many are on it."""
+    out[row], rows[left], nodes[left] = node, row, node
+    return left + np.uint64(link[node] >> _CHILD != node)
+
+
+@leaf_kernel
+def _walk_present(threshold, link, flat, width, rows, nodes, out):
+    """Walk eight rows side by side for some steps; those that have come to a leaf make room for others.
+
+    Leaves lie at any depth: to wait for the deepest of some rows would take half as many steps again.
+    ``rows`` and ``nodes`` are scratch: who is still on the way, and where.
+    """
+    at_once = np.int64(4)  # steps after which a third have come to a leaf; the first rows tell
+    for first in range(0, len(out), _TOGETHER):
+        many, steps, done = np.uint64(min(_TOGETHER, len(out) - first)), at_once, at_once
+        for i in range(many):
+            rows[i], nodes[i] = np.uint64(first) + i, np.uint64(0)
+        while many:
+            for i in range(many, many + _7):  # whoever comes last fills the places that are left
+                rows[i], nodes[i] = rows[many - _1], nodes[many - _1]
+            left = np.uint64(0)
+            for i in range(np.uint64(0), many, _8):
+                a, ra = nodes[i], rows[i]
+                b, rb = nodes[i + _1], rows[i + _1]
+                c, rc = nodes[i + _2], rows[i + _2]
+                d, rd = nodes[i + _3], rows[i + _3]
+                e, re = nodes[i + _4], rows[i + _4]
+                f, rf = nodes[i + _5], rows[i + _5]
+                g, rg = nodes[i + _6], rows[i + _6]
+                h, rh = nodes[i + _7], rows[i + _7]
+                for _ in range(steps):
+                    a = _step(threshold, link, a, flat, ra * width)
+                    b = _step(threshold, link, b, flat, rb * width)
+                    c = _step(threshold, link, c, flat, rc * width)
+                    d = _step(threshold, link, d, flat, rd * width)
+                    e = _step(threshold, link, e, flat, re * width)
+                    f = _step(threshold, link, f, flat, rf * width)
+                    g = _step(threshold, link, g, flat, rg * width)
+                    h = _step(threshold, link, h, flat, rh * width)
+                left = _keep(link, a, ra, out, rows, nodes, left)
+                left = _keep(link, b, rb, out, rows, nodes, left)
+                left = _keep(link, c, rc, out, rows, nodes, left)
+                left = _keep(link, d, rd, out, rows, nodes, left)
+                left = _keep(link, e, re, out, rows, nodes, left)
+                left = _keep(link, f, rf, out, rows, nodes, left)
+                left = _keep(link, g, rg, out, rows, nodes, left)
+                left = _keep(link, h, rh, out, rows, nodes, left)
+            if first == 0 and 3 * left > 2 * _TOGETHER:
+                at_once = done + 4
+            many, steps, done = left, np.int64(4), done + 4
 
 
 @subkernel
@@ -375,7 +395,9 @@ def walk(threshold, link, X, complete, out):
     """
     flat, width = X.ravel(), np.uint64(X.shape[1])
     if complete:
-        done = _walk_present(threshold, link, flat, width, out)
+        rows, nodes = np.empty(_TOGETHER + 8, np.uint64), np.empty(_TOGETHER + 8, np.uint64)
+        _walk_present(threshold, link, flat, width, rows, nodes, out)
+        done = len(out)
     else:
         done = _walk_missing(threshold, link, flat, width, out)
     for i in range(done, len(out)):
@@ -396,6 +418,12 @@ def walk_add(threshold, link, value, X, complete, leaf, total):
 @kernel
 def add_values(value, leaf, total):
     """Add ``value[leaf]`` to ``total``."""
+    if value.shape[1] == 2:  # shares of two classes: no loop for two numbers
+        for i in range(len(leaf)):
+            node = np.uint64(leaf[i])
+            total[i, 0] += value[node, 0]
+            total[i, 1] += value[node, 1]
+        return
     for i in range(len(leaf)):
         node = np.uint64(leaf[i])
         for c in range(value.shape[1]):
