@@ -21,13 +21,15 @@ function is compiled as Numba does it.
 from __future__ import annotations
 
 import contextlib
-import functools
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numba.core import codegen, dispatcher, targetconfig, types
+from numba.core import codegen, dispatcher, types
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
+
+from arboretum.engine import by_reference
+from arboretum.engine.shortcuts import shortcuts
 
 __all__ = ["KernelCompiler", "call_as_part", "for_kernels"]
 
@@ -38,9 +40,6 @@ _LEANS_ON = (
     (codegen.JITCPUCodegen, "_library_class"),
     (codegen.JITCPUCodegen, "set_env"),
     (CompilerBase, "_compile_core"),
-    (targetconfig.TargetConfig, "values"),
-    (targetconfig.TargetConfig, "options"),
-    (targetconfig.TargetConfig, "_values"),
 )
 AVAILABLE = all(hasattr(owner, name) for owner, name in _LEANS_ON)
 
@@ -55,6 +54,14 @@ if AVAILABLE:
         def codegen(self) -> Any:
             """Return the code generator, as one that knows of no machine code here."""
             return _NoEnvironment(self._codegen)
+
+        def _optimize_functions(self, ll_module: Any) -> None:
+            """Optimise what is defined here, and not what is only declared."""
+            ll_module.data_layout = self._codegen._data_layout
+            for function in ll_module.functions:
+                if not function.is_declaration:
+                    passes, builder = self._codegen._function_pass_manager()
+                    passes.run(function, builder)
 
         def finalize(self) -> None:
             """Link what the function calls."""
@@ -92,29 +99,6 @@ if AVAILABLE:
         finally:
             del generator._library_class  # which the class still has
 
-    @contextlib.contextmanager
-    def _options_compared_fast() -> Iterator[None]:
-        """Have Numba compare the options of two functions by what is set, not by asking for each in turn.
-
-        It does so at every look for a compiled function, which is a tenth of the time of a large kernel.
-        """
-        Options = targetconfig.TargetConfig
-        its_own = Options.values, Options.__hash__
-        Options.values = lambda self: _defaults(type(self)) | self._values
-        Options.__hash__ = lambda self: _hash(type(self))
-        try:
-            yield
-        finally:
-            Options.values, Options.__hash__ = its_own
-
-    @functools.cache
-    def _defaults(options: Any) -> dict[str, Any]:
-        return {name: option.default for name, option in options.options.items()}
-
-    @functools.cache
-    def _hash(options: Any) -> int:
-        return hash(tuple(sorted(options.options)))  # Numba's own: of the names alone
-
     class _KernelCompiler(CompilerBase):
         """Numba's pipeline for a function that Python calls."""
 
@@ -129,7 +113,7 @@ if AVAILABLE:
             generator = state.targetctx.codegen()
             state.library = generator.create_library(state.func_id.func_qualname)
             state.library.enable_object_caching()
-            with _everything_a_part(generator), _options_compared_fast():
+            with _everything_a_part(generator), shortcuts():
                 return super()._compile_core()
 
     KernelCompiler = _KernelCompiler
@@ -140,13 +124,28 @@ class _Kernel(dispatcher.Dispatcher):
 
     part: Any
 
+    def typeof_pyval(self, val: Any) -> Any:
+        """Return the type of an argument, a NamedTuple's by reference."""
+        return (
+            by_reference.type_of(val) if by_reference.is_named(val) else super().typeof_pyval(val)
+        )
+
     @property
     def _numba_type_(self) -> Any:
         return types.Dispatcher(self.part)
 
 
 class _ForKernels(dispatcher.Dispatcher):
-    """A compiled function to kernels; Python runs its text."""
+    """A compiled function to kernels; Python runs its text.
+
+    A constant argument is a number like others: to Numba it would be a type of its own, for which the
+    function is compiled once more.
+    """
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Return what the function is to a caller with arguments of these types."""
+        plain = [types.unliteral(one) for one in args]
+        return super().get_call_template(plain, {k: types.unliteral(v) for k, v in kws.items()})
 
     def __call__(self, *arguments: Any) -> Any:
         with np.errstate(all="ignore"):

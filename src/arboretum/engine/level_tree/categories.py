@@ -22,7 +22,7 @@ from arboretum.engine.split.score import squares_from_mean
 
 __all__ = ["scan_categories"]
 
-_FEW = 32  # so many are put in order by insertion
+_FEW = np.int64(32)  # so many are put in order by insertion
 
 
 @leaf_kernel
@@ -34,6 +34,28 @@ def _insert(keys, order, start, size):
             order[start + j] = order[start + j - 1]
             j -= 1
         order[start + j] = start + i
+
+
+@leaf_kernel
+def _sort(keys, order, spare, start, size):
+    """`_insert` for any number of places: short runs, then merged by way of ``spare``."""
+    end, width = start + size, _FEW
+    for low in range(start, end, _FEW):
+        _insert(keys, order, low, min(end - low, _FEW))
+    while width < size:
+        for low in range(start, end, 2 * width):
+            middle, high = min(low + width, end), min(low + 2 * width, end)
+            i, j = low, middle
+            for at in range(low, high):
+                if i == middle or (j < high and keys[order[j]] < keys[order[i]]):
+                    spare[at] = order[j]
+                    j += 1
+                else:
+                    spare[at] = order[i]
+                    i += 1
+        for at in range(start, end):
+            order[at] = spare[at]
+        width *= 2
 
 
 @leaf_kernel
@@ -142,7 +164,8 @@ def scan_categories(
     missing_sum, missing_weight, missing_rows = missing
     m = len(mean)
     code_of, sums, weights, counts, keys, order = scratch
-    start = np.zeros(m, np.int64)
+    start = np.empty(m, np.int64)
+    start[0] = 0
     for k in range(1, m):
         start[k] = start[k - 1] + n_rows[k - 1]
     sizes[:] = 0
@@ -151,20 +174,19 @@ def scan_categories(
         _count(codes, words, row_weight, grid, n_codes, table, start, groups, sizes)
     else:
         so_far = (
-            np.zeros(m, np.int64), np.zeros(m, np.int64), np.zeros(m, np.int64),
             np.empty(m, np.int64),
-        )  # fmt: skip
+            np.empty(m, np.int64),
+            np.empty(m, np.int64),
+            np.empty(m, np.int64),
+        )
+        for k in range(m):
+            so_far[0][k], so_far[1][k], so_far[2][k] = 0, 0, 0
         _add_up(entries, present, codes, words, row_weight, grid, start, so_far, groups, sizes)
     for k in range(m - 1):
         first, size = start[k], sizes[k]
         for j in range(first, first + size):
             keys[j] = np.float64(sums[j]) / np.float64(max(weights[j], 1))
-        if size <= _FEW:
-            _insert(keys, order, first, size)
-        else:
-            sorted_ = np.argsort(keys[first : first + size], kind="mergesort")
-            for j in range(size):
-                order[first + j] = first + sorted_[j]
+        _sort(keys, order, arranged, first, size)
         left_sum, left_weight, left = np.int64(0), np.int64(0), np.int64(0)
         bar, other_bar = -1.0, -1.0  # where missing values go right, and left
         for j in range(size):

@@ -163,18 +163,30 @@ def rules_of(limits):
     return limits.samples_leaf, limits.least_weight, limits.whole_weights, limits.columns > 0
 
 
+@leaf_kernel
+def _list(wanted, which, out):
+    """Write the columns that are wanted, or those that are not; return how many they are."""
+    n = np.int64(0)
+    for f in range(len(wanted)):
+        if wanted[f] == which:
+            out[n] = f
+            n += 1
+    return n
+
+
 @kernel
 def scan_drawn(table, rows, limits, work, found, m):
     """Let every node look at columns of its own: so many, and more until one of them varies."""
     width, most = len(table.lists), limits.columns
     order = np.empty((m, width), np.int64)
     draw_features(work.keys[:m], order)
-    wanted = np.zeros(width, np.bool_)
+    wanted, room = np.empty(width, np.bool_), np.empty(width, np.int64)
+    wanted[:] = False
     for k in range(m):
         for j in range(most):
             wanted[order[k, j]] = True
     level, rules = level_of(work, m), rules_of(limits)
-    columns = np.flatnonzero(wanted)
+    columns = room[: _list(wanted, True, room)]
     scan_columns(table, columns, work.words, rows.row_weight, level, rules, found)
     others = False
     for k in range(m):
@@ -183,7 +195,7 @@ def scan_drawn(table, rows, limits, work, found, m):
             varies |= found.flags[order[k, j], k] & VARIES > 0
         others |= not varies
     if others:
-        columns = np.flatnonzero(~wanted)
+        columns = room[: _list(wanted, False, room)]
         scan_columns(table, columns, work.words, rows.row_weight, level, rules, found)
     for k in range(m):
         met = False
@@ -317,7 +329,9 @@ def close_level(table, rows, limits, work, found, nodes, size, m):
 def grow_tree(table, rows, limits, work, found, nodes):
     """Grow a tree in one thread; return the number of its nodes. ``work.node`` is the leaf of every row."""
     size, m = 1, make_root(rows, limits, nodes, work)
-    columns = np.arange(len(table.lists))
+    columns = np.empty(len(table.lists), np.int64)
+    for f in range(len(columns)):
+        columns[f] = f
     for _ in range(limits.depth):
         if m == 0:
             break

@@ -208,13 +208,15 @@ def scan_columns(table, columns, words, row_weight, level, rules, found):
     left_rows = np.empty(m)
     last = np.empty(m, np.uint64)
     best, bar, at = np.empty((2, m)), np.empty((2, m)), np.empty((2, m), np.int64)
-    best_left = np.zeros((2, m))
+    best_left = np.empty((2, m))
+    best_left[:] = 0.0
     size = lists.shape[1] if table.has_categories else 0
     scratch = (
         np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64),
         np.empty(size, np.int64), np.empty(size), np.empty(size, np.int64),
     )  # fmt: skip
-    cells = np.zeros((max(size, 256) if size else 0, 3), np.int64)
+    cells = np.empty((max(size, 256) if size else 0, 3), np.int64)
+    cells[:] = 0
     for f in columns:
         present = table.present[f]
         best[:] = REFUSED
@@ -243,7 +245,8 @@ def scan_columns(table, columns, words, row_weight, level, rules, found):
                     (sums[1], weights[1], counts[1]), scratch, cells, counts[2], found.arranged[f],
                     best, at, best_left, _CLEARLY,
                 )  # fmt: skip
-                bar[0, : m - 1] = best[0, : m - 1] * _CLEARLY
+                for k in range(m - 1):
+                    bar[0, k] = best[0, k] * _CLEARLY
             else:
                 _scan_full(
                     lists[f], present, words, row_weight, whole_weights, mean, weight, n_rows, least,

@@ -65,6 +65,19 @@ class Rows(NamedTuple):
     size: int
 
 
+@leaf_kernel
+def _n_below(cuts, start, end, x):
+    """Return how many of the cuts start:end, in order, lie below a value."""
+    low, high = start, end
+    while low < high:
+        middle = (low + high) >> 1
+        if cuts[middle] < x:
+            low = middle + 1
+        else:
+            high = middle
+    return low - start
+
+
 @kernel
 def fill_masks(layout, nodes, asked, starts, leaf_nodes):
     """Take from the masks of every tree what each of its questions rules out.
@@ -96,8 +109,8 @@ def fill_masks(layout, nodes, asked, starts, leaf_nodes):
             no_left, no_right = ~reach[child], ~reach[child + 1]
             first, last = place_start[f], place_start[f + 1] - 1
             if kind[node] == _THRESHOLD:  # place p holds the values above p thresholds
-                cuts = layout.cuts[layout.cuts_start[f] : layout.cuts_start[f + 1]]
-                middle = first + np.searchsorted(cuts, threshold[node]) + 1
+                low, high = layout.cuts_start[f], layout.cuts_start[f + 1]
+                middle = first + _n_below(layout.cuts, low, high, threshold[node]) + 1
                 for place in range(first, middle):
                     masks[place, lane] &= no_right
                 for place in range(middle, last):

@@ -238,12 +238,19 @@ def grow_trees(table, near, bags, target, seeds, rules, out, scratch, counter):
     """
     n_codes, kind, signs = table.n_codes, table.kind, table.sign
     width = np.uint32(len(kind))
-    label, number, weight, y, row_weight = target
-    feature, threshold, below, above, first_child, missing_child, gain, starts, ends_at = out[:9]
-    weights, totals, bounds, node_start = out[9:]
-    keys, spare, buckets, x, ends, bits, left, channel, order, constant, logs, stack = scratch[:12]
-    later, heap, heap_real = scratch[12:]
-    tag, cells, seen, order_key, axis, takes = counter
+    label, number, weight = target.label, target.number, target.weight
+    y, row_weight = target.y, target.row_weight
+    feature, threshold, below, above = out.feature, out.threshold, out.below, out.above
+    first_child, missing_child, gain = out.first_child, out.missing_child, out.gain
+    starts, ends_at, weights, totals = out.start, out.end, out.weight, out.total
+    bounds, node_start = out.bounds, out.node_start
+    keys, spare, buckets = scratch.keys, scratch.spare, scratch.buckets
+    x, ends, bits = scratch.x, scratch.ends, scratch.bits
+    left, channel, order, constant = scratch.left, scratch.total, scratch.order, scratch.constant
+    logs, stack, later = scratch.logs, scratch.stack, scratch.later
+    heap, heap_real = scratch.heap, scratch.heap_real
+    tag, cells, seen = counter.tag, counter.cells, counter.seen
+    order_key, axis, takes = counter.key, counter.axis, counter.takes
     spare_row, side_of = spare.view(np.uint32), keys.view(np.uint8)
     nodes, at = np.int64(0), np.int64(0)
     for tree in range(len(seeds)):
