@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Contributions", "along_paths", "contributions_of"]
 
-_ROWS, _ROWS_PER_LEAF = 768, 24  # from which on tables of a tree pay off, at least and by its size
+_ROWS, _ROWS_PER_LEAF = 1000, 14  # from which on tables of a tree pay off
 _CONTRASTS_PER_LEAF = 400  # pairs of rows, likewise
 _LONG_PAIRS = 9  # columns of a path beyond which tables of pairs are too large
 _KEPT_BYTES = 1 << 28  # of tables that are kept; larger ones are made a part at a time
@@ -88,7 +88,7 @@ class Contributions:
         """Tell which trees are asked by tables."""
         layout = self.layout
         if background is None:
-            least = np.maximum(_ROWS, _ROWS_PER_LEAF * layout.n_leaves)
+            least = _ROWS + _ROWS_PER_LEAF * layout.n_leaves
         else:
             n_rows *= background.n_rows
             least = _CONTRASTS_PER_LEAF * layout.n_leaves
@@ -112,8 +112,8 @@ class Contributions:
             return
         most = table_cap(matrix.n_rows, pairs)
         longest = layout.longest[trees]
-        size = layout.n_leaves[trees] * 2.0**longest * longest * 2 * layout.value.shape[1]
-        size *= np.maximum(longest / 2, 1) if pairs else 1.0
+        size = layout.patterns[trees] + layout.n_leaves[trees] * most / 4  # states; then bytes
+        size *= 8.0 * longest * layout.value.shape[1] * (1 + longest // 2 if pairs else 1)
         batch = (np.cumsum(size) // _KEPT_BYTES).astype(np.int64)
         for k in np.unique(batch):
             some = trees[batch == k]
