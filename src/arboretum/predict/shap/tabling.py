@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Coding", "Tabled", "has_tables", "table_cap"]
 
 _MOST_CODES = 1 << 16
+_MOST_CATEGORIES = 256  # of a column: every other one may be a step
 _MOST_COLUMNS = 13  # of a path: its leaf has 2^13 states
 _BLOCK_BYTES = 1 << 21  # of the sums of a block of rows
 _SHARES = 4  # of the work of building, for every thread
@@ -74,10 +75,15 @@ class Coding:
 
 
 def has_tables(layout: Layout) -> np.ndarray:
-    """Tell of every tree whether it can have tables: short paths, and no questions that stand in."""
-    if len(layout.paths.surrogate_start) or layout.coding.most > _MOST_CODES:
+    """Tell of every tree whether it can have tables: short paths, few categories, nothing that stands in."""
+    paths, codes = layout.paths, layout.coding.codes
+    if len(paths.surrogate_start) or layout.coding.most > _MOST_CODES:
         return np.zeros(layout.n_trees, np.bool_)
-    return (layout.longest > 0) & (layout.longest <= _MOST_COLUMNS)
+    many = (codes.by_category == 1) & (codes.n_codes > _MOST_CATEGORIES)
+    asks_many = np.logical_or.reduceat(
+        many[paths.feature] & (layout.n_children > 0), layout.starts[:-1]
+    )
+    return (layout.longest > 0) & (layout.longest <= _MOST_COLUMNS) & ~asks_many
 
 
 def table_cap(n_rows: int, pairs: bool) -> int:
