@@ -6,6 +6,7 @@ import pickle
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -250,3 +251,16 @@ def test_tables_of_branches_without_weight(least, eager):
         by_walk = found.values(model._encode(rows))
     assert np.isfinite(by_tables).all()
     assert_allclose(by_tables, by_walk, rtol=0, atol=1e-12)
+
+
+def test_columns_of_very_many_categories_are_walked(eager):
+    rng = np.random.default_rng(0)
+    words = np.array([f"w{k}" for k in rng.integers(0, 400, 900)], object)
+    frame = pd.DataFrame({"word": words, "x": rng.normal(size=900)})
+    y = rng.normal(size=400)[[int(w[1:]) for w in words]] + frame["x"].to_numpy()
+    model = ab.CARTRegressor(max_depth=4).fit(frame, y)
+    assert 0 in model.tree_.feature
+    found = model._contributions(model.ensemble_)
+    assert not found._tabled_trees(900, None, False).any()
+    total = model.shap_base_value() + model.shap_values(frame).sum(axis=1)
+    assert_allclose(total, model.predict(frame), rtol=1e-10, atol=1e-12)

@@ -71,15 +71,19 @@ class Leaf(NamedTuple):
 
 
 @kernel
-def lay_steps(paths, edges, branches, codes, groups, span, places, part, tables):
+def lay_steps(paths, edges, branches, codes, groups, span, places, pair_of, part, tables):
     """Write the steps of some groups, and where the columns of their tables are added to.
 
-    ``places`` is (columns and pairs of an output, numbers of a leaf, the place of every pair or nothing).
+    ``places`` is (columns and pairs of an output, numbers of a leaf), ``pair_of`` the place of every pair or
+    None.
     """
-    per_output, width, pair_of = places
+    per_output, width = places
+    described, n_leaves, n_columns = np.int32(-1), 0, 0
     for group in range(span[0], span[1]):
-        leaves, output = groups.leaves[group], groups.output[group]
-        n_leaves, n_columns = describe_part(paths, edges, branches, codes, groups.root[group], part)
+        leaves, output, root = groups.leaves[group], groups.output[group], groups.root[group]
+        if root != described:  # groups of one part stand together
+            n_leaves, n_columns = describe_part(paths, edges, branches, codes, root, part)
+            described = root
         mark_classes(part, n_columns, leaves)
         step, at, factor = tables.step_at[group], tables.column_at[group], np.int64(1)
         n_asked = 0
@@ -93,33 +97,31 @@ def lay_steps(paths, edges, branches, codes, groups, span, places, part, tables)
                     step += 1
             factor *= part.classes[g]
             if is_asked(part, n_leaves, g, leaves):
-                part.column[n_asked] = part.column[
-                    g
-                ]  # those that are not asked for are passed over
+                part.asks[n_asked] = part.column[g]  # whose nodes are known by now
                 n_asked += 1
         for i in range(n_asked):
             for k in range(width):
-                tables.place[at] = (output + k) * per_output + part.column[i]
+                tables.place[at] = (output + k) * per_output + part.asks[i]
                 at += 1
-        if len(pair_of) > 0:
+        if pair_of is not None:
             for i in range(n_asked):
                 for j in range(i):
-                    pair = pair_of[part.column[i], part.column[j]]
+                    pair = pair_of[part.asks[i], part.asks[j]]
                     for k in range(width):
                         tables.place[at] = (output + k) * per_output + pair
                         at += 1
 
 
 @leaf_kernel
-def _sum_products(d, share, nodes, weights, counts, background, product, sums, pairs):
+def _sum_products(d, share, nodes, weights, counts, product, sums, pairs):
     """Write Σ_q P, divided by t and by 1-t, for every pattern; for pairs also by their products."""
     size = 1 << d
-    for a in range(8 if pairs else 2):
+    for a in range(len(sums)):
         for s in range(size):
             sums[a, s] = 0.0
     for q in range(len(nodes)):
         t, w = nodes[q], weights[q]
-        if background:
+        if counts is not None:
             for s in range(size):
                 product[s] = w * counts[s]
             for i in range(d):
@@ -141,7 +143,7 @@ def _sum_products(d, share, nodes, weights, counts, background, product, sums, p
         for s in range(size):
             sums[0, s] += product[s] * x
             sums[1, s] += product[s] * y
-        if pairs:
+        if pairs is not None:
             for s in range(size):
                 p = product[s]
                 sums[2, s] += p * y * y
@@ -223,12 +225,16 @@ def fill_tables(
     """Fill the tables of some groups.
 
     ``rules`` are Gauss-Legendre nodes and weights for every number of nodes. ``counts`` is the share of a
-    background's rows in every state, one group behind the other; of length 0: path-dependent.
+    background's rows in every state, one group behind the other; None: path-dependent. ``pairs``
+    is None if they are not asked for.
     """
     width = value.shape[1]
+    described, n_leaves, n_columns = np.int32(-1), 0, 0
     for group in range(span[0], span[1]):
-        leaves, states = groups.leaves[group], tables.states[group]
-        n_leaves, n_columns = describe_part(paths, edges, branches, codes, groups.root[group], part)
+        leaves, states, root = groups.leaves[group], tables.states[group], groups.root[group]
+        if root != described:
+            n_leaves, n_columns = describe_part(paths, edges, branches, codes, root, part)
+            described = root
         mark_classes(part, n_columns, leaves)
         begin = tables.table_at[group]
         for k in range(begin, tables.table_at[group + 1]):
@@ -238,21 +244,23 @@ def fill_tables(
                 continue
             node = part.leaf[number]
             d, n_asked = _read_leaf(part, n_columns, n_leaves, leaves, number, states, leaf)
-            if len(counts) > 0:
+            K = (d + 1) // 2
+            nodes, weights = rules[0][K, :K], rules[1][K, :K]
+            if counts is not None:
                 for s in range(1 << d):
                     leaf.counts[s] = 0.0
                 for s in range(states):
                     leaf.counts[leaf.pattern[s]] += counts[tables.state_at[group] + s]
-            K = (d + 1) // 2
-            _sum_products(
-                d, leaf.share, rules[0][K, :K], rules[1][K, :K], leaf.counts, len(counts) > 0,
-                leaf.product, leaf.sums, pairs,
-            )  # fmt: skip
+                _sum_products(
+                    d, leaf.share, nodes, weights, leaf.counts, leaf.product, leaf.sums, pairs
+                )
+            else:
+                _sum_products(d, leaf.share, nodes, weights, None, leaf.product, leaf.sums, pairs)
             for i in range(d):
                 _gets(d, i, leaf.sums, leaf.got)
                 at = begin + leaf.at[i] * width * states
                 _scatter(leaf.got, leaf.pattern, states, value, width, node, tables.table, at)
-            if pairs:
+            if pairs is not None:
                 for i in range(d):
                     for j in range(i):
                         _get_together(d, i, j, leaf.sums, leaf.got)

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["Coding", "Tabled", "has_tables", "table_cap"]
 
 _MOST_CODES = 1 << 16
+_MOST_CATEGORIES = 256  # of a column: every other one may be a step
 _MOST_COLUMNS = 13  # of a path: its leaf has 2^13 states
-_BLOCK_BYTES = 1 << 19  # of the sums of a block of rows: they stay in the second cache
+_BLOCK_BYTES = 1 << 21  # of the sums of a block of rows
 _SHARES = 4  # of the work of building, for every thread
 
 
@@ -74,10 +75,15 @@ class Coding:
 
 
 def has_tables(layout: Layout) -> np.ndarray:
-    """Tell of every tree whether it can have tables: short paths, and no questions that stand in."""
-    if len(layout.paths.surrogate_start) or layout.coding.most > _MOST_CODES:
+    """Tell of every tree whether it can have tables: short paths, few categories, nothing that stands in."""
+    paths, codes = layout.paths, layout.coding.codes
+    if len(paths.surrogate_start) or layout.coding.most > _MOST_CODES:
         return np.zeros(layout.n_trees, np.bool_)
-    return (layout.longest > 0) & (layout.longest <= _MOST_COLUMNS)
+    many = (codes.by_category == 1) & (codes.n_codes > _MOST_CATEGORIES)
+    asks_many = np.logical_or.reduceat(
+        many[paths.feature] & (layout.n_children > 0), layout.starts[:-1]
+    )
+    return (layout.longest > 0) & (layout.longest <= _MOST_COLUMNS) & ~asks_many
 
 
 def table_cap(n_rows: int, pairs: bool) -> int:
@@ -97,8 +103,8 @@ class Tabled:
         Those that have them.
     most : int
         States of a group.
-    pair_of : int32 array
-        The place of every pair, or of length 0.
+    pair_of : int32 array or None
+        The place of every pair.
     places : int
         Columns and pairs of an output.
     background : Matrix or None
@@ -111,32 +117,32 @@ class Tabled:
         layout: Layout,
         trees: np.ndarray,
         most: int,
-        pair_of: np.ndarray,
+        pair_of: np.ndarray | None,
         places: int,
         background: Matrix | None = None,
         n_jobs: int = 1,
     ) -> None:
         self.layout, self.places, self.n_jobs = layout, places, n_jobs
-        self.pair_of = pair_of
         self._questions = layout.paths, layout.edges, layout.branches, layout.coding.codes
         groups, sizes = self._group(trees, most)
-        self.tables = self._allot(sizes, len(pair_of) > 0)
+        self.tables = self._allot(sizes, pair_of is not None)
         states = int(sizes[:, 0].max(initial=1))
         spans = parallel.blocks(len(sizes), _SHARES * n_jobs)
-        where = np.int64(places), np.int64(layout.value.shape[1]), pair_of
+        where = np.int64(places), np.int64(layout.value.shape[1])
         from arboretum.engine.shap.tables import fill_tables, lay_steps
 
         def lay(span: tuple[int, int]) -> None:
-            lay_steps(*self._questions, groups, span, where, self._part(), self.tables)
+            lay_steps(*self._questions, groups, span, where, pair_of, self._part(), self.tables)
 
         parallel.run(lay, spans, n_jobs)
-        counts = np.zeros(0) if background is None else self._count(background)
-        rules, pairs = gauss_rules((_MOST_COLUMNS + 1) // 2), len(pair_of) > 0
+        counts = None if background is None else self._count(background)
+        rules = gauss_rules((_MOST_COLUMNS + 1) // 2)
+        pairs = None if pair_of is None else True
 
         def fill(span: tuple[int, int]) -> None:
             fill_tables(
                 *self._questions, groups, span, rules, layout.value, pairs, counts, self._part(),
-                self._leaf(states), self.tables,
+                self._leaf(states, 2 if pairs is None else 8), self.tables,
             )  # fmt: skip
 
         parallel.run(fill, spans, n_jobs)
@@ -163,7 +169,7 @@ class Tabled:
             group=np.empty(LEAVES, np.uint64), waiting=np.empty(LEAVES + 1, whole),
         )  # fmt: skip
 
-    def _leaf(self, states: int) -> Any:
+    def _leaf(self, states: int, sums: int) -> Any:
         from arboretum.engine.shap.tables import Leaf
 
         longest = min(int(self.layout.longest.max(initial=0)), _MOST_COLUMNS)
@@ -171,7 +177,7 @@ class Tabled:
         return Leaf(
             at=np.empty(longest, np.int64), share=np.empty(longest),
             pattern=np.empty(states, np.int32), counts=np.empty(patterns),
-            product=np.empty(patterns), sums=np.empty((8, patterns)), got=np.empty(patterns),
+            product=np.empty(patterns), sums=np.empty((sums, patterns)), got=np.empty(patterns),
         )  # fmt: skip
 
     def _group(self, trees: np.ndarray, most: int) -> tuple[Any, np.ndarray]:
