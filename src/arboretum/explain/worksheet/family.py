@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from arboretum.data.checks import warn_caller
+from arboretum.data.schema import encode
 from arboretum.errors import DataError, ParameterError
 from arboretum.explain.worksheet.journey import journey_table, ways_of
 from arboretum.explain.worksheet.rendering import number
@@ -69,7 +70,14 @@ class Family:
     @cached_property
     def matrix(self) -> Matrix:
         """The table as numbers, by the columns of the model."""
-        return self.model._encode(self.given.X)
+        return self.encode(self.given.X)
+
+    def encode(self, X: Any) -> Matrix:
+        """Return rows as numbers; learners of other libraries have no rule for unseen words."""
+        members = getattr(self.model, "estimators_", None)
+        if isinstance(members, list) and not hasattr(members[0], "unseen"):
+            return encode(self.model.schema_, X, unseen="missing", estimator_name=self.name)
+        return self.model._encode(X)
 
     @cached_property
     def twin(self) -> Any:

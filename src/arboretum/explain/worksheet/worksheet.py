@@ -30,6 +30,12 @@ _FAMILIES = (
     ("arboretum.c45.rules.estimator:C45Rules", f"{_HERE}.c45:RulesFamily"),
     ("arboretum.c45.c45:C45Classifier", f"{_HERE}.c45:C45Family"),
     ("arboretum.forest.estimator:Forest", f"{_HERE}.forest:ForestFamily"),
+    ("arboretum.boosting.gradient.estimator:GradientBoosting", f"{_HERE}.gradient:GradientFamily"),
+    ("arboretum.boosting.adaboost.estimator:AdaBoost", f"{_HERE}.adaboost:AdaBoostFamily"),
+    (
+        "arboretum.boosting.coordinate.classifier:CoordinateBoostingClassifier",
+        f"{_HERE}.adaboost:CoordinateFamily",
+    ),
     (
         "arboretum.boosting.second_order.boosted_model:BoostedModel",
         f"{_HERE}.second_order:SecondOrderFamily",
