@@ -126,7 +126,7 @@ class Family:
         """Return a row as numbers, what it is called, and its number."""
         table, title, i = self.row_of(row)
         return (
-            (self.matrix.take(np.array([i])) if i is not None else self.model._encode(table)),
+            (self.matrix.take(np.array([i])) if i is not None else self.encode(table)),
             title,
             i,
         )
@@ -168,7 +168,12 @@ class Family:
         return "Ask " + ", ".join(_MENTIONED[name] for name in self.answers) + "."
 
     def refuse(self, name: str) -> Exception:
-        why = self.without.get(name, "there is nothing like it in this model")
+        usual = (
+            "it is not made of other models"
+            if name == "member"
+            else "there is nothing like it in this model"
+        )
+        why = self.without.get(name, usual)
         return ParameterError(f"worksheet.{name}: {why} ({self.name}). {self.menu()}")
 
     def node(self, tree: Any, node: Any) -> Sheet:
@@ -188,6 +193,9 @@ class Family:
 
     def oob(self) -> Sheet:
         raise self.refuse("oob")
+
+    def member(self, which: Any) -> Family:
+        raise self.refuse("member")
 
     # ------------------------------------------------------------------ journeys
     def journey(self, tree: Tree, matrix: Matrix, title: str = "The way down") -> Table:
