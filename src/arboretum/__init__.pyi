@@ -47,8 +47,11 @@ from arboretum.explain.charts.importance import plot_importance as plot_importan
 from arboretum.explain.charts.learning_curve import plot_learning_curve as plot_learning_curve
 from arboretum.explain.charts.proximity_map import plot_proximity as plot_proximity
 from arboretum.explain.charts.pruning_curve import plot_pruning_curve as plot_pruning_curve
+from arboretum.explain.effects.importances import feature_importances as feature_importances
+from arboretum.explain.effects.partial_dependence import partial_dependence as partial_dependence
 from arboretum.explain.graphviz import export_graphviz as export_graphviz
 from arboretum.explain.plot import plot_tree as plot_tree
+from arboretum.explain.report.report import report as report
 from arboretum.explain.rules import to_rules as to_rules
 from arboretum.explain.text import export_text as export_text
 from arboretum.explain.worksheet.worksheet import worksheet as worksheet

@@ -137,8 +137,8 @@ class Estimator(Declared, BaseEstimator):
     def _served(self) -> Ensemble:
         """Return the trees that `predict` asks."""
         raise ParameterError(
-            f"{type(self).__name__} is not asked as a sum of trees over the columns of its table, so it has "
-            "no predictor: call its predict"
+            f"{type(self).__name__} does not answer by a sum of trees over the columns of its table, so it "
+            "has no predictor: call its predict"
         )
 
     def _meanings(self) -> dict[str, Callable[[np.ndarray], Any]]:
@@ -152,6 +152,28 @@ class Estimator(Declared, BaseEstimator):
         part.__dict__.update({k: v for k, v in vars(self).items() if k in kept})
         part.__dict__.setdefault(self._fitted, None)
         return part
+
+    # ------------------------------------------------------------------ looking at it
+    # Explaining stands above all models: these methods find it by its public names.
+    def report(self, X: Any, y: Any, path: str | Path | None = None, **options: Any) -> Any:
+        """Make one page of the model and its answers to a table: see `arboretum.report`."""
+        import arboretum
+
+        return arboretum.report(self, X, y, path, **options)
+
+    def partial_dependence(self, X: Any, features: Any, **options: Any) -> Any:
+        """Return what the model would say if rows had another value: see `arboretum.partial_dependence`."""
+        import arboretum
+
+        return arboretum.partial_dependence(self, X, features, **options)
+
+    def feature_importances(
+        self, kind: str = "gain", X: Any = None, y: Any = None, **options: Any
+    ) -> Any:
+        """Return what every column is worth, in one of six ways: see `arboretum.feature_importances`."""
+        import arboretum
+
+        return arboretum.feature_importances(self, kind, X, y, **options)
 
     # ------------------------------------------------------------------ keeping
     def save(self, path: str | Path | BinaryIO) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from arboretum.base.estimator import Estimator
 from arboretum.data.schema import encode
 from arboretum.predict.ensemble import Ensemble
+from arboretum.predict.shap.explains import Explains
 from arboretum.predict.soundness import YES_NO, prove_ensemble
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["ModelOfMembers", "ModelOfTrees"]
 
 
-class ModelOfTrees(Estimator):
+class ModelOfTrees(Explains, Estimator):
     """Reading `trees_` over the columns of `schema_`, one or many."""
 
     trees_: list[Tree]
@@ -67,6 +68,9 @@ class ModelOfTrees(Estimator):
         raise NotImplementedError
 
     def _served(self) -> Ensemble:
+        return self.ensemble_
+
+    def _summed_trees(self) -> Ensemble:
         return self.ensemble_
 
     def apply(self, X: Any) -> np.ndarray:
@@ -133,6 +137,9 @@ class ModelOfMembers(ModelOfTrees):
 
     def _served(self) -> Ensemble:
         return super()._served() if self._has_trees else Estimator._served(self)
+
+    def _summed_trees(self) -> Ensemble:
+        return super()._summed_trees() if self._has_trees else Explains._summed_trees(self)
 
     def _without_trees(self) -> Self:
         from sklearn.base import clone

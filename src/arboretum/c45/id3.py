@@ -21,7 +21,7 @@ from arboretum.base.parameters import Parameter
 from arboretum.base.shared_parameters import GROWTH
 from arboretum.c45.discretize import bin_labels, bin_matrix, cut_columns, mdl_cuts, quantile_cuts
 from arboretum.c45.estimator import CaseTreeClassifier
-from arboretum.c45.id3_walk import paths_to, stops_of
+from arboretum.c45.id3_walk import paths_to, stops_of, with_stops
 from arboretum.data.checks import list_names
 from arboretum.data.schema import Schema
 from arboretum.errors import DataError, ModelFileError
@@ -210,6 +210,12 @@ class ID3Classifier(CaseTreeClassifier):
     def _served(self) -> Ensemble:
         return Estimator._served(self)  # rows may stop above a leaf
 
+    def _summed_trees(self) -> Ensemble:
+        kept = self.__dict__.setdefault("_asked", {})
+        if "stops" not in kept:
+            kept["stops"] = replace(self.ensemble_, trees=[with_stops(self.tree_)])
+        return kept["stops"]
+
     def decision_path(self, X: Any) -> csr_matrix:
         """Return the sparse (rows × nodes) matrix of the nodes each row passes."""
         stops = self.apply(X)
@@ -280,4 +286,6 @@ def _check_tree(tree: Tree) -> None:
     columns = [tree.column(f) for f in tree.feature[inner]]
     missing = [len(c.categories or ()) if c.has_missing else -1 for c in columns]
     if np.any(tree.kind[inner] != MULTIWAY) or np.any(tree.missing_child[inner] != missing):
-        raise ModelFileError("a node of its tree has not one branch per value, as ID3 would have")
+        raise ModelFileError(
+            "a node of its tree does not have one branch per value, as ID3 makes them"
+        )

@@ -8,11 +8,13 @@ C4.5 sends such a row down every branch. ID3 lets the node itself answer:
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from arboretum.predict.walk import leaves_of
+from arboretum.tree.tree import LEAF
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.tree.tree import Tree
 
-__all__ = ["paths_to", "stops_of"]
+__all__ = ["paths_to", "stops_of", "with_stops"]
 
 
 def stops_of(tree: Tree, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
@@ -67,3 +69,49 @@ def paths_to(tree: Tree, stops: np.ndarray) -> csr_matrix:
     indptr = np.concatenate([[0], np.cumsum(depth + 1)])
     ones = np.ones(len(indices), np.int64)
     return csr_matrix((ones, indices, indptr), shape=(len(stops), len(tree)))
+
+
+def with_stops(tree: Tree) -> Tree:
+    """Return the tree with a last branch of no weight, a leaf, wherever rows may stop above a leaf.
+
+    All rows then reach leaves, and the same numbers.
+    """
+    inner = ~tree.is_leaf
+    stops = inner & (tree.missing_child < 0)
+    sizes = tree.n_children + stops
+    n = 1 + int(sizes.sum())
+    first, kept = (
+        np.full(n, -1, np.int32),
+        np.zeros(n, np.int64),
+    )  # what every new node is of the old
+    added = np.zeros(n, np.bool_)
+    end = 1
+    for new in range(n):  # level by level
+        old = kept[new]
+        if added[new] or not inner[old]:
+            continue
+        first[new] = end
+        real = int(tree.n_children[old])
+        kept[end : end + real] = tree.first_child[old] + np.arange(real)
+        end += real
+        if stops[old]:
+            kept[end], added[end] = old, True
+            end += 1
+    leaf = added | ~inner[kept]
+    return replace(
+        tree,
+        kind=np.where(leaf, LEAF, tree.kind[kept]).astype(np.uint8),
+        feature=np.where(leaf, -1, tree.feature[kept]).astype(np.int32),
+        threshold=np.where(leaf, np.nan, tree.threshold[kept]),
+        first_child=first,
+        n_children=np.where(leaf, 0, sizes[kept]).astype(np.int32),
+        missing_child=np.where(
+            leaf, -1, np.where(stops[kept], tree.n_children[kept], tree.missing_child[kept])
+        ).astype(np.int32),
+        bits_start=np.where(leaf, -1, tree.bits_start[kept]),
+        value=tree.value[kept],
+        impurity=tree.impurity[kept],
+        gain=np.where(leaf, 0.0, tree.gain[kept]),
+        weight=np.where(added, 0.0, tree.weight[kept]),
+        count=np.where(added, 0, tree.count[kept]),
+    )

@@ -436,6 +436,45 @@ def _show(
     show(model, form.value if form else None, output, max_depth, tree)
 
 
+@app.command("report")
+def _report(
+    model: ModelFile,
+    data: DataFile,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="FILE.html", help="The page to write.")
+    ] = Path("model.html"),
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target", "-t", metavar="COLUMN", help="The truth; default: the model's target."
+        ),
+    ] = None,
+    train: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DATA",
+            help="The training file: its figures are shown beside, and nodes get worksheets.",
+        ),
+    ] = None,
+    rows: Annotated[
+        str,
+        typer.Option(metavar="sample|none|N", help="How many rows stand in the page as they are."),
+    ] = "sample",
+    title: Annotated[str | None, typer.Option(help="The heading of the page.")] = None,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    na: Na = None,
+    no_header: NoHeader = False,
+) -> None:
+    """Make one page of a model and its answers to a data file; it opens from disk, without a network."""
+    from arboretum.cli.commands.report import report
+    from arboretum.cli.reading import Reading
+
+    reading = Reading.of(sep, decimal, encoding, na, no_header)
+    report(model, data, output, target, train, rows, title, reading)
+
+
 @app.command("describe")
 def _describe(
     model: ModelFile,

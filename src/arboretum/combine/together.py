@@ -30,6 +30,7 @@ from arboretum.data.table import Table
 from arboretum.data.target import encode_classes, numbers
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.io.checked import labels_of, whole
+from arboretum.predict.shap.explains import Explains
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
@@ -97,7 +98,7 @@ def _cuttable(table: Table) -> _Rows:
     return _Rows(table.names, table.named, table.n_rows, table.body)
 
 
-class Together(Estimator):
+class Together(Explains, Estimator):
     """What the four classes add to scikit-learn's."""
 
     _models: ClassVar[Callable[[], list[tuple[str, Any]]]]

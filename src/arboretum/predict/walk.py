@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "leaves_of",
     "paths_of",
+    "paths_of_tree",
     "proba_of",
     "run_blocks",
     "walk_block",
@@ -64,7 +65,7 @@ def _links(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
     return _once(tree, "_links", make)
 
 
-def _paths(tree: Tree) -> Paths:
+def paths_of_tree(tree: Tree) -> Paths:
     """Return the arrays of the general walk."""
 
     def make() -> Paths:
@@ -143,7 +144,7 @@ def walk_block(
     elif _has_sets(tree):
         _walk_sets(tree, X, out)
     else:
-        walk_general(_paths(tree), X, out)
+        walk_general(paths_of_tree(tree), X, out)
     return out
 
 
@@ -194,7 +195,7 @@ def _spread(tree: Tree, value: np.ndarray, X: np.ndarray, out: np.ndarray) -> No
     from arboretum.engine.jit import writable
 
     def make() -> Questions:
-        paths = _paths(tree)
+        paths = paths_of_tree(tree)
         return Questions(
             paths.kind, paths.feature, paths.threshold, paths.first_child,
             writable(tree.n_children), writable(tree.missing_child), paths.bits_start, paths.bits,
@@ -223,7 +224,7 @@ def paths_of(tree: Tree, matrix: Matrix, n_jobs: int = 1) -> csr_matrix:
     length, nodes = np.empty(n, np.int64), np.empty((n, width), np.int32)
 
     def go(lo: int, hi: int, X: np.ndarray) -> None:
-        path_general(_paths(tree), X, length[lo:hi], nodes[lo:hi])
+        path_general(paths_of_tree(tree), X, length[lo:hi], nodes[lo:hi])
 
     run_blocks(go, matrix, n_jobs)
     indices = nodes[np.arange(width) < length[:, None]]

@@ -42,6 +42,9 @@ nothing else of the package:
     lightgbm_sampling.py    fewer rows (GOSS), fewer columns (EFB)
     lightgbm_boosting.py    LightGBM whole: bins, bundles, samples, leaves, rounds
 
+    what a prediction is made of
+    shap.py           what every column adds to it, by the definition: all sets of columns
+
     different learners together
     stacking.py       out-of-fold answers, and who is to be believed how far
     tables.py         all of it as tables to print
@@ -86,6 +89,7 @@ from arboretum.textbook.lightgbm_splits import *
 from arboretum.textbook.proximities import *
 from arboretum.textbook.pruning import *
 from arboretum.textbook.quantile_sketch import *
+from arboretum.textbook.shap import *
 from arboretum.textbook.splits import *
 from arboretum.textbook.stacking import *
 from arboretum.textbook.stagewise_modelling import *

@@ -157,8 +157,6 @@ def test_questions_that_cannot_be():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=list("abcde"))
     model = LGBMClassifier(n_estimators=2).fit(frame, Y)
-    with pytest.raises(ParameterError, match="pred_contrib is not supported"):
-        model.predict(frame, pred_contrib=True)
     with pytest.raises(ParameterError, match="start_iteration"):
         model.predict(frame, start_iteration=1.5)
     with pytest.raises(ParameterError, match="num_iteration"):

@@ -29,6 +29,7 @@ from arboretum.data.slices import as_view, take_rows
 from arboretum.data.target import weights
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.io.checked import numbers_of, whole
+from arboretum.predict.additive import NoAdditiveForm
 
 if TYPE_CHECKING:
     from arboretum.predict.ensemble import Ensemble
@@ -267,6 +268,16 @@ class CoordinateBoostingClassifier(Classes, Interruptible, ModelOfTrees):
 
     def _served(self) -> Ensemble:
         return Estimator._served(self)  # its sums go by the coordinates, not by the trees
+
+    def _summed_trees(self) -> Ensemble:
+        self._check_fitted()
+        try:
+            return self.ensemble_
+        except AttributeError as error:
+            raise NoAdditiveForm(
+                f"{error}; so it has no SHAP values: scikit-learn's permutation_importance tells what "
+                "columns are worth to any model"
+            ) from error
 
     def _read(self, X: Any) -> tuple[Any, int]:
         """Return a table as the dictionary takes it, and how many rows it has."""

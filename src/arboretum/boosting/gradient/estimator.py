@@ -27,6 +27,7 @@ from arboretum.data.slices import as_view
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.grow import settings
 from arboretum.io.checked import numbers_of, whole
+from arboretum.predict.additive import NoAdditiveForm
 from arboretum.predict.ensemble import Ensemble
 from arboretum.predict.link import Link
 
@@ -400,6 +401,21 @@ class GradientBoosting(Interruptible, ModelOfTrees):
             raise ParameterError(
                 "the sum of this model begins with what its init estimator says of every row, so it has no "
                 "predictor: call its predict, or fit it without init"
+            )
+        return self.ensemble_
+
+    def _summed_trees(self) -> Ensemble:
+        name = type(self).__name__
+        if self.estimator is not None:
+            raise NoAdditiveForm(
+                f"this {name} boosts {type(self.estimator).__name__}, not trees, so it has no SHAP values: "
+                "explain its members_ one by one, or ask scikit-learn's permutation_importance"
+            )
+        if not isinstance(self.init_, Constant):
+            raise NoAdditiveForm(
+                f"the sum of this {name} begins with what its init estimator says of every row, which is "
+                "no sum of trees: explain a model that was fitted without init, or ask scikit-learn's "
+                "permutation_importance"
             )
         return self.ensemble_
 

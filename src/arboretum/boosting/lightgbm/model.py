@@ -32,6 +32,7 @@ class LGBMModel(NativeNames, BoostedModel):
     dialect: ClassVar[str] = "lightgbm"
     target: ClassVar[str]  # "classes", "numbers" or "orders"
     usual_objective: ClassVar[str]
+    _cover: ClassVar[str] = "count"  # LightGBM's contributions go by rows, not by their weights
     _aliases: ClassVar = ALIASES
     _parameters: ClassVar = PARAMETERS
     _attributes: ClassVar = ATTRIBUTES
@@ -263,10 +264,6 @@ class LGBMModel(NativeNames, BoostedModel):
     ) -> np.ndarray:
         """Return raw scores, leaves, or what ``turn`` makes of the scores."""
         self._check_fitted()
-        if pred_contrib:
-            raise ParameterError(
-                "pred_contrib is not supported: the contributions of columns are not computed"
-            )
         if isinstance(start_iteration, bool) or not isinstance(start_iteration, int | np.integer):
             raise ParameterError(f"start_iteration must be an int, got {start_iteration!r}")
         start = max(int(start_iteration), 0)
@@ -277,6 +274,11 @@ class LGBMModel(NativeNames, BoostedModel):
             numbers = [leaf_numbers(tree)[1] for tree in self._part(start, end).trees]
             found = self._leaves(X, start, end)
             return np.column_stack([own[found[:, t]] for t, own in enumerate(numbers)])
+        if pred_contrib:
+            found = self._contributions_of(X, start, end)
+            if start and not self.ensemble_.averaged:
+                found[:, :, -1] -= self.ensemble_.base
+            return found.reshape(len(found), -1)
         margin = self._margin(X, start, end)
         if start and not self.ensemble_.averaged:  # the first tree carries the base, as in LightGBM
             margin = margin - self.ensemble_.base
@@ -312,7 +314,8 @@ class LGBMModel(NativeNames, BoostedModel):
         pred_leaf : bool, default=False
             Return the number of the leaf that every row reaches in every tree.
         pred_contrib : bool, default=False
-            Not supported.
+            Return what every column adds to the score (SHAP values) and last what they are added to, one
+            class behind the other: (rows, (columns + 1) · outputs). `shap_values` tells more.
         validate_features : bool, default=False
             Refuse a table whose columns have other names, or another order, than in training.
         """

@@ -33,6 +33,7 @@ from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.io.checked import flag_of, numbers_of, whole
 from arboretum.predict.ensemble import Ensemble
 from arboretum.predict.link import both_classes
+from arboretum.predict.shap.explains import Explains
 from arboretum.predict.soundness import prove_ensemble
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["BoostedClassifier", "BoostedModel", "BoostedRanker", "BoostedRegressor", "squeezed"]
 
 
-class BoostedModel(Interruptible, Estimator):
+class BoostedModel(Interruptible, Explains, Estimator):
     """A sum of trees, grown by second-order boosting."""
 
     dialect: ClassVar[str]
@@ -189,6 +190,23 @@ class BoostedModel(Interruptible, Estimator):
         self._check_fitted()
         return self._part(start, end).leaves(self._encode(X), self._threads())
 
+    def _contributions_of(
+        self, X: Any, start: int, end: int | None, *, pairs: bool = False, approximate: bool = False
+    ) -> np.ndarray:
+        """Return what columns add, and last the base: (rows, outputs, columns + 1), of pairs squared."""
+        from arboretum.predict.shap.values import along_paths
+
+        self._check_fitted()
+        part, matrix = self._part(start, end), self._encode(X)
+        found = self._contributions(part)
+        if approximate:
+            values = along_paths(found.layout, part, matrix, self._threads())
+        else:
+            values = found.values(matrix, pairs=pairs, n_jobs=self._threads())
+        out = np.pad(values, [(0, 0), (0, 0), *[(0, 1)] * (values.ndim - 2)])
+        out.reshape(*out.shape[:2], -1)[:, :, -1] = found.base
+        return out
+
     @property
     def _best_end(self) -> int | None:
         """The round to end before: the one after the best if there was early stopping; None: all."""
@@ -199,6 +217,9 @@ class BoostedModel(Interruptible, Estimator):
         return self.objective_.predict(margin)
 
     def _served(self) -> Ensemble:
+        return self._part(0, self._best_end)
+
+    def _summed_trees(self) -> Ensemble:
         return self._part(0, self._best_end)
 
     def _meanings(self) -> dict[str, Callable[[np.ndarray], Any]]:

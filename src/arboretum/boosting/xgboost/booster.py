@@ -53,6 +53,68 @@ class XGBBooster:
         """The figure of the best round."""
         return self.model.best_score
 
+    def predict(
+        self,
+        X: Any,
+        *,
+        output_margin: bool = False,
+        pred_leaf: bool = False,
+        pred_contribs: bool = False,
+        approx_contribs: bool = False,
+        pred_interactions: bool = False,
+        validate_features: bool = True,
+        iteration_range: tuple[int, int] = (0, 0),
+    ) -> np.ndarray:
+        """Predict, as XGBoost's Booster does: numbers, probabilities, leaves or contributions.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            Where XGBoost takes a DMatrix.
+        output_margin : bool, default=False
+            Return the sums of the trees' answers.
+        pred_leaf : bool, default=False
+            Return the leaf each row reaches in each tree.
+        pred_contribs : bool, default=False
+            Return what every column adds to the margin (SHAP values), and last what they are added to:
+            (rows, columns + 1), of several outputs (rows, outputs, columns + 1).
+        approx_contribs : bool, default=False
+            With ``pred_contribs``, give every question on a row's path what it changes (Saabas): no SHAP
+            values, but the same sum.
+        pred_interactions : bool, default=False
+            The same of pairs of columns: symmetric tables whose rows sum to the contributions.
+        validate_features : bool, default=True
+            Match columns by name; else take them in order.
+        iteration_range : (int, int), default=(0, 0)
+            The rounds to use; (0, 0) are all.
+        """
+        asked = {
+            "pred_leaf": pred_leaf,
+            "pred_contribs": pred_contribs,
+            "pred_interactions": pred_interactions,
+        }
+        if sum(map(bool, asked.values())) > 1:
+            both = " and ".join(name for name, wanted in asked.items() if wanted)
+            raise ParameterError(f"{both} cannot be had at once: ask for one of them")
+        if approx_contribs and not pred_contribs:
+            raise ParameterError(
+                "approx_contribs says how pred_contribs are found: ask for those, too"
+            )
+        model = self.model
+        X = X if validate_features else model._in_order(X)
+        rounds = model._range(iteration_range)
+        if pred_leaf:
+            return model._leaves(X, *rounds)
+        if pred_contribs or pred_interactions:
+            found = model._contributions_of(
+                X, *rounds, pairs=pred_interactions, approximate=approx_contribs
+            )
+            return found[:, 0] if found.shape[1] == 1 else found
+        margin = model._margin(X, *rounds)
+        if output_margin:
+            return margin[:, 0] if margin.shape[1] == 1 else margin
+        return model.objective_.predict(margin)
+
     def get_score(self, importance_type: str = "weight") -> dict[str, float]:
         """Return the importance of the columns that are asked for, by name."""
         if importance_type not in IMPORTANCES:

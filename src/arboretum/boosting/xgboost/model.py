@@ -21,7 +21,6 @@ from arboretum.errors import ParameterError
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
-    from arboretum.data.schema import Schema
 
 __all__ = ["XGBModel", "one_each", "tables_of", "with_objective"]
 
@@ -251,8 +250,18 @@ class XGBModel(BoostedModel):
         self, X: Any, base_margin: Any, iteration_range: Any, validate_features: bool = True
     ) -> np.ndarray:
         self._check_fitted()
-        X = X if validate_features else _in_order(X, self.schema_)
+        X = X if validate_features else self._in_order(X)
         return self._margin(X, *self._range(iteration_range), base_margin)
+
+    def _in_order(self, X: Any) -> Any:
+        """Return a table whose columns are taken in order, whatever they are called."""
+        from arboretum.data.table import Table, read_table
+
+        table = read_table(X)
+        schema = self.schema_
+        if len(table.names) != schema.n_features:
+            return X
+        return Table(schema.names, schema.named, table.n_rows, table.body)
 
     def predict(
         self,
@@ -384,13 +393,3 @@ def tables_of(eval_set: Any, weights: Any, margins: Any, groups: list) -> list[G
         X, y = pair
         found.append(GivenTable(X, y, weights[k], margins[k], groups[k], f"validation_{k}"))
     return found
-
-
-def _in_order(X: Any, schema: Schema) -> Any:
-    """Return a table whose columns are taken in order, whatever they are called."""
-    from arboretum.data.table import Table, read_table
-
-    table = read_table(X)
-    if len(table.names) != schema.n_features:
-        return X
-    return Table(schema.names, schema.named, table.n_rows, table.body)

@@ -20,6 +20,7 @@ from arboretum.c45.estimator import C45_PARAMETERS, CaseTreeClassifier
 from arboretum.c45.rules.rule import Rule, first_firing
 from arboretum.errors import ModelFileError
 from arboretum.io.checked import labels_of, whole
+from arboretum.predict.additive import NoAdditiveForm
 from arboretum.tree.condition import format_category
 
 __all__ = ["C45Rules"]
@@ -192,6 +193,13 @@ class C45Rules(CaseTreeClassifier):
     def _served(self) -> Any:
         return Estimator._served(self)  # rules answer, no tree
 
+    def _summed_trees(self) -> Any:
+        raise NoAdditiveForm(
+            f"{type(self).__name__} answers by the first rule that fires, which is no sum over the leaves of "
+            "trees, so it has no SHAP values: the rule itself says why (apply, rules_), or ask "
+            "scikit-learn's permutation_importance"
+        )
+
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the class shares of the rule that answers each row.
 
@@ -264,7 +272,10 @@ class C45Rules(CaseTreeClassifier):
         self.default_counts_ = _weights(state["default_counts"], n, "default's counts")
         self.n_samples_fit_ = whole(state, "n_samples", 1)
         self.rules_ = rules_from_state(state["rules"], self.schema_, self.classes_)
-        best = self._shares().argmax(axis=1).tolist()
+        shares = self._shares()
+        if not np.allclose(shares.sum(axis=1), 1.0):
+            raise ModelFileError("the rules' class shares do not add up to 1")
+        best = shares.argmax(axis=1).tolist()
         if best[:-1] != [rule.answer for rule in self.rules_]:
             raise ModelFileError("a rule does not answer the class that it covers most")
 

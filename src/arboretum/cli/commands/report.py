@@ -1,0 +1,67 @@
+"""`arboretum report`: a model and a data file as one page that opens from disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from arboretum.cli.files import check_output, features_of, load_model
+from arboretum.cli.guard import UsageError
+from arboretum.cli.problem import Problem
+from arboretum.cli.reading import Reading, read_like
+from arboretum.cli.scores import is_classifier
+from arboretum.cli.screen import file_size, plural, tell
+from arboretum.cli.stopwatch import working
+
+__all__ = ["report"]
+
+
+def report(
+    model_file: Path,
+    data_file: Path,
+    output: Path,
+    target: str | None,
+    train: Path | None = None,
+    rows: str = "sample",
+    title: str | None = None,
+    reading: Reading | None = None,
+) -> None:
+    """Run the command.
+
+    Parameters
+    ----------
+    target : str or None
+        The column of the truth; None: the one the model was trained for.
+    train : Path or None
+        The training file: its figures stand beside, and nodes get worksheets.
+    rows : str
+        "sample", "none" or a number.
+    """
+    from arboretum.explain.report.report import report as make_report
+
+    check_output(output)
+    wanted: str | int = int(rows) if rows.isdigit() else rows
+    if wanted not in ("sample", "none") and not isinstance(wanted, int):
+        raise UsageError(f"--rows must be sample, none or a number, got {rows!r}")
+    model = load_model(model_file)
+    target = target or model.notes_.get("target")
+    if target is None:
+        raise UsageError(f"{str(model_file)!r} does not say what it predicts: give --target COLUMN")
+    X, y = _table(model, data_file, target, reading)
+    trained = None if train is None else _table(model, train, target, reading)
+    with working(f"making a page of {plural(X.n_rows, 'row')}"):
+        made = make_report(
+            model, X, y, output, train=trained, rows=wanted, title=title, target=target,
+            progress_bar=False,
+        )  # fmt: skip
+    assert made.path is not None
+    tell(f"wrote {made.path} ({file_size(made.path.stat().st_size)}): open it in a browser")
+
+
+def _table(model: Any, path: Path, target: str, reading: Reading | None) -> tuple[Any, Any]:
+    """Return features and target of a file, read as the model's training file was."""
+    data = read_like(model, path, reading)
+    task = "classification" if is_classifier(model) else "regression"
+    problem = Problem.of(data, task, target, None)
+    known = {model.notes_["weight"]} if "weight" in model.notes_ else set()
+    return features_of(model, problem.features, known=known).table, problem.y

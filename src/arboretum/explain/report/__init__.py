@@ -1,0 +1,1 @@
+"""The report: a fitted model and a table become one page that opens from disk."""

@@ -1,0 +1,153 @@
+"""What columns do, for the page: importances of several kinds, curves, and pairs that act together."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from arboretum.data.matrix import DenseMatrix
+from arboretum.errors import ArboretumError
+from arboretum.explain.effects.asking import decoded
+from arboretum.explain.effects.importances import feature_importances
+from arboretum.explain.effects.partial_dependence import Grid, _as_sum, curves, grid_of
+from arboretum.explain.report.tree_code import rounded, whole
+
+__all__ = ["dependence_of", "importances_panel", "order_of", "pairs_of"]
+
+_PERMUTED = 1_000  # rows that are shuffled
+_MEAN_ROWS = 2_000  # of a curve; a model that is no sum of trees is asked about fewer
+_ASKED_ROWS = 100
+_LINES = 30  # single rows beside the mean
+_CURVES = 10  # columns that get one
+_PAIRED = 5  # columns whose pairs are compared
+_PAIR_ROWS = 300
+_OOB_CELLS = 30_000_000  # rows × trees × columns that are worth waiting for
+
+_WHAT = {
+    "gain": "what its splits gain",
+    "cover": "rows that its splits part",
+    "split": "splits that ask for it",
+    "permutation": "loss when it is shuffled",
+    "oob_permutation": "loss on out-of-bag rows when it is shuffled",
+    "shap": "mean |SHAP value|",
+}
+
+
+def importances_panel(
+    model: Any, rows: np.ndarray, y: np.ndarray, train: Any
+) -> list[dict[str, Any]]:
+    """Return the kinds of importance that the model has, those quickest to work out first."""
+    some = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), _PERMUTED)).round().astype(int))
+    table = decoded(model.schema_, rows[some])
+    asks: list[tuple[str, Any, Any, int]] = [
+        (kind, None, None, 1) for kind in ("gain", "cover", "split")
+    ]
+    repeats = 3 if _as_sum(model) is not None and rows.shape[1] <= 60 else 1
+    asks.append(("permutation", table, y[some], repeats))
+    asks.append(("shap", table, None, 1))
+    cells = len(getattr(model, "trees_", None) or ()) * rows.size if hasattr(model, "_bags") else 0
+    if train is not None and 0 < cells <= _OOB_CELLS:
+        asks.append(("oob_permutation", *train, 1))
+    found = []
+    for kind, X, target, n_repeats in asks:
+        try:
+            one = feature_importances(model, kind, X, target, n_repeats=n_repeats)
+        except (ArboretumError, AttributeError):
+            continue  # the model has none of this kind
+        entry = {"kind": kind, "what": _WHAT[kind], "value": rounded(one.mean)}
+        if len(one.per_tree) > 1:
+            entry["error"] = rounded(one.standard_error)
+        found.append(entry)
+    return found
+
+
+def order_of(panel: list[dict[str, Any]], n_columns: int) -> list[int]:
+    """Return the columns, most important first, by the kind that favours none."""
+    best = {one["kind"]: one for one in panel}
+    chosen = best.get("shap") or best.get("permutation") or best.get("gain")
+    if chosen is None:
+        return list(range(n_columns))
+    value = np.array([0.0 if v is None else v for v in chosen["value"]])
+    gain = best.get("gain")
+    tie = np.zeros(n_columns) if gain is None else np.array([v or 0.0 for v in gain["value"]])
+    return np.lexsort((-tie, -value)).tolist()
+
+
+def dependence_of(
+    model: Any, rows: np.ndarray, order: list[int], *, lines: bool
+) -> list[dict[str, Any]]:
+    """Return curves of the most important columns: the mean, and some rows' own."""
+    quick = _as_sum(model) is not None
+    n = min(len(rows), _MEAN_ROWS if quick else _ASKED_ROWS)
+    some = np.unique(np.linspace(0, len(rows) - 1, n).round().astype(int))
+    matrix, found = DenseMatrix(rows[some]), []
+    shown = np.unique(np.linspace(0, len(some) - 1, min(_LINES, len(some))).round().astype(int))
+    for f in order[: _CURVES if quick else 5]:
+        try:
+            grid = grid_of(model.schema_, matrix, [f], 40 if quick else 15, (0.01, 0.99))
+        except ArboretumError:
+            continue  # nothing but missing values
+        mean, _ = curves(model, matrix, grid, n_jobs=1)
+        entry = {"f": f, "x": whole(grid.axes[0]), "mean": rounded(mean), "rows": len(some)}
+        if lines:
+            _, each = curves(model, matrix.take(shown), grid, each=True, n_jobs=1)
+            assert each is not None
+            entry["each"] = rounded(each[-1] if each.shape[0] == 1 else each[_widest(mean)], 4)
+            entry["of"] = 0 if each.shape[0] == 1 else _widest(mean)
+        found.append(entry)
+    return found
+
+
+def _widest(mean: np.ndarray) -> int:
+    """Return the output that a column moves most."""
+    return int(np.ptp(mean, axis=1).argmax())
+
+
+# ---------------------------------------------------------------------- pairs
+def pairs_of(model: Any, rows: np.ndarray, order: list[int]) -> list[dict[str, Any]]:
+    """Return how far pairs of columns move the answer beyond what each does alone, strongest first.
+
+    It is the root mean square of PD(a, b) - PD(a) - PD(b), all centred, over a grid of quantiles: Friedman
+    and Popescu's H without its denominator, in the unit of the answer.
+    """
+    quick = _as_sum(model) is not None
+    n = min(len(rows), _PAIR_ROWS if quick else 40)
+    some = np.unique(np.linspace(0, len(rows) - 1, n).round().astype(int))
+    matrix = DenseMatrix(rows[some])
+    chosen = order[: _PAIRED if quick else 3]
+    found = []
+    for a, b in combinations(chosen, 2):
+        axes = [
+            _quantiles(rows[:, f], model.schema_.columns[f], 12 if quick else 6) for f in (a, b)
+        ]
+        if any(len(axis) < 2 for axis in axes):
+            continue
+        mesh = np.array([one.ravel() for one in np.meshgrid(*axes, indexing="ij")])
+        mean, _ = curves(model, matrix, Grid([a, b], axes, axes, mesh), n_jobs=1)
+        table = mean.reshape(len(mean), len(axes[0]), len(axes[1]))
+        alone = table - table.mean(axis=1, keepdims=True) - table.mean(axis=2, keepdims=True)
+        alone = alone + table.mean(axis=(1, 2), keepdims=True)
+        strength = np.sqrt(np.mean(alone**2, axis=(1, 2)))
+        k = int(strength.argmax())
+        found.append(
+            {
+                "a": a, "b": b, "strength": float(f"{strength[k]:.5g}"), "of": k,
+                "axes": [whole(axis) for axis in axes], "mean": rounded(table[k], 4),
+            }
+        )  # fmt: skip
+    return sorted(found, key=lambda one: -one["strength"])
+
+
+def _quantiles(x: np.ndarray, column: Any, n: int) -> np.ndarray:
+    present = x[~np.isnan(x)]
+    if not len(present):
+        return present
+    if column.categories is not None:
+        codes, counts = np.unique(present, return_counts=True)
+        return np.sort(codes[np.argsort(-counts, kind="stable")[:n]])
+    unique = np.unique(present)
+    if len(unique) <= n:
+        return unique
+    return np.unique(np.quantile(present, np.linspace(0.03, 0.97, n), method="nearest"))

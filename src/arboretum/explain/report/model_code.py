@@ -1,0 +1,409 @@
+"""A fitted model as steps that the page can take: rows in, the same numbers as `predict` out.
+
+    XGBClassifier       {"op": "trees", …} ──▶ {"op": "link", "name": "logit"} ──▶ {"op": "two"}
+    StackingClassifier  {"op": "stack", "members": [ … ], "final": … }
+
+A step is a dictionary with the name of an operation; steps it works on stand in it under "of". The page's
+`walk.js` has one function per operation, and this table is all that they need to agree on:
+
+    op        what comes out
+    trees     base + Σ what the leaves say, in the order of the trees, / "div"; or their weighted median
+    spread    the values of all leaves a row reaches, by share (C4.5); "stops": of the node it stops at (ID3)
+    link      identity, log, logit, softmax or step of every number, times sigma
+    raw       the sum that stands for a prediction, the inverse of a link (boosting that begins with a model)
+    two       [1 - p, p]
+    signs     [-d, d] of a decision d;  difference: second number less the first
+    mean      of several steps, by weight;  add: their sum;  hard: a vote of 1 for the largest of each
+    classes   numbers of a member's classes, put in the places of the model's classes
+    columns   a member that was given some of the columns
+    recode    a member whose categories have other numbers
+    bins      numbers cut into bins (ID3)
+    rules     shares of the first rule that holds (C4.5rules)
+    linear    w·x + b
+    stack     what members say is the row of the final model
+    one       a single class
+
+Numbers of the row are those of `model.schema_`: categories by their place, null for missing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from arboretum.data.schema import Schema
+from arboretum.explain.report.tree_code import code_of_tree, whole
+from arboretum.predict.ensemble import Ensemble
+from arboretum.predict.link import Link
+from arboretum.tree.tree import Tree
+
+__all__ = ["ModelCode", "NotWalkable", "code_of_model"]
+
+_MOST_NODES = 400_000
+
+
+class NotWalkable(Exception):
+    """The page cannot take the steps of this model; the message says why."""
+
+
+class ModelCode:
+    """The steps of a model and the trees they walk.
+
+    Attributes
+    ----------
+    steps : dict or None
+        None where the page cannot follow; ``reason`` says why.
+    trees : list of dict
+        In the order in which the steps count them (tree_code.py).
+    sources : list of (Tree, str)
+        Those trees themselves, and the member they belong to ("" for the model itself).
+    """
+
+    def __init__(self) -> None:
+        self.steps: dict[str, Any] | None = None
+        self.reason = ""
+        self.trees: list[dict[str, Any]] = []
+        self.sources: list[tuple[Tree, str]] = []
+        self._n_nodes = 0
+        self._member = ""
+
+    def add(self, tree: Tree, said: np.ndarray, *, stops: bool = False) -> int:
+        """Take a tree; return its number."""
+        self._n_nodes += len(tree)
+        if self._n_nodes > _MOST_NODES:
+            raise NotWalkable(
+                f"the trees have more than {_MOST_NODES:,} nodes, too many for a page: ask model.predict"
+            )
+        self.trees.append(code_of_tree(tree, said, stops=stops))
+        self.sources.append((tree, self._member))
+        return len(self.trees) - 1
+
+
+def code_of_model(model: Any) -> ModelCode:
+    """Return a fitted model for the page.
+
+    Examples
+    --------
+    >>> from arboretum import CARTRegressor
+    >>> code = code_of_model(CARTRegressor().fit([[0.0], [1.0]], [0.0, 2.0]))
+    >>> code.steps["op"], len(code.trees)
+    ('trees', 1)
+    """
+    code = ModelCode()
+    try:
+        code.steps = _steps(code, model)
+    except NotWalkable as problem:
+        code.reason = str(problem)
+    return code
+
+
+def _steps(code: ModelCode, model: Any) -> dict[str, Any]:
+    """Return the steps to class shares, (classes,), or to a number, (1,)."""
+    if getattr(model, "n_outputs_", 1) > 1:
+        raise NotWalkable("the model answers several targets at once, and the page shows one")
+    if not type(model).__module__.startswith("arboretum."):
+        return _foreign(model)
+    for owns, take in _KINDS:
+        if owns(model):
+            steps = take(code, model)
+            break
+    else:
+        raise NotWalkable(f"the page does not know how a {type(model).__name__} answers")
+    absent = getattr(model, "_absent", None)
+    if absent is not None and absent == absent:
+        steps = {"op": "absent", "value": float(absent), "of": steps}
+    return steps
+
+
+# ---------------------------------------------------------------------- models of trees
+def _trees(code: ModelCode, ensemble: Ensemble) -> dict[str, Any]:
+    """Return the step that adds up the trees of an ensemble."""
+    if not ensemble.trees:
+        return {"op": "constant", "value": whole(ensemble.base.ravel())}
+    if any(tree.spreads for tree in ensemble.trees):
+        raise NotWalkable("its trees send parts of a row down several branches")
+    terms = ensemble.terms
+    numbers = [code.add(tree, said) for tree, said in zip(terms.trees, terms.values)]
+    step: dict[str, Any] = {
+        "op": "trees",
+        "first": numbers[0],
+        "count": len(numbers),
+        "base": whole(ensemble.base.ravel()),
+        "k": terms.values[0].shape[1],
+    }
+    if step["k"] < ensemble.base.size:
+        step["columns"] = terms.columns.tolist()
+    if ensemble.rule == "mean":
+        step["div"] = float(ensemble.weights.sum())
+    if ensemble.rule == "median":
+        step["median"] = whole(ensemble.weights)
+    return step
+
+
+def _plain_trees(code: ModelCode, model: Any) -> dict[str, Any]:
+    """CART, forests, bags of trees: means of shares or numbers."""
+    return _trees(code, model.ensemble_)
+
+
+def _boosted(code: ModelCode, model: Any) -> dict[str, Any]:
+    """Second-order boosting: the rounds that `predict` asks, and the objective's link."""
+    link = model.objective_.link
+    if hasattr(model, "classes_") and link.name == "identity":
+        if model.objective_.name != "binary:logitraw":
+            raise NotWalkable("its objective is the user's own, and so is what its sums mean")
+        link = Link("logit")  # `predict` tells the sum, `predict_proba` what it means
+    return _both(_link(_trees(code, model._served()), link), model)
+
+
+def _gradient(code: ModelCode, model: Any) -> dict[str, Any]:
+    """Friedman's boosting: begins with a number or with what another model says."""
+    from arboretum.boosting.gradient.start import Constant
+
+    loss = model.loss_
+    if isinstance(model.init_, Constant):
+        start: dict[str, Any] = {"op": "constant", "value": whole(model.init_.raw.reshape(-1))}
+    else:
+        said = _member(code, model, model.init_, "init")
+        if loss.classifies and loss.link.name == "logit":
+            said = {"op": "pick", "at": 1, "of": said}
+        start = {"op": "raw", "name": loss.link.name, "sigma": loss.link.sigma, "of": said}
+    if not isinstance(model.loss, str):
+        raise NotWalkable("its loss is a function of the user's own, and so is what its sums mean")
+    if getattr(model, "members_", []):
+        parts = [start]
+        for members, rate, length in zip(model.members_, model._rates, model.step_lengths_):
+            each = [_member(code, model, one, "") for one in members]
+            joined = {"op": "concat", "of": each}
+            parts.append({"op": "scale", "by": float(rate * length), "of": joined})
+        return _both(_link({"op": "add", "of": parts}, loss.link), model)
+    trees = _trees(code, model.ensemble_)
+    if trees["op"] == "constant":
+        trees = start
+    elif not isinstance(model.init_, Constant):
+        trees = {"op": "begin", "start": start, "of": trees}
+    return _both(_link(trees, loss.link), model)
+
+
+def _link(step: dict[str, Any], link: Any) -> dict[str, Any]:
+    if link.name == "identity":
+        return step
+    if link.name == "own":
+        raise NotWalkable("its loss is a function of the user's own, and so is what its sums mean")
+    return {"op": "link", "name": link.name, "sigma": float(link.sigma), "of": step}
+
+
+def _both(step: dict[str, Any], model: Any) -> dict[str, Any]:
+    """Turn the probability of the second class into those of both."""
+    classes = getattr(model, "classes_", None)
+    if classes is None or len(classes) > 2:
+        return step
+    return {"op": "one"} if len(classes) == 1 else {"op": "two", "of": step}
+
+
+def _coordinate(code: ModelCode, model: Any) -> dict[str, Any]:
+    if len(model.classes_) == 1:
+        return {"op": "one"}
+    if not np.any(model.coefficients_):
+        return {"op": "constant", "value": [0.5, 0.5]}
+    if hasattr(model, "trees_"):
+        step = _trees(code, model.ensemble_)
+    else:
+        parts = []
+        for j in np.flatnonzero(model.coefficients_):
+            said = _member(code, model, model.dictionary_.members[j], f"classifier {j}")
+            vote = {"op": "sign", "of": said}
+            parts.append({"op": "scale", "by": float(model.coefficients_[j]), "of": vote})
+        step = {"op": "add", "of": parts}
+    return {"op": "two", "of": {"op": "link", "name": "logit", "sigma": 2.0, "of": step}}
+
+
+def _adaboost(code: ModelCode, model: Any) -> dict[str, Any]:
+    K = model.n_classes_
+    if K == 1:
+        return {"op": "one"}
+    votes = _trees(code, model.ensemble_) if model._has_trees else _member_votes(code, model)
+    if K > 2:
+        return {"op": "link", "name": "softmax", "sigma": 1.0 / (K - 1), "of": votes}
+    if model.algorithm == "discrete":
+        return {"op": "link", "name": "softmax", "sigma": 1.0, "of": {"op": "signs", "of": votes}}
+    decision = {"op": "signs", "of": {"op": "difference", "of": votes}}
+    return {"op": "link", "name": "softmax", "sigma": 0.5, "of": decision}
+
+
+def _member_votes(code: ModelCode, model: Any) -> dict[str, Any]:
+    """Return the votes of learners that are not trees over the columns of the table."""
+    reading = {"discrete": "sign", "SAMME": "samme", "SAMME.R": "samme_r"}[model.algorithm]
+    weights, parts = model.estimator_weights_, []
+    for number, member in enumerate(model.estimators_):
+        said = _as_classes(_member(code, model, member, f"learner {number}"), member, model)
+        vote = {"op": reading, "of": said}
+        parts.append({"op": "scale", "by": float(weights[number]), "of": vote})
+    total = {"op": "add", "of": parts}
+    if reading == "sign":
+        return total
+    return {"op": "scale", "by": 1.0 / float(weights.sum()), "of": total}
+
+
+def _r2(code: ModelCode, model: Any) -> dict[str, Any]:
+    if model._has_trees:
+        return _trees(code, model.ensemble_)
+    said = [_member(code, model, one, f"learner {i}") for i, one in enumerate(model.estimators_)]
+    weights = model.estimator_weights_
+    if model.combine == "median":
+        return {"op": "median", "weights": whole(weights), "of": said}
+    parts = [{"op": "scale", "by": float(w), "of": one} for w, one in zip(weights, said)]
+    total = {"op": "add", "of": parts}
+    if model.combine == "mean":
+        return {"op": "scale", "by": 1.0 / float(weights.sum()), "of": total}
+    return total
+
+
+def _bagging(code: ModelCode, model: Any) -> dict[str, Any]:
+    if model._has_trees:
+        return _trees(code, model.ensemble_)
+    parts = []
+    for number, member in enumerate(model.estimators_):
+        columns = None if model._bags.all_columns else model._bags.features(number)
+        said = _member(code, model, member, f"member {number}", columns)
+        if hasattr(model, "classes_"):
+            said = _as_classes(said, member, model)
+            if not hasattr(member, "predict_proba"):
+                said = {"op": "hard", "of": said}
+        parts.append(said)
+    return {"op": "mean", "of": parts}
+
+
+# ---------------------------------------------------------------------- ID3, C4.5, rules
+def _case_tree(code: ModelCode, model: Any) -> dict[str, Any]:
+    stops, value = hasattr(model, "bins_"), model.tree_.value[:, 0]
+    step: dict[str, Any] = {"op": "spread", "tree": code.add(model.tree_, value, stops=stops)}
+    if not stops:
+        return step
+    cuts = {str(f): whole(points) for f, points in model._cuts().items()}
+    return {"op": "bins", "cuts": cuts, "of": step} if cuts else step
+
+
+def _rules(code: ModelCode, model: Any) -> dict[str, Any]:
+    rules = [
+        [[t.feature, t.operator, float(t.bound), list(t.codes)] for t in rule.tests]
+        for rule in model.rules_
+    ]
+    return {"op": "rules", "rules": rules, "shares": [whole(row) for row in model._shares()]}
+
+
+# ---------------------------------------------------------------------- models of models
+def _voting(code: ModelCode, model: Any) -> dict[str, Any]:
+    named = zip(model.named_estimators_, model.estimators_)
+    said = [_member(code, model, one, name) for name, one in named]
+    weights = model._weights_not_none
+    step: dict[str, Any] = {"op": "mean", "of": said}
+    if weights is not None:
+        step["weights"] = [float(w) for w in weights]
+    if getattr(model, "voting", "soft") == "hard":
+        step["of"] = [{"op": "hard", "of": one} for one in said]
+    return step
+
+
+def _stacking(code: ModelCode, model: Any) -> dict[str, Any]:
+    parts = []
+    names = [name for name in model.named_estimators_ if model.named_estimators_[name] != "drop"]
+    for name, member, method in zip(names, model.estimators_, model.stack_method_):
+        said = _member(code, model, member, name)
+        if method == "predict" and hasattr(member, "classes_"):
+            raise NotWalkable(
+                "its members answer with class labels, which the page does not follow"
+            )
+        if method == "decision_function":
+            raise NotWalkable("its members answer with decisions, which the page does not follow")
+        if method == "predict_proba" and len(model.classes_) == 2:
+            said = {"op": "pick", "at": 1, "of": said}
+        parts.append(said)
+    if model.passthrough:
+        if any(column.categories is not None for column in model.schema_.columns):
+            raise NotWalkable("its final model sees the table too, with categories of its own")
+        parts.append({"op": "row"})
+    final = model.final_estimator_
+    code._member = "final"
+    return {"op": "stack", "row": {"op": "concat", "of": parts}, "of": _steps(code, final)}
+
+
+def _member(
+    code: ModelCode, model: Any, member: Any, name: str, columns: np.ndarray | None = None
+) -> dict[str, Any]:
+    """Return the steps of a member, given the numbers of the model's row."""
+    before = code._member
+    code._member = f"{before} · {name}" if before and name else before or name
+    steps = _steps(code, member)
+    code._member = before
+    theirs = getattr(member, "schema_", None)
+    places = np.arange(model.schema_.n_features) if columns is None else columns
+    if theirs is not None:
+        maps = _maps(model.schema_, theirs, places)
+        if maps:
+            steps = {"op": "recode", "maps": maps, "of": steps}
+    if columns is not None:
+        steps = {"op": "columns", "columns": [int(f) for f in columns], "of": steps}
+    return steps
+
+
+def _maps(mine: Schema, theirs: Schema, places: np.ndarray) -> dict[str, list[int | None]]:
+    """Return by column the codes that the member has for the model's categories, where they differ."""
+    maps: dict[str, list[int | None]] = {}
+    for f, place in enumerate(places.tolist()):
+        one, other = mine.columns[place], theirs.columns[f]
+        if one.categories == other.categories:
+            continue
+        known = {word: code for code, word in enumerate(other.categories or ())}
+        maps[str(f)] = [known.get(word) for word in one.categories or ()]
+    return maps
+
+
+def _as_classes(step: dict[str, Any], member: Any, model: Any) -> dict[str, Any]:
+    """Put a member's class shares in the places of the model's classes."""
+    theirs, mine = np.asarray(member.classes_), np.asarray(model.classes_)
+    if np.array_equal(theirs, mine):
+        return step
+    places = np.searchsorted(mine, theirs).tolist()
+    return {"op": "classes", "places": places, "count": len(mine), "of": step}
+
+
+# ---------------------------------------------------------------------- other libraries' models
+def _foreign(model: Any) -> dict[str, Any]:
+    """Linear models are two lines; of others the page knows nothing."""
+    name = type(model).__name__
+    if not hasattr(model, "coef_") or not type(model).__module__.startswith("sklearn.linear_model"):
+        raise NotWalkable(f"a {name} is part of it, which the page does not know how to ask")
+    coef = np.atleast_2d(np.asarray(model.coef_, np.float64))
+    intercept = np.broadcast_to(np.asarray(model.intercept_, np.float64), len(coef))
+    step = {"op": "linear", "w": [whole(row) for row in coef], "b": whole(intercept)}
+    if not hasattr(model, "classes_"):
+        return step
+    if not hasattr(model, "predict_proba") or name not in (
+        "LogisticRegression",
+        "LogisticRegressionCV",
+    ):
+        raise NotWalkable(f"a {name} is part of it, which the page does not know how to ask")
+    if len(model.classes_) == 2:
+        return {"op": "two", "of": {"op": "link", "name": "logit", "sigma": 1.0, "of": step}}
+    return {"op": "link", "name": "softmax", "sigma": 1.0, "of": step}
+
+
+def _is(*names: str) -> Any:
+    return lambda model: any(one.__name__ in names for one in type(model).__mro__)
+
+
+# From the most special to the most general; names, because importing all of them would be slow.
+_KINDS = [
+    (_is("_Stacked"), _stacking),
+    (_is("_Voting"), _voting),
+    (_is("C45Rules"), _rules),
+    (_is("CaseTreeClassifier"), _case_tree),
+    (_is("Bagging"), _bagging),
+    (_is("AdaBoostClassifier"), _adaboost),
+    (_is("AdaBoostRegressor"), _r2),
+    (_is("CoordinateBoostingClassifier"), _coordinate),
+    (_is("BoostedModel"), _boosted),
+    (_is("GradientBoostingClassifier", "GradientBoostingRegressor"), _gradient),
+    (_is("ModelOfTrees"), _plain_trees),
+]

@@ -1,0 +1,63 @@
+"""The page itself: a template, a style sheet, scripts and the data, in one file that needs no network.
+
+Data are two blocks: what panels show is JSON that one can read; the trees, the larger part, are gzipped JSON
+in base64. In JSON that stands in a page `<`, `>` and `&` are written as escapes, so that no name can end the
+script it stands in; the page sets every name as text, never as HTML.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+__all__ = ["as_json", "render"]
+
+_ASSETS = Path(__file__).parent / "assets"
+_SCRIPTS = (
+    "walk.js",
+    "tools.js",
+    "charts.js",
+    "sheets.js",
+    "trees.js",
+    "panels.js",
+    "rows.js",
+    "page.js",
+)
+
+
+def as_json(value: Any) -> str:
+    """Return JSON that may stand inside a script element.
+
+    >>> as_json({"</script>": [1, None]})
+    '{"\\\\u003c/script\\\\u003e":[1,null]}'
+    """
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
+
+
+def render(title: str, payload: dict[str, Any], model: dict[str, Any]) -> str:
+    """Return the page: ``payload`` is what panels show, ``model`` the steps and trees."""
+    packed = json.dumps(model, separators=(",", ":"), allow_nan=False).encode()
+    code = base64.b64encode(gzip.compress(packed, 9, mtime=0)).decode("ascii")
+    style, script = _read("page.css"), "\n".join(_read(name) for name in _SCRIPTS)
+    return _template().render(
+        title=title, style=style, script=script, payload=as_json(payload), model=code
+    )
+
+
+@cache
+def _read(name: str) -> str:
+    return (_ASSETS / name).read_text("utf-8")
+
+
+@cache
+def _template() -> Any:
+    from jinja2 import Environment
+
+    return Environment(autoescape=True, keep_trailing_newline=True).from_string(_read("page.html"))

@@ -1,0 +1,335 @@
+"""`report`: a fitted model and a table become one page that opens from disk.
+
+    model, X, y ──► panels (each a small dictionary) ──► JSON ──► page.html with style and scripts inside
+                    trees and steps (model_code.py) ──► gzip ┘
+
+Every panel is made by itself and left out where the model has nothing to say in it.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from arboretum.base.rounds import progress
+from arboretum.data.target import numbers
+from arboretum.errors import DataError, ParameterError
+from arboretum.explain.effects.asking import Asked, matrix_of
+from arboretum.explain.pick_tree import trees_of
+from arboretum.explain.report import effects_panel, history
+from arboretum.explain.report.data_sheet import columns_of, hints_of
+from arboretum.explain.report.judged import Judged, judge
+from arboretum.explain.report.model_code import ModelCode, code_of_model
+from arboretum.explain.report.overview import overview_of
+from arboretum.explain.report.page import render
+from arboretum.explain.report.rows_panel import choose_rows, rows_panel
+from arboretum.explain.report.sheets_panel import sheets_panel
+from arboretum.explain.report.trees_panel import rules_panel, trees_panel
+from arboretum.tree.condition import format_category
+
+__all__ = ["Report", "report"]
+
+_MOST_CELLS = 40_000_000  # values of a table that are looked at; of a larger one some rows
+
+
+class Report:
+    """A page about a model; made by `report`.
+
+    Attributes
+    ----------
+    html : str
+        The page.
+    path : Path or None
+        Where it was written.
+    seconds : dict
+        How long every part took to make.
+    """
+
+    def __init__(self, page: str, path: Path | None, seconds: dict[str, float], title: str) -> None:
+        self.html, self.path, self.seconds, self._title = page, path, seconds, title
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page; return where."""
+        self.path = Path(path)
+        self.path.write_text(self.html, encoding="utf-8")
+        return self.path
+
+    def __repr__(self) -> str:
+        where = f", in {str(self.path)!r}" if self.path else ": .save(path) writes it"
+        return f"<Report: {self._title}, {len(self.html) / 1e6:.2f} MB{where}>"
+
+    def _repr_html_(self) -> str:
+        """Show the page inside a notebook, apart from its styles and scripts."""
+        source = html.escape(self.html, quote=True)
+        return (
+            f'<iframe srcdoc="{source}" title="{html.escape(self._title, quote=True)}" '
+            'sandbox="allow-scripts" style="width:100%;height:820px;border:1px solid #8884"></iframe>'
+        )
+
+
+def report(
+    model: Any,
+    X: Any,
+    y: Any,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    train: tuple[Any, Any] | None = None,
+    rows: str | int = "sample",
+    title: str | None = None,
+    target: str | None = None,
+    random_state: int = 0,
+    progress_bar: bool | None = None,
+) -> Report:
+    """Make one page of a fitted model and its answers to a table; it opens from disk, without a network.
+
+    Parameters
+    ----------
+    model : fitted estimator of this library, of one target
+    X, y : table and target
+        The rows on which the model is judged. Rows it was not fitted on tell how good it is; those it was
+        fitted on flatter it.
+    path : str or Path, optional
+        Where to write the page; None writes nothing, the `Report` returned holds it.
+    train : (X, y), optional
+        The training table: its figures are shown beside, nodes get worksheets, forests tell out-of-bag
+        importances. Where X and y are the training table themselves, nodes get worksheets without it.
+    rows : {"sample", "none"} or int, default="sample"
+        How many rows of X stand in the page as they are, to be looked at one by one: a small sample, none, or
+        so many. Everything else in the page is counts, means and the model itself, whose thresholds and
+        categories come from the training table.
+    title : str, optional
+        The heading; the name of the model by default.
+    target : str, optional
+        What y is called.
+    random_state : int, default=0
+        Of the rows that are drawn and of the bootstrap.
+    progress_bar : bool, optional
+        Show a bar while the page is made; None: if standard error is a terminal.
+
+    Returns
+    -------
+    Report
+        Shows itself in a notebook; ``save(path)`` writes the page.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from arboretum import CARTClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> page = report(CARTClassifier(max_depth=3).fit(X, y), X, y)
+    >>> page.html[:15], "petal width" in page.html
+    ('<!doctype html>', True)
+    """
+    wanted = _rows_wanted(rows)
+    maker = _Maker(model, X, y, train, wanted, target, int(random_state))
+    shown = sys.stderr.isatty() if progress_bar is None else progress_bar
+    steps = maker.steps()
+    with progress(len(steps), shown, "report") as on_progress:
+        for number, (name, step) in enumerate(steps, start=1):
+            began = time.perf_counter()
+            step()
+            maker.seconds[name] = time.perf_counter() - began
+            if on_progress is not None:
+                on_progress(number)
+    heading = title or f"{type(model).__name__}: {maker.payload['target']}"
+    began = time.perf_counter()
+    maker.payload["seconds"] = {k: round(v, 2) for k, v in maker.seconds.items()}
+    page = render(heading, maker.payload, maker.model_part())
+    maker.seconds["page"] = time.perf_counter() - began
+    made = Report(page, None, maker.seconds, heading)
+    if path is not None:
+        made.save(path)
+    return made
+
+
+def _rows_wanted(rows: Any) -> int | str:
+    if rows in ("sample", "none"):
+        return rows
+    if isinstance(rows, int | np.integer) and not isinstance(rows, bool) and rows >= 0:
+        return int(rows) or "none"
+    raise ParameterError(f"rows of report must be 'sample', 'none' or a whole number, got {rows!r}")
+
+
+class _Maker:
+    """Makes the panels one after another; each looks at what those before it found."""
+
+    def __init__(
+        self,
+        model: Any,
+        X: Any,
+        y: Any,
+        train: Any,
+        wanted: int | str,
+        target: str | None,
+        seed: int,
+    ) -> None:
+        self.model, self.wanted, self.seed, self.train = model, wanted, seed, train
+        self.X, self.given_y = X, y
+        self.sheets: dict[str, Any] | None = None
+        self.ask = Asked(model)
+        matrix = matrix_of(model, X)
+        self.y = _target(model, y, matrix.n_rows)
+        self.n_rows = matrix.n_rows
+        used = np.arange(matrix.n_rows)
+        if matrix.n_rows * matrix.n_columns > _MOST_CELLS:
+            most = max(1_000, _MOST_CELLS // matrix.n_columns)
+            rng = np.random.default_rng(seed)
+            used = np.sort(rng.choice(matrix.n_rows, min(most, matrix.n_rows), replace=False))
+            matrix = matrix.take(used)
+        self.used, self.y, self.matrix = used, self.y[used], matrix
+        self.rows = np.array(matrix.rows(0, matrix.n_rows))
+        labels = self.ask.labels
+        names = None if labels is None else [format_category(one) for one in labels]
+        name = target or getattr(model, "notes_", {}).get("target") or "y"
+        self.payload: dict[str, Any] = {
+            "task": "regression" if labels is None else "classification",
+            "labels": names,
+            "target": str(name),
+        }
+        self.seconds: dict[str, float] = {}
+        self.judged: Judged
+        self.code: ModelCode
+
+    def steps(self) -> list[tuple[str, Callable[[], None]]]:
+        return [
+            ("predictions", self._predict),
+            ("figures", self._figures),
+            ("columns", self._columns),
+            ("learning curve", self._history),
+            ("importances", self._importances),
+            ("curves", self._curves),
+            ("pairs", self._pairs),
+            ("trees", self._trees),
+            ("rows", self._rows),
+            ("worksheets", self._sheets),
+        ]
+
+    # ------------------------------------------------------------------ panels
+    def _predict(self) -> None:
+        self.answers = self.ask(self.rows)
+        known = None if self.ask.labels is None else np.asarray(self.model.classes_)
+        self.judged = judge(known, self.y, self.answers, self.payload["labels"])
+        facts = overview_of(self.model, self.n_rows, len(self.rows), self.rows.shape[1])
+        self.payload["overview"] = facts
+
+    def _figures(self) -> None:
+        self.payload["figures"] = self.judged.figures(self.seed)
+        if self.train is not None:
+            X, y = self.train
+            matrix = matrix_of(self.model, X)
+            y = _target(self.model, y, matrix.n_rows)
+            known = None if self.ask.labels is None else np.asarray(self.model.classes_)
+            told = self.ask(np.array(matrix.rows(0, matrix.n_rows)))
+            judged = judge(known, y, told, self.payload["labels"])
+            self.payload["train_figures"] = judged.figures(self.seed)
+            self.payload["overview"]["train_rows"] = matrix.n_rows
+        if self.judged.labels is not None:
+            self.payload["confusion"] = self.judged.confusion()
+            self.payload["class_curves"] = self.judged.class_curves()
+        else:
+            found = self.judged.residuals(self.seed)
+            if self.wanted == "none":
+                for name in ("told", "truth", "row"):
+                    found[name] = []
+                found["shown"] = 0
+            self.payload["residuals"] = found
+
+    def _columns(self) -> None:
+        self.payload["columns"] = columns_of(self.model.schema_, self.matrix)
+        classes = self.judged.labels is not None
+        truth = self.judged.truth
+        self.payload["hints"] = hints_of(self.model.schema_, self.matrix, truth, classes=classes)
+
+    def _history(self) -> None:
+        found = {
+            "learning": history.learning_curve(self.model, self.rows, self.judged),
+            "theory": history.theory_of(self.model, self.rows, self.y),
+            "oob": history.oob_of(self.model),
+            "pruning": history.pruning_of(self.model),
+        }
+        self.payload.update({name: panel for name, panel in found.items() if panel is not None})
+
+    def _importances(self) -> None:
+        panel = effects_panel.importances_panel(self.model, self.rows, self.y, self.train)
+        self.payload["importances"] = panel
+        self.order = effects_panel.order_of(panel, self.rows.shape[1])
+        self.payload["order"] = self.order
+
+    def _curves(self) -> None:
+        self.payload["dependence"] = effects_panel.dependence_of(
+            self.model, self.rows, self.order, lines=self.wanted != "none"
+        )
+
+    def _pairs(self) -> None:
+        self.payload["pairs"] = effects_panel.pairs_of(self.model, self.rows, self.order)
+
+    def _trees(self) -> None:
+        self.code = code_of_model(self.model)
+        self.payload["trees"] = trees_panel(self.model, self.code)
+        rules = rules_panel(self.model)
+        if rules is not None:
+            self.payload["rules"] = rules
+
+    def _rows(self) -> None:
+        chosen = choose_rows(self.judged, self.wanted, self.seed)
+        self.payload["rows"] = rows_panel(self.model, self.rows, self.judged, chosen, self.used)
+        if len(chosen):
+            judged = Judged(self.judged.truth[chosen], self.answers[chosen], self.judged.labels)
+            found = history.proximity_map(self.model, self.rows[chosen], judged)
+            if found is not None:
+                self.payload["proximity"] = found
+
+    def _sheets(self) -> None:
+        table = (
+            (self.X, self.given_y) if self.train is None and self._may_be_training else self.train
+        )
+        self.sheets = sheets_panel(self.model, table, rows_shown=self.wanted != "none")
+
+    @property
+    def _may_be_training(self) -> bool:
+        """Whether the rows given are as many as the model was fitted on."""
+        bags = getattr(self.model, "_bags", None)
+        n = getattr(self.model, "_n_rows", None) if bags is None else bags.n_rows
+        if n is None:
+            trees = trees_of(self.model)
+            n = int(trees[0].count[0]) if trees else -1
+        return n == self.n_rows
+
+    def model_part(self) -> dict[str, Any]:
+        """Return what is walked in the page."""
+        return {
+            "steps": self.code.steps,
+            "reason": self.code.reason,
+            "trees": self.code.trees,
+            "sheets": self.sheets,
+        }
+
+
+def _target(model: Any, y: Any, n_rows: int) -> np.ndarray:
+    """Return y as an array of labels or numbers, one for every row."""
+    if not hasattr(model, "classes_"):
+        values, _ = numbers(y, n_rows=n_rows, estimator_name=type(model).__name__)
+        if values.shape[1] > 1:
+            raise DataError("y has several columns: a report is about one target")
+        return values[:, 0]
+    found = np.asarray(y)
+    if found.ndim == 2 and found.shape[1] == 1:
+        found = found[:, 0]
+    if found.ndim != 1 or len(found) != n_rows:
+        raise DataError(f"y has the shape {found.shape} for {n_rows} rows of X: one label for each")
+    classes = np.asarray(model.classes_)
+    if found.dtype == object or classes.dtype == object:
+        found = found.astype(object)
+    if not np.isin(found, classes).any():
+        shown = ", ".join(map(str, classes[:4].tolist()))
+        raise DataError(
+            f"no label of y is a class of the model, which knows {shown}: give labels, not codes"
+        )
+    return found

@@ -1,0 +1,71 @@
+"""Rows that stand in the page as they are: a few at random, and those that the model is most wrong about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from arboretum.errors import ArboretumError
+from arboretum.explain.effects.asking import decoded
+from arboretum.explain.report.judged import Judged
+from arboretum.explain.report.tree_code import rounded, whole
+
+__all__ = ["choose_rows", "rows_panel"]
+
+_SAMPLE = 60
+_WORST = 20  # of the sample
+
+
+def choose_rows(judged: Judged, wanted: int | str, seed: int) -> np.ndarray:
+    """Return the rows that are kept, in their order."""
+    n = len(judged.truth)
+    if wanted == "none":
+        return np.empty(0, np.int64)
+    rng = np.random.default_rng(seed)
+    if wanted != "sample":
+        return np.sort(rng.choice(n, min(int(wanted), n), replace=False))
+    worst = np.argsort(-losses(judged), kind="stable")[: min(_WORST, n // 3)]
+    others = np.setdiff1d(np.arange(n), worst)
+    some = rng.choice(others, min(_SAMPLE - len(worst), len(others)), replace=False)
+    return np.sort(np.concatenate([worst, some]))
+
+
+def losses(judged: Judged) -> np.ndarray:
+    """Return how wrong the answer to every row is."""
+    if judged.labels is None:
+        return np.abs(judged.truth - judged.answers[:, 0])
+    own = judged.answers[np.arange(len(judged.truth)), np.maximum(judged.truth, 0)]
+    return np.where(judged.truth < 0, 1.0, 1.0 - own)
+
+
+def rows_panel(
+    model: Any, rows: np.ndarray, judged: Judged, chosen: np.ndarray, used: np.ndarray
+) -> dict[str, Any]:
+    """Return values, truth and answers of the chosen rows, and what columns bring where it is known."""
+    panel: dict[str, Any] = {
+        "row": used[chosen].tolist(),
+        "x": [whole(row) for row in rows[chosen]],
+        "truth": judged.truth[chosen].tolist()
+        if judged.labels is not None
+        else whole(judged.truth[chosen]),
+        "told": [whole(row) for row in judged.answers[chosen]],
+        "loss": rounded(losses(judged)[chosen], 4),
+        "of": len(rows),
+    }
+    if len(chosen) and hasattr(model, "shap_values"):
+        try:
+            explained = _explained(model, rows[chosen])
+        except ArboretumError as problem:
+            panel["why_no_shap"] = str(problem)
+        else:
+            panel.update(explained)
+    return panel
+
+
+def _explained(model: Any, rows: np.ndarray) -> dict[str, Any]:
+    """Return SHAP values, (rows, outputs, columns), and what they are added to."""
+    values = np.asarray(model.shap_values(decoded(model.schema_, rows)))
+    values = values[:, :, None] if values.ndim == 2 else values
+    base = np.atleast_1d(np.asarray(model.shap_base_value(), np.float64))
+    return {"shap": [rounded(one.T, 6) for one in values], "shap_base": whole(base)}

@@ -1,0 +1,122 @@
+"""A tree as a few short lists: what the page walks, and what it draws.
+
+Lists that belong to inner nodes or to leaves only have one entry for each of them, in the order of the nodes:
+
+    k   "1020000"        kinds, one digit per node (0 leaf, 1 threshold, 2 subset, 3 multiway, 4 groups)
+    f   [2, 0]           column of every inner node
+    t   [2.45, null]     threshold of every inner node; null is +inf: is a value present?
+    c   [1, 3]           first child of every inner node
+    m   [1, 0]           child of a missing value; -1: down all branches, or (ID3) the node itself answers
+    b   [2, 3]           number of children; left out where all have two
+    s   [null, [5]]      category sets as words of 32 bits, category maps; left out where there are none
+    v   [...]            what every leaf says (or every node, where rows may stop half-way)
+    a   surrogates       by inner node: [kind, column, threshold, reverse, set], best first
+    q   shares           by node, where a missing value goes down all branches
+
+Numbers that are walked with are written whole (Python's shortest form, which JavaScript reads back to the
+same bits); numbers that are only looked at are rounded.
+
+    n   rows of every node          i   impurity          g   gain of every inner node
+    d   what every node says, rounded, for its colour and its box
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from arboretum.tree.tree import GROUPS, MULTIWAY, SUBSET, Tree
+
+__all__ = ["code_of_tree", "rounded", "whole"]
+
+_DIGITS = 5
+
+
+def code_of_tree(tree: Tree, said: np.ndarray, *, stops: bool = False) -> dict[str, Any]:
+    """Return a tree for the page.
+
+    Parameters
+    ----------
+    tree : Tree
+    said : float64 array of shape (nodes, k)
+        What its nodes add to the model's sum.
+    stops : bool
+        A row may stop at an inner node, which then answers itself.
+
+    Examples
+    --------
+    >>> from arboretum import CARTRegressor
+    >>> tree = CARTRegressor().fit([[0.0], [1.0]], [0.0, 2.0]).tree_
+    >>> code = code_of_tree(tree, tree.value[:, 0])
+    >>> code["k"], code["f"], code["t"], code["v"]
+    ('100', [0], [0.5], [0.0, 2.0])
+    """
+    inner = np.flatnonzero(~tree.is_leaf)
+    answers = said if stops else said[tree.leaves]
+    code: dict[str, Any] = {
+        "k": "".join(map(str, tree.kind.tolist())),
+        "f": tree.feature[inner].tolist(),
+        "t": whole(tree.threshold[inner]),
+        "c": tree.first_child[inner].tolist(),
+        "m": tree.missing_child[inner].tolist(),
+        "v": whole(answers.ravel()),
+        "n": rounded(tree.count, 9),
+        "i": rounded(tree.impurity),
+        "g": rounded(tree.gain[inner]),
+        "d": rounded(tree.value.reshape(len(tree), -1)),
+    }
+    if np.any(tree.n_children[inner] != 2):
+        code["b"] = tree.n_children[inner].tolist()
+    if np.any(tree.bits_start[inner] >= 0):
+        code["s"] = [
+            _bits(tree, int(tree.kind[i]), int(tree.bits_start[i]), i) for i in inner.tolist()
+        ]
+    if stops:
+        code["stops"] = 1
+    elif tree.spreads:
+        code["q"] = whole(tree.share)
+    if tree.surrogates is not None:
+        code["a"] = [_surrogates(tree, int(node)) for node in inner]
+    return code
+
+
+def _bits(tree: Tree, kind: int, start: int, node: int) -> list[int] | None:
+    """Return the set or map of a node."""
+    if start < 0 or kind not in (SUBSET, GROUPS):
+        return None
+    return _words(tree, kind, start, int(tree.feature[node]))
+
+
+def _words(tree: Tree, kind: int, start: int, feature: int) -> list[int]:
+    size = len(tree.column(feature).categories or ())
+    return tree.bits[start : start + (size if kind >= MULTIWAY else -(-size // 32))].tolist()
+
+
+def _surrogates(tree: Tree, node: int) -> list[list[Any]]:
+    assert tree.surrogates is not None
+    s = tree.surrogates
+    found = []
+    for at in range(int(s.start[node]), int(s.start[node + 1])):
+        kind, feature = int(s.kind[at]), int(s.feature[at])
+        words = _words(tree, kind, int(s.bits_start[at]), feature) if kind == SUBSET else None
+        found.append([kind, feature, *whole(s.threshold[at : at + 1]), int(s.reverse[at]), words])
+    return found
+
+
+def whole(values: np.ndarray) -> list[Any]:
+    """Return numbers as they are; whole ones without their ".0", those that JSON cannot hold as null."""
+    return [_shortest(v) for v in values.tolist()]
+
+
+def _shortest(value: float) -> Any:
+    if value != value or value in (np.inf, -np.inf):
+        return None
+    return int(value) if value == int(value) and abs(value) < 2**53 and value else value
+
+
+def rounded(values: np.ndarray, digits: int = _DIGITS) -> list[Any]:
+    """Return numbers of so many significant digits, as nested lists; null for those without a number."""
+    if values.ndim > 1:
+        return [rounded(row, digits) for row in values]
+    return whole(np.array([float(f"{v:.{digits}g}") for v in values.tolist()]))

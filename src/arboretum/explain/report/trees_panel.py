@@ -1,0 +1,91 @@
+"""What trees and rules are called on the page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from arboretum.explain.pick_tree import pick_tree, rounds_of, trees_of
+from arboretum.explain.report.model_code import ModelCode
+from arboretum.tree.condition import format_category
+
+__all__ = ["rules_panel", "trees_panel"]
+
+
+def trees_panel(model: Any, code: ModelCode) -> dict[str, Any]:
+    """Return a title for every tree, and what the numbers of nodes mean."""
+    own = trees_of(model)
+    rounds = rounds_of(model)
+    titles, kinds = [], []
+    for number, (tree, member) in enumerate(code.sources):
+        if member:
+            titles.append(f"{member} · tree {number}")
+            kinds.append("answers" if tree.impurity.any() else "gradients")
+            continue
+        try:
+            picked = pick_tree(model, number, "report")
+            titles.append(picked.title or "the tree")
+            kinds.append(picked.kind)
+        except Exception:  # a tree that the model does not count among its own
+            titles.append(f"tree {number}")
+            kinds.append("answers")
+    return {
+        "titles": titles,
+        "kinds": kinds,
+        "walkable": code.steps is not None,
+        "reason": code.reason,
+        "per_round": rounds.per_round if rounds is not None else 1,
+        "total": len(own) or len(code.sources),
+        "schemas": _schemas(model, code),
+    }
+
+
+def _schemas(model: Any, code: ModelCode) -> list[Any]:
+    """Return for every tree the columns it asks about, where they are not the model's own."""
+    found: list[Any] = []
+    known: list[Any] = [model.schema_]
+    tables: list[Any] = []
+    for tree, _ in code.sources:
+        place = next((i for i, schema in enumerate(known) if schema is tree.schema), None)
+        if place is None and tree.schema == model.schema_:
+            place = 0
+        if place is None:
+            known.append(tree.schema)
+            tables.append(
+                [
+                    [
+                        c.name,
+                        None
+                        if c.categories is None
+                        else [format_category(w) for w in c.categories],
+                    ]
+                    for c in tree.schema.columns
+                ]
+            )
+            place = len(known) - 1
+        found.append(place)
+    return [found if any(found) else 0, tables]
+
+
+def rules_panel(model: Any) -> list[dict[str, Any]] | None:
+    """Return the rules of a list of rules (C4.5rules)."""
+    rules = getattr(model, "rules_", None)
+    if rules is None:
+        return None
+    listed = [
+        {
+            "if": [condition.pretty() for condition in rule.conditions],
+            "then": format_category(rule.prediction),
+            "covers": rule.weight,
+            "wrong": rule.errors,
+            "accuracy": rule.accuracy,
+        }
+        for rule in rules
+    ]
+    listed.append(
+        {
+            "if": [],
+            "then": format_category(model.default_),
+            "covers": float(model.default_counts_.sum()),
+        }
+    )
+    return listed

@@ -1,0 +1,72 @@
+"""An explanation of rows: what every column adds, to what, with which values; shaped like shap's own.
+
+Where the package ``shap`` is installed, its `Explanation` is returned, and all of its plots take it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Explanation", "make_explanation"]
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """SHAP values of rows, as `shap.Explanation` names them.
+
+    Attributes
+    ----------
+    values : float array of shape (rows, columns) or (rows, columns, outputs)
+        With another axis of columns for pairs.
+    base_values : float array of shape (rows,) or (rows, outputs)
+        ``base_values + values.sum(axis=1)`` is what the model says.
+    data : array of shape (rows, columns)
+        The rows that are explained.
+    feature_names : list of str
+    output_names : list of str or None
+
+    Examples
+    --------
+    >>> one = Explanation(np.array([[1.0, -2.0]]), np.array([5.0]), np.array([[0, 1]]), ["a", "b"])
+    >>> one[0].values, len(one)
+    (array([ 1., -2.]), 1)
+    """
+
+    values: np.ndarray
+    base_values: np.ndarray
+    data: np.ndarray
+    feature_names: list[str]
+    output_names: list[str] | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.values.shape
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, rows: Any) -> Explanation:
+        """Return the explanation of one row, or of some."""
+        return replace(
+            self, values=self.values[rows], base_values=self.base_values[rows], data=self.data[rows]
+        )
+
+
+def make_explanation(
+    values: np.ndarray,
+    base: np.ndarray,
+    data: np.ndarray,
+    names: list[str],
+    outputs: list[str] | None,
+) -> Any:
+    """Return shap's own explanation if shap is installed, else ours."""
+    try:
+        import shap
+    except ImportError:
+        return Explanation(values, base, data, names, outputs)
+    return shap.Explanation(
+        values, base_values=base, data=data, feature_names=names, output_names=outputs
+    )

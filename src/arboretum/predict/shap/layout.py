@@ -1,0 +1,181 @@
+"""The trees of an additive form laid out for SHAP values: one behind the other, and what edges let by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from arboretum.predict.walk import paths_of_tree
+
+if TYPE_CHECKING:
+    from arboretum.engine.predict.walk import Paths
+    from arboretum.engine.shap.cells import Branches
+    from arboretum.engine.shap.edges import Edges
+    from arboretum.predict.additive import AdditiveForm
+    from arboretum.predict.shap.tabling import Coding
+    from arboretum.tree.tree import Tree
+
+__all__ = ["COVERS", "Layout", "lay_out"]
+
+COVERS = ("weight", "count")  # of the training rows: what says how likely a branch is
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Trees over the same columns, one behind the other.
+
+    Attributes
+    ----------
+    paths : Paths
+        What their nodes ask.
+    edges : Edges
+    n_children : int32 array
+    starts : int64 array
+        Where trees begin, and the end.
+    outputs : int64 array
+        The output that the first number of a tree is added to.
+    value : float64 array of shape (nodes, k)
+        What nodes add.
+    longest, deepest : int64 arrays
+        The most columns that a path of every tree asks for, and its length.
+    start : float64 array of shape (n_outputs,)
+        The sum before any tree.
+    n_columns : int
+    """
+
+    paths: Paths
+    edges: Edges
+    n_children: np.ndarray
+    starts: np.ndarray
+    outputs: np.ndarray
+    value: np.ndarray
+    longest: np.ndarray
+    deepest: np.ndarray
+    start: np.ndarray
+    n_columns: int
+
+    @property
+    def n_outputs(self) -> int:
+        return len(self.start)
+
+    @property
+    def n_trees(self) -> int:
+        return len(self.outputs)
+
+    @cached_property
+    def base(self) -> np.ndarray:
+        """What is expected of the sum if no column is known: by the training rows of every branch."""
+        leaf = self.n_children == 0
+        said = self.value * (self.edges.reach * leaf)[:, None]
+        base = self.start.copy()
+        if self.n_trees:
+            each = np.add.reduceat(said, self.starts[:-1], axis=0)
+            for k in range(each.shape[1]):
+                np.add.at(base, self.outputs + k, each[:, k])
+        return base
+
+    @cached_property
+    def n_leaves(self) -> np.ndarray:
+        """Leaves of every tree."""
+        if not self.n_trees:
+            return np.zeros(0, np.int64)
+        return np.add.reduceat(self.n_children == 0, self.starts[:-1], dtype=np.int64)
+
+    def spans(self, trees: np.ndarray) -> np.ndarray:
+        """Where some trees begin and end, (trees, 2)."""
+        return np.column_stack([self.starts[trees], self.starts[trees + 1]])
+
+    @cached_property
+    def branches(self) -> Branches:
+        """What is below every node."""
+        from arboretum.engine.shap.cells import Branches, describe_branches
+
+        found = Branches(*(np.zeros(len(self.value), np.int32) for _ in Branches._fields))
+        describe_branches(self.edges, self.paths, self.n_children, self.starts, found)
+        return found
+
+    @cached_property
+    def coding(self) -> Coding:
+        """How values become codes."""
+        from arboretum.predict.shap.tabling import Coding
+
+        return Coding(self)
+
+    @cached_property
+    def used(self) -> np.ndarray:
+        """The columns that are asked for, in order."""
+        return np.unique(self.paths.feature[self.n_children > 0])
+
+
+def lay_out(form: AdditiveForm, n_columns: int, cover: str = "weight") -> Layout:
+    """Return the trees of a form laid out; ``cover`` says which figure of a node is its weight."""
+    from arboretum.engine.shap.edges import Edges, describe_edges
+
+    trees, values = form.terms.trees, form.values
+    starts = np.concatenate([[0], np.cumsum([len(tree) for tree in trees])]).astype(np.int64)
+    n = int(starts[-1])
+    width = values[0].shape[1] if values else 1
+    value = np.empty((n, width))
+    for lo, hi, each in zip(starts[:-1], starts[1:], values, strict=True):
+        value[lo:hi] = each
+    whole = np.int32
+    edges = Edges(
+        order=np.zeros(n, whole), depth=np.zeros(n, whole), column=np.zeros(n, whole),
+        branch=np.zeros(n, whole), above=np.ones(n), share=np.ones(n), same=np.zeros(n, whole),
+        reach=np.ones(n),
+    )  # fmt: skip
+    paths = _join(trees, starts)
+    longest, deepest = np.zeros(len(trees), np.int64), np.zeros(len(trees), np.int64)
+    n_children = _joined(trees, "n_children", whole)
+    weight = _joined(trees, cover, np.float64)
+    describe_edges(paths, n_children, weight, starts, edges, longest, deepest)
+    outputs = np.asarray(form.columns, np.int64)
+    return Layout(
+        paths, edges, n_children, starts, outputs, value, longest, deepest,
+        np.asarray(form.start, np.float64), n_columns,
+    )  # fmt: skip
+
+
+def _joined(trees: list[Tree], name: str, dtype: type) -> np.ndarray:
+    parts = [getattr(tree, name) for tree in trees]
+    return np.concatenate(parts).astype(dtype) if parts else np.zeros(0, dtype)
+
+
+def _join(trees: list[Tree], starts: np.ndarray) -> Paths:
+    """Return the questions of all trees; numbers of nodes, places of bits and surrogates are moved on."""
+    from arboretum.engine.predict.walk import Paths
+
+    if not trees:
+        none = np.zeros(0, np.int32)
+        far, flag = none.astype(np.int64), none.astype(np.uint8)
+        number, bits = none.astype(np.float64), none.astype(np.uint32)
+        return Paths(
+            flag, none, number, none, none, far, bits, far, far, flag, none, number, flag, far
+        )
+    each = [paths_of_tree(tree) for tree in trees]
+    bits_at = np.cumsum([0, *(len(one.bits) for one in each)])
+    stand_ins = any(len(one.surrogate_start) for one in each)
+    found, surrogate_at = [], 0
+    for t, one in enumerate(each):
+        first_child = (one.first_child + starts[t]).astype(np.int32)
+        surrogate_start = one.surrogate_start
+        if stand_ins and not len(surrogate_start):  # other trees have some
+            surrogate_start = np.zeros(len(one.kind) + 1, np.int64)
+        count = len(one.surrogate_kind)
+        found.append(
+            one._replace(
+                first_child=first_child,
+                bits_start=one.bits_start + bits_at[t],
+                surrogate_start=surrogate_start[: len(one.kind)] + surrogate_at,
+                surrogate_bits=one.surrogate_bits + bits_at[t],
+            )
+        )
+        surrogate_at += count
+    joined = Paths(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+    end = np.array([surrogate_at] if stand_ins else [], np.int64)
+    return joined._replace(
+        n_codes=each[0].n_codes, surrogate_start=np.append(joined.surrogate_start, end)
+    )

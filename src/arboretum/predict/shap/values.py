@@ -1,0 +1,173 @@
+"""SHAP values of an ensemble: which way they are found, and in what shape.
+
+    many rows, small trees      tables          a look-up for every group of leaves   (tabling.py)
+    few rows, deep trees        walk            every row down all branches           (walking.py)
+    the same, with background   contrast        every row against every other one     (walking.py)
+
+Every tree goes the way that is quickest for it; that depends on the number of rows and on the tree, and on
+nothing else, so that the same question has the same answer to the last bit. What was laid out and tabled is
+kept with the ensemble, and never with its file.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from arboretum.predict.shap.layout import Layout, lay_out
+from arboretum.predict.shap.tabling import Tabled, has_tables, table_cap
+from arboretum.predict.shap.walking import add_by_contrast, add_by_walk
+
+if TYPE_CHECKING:
+    from arboretum.data.matrix import Matrix
+    from arboretum.predict.ensemble import Ensemble
+
+__all__ = ["Contributions", "along_paths", "contributions_of"]
+
+_ROWS, _ROWS_PER_LEAF = 768, 24  # from which on tables of a tree pay off, at least and by its size
+_CONTRASTS_PER_LEAF = 400  # pairs of rows, likewise
+_LONG_PAIRS = 9  # columns of a path beyond which tables of pairs are too large
+_KEPT_BYTES = 1 << 28  # of tables that are kept; larger ones are made a part at a time
+
+
+def contributions_of(ensemble: Ensemble, n_columns: int, cover: str) -> Contributions:
+    """Return what finds the SHAP values of an ensemble; it is made once."""
+    kept = ensemble.__dict__.setdefault("_contributions", {})
+    if cover not in kept:
+        kept[cover] = Contributions(lay_out(ensemble.additive(), n_columns, cover))
+    return kept[cover]
+
+
+class Contributions:
+    """SHAP values of a sum of trees.
+
+    Parameters
+    ----------
+    layout : Layout
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self._kept: dict[tuple[int, bool, bytes], Tabled] = {}
+
+    @property
+    def base(self) -> np.ndarray:
+        """What is expected if no column is known, (outputs,)."""
+        return self.layout.base
+
+    def values(
+        self,
+        matrix: Matrix,
+        background: Matrix | None = None,
+        *,
+        pairs: bool = False,
+        n_jobs: int = 1,
+    ) -> np.ndarray:
+        """Return the values, (rows, outputs, columns), or those of pairs, (rows, outputs, columns, columns).
+
+        Path-dependent; with a background, the mean of what changes against its rows.
+        """
+        layout = self.layout
+        pair_of = self._pairs() if pairs else np.zeros((0, 0), np.int32)
+        places = layout.n_columns + (len(layout.used) * (len(layout.used) - 1) // 2) * pairs
+        out = np.zeros((matrix.n_rows, layout.n_outputs, places))
+        if layout.n_trees and matrix.n_rows:
+            tabled = self._tabled_trees(matrix.n_rows, background, pairs)
+            self._add_tables(np.flatnonzero(tabled), matrix, background, pair_of, out, n_jobs)
+            others = np.flatnonzero(~tabled & (layout.longest > 0))
+            if background is None:
+                add_by_walk(layout, others, matrix, pair_of, out, n_jobs)
+            else:
+                rows = background.rows(0, background.n_rows)
+                counts = np.full(len(rows), 1.0 / len(rows))
+                add_by_contrast(layout, others, matrix, rows, counts, pair_of, out, n_jobs)
+        return self.square(out, pair_of) if pairs else out
+
+    def _tabled_trees(self, n_rows: int, background: Matrix | None, pairs: bool) -> np.ndarray:
+        """Tell which trees are asked by tables."""
+        layout = self.layout
+        if background is None:
+            least = np.maximum(_ROWS, _ROWS_PER_LEAF * layout.n_leaves)
+        else:
+            n_rows *= background.n_rows
+            least = _CONTRASTS_PER_LEAF * layout.n_leaves
+        if n_rows < least.min():
+            return np.zeros(layout.n_trees, np.bool_)
+        found = (n_rows >= least) & has_tables(layout)
+        return found & (layout.longest <= _LONG_PAIRS) if pairs else found
+
+    def _add_tables(
+        self,
+        trees: np.ndarray,
+        matrix: Matrix,
+        background: Matrix | None,
+        pair_of: np.ndarray,
+        out: np.ndarray,
+        n_jobs: int,
+    ) -> None:
+        """Add what some trees give by their tables, as many at a time as memory should hold."""
+        layout, pairs = self.layout, len(pair_of) > 0
+        if not len(trees):
+            return
+        most = table_cap(matrix.n_rows, pairs)
+        longest = layout.longest[trees]
+        size = layout.n_leaves[trees] * 2.0**longest * longest * 2 * layout.value.shape[1]
+        size *= np.maximum(longest / 2, 1) if pairs else 1.0
+        batch = (np.cumsum(size) // _KEPT_BYTES).astype(np.int64)
+        for k in np.unique(batch):
+            some = trees[batch == k]
+            key = most, pairs, some.tobytes()
+            made = self._kept.get(key) if background is None else None
+            if made is None:
+                made = Tabled(layout, some, most, pair_of, out.shape[2], background, n_jobs)
+                if background is None and batch[-1] == 0:
+                    self._kept = {key: made}
+            made.add(matrix, out, n_jobs)
+
+    def _pairs(self) -> np.ndarray:
+        """Return the place of every pair of columns that are asked for; they stand behind the columns."""
+        used, n = self.layout.used, self.layout.n_columns
+        pair_of = np.zeros((n, n), np.int32)
+        one, two = np.triu_indices(len(used), 1)
+        pair_of[used[one], used[two]] = n + np.arange(len(one))
+        return pair_of + pair_of.T
+
+    def square(self, out: np.ndarray, pair_of: np.ndarray) -> np.ndarray:
+        """Return columns and pairs as symmetric tables whose rows sum to the values of the columns."""
+        used, n = self.layout.used, self.layout.n_columns
+        square = np.zeros((*out.shape[:2], n, n))
+        for k, f in enumerate(used):
+            others = used[np.arange(len(used)) != k]
+            square[:, :, f, others] = out[:, :, pair_of[f, others]]
+            square[:, :, f, f] = out[:, :, f] - square[:, :, f].sum(axis=2)
+        return square
+
+
+def along_paths(layout: Layout, ensemble: Ensemble, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
+    """Return what the questions on a row's path change, by column, (rows, outputs, columns): Saabas' way.
+
+    A node expects the mean of its leaves by their training weight. The columns that are asked for on the way
+    from the root share the change; no SHAP values, but the same sum.
+    """
+    out = np.zeros((matrix.n_rows, layout.n_outputs, layout.n_columns))
+    leaves, edges = ensemble.leaves(matrix, n_jobs), layout.edges
+    for t, (lo, hi) in enumerate(zip(layout.starts[:-1], layout.starts[1:], strict=True)):
+        order = edges.order[lo:hi]
+        parent = ensemble.trees[t].parent + lo
+        expected = np.where(
+            (layout.n_children[lo:hi] == 0)[:, None], layout.value[lo:hi], 0.0
+        ).astype(np.float64)
+        reach = edges.reach[lo:hi]
+        for node in order[:0:-1]:
+            above = parent[node - lo] - lo
+            part = reach[node - lo] / reach[above] if reach[above] > 0 else 0.0
+            expected[above] += part * expected[node - lo]
+        added = np.zeros((hi - lo, layout.value.shape[1], layout.n_columns))
+        for node in order[1:]:
+            above = parent[node - lo] - lo
+            added[node - lo] = added[above]
+            added[node - lo, :, edges.column[node]] += expected[node - lo] - expected[above]
+        first = layout.outputs[t]
+        out[:, first : first + added.shape[1]] += added[leaves[:, t]]
+    return out

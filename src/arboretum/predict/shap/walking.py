@@ -1,0 +1,117 @@
+"""SHAP values by walking rows down all branches, a block at a time (engine/shap/walk.py), or a row against
+every row of a background (engine/shap/contrast.py). Nothing is built: any tree, any number of rows.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from math import lgamma
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from arboretum.predict.walk import run_blocks
+
+if TYPE_CHECKING:
+    from arboretum.data.matrix import Matrix
+    from arboretum.predict.shap.layout import Layout
+
+__all__ = ["add_by_contrast", "add_by_walk", "gauss_rules"]
+
+
+@cache
+def gauss_rules(most: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the Gauss-Legendre nodes and weights on [0, 1] for 0 to ``most`` nodes, a row for each.
+
+    >>> nodes, weights = gauss_rules(2)
+    >>> round(float((weights[2] * nodes[2] ** 3).sum()), 12)  # ∫ t³ dt
+    0.25
+    """
+    nodes, weights = np.zeros((most + 1, most)), np.zeros((most + 1, most))
+    for K in range(1, most + 1):
+        x, w = np.polynomial.legendre.leggauss(K)
+        nodes[K, :K], weights[K, :K] = (x + 1.0) / 2.0, w / 2.0
+    return nodes, weights
+
+
+def add_by_walk(
+    layout: Layout,
+    trees: np.ndarray,
+    matrix: Matrix,
+    pair_of: np.ndarray,
+    out: np.ndarray,
+    n_jobs: int,
+) -> None:
+    """Add path-dependent values by some trees to ``out``, (rows, outputs, columns and pairs)."""
+    from arboretum.engine.shap.walk import ROWS, Walk, walk_trees
+
+    if not len(trees):
+        return
+    needed = (layout.longest[trees] + 1) // 2
+    K, depth = max(1, int(needed.max(initial=0))), int(layout.deepest.max(initial=0)) + 2
+    rules = gauss_rules(-(-K // 8) * 8)
+    asked = layout.spans(trees), layout.outputs[trees], needed
+
+    def go(lo: int, hi: int, X: np.ndarray) -> None:
+        block = min(ROWS, hi - lo)
+        work = Walk(
+            rows=np.empty((layout.n_columns, block)),
+            goes=np.empty((depth, block), np.int64),
+            takes=np.empty((depth, block), np.int64),
+            product=np.empty((depth, K, block)),
+            below=np.empty((depth, K, block)),
+            factor=np.empty((3, K)),
+            slope=np.empty((depth, 3, K)),
+            path=np.empty(depth, np.int32),
+            empty=np.empty(depth, np.uint8),
+            total=np.empty(block),
+        )
+        sums = np.empty((out.shape[1] * out.shape[2], block))
+        walk_trees(
+            layout.paths, layout.edges, asked, layout.value, rules, X, work, pair_of, sums,
+            out[lo:hi],
+        )  # fmt: skip
+
+    run_blocks(go, matrix, n_jobs)
+
+
+@cache
+def _parts(most: int) -> np.ndarray:
+    """Return a! b! / (a + b + 1)! for all a, b below ``most``."""
+    logs = [lgamma(k + 1.0) for k in range(2 * most)]
+    return np.exp([[logs[a] + logs[b] - logs[a + b + 1] for b in range(most)] for a in range(most)])
+
+
+def add_by_contrast(
+    layout: Layout,
+    trees: np.ndarray,
+    matrix: Matrix,
+    others: np.ndarray,
+    counts: np.ndarray,
+    pair_of: np.ndarray,
+    out: np.ndarray,
+    n_jobs: int,
+) -> None:
+    """Add the values of rows against other rows, each by what it counts, to ``out``."""
+    from arboretum.engine.shap.contrast import Contrast, contrast_trees
+
+    if not len(trees):
+        return
+    depth = int(layout.deepest.max(initial=0)) + 2
+    part = _parts(int(layout.longest.max(initial=0)) + 2)
+    asked = layout.starts[trees], layout.outputs[trees], np.int64(out.shape[2])
+    others = np.ascontiguousarray(others, np.float64)
+
+    def go(lo: int, hi: int, X: np.ndarray) -> None:
+        work = Contrast(
+            side=np.zeros(layout.n_columns, np.int8),
+            chosen=np.empty(depth, np.int32),
+            node=np.empty(depth, np.int32),
+            count=np.empty(depth, np.int32),
+        )
+        flat = out[lo:hi].reshape(hi - lo, -1)
+        contrast_trees(
+            layout.paths, asked, layout.value, part, (X, others, counts), work, pair_of, flat
+        )
+
+    run_blocks(go, matrix, n_jobs)

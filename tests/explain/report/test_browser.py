@@ -1,0 +1,217 @@
+"""The page in a real browser: it draws itself, asks for nothing, and its numbers are those of `predict`.
+
+One browser serves all tests; a page is opened once for every family and looked at in several ways.
+"""
+
+import shutil
+import warnings
+
+import numpy as np
+import pytest
+
+from arboretum import report
+from arboretum.explain.effects.asking import Asked
+from tests.explain.report.report_models import FAMILIES, fitted, new_rows, random_rows, table
+
+CHROMIUM = next(
+    (found for name in ("chromium", "chromium-browser") if (found := shutil.which(name))), None
+)
+ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+WAIT = 20_000  # milliseconds
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium: apt-get install chromium")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as driver:
+        found = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, timeout=60_000)
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("pages")
+
+
+class Opened:
+    """A page and everything it complained of or asked for."""
+
+    def __init__(self, browser, path, width=1400, look="light"):
+        self.page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=look)
+        self.problems: list[str] = []
+        self.page.on("console", lambda m: self.problems.append(f"console: {m.text}"))
+        self.page.on("pageerror", lambda e: self.problems.append(f"error: {e}"))
+        self.page.on("request", self._asked)
+        self.page.goto(path.as_uri())
+        self.page.wait_for_function("document.documentElement.dataset.ready", timeout=WAIT)
+        self.page.wait_for_function(
+            "[...document.querySelectorAll('.chart')].every(c => c.children.length)", timeout=WAIT
+        )
+
+    def _asked(self, request):
+        if not request.url.startswith(("file:", "data:", "blob:")):
+            self.problems.append(f"asked for {request.url}")
+
+
+def made(folder, name, **options):
+    X, y = new_rows(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return report(
+            fitted(name), X, y, folder / f"{abs(hash((name, str(options))))}.html", **options
+        ).path
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_panel_is_drawn_and_what_if_is_predict(browser, folder, name):
+    opened = Opened(browser, made(folder, name, rows=12))
+    page, model = opened.page, fitted(name)
+    drawn = page.evaluate(
+        "[...document.querySelectorAll('section')].map(s => [s.id, s.children.length, s.innerText])"
+    )
+    ids = [one[0] for one in drawn]
+    wanted = {"overview", "data", "importances", "dependence", "row", "whatif"}
+    wanted |= {"confusion", "curves"} if hasattr(model, "classes_") else {"residuals"}
+    assert wanted <= set(ids)
+    assert ("rules" in ids) == (name == "rules")
+    assert ("trees" in ids) == (name != "rules")
+    for number, children, text in drawn:
+        assert children >= 3, number
+        for word in ("NaN", "undefined", "[object"):
+            assert word not in text, f"{word} in panel {number}"
+    rows = random_rows(model, 200)
+    told = np.array(page.evaluate("rows => rows.map(report.predict)", _plain(rows)))
+    assert np.abs(told - Asked(model)(rows)).max() < 1e-12
+    assert opened.problems == []
+    page.close()
+
+
+def _plain(rows):
+    return [[None if v != v else v for v in row] for row in rows.tolist()]
+
+
+@pytest.mark.parametrize("look", ["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1400])
+@pytest.mark.parametrize("name", ["forest", "XGB", "AdaBoost"])
+def test_the_page_fits_its_width(browser, folder, name, width, look):
+    opened = Opened(browser, made(folder, name, rows=12), width, look)
+    wide = opened.page.evaluate(
+        "[document.documentElement.scrollWidth, ...[...document.querySelectorAll('section')]"
+        ".map(s => s.getBoundingClientRect().right)]"
+    )
+    assert max(wide) <= width
+    paper = opened.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (sum(map(int, paper[4:-1].split(","))) < 200) == (look == "dark")
+    assert opened.problems == []
+    opened.page.close()
+
+
+def test_a_node_opens_its_worksheet_and_keys_walk_the_tree(browser, folder):
+    X, y, *_ = table()
+    X, y = X[:260], y[:260]
+    model = fitted("CART")
+    path = report(model, X, y, folder / "worksheet.html").path
+    opened = Opened(browser, path)
+    page = opened.page
+    page.click(".node[data-node='0']")
+    text = page.inner_text("#trees .side")
+    assert "Worksheet" in text
+    assert "Best split of every column" in text
+    gain = float(model.tree_.gain[0])
+    assert f"{gain:.4g}"[:5] in text
+    page.keyboard.press("ArrowDown")
+    first = page.evaluate("document.activeElement.dataset.node")
+    assert int(first) == model.tree_.first_child[0]
+    page.keyboard.press("ArrowRight")
+    assert int(page.evaluate("document.activeElement.dataset.node")) == int(first) + 1
+    before = page.locator(".node").count()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")  # closes the root
+    assert page.locator(".node").count() == 1 < before
+    assert opened.problems == []
+    page.close()
+
+
+def test_what_if_follows_its_fields(browser, folder):
+    opened = Opened(browser, made(folder, "XGB", rows=12))
+    page, model = opened.page, fitted("XGB")
+
+    def told():
+        found = page.evaluate("[report.payload.whatIf.row, report.payload.whatIf.answer]")
+        row = np.array([[np.nan if v is None else v for v in found[0]]])
+        assert np.abs(Asked(model)(row)[0] - found[1]).max() < 1e-12
+        return row[0]
+
+    page.fill("#whatif input[type=number][aria-label='age']", "71.5")
+    assert told()[0] == 71.5
+    page.select_option("#whatif select[aria-label='city']", label="Lima")
+    assert told()[3] == 1
+    page.check("#whatif input[aria-label='age missing']")
+    assert np.isnan(told()[0])
+    assert "yes" in page.inner_text("#whatif .answer")
+    page.click("#whatif button")  # back to the start
+    assert not np.isnan(told()[0])
+    assert opened.problems == []
+    page.close()
+
+
+def test_names_that_are_html_stay_names(browser, folder):
+    rng = np.random.RandomState(0)
+    evil = "<script>window.hit=1</script>"
+    import pandas as pd
+
+    X = pd.DataFrame(
+        {
+            evil: rng.normal(size=80),
+            "</script><img src=x onerror=hit=2>": rng.choice(["<i>", "&amp;"], 80),
+        }
+    )
+    y = np.where(X[evil] > 0, "<b>up</b>", "</script><script>window.hit=3</script>")
+    from arboretum import CARTClassifier
+
+    model = CARTClassifier(max_depth=2).fit(X, y)
+    opened = Opened(
+        browser, report(model, X, y, folder / "evil.html", title=evil, target=evil).path
+    )
+    page = opened.page
+    assert page.evaluate("window.hit === undefined")
+    assert (
+        page.evaluate(
+            "document.querySelectorAll('main script, main img, main i:not(.legend i)').length"
+        )
+        == 0
+    )
+    assert evil in page.inner_text("h1")
+    assert "<b>up</b>" in page.inner_text("#confusion")
+    assert opened.problems == []
+    page.close()
+
+
+def test_a_notebook_shows_the_page_inside_a_frame(browser, folder):
+    X, y = new_rows("CART numbers")
+    shown = report(fitted("CART numbers"), X, y, rows=5)._repr_html_()
+    path = folder / "notebook.html"
+    path.write_text(f"<!doctype html><meta charset=utf-8><body>{shown}</body>", "utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    frame = page.frame_locator("iframe")
+    frame.locator("html[data-ready=yes]").wait_for(timeout=WAIT, state="attached")
+    assert "Regression" in frame.locator("#lead").inner_text()
+    page.close()
+
+
+def test_the_printed_page_is_light_and_has_no_buttons(browser, folder):
+    opened = Opened(browser, made(folder, "forest", rows=12), look="dark")
+    opened.page.emulate_media(media="print")
+    assert (
+        opened.page.evaluate("getComputedStyle(document.body).backgroundColor")
+        == "rgb(255, 255, 255)"
+    )
+    assert not opened.page.is_visible("nav")
+    opened.page.close()
