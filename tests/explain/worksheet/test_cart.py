@@ -164,8 +164,12 @@ def test_a_row_and_its_way():
     row = X.iloc[5]
     for given in (row.to_dict(), X.iloc[[5]], row.tolist(), row):
         assert sheets.row(given).facts["leaf"] == leaves[5]
-    assert sheets.row({"age": 30}).facts["leaf"] == model.apply(X.iloc[[0]].assign(
-        age=30.0, income=np.nan, rooms=np.nan, city=None, grade=None))[0]  # fmt: skip
+    assert (
+        sheets.row({"age": 30}).facts["leaf"]
+        == model.apply(
+            X.iloc[[0]].assign(age=30.0, income=np.nan, rooms=np.nan, city=None, grade=None)
+        )[0]
+    )
 
 
 def test_the_path_of_pruning():

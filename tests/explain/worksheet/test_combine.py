@@ -63,8 +63,11 @@ def test_bags_of_trees(name, weighted):
 
     check_trees(Trees, sheets, trees=(0, len(model.estimators_) - 1), most=12)
     sheet = check_shown(sheets.row(4))
-    assert sheet.facts["answer"] == pytest.approx(model.predict(X.iloc[[4]])[0]) if not isinstance(
-        sheet.facts["answer"], str) else sheet.facts["answer"] == model.predict(X.iloc[[4]])[0]  # fmt: skip
+    assert (
+        sheet.facts["answer"] == pytest.approx(model.predict(X.iloc[[4]])[0])
+        if not isinstance(sheet.facts["answer"], str)
+        else sheet.facts["answer"] == model.predict(X.iloc[[4]])[0]
+    )
     if name == "trees":
         assert_allclose(check_shown(sheets.oob()).facts["score"], model.oob_score_, rtol=1e-9)
 

@@ -45,8 +45,11 @@ def check_rounds(model, sheets, X, y) -> None:
         sheet = check_shown(sheets.row(i))
         raw = np.atleast_1d(np.asarray(model._raw(X.iloc[[i]])[0]))
         assert_allclose(np.atleast_1d(sheet.facts["F"]), raw, rtol=1e-9, atol=1e-12)
-        assert sheet.facts["answer"] == pytest.approx(model.predict(X.iloc[[i]])[0]) if not isinstance(
-            sheet.facts["answer"], str) else sheet.facts["answer"] == model.predict(X.iloc[[i]])[0]  # fmt: skip
+        assert (
+            sheet.facts["answer"] == pytest.approx(model.predict(X.iloc[[i]])[0])
+            if not isinstance(sheet.facts["answer"], str)
+            else sheet.facts["answer"] == model.predict(X.iloc[[i]])[0]
+        )
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -1,4 +1,4 @@
-"""Sheets of XGBoost's and LightGBM's boosters: every sum, gain and step is what the model holds, to its grid."""
+"""Sheets of XGBoost's and LightGBM's boosters: sums, gains and steps are the model's, to its grid."""
 
 from __future__ import annotations
 
@@ -84,11 +84,28 @@ def grid_of(sheet, winner, n, g_unit, h_unit, replay) -> float:
 
 
 REGRESSION = [
-    "reg:squarederror", "reg:squaredlogerror", "reg:pseudohubererror", "reg:absoluteerror",
-    "reg:quantileerror", "reg:gamma", "reg:tweedie", "count:poisson", "reg:logistic",
-]  # fmt: skip
-LIGHT = ["regression", "regression_l1", "huber", "fair", "poisson", "quantile", "mape", "gamma", "tweedie",
-         "cross_entropy"]  # fmt: skip
+    "reg:squarederror",
+    "reg:squaredlogerror",
+    "reg:pseudohubererror",
+    "reg:absoluteerror",
+    "reg:quantileerror",
+    "reg:gamma",
+    "reg:tweedie",
+    "count:poisson",
+    "reg:logistic",
+]
+LIGHT = [
+    "regression",
+    "regression_l1",
+    "huber",
+    "fair",
+    "poisson",
+    "quantile",
+    "mape",
+    "gamma",
+    "tweedie",
+    "cross_entropy",
+]
 
 
 def numbers_for(objective: str, X) -> np.ndarray:
@@ -167,8 +184,11 @@ def check_round_and_row(model, sheets, X) -> None:
         assert_allclose(
             margin, model._margin(X.iloc[[i]], 0, model._best_end)[0], rtol=1e-9, atol=1e-12
         )
-        assert sheet.facts["answer"] == pytest.approx(model.predict(X.iloc[[i]])[0]) if not isinstance(
-            sheet.facts["answer"], str | list) else True  # fmt: skip
+        assert (
+            sheet.facts["answer"] == pytest.approx(model.predict(X.iloc[[i]])[0])
+            if not isinstance(sheet.facts["answer"], str | list)
+            else True
+        )
         lines = sheet.table("Round by round")
         if ensemble.n_outputs == 1 and not ensemble.averaged:
             total = ensemble.base[0] + sum(lines.column("adds"))
@@ -351,8 +371,10 @@ def test_a_saved_model_tells_the_same(tmp_path):
 
     X = table(150, seed=12)
     y = classes(X)
-    for model in (XGBClassifier(n_estimators=2, max_depth=2, subsample=0.7, n_jobs=1).fit(X, y),
-                  LGBMClassifier(n_estimators=2, num_leaves=4, n_jobs=1, verbosity=-1).fit(X, y)):  # fmt: skip
+    for model in (
+        XGBClassifier(n_estimators=2, max_depth=2, subsample=0.7, n_jobs=1).fit(X, y),
+        LGBMClassifier(n_estimators=2, num_leaves=4, n_jobs=1, verbosity=-1).fit(X, y),
+    ):
         model.save(tmp_path / "model.arb")
         again = load(tmp_path / "model.arb")
         assert (

@@ -30,35 +30,71 @@ BOOSTER = LGBMClassifier(n_estimators=2, min_child_samples=5, n_jobs=1, verbosit
 
 BAD = {
     "no model": (lambda: worksheet("tree", X, Y), ParameterError, "got str"),
-    "a class": (lambda: worksheet(CARTClassifier, X, Y), ParameterError, "the class CARTClassifier itself"),
-    "another library": (lambda: worksheet(Theirs(), X, Y), ParameterError, "estimator of arboretum"),
+    "a class": (
+        lambda: worksheet(CARTClassifier, X, Y),
+        ParameterError,
+        "the class CARTClassifier itself",
+    ),
+    "another library": (
+        lambda: worksheet(Theirs(), X, Y),
+        ParameterError,
+        "estimator of arboretum",
+    ),
     "not fitted": (lambda: worksheet(CARTClassifier(), X, Y), NotFittedError, "not fitted"),
     "no target": (lambda: worksheet(TREE, X, None), DataError, "got None"),
     "a short target": (lambda: worksheet(TREE, X, Y[:9]), DataError, "X has 80 rows, y 9"),
     "short weights": (lambda: worksheet(TREE, X, Y, [1.0]), DataError, "sample_weight 1"),
     "other columns": (lambda: worksheet(TREE, X[["age"]], Y), DataError, "income"),
     "other classes": (
-        lambda: worksheet(TREE, X, np.where(Y == "no", "yes", Y)).node(0, 0), DataError, "was trained on"
+        lambda: worksheet(TREE, X, np.where(Y == "no", "yes", Y)).node(0, 0),
+        DataError,
+        "was trained on",
     ),
-    "other rows": (lambda: worksheet(FOREST, X[:40], Y[:40]).node(0, 0), DataError, "it had 80, the table has 40"),
+    "other rows": (
+        lambda: worksheet(FOREST, X[:40], Y[:40]).node(0, 0),
+        DataError,
+        "it had 80, the table has 40",
+    ),
     "other rows, booster": (
-        lambda: worksheet(BOOSTER, X[:40], Y[:40]).node(0, 0), DataError, "it had 80, the table has 40"
+        lambda: worksheet(BOOSTER, X[:40], Y[:40]).node(0, 0),
+        DataError,
+        "it had 80, the table has 40",
     ),
     "no such tree": (lambda: worksheet(TREE, X, Y).node(1, 0), ParameterError, "only tree 0"),
     "no such node": (lambda: worksheet(TREE, X, Y).node(0, 99), ParameterError, "no node 99"),
-    "a word for a node": (lambda: worksheet(TREE, X, Y).node(0, "root"), ParameterError, "no node 'root'"),
+    "a word for a node": (
+        lambda: worksheet(TREE, X, Y).node(0, "root"),
+        ParameterError,
+        "no node 'root'",
+    ),
     "no leaf": (lambda: worksheet(TREE, X, Y).leaf(0, 0), ParameterError, "node 0 is not a leaf"),
     "no such row": (lambda: worksheet(TREE, X, Y).row(80), ParameterError, "no row 80"),
-    "a word for a row": (lambda: worksheet(TREE, X, Y).row("first"), ParameterError, "takes the number"),
-    "a short row": (lambda: worksheet(TREE, X, Y).row([1, 2]), DataError, "2 values, the model 5 columns"),
+    "a word for a row": (
+        lambda: worksheet(TREE, X, Y).row("first"),
+        ParameterError,
+        "takes the number",
+    ),
+    "a short row": (
+        lambda: worksheet(TREE, X, Y).row([1, 2]),
+        DataError,
+        "2 values, the model 5 columns",
+    ),
     "a strange column": (lambda: worksheet(TREE, X, Y).row({"height": 1}), DataError, "'height'"),
     "two rows": (lambda: worksheet(TREE, X, Y).row(X[:2]), DataError, "a table of 2"),
     "no such round": (lambda: worksheet(BOOSTER, X, Y).round(2), ParameterError, "no round 2"),
     "no rounds": (lambda: worksheet(TREE, X, Y).round(0), ParameterError, "not made in rounds"),
     "no bags": (lambda: worksheet(TREE, X, Y).oob(), ParameterError, "out of bag"),
-    "no members": (lambda: worksheet(TREE, X, Y).member(0), ParameterError, "not made of other models"),
-    "no such class": (lambda: worksheet(BOOSTER, X, Y).node((0, "perhaps"), 0), ParameterError, "perhaps"),
-}  # fmt: skip
+    "no members": (
+        lambda: worksheet(TREE, X, Y).member(0),
+        ParameterError,
+        "not made of other models",
+    ),
+    "no such class": (
+        lambda: worksheet(BOOSTER, X, Y).node((0, "perhaps"), 0),
+        ParameterError,
+        "perhaps",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", BAD)
@@ -84,7 +120,7 @@ def test_it_shows_itself():
     assert arboretum.worksheet is worksheet
     from rich.console import Console
 
-    with Console(file=open("/dev/null", "w"), width=60) as console:  # noqa: SIM115
+    with Console(file=open("/dev/null", "w"), width=60) as console:
         console.print(sheets.node(0, 0))
         console.print(sheets)
 
@@ -117,17 +153,34 @@ def test_a_table_as_wide_as_the_screen():
 
 
 def test_numbers_in_words():
-    assert [number(v) for v in (0.0, -1e-17, 1 / 3, 123456.789, np.inf, -np.inf, True, None, np.nan, 7)] == [
-        "0", "-1e-17", "0.333333", "123456.79", "∞", "-∞", "yes", "", "", "7",
-    ]  # fmt: skip
+    assert [
+        number(v) for v in (0.0, -1e-17, 1 / 3, 123456.789, np.inf, -np.inf, True, None, np.nan, 7)
+    ] == [
+        "0",
+        "-1e-17",
+        "0.333333",
+        "123456.79",
+        "∞",
+        "-∞",
+        "yes",
+        "",
+        "",
+        "7",
+    ]
     assert signed(-0.5) == "(-0.5)"
     assert number([1.0, 2.5]) == "1, 2.5"
 
 
 def test_a_sheet_is_read_by_its_names():
     part = Sheet("part")
-    sheet = Sheet("whole", {"n": np.int64(3)}, [Formula("x", "a", "1", np.float64(2.0))],
-                  [Table("t", ("a", "b"), [(1, np.nan)])], ["note"], [part])  # fmt: skip
+    sheet = Sheet(
+        "whole",
+        {"n": np.int64(3)},
+        [Formula("x", "a", "1", np.float64(2.0))],
+        [Table("t", ("a", "b"), [(1, np.nan)])],
+        ["note"],
+        [part],
+    )
     assert [one.title for one in sheet.walk()] == ["whole", "part"]
     assert sheet.value("x") == 2.0
     assert sheet.table("t").column("b")[0] is np.nan
@@ -143,7 +196,7 @@ def test_draws_are_those_of_the_engine():
     draw_features(keys, order)
     for key, wanted in zip(keys.tolist(), order.tolist(), strict=True):
         assert columns_visited(key, 9, 9, lambda f: True) == wanted
-        assert columns_visited(key, 9, 2, lambda f: f == wanted[4]) == wanted[:5]
+        assert columns_visited(key, 9, 2, lambda f, first=wanted[4]: f == first) == wanted[:5]
     assert drawn_question(1, 0, np.array([2.0, 2.0, np.nan]), "numeric") is None
     one = drawn_question(1, 0, np.array([0.0, 1.0, 2.0]), "categorical")
     assert one.left_categories | one.right_categories == {0, 1, 2}

@@ -129,9 +129,10 @@ def _write_shap(model: Any, X: Any, path: Path) -> None:
     outputs = [""]
     if values.ndim > 2:
         values = values.reshape(len(values), len(names), -1)
-        classes = getattr(model, "classes_", None)
-        fits = isinstance(classes, np.ndarray) and len(classes) == values.shape[2]
-        outputs = [f": {c}" for c in (classes if fits else range(values.shape[2]))]
+        classes: Any = getattr(model, "classes_", None)
+        if not isinstance(classes, np.ndarray) or len(classes) != values.shape[2]:
+            classes = range(values.shape[2])
+        outputs = [f": {c}" for c in classes]
     header = [f"{name}{out}" for out in outputs for name in [*names, "base"]]
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)

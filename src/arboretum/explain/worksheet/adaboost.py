@@ -1,7 +1,8 @@
 """Worksheets of AdaBoost (discrete, SAMME, SAMME.R, R2) and of coordinate descent on its loss.
 
-The weights that a round began with follow from the learners before it; they are worked out again (`_weigh` of the
-model), or taken from `sample_weights_` where the model kept them. Trees are CART's on these weights (grown.py).
+The weights that a round began with follow from the learners before it; they are worked out again (`_weigh`
+of the model), or taken from `sample_weights_` where the model kept them. Trees are CART's on these weights
+(grown.py).
 """
 
 from __future__ import annotations
@@ -41,8 +42,14 @@ class AdaBoostFamily(Family):
     without: ClassVar = {
         "pruning": "its trees are weak by design, nothing is pruned",
         "oob": "every round weighs all rows: none is out of bag",
-        "node": "the learners are not CART trees over the columns of the table; ask model.estimators_ one by one",
-        "leaf": "the learners are not CART trees over the columns of the table; ask model.estimators_ one by one",
+        "node": (
+            "the learners are not CART trees over the columns of the table; ask "
+            "model.estimators_ one by one"
+        ),
+        "leaf": (
+            "the learners are not CART trees over the columns of the table; ask "
+            "model.estimators_ one by one"
+        ),
     }
 
     def __init__(self, model: Any, given: Any) -> None:
@@ -109,13 +116,22 @@ class AdaBoostFamily(Family):
                 rules, min_weight_leaf=member.min_weight_fraction_leaf * float(weight.sum())
             )
         elif member.min_weight_fraction_leaf > 0:
-            rules = replace(rules, min_weight_leaf=member.min_weight_fraction_leaf * float(weight.sum()),
-                            min_samples_leaf=max(1, int(member.min_samples_leaf)))  # fmt: skip
+            rules = replace(
+                rules,
+                min_weight_leaf=member.min_weight_fraction_leaf * float(weight.sum()),
+                min_samples_leaf=max(1, int(member.min_samples_leaf)),
+            )
         del resample, codes
         return GrownTree(
-            tree, self.matrix, target.y, weight, rules, Names(f"tree {t} (round {t})", classes=class_names(model)),
-            draw_of(how, model.n_features_in_, how.seed), n_jobs=self.threads,
-        )  # fmt: skip
+            tree,
+            self.matrix,
+            target.y,
+            weight,
+            rules,
+            Names(f"tree {t} (round {t})", classes=class_names(model)),
+            draw_of(how, model.n_features_in_, how.seed),
+            n_jobs=self.threads,
+        )
 
     def _seen_weights(self, t: int, given: np.ndarray, base: Any) -> np.ndarray:
         """Return what rows weighed to the learner of a round."""
@@ -210,12 +226,20 @@ class AdaBoostFamily(Family):
                 found.append(
                     Formula("β", "ε / (1 - ε)", f"{number(error)} / {number(1 - error)}", beta)
                 )
-                found.append(Formula("α", "learning rate · ln(1/β)", f"{number(rate)} · ln({number(1 / beta)})",
-                                     rate * float(np.log(1 / beta))))  # fmt: skip
+                found.append(
+                    Formula(
+                        "α",
+                        "learning rate · ln(1/β)",
+                        f"{number(rate)} · ln({number(1 / beta)})",
+                        rate * float(np.log(1 / beta)),
+                    )
+                )
         elif model.algorithm == "SAMME.R":
             error = float(w[answers.argmax(axis=1) != codes].sum())
-            found = [Formula("ε", "Σ w over the rows whose largest share is wrong", "", error),
-                     Formula("α", "1: class shares vote", "", 1.0)]  # fmt: skip
+            found = [
+                Formula("ε", "Σ w over the rows whose largest share is wrong", "", error),
+                Formula("α", "1: class shares vote", "", 1.0),
+            ]
         else:
             wrong = answers != codes
             error = float((w * wrong).sum())
@@ -239,9 +263,10 @@ class AdaBoostFamily(Family):
         w, after, answers = self.weights[m], self.weights[m + 1], self.answered[m]
         formulas = self._say_formulas(m)
         facts: dict[str, Any] = {
-            "learner": type(model.estimators_[m]).__name__, "error the model keeps": float(model.estimator_errors_[m]),
+            "learner": type(model.estimators_[m]).__name__,
+            "error the model keeps": float(model.estimator_errors_[m]),
             "rows with a weight": int(np.count_nonzero(w)),
-        }  # fmt: skip
+        }
         factor = np.ones(len(w))
         kept = float(model.estimator_weights_[m])
         error = formulas[0].value
@@ -391,17 +416,23 @@ class AdaBoostFamily(Family):
     def overview(self) -> Sheet:
         model = self.model
         facts = {
-            "rows": self.n_rows, "rounds": len(model.estimators_), "learner": type(model.estimators_[0]).__name__,
+            "rows": self.n_rows,
+            "rounds": len(model.estimators_),
+            "learner": type(model.estimators_[0]).__name__,
             "ended": model.stop_,
-        }  # fmt: skip
+        }
         lines = [
             (t, float(e), float(a))
             for t, (e, a) in enumerate(
                 zip(model.estimator_errors_, model.estimator_weights_, strict=True)
             )
         ]
-        return Sheet(f"worksheet of a {self.name}", facts, tables=[Table("Rounds", ("round", "ε", "α"), lines, shown=20)],
-                     notes=[self.menu()])  # fmt: skip
+        return Sheet(
+            f"worksheet of a {self.name}",
+            facts,
+            tables=[Table("Rounds", ("round", "ε", "α"), lines, shown=20)],
+            notes=[self.menu()],
+        )
 
 
 class CoordinateFamily(Family):
@@ -409,8 +440,14 @@ class CoordinateFamily(Family):
 
     answers: ClassVar = ("row", "round")
     without: ClassVar = {
-        "node": "the classifiers are a fixed dictionary, none of them was grown: ask .round(m) for the one that moved",
-        "leaf": "the classifiers are a fixed dictionary, none of them was grown: ask .round(m) for the one that moved",
+        "node": (
+            "the classifiers are a fixed dictionary, none of them was grown: ask .round(m) for "
+            "the one that moved"
+        ),
+        "leaf": (
+            "the classifiers are a fixed dictionary, none of them was grown: ask .round(m) for "
+            "the one that moved"
+        ),
         "pruning": "there is nothing to prune",
         "oob": "every step weighs all rows: none is out of bag",
     }
@@ -445,10 +482,14 @@ class CoordinateFamily(Family):
     def overview(self) -> Sheet:
         report, model = self.model.report_, self.model
         facts = {
-            "rows": self.n_rows, "classifiers in the dictionary": len(model.dictionary_),
-            "that count": int(np.count_nonzero(model.coefficients_)), "steps": len(report), "ended": report.stop,
-            "loss at first": report.first_loss, "loss at last": float(report.loss[-1]) if len(report) else report.first_loss,
-        }  # fmt: skip
+            "rows": self.n_rows,
+            "classifiers in the dictionary": len(model.dictionary_),
+            "that count": int(np.count_nonzero(model.coefficients_)),
+            "steps": len(report),
+            "ended": report.stop,
+            "loss at first": report.first_loss,
+            "loss at last": float(report.loss[-1]) if len(report) else report.first_loss,
+        }
         return Sheet(f"worksheet of a {self.name}", facts, notes=[self.menu()])
 
     def round(self, m: Any) -> Sheet:
@@ -469,14 +510,21 @@ class CoordinateFamily(Family):
             Formula("e", "Σ v over the rows it gets wrong", f"{int(wrong.sum())} rows", error),
             Formula("δ", "½ ln((1-e)/e)", f"½ ln({number(right)} / {number(error)})", delta),
             Formula("loss before", "Σ w e^(-yF)", "", float(terms.sum())),
-            Formula("loss after", "loss · 2 √(e (1-e))",
-                    f"{number(float(terms.sum()))} · 2 √({number(error)} · {number(1 - error)})", float(after.sum())),
-        ]  # fmt: skip
+            Formula(
+                "loss after",
+                "loss · 2 √(e (1-e))",
+                f"{number(float(terms.sum()))} · 2 √({number(error)} · {number(1 - error)})",
+                float(after.sum()),
+            ),
+        ]
         facts: dict[str, Any] = {
-            "classifier": f"{j}: {model.dictionary_.describe(j)}", "its coefficient λ afterwards": coefficient,
-            "steepest edge": float(report.steepest[m]), "error the model keeps": float(report.error[m]),
-            "δ the model keeps": float(report.delta[m]), "loss the model keeps": float(report.loss[m]),
-        }  # fmt: skip
+            "classifier": f"{j}: {model.dictionary_.describe(j)}",
+            "its coefficient λ afterwards": coefficient,
+            "steepest edge": float(report.steepest[m]),
+            "error the model keeps": float(report.error[m]),
+            "δ the model keeps": float(report.delta[m]),
+            "loss the model keeps": float(report.loss[m]),
+        }
         share = after / after.sum()
         order = np.argsort(-share, kind="stable")[:10]
         lines = [
@@ -516,17 +564,29 @@ class CoordinateFamily(Family):
         decision = float(model.decision_function(X)[0])
         answer = model.predict(X)[0]
         facts: dict[str, Any] = {
-            "answer": answer.item() if hasattr(answer, "item") else answer, "decision": decision,
+            "answer": answer.item() if hasattr(answer, "item") else answer,
+            "decision": decision,
             "class shares": model.predict_proba(X)[0].tolist(),
-        }  # fmt: skip
+        }
         if i is not None:
             facts["in training"] = truth_of(self.given.y, i)
         formula = Formula("decision", "Σ λ_j g_j(x)", f"of {len(used)} classifiers", total)
-        share = Formula(f"share of {model.classes_[-1]}", "1 / (1 + e^(-2F))", f"1 / (1 + e^{signed(-2 * decision)})",
-                        float(model.predict_proba(X)[0, -1]))  # fmt: skip
+        share = Formula(
+            f"share of {model.classes_[-1]}",
+            "1 / (1 + e^(-2F))",
+            f"1 / (1 + e^{signed(-2 * decision)})",
+            float(model.predict_proba(X)[0, -1]),
+        )
         header = ("classifier", "asks", "answers", "λ", "sum so far")
-        return Sheet(f"{title} in a {self.name}", facts, [formula, share],
-                     [self.values_table(matrix), Table("Classifiers, the heaviest first", header, lines, shown=40)])  # fmt: skip
+        return Sheet(
+            f"{title} in a {self.name}",
+            facts,
+            [formula, share],
+            [
+                self.values_table(matrix),
+                Table("Classifiers, the heaviest first", header, lines, shown=40),
+            ],
+        )
 
 
 # ---------------------------------------------------------------------- helpers

@@ -1,4 +1,5 @@
-"""The candidates of one node of a CART tree: the winner, the best of every column, close rivals and why they lost.
+"""The candidates of one node of a CART tree: the winner, the best of every column, close rivals and why
+they lost.
 
 All gains of a column come from one pass (textbook/column_scan.py); only what is shown is judged row by row.
 """
@@ -118,9 +119,14 @@ class NodeCandidates:
         sample, rules = self.sample, self.sample.rules
         kind = sample.kinds[feature]
         stump = CARTRegressor(
-            criterion="absolute_error", max_depth=1, min_samples_leaf=rules.min_samples_leaf, n_jobs=1,
+            criterion="absolute_error",
+            max_depth=1,
+            min_samples_leaf=rules.min_samples_leaf,
+            n_jobs=1,
             categorical_features=[0] if kind == "categorical" else None,
-        ).fit(sample.X[:, [feature]], sample.y[:, 0] if sample.y.shape[1] == 1 else sample.y, sample.w)  # fmt: skip
+        ).fit(
+            sample.X[:, [feature]], sample.y[:, 0] if sample.y.shape[1] == 1 else sample.y, sample.w
+        )
         tree = stump.tree_
         if tree.is_leaf[0]:
             return []
@@ -280,8 +286,10 @@ class NodeCandidates:
             ]
         count = int(missing.sum())
         if self.grown.rules.surrogates:
-            return [f"{count} rows miss {name}: the split was judged without them, surrogates place them, "
-                    f"and what no surrogate answers goes {goes}."]  # fmt: skip
+            return [
+                f"{count} rows miss {name}: the split was judged without them, surrogates place them, "
+                f"and what no surrogate answers goes {goes}."
+            ]
         if winner.threshold == np.inf or (winner.kind == "subset" and not winner.right_categories):
             return [
                 f"The {count} rows that miss {name} go {goes}, alone: whether it is there is the question."
@@ -302,7 +310,8 @@ class NodeCandidates:
         found = [f"{tried:,} candidates of {len(here)} {many} were tried."]
         if draw is not None and draw.key is None:
             found.append(
-                "Nodes draw columns or cuts, by a random_state that was None or is a generator: what was drawn "
+                "Nodes draw columns or cuts, by a random_state that was None or is a generator: what "
+                "was drawn "
                 "cannot be told, so every column is shown."
             )
         elif self.drawn is not None:
@@ -318,7 +327,8 @@ class NodeCandidates:
             )
         if any(c is not None and c.charge for f, c in self.best.items() if f in here):
             found.append(
-                "Categories are charged what an order of categories that mean nothing would gain: columns compete by "
+                "Categories are charged what an order of categories that mean nothing would gain: "
+                "columns compete by "
                 "gain less charge."
             )
         return found

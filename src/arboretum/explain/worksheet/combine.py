@@ -171,9 +171,12 @@ class BagFamily(ForestFamily):
     def overview(self) -> Sheet:
         model = self.model
         facts = {
-            "rows": self.n_rows, "columns": self.matrix.n_columns, "estimators": len(model.estimators_),
-            "of the kind": type(model.estimators_[0]).__name__, "columns of each": model._bags.columns,
-        }  # fmt: skip
+            "rows": self.n_rows,
+            "columns": self.matrix.n_columns,
+            "estimators": len(model.estimators_),
+            "of the kind": type(model.estimators_[0]).__name__,
+            "columns of each": model._bags.columns,
+        }
         return Sheet(f"worksheet of a {self.name}", facts, notes=[self.menu()])
 
 
@@ -245,7 +248,8 @@ class TogetherFamily(Family):
         if not isinstance(tree, tuple | list) or len(tree) != 2:
             name = self.pairs[0][0]
             raise ParameterError(
-                f"worksheet: {self.name} joins models, so a tree is a pair (model, tree), for example ({name!r}, 0); got "
+                f"worksheet: {self.name} joins models, so a tree is a pair (model, tree), for example "
+                f"({name!r}, 0); got "
                 f"{tree!r}"
             )
         return self.member(tree[0]), tree[1]
@@ -299,7 +303,7 @@ class TogetherFamily(Family):
                 labels = classes[1:] if width == 2 else classes
                 found += [f"{name}: {label}" for label in labels]
             elif method == "decision_function" and width > 2:
-                found += [f"{name}: {label}" for label in classes]  # type: ignore[union-attr]
+                found += [f"{name}: {label}" for label in classes]
             else:
                 found.append(name)
         if model.passthrough:
@@ -328,10 +332,8 @@ class TogetherFamily(Family):
         importances = getattr(final, "feature_importances_", None)
         if importances is not None:
             names = self._input_names(len(importances))
-            lines = sorted(
-                ((n, float(v)) for n, v in zip(names, importances, strict=True)),
-                key=lambda p: -p[1],
-            )
+            order = np.argsort(-np.asarray(importances), kind="stable").tolist()
+            lines = [(names[k], float(importances[k])) for k in order]
             return Table("Importances in the final model", ("column", "importance"), lines)
         return Table(
             "The final model tells no weights", ("column",), [(name,) for name in self.inputs]
@@ -352,7 +354,8 @@ class TogetherFamily(Family):
             facts["class shares"] = np.asarray(model.predict_proba(X))[0].tolist()
         if i is not None:
             facts["in training"] = truth_of(self.given.y, i)
-        formulas, tables = [], [self.values_table(matrix)]
+        formulas: list[Formula] = []
+        tables = [self.values_table(matrix)]
         if self.is_stack:
             tables.append(self._stacked_table(X, formulas))
         else:
@@ -390,7 +393,8 @@ class TogetherFamily(Family):
     def _votes(self, X: Any, formulas: list[Formula]) -> Table:
         model = self.model
         weights = np.array(model._weights_not_none or [1.0] * len(self.pairs), dtype=np.float64)
-        classes, lines = class_names(model), []
+        classes = class_names(model)
+        lines: list[tuple[Any, ...]]
         if classes is None:
             said = np.array([float(one.predict(X)[0]) for _, one in self.pairs])
             lines = [
@@ -398,8 +402,14 @@ class TogetherFamily(Family):
                 for (n, o), w, v in zip(self.pairs, weights, said, strict=True)
             ]
             total = float(weights @ said)
-            formulas.append(Formula("answer", "Σ weight · answer / Σ weight",
-                                    f"{number(total)} / {number(float(weights.sum()))}", total / float(weights.sum())))  # fmt: skip
+            formulas.append(
+                Formula(
+                    "answer",
+                    "Σ weight · answer / Σ weight",
+                    f"{number(total)} / {number(float(weights.sum()))}",
+                    total / float(weights.sum()),
+                )
+            )
             return Table("What the models say", ("model", "kind", "weight", "answer"), lines)
         if model.voting == "soft":
             shares = np.array([np.asarray(one.predict_proba(X))[0] for _, one in self.pairs])
@@ -409,8 +419,14 @@ class TogetherFamily(Family):
                 for (n, _), w, s in zip(self.pairs, weights, shares, strict=True)
             ]
             total = float(weights @ shares[:, k])
-            formulas.append(Formula(f"share of {classes[k]}", "Σ weight · share / Σ weight",
-                                    f"{number(total)} / {number(float(weights.sum()))}", total / float(weights.sum())))  # fmt: skip
+            formulas.append(
+                Formula(
+                    f"share of {classes[k]}",
+                    "Σ weight · share / Σ weight",
+                    f"{number(total)} / {number(float(weights.sum()))}",
+                    total / float(weights.sum()),
+                )
+            )
             return Table("What the models say", ("model", "weight", *map(str, classes)), lines)
         votes = np.array([int(one.predict(X)[0]) for _, one in self.pairs])
         tally = np.bincount(votes, weights, len(classes))

@@ -1,7 +1,8 @@
 """What the worksheet of every family of models has: the data as numbers, and checked questions.
 
-A family (cart.py, forest.py, …) answers what makes sense for it; what does not is refused with what to ask instead. The
-data are learned once more, on a copy of the model, so that classes, weights and limits are those of the fit.
+A family (cart.py, forest.py, …) answers what makes sense for it; what does not is refused with what to ask
+instead. The data are learned once more, on a copy of the model, so that classes, weights and limits are
+those of the fit.
 """
 
 from __future__ import annotations
@@ -280,7 +281,8 @@ def same_classes(learned: Any, fitted: Any, name: str) -> None:
     for one, other in zip(mine, theirs, strict=False):
         if len(one) != len(other) or not np.array_equal(one, other):
             raise DataError(
-                f"y holds the classes {number(list(one))}, {name} was trained on {number(list(other))}: give the "
+                f"y holds the classes {number(list(one))}, {name} was trained on "
+                f"{number(list(other))}: give the "
                 "training target"
             )
     if len(mine) != len(theirs):

@@ -1,7 +1,7 @@
 """Worksheets of Friedman's gradient boosting: residuals, trees on them, the step of every leaf, all losses.
 
-A round is played again: F of the rounds before it, residuals there, the rows that it drew. Its trees are CART's, grown
-on residuals (grown.py); the step of a leaf is the textbook's (`gbm_losses`).
+A round is played again: F of the rounds before it, residuals there, the rows that it drew. Its trees are
+CART's, grown on residuals (grown.py); the step of a leaf is the textbook's (`gbm_losses`).
 """
 
 from __future__ import annotations
@@ -52,7 +52,10 @@ class GradientFamily(Family):
 
     answers: ClassVar = ("node", "leaf", "row", "round", "oob")
     without: ClassVar = {
-        "pruning": "trees of boosting are kept small by max_depth and max_leaf_nodes, not pruned along a path",
+        "pruning": (
+            "trees of boosting are kept small by max_depth and max_leaf_nodes, not pruned "
+            "along a path"
+        ),
         "oob": "every round saw every row: fit with subsample below 1",
         "node": "the learners are not trees",
         "leaf": "the learners are not trees",
@@ -164,10 +167,16 @@ class GradientFamily(Family):
         rules = replace(rules, two_classes=getattr(model, "n_classes_", None) == 2)
         alpha = float(model.ccp_alpha)
         return GrownTree(
-            self.trees[t], self.table, played.residuals[:, [k]], played.weight, rules,
-            Names(self.title(t), "the residuals"), draw_of(how, model.n_features_in_, self._key(_TREE, m, k)),
-            pruned=f"what was below it was pruned (α = {number(alpha)})" if alpha else "", n_jobs=self.threads,
-        )  # fmt: skip
+            self.trees[t],
+            self.table,
+            played.residuals[:, [k]],
+            played.weight,
+            rules,
+            Names(self.title(t), "the residuals"),
+            draw_of(how, model.n_features_in_, self._key(_TREE, m, k)),
+            pruned=f"what was below it was pruned (α = {number(alpha)})" if alpha else "",
+            n_jobs=self.threads,
+        )
 
     def title(self, t: int) -> str:
         m, k = divmod(t, self.width)
@@ -268,8 +277,11 @@ class GradientFamily(Family):
             one = Leaves(np.zeros(len(rows), np.int64), 1, w)
             step = float(played.loss.steps(y, F, r, one, k)[0])
             return Formula("step", "what the loss of your own says", f"{len(rows)} rows", step)
-        loss = loss.for_round(self.y, played.F[:, 0] if self.width == 1 else played.F,
-                              np.ones(len(self.y)) if self.w is None else self.w)  # fmt: skip
+        loss = loss.for_round(
+            self.y,
+            played.F[:, 0] if self.width == 1 else played.F,
+            np.ones(len(self.y)) if self.w is None else self.w,
+        )
         step = float(np.atleast_1d(loss.step(y, F, w))[k if self.width > 1 else 0])
         if isinstance(loss, gbm_losses.NewtonLoss):
             h = np.asarray(loss.hessian(y, F)).reshape(len(rows), -1)[:, k if self.width > 1 else 0]
@@ -292,8 +304,12 @@ class GradientFamily(Family):
         if isinstance(loss, gbm_losses.Huber):
             middle = gbm_losses.weighted_quantile(y - F, w, 0.5)
             rest = step - middle
-            return Formula("step", f"median of y - F + mean of the rest cut at ±δ, δ = {number(float(loss.delta))}",
-                           f"{number(middle)} + {signed(rest)}", step)  # fmt: skip
+            return Formula(
+                "step",
+                f"median of y - F + mean of the rest cut at ±δ, δ = {number(float(loss.delta))}",
+                f"{number(middle)} + {signed(rest)}",
+                step,
+            )
         if isinstance(loss, gbm_losses.SquaredError):
             total, weight = float(w @ (y - F)), float(w.sum())
             return Formula("step", "Σ w (y - F) / Σ w", f"{number(total)} / {number(weight)}", step)
@@ -318,8 +334,10 @@ class GradientFamily(Family):
         played, after = self.played(m), self.F(m + 1)
         facts: dict[str, Any] = {
             "loss": model.loss if isinstance(model.loss, str) else type(model.loss).__name__,
-            "learning rate": float(model._rates[m]), "rows": len(self.rows), "rows drawn": int(played.drawn.sum()),
-        }  # fmt: skip
+            "learning rate": float(model._rates[m]),
+            "rows": len(self.rows),
+            "rows drawn": int(played.drawn.sum()),
+        }
         if hasattr(model, "step_lengths_") and len(model.step_lengths_):
             facts["step length η"] = float(model.step_lengths_[m])
         if hasattr(played.loss, "delta"):
@@ -333,9 +351,13 @@ class GradientFamily(Family):
                 total = float(w @ values)
                 mult = "" if factor == 1 else f"{number(factor)} · "
                 formulas.append(
-                    Formula(name, f"{mult}Σ w L / Σ w over the rows drawn", f"{mult}{number(total)} / {number(float(w.sum()))}",
-                            factor * total / float(w.sum()))
-                )  # fmt: skip
+                    Formula(
+                        name,
+                        f"{mult}Σ w L / Σ w over the rows drawn",
+                        f"{mult}{number(total)} / {number(float(w.sum()))}",
+                        factor * total / float(w.sum()),
+                    )
+                )
             formulas.append(
                 Formula("train_score_ the model keeps", "", "", float(model.train_score_[m]))
             )
@@ -395,8 +417,14 @@ class GradientFamily(Family):
         for j in order.tolist():
             k = int(np.abs(played.residuals[j]).argmax())
             i = int(self.rows[j])
-            line = [i, truth_of(self.given.y, i), float(played.F[j, k]), float(played.residuals[j, k]),
-                    float(after[j, k] - played.F[j, k]), "yes" if played.drawn[j] else "no"]  # fmt: skip
+            line = [
+                i,
+                truth_of(self.given.y, i),
+                float(played.F[j, k]),
+                float(played.residuals[j, k]),
+                float(after[j, k] - played.F[j, k]),
+                "yes" if played.drawn[j] else "no",
+            ]
             if before is not None and now is not None:
                 line += [float(before[j]), float(now[j])]
             lines.append(tuple(line))
@@ -448,10 +476,14 @@ class GradientFamily(Family):
             facts["in training"] = truth_of(self.given.y, i)
         begin = np.asarray(model._start(X, 1))[0]
         formulas = [
-            Formula("F" if self.width == 1 else f"F of class {class_names(model)[k]}", "start + Σ of what trees add",
-                    f"{number(float(begin[k]))} + {signed(float(F[0, k] - begin[k]))}", float(F[0, k]))
+            Formula(
+                "F" if self.width == 1 else f"F of class {class_names(model)[k]}",
+                "start + Σ of what trees add",
+                f"{number(float(begin[k]))} + {signed(float(F[0, k] - begin[k]))}",
+                float(F[0, k]),
+            )
             for k in range(self.width)
-        ]  # fmt: skip
+        ]
         tables = [
             self.values_table(matrix),
             Table("Round by round", header, lines, shown=30, optional=("round",)),
@@ -489,9 +521,11 @@ class GradientFamily(Family):
             shown=60,
         )
         return Sheet(
-            f"rows out of the rounds of a {self.name}", {"rounds": model.n_estimators_, "subsample": float(model.subsample)},
-            tables=[table], notes=["A round is judged by the rows that it did not draw."],
-        )  # fmt: skip
+            f"rows out of the rounds of a {self.name}",
+            {"rounds": model.n_estimators_, "subsample": float(model.subsample)},
+            tables=[table],
+            notes=["A round is judged by the rows that it did not draw."],
+        )
 
     def overview(self) -> Sheet:
         if self.has_trees:

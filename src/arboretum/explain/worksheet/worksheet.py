@@ -1,14 +1,14 @@
 """`worksheet(model, X, y)`: the arithmetic behind a fitted model, asked piece by piece.
 
-    worksheet(model, X, y) ──► Worksheet ── .node(tree, node)   candidates of a node, and why the winner won
-                                        ├─ .leaf(tree, leaf)   where a leaf's number comes from
-                                        ├─ .row(i)             the journey of one row through all trees
-                                        ├─ .round(m)           a round of boosting
-                                        ├─ .pruning()          the path of cost-complexity pruning, pessimistic errors
-                                        └─ .oob()              rows judged by trees that have not seen them
+    worksheet(model, X, y) ──► Worksheet ─┬─ .node(tree, node)   what a node could have asked, who won
+                                          ├─ .leaf(tree, leaf)   where a leaf's number comes from
+                                          ├─ .row(i)             the journey of one row through all trees
+                                          ├─ .round(m)           a round of boosting
+                                          ├─ .pruning()          how a tree was cut back, or would be
+                                          └─ .oob()              rows, by trees that have not seen them
 
-Every answer is a `Sheet`. Figures are worked out anew by `arboretum.textbook` from the rows concerned; what the model
-holds is what they come to.
+Every answer is a `Sheet`. Figures are worked out anew by `arboretum.textbook` from the rows concerned;
+what the model holds is what they come to.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ _FAMILIES = (
 class Worksheet:
     """The arithmetic of one fitted model; see `worksheet`.
 
-    Every method returns a `Sheet`: it prints itself, ``to_text()``, ``to_html()`` and ``to_dict()`` give it as
-    text, HTML, and numbers.
+    Every method returns a `Sheet`: it prints itself, ``to_text()``, ``to_html()`` and ``to_dict()`` give
+    it as text, HTML, and numbers.
     """
 
     def __init__(self, family: Family) -> None:
@@ -82,8 +82,8 @@ class Worksheet:
         Parameters
         ----------
         row : int, or a row
-            The number of a training row, negative ones from the end; or a row of the same columns: a list, a dict by
-            column names, or a table of one row.
+            The number of a training row, negative ones from the end; or a row of the same columns: a list,
+            a dict by column names, or a table of one row.
         """
         return self._family.row(row)
 
@@ -189,7 +189,8 @@ def family_of(model: Any) -> type[Family]:
             f"worksheet needs a fitted model, got the class {model.__name__} itself"
         )
     raise ParameterError(
-        f"worksheet needs a fitted estimator of arboretum, got {name}: it knows trees, forests, boosters, rules, stacks and "
+        f"worksheet needs a fitted estimator of arboretum, got {name}: it knows trees, forests, "
+        "boosters, rules, stacks and "
         "votes"
     )
 
