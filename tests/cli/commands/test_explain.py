@@ -22,13 +22,13 @@ def booster(shelf):
 
 def test_what_there_is_to_ask(shelf):
     result = run("explain", shelf / "fate.arb", shelf / "seedlings.csv")
-    assert "worksheet of a CARTClassifier" in result.stdout
+    assert "worksheet of CARTClassifier" in result.stdout
     assert "--row NUMBER" in result.stderr
 
 
 def test_a_row_of_a_tree_has_its_leaf(shelf):
     output = ok("explain", shelf / "fate.arb", shelf / "seedlings.csv", "--row", "17")
-    assert "row 17 in a CARTClassifier" in output
+    assert "row 17 in CARTClassifier" in output
     assert "The way down" in output
     assert "what the columns of row 17 add" in output
     assert output.count("leaf ") >= 1
@@ -48,7 +48,7 @@ def test_a_node_and_a_round(shelf, booster):
     assert f"node 0 of tree 2: {tree.condition(0, 0).pretty()}" in output
     assert "Best split of every column" in output
     output = ok("explain", booster, shelf / "seedlings.csv", "--round", "1")
-    assert "round 1 of a XGBRegressor" in output
+    assert "round 1 of XGBRegressor" in output
     assert "loss after" in output
 
 

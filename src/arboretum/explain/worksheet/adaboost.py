@@ -304,7 +304,7 @@ class AdaBoostFamily(Family):
             _spread("Weights of the rows", w, after),
         ]
         stop = f"Boosting ended here: {model.stop_}." if m == len(model.estimators_) - 1 else ""
-        return Sheet(f"round {m} of a {self.name}", facts, formulas, tables, [stop] if stop else [])
+        return Sheet(f"round {m} of {self.name}", facts, formulas, tables, [stop] if stop else [])
 
     def _weights_table(self, m: int, w: Any, factor: Any, after: Any, answers: np.ndarray) -> Table:
         order = np.argsort(-after, kind="stable")[:10]
@@ -376,7 +376,7 @@ class AdaBoostFamily(Family):
                     self.trees[heaviest], matrix, f"The way down tree {heaviest}, the heaviest"
                 )
             )
-        return Sheet(f"{title} in a {self.name}", facts, formulas, tables)
+        return Sheet(f"{title} in {self.name}", facts, formulas, tables)
 
     def _together(self, answers: list[np.ndarray]) -> Formula:
         """Return how the answers become one."""
@@ -428,7 +428,7 @@ class AdaBoostFamily(Family):
             )
         ]
         return Sheet(
-            f"worksheet of a {self.name}",
+            f"worksheet of {self.name}",
             facts,
             tables=[Table("Rounds", ("round", "ε", "α"), lines, shown=20)],
             notes=[self.menu()],
@@ -490,7 +490,7 @@ class CoordinateFamily(Family):
             "loss at first": report.first_loss,
             "loss at last": float(report.loss[-1]) if len(report) else report.first_loss,
         }
-        return Sheet(f"worksheet of a {self.name}", facts, notes=[self.menu()])
+        return Sheet(f"worksheet of {self.name}", facts, notes=[self.menu()])
 
     def round(self, m: Any) -> Sheet:
         model = self.model
@@ -543,7 +543,7 @@ class CoordinateFamily(Family):
             ("row", "y", "F before", "answer", "v before", "v after"),
             lines,
         )
-        return Sheet(f"step {m} of a {self.name}", facts, formulas, [table])
+        return Sheet(f"step {m} of {self.name}", facts, formulas, [table])
 
     def row(self, row: Any) -> Sheet:
         table, title, i = self.row_of(row)
@@ -579,7 +579,7 @@ class CoordinateFamily(Family):
         )
         header = ("classifier", "asks", "answers", "λ", "sum so far")
         return Sheet(
-            f"{title} in a {self.name}",
+            f"{title} in {self.name}",
             facts,
             [formula, share],
             [

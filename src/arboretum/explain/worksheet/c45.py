@@ -225,7 +225,7 @@ class _CaseFamily(Family):
             float(answer[k]),
         )
         return Sheet(
-            f"{title} in a {self.name}",
+            f"{title} in {self.name}",
             facts,
             [formula],
             [self.values_table(matrix), table, shares],
@@ -813,7 +813,7 @@ class RulesFamily(_CaseFamily):
         ]
         header = ("rule", "if", "then", "covers", "wrong", "accuracy")
         return Sheet(
-            f"worksheet of a {self.name}",
+            f"worksheet of {self.name}",
             {"rows": self.n_rows, "rules": len(m.rules_), "default": format_category(m.default_)},
             tables=[Table("Rules, asked in this order", header, lines)],
             notes=[self.menu()],
@@ -885,7 +885,7 @@ class RulesFamily(_CaseFamily):
                 frozenset([int(shares.argmax())]),
             ),
         ]
-        return Sheet(f"rule {k} of a {self.name}", facts, formulas, tables)
+        return Sheet(f"rule {k} of {self.name}", facts, formulas, tables)
 
     def row(self, row: Any) -> Sheet:
         matrix, title, i = self.encoded(row)
@@ -934,7 +934,7 @@ class RulesFamily(_CaseFamily):
             ),
         ]
         parts = [self.leaf(0, fired)] if fired >= 0 else []
-        return Sheet(f"{title} in a {self.name}", facts, tables=tables, parts=parts)
+        return Sheet(f"{title} in {self.name}", facts, tables=tables, parts=parts)
 
 
 # ---------------------------------------------------------------------- helpers

@@ -134,7 +134,7 @@ class CartFamily(Family):
             if not self.grown.weight[i] > 0:
                 facts["weight"] = 0.0
         return Sheet(
-            f"{title} in a {self.name}",
+            f"{title} in {self.name}",
             facts,
             tables=[self.values_table(matrix), self.journey(tree, matrix)],
             parts=[self.grown.leaf(leaf)],

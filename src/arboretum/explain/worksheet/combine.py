@@ -157,7 +157,7 @@ class BagFamily(ForestFamily):
         ]
         tables += self._votes_table(said, counts)
         return Sheet(
-            f"{title} in a {self.name}",
+            f"{title} in {self.name}",
             facts,
             [self._mean_formula(said, said.mean(axis=0))],
             tables,
@@ -177,7 +177,7 @@ class BagFamily(ForestFamily):
             "of the kind": type(model.estimators_[0]).__name__,
             "columns of each": model._bags.columns,
         }
-        return Sheet(f"worksheet of a {self.name}", facts, notes=[self.menu()])
+        return Sheet(f"worksheet of {self.name}", facts, notes=[self.menu()])
 
 
 class _BagsOnly:
@@ -288,7 +288,7 @@ class TogetherFamily(Family):
             + self.pairs[0][0]
             + f'"), .node(("{self.pairs[0][0]}", tree), node), .leaf(…).'
         )
-        return Sheet(f"worksheet of a {self.name}", facts, tables=tables, notes=[note])
+        return Sheet(f"worksheet of {self.name}", facts, tables=tables, notes=[note])
 
     @cached_property
     def inputs(self) -> list[str]:
@@ -360,7 +360,7 @@ class TogetherFamily(Family):
             tables.append(self._stacked_table(X, formulas))
         else:
             tables.append(self._votes(X, formulas))
-        return Sheet(f"{title} in a {self.name}", facts, formulas, tables)
+        return Sheet(f"{title} in {self.name}", facts, formulas, tables)
 
     def _stacked_table(self, X: Any, formulas: list[Formula]) -> Table:
         model = self.model

@@ -163,7 +163,7 @@ class Family:
             "trees": len(trees),
         }
         facts["leaves"] = int(sum(tree.n_leaves for tree in trees))
-        return Sheet(f"worksheet of a {self.name}", facts | self.more_facts(), notes=[self.menu()])
+        return Sheet(f"worksheet of {self.name}", facts | self.more_facts(), notes=[self.menu()])
 
     def more_facts(self) -> dict[str, Any]:
         """Return what else is worth knowing at once."""

@@ -145,7 +145,7 @@ class ForestFamily(Family):
         tables += self._neighbours(leaves, i)
         formulas = [self._mean_formula(said, final)]
         first = self.journey(self.trees[0], matrix, "The way down tree 0")
-        return Sheet(f"{title} in a {self.name}", facts, formulas, [*tables, first])
+        return Sheet(f"{title} in {self.name}", facts, formulas, [*tables, first])
 
     def _counts(self, i: int | None) -> np.ndarray | None:
         """Return how often every tree's bag holds a training row; None for new rows and without bags."""
@@ -269,7 +269,7 @@ class ForestFamily(Family):
             "error", rule, f"{number(found.error(y) * covered)} / {covered}", found.error(y)
         )
         return Sheet(
-            f"out-of-bag answers of a {self.name}",
+            f"out-of-bag answers of {self.name}",
             facts,
             [formula],
             [
@@ -329,5 +329,5 @@ class ForestFamily(Family):
         if hasattr(self.model, "oob_score_"):
             facts["oob_score_ of the model"] = self.model.oob_score_
         return Sheet(
-            f"out-of-bag answers of a {self.name}", facts, notes=["The model has several outputs."]
+            f"out-of-bag answers of {self.name}", facts, notes=["The model has several outputs."]
         )

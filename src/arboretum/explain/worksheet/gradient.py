@@ -371,7 +371,7 @@ class GradientFamily(Family):
             self._residual_table(played),
             self._rows_table(played, after, before, now),
         ]
-        return Sheet(f"round {m} of a {self.name}", facts, formulas, tables, self._bag_notes(m))
+        return Sheet(f"round {m} of {self.name}", facts, formulas, tables, self._bag_notes(m))
 
     def _trees_table(self, m: int) -> list[Table]:
         if not self.has_trees:
@@ -495,7 +495,7 @@ class GradientFamily(Family):
                     self.trees[heaviest], matrix, f"The way down tree {heaviest}, which adds most"
                 )
             )
-        return Sheet(f"{title} in a {self.name}", facts, formulas, tables)
+        return Sheet(f"{title} in {self.name}", facts, formulas, tables)
 
     # ------------------------------------------------------------------ out of bag
     def oob(self) -> Sheet:
@@ -521,7 +521,7 @@ class GradientFamily(Family):
             shown=60,
         )
         return Sheet(
-            f"rows out of the rounds of a {self.name}",
+            f"rows out of the rounds of {self.name}",
             {"rounds": model.n_estimators_, "subsample": float(model.subsample)},
             tables=[table],
             notes=["A round is judged by the rows that it did not draw."],
@@ -535,7 +535,7 @@ class GradientFamily(Family):
             "rounds": self.model.n_estimators_,
             "learner": type(self.model.estimator).__name__,
         }
-        return Sheet(f"worksheet of a {self.name}", facts, notes=["Ask .row(i), .round(m)."])
+        return Sheet(f"worksheet of {self.name}", facts, notes=["Ask .row(i), .round(m)."])
 
     def more_facts(self) -> dict[str, Any]:
         model = self.model

@@ -105,7 +105,7 @@ class Replay(Family):
         groups = None if given.group is None else np.asarray(given.group)
         if model.target == "orders" and groups is None:
             raise DataError(
-                f"worksheet of a {self.name} needs group=, the sizes of the groups it was trained on"
+                f"worksheet of {self.name} needs group=, the sizes of the groups it was trained on"
             )
         weighs = getattr(model, "class_weight", None) if model.dialect == "lightgbm" else None
         margin = given.base_margin

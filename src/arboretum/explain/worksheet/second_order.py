@@ -518,7 +518,7 @@ class SecondOrderFamily(Replay):
             self._rounds_table(part, leaves, added, start, i),
             self.journey(part.trees[heaviest], matrix, title_of_way),
         ]
-        return Sheet(f"{title} in a {self.name}", facts, formulas, tables, self._answer_notes(i))
+        return Sheet(f"{title} in {self.name}", facts, formulas, tables, self._answer_notes(i))
 
     def _start_of(self, i: int | None) -> np.ndarray:
         """Return the margins a row begins with: those that were given to the fit, or the base."""
@@ -638,7 +638,7 @@ class SecondOrderFamily(Replay):
             notes.insert(
                 0, f"dart left out {len(state.dropped)} earlier trees: {number(state.dropped)}."
             )
-        return Sheet(f"round {m} of a {self.name}", facts, formulas, tables, notes)
+        return Sheet(f"round {m} of {self.name}", facts, formulas, tables, notes)
 
     def _after(self, m: int, state: RoundState) -> np.ndarray:
         """Return the margins after a round."""
