@@ -128,7 +128,8 @@ def test_imports_point_up_the_house(path):
             continue
         other = _room(name)
         if room == "textbook" or other == "textbook":
-            assert room == other, f"{module} imports {name}: the textbook stands alone"
+            reads = module.startswith("arboretum.explain.worksheet.")  # they show its figures
+            assert room == other or reads, f"{module} imports {name}: the textbook stands alone"
         else:
             assert room in RANK, f"{room} has no place in the house: give it a rank"
             assert other == room or RANK[other] < RANK[room], f"{module} imports {name}"

@@ -1,8 +1,8 @@
 """The splits of a node of second-order boosting by running sums: XGBoost's and LightGBM's in one.
 
 ``xgboost_splits`` and ``lightgbm_splits`` write every candidate down, each by its program's rules. Both are
-the same scan with other settings. A column comes as the sums (G, H, n) of its bins, in order, and those of its
-missing values:
+the same scan with other settings. A column comes as the sums (G, H, n) of its bins, in order, and those of
+its missing values:
 
     bins          b_0   b_1   b_2   b_3   missing
     left of a cut ├─────┼─────┼─────┤             missing right; the last cut parts them from all present ones
@@ -369,25 +369,51 @@ def _judge(
         cut, categories, side = question(i)
         verdict = "admissible"
         for name, refused in (
-            ("min_child_weight", light), ("min_child_samples", few), ("monotone constraint", wrong),
-            ("gains nothing", nothing), ("gains less than γ", ~enough),
-        ):  # fmt: skip
+            ("min_child_weight", light),
+            ("min_child_samples", few),
+            ("monotone constraint", wrong),
+            ("gains nothing", nothing),
+            ("gains less than γ", ~enough),
+        ):
             if refused[i]:
                 verdict = name
                 break
         (GL, HL, nL), (GR, HR, nR) = left[i].tolist(), right[i].tolist()
         return GradientCandidate(
-            feature, cut, categories, side, GL, HL, nL, GR, HR, nR, float(answers[0][i]), float(answers[1][i]),
-            float(scores[0][i]), float(scores[1][i]), own, float(gain[i]), verdict, missing_rows,
-        )  # fmt: skip
+            feature,
+            cut,
+            categories,
+            side,
+            GL,
+            HL,
+            nL,
+            GR,
+            HR,
+            nR,
+            float(answers[0][i]),
+            float(answers[1][i]),
+            float(scores[0][i]),
+            float(scores[1][i]),
+            own,
+            float(gain[i]),
+            verdict,
+            missing_rows,
+        )
 
     return GradientScan(feature, gain, allowed, left, make)
 
 
 def scan_one(
-    node: GradientNode, feature: int, left: np.ndarray, cut: float, categories: frozenset[int] | None,
-    default: str, sign: int = 0, extra_l2: float = 0.0, missing_rows: float = 0.0,
-) -> GradientCandidate:  # fmt: skip
+    node: GradientNode,
+    feature: int,
+    left: np.ndarray,
+    cut: float,
+    categories: frozenset[int] | None,
+    default: str,
+    sign: int = 0,
+    extra_l2: float = 0.0,
+    missing_rows: float = 0.0,
+) -> GradientCandidate:
     """Return one question with its figures: ``left`` is G, H and n of its left side.
 
     >>> one = scan_one(GradientNode(0.0, 3.0, 3), 0, np.array([-6.0, 2.0, 2]), 2.5, None, "right")

@@ -20,19 +20,29 @@ from tests.explain.worksheet.test_cart import check_trees
 FORESTS = {
     "classes": RandomForestClassifier(6, random_state=1, n_jobs=1, oob_score=True),
     "entropy": RandomForestClassifier(3, criterion="entropy", random_state=1, n_jobs=1),
-    "balanced": RandomForestClassifier(3, class_weight="balanced_subsample", random_state=2, n_jobs=1),
-    "hard votes": RandomForestClassifier(4, voting="hard", random_state=2, n_jobs=1, oob_score=True),
+    "balanced": RandomForestClassifier(
+        3, class_weight="balanced_subsample", random_state=2, n_jobs=1
+    ),
+    "hard votes": RandomForestClassifier(
+        4, voting="hard", random_state=2, n_jobs=1, oob_score=True
+    ),
     "small bags": RandomForestClassifier(3, max_samples=0.5, random_state=2, n_jobs=1),
     "numbers": RandomForestRegressor(5, random_state=1, n_jobs=1, oob_score=True, max_features=2),
     "friedman": RandomForestRegressor(2, criterion="friedman_mse", random_state=1, n_jobs=1),
-    "medians": RandomForestRegressor(2, criterion="absolute_error", max_depth=3, random_state=1, n_jobs=1),
+    "medians": RandomForestRegressor(
+        2, criterion="absolute_error", max_depth=3, random_state=1, n_jobs=1
+    ),
     "poisson": RandomForestRegressor(2, criterion="poisson", max_depth=4, random_state=1, n_jobs=1),
     "extra": ExtraTreesClassifier(4, random_state=1, n_jobs=1),
-    "extra bags": ExtraTreesRegressor(3, bootstrap=True, random_state=1, n_jobs=1, max_features=0.6, oob_score=True),
-    "monotone": ExtraTreesRegressor(2, monotonic_cst={"age": 1}, random_state=1, n_jobs=1, max_depth=4),
+    "extra bags": ExtraTreesRegressor(
+        3, bootstrap=True, random_state=1, n_jobs=1, max_features=0.6, oob_score=True
+    ),
+    "monotone": ExtraTreesRegressor(
+        2, monotonic_cst={"age": 1}, random_state=1, n_jobs=1, max_depth=4
+    ),
     "pruned": RandomForestClassifier(2, ccp_alpha=0.01, random_state=1, n_jobs=1),
     "few leaves": RandomForestClassifier(2, max_leaf_nodes=7, random_state=1, n_jobs=1),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")
@@ -66,9 +76,11 @@ def test_a_row(fitted, name):
     sheets = worksheet(model, X, y, w)
     for i in (3, 40):
         sheet = check_shown(sheets.row(i))
-        assert sheet.facts["answer"] == pytest.approx(model.predict(X.iloc[[i]])[0]) if name == "numbers" else (
-            sheet.facts["answer"] == model.predict(X.iloc[[i]])[0]
-        )  # fmt: skip
+        assert (
+            sheet.facts["answer"] == pytest.approx(model.predict(X.iloc[[i]])[0])
+            if name == "numbers"
+            else (sheet.facts["answer"] == model.predict(X.iloc[[i]])[0])
+        )
         trees = sheet.table("Tree by tree")
         assert trees.column("leaf") == model.apply(X.iloc[[i]])[0].tolist()
         if name != "extra":

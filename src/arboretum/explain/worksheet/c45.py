@@ -1,13 +1,13 @@
 """Worksheets of ID3, C4.5 and its rules: gain and gain ratio, fractional cases, pessimistic errors.
 
-A case is a row with a weight, and may be at several nodes in fractions. The cases of a node are found by going
-down the fitted tree with the textbook's `spread`; what its columns offered there is worked out anew. What was
-pruned is grown again by the engine, and judged by the textbook (`prune_c45`).
+A case is a row with a weight, and may be at several nodes in fractions. The cases of a node are found by
+going down the fitted tree with the textbook's `spread`; what its columns offered there is worked out anew.
+What was pruned is grown again by the engine, and judged by the textbook (`prune_c45`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
 from typing import Any, ClassVar
@@ -128,9 +128,10 @@ class _CaseFamily(Family):
         tree = self.tree
         facts: dict[str, Any] = {
             "way here": " and ".join(one.pretty() for one in tree.path_to(node)) or "all rows",
-            "rows": int(tree.count[node]), "cases": float(tree.weight[node]),
+            "rows": int(tree.count[node]),
+            "cases": float(tree.weight[node]),
             "entropy": float(tree.impurity[node]),
-        }  # fmt: skip
+        }
         k = int(tree.value[node, 0].argmax())
         facts["answer"] = f"{self.label(k)} (share {number(float(tree.value[node, 0, k]))})"
         return facts
@@ -144,8 +145,13 @@ class _CaseFamily(Family):
         if test.multiway:
             return f"{column.name}: a branch for each of {test.n_branches} values"
         if test.groups:
-            sets = ["{" + ", ".join(format_category(words[c]) for c in sorted(group)[:4])
-                    + (", …" if len(group) > 4 else "") + "}" for group in test.groups]  # fmt: skip
+            sets = [
+                "{"
+                + ", ".join(format_category(words[c]) for c in sorted(group)[:4])
+                + (", …" if len(group) > 4 else "")
+                + "}"
+                for group in test.groups
+            ]
             return f"{column.name} in {' | '.join(sets)}"
         shown: Any = format_category(words[int(test.threshold)]) if words else test.threshold
         return Condition(feature, column.name, "<=", (shown,), kind=column.value_kind).pretty()
@@ -207,16 +213,19 @@ class _CaseFamily(Family):
             facts["in training"] = truth_of(self.given.y, i)
         table = Table("The way down", ("node", "fraction", "because", "then"), lines, shown=40)
         shares = Table(
-            "Leaves it reaches", ("leaf", "fraction", *(self.label(c) for c in range(len(answer)))),
+            "Leaves it reaches",
+            ("leaf", "fraction", *(self.label(c) for c in range(len(answer)))),
             [(node, share, *tree.value[node, 0].tolist()) for node, share in ends],
-        )  # fmt: skip
+        )
         formula = Formula(
-            f"share of {self.label(k)}", "Σ fraction · share in the leaf",
+            f"share of {self.label(k)}",
+            "Σ fraction · share in the leaf",
             " + ".join(f"{number(s)} · {number(float(tree.value[n, 0, k]))}" for n, s in ends[:6])
-            + (" + …" if len(ends) > 6 else ""), float(answer[k]),
-        )  # fmt: skip
+            + (" + …" if len(ends) > 6 else ""),
+            float(answer[k]),
+        )
         return Sheet(
-            f"{title} in a {self.name}",
+            f"{title} in {self.name}",
             facts,
             [formula],
             [self.values_table(matrix), table, shares],
@@ -317,7 +326,8 @@ class C45Family(_CaseFamily):
             same = winner is not None and winner.test == asked
             if not same or winner is None or winner.verdict != "chosen":
                 notes.append(
-                    "This test was not chosen for these cases: pruning raised the branch that asks it, and with it more "
+                    "This test was not chosen for these cases: pruning raised the branch that asks "
+                    "it, and with it more "
                     "cases came here."
                 )
             notes.append(self._missing_note(asked, cases))
@@ -325,9 +335,13 @@ class C45Family(_CaseFamily):
             notes.append(f"It is a leaf: {self._why_leaf(k, cases, choice)}.")
         counted = "1e6, nothing counts" if average >= 1e6 else number(average)
         notes.append(
-            f"The average gain of the admissible tests is {counted}" + (": only tests of at least that compete."
-            if self.settings.gate else "; the gate is off, all admissible tests compete.")
-        )  # fmt: skip
+            f"The average gain of the admissible tests is {counted}"
+            + (
+                ": only tests of at least that compete."
+                if self.settings.gate
+                else "; the gate is off, all admissible tests compete."
+            )
+        )
         marked = frozenset(
             i
             for i, c in enumerate(self._sorted(table))
@@ -336,9 +350,12 @@ class C45Family(_CaseFamily):
         lines = [self._line(c) for c in self._sorted(table)]
         header = ("test", "branches", "missing", "gain", "charge", "split info", "ratio", "verdict")
         return Sheet(
-            f"node {k} of the tree: {what}", self.facts_of(k, here), formulas,
-            [Table("Best test of every column", header, lines, marked, optional=_OPTIONAL)], notes,
-        )  # fmt: skip
+            f"node {k} of the tree: {what}",
+            self.facts_of(k, here),
+            formulas,
+            [Table("Best test of every column", header, lines, marked, optional=_OPTIONAL)],
+            notes,
+        )
 
     def _sorted(self, table: list[C45Candidate]) -> list[C45Candidate]:
         figure = "ratio" if self.settings.criterion == "gain_ratio" else "gain"
@@ -351,9 +368,15 @@ class C45Family(_CaseFamily):
             " | …" if len(c.weights) > 5 else ""
         )
         return (
-            self.question(c.test, c.feature), weights, c.missing, c.gain, c.charge, c.split_information, c.ratio,
+            self.question(c.test, c.feature),
+            weights,
+            c.missing,
+            c.gain,
+            c.charge,
+            c.split_information,
+            c.ratio,
             c.verdict,
-        )  # fmt: skip
+        )
 
     def _gain_formulas(self, cases: Cases, asked: C45Test, c: C45Candidate | None) -> list[Formula]:
         """Return gain, split information and ratio of the test that is asked, with their numbers."""
@@ -382,10 +405,12 @@ class C45Family(_CaseFamily):
         shown = " - ".join(terms[:6]) + (" - …" if len(terms) > 6 else "")
         formulas = [
             Formula(
-                "gain", "known share · (H(known) - Σ N_v/N · H(v))",
-                f"{number(n_known)}/{number(total)} · ({number(h_known)} - {shown})", gain,
+                "gain",
+                "known share · (H(known) - Σ N_v/N · H(v))",
+                f"{number(n_known)}/{number(total)} · ({number(h_known)} - {shown})",
+                gain,
             )
-        ]  # fmt: skip
+        ]
         if c is not None and c.charge and c.test == asked:
             formulas.append(
                 Formula(
@@ -426,7 +451,10 @@ class C45Family(_CaseFamily):
         if not missing.any():
             return f"No case here misses {name}; one that does goes down every branch, by their shares."
         weight = number(float(cases.w[missing].sum()))
-        return f"{weight} cases miss {name} and go down every branch, to each by its share of the known cases."
+        return (
+            f"{weight} cases miss {name} and go down every branch, to each by its share of the "
+            "known cases."
+        )
 
     def _why_leaf(self, node: int, cases: Cases, choice: C45Test | None) -> str:
         counts, s = cases.counts, self.settings
@@ -590,17 +618,25 @@ class C45Family(_CaseFamily):
             raise self.refuse("pruning")
         full = sum(1 for _ in self._full)
         facts: dict[str, Any] = {
-            "nodes of the full tree": full, "nodes after collapsing": sum(1 for _ in self._collapsed[0]),
-            "nodes of the model": len(self.tree), "pruning": model.pruning or "none",
-        }  # fmt: skip
+            "nodes of the full tree": full,
+            "nodes after collapsing": sum(1 for _ in self._collapsed[0]),
+            "nodes of the model": len(self.tree),
+            "pruning": model.pruning or "none",
+        }
         if model.pruning == "error":
             facts |= {"confidence": float(model.confidence), "limit": model.error_limit}
         notes = [
-            "Branches are numbered from 0 on the way from the root, in the tree as it stood; children are decided first.",
-            "A node becomes a leaf, or its largest branch takes its place, if that is at most 0.1 errors worse."
+            (
+                "Branches are numbered from 0 on the way from the root, in the tree as it stood; "
+                "children are decided first."
+            ),
+            "A node becomes a leaf, or its largest branch takes its place, if that is at most 0.1 "
+            "errors worse."
             if model.pruning == "error"
-            else "Errors are counted on the rows that were held out." if model.pruning else "Nothing was pruned.",
-        ]  # fmt: skip
+            else "Errors are counted on the rows that were held out."
+            if model.pruning
+            else "Nothing was pruned.",
+        ]
         tables = [self._decision_table(self._decisions, "Decisions, leaves first")]
         return Sheet("pruning by errors", facts, tables=tables, notes=notes)
 
@@ -637,23 +673,37 @@ class ID3Family(_CaseFamily):
         formulas = [self.entropy_formula(cases.counts, "H(D)")]
         notes = []
         lines = [
-            (self.columns[c.feature].name, len(c.figures.branches), c.figures.conditional, c.gain,
-             "wins" if c.feature == asked else c.verdict)
+            (
+                self.columns[c.feature].name,
+                len(c.figures.branches),
+                c.figures.conditional,
+                c.gain,
+                "wins" if c.feature == asked else c.verdict,
+            )
             for c in table
-        ]  # fmt: skip
+        ]
         tables = [
-            Table("Gain of every column", ("column", "values", "H(D|A)", "gain", "verdict"), lines,
-                  frozenset(i for i, c in enumerate(table) if c.feature == asked))
-        ]  # fmt: skip
+            Table(
+                "Gain of every column",
+                ("column", "values", "H(D|A)", "gain", "verdict"),
+                lines,
+                frozenset(i for i, c in enumerate(table) if c.feature == asked),
+            )
+        ]
         if asked is not None:
             winner = next(c for c in table if c.feature == asked)
             terms = [f"{number(b.share)} · {number(b.entropy)}" for b in winner.figures.branches]
             shown = " + ".join(terms[:6]) + (" + …" if len(terms) > 6 else "")
             formulas += [
                 Formula("H(D|A)", "Σ |D_v|/|D| · H(D_v)", shown, winner.figures.conditional),
-                Formula("gain", "H(D) - H(D|A)", f"{number(winner.figures.entropy)} - {number(winner.figures.conditional)}", winner.gain),
+                Formula(
+                    "gain",
+                    "H(D) - H(D|A)",
+                    f"{number(winner.figures.entropy)} - {number(winner.figures.conditional)}",
+                    winner.gain,
+                ),
                 self.gain_kept(k, here),
-            ]  # fmt: skip
+            ]
             words = self.columns[asked].categories or ()
             branches = [
                 (
@@ -734,7 +784,10 @@ class RulesFamily(_CaseFamily):
         "node": "rules are a list, not a tree: ask .leaf(0, number of the rule)",
         "round": "rules are not made in rounds",
         "oob": "all rows make the rules, none is out of bag",
-        "pruning": "conditions of rules are dropped one by one: .leaf(0, number of the rule) shows what each would cost",
+        "pruning": (
+            "conditions of rules are dropped one by one: .leaf(0, number of the rule) shows "
+            "what each would cost"
+        ),
     }
 
     @property
@@ -748,16 +801,23 @@ class RulesFamily(_CaseFamily):
     def overview(self) -> Sheet:
         m = self.model
         lines = [
-            (i, " and ".join(c.pretty(max_categories=4) for c in rule.conditions), format_category(rule.prediction),
-             rule.weight, rule.errors, rule.accuracy)
+            (
+                i,
+                " and ".join(c.pretty(max_categories=4) for c in rule.conditions),
+                format_category(rule.prediction),
+                rule.weight,
+                rule.errors,
+                rule.accuracy,
+            )
             for i, rule in enumerate(m.rules_)
-        ]  # fmt: skip
+        ]
         header = ("rule", "if", "then", "covers", "wrong", "accuracy")
         return Sheet(
-            f"worksheet of a {self.name}",
+            f"worksheet of {self.name}",
             {"rows": self.n_rows, "rules": len(m.rules_), "default": format_category(m.default_)},
-            tables=[Table("Rules, asked in this order", header, lines)], notes=[self.menu()],
-        )  # fmt: skip
+            tables=[Table("Rules, asked in this order", header, lines)],
+            notes=[self.menu()],
+        )
 
     def _conditions(self, rule: Any) -> tuple[RuleCondition, ...]:
         found = []
@@ -790,25 +850,42 @@ class RulesFamily(_CaseFamily):
         more = extra_errors(n, e, cf, limit)
         formulas = [
             Formula("errors", "N - n_class", f"{number(n)} - {number(n - e)}", e),
-            Formula("pessimistic rate", f"U_CF(e, N), CF = {number(cf)}, {limit}",
-                    f"({number(e)} + {number(more)}) / {number(n)}", step.rate),
+            Formula(
+                "pessimistic rate",
+                f"U_CF(e, N), CF = {number(cf)}, {limit}",
+                f"({number(e)} + {number(more)}) / {number(n)}",
+                step.rate,
+            ),
             Formula("accuracy", "1 - pessimistic rate", f"1 - {number(step.rate)}", 1 - step.rate),
-            Formula("bits", "what naming its conditions costs", "", rule_bits(conditions, self.whole)),
-        ]  # fmt: skip
+            Formula(
+                "bits", "what naming its conditions costs", "", rule_bits(conditions, self.whole)
+            ),
+        ]
         classes = [
             (self.label(c), float(counts[c]), float(prior[c]), float(shares[c]))
             for c in range(len(counts))
         ]
         facts = {
-            "if": " and ".join(c.pretty() for c in rule.conditions), "then": format_category(rule.prediction),
-            "covers": rule.weight, "wrong": rule.errors, "accuracy": rule.accuracy,
-        }  # fmt: skip
+            "if": " and ".join(c.pretty() for c in rule.conditions),
+            "then": format_category(rule.prediction),
+            "covers": rule.weight,
+            "wrong": rule.errors,
+            "accuracy": rule.accuracy,
+        }
         tables = [
-            Table("Conditions: the pessimistic rate without each", ("condition", "rate without it", "verdict"), lines),
-            Table("Classes: (n_k + prior) / (N + 1)", ("class", "cases", "prior", "share"), classes,
-                  frozenset([int(shares.argmax())])),
-        ]  # fmt: skip
-        return Sheet(f"rule {k} of a {self.name}", facts, formulas, tables)
+            Table(
+                "Conditions: the pessimistic rate without each",
+                ("condition", "rate without it", "verdict"),
+                lines,
+            ),
+            Table(
+                "Classes: (n_k + prior) / (N + 1)",
+                ("class", "cases", "prior", "share"),
+                classes,
+                frozenset([int(shares.argmax())]),
+            ),
+        ]
+        return Sheet(f"rule {k} of {self.name}", facts, formulas, tables)
 
     def row(self, row: Any) -> Sheet:
         matrix, title, i = self.encoded(row)
@@ -816,9 +893,13 @@ class RulesFamily(_CaseFamily):
         lines, fired = [], -1
         for k, rule in enumerate(m.rules_):
             failed = next(
-                (said.pretty(max_categories=4) for said, test in zip(rule.conditions, rule.tests, strict=True)
-                 if not bool(test.holds(x[:, test.feature])[0])), None,
-            )  # fmt: skip
+                (
+                    said.pretty(max_categories=4)
+                    for said, test in zip(rule.conditions, rule.tests, strict=True)
+                    if not bool(test.holds(x[:, test.feature])[0])
+                ),
+                None,
+            )
             lines.append(
                 (
                     k,
@@ -853,7 +934,7 @@ class RulesFamily(_CaseFamily):
             ),
         ]
         parts = [self.leaf(0, fired)] if fired >= 0 else []
-        return Sheet(f"{title} in a {self.name}", facts, tables=tables, parts=parts)
+        return Sheet(f"{title} in {self.name}", facts, tables=tables, parts=parts)
 
 
 # ---------------------------------------------------------------------- helpers

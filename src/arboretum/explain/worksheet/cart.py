@@ -1,4 +1,4 @@
-"""Worksheets of single trees: CART and extremely randomised trees, with all criteria, surrogates and pruning."""
+"""Worksheets of single trees: CART with all its criteria, surrogates and pruning; extremely random trees."""
 
 from __future__ import annotations
 
@@ -96,11 +96,17 @@ class CartFamily(Family):
                 alpha = model.pruning_curve_.alpha[model.pruning_curve_.best]
             pruned = f"what was below it was pruned (α = {number(float(alpha))})"
         return GrownTree(
-            model.tree_, self.matrix, target.y, weight, rules,
+            model.tree_,
+            self.matrix,
+            target.y,
+            weight,
+            rules,
             Names("the tree", classes=class_names(model)),
             draw_of(how, model.n_features_in_, how.seed if known else None),
-            pruned=pruned, binned=model.max_bins, n_jobs=self.threads,
-        )  # fmt: skip
+            pruned=pruned,
+            binned=model.max_bins,
+            n_jobs=self.threads,
+        )
 
     def more_facts(self) -> dict[str, Any]:
         return {"criterion": self.model.criterion, "depth": self.model.tree_.max_depth}
@@ -128,9 +134,11 @@ class CartFamily(Family):
             if not self.grown.weight[i] > 0:
                 facts["weight"] = 0.0
         return Sheet(
-            f"{title} in a {self.name}", facts, tables=[self.values_table(matrix), self.journey(tree, matrix)],
+            f"{title} in {self.name}",
+            facts,
+            tables=[self.values_table(matrix), self.journey(tree, matrix)],
             parts=[self.grown.leaf(leaf)],
-        )  # fmt: skip
+        )
 
     def pruning(self) -> Sheet:
         model, given = self.model, self.given
@@ -160,9 +168,14 @@ def truth_of(y: Any, i: int) -> Any:
 def as_textbook(tree: Tree, node: int = 0, path: str = "") -> TextbookNode:
     """Return a tree, or a branch of it, as the textbook has trees: shares of weight and impurities."""
     made = TextbookNode(
-        path, np.empty(0, int), float(tree.weight[node]), tree.value[node], float(tree.impurity[node]),
-        UNBOUNDED, "",
-    )  # fmt: skip
+        path,
+        np.empty(0, int),
+        float(tree.weight[node]),
+        tree.value[node],
+        float(tree.impurity[node]),
+        UNBOUNDED,
+        "",
+    )
     if not tree.is_leaf[node]:
         first = int(tree.first_child[node])
         made.left, made.right = (

@@ -1,7 +1,8 @@
 """What the worksheet of every family of models has: the data as numbers, and checked questions.
 
-A family (cart.py, forest.py, …) answers what makes sense for it; what does not is refused with what to ask instead. The
-data are learned once more, on a copy of the model, so that classes, weights and limits are those of the fit.
+A family (cart.py, forest.py, …) answers what makes sense for it; what does not is refused with what to ask
+instead. The data are learned once more, on a copy of the model, so that classes, weights and limits are
+those of the fit.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from arboretum.data.checks import warn_caller
+from arboretum.data.schema import encode
 from arboretum.errors import DataError, ParameterError
+from arboretum.explain.pick_tree import pick_tree
 from arboretum.explain.worksheet.journey import journey_table, ways_of
 from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import Sheet, Table
@@ -69,7 +71,14 @@ class Family:
     @cached_property
     def matrix(self) -> Matrix:
         """The table as numbers, by the columns of the model."""
-        return self.model._encode(self.given.X)
+        return self.encode(self.given.X)
+
+    def encode(self, X: Any) -> Matrix:
+        """Return rows as numbers; learners of other libraries have no rule for unseen words."""
+        members = getattr(self.model, "estimators_", None)
+        if isinstance(members, list) and not hasattr(members[0], "unseen"):
+            return encode(self.model.schema_, X, unseen="missing", estimator_name=self.name)
+        return self.model._encode(X)
 
     @cached_property
     def twin(self) -> Any:
@@ -94,6 +103,10 @@ class Family:
 
     # ------------------------------------------------------------------ what is asked
     def number_of_tree(self, tree: Any) -> int:
+        """Return which tree is asked for; boosters also take a pair (round, class)."""
+        if isinstance(tree, tuple | list):
+            picked = pick_tree(self.model, tree, "worksheet").tree
+            return next(t for t, one in enumerate(self.trees) if one is picked)
         return index_of(tree, len(self.trees), ("tree", "trees"), self.name)
 
     def number_of_node(self, tree: Tree, node: Any, *, what: str = "node") -> int:
@@ -118,7 +131,7 @@ class Family:
         """Return a row as numbers, what it is called, and its number."""
         table, title, i = self.row_of(row)
         return (
-            (self.matrix.take(np.array([i])) if i is not None else self.model._encode(table)),
+            (self.matrix.take(np.array([i])) if i is not None else self.encode(table)),
             title,
             i,
         )
@@ -150,7 +163,7 @@ class Family:
             "trees": len(trees),
         }
         facts["leaves"] = int(sum(tree.n_leaves for tree in trees))
-        return Sheet(f"worksheet of a {self.name}", facts | self.more_facts(), notes=[self.menu()])
+        return Sheet(f"worksheet of {self.name}", facts | self.more_facts(), notes=[self.menu()])
 
     def more_facts(self) -> dict[str, Any]:
         """Return what else is worth knowing at once."""
@@ -160,7 +173,12 @@ class Family:
         return "Ask " + ", ".join(_MENTIONED[name] for name in self.answers) + "."
 
     def refuse(self, name: str) -> Exception:
-        why = self.without.get(name, "there is nothing like it in this model")
+        usual = (
+            "it is not made of other models"
+            if name == "member"
+            else "there is nothing like it in this model"
+        )
+        why = self.without.get(name, usual)
         return ParameterError(f"worksheet.{name}: {why} ({self.name}). {self.menu()}")
 
     def node(self, tree: Any, node: Any) -> Sheet:
@@ -180,6 +198,9 @@ class Family:
 
     def oob(self) -> Sheet:
         raise self.refuse("oob")
+
+    def member(self, which: Any) -> Family:
+        raise self.refuse("member")
 
     # ------------------------------------------------------------------ journeys
     def journey(self, tree: Tree, matrix: Matrix, title: str = "The way down") -> Table:
@@ -210,15 +231,16 @@ def one_row(row: Any, schema: Any) -> Any:
         if unknown:
             raise DataError(f"the row has {unknown[0]!r}, which is not a column of the model")
         return _named([row.get(name) for name in schema.names], schema)
-    if (hasattr(row, "shape") and len(row.shape) == 2) or hasattr(row, "columns"):
-        if len(row) != 1:
-            raise DataError(f".row takes one row, got a table of {len(row)}")
+    if hasattr(row, "n_rows") or hasattr(row, "columns") or len(getattr(row, "shape", ())) == 2:
+        many = row.n_rows if hasattr(row, "n_rows") else row.shape[0]
+        if many != 1:
+            raise DataError(f".row takes one row, got a table of {many}")
         return row
-    if isinstance(row, str) or (
-        not isinstance(row, Sequence | np.ndarray) and not hasattr(row, "to_list")
-    ):
+    listed = isinstance(row, Sequence | np.ndarray) or hasattr(row, "to_list")
+    if isinstance(row, str) or not listed:
         raise ParameterError(
-            f".row takes the number of a training row, or a row: a list, a dict or a table of one row; got {row!r}"
+            ".row takes the number of a training row, or a row: a list, a dict or a table of one row; "
+            f"got {row!r}"
         )
     values = list(row)
     if len(values) != n:
@@ -259,7 +281,8 @@ def same_classes(learned: Any, fitted: Any, name: str) -> None:
     for one, other in zip(mine, theirs, strict=False):
         if len(one) != len(other) or not np.array_equal(one, other):
             raise DataError(
-                f"y holds the classes {number(list(one))}, {name} was trained on {number(list(other))}: give the "
+                f"y holds the classes {number(list(one))}, {name} was trained on "
+                f"{number(list(other))}: give the "
                 "training target"
             )
     if len(mine) != len(theirs):
@@ -270,11 +293,3 @@ def class_names(model: Any) -> Any:
     """Return the labels of one target's classes, or None."""
     classes = getattr(model, "classes_", None)
     return classes if isinstance(classes, np.ndarray) else None
-
-
-def warn_of_difference(what: str) -> None:
-    """Say that the table is not that of the fit, as far as one can tell."""
-    warn_caller(
-        f"{what}: the table does not seem to be the one that the model was trained on, so figures differ from those "
-        "that it holds"
-    )

@@ -34,7 +34,10 @@ class ForestFamily(Family):
     answers: ClassVar = ("node", "leaf", "row", "oob")
     without: ClassVar = {
         "round": "the trees of a forest do not depend on each other, there are no rounds",
-        "pruning": "trees of a forest are not looked at one by one for pruning; fit a CARTClassifier or CARTRegressor",
+        "pruning": (
+            "trees of a forest are not looked at one by one for pruning; fit a CARTClassifier "
+            "or CARTRegressor"
+        ),
     }
 
     def __init__(self, model: Any, given: Any) -> None:
@@ -67,11 +70,16 @@ class ForestFamily(Family):
             f"what was below it was pruned (α = {number(plan.ccp_alpha)})" if plan.ccp_alpha else ""
         )
         return GrownTree(
-            self.trees[t], self.matrix, plan.target.y, plan.weight(t), rules,
+            self.trees[t],
+            self.matrix,
+            plan.target.y,
+            plan.weight(t),
+            rules,
             Names(f"tree {t}", classes=class_names(model)),
-            draw_of(how, model.n_features_in_, growing_key(plan.bags.seed, t)), pruned=pruned,
+            draw_of(how, model.n_features_in_, growing_key(plan.bags.seed, t)),
+            pruned=pruned,
             n_jobs=self.threads,
-        )  # fmt: skip
+        )
 
     def more_facts(self) -> dict[str, Any]:
         facts = {
@@ -101,7 +109,8 @@ class ForestFamily(Family):
         if np.all(counts == 1):
             return sheet
         note = (
-            f"The bag of tree {t} holds {int(np.count_nonzero(counts))} of {len(counts)} rows in {int(counts.sum())} "
+            f"The bag of tree {t} holds {int(np.count_nonzero(counts))} of {len(counts)} rows in "
+            f"{int(counts.sum())} "
             "draws; a row weighs as often as it was drawn, times its weight."
         )
         return replace(sheet, notes=[*sheet.notes, note])
@@ -136,7 +145,7 @@ class ForestFamily(Family):
         tables += self._neighbours(leaves, i)
         formulas = [self._mean_formula(said, final)]
         first = self.journey(self.trees[0], matrix, "The way down tree 0")
-        return Sheet(f"{title} in a {self.name}", facts, formulas, [*tables, first])
+        return Sheet(f"{title} in {self.name}", facts, formulas, [*tables, first])
 
     def _counts(self, i: int | None) -> np.ndarray | None:
         """Return how often every tree's bag holds a training row; None for new rows and without bags."""
@@ -236,9 +245,12 @@ class ForestFamily(Family):
         found = out_of_bag(answers, in_bag, classes)
         y = target.y[:, 0]
         facts: dict[str, Any] = {
-            "trees": n_trees, "rows": len(y), "rows some tree has not seen": int(found.covered.sum()),
-            "error": found.error(y), "score": found.score(y),
-        }  # fmt: skip
+            "trees": n_trees,
+            "rows": len(y),
+            "rows some tree has not seen": int(found.covered.sum()),
+            "error": found.error(y),
+            "score": found.score(y),
+        }
         if hasattr(model, "oob_score_"):
             facts["oob_score_ of the model"] = model.oob_score_
         points = np.unique(np.linspace(1, n_trees, min(n_trees, _CURVE)).astype(int))
@@ -257,10 +269,23 @@ class ForestFamily(Family):
             "error", rule, f"{number(found.error(y) * covered)} / {covered}", found.error(y)
         )
         return Sheet(
-            f"out-of-bag answers of a {self.name}", facts, [formula],
-            [Table("Error after so many trees", ("trees", "rows covered", "error"), curve, shown=_CURVE), wrong],
-            ["A row is judged by the trees whose bag lacks it; rows that every tree has seen count nowhere."],
-        )  # fmt: skip
+            f"out-of-bag answers of {self.name}",
+            facts,
+            [formula],
+            [
+                Table(
+                    "Error after so many trees",
+                    ("trees", "rows covered", "error"),
+                    curve,
+                    shown=_CURVE,
+                ),
+                wrong,
+            ],
+            [
+                "A row is judged by the trees whose bag lacks it; rows that every tree has seen "
+                "count nowhere."
+            ],
+        )
 
     def _worst(self, found: Any, y: np.ndarray, classes: bool) -> Table:
         """Return the rows that the out-of-bag answer gets most wrong."""
@@ -304,5 +329,5 @@ class ForestFamily(Family):
         if hasattr(self.model, "oob_score_"):
             facts["oob_score_ of the model"] = self.model.oob_score_
         return Sheet(
-            f"out-of-bag answers of a {self.name}", facts, notes=["The model has several outputs."]
+            f"out-of-bag answers of {self.name}", facts, notes=["The model has several outputs."]
         )

@@ -1,8 +1,9 @@
 """A tree of CART's kind with the rows it was grown on: its nodes and leaves as sheets.
 
-CART, forests, ExtraTrees, bagging, AdaBoost and Friedman's boosting grow such trees; they differ in targets (classes,
-numbers, residuals), in what rows weigh in a tree (bags, rounds), and in which columns and cuts a node draws. A
-`GrownTree` holds these three, and asks the textbook (splits.py, column_scan.py) about the rows of one node:
+CART, forests, ExtraTrees, bagging, AdaBoost and Friedman's boosting grow such trees; they differ in
+targets (classes, numbers, residuals), in what rows weigh in a tree (bags, rounds), and in which columns
+and cuts a node draws. A `GrownTree` holds these three, and asks the textbook (splits.py, column_scan.py)
+about the rows of one node:
 
     rows of the node ──► candidates of every column ──► best of each, closest rivals, verdicts
                     └──► impurity, value, why it is a leaf
@@ -117,8 +118,13 @@ class GrownTree:
         X = self.matrix.take(rows).rows(0, len(rows))
         whole = gather(X, self.y[rows], self.weight[rows], self.rules)
         if self.rules.criterion in CLASS_CRITERIA:
-            whole = replace(whole, n_classes=self.rules.n_classes)
+            whole = replace(whole, n_classes=self._n_classes)
         return replace(whole, total=float(self.tree.weight[0]), bounds=self.bounds(node))
+
+    @property
+    def _n_classes(self) -> tuple[int, ...] | None:
+        sizes = self.rules.n_classes
+        return (sizes,) if isinstance(sizes, int) else sizes
 
     def bounds(self, node: int) -> tuple[float, float]:
         """Return between which numbers monotone constraints above keep the answers of a node."""
@@ -182,9 +188,10 @@ class GrownTree:
         rows = self.rows_of(node)
         if not len(rows):
             return Sheet(
-                self._title(node), {"rows": 0},
+                self._title(node),
+                {"rows": 0},
                 notes=["No row of positive weight came here in the table that was given."],
-            )  # fmt: skip
+            )
         sample = self.sample(node, rows)
         looked = NodeCandidates(self, node, sample)
         facts, formulas = self._facts(node), [self._impurity_formula(sample)]
@@ -236,9 +243,14 @@ class GrownTree:
         """Return the rule that made a node a leaf."""
         tree, rules = self.tree, self.rules
         seen = TextbookNode(
-            "L" * int(tree.depth[node]), rows, float(tree.weight[node]), tree.value[node],
-            float(tree.impurity[node]), UNBOUNDED, rules.criterion,
-        )  # fmt: skip
+            "L" * int(tree.depth[node]),
+            rows,
+            float(tree.weight[node]),
+            tree.value[node],
+            float(tree.impurity[node]),
+            UNBOUNDED,
+            rules.criterion,
+        )
         reason = reason_to_stop(seen, rules)
         words = {
             "pure": "its rows agree, nothing is left to part",
@@ -341,10 +353,14 @@ class GrownTree:
         for o, counts in enumerate(_counts(sample)):
             y = sample.y[:, o]
             rows = [
-                (self.names.of_class(k) if len(self.tree.value[node]) == 1 else k,
-                 int(np.sum(y == k)), float(weight), float(weight / counts.sum()))
+                (
+                    self.names.of_class(k) if len(self.tree.value[node]) == 1 else k,
+                    int(np.sum(y == k)),
+                    float(weight),
+                    float(weight / counts.sum()),
+                )
                 for k, weight in enumerate(counts)
-            ]  # fmt: skip
+            ]
             title = "Classes" if len(self.tree.value[node]) == 1 else f"Classes of output {o}"
             best = frozenset([int(self.tree.value[node, o, : len(counts)].argmax())])
             tables.append(Table(title, ("class", "rows", "weight", "share"), rows, best))
@@ -387,9 +403,15 @@ class GrownTree:
             goes = says != bool(kept.reverse[i])
             agreeing = float(sample.w[both & (goes == left)].sum())
             lines.append(
-                (said.pretty(max_categories=5), "right" if kept.reverse[i] else "left", agreeing, majority,
-                 agreeing / weight, int(both.sum()))
-            )  # fmt: skip
+                (
+                    said.pretty(max_categories=5),
+                    "right" if kept.reverse[i] else "left",
+                    agreeing,
+                    majority,
+                    agreeing / weight,
+                    int(both.sum()),
+                )
+            )
         return [
             Table(
                 "Surrogates, asked in this order where the value is missing",

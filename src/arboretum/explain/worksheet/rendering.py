@@ -1,7 +1,7 @@
 """A sheet on a terminal, as text and as HTML.
 
-Rich lays out what is printed, in colours where there are any; text is the same without them. Names and categories
-come from the user's table: control characters are taken out for the terminal, and HTML is escaped.
+Rich lays out what is printed, in colours where there are any; text is the same without them. Names and
+categories come from the user's table: control characters are taken out for the terminal, and HTML is escaped.
 """
 
 from __future__ import annotations
@@ -202,7 +202,7 @@ class _Laid:
         if marked:
             grid.add_column("", width=1, style="green")
         for one, width in zip(columns, _widths(columns, room)):
-            side = "right" if one.numeric else "left"
+            side: Any = "right" if one.numeric else "left"
             grid.add_column(Text(one.name), justify=side, width=width, overflow="fold")
         for i in range(min(len(table.rows), table.shown)):
             mark = [Text("►" if i in table.marked else "")] if marked else []

@@ -3,7 +3,7 @@
 Everything follows from (model, X, y): draws are hashes of (seed, round, output, node).
 
     margin before the round ──objective──► g, h ──draws──► rows, columns of the tree, bins
-                                              └─ node by node down to the one asked for: G, H, n, bounds, answers
+                                              └─ node by node down to one: G, H, n, bounds, answers
 
 A family that answers about such rounds is in second_order.py.
 """
@@ -46,13 +46,22 @@ __all__ = ["AtNode", "Replay", "RoundState"]
 def rules_of(rules: SplitRules) -> GradientRules:
     """Return the engine's rules in the words of the textbook."""
     return GradientRules(
-        reg_lambda=rules.l2, reg_alpha=rules.l1, max_delta_step=rules.max_delta_step,
-        path_smooth=rules.path_smooth, min_gain=rules.min_gain, reach_gain=bool(rules.reach_gain),
-        min_weight=rules.min_weight, min_rows=rules.min_rows, xgboost=bool(rules.as_xgboost),
-        max_onehot=rules.max_onehot, max_cat_threshold=rules.max_cat_threshold,
-        cat_smooth=rules.cat_smooth, cat_min_rows=rules.cat_min_rows, cat_l2=rules.cat_l2,
+        reg_lambda=rules.l2,
+        reg_alpha=rules.l1,
+        max_delta_step=rules.max_delta_step,
+        path_smooth=rules.path_smooth,
+        min_gain=rules.min_gain,
+        reach_gain=bool(rules.reach_gain),
+        min_weight=rules.min_weight,
+        min_rows=rules.min_rows,
+        xgboost=bool(rules.as_xgboost),
+        max_onehot=rules.max_onehot,
+        max_cat_threshold=rules.max_cat_threshold,
+        cat_smooth=rules.cat_smooth,
+        cat_min_rows=rules.cat_min_rows,
+        cat_l2=rules.cat_l2,
         min_group=rules.min_group,
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +105,7 @@ class Replay(Family):
         groups = None if given.group is None else np.asarray(given.group)
         if model.target == "orders" and groups is None:
             raise DataError(
-                f"worksheet of a {self.name} needs group=, the sizes of the groups it was trained on"
+                f"worksheet of {self.name} needs group=, the sizes of the groups it was trained on"
             )
         weighs = getattr(model, "class_weight", None) if model.dialect == "lightgbm" else None
         margin = given.base_margin
@@ -108,9 +117,10 @@ class Replay(Family):
             given.X, given.y, given.sample_weight, margin, groups, class_weight=weighs
         )
         return TrainingTable(
-            *self.twin._rows(table, self.matrix, y), schema=model.schema_,
+            *self.twin._rows(table, self.matrix, y),
+            schema=model.schema_,
             n_classes=getattr(model, "n_classes_", None),
-        )  # fmt: skip
+        )
 
     @cached_property
     def table(self) -> TrainingTable:
@@ -122,8 +132,8 @@ class Replay(Family):
     @cached_property
     def kept(self) -> np.ndarray:
         """The numbers of the rows that count."""
-        n = self.n_rows
-        return np.arange(n) if self.table.is_complete else np.flatnonzero(self.whole.weight)
+        n, weight = self.n_rows, self.whole.weight
+        return np.arange(n) if weight is None or self.table.is_complete else np.flatnonzero(weight)
 
     @cached_property
     def recipe(self) -> Recipe:
@@ -241,8 +251,8 @@ class Replay(Family):
 
     # ------------------------------------------------------------------ bins
     def _bins_of(self, m: int, t: int) -> Bins | None:
-        """Return the bins that a tree was grown on; None if every value was tried, or each node had its own."""
-        maker = self.recipe.table
+        """Return the bins of a tree; None if every value was tried, or each node had its own."""
+        maker: Any = self.recipe.table
         if self.is_exact or getattr(maker, "proposals", "") == "local":
             return None
         if getattr(maker, "proposals", "") == "global":
@@ -263,13 +273,14 @@ class Replay(Family):
         return self.bins_of(0 if maker.follows != "every" else m, -1)
 
     def binned(self, t: int, f: int, at: AtNode) -> tuple[np.ndarray, np.ndarray, Any]:
-        """Return the bin of every row of a node on a column (-1: missing), the cuts, and categories or None."""
+        """Return the bins of a node's rows on a column (-1: missing), the cuts, and categories or None."""
         bins, column = self.bins_for(t), self.table.schema.columns[f]
         x = self.matrix_seen.column(f)[at.rows]
         if bins is None and getattr(self.recipe.table, "proposals", "") == "local":
             weight = self.gradients(t)[1][at.rows]
             part = self.table.matrix.take(at.rows)
-            bins = self.recipe.table.bins(part, self.table.schema, weight, self.threads)
+            maker: Any = self.recipe.table
+            bins = maker.bins(part, self.table.schema, weight, self.threads)
         if bins is None:
             values = np.unique(x[~np.isnan(x)])
             code = np.where(np.isnan(x), -1, np.searchsorted(values, x))
@@ -339,7 +350,7 @@ class Replay(Family):
         return np.where(missing, tree.missing_child[node] == 0, left)
 
     def at(self, t: int, node: int) -> AtNode:
-        """Return what a node had when it was looked at: its rows and sums, bounds and answers of the nodes above."""
+        """Return what a node had when it was looked at: rows, sums, and bounds and answers from above."""
         tree, (rows, _) = self.trees[t], self.drawn_rows(t)
         g, h = self.gradients(t)
         signs = self.plan.monotone
@@ -389,9 +400,15 @@ class Replay(Family):
         )
 
     def _described(
-        self, rows: np.ndarray, g: np.ndarray, h: np.ndarray, lean: float, bounds: tuple[float, float],
-        extra: float, depth: int,
-    ) -> AtNode:  # fmt: skip
+        self,
+        rows: np.ndarray,
+        g: np.ndarray,
+        h: np.ndarray,
+        lean: float,
+        bounds: tuple[float, float],
+        extra: float,
+        depth: int,
+    ) -> AtNode:
         G, H, n = float(g[rows].sum()), float(h[rows].sum()), float(len(rows))
         answer = float(gradient_answer(G, H, n, lean, bounds, self.rules, extra))
         if self.is_exact and not (H > 0 and self.rules.min_weight <= H):

@@ -61,9 +61,12 @@ class SecondOrderFamily(Replay):
         notes = self._node_notes(t, k, at, winner, scans, drawn)
         tables = [self._columns_table(scans, winner), self._rivals_table(scans, winner)]
         return Sheet(
-            f"node {k} of {self.title(t)}: {what}", self._facts(t, k, at), formulas,
-            [one for one in tables if one.rows], notes,
-        )  # fmt: skip
+            f"node {k} of {self.title(t)}: {what}",
+            self._facts(t, k, at),
+            formulas,
+            [one for one in tables if one.rows],
+            notes,
+        )
 
     def title(self, t: int) -> str:
         m, output, twin = self.place_of(t)
@@ -77,9 +80,12 @@ class SecondOrderFamily(Replay):
         tree = self.trees[t]
         way = " and ".join(one.pretty() for one in tree.path_to(node)) or "all rows"
         facts: dict[str, Any] = {
-            "way here": way, "rows": len(at.rows), "ΣG": at.node.G, "ΣH": at.node.H,
+            "way here": way,
+            "rows": len(at.rows),
+            "ΣG": at.node.G,
+            "ΣH": at.node.H,
             "cover the model keeps": float(tree.weight[node]),
-        }  # fmt: skip
+        }
         if not tree.is_leaf[node]:
             facts["gain the model keeps"] = float(tree.gain[node])
         return facts
@@ -128,14 +134,30 @@ class SecondOrderFamily(Replay):
 
     def _line(self, c: GradientCandidate) -> tuple[Any, ...]:
         return (
-            self.question(c), c.G_left, c.G_right, c.H_left, c.H_right, int(c.n_left), int(c.n_right),
-            c.score_left, c.score_right, c.gain,
-        )  # fmt: skip
+            self.question(c),
+            c.G_left,
+            c.G_right,
+            c.H_left,
+            c.H_right,
+            int(c.n_left),
+            int(c.n_right),
+            c.score_left,
+            c.score_right,
+            c.gain,
+        )
 
     _header: ClassVar = (
-        "split", "G left", "G right", "H left", "H right", "rows left", "rows right", "sim. left", "sim. right",
+        "split",
+        "G left",
+        "G right",
+        "H left",
+        "H right",
+        "rows left",
+        "rows right",
+        "sim. left",
+        "sim. right",
         "gain",
-    )  # fmt: skip
+    )
 
     def _is_winner(self, c: GradientCandidate, winner: GradientCandidate | None) -> bool:
         if winner is None or c.feature != winner.feature or c.n_left != winner.n_left:
@@ -196,9 +218,14 @@ class SecondOrderFamily(Replay):
         )
 
     def _node_notes(
-        self, t: int, node: int, at: AtNode, winner: GradientCandidate | None, scans: dict[int, GradientScan],
+        self,
+        t: int,
+        node: int,
+        at: AtNode,
+        winner: GradientCandidate | None,
+        scans: dict[int, GradientScan],
         drawn: str,
-    ) -> list[str]:  # fmt: skip
+    ) -> list[str]:
         tried = sum(scan.n_tried for scan in scans.values())
         notes = [f"{tried:,} candidates of {len(scans)} columns were tried."]
         if drawn:
@@ -224,8 +251,13 @@ class SecondOrderFamily(Replay):
                 if scan.n_tried < 4000
                 else scan.best(400, refused=True)
             )
-            same = [c for c in each if c.default != winner.default and c.categories == winner.categories
-                    and (c.cut == winner.cut or winner.categories is not None)]  # fmt: skip
+            same = [
+                c
+                for c in each
+                if c.default != winner.default
+                and c.categories == winner.categories
+                and (c.cut == winner.cut or winner.categories is not None)
+            ]
             other = same[0] if same else None
         text = f"{rows} rows miss {name} and go {winner.default}"
         if other is None:
@@ -242,7 +274,8 @@ class SecondOrderFamily(Replay):
         if factor is not None:
             kept = int((factor == 1).sum())
             notes.append(
-                f"GOSS: {kept} rows of largest |g·h| were kept, {len(rows) - kept} of the others drawn, which count "
+                f"GOSS: {kept} rows of largest |g·h| were kept, {len(rows) - kept} of the others "
+                "drawn, which count "
                 f"{number(float(factor.max()))} times."
             )
         elif len(rows) < total:
@@ -250,7 +283,8 @@ class SecondOrderFamily(Replay):
         if not self.is_exact:
             g, h = self.units(t)
             notes.append(
-                f"Splits were searched with g rounded to multiples of {number(g, 3)} and h to {number(h, 3)}: kept gains and "
+                f"Splits were searched with g rounded to multiples of {number(g, 3)} and h to "
+                f"{number(h, 3)}: kept gains and "
                 "covers are those of the rounded sums. What leaves answer is summed more finely."
             )
         else:
@@ -258,7 +292,8 @@ class SecondOrderFamily(Replay):
         bins = self.bins_for(t)
         if bins is not None and bins.conflicts.any():
             notes.append(
-                f"Columns share bundles (EFB) in which {int(bins.conflicts.sum())} values were lost to another column."
+                f"Columns share bundles (EFB) in which {int(bins.conflicts.sum())} values were lost "
+                "to another column."
             )
         return notes
 
@@ -278,7 +313,10 @@ class SecondOrderFamily(Replay):
             )
         best = max(able, key=lambda c: c.gain)
         if rules.max_leaves < _MANY and tree.n_leaves >= rules.max_leaves:
-            return f"the tree has its {rules.max_leaves} leaves; the best split here would gain {number(best.gain)}"
+            return (
+                f"the tree has its {rules.max_leaves} leaves; the best split here would gain "
+                f"{number(best.gain)}"
+            )
         if rules.min_gain > 0:
             return f"its best split gains {number(best.gain)}; γ = {number(rules.min_gain)} took it back"
         return f"its best split, of gain {number(best.gain)}, was lost by rounding"
@@ -325,8 +363,13 @@ class SecondOrderFamily(Replay):
             notes.append(f"It is a leaf: {self.why_leaf(t, k, at, scans)}.")
         else:
             notes.append("The tree found no split, and LightGBM lets such a tree answer 0.")
-        return Sheet(f"leaf {k} of {self.title(t)}", self._facts(t, k, at), formulas, [self._leaf_rows(t, at)],
-                     [*notes, *self._row_notes(t)])  # fmt: skip
+        return Sheet(
+            f"leaf {k} of {self.title(t)}",
+            self._facts(t, k, at),
+            formulas,
+            [self._leaf_rows(t, at)],
+            [*notes, *self._row_notes(t)],
+        )
 
     def _leaf_formulas(self, t: int, k: int, at: AtNode) -> list[Formula]:
         """Return the step of a leaf, and what is added to the margin."""
@@ -348,8 +391,15 @@ class SecondOrderFamily(Replay):
                 )
             )
         else:
-            raw = float(gradient_answer(node.G, node.H, node.n, rules=replace(r, path_smooth=0.0, max_delta_step=0.0),
-                                        extra_l2=at.extra_l2))  # fmt: skip
+            raw = float(
+                gradient_answer(
+                    node.G,
+                    node.H,
+                    node.n,
+                    rules=replace(r, path_smooth=0.0, max_delta_step=0.0),
+                    extra_l2=at.extra_l2,
+                )
+            )
             pull = (
                 f"soft({number(node.G)}, {number(r.reg_alpha)})" if r.reg_alpha else signed(node.G)
             )
@@ -371,8 +421,14 @@ class SecondOrderFamily(Replay):
         formulas.append(Formula("value the model keeps", "", "", value))
         weight = float(self.ensemble.weights[t])
         if weight != 1.0:
-            formulas.append(Formula("added to the margin", "weight of the tree · value",
-                                    f"{number(weight)} · {signed(value)}", weight * value))  # fmt: skip
+            formulas.append(
+                Formula(
+                    "added to the margin",
+                    "weight of the tree · value",
+                    f"{number(weight)} · {signed(value)}",
+                    weight * value,
+                )
+            )
         return formulas
 
     def _bent_formula(self, at: AtNode, raw: float, step: float) -> Formula:
@@ -395,10 +451,15 @@ class SecondOrderFamily(Replay):
         g, h = self.gradients(t)
         state, rows = self.state(m), np.sort(at.rows)
         lines = [
-            (int(self.kept[i]), truth_of(self.given.y, int(self.kept[i])), float(state.margin[i, output]), float(g[i]),
-             float(h[i]))
+            (
+                int(self.kept[i]),
+                truth_of(self.given.y, int(self.kept[i])),
+                float(state.margin[i, output]),
+                float(g[i]),
+                float(h[i]),
+            )
             for i in rows[:200].tolist()
-        ]  # fmt: skip
+        ]
         title = (
             f"Its rows ({len(rows)})"
             if len(rows) <= 200
@@ -429,97 +490,91 @@ class SecondOrderFamily(Replay):
     def row(self, row: Any) -> Sheet:
         matrix, title, i = self.encoded(row)
         ensemble, model = self.ensemble, self.model
-        end = model._best_end
-        part = model._part(0, end)
-        leaves = part.leaves(matrix, 1)[0]
-        values = part.terms.values
-        j = None if i is None else int(np.searchsorted(self.kept, i))
-        seen = j is not None and j < len(self.kept) and self.kept[j] == i
-        margin = (
-            self.start[j] if seen and self.given.base_margin is not None else ensemble.base
-        ).copy()
-        lines: list[tuple[Any, ...]] = []
-        label = self.whole.y[[i]] if i is not None else None
-        per, before = part.per_round, margin.copy()
-        with_loss = label is not None and self.losses(label, margin[None]) is not None
-        derived = label is not None and model.target != "orders" and self.plan.dart is None
-        for t, leaf in enumerate(leaves.tolist()):
-            m, output, _ = self.place_of(t)
-            if t % per == 0:
-                before = margin.copy()
-                gh = (
-                    self._of_row(i, before if not ensemble.averaged else ensemble.base, m)
-                    if derived
-                    else None
-                )
-            added = float(values[t][leaf, 0])
-            margin[output] += added
-            line: list[Any] = [m, t, leaf, added, float(margin[output])]
-            if derived:
-                assert gh is not None
-                line += [float(gh[0][output, 0]), float(gh[1][output, 0])]
-            if with_loss:
-                assert label is not None
-                last = (t + 1) % per == 0
-                line += [
-                    float(self.losses(label, x[None])[0]) if last else None
-                    for x in (before, margin)
-                ]
-            lines.append(tuple(line))
-        header = ["round", "tree", "leaf", "adds", "margin"]
-        header += ["g", "h"] if derived else []
-        header += ["loss before", "loss after"] if with_loss else []
-        final = part.answers(
-            matrix,
-            1,
-            None if not (seen and self.given.base_margin is not None) else self.start[[j]],
-        )
-        facts = {
+        part = model._part(0, model._best_end)
+        start = self._start_of(i)
+        final = part.answers(matrix, 1, start[None])
+        facts: dict[str, Any] = {
             "answer": self._answer(final),
             "margin": final[0].tolist() if final.shape[1] > 1 else float(final[0, 0]),
         }
-        link = ensemble.link
-        if link.name != "identity":
-            facts["link"] = link.name
-            if link.name != "own":
-                facts["prediction"] = self.objective.predict(final).ravel().tolist()
+        if ensemble.link.name not in ("identity", "own"):
+            facts["link"] = ensemble.link.name
+            facts["prediction"] = self.objective.predict(final).ravel().tolist()
         if i is not None:
             facts["in training"] = truth_of(self.given.y, i)
-        base = self.start[j] if seen and self.given.base_margin is not None else ensemble.base
         formulas = []
         for k in range(ensemble.n_outputs):
-            total = float(final[0, k] - base[k])
             name = "margin" if ensemble.n_outputs == 1 else f"margin of {self._output_name(k)}"
+            numbers = f"{number(float(start[k]))} + {signed(float(final[0, k] - start[k]))}"
             formulas.append(
-                Formula(
-                    name,
-                    "start + Σ of what trees add",
-                    f"{number(float(base[k]))} + {signed(total)}",
-                    float(final[0, k]),
-                )
+                Formula(name, "start + Σ of what trees add", numbers, float(final[0, k]))
             )
+        leaves, values = part.leaves(matrix, 1)[0], part.terms.values
+        added = [float(v[leaf, 0]) for v, leaf in zip(values, leaves, strict=True)]
+        heaviest = int(np.argmax(np.abs(added)))
+        title_of_way = f"The way down tree {heaviest}, which adds most"
         tables = [
             self.values_table(matrix),
-            Table("Round by round", header, lines, shown=30, optional=("h", "g", "round")),
+            self._rounds_table(part, leaves, added, start, i),
+            self.journey(part.trees[heaviest], matrix, title_of_way),
         ]
-        heaviest = int(
-            np.argmax([abs(float(v[leaf, 0])) for v, leaf in zip(values, leaves, strict=True)])
-        )
-        tables.append(
-            self.journey(
-                part.trees[heaviest], matrix, f"The way down tree {heaviest}, which adds most"
-            )
-        )
-        notes = []
+        return Sheet(f"{title} in {self.name}", facts, formulas, tables, self._answer_notes(i))
+
+    def _start_of(self, i: int | None) -> np.ndarray:
+        """Return the margins a row begins with: those that were given to the fit, or the base."""
+        if i is None or self.given.base_margin is None or i not in self.kept:
+            return self.ensemble.base
+        return self.start[int(np.searchsorted(self.kept, i))]
+
+    def _answer_notes(self, i: int | None) -> list[str]:
+        end, notes = self.model._best_end, []
         if end is not None:
             notes.append(f"Early stopping keeps the rounds before {end} for predictions.")
-        if ensemble.averaged:
+        if self.ensemble.averaged:
             notes.append(
-                "The trees are averaged (a boosted forest): what a tree adds is divided by the rounds."
+                "Trees are averaged (a boosted forest): what one adds is divided by the rounds."
             )
-        if i is not None and not seen:
+        if i is not None and self.whole.weight is not None and not self._weight_of(i):
             notes.append("The row has weight 0: no tree was grown on it.")
-        return Sheet(f"{title} in a {self.name}", facts, formulas, tables, notes)
+        return notes
+
+    def _weight_of(self, i: int) -> float:
+        weight = self.whole.weight
+        return 1.0 if weight is None or len(weight) != self.n_rows else float(weight[i])
+
+    def _rounds_table(
+        self, part: Any, leaves: np.ndarray, added: list[float], start: np.ndarray, i: int | None
+    ) -> Table:
+        """Return what every tree adds to a row, and for training rows what drove it there."""
+        margin, per = start.copy(), part.per_round
+        label = None if i is None else self.whole.y[[i]]
+        costs = label is not None and self.losses(label, margin[None]) is not None
+        derived = i is not None and self.model.target != "orders" and self.plan.dart is None
+        before, g, h = margin.copy(), np.empty(0), np.empty(0)
+        lines = []
+        for t, (leaf, more) in enumerate(zip(leaves.tolist(), added, strict=True)):
+            m, output, _ = self.place_of(t)
+            if t % per == 0:
+                before = margin.copy()
+                if derived:
+                    assert i is not None
+                    g, h = self._of_row(i, start if part.averaged else before, m)
+            margin[output] += more
+            line: list[Any] = [m, t, leaf, more, float(margin[output])]
+            line += [float(g[output, 0]), float(h[output, 0])] if derived else []
+            if costs:
+                assert label is not None
+                ends = (t + 1) % per == 0
+                line += [self._loss_of(label, x) if ends else None for x in (before, margin)]
+            lines.append(tuple(line))
+        header = ["round", "tree", "leaf", "adds", "margin"]
+        header += ["g", "h"] if derived else []
+        header += ["loss before", "loss after"] if costs else []
+        return Table("Round by round", header, lines, shown=30, optional=("h", "g", "round"))
+
+    def _loss_of(self, label: np.ndarray, margin: np.ndarray) -> float | None:
+        values = self.losses(label, margin[None])
+        return None if values is None else float(values[0])
 
     def _output_name(self, k: int) -> str:
         classes = class_names(self.model)
@@ -529,7 +584,7 @@ class SecondOrderFamily(Replay):
             else f"output {k}"
         )
 
-    def _of_row(self, i: int | None, margin: np.ndarray, m: int) -> tuple[np.ndarray, np.ndarray]:
+    def _of_row(self, i: int, margin: np.ndarray, m: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the derivatives of one training row at its margins, weight multiplied in."""
         table = self.whole
         shape = (self.ensemble.n_outputs, 1)
@@ -553,9 +608,11 @@ class SecondOrderFamily(Replay):
         trees = list(range(m * per, (m + 1) * per))
         after = self._after(m, state)
         facts: dict[str, Any] = {
-            "trees": per, "learning rate": self.plan.learning_rate, "rows": len(y),
+            "trees": per,
+            "learning rate": self.plan.learning_rate,
+            "rows": len(y),
             "rows the round drew": len(self.drawn_rows(trees[0])[0]),
-        }  # fmt: skip
+        }
         formulas = []
         losses = [self.losses(y, margin) for margin in (state.before, after)]
         if losses[0] is not None and losses[1] is not None:
@@ -581,7 +638,7 @@ class SecondOrderFamily(Replay):
             notes.insert(
                 0, f"dart left out {len(state.dropped)} earlier trees: {number(state.dropped)}."
             )
-        return Sheet(f"round {m} of a {self.name}", facts, formulas, tables, notes)
+        return Sheet(f"round {m} of {self.name}", facts, formulas, tables, notes)
 
     def _after(self, m: int, state: RoundState) -> np.ndarray:
         """Return the margins after a round."""
@@ -623,7 +680,7 @@ class SecondOrderFamily(Replay):
         return Table("Its trees", header, lines)
 
     def _spread_table(self, state: RoundState) -> Table:
-        lines = []
+        lines: list[tuple[Any, ...]] = []
         for k in range(len(state.g)):
             name = "" if len(state.g) == 1 else self._output_name(k)
             for what, values in (("g", state.g[k]), ("h", state.h[k])):
@@ -656,8 +713,14 @@ class SecondOrderFamily(Replay):
         for j in order.tolist():
             k = int(np.abs(state.g[:, j]).argmax())
             i = int(self.kept[j])
-            line = [i, truth_of(self.given.y, i), float(state.before[j, k]), float(state.g[k, j]), float(state.h[k, j]),
-                    float(after[j, k] - state.before[j, k])]  # fmt: skip
+            line = [
+                i,
+                truth_of(self.given.y, i),
+                float(state.before[j, k]),
+                float(state.g[k, j]),
+                float(state.h[k, j]),
+                float(after[j, k] - state.before[j, k]),
+            ]
             if losses[0] is not None and losses[1] is not None:
                 line += [float(losses[0][j]), float(losses[1][j])]
             lines.append(tuple(line))
@@ -668,9 +731,12 @@ class SecondOrderFamily(Replay):
 
     def more_facts(self) -> dict[str, Any]:
         return {
-            "objective": self.objective.name, "rounds": self.ensemble.n_rounds,
-            "start": self.ensemble.base.tolist() if self.ensemble.n_outputs > 1 else float(self.ensemble.base[0]),
-        }  # fmt: skip
+            "objective": self.objective.name,
+            "rounds": self.ensemble.n_rounds,
+            "start": self.ensemble.base.tolist()
+            if self.ensemble.n_outputs > 1
+            else float(self.ensemble.base[0]),
+        }
 
 
 def _gain_formula(c: GradientCandidate) -> Formula:

@@ -7,8 +7,8 @@
     notes       sentences
     parts       smaller sheets                                  the leaf that a row reached
 
-Numbers stay numbers: a sheet is words only when it is printed (rendering.py), and `to_dict` gives them back, ready
-for JSON.
+Numbers stay numbers: a sheet is words only when it is printed (rendering.py), and `to_dict` gives them
+back, ready for JSON.
 
 >>> sheet = Sheet("two rows", {"rows": 2}, [Formula("mean", "Σ y / n", "(1 + 4) / 2", 2.5)])
 >>> sheet.value("mean"), sheet.to_dict()["facts"]
