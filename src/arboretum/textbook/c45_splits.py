@@ -218,13 +218,19 @@ def _of_categories(
 
 
 def threshold_test(
-    cases: Cases, feature: int, settings: C45Settings = DEFAULT, training: ArrayLike | None = None
+    cases: Cases,
+    feature: int,
+    settings: C45Settings = DEFAULT,
+    training: ArrayLike | None = None,
+    *,
+    steps: bool = True,
 ) -> C45Candidate:
     """Return the test x <= t with the largest gain, charged log2(cuts tried)/N.
 
     Each side needs a tenth of the average class, or 25 cases if that is less, and ``min_cases``.
     The threshold is the largest value of ``training`` (the column in all training rows, by default
-    the cases here) up to the middle between the values it parts.
+    the cases here) up to the middle between the values it parts. Without ``steps`` only the best cut is
+    kept, which is quicker where there are thousands.
 
     >>> from arboretum.textbook.id3 import gather_cases
     >>> x, y = [[65], [70], [70], [72], [80], [85]], [0, 0, 0, 1, 1, 1]
@@ -241,11 +247,14 @@ def threshold_test(
     if known < 2 * settings.min_cases - TIE:
         return replace(refused, verdict="fewer than twice min_cases known")
     least = max(settings.min_cases, min(0.1 * known / cases.n_classes, 25.0))
-    cuts = _cuts(values, table, missing, least)
-    if not cuts:
+    figures = _cuts(values, table, missing, least)
+    n_cuts = len(figures[0])
+    if not n_cuts:
         return replace(refused, verdict="no cut with enough cases on both sides")
-    best = cuts[first_largest([cut.gain for cut in cuts])]
-    charge = float(np.log2(len(cuts)) / (known + missing))
+    winner = first_largest(figures[3])
+    cuts = _written(figures) if steps else _written([f[winner : winner + 1] for f in figures])
+    best = cuts[winner if steps else 0]
+    charge = float(np.log2(n_cuts) / (known + missing))
     everywhere = values if training is None else np.asarray(training, dtype=np.float64)
     middle = best.below / 2 + best.above / 2  # halves first: the sum may overflow
     middle = best.below if middle >= best.above else middle  # neighbours may have none between
@@ -264,17 +273,22 @@ def threshold_test(
     )
 
 
-def _cuts(values: np.ndarray, table: np.ndarray, missing: float, least: float) -> list[Cut]:
-    """Return the cuts with at least ``least`` cases on both sides, from below."""
+def _cuts(
+    values: np.ndarray, table: np.ndarray, missing: float, least: float
+) -> list[np.ndarray]:
+    """Return the figures of cuts with at least ``least`` cases on both sides, from below."""
     lower, upper = np.cumsum(table, axis=0)[:-1], np.cumsum(table[::-1], axis=0)[::-1][1:]
     sides = np.stack([lower, upper], axis=1)  # (n_cuts, 2, n_classes)
     weights = sides.sum(axis=-1)
     tried = weights.min(axis=1) >= least - TIE
     figures = _gains(sides[tried], missing), _split_informations(sides[tried], missing)
-    columns = values[:-1][tried], values[1:][tried], weights[tried], *figures
+    return [values[:-1][tried], values[1:][tried], weights[tried], *figures]
+
+
+def _written(figures: list[np.ndarray]) -> list[Cut]:
     return [
         Cut(below, above, (one, two), gain, information)
-        for below, above, (one, two), gain, information in zip(*(c.tolist() for c in columns))
+        for below, above, (one, two), gain, information in zip(*(f.tolist() for f in figures))
     ]
 
 
@@ -334,6 +348,8 @@ def c45_candidates(
     whole: Cases,
     settings: C45Settings = DEFAULT,
     used: frozenset[int] = frozenset(),
+    *,
+    steps: bool = True,
 ) -> tuple[list[C45Candidate], float, C45Test | None]:
     """Return the table of a node, one candidate per attribute, the average gain, and the choice.
 
@@ -344,6 +360,8 @@ def c45_candidates(
     settings : C45Settings
     used : set of int
         The attributes whose multiway test was made further up.
+    steps : bool
+        Whether candidates keep every cut that was tried.
 
     Examples
     --------
@@ -362,7 +380,7 @@ def c45_candidates(
     for feature, size in enumerate(cases.n_values):
         if size == 0:
             training = whole.X[~np.isnan(whole.X[:, feature]), feature]
-            table.append(threshold_test(cases, feature, settings, training))
+            table.append(threshold_test(cases, feature, settings, training, steps=steps))
         elif settings.subset and size > 2:
             table.append(grouping_test(cases, feature, settings))
         elif feature in used:

@@ -65,6 +65,10 @@ class ColumnScan:
         """How many candidates there are."""
         return len(self.gain)
 
+    def candidate(self, i: int) -> Candidate:
+        """Return one of the candidates, judged."""
+        return self._make(i)
+
     def best(self, n: int = 1, *, refused: bool = False) -> list[Candidate]:
         """Return the n candidates that gain most, judged; those that a rule refuses only if asked for.
 

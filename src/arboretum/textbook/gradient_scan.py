@@ -161,11 +161,18 @@ class GradientScan:
     feature: int
     gain: np.ndarray
     allowed: np.ndarray
+    left: np.ndarray = field(repr=False)  # (candidates, 3): G, H and rows on the left
     _make: Callable[[int], GradientCandidate] = field(repr=False)
 
     @property
     def n_tried(self) -> int:
         return len(self.gain)
+
+    def find(self, left: np.ndarray) -> GradientCandidate | None:
+        """Return the candidate that has these sums on its left, if there is one."""
+        apart = np.abs(self.left - left) <= 1e-9 * (1 + np.abs(left))
+        same = np.flatnonzero(apart.all(axis=1))
+        return self._make(int(same[0])) if len(same) else None
 
     def best(self, n: int = 1, *, refused: bool = False) -> list[GradientCandidate]:
         """Return the n candidates that gain most, of equals the first; refused ones only if asked for."""
@@ -368,13 +375,13 @@ def _judge(
             if refused[i]:
                 verdict = name
                 break
-        L, R = left[i].tolist(), right[i].tolist()
+        (GL, HL, nL), (GR, HR, nR) = left[i].tolist(), right[i].tolist()
         return GradientCandidate(
-            feature, cut, categories, side, *L, *R, float(answers[0][i]), float(answers[1][i]),
+            feature, cut, categories, side, GL, HL, nL, GR, HR, nR, float(answers[0][i]), float(answers[1][i]),
             float(scores[0][i]), float(scores[1][i]), own, float(gain[i]), verdict, missing_rows,
         )  # fmt: skip
 
-    return GradientScan(feature, gain, allowed, make)
+    return GradientScan(feature, gain, allowed, left, make)
 
 
 def scan_one(

@@ -210,14 +210,12 @@ def one_row(row: Any, schema: Any) -> Any:
         if unknown:
             raise DataError(f"the row has {unknown[0]!r}, which is not a column of the model")
         return _named([row.get(name) for name in schema.names], schema)
-    if hasattr(row, "shape") and len(row.shape) == 2 or hasattr(row, "columns"):
+    if (hasattr(row, "shape") and len(row.shape) == 2) or hasattr(row, "columns"):
         if len(row) != 1:
             raise DataError(f".row takes one row, got a table of {len(row)}")
         return row
-    if (
-        isinstance(row, str)
-        or not isinstance(row, Sequence | np.ndarray)
-        and not hasattr(row, "to_list")
+    if isinstance(row, str) or (
+        not isinstance(row, Sequence | np.ndarray) and not hasattr(row, "to_list")
     ):
         raise ParameterError(
             f".row takes the number of a training row, or a row: a list, a dict or a table of one row; got {row!r}"

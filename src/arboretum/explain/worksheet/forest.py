@@ -109,7 +109,7 @@ class ForestFamily(Family):
     # ------------------------------------------------------------------ a row
     def row(self, row: Any) -> Sheet:
         matrix, title, i = self.encoded(row)
-        model, ensemble = self.model, self.model.ensemble_
+        _model, ensemble = self.model, self.model.ensemble_
         leaves = ensemble.leaves(matrix, 1)[0]
         form = ensemble.terms
         n_trees = len(self.trees)

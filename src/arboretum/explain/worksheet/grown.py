@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.explain.worksheet.draws import columns_visited, drawn_question, node_key
+from arboretum.explain.worksheet.candidates import NodeCandidates
 from arboretum.explain.worksheet.rendering import number, signed
 from arboretum.explain.worksheet.sheet import Formula, Sheet, Table
 from arboretum.predict.walk import leaves_of
-from arboretum.textbook.cart import EPSILON, TIE, TextbookNode, reason_to_stop
-from arboretum.textbook.column_scan import scan_column
+from arboretum.textbook.cart import EPSILON, TextbookNode, reason_to_stop
 from arboretum.textbook.impurities import CLASS_CRITERIA
 from arboretum.textbook.splits import (
     UNBOUNDED,
@@ -31,7 +30,6 @@ from arboretum.textbook.splits import (
     Rules,
     Sample,
     gather,
-    judge_question,
 )
 from arboretum.tree.condition import Condition, format_category
 from arboretum.tree.tree import SUBSET, Tree
@@ -41,10 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Draw", "GrownTree", "Names", "side_rows"]
 
-_RIVALS = 8  # shown besides the best of every column
 _NAMED = 8  # classes whose shares are written out in a formula
-_OPTIONAL = ("charge", "W left", "W right", "tried")  # columns that a narrow screen leaves out
-_MEDIANS = 4000  # rows × cuts of absolute_error that are judged one by one, in thousands
 
 
 @dataclass(frozen=True)
@@ -191,7 +186,7 @@ class GrownTree:
                 notes=["No row of positive weight came here in the table that was given."],
             )  # fmt: skip
         sample = self.sample(node, rows)
-        looked = _Looked(self, node, sample)
+        looked = NodeCandidates(self, node, sample)
         facts, formulas = self._facts(node), [self._impurity_formula(sample)]
         notes: list[str] = []
         winner = looked.winner
@@ -237,7 +232,7 @@ class GrownTree:
         k = int(value[0].argmax())
         return {"answer": f"{self.names.of_class(k)} (share {number(float(value[0, k]))})"}
 
-    def why_leaf(self, node: int, rows: np.ndarray, looked: _Looked | None = None) -> str:
+    def why_leaf(self, node: int, rows: np.ndarray, looked: NodeCandidates | None = None) -> str:
         """Return the rule that made a node a leaf."""
         tree, rules = self.tree, self.rules
         seen = TextbookNode(
@@ -255,7 +250,7 @@ class GrownTree:
         }
         if reason:
             return words[reason]
-        looked = looked or _Looked(self, node, self.sample(node, rows))
+        looked = looked or NodeCandidates(self, node, self.sample(node, rows))
         best = looked.best_allowed()
         if best is None:
             return "no split is admissible"
@@ -400,269 +395,8 @@ class GrownTree:
                 "Surrogates, asked in this order where the value is missing",
                 ("question", "yes goes", "agreeing weight", "majority", "agreement", "rows"),
                 lines,
-            )  # fmt: skip
+            )
         ]
-
-
-# ---------------------------------------------------------------------- what was looked at
-class _Looked:
-    """The candidates of one node: the winner, the best of every column, close rivals."""
-
-    def __init__(self, grown: GrownTree, node: int, sample: Sample) -> None:
-        self.grown, self.node, self.sample = grown, node, sample
-        self.drawn = self._drawn()
-        n_columns = sample.X.shape[1]
-        self.tried: dict[int, int] = {}
-        self.best: dict[int, list[Candidate]] = {f: self._look(f) for f in range(n_columns)}
-        self.winner = None if grown.tree.is_leaf[node] else self._winner()
-        self.before = sample.impurity(_all(sample))
-        if self.winner is not None and grown.rules.surrogates:
-            known = ~np.isnan(sample.X[:, self.winner.feature])
-            self.before = sample.impurity(known)
-
-    def _varies(self, feature: int) -> bool:
-        x = self.sample.X[:, feature]
-        known = x[~np.isnan(x)]
-        return bool(len(known)) and (len(known) < len(x) or known.min() < known.max())
-
-    def _drawn(self) -> list[int] | None:
-        """Return the columns the node drew, in order; None: it looked at all, or nobody knows."""
-        draw, n_columns = self.grown.draw, self.sample.X.shape[1]
-        if draw is None or draw.key is None or draw.max_features >= n_columns:
-            return None
-        return columns_visited(self._key(), n_columns, draw.max_features, self._varies)
-
-    def _key(self) -> int:
-        assert self.grown.draw is not None and self.grown.draw.key is not None
-        return node_key(self.grown.draw.key, self.grown.sides(self.node))
-
-    # ------------------------------------------------------------------ candidates
-    def _look(self, feature: int) -> list[Candidate]:
-        """Return the best candidates of a column, refused ones too."""
-        draw = self.grown.draw
-        if draw is not None and draw.random_splits:
-            found = self._one_question(feature) if draw.key is not None else []
-        elif self.sample.rules.criterion == "absolute_error":
-            return self._by_medians(feature)
-        else:
-            scan = scan_column(self.sample, feature)
-            self.tried[feature] = scan.n_tried
-            found = scan.best(_RIVALS)
-            floor = found[0].gain if found else 0.0
-            above = [c for c in scan.best(3, refused=True) if c.verdict != "admissible"]
-            return found + [c for c in above if c.gain > floor or not found]
-        self.tried[feature] = len(found)
-        return sorted(found, key=lambda c: -c.gain)
-
-    def _one_question(self, feature: int) -> list[Candidate]:
-        """Return the question drawn of a column, with missing values on either side."""
-        x = self.sample.X[:, feature]
-        asked = drawn_question(self._key(), feature, x, self.sample.kinds[feature])
-        gaps = bool(np.isnan(x).any())
-        found = []
-        if asked is not None:
-            sides: tuple[str | None, ...] = ("right", "left") if gaps else (None,)
-            found = [judge_question(self.sample, asked, side) for side in sides]
-        if gaps and not np.isnan(x).all():
-            found.append(judge_question(self.sample, self.sample.is_present(feature), "right"))
-        return found
-
-    def _by_medians(self, feature: int) -> list[Candidate]:
-        """Return candidates of absolute_error; of a large node only some cuts, and that of the model."""
-        questions = self.sample.questions(feature)
-        most = max(_MEDIANS * 1000 // max(len(self.sample.X), 1), 8)
-        self.tried[feature] = len(questions)
-        if len(questions) > most:
-            questions = questions[:: -(-len(questions) // most)]
-        gaps = bool(np.isnan(self.sample.X[:, feature]).any()) and not self.sample.rules.surrogates
-        sides: tuple[str | None, ...] = ("right", "left") if gaps else (None,)
-        found = [judge_question(self.sample, q, side) for q in questions for side in sides]
-        if gaps and not np.isnan(self.sample.X[:, feature]).all():
-            found.append(judge_question(self.sample, self.sample.is_present(feature), "right"))
-        if not gaps or len(found) > 1:
-            self.tried[feature] = self.tried[feature] * len(sides) + int(gaps)
-        return sorted(found, key=lambda c: (c.verdict != "admissible", -c.gain))[: _RIVALS + 3]
-
-    def _winner(self) -> Candidate:
-        """Return the split of the model, judged."""
-        grown, tree = self.grown, self.grown.tree
-        feature = int(tree.feature[self.node])
-        x = self.sample.X[:, feature]
-        asked = grown.split_question(self.node, x)
-        gaps = bool(np.isnan(x).any()) and not grown.rules.surrogates
-        if not gaps:
-            return judge_question(self.sample, asked, None)
-        side = "left" if tree.missing_child[self.node] == 0 else "right"
-        if not asked.left_categories and asked.kind == "subset":  # the missing are left, alone
-            return judge_question(self.sample, self.sample.is_present(feature), "right")
-        return judge_question(self.sample, asked, side)
-
-    def _same(self, one: Candidate, other: Candidate) -> bool:
-        if one.feature != other.feature:
-            return False
-        same = np.array_equal(one.left, other.left)
-        if one.kind == "subset":
-            used = ~np.isnan(self.sample.X[:, one.feature]) | (not self.sample.rules.surrogates)
-            same |= np.array_equal(one.left[used], ~other.left[used])
-        return bool(same)
-
-    def looked_at(self, feature: int) -> bool:
-        return self.drawn is None or feature in self.drawn
-
-    def best_allowed(self) -> Candidate | None:
-        allowed = [
-            c for f, some in self.best.items() if self.looked_at(f)
-            for c in some if c.verdict == "admissible"
-        ]  # fmt: skip
-        return max(allowed, key=lambda c: c.worth, default=None)
-
-    # ------------------------------------------------------------------ tables
-    def _header(self) -> tuple[str, ...]:
-        weighted = ("W left", "W right") if self.grown.is_weighted else ()
-        charged = ("charge",) if self._is_charged else ()
-        return ("split", "left", "right", *weighted, "imp left", "imp right", "gain", *charged)
-
-    @property
-    def _is_charged(self) -> bool:
-        return any(c.charge for some in self.best.values() for c in some)
-
-    def _line(self, c: Candidate) -> tuple[Any, ...]:
-        weights = (c.weight_left, c.weight_right) if self.grown.is_weighted else ()
-        charge = (c.charge,) if self._is_charged else ()
-        asked = self.grown.question(c) + (" or missing" if c.missing_goes == "left" else "")
-        return (
-            asked,
-            c.n_left,
-            c.n_right,
-            *weights,
-            c.impurity_left,
-            c.impurity_right,
-            c.gain,
-            *charge,
-        )
-
-    def columns_table(self) -> Table:
-        """Return the best candidate of every column, the best column first."""
-        lines, marked = [], set()
-        firsts = []
-        for f, some in self.best.items():
-            allowed = [c for c in some if c.verdict == "admissible"]
-            firsts.append((f, (allowed or some or [None])[0]))
-        winner = self.winner
-        if winner is not None:
-            firsts = [(f, winner if f == winner.feature else c) for f, c in firsts]
-        firsts.sort(
-            key=lambda pair: -np.inf if pair[1] is winner else -pair[1].worth if pair[1] else np.inf
-        )
-        for i, (f, c) in enumerate(firsts):
-            tried = self.tried.get(f, 0)
-            if c is None:
-                name = self.grown.tree.column(f).name
-                width = len(self._header())
-                lines.append((name, *[None] * (width - 1), tried, "one value only"))
-                continue
-            if c is winner:
-                marked.add(i)
-            lines.append((*self._line(c), tried, self.verdict(c)))
-        header = (*self._header(), "tried", "verdict")
-        return Table(
-            "Best split of every column", header, lines, frozenset(marked), optional=_OPTIONAL
-        )
-
-    def rivals_table(self) -> Table:
-        """Return the candidates that came closest, whatever their column."""
-        every = [c for f, some in self.best.items() if self.looked_at(f) for c in some]
-        winner = self.winner
-        others = [c for c in every if winner is None or not self._same(c, winner)]
-        others.sort(key=lambda c: -c.worth)
-        lines = [] if winner is None else [(*self._line(winner), self.verdict(winner))]
-        lines += [(*self._line(c), self.verdict(c)) for c in others[:_RIVALS]]
-        marked = set() if winner is None else {0}
-        header = (*self._header(), "verdict")
-        return Table("Closest rivals", header, lines, frozenset(marked), optional=_OPTIONAL)
-
-    def verdict(self, c: Candidate) -> str:
-        """Return why a candidate was not taken."""
-        winner = self.winner
-        if c is winner:
-            return "wins"
-        if not self.looked_at(c.feature):
-            return "not drawn"
-        if c.verdict != "admissible":
-            return c.verdict
-        if winner is None:
-            return "admissible"
-        if self._same(c, winner):
-            return "wins"
-        slack = TIE * self.before * float(self.sample.w.sum()) / self.sample.total
-        if abs(c.worth - winner.worth) <= max(slack, EPSILON):
-            return "tie: lower column or cut wins"
-        if c.worth > winner.worth:
-            if self.grown.binned:
-                return "not a cut between bins"
-            draw = self.grown.draw
-            if draw is not None and draw.key is None:
-                return "not drawn, it seems"
-            return "missed by the order of categories" if c.kind == "subset" else "gains more"
-        return "gains less"
-
-    # ------------------------------------------------------------------ notes
-    def missing_notes(self) -> list[str]:
-        """Return where missing values went, and what the other way would have gained."""
-        winner, sample = self.winner, self.sample
-        assert winner is not None
-        missing = np.isnan(sample.X[:, winner.feature])
-        name = self.grown.tree.column(winner.feature).name
-        goes = "left" if self.grown.tree.missing_child[self.node] == 0 else "right"
-        if not missing.any():
-            return [
-                f"No row here misses {name}; later ones that do go {goes}, to the heavier side."
-            ]
-        count = int(missing.sum())
-        if self.grown.rules.surrogates:
-            return [f"{count} rows miss {name}: the split was judged without them, surrogates place them, "
-                    f"and what no surrogate answers goes {goes}."]  # fmt: skip
-        if winner.threshold == np.inf or (winner.kind == "subset" and not winner.right_categories):
-            return [
-                f"The {count} rows that miss {name} go {goes}, alone: whether it is there is the question."
-            ]
-        other = judge_question(sample, winner, "right" if winner.missing_goes == "left" else "left")
-        return [
-            f"{count} rows miss {name} and go {winner.missing_goes}; the other way the split would gain "
-            f"{number(other.gain)}, {number(winner.gain - other.gain)} less."
-            + ("" if other.verdict == "admissible" else f" ({other.verdict})")
-        ]
-
-    def notes(self) -> list[str]:
-        """Return how much was tried, and what was drawn."""
-        grown, draw, columns = self.grown, self.grown.draw, self.grown.tree.schema.columns
-        here = [f for f in self.tried if self.looked_at(f)]
-        tried = sum(self.tried[f] for f in here)
-        many = "column" if len(here) == 1 else "columns"
-        found = [f"{tried:,} candidates of {len(here)} {many} were tried."]
-        if draw is not None and draw.key is None:
-            found.append(
-                "Nodes draw columns or cuts, by a random_state that was None or is a generator: what was drawn "
-                "cannot be told, so every column is shown."
-            )
-        elif self.drawn is not None:
-            names = ", ".join(columns[f].name for f in self.drawn)
-            found.append(f"The node drew {names}, in this order, and looked at nothing else.")
-        if draw is not None and draw.random_splits and draw.key is not None:
-            found.append(
-                "Every column is asked one question, drawn at random: the best of them wins."
-            )
-        if grown.binned:
-            found.append(
-                f"Columns of more than {grown.binned} values were put into bins: cuts lie between those."
-            )
-        sets = [f for f in here if columns[f].kind == "categorical"]
-        if any(self.sample.rules.category_penalty and c.charge for f in sets for c in self.best[f]):
-            found.append(
-                "Categories are charged what an order of categories that mean nothing would gain: columns compete by "
-                "gain less charge."
-            )
-        return found
 
 
 # ---------------------------------------------------------------------- helpers

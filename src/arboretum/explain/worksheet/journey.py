@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,7 +54,7 @@ def journey_table(tree: Tree, matrix: Matrix, title: str = "The way down") -> Ta
     """Return the questions that a row is asked, its answers and where they lead."""
     path = nodes_of(tree, matrix)
     lines: list[tuple[Any, ...]] = []
-    for here, there in zip(path[:-1], path[1:], strict=True):
+    for here, there in itertools.pairwise(path):
         feature = int(tree.feature[here])
         value = float(matrix.column(feature)[0])
         child = there - int(tree.first_child[here])
@@ -70,6 +71,6 @@ def ways_of(tree: Tree, matrix: Matrix) -> str:
     path = nodes_of(tree, matrix)
     steps = [
         tree.condition(here, there - int(tree.first_child[here])).pretty(max_categories=3)
-        for here, there in zip(path[:-1], path[1:], strict=True)
+        for here, there in itertools.pairwise(path)
     ]
     return " and ".join(steps) or f"a single leaf ({number(int(tree.count[0]))} rows)"

@@ -26,6 +26,9 @@ _HERE = "arboretum.explain.worksheet"
 # The class of a model -> the family that knows it; the first that fits is taken.
 _FAMILIES = (
     ("arboretum.cart.estimator:TreeEstimator", f"{_HERE}.cart:CartFamily"),
+    ("arboretum.c45.id3:ID3Classifier", f"{_HERE}.c45:ID3Family"),
+    ("arboretum.c45.rules.estimator:C45Rules", f"{_HERE}.c45:RulesFamily"),
+    ("arboretum.c45.c45:C45Classifier", f"{_HERE}.c45:C45Family"),
     ("arboretum.forest.estimator:Forest", f"{_HERE}.forest:ForestFamily"),
     (
         "arboretum.boosting.second_order.boosted_model:BoostedModel",

@@ -1,0 +1,322 @@
+"""The candidates of one node of a CART tree: the winner, the best of every column, close rivals and why they lost.
+
+All gains of a column come from one pass (textbook/column_scan.py); only what is shown is judged row by row.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arboretum.explain.worksheet.draws import columns_visited, drawn_question, node_key
+from arboretum.explain.worksheet.rendering import number
+from arboretum.explain.worksheet.sheet import Table
+from arboretum.textbook.cart import EPSILON, TIE
+from arboretum.textbook.column_scan import ColumnScan, scan_column
+from arboretum.textbook.splits import Candidate, Sample, judge_question
+
+if TYPE_CHECKING:
+    from arboretum.explain.worksheet.grown import GrownTree
+
+__all__ = ["NodeCandidates"]
+
+_RIVALS = 8  # shown besides the best of every column
+_OPTIONAL = ("charge", "W left", "W right", "tried")  # columns that a narrow screen leaves out
+_MEDIANS = 1_000_000  # rows × cuts of absolute_error that are judged one by one, for a column
+
+
+class NodeCandidates:
+    """The candidates of one node: the winner, the best of every column, close rivals."""
+
+    def __init__(self, grown: GrownTree, node: int, sample: Sample) -> None:
+        self.grown, self.node, self.sample = grown, node, sample
+        self.whole = np.ones(len(sample.X), bool)
+        self.drawn = self._drawn()
+        self.scans = {f: self._look(f) for f in range(sample.X.shape[1])}
+        self.tried = {f: scan.n_tried for f, scan in self.scans.items()}
+        if sample.rules.criterion == "absolute_error" and not self._draws_cuts:
+            self.tried = {f: self._n_questions(f) for f in self.scans}
+        self.best = {f: self._first(scan) for f, scan in self.scans.items()}
+        self.winner = None if grown.tree.is_leaf[node] else self._winner()
+        self.before = sample.impurity(self.whole)
+        if self.winner is not None and grown.rules.surrogates:
+            known = ~np.isnan(sample.X[:, self.winner.feature])
+            self.before = sample.impurity(known)
+
+    @property
+    def _draws_cuts(self) -> bool:
+        return self.grown.draw is not None and self.grown.draw.random_splits
+
+    def _varies(self, feature: int) -> bool:
+        x = self.sample.X[:, feature]
+        known = x[~np.isnan(x)]
+        return bool(len(known)) and (len(known) < len(x) or known.min() < known.max())
+
+    def _drawn(self) -> list[int] | None:
+        """Return the columns the node drew, in order; None: it looked at all, or nobody knows."""
+        draw, n_columns = self.grown.draw, self.sample.X.shape[1]
+        if draw is None or draw.key is None or draw.max_features >= n_columns:
+            return None
+        return columns_visited(self._key(), n_columns, draw.max_features, self._varies)
+
+    def _key(self) -> int:
+        assert self.grown.draw is not None
+        assert self.grown.draw.key is not None
+        return node_key(self.grown.draw.key, self.grown.sides(self.node))
+
+    # ------------------------------------------------------------------ candidates
+    def _look(self, feature: int) -> ColumnScan:
+        """Return the candidates of a column."""
+        draw = self.grown.draw
+        if draw is not None and draw.random_splits:
+            return _as_scan(feature, self._one_question(feature) if draw.key is not None else [])
+        if self.sample.rules.criterion == "absolute_error":
+            return _as_scan(feature, self._by_medians(feature))
+        return scan_column(self.sample, feature)
+
+    def _first(self, scan: ColumnScan) -> Candidate | None:
+        """Return the best of a column, refused ones only if there is no other."""
+        found = scan.best() or scan.best(refused=True)
+        return found[0] if found else None
+
+    def _one_question(self, feature: int) -> list[Candidate]:
+        """Return the question drawn of a column, with missing values on either side."""
+        x = self.sample.X[:, feature]
+        asked = drawn_question(self._key(), feature, x, self.sample.kinds[feature])
+        gaps = bool(np.isnan(x).any())
+        found = []
+        if asked is not None:
+            sides: tuple[str | None, ...] = ("right", "left") if gaps else (None,)
+            found = [judge_question(self.sample, asked, side) for side in sides]
+        if gaps and not np.isnan(x).all():
+            found.append(judge_question(self.sample, self.sample.is_present(feature), "right"))
+        return found
+
+    def _by_medians(self, feature: int) -> list[Candidate]:
+        """Return candidates of absolute_error, judged one by one; of a large node only some of the cuts."""
+        questions = self.sample.questions(feature)
+        most = max(_MEDIANS // len(self.sample.X), 4)
+        if len(questions) > most:
+            questions = questions[:: -(-len(questions) // most)]
+        sides: tuple[str | None, ...] = ("right", "left") if self._gaps(feature) else (None,)
+        found = [judge_question(self.sample, q, side) for q in questions for side in sides]
+        if self._gaps(feature) and not np.isnan(self.sample.X[:, feature]).all():
+            found.append(judge_question(self.sample, self.sample.is_present(feature), "right"))
+        return found
+
+    def _gaps(self, feature: int) -> bool:
+        """Whether missing values are tried on both sides."""
+        some = bool(np.isnan(self.sample.X[:, feature]).any())
+        return some and not self.sample.rules.surrogates
+
+    def _n_questions(self, feature: int) -> int:
+        n = len(self.sample.questions(feature))
+        known = not np.isnan(self.sample.X[:, feature]).all()
+        return 2 * n + known if self._gaps(feature) else n
+
+    def _winner(self) -> Candidate:
+        """Return the split of the model, judged."""
+        grown, tree = self.grown, self.grown.tree
+        feature = int(tree.feature[self.node])
+        x = self.sample.X[:, feature]
+        asked = grown.split_question(self.node, x)
+        gaps = bool(np.isnan(x).any()) and not grown.rules.surrogates
+        if not gaps:
+            return judge_question(self.sample, asked, None)
+        side = "left" if tree.missing_child[self.node] == 0 else "right"
+        if not asked.left_categories and asked.kind == "subset":  # the missing are left, alone
+            return judge_question(self.sample, self.sample.is_present(feature), "right")
+        return judge_question(self.sample, asked, side)
+
+    def _same(self, one: Candidate, other: Candidate) -> bool:
+        if one.feature != other.feature:
+            return False
+        same = np.array_equal(one.left, other.left)
+        if one.kind == "subset":
+            used = ~np.isnan(self.sample.X[:, one.feature]) | (not self.sample.rules.surrogates)
+            same |= np.array_equal(one.left[used], ~other.left[used])
+        return bool(same)
+
+    def looked_at(self, feature: int) -> bool:
+        return self.drawn is None or feature in self.drawn
+
+    def best_allowed(self) -> Candidate | None:
+        """Return the best admissible candidate of the columns that were looked at."""
+        allowed = [
+            c
+            for f, c in self.best.items()
+            if c is not None and self.looked_at(f) and c.verdict == "admissible"
+        ]
+        return max(allowed, key=lambda c: c.worth, default=None)
+
+    def rivals(self, n: int) -> list[Candidate]:
+        """Return the n candidates that gain most, and refused ones that gain more than the winner."""
+        scans = [scan for f, scan in self.scans.items() if self.looked_at(f) and scan.n_tried]
+        if not scans:
+            return []
+        gain, allowed = (
+            np.concatenate([getattr(s, name) for s in scans]) for name in ("gain", "allowed")
+        )
+        charge = np.concatenate([np.full(s.n_tried, self._charge(s.feature)) for s in scans])
+        whose = np.repeat(np.arange(len(scans)), [s.n_tried for s in scans])
+        place = np.concatenate([np.arange(s.n_tried) for s in scans])
+        worth = gain - charge
+        floor = self.winner.worth if self.winner is not None else -np.inf
+        shown = allowed | (worth >= floor)
+        some = np.flatnonzero(shown)
+        order = some[np.argsort(-worth[some], kind="stable")[: n + 1]]
+        return [scans[whose[i]].candidate(int(place[i])) for i in order]
+
+    def _charge(self, feature: int) -> float:
+        return self.sample.charge(feature, self.before)
+
+    # ------------------------------------------------------------------ tables
+    def _header(self) -> tuple[str, ...]:
+        weighted = ("W left", "W right") if self.grown.is_weighted else ()
+        charged = ("charge",) if self._is_charged else ()
+        return ("split", "left", "right", *weighted, "imp left", "imp right", "gain", *charged)
+
+    @property
+    def _is_charged(self) -> bool:
+        return any(c is not None and c.charge for c in self.best.values())
+
+    def _line(self, c: Candidate) -> tuple[Any, ...]:
+        weights = (c.weight_left, c.weight_right) if self.grown.is_weighted else ()
+        charge = (c.charge,) if self._is_charged else ()
+        asked = self.grown.question(c) + (" or missing" if c.missing_goes == "left" else "")
+        return (
+            asked,
+            c.n_left,
+            c.n_right,
+            *weights,
+            c.impurity_left,
+            c.impurity_right,
+            c.gain,
+            *charge,
+        )
+
+    def columns_table(self) -> Table:
+        """Return the best candidate of every column, the best column first."""
+        winner, lines = self.winner, []
+        firsts = list(self.best.items())
+        if winner is not None:
+            firsts = [(f, winner if f == winner.feature else c) for f, c in firsts]
+        firsts.sort(key=lambda pair: _rank(pair[1], winner))
+        for f, c in firsts:
+            if c is None:
+                blank = [None] * (len(self._header()) - 1)
+                lines.append(
+                    (self.grown.tree.column(f).name, *blank, self.tried[f], "one value only")
+                )
+            else:
+                lines.append((*self._line(c), self.tried[f], self.verdict(c)))
+        header = (*self._header(), "tried", "verdict")
+        marked = frozenset() if winner is None else frozenset([0])
+        return Table("Best split of every column", header, lines, marked, optional=_OPTIONAL)
+
+    def rivals_table(self) -> Table:
+        """Return the candidates that came closest, whatever their column."""
+        winner = self.winner
+        others = [c for c in self.rivals(_RIVALS) if winner is None or not self._same(c, winner)]
+        lines = [] if winner is None else [(*self._line(winner), self.verdict(winner))]
+        lines += [(*self._line(c), self.verdict(c)) for c in others[:_RIVALS]]
+        marked = frozenset() if winner is None else frozenset([0])
+        header = (*self._header(), "verdict")
+        return Table("Closest rivals", header, lines, marked, optional=_OPTIONAL)
+
+    def verdict(self, c: Candidate) -> str:
+        """Return why a candidate was not taken."""
+        winner = self.winner
+        if c is winner:
+            return "wins"
+        if not self.looked_at(c.feature):
+            return "not drawn"
+        if c.verdict != "admissible":
+            return c.verdict
+        if winner is None:
+            return "admissible"
+        if self._same(c, winner):
+            return "wins"
+        slack = TIE * self.before * float(self.sample.w.sum()) / self.sample.total
+        if abs(c.worth - winner.worth) <= max(slack, EPSILON):
+            return "tie: lower column or cut wins"
+        if c.worth > winner.worth:
+            if self.grown.binned:
+                return "not a cut between bins"
+            draw = self.grown.draw
+            if draw is not None and draw.key is None:
+                return "not drawn, it seems"
+            return "missed by the order of categories" if c.kind == "subset" else "gains more"
+        return "gains less"
+
+    # ------------------------------------------------------------------ notes
+    def missing_notes(self) -> list[str]:
+        """Return where missing values went, and what the other way would have gained."""
+        winner, sample = self.winner, self.sample
+        assert winner is not None
+        missing = np.isnan(sample.X[:, winner.feature])
+        name = self.grown.tree.column(winner.feature).name
+        goes = "left" if self.grown.tree.missing_child[self.node] == 0 else "right"
+        if not missing.any():
+            return [
+                f"No row here misses {name}; later ones that do go {goes}, to the heavier side."
+            ]
+        count = int(missing.sum())
+        if self.grown.rules.surrogates:
+            return [f"{count} rows miss {name}: the split was judged without them, surrogates place them, "
+                    f"and what no surrogate answers goes {goes}."]  # fmt: skip
+        if winner.threshold == np.inf or (winner.kind == "subset" and not winner.right_categories):
+            return [
+                f"The {count} rows that miss {name} go {goes}, alone: whether it is there is the question."
+            ]
+        other = judge_question(sample, winner, "right" if winner.missing_goes == "left" else "left")
+        return [
+            f"{count} rows miss {name} and go {winner.missing_goes}; the other way the split would gain "
+            f"{number(other.gain)}, {number(winner.gain - other.gain)} less."
+            + ("" if other.verdict == "admissible" else f" ({other.verdict})")
+        ]
+
+    def notes(self) -> list[str]:
+        """Return how much was tried, and what was drawn."""
+        grown, draw, columns = self.grown, self.grown.draw, self.grown.tree.schema.columns
+        here = [f for f in self.tried if self.looked_at(f)]
+        tried = sum(self.tried[f] for f in here)
+        many = "column" if len(here) == 1 else "columns"
+        found = [f"{tried:,} candidates of {len(here)} {many} were tried."]
+        if draw is not None and draw.key is None:
+            found.append(
+                "Nodes draw columns or cuts, by a random_state that was None or is a generator: what was drawn "
+                "cannot be told, so every column is shown."
+            )
+        elif self.drawn is not None:
+            names = ", ".join(columns[f].name for f in self.drawn)
+            found.append(f"The node drew {names}, in this order, and looked at nothing else.")
+        if draw is not None and draw.random_splits and draw.key is not None:
+            found.append(
+                "Every column is asked one question, drawn at random: the best of them wins."
+            )
+        if grown.binned:
+            found.append(
+                f"Columns of more than {grown.binned} values were put into bins: cuts lie between those."
+            )
+        if any(c is not None and c.charge for f, c in self.best.items() if f in here):
+            found.append(
+                "Categories are charged what an order of categories that mean nothing would gain: columns compete by "
+                "gain less charge."
+            )
+        return found
+
+
+def _as_scan(feature: int, found: list[Candidate]) -> ColumnScan:
+    """Return candidates that were judged one by one as a scan."""
+    gain = np.array([c.gain for c in found])
+    allowed = np.array([c.verdict == "admissible" for c in found], bool)
+    return ColumnScan(feature, gain, allowed, found.__getitem__)
+
+
+def _rank(c: Candidate | None, winner: Candidate | None) -> float:
+    """Return what columns are sorted by: the winner first, then by worth."""
+    if c is None:
+        return np.inf
+    return -np.inf if c is winner else -c.worth

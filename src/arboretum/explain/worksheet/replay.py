@@ -1,0 +1,467 @@
+"""A round of second-order boosting played again, up to one node of one tree.
+
+Everything follows from (model, X, y): draws are hashes of (seed, round, output, node).
+
+    margin before the round ──objective──► g, h ──draws──► rows, columns of the tree, bins
+                                              └─ node by node down to the one asked for: G, H, n, bounds, answers
+
+A family that answers about such rounds is in second_order.py.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arboretum.boosting.second_order.dart import dropped_trees
+from arboretum.boosting.second_order.fit import GivenTable, margins_of, rows_that_count
+from arboretum.boosting.second_order.recipe import Recipe, TrainingTable
+from arboretum.data.matrix import FrameMatrix
+from arboretum.engine.keys import key_of
+from arboretum.errors import DataError
+from arboretum.explain.worksheet.draws import columns_visited
+from arboretum.explain.worksheet.family import Family, check_rows_of
+from arboretum.textbook.gradient_scan import (
+    GradientNode,
+    GradientRules,
+    GradientScan,
+    gradient_answer,
+    scan_bins,
+    scan_sets,
+)
+from arboretum.tree.tree import SUBSET, Tree
+
+if TYPE_CHECKING:
+    from arboretum.data.matrix import Matrix
+    from arboretum.engine.gradient.score import SplitRules
+    from arboretum.grow.bins.bins import Bins
+
+__all__ = ["AtNode", "Replay", "RoundState"]
+
+
+def rules_of(rules: SplitRules) -> GradientRules:
+    """Return the engine's rules in the words of the textbook."""
+    return GradientRules(
+        reg_lambda=rules.l2, reg_alpha=rules.l1, max_delta_step=rules.max_delta_step,
+        path_smooth=rules.path_smooth, min_gain=rules.min_gain, reach_gain=bool(rules.reach_gain),
+        min_weight=rules.min_weight, min_rows=rules.min_rows, xgboost=bool(rules.as_xgboost),
+        max_onehot=rules.max_onehot, max_cat_threshold=rules.max_cat_threshold,
+        cat_smooth=rules.cat_smooth, cat_min_rows=rules.cat_min_rows, cat_l2=rules.cat_l2,
+        min_group=rules.min_group,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class RoundState:
+    """A round up to its trees: where margins stood and what was drawn; rows are those that count."""
+
+    number: int
+    margin: np.ndarray  # (rows, outputs), what derivatives were taken at
+    before: np.ndarray  # the same with trees that dart left out
+    g: np.ndarray  # (outputs, rows)
+    h: np.ndarray
+    dropped: list[int]
+
+
+@dataclass(frozen=True, eq=False)
+class AtNode:
+    """What a node had when it was looked at."""
+
+    rows: np.ndarray
+    node: GradientNode  # with the answer its children lean on
+    lean: float  # what it leaned on itself: its parent's answer
+    extra_l2: float
+    depth: int
+
+
+class Replay(Family):
+    """A booster whose rounds can be played again."""
+
+    def __init__(self, model: Any, given: Any) -> None:
+        super().__init__(model, given)
+        self.state = lru_cache(maxsize=3)(self._state)
+        self.gradients = lru_cache(maxsize=3)(self._gradients)
+        self.bins_of = lru_cache(maxsize=2)(self._bins_of)
+
+    # ------------------------------------------------------------------ the fit once more
+    @cached_property
+    def whole(self) -> TrainingTable:
+        """The training table with all its rows."""
+        model, given = self.model, self.given
+        y = self.twin._labels(given.y, self.n_rows)
+        groups = None if given.group is None else np.asarray(given.group)
+        if model.target == "orders" and groups is None:
+            raise DataError(
+                f"worksheet of a {self.name} needs group=, the sizes of the groups it was trained on"
+            )
+        weighs = getattr(model, "class_weight", None) if model.dialect == "lightgbm" else None
+        margin = given.base_margin
+        if margin is not None and model.dialect == "lightgbm":
+            from arboretum.boosting.lightgbm.tables import by_output
+
+            margin = by_output(margin, given.y)
+        table = GivenTable(
+            given.X, given.y, given.sample_weight, margin, groups, class_weight=weighs
+        )
+        return TrainingTable(
+            *self.twin._rows(table, self.matrix, y), schema=model.schema_,
+            n_classes=getattr(model, "n_classes_", None),
+        )  # fmt: skip
+
+    @cached_property
+    def table(self) -> TrainingTable:
+        """The training table; rows of weight 0 are left out."""
+        table = rows_that_count(self.whole)
+        check_rows_of(len(table.y), self.model._n_rows, self.name)
+        return table
+
+    @cached_property
+    def kept(self) -> np.ndarray:
+        """The numbers of the rows that count."""
+        n = self.n_rows
+        return np.arange(n) if self.table.is_complete else np.flatnonzero(self.whole.weight)
+
+    @cached_property
+    def recipe(self) -> Recipe:
+        """What the parameters came to."""
+        model = copy.copy(self.model)
+        if callable(model.objective) or self.objective.name != model.objective:
+            model.objective = None if callable(model.objective) else model.objective
+        if model.dialect == "xgboost":
+            from arboretum.boosting.xgboost.recipe import make_recipe
+
+            return make_recipe(model, self.table, model.seed_, self.threads, evaluates=False)
+        from arboretum.boosting.lightgbm.recipe import make_recipe as make_lightgbm
+        from arboretum.boosting.lightgbm.tables import FitArguments
+
+        arguments = FitArguments()
+        return make_lightgbm(
+            model, arguments, self.table, model.seed_, self.threads, evaluates=False
+        )
+
+    @property
+    def objective(self) -> Any:
+        return self.model.objective_
+
+    @property
+    def plan(self) -> Any:
+        return self.recipe.plan
+
+    @cached_property
+    def rules(self) -> GradientRules:
+        return rules_of(self.plan.rules)
+
+    @property
+    def ensemble(self) -> Any:
+        return self.model.ensemble_
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every value was tried."""
+        return type(self.recipe.table).__name__ == "PresortedColumns"
+
+    @cached_property
+    def start(self) -> np.ndarray:
+        """The margins before the first round, (rows, outputs)."""
+        return margins_of(self.table.base_margin, len(self.table.y), self.ensemble.base)
+
+    @cached_property
+    def dart_rounds(self) -> list[tuple[np.ndarray, list[int]]]:
+        """Of every round of dart: what the trees before it weighed, and which were left out."""
+        ensemble, plan, per = self.ensemble, self.plan, self.ensemble.per_round
+        weights: list[float] = []
+        found = []
+        for m in range(ensemble.n_rounds):
+            now = np.array(weights)
+            dropped = dropped_trees(plan.dart, now, per, plan.seed, m) if m else []
+            found.append((now, dropped))
+            new, old = 1.0, 1.0
+            if dropped:
+                new, old = plan.dart.shares(len(dropped) // per, plan.learning_rate)
+            for t in dropped:
+                weights[t] *= old
+            weights += [new] * per
+        return found
+
+    def _state(self, m: int) -> RoundState:
+        """Return a round up to its trees."""
+        ensemble, matrix = self.ensemble, self.matrix_seen
+        dropped: list[int] = []
+        margin = before = self.start
+        if not ensemble.averaged and m:
+            if self.plan.dart is None:
+                margin = before = ensemble.rounds(0, m).answers(matrix, self.threads, self.start)
+            else:
+                now, dropped = self.dart_rounds[m]
+                trees = ensemble.trees[: len(now)]
+                before = replace(ensemble, trees=trees, weights=now).answers(
+                    matrix, self.threads, self.start
+                )
+                held = now.copy()
+                held[dropped] = 0.0
+                margin = replace(ensemble, trees=trees, weights=held).answers(
+                    matrix, self.threads, self.start
+                )
+        g, h = self._derivatives(np.ascontiguousarray(margin), m)
+        return RoundState(m, margin, before, g, h, dropped)
+
+    def _derivatives(self, margin: np.ndarray, m: int) -> tuple[np.ndarray, np.ndarray]:
+        table, shape = self.table, margin.shape[::-1]
+        g, h = np.empty(shape, np.float32), np.empty(shape, np.float32)
+        turn = 0 if self.ensemble.averaged else m
+        self.objective.derivatives(
+            table.y, margin, table.weight, g, h, self.threads, iteration=turn, groups=table.groups
+        )
+        return g, h
+
+    def place_of(self, t: int) -> tuple[int, int, int]:
+        """Return round, output and place among parallel trees of a tree."""
+        per, side = self.ensemble.per_round, self.ensemble.n_parallel
+        return t // per, t % per // side, t % side
+
+    def drawn_rows(self, t: int) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return the rows that a tree was grown on, and what each counts."""
+        m, _, twin = self.place_of(t)
+        state = self.state(m)
+        rows, factor = self.recipe.draws.rows(self.plan, state.g, state.h, m, twin)
+        return (np.arange(len(self.table.y)) if rows is None else rows.astype(np.int64)), factor
+
+    def _gradients(self, t: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return g and h of all rows as a tree saw them: 0 for rows it was not grown on."""
+        m, output, _ = self.place_of(t)
+        state, (rows, factor) = self.state(m), self.drawn_rows(t)
+        g, h = (np.zeros(len(self.table.y)) for _ in range(2))
+        by = 1.0 if factor is None else factor
+        g[rows], h[rows] = state.g[output, rows] * by, state.h[output, rows] * by
+        return g, h
+
+    # ------------------------------------------------------------------ bins
+    def _bins_of(self, m: int, t: int) -> Bins | None:
+        """Return the bins that a tree was grown on; None if every value was tried, or each node had its own."""
+        maker = self.recipe.table
+        if self.is_exact or getattr(maker, "proposals", "") == "local":
+            return None
+        if getattr(maker, "proposals", "") == "global":
+            weight = self.gradients(t)[1]
+            return maker.bins(self.table.matrix, self.table.schema, weight, self.threads)
+        hessian = None
+        if maker.follows != "never":
+            hessian = self.state(0 if maker.follows == "first" else m).h.sum(
+                axis=0, dtype=np.float64
+            )
+        return maker.make(self.table, self.plan, hessian).bins
+
+    def bins_for(self, t: int) -> Bins | None:
+        m, _, _ = self.place_of(t)
+        maker = self.recipe.table
+        if getattr(maker, "proposals", "") == "global":
+            return self.bins_of(m, t)
+        return self.bins_of(0 if maker.follows != "every" else m, -1)
+
+    def binned(self, t: int, f: int, at: AtNode) -> tuple[np.ndarray, np.ndarray, Any]:
+        """Return the bin of every row of a node on a column (-1: missing), the cuts, and categories or None."""
+        bins, column = self.bins_for(t), self.table.schema.columns[f]
+        x = self.matrix_seen.column(f)[at.rows]
+        if bins is None and getattr(self.recipe.table, "proposals", "") == "local":
+            weight = self.gradients(t)[1][at.rows]
+            part = self.table.matrix.take(at.rows)
+            bins = self.recipe.table.bins(part, self.table.schema, weight, self.threads)
+        if bins is None:
+            values = np.unique(x[~np.isnan(x)])
+            code = np.where(np.isnan(x), -1, np.searchsorted(values, x))
+            middles = values[:-1] / 2 + values[1:] / 2
+            if column.kind == "ordinal" and column.categories:
+                middles = np.floor(middles)
+            return code, middles, None
+        if bins.is_category[f]:
+            known = bins.categories_of(f)
+            place = np.full(len(column.categories or ()) + 1, -1)
+            place[known] = np.arange(len(known))
+            return place[np.where(np.isnan(x), -1, x).astype(np.int64)], np.empty(0), known.tolist()
+        bounds = bins.bounds_of(f)
+        code = np.where(np.isnan(x), -1, np.searchsorted(bounds, x))
+        cuts = bounds[:-1]
+        if column.kind == "ordinal" and column.categories:
+            cuts = np.floor(cuts)
+        return code, cuts, None
+
+    @cached_property
+    def matrix_seen(self) -> Matrix:
+        """The table as trees saw it: where columns of a bundle met in a row, one of the values was lost."""
+        matrix, maker = self.table.matrix, self.recipe.table
+        if not getattr(maker, "bundle", False):
+            return matrix
+        bins = self.bins_of(0, -1)
+        if bins is None or not bins.conflicts.any():
+            return matrix
+        columns = [matrix.column(f) for f in range(matrix.n_columns)]
+        for f in range(matrix.n_columns):
+            if bins.offset[f] > 0 and bins.conflicts[bins.storage[f]]:
+                columns[f] = self._remembered(bins, f, columns[f])
+        return FrameMatrix(columns)
+
+    def _remembered(self, bins: Bins, f: int, x: np.ndarray) -> np.ndarray:
+        """Return a bundled column with what was lost replaced by a value of its usual bin."""
+        stored = bins.line(int(bins.storage[f])).astype(np.int64)
+        default, first, n = int(bins.default_bin[f]), int(bins.offset[f]), int(bins.n_bins[f])
+        kept = (stored >= first) & (stored < first + n - 1)
+        if bins.is_category[f]:
+            usual = float(bins.categories_of(f)[default])
+            lost = ~kept & (x != usual)
+        else:
+            bounds = bins.bounds_of(f)
+            inside = x[np.searchsorted(bounds, x) == default]
+            usual = float(inside[0]) if len(inside) else float(bounds[default - 1] + 1.0)
+            lost = ~kept & (np.searchsorted(bounds, x) != default)
+        return np.where(lost, usual, x)
+
+    # ------------------------------------------------------------------ down to a node
+    def goes_left(self, tree: Tree, node: int, t: int, rows: np.ndarray) -> np.ndarray:
+        """Return which rows a node sends left, as it was when the tree grew."""
+        f = int(tree.feature[node])
+        x = self.matrix_seen.column(f)[rows]
+        missing, left = np.isnan(x), np.zeros(len(x), bool)
+        if tree.kind[node] == SUBSET:
+            codes = np.where(missing, 0, x).astype(np.int64)
+            start = int(tree.bits_start[node])
+            left = ((tree.bits[start + (codes >> 5)] >> (codes & 31).astype(np.uint32)) & 1).astype(
+                bool
+            )
+            bins = self.bins_for(t)
+            if bins is not None:  # categories without a bin count as missing
+                missing = missing | ~np.isin(codes, bins.categories_of(f))
+        else:
+            left = x <= tree.threshold[node]
+        return np.where(missing, tree.missing_child[node] == 0, left)
+
+    def at(self, t: int, node: int) -> AtNode:
+        """Return what a node had when it was looked at: its rows and sums, bounds and answers of the nodes above."""
+        tree, (rows, _) = self.trees[t], self.drawn_rows(t)
+        g, h = self.gradients(t)
+        signs = self.plan.monotone
+        way = []
+        while node:
+            way.append(node)
+            node = int(tree.parent[node])
+        here = self._described(rows, g, h, np.nan, (-np.inf, np.inf), 0.0, 0)
+        at = 0
+        for step in reversed(way):
+            left = self.goes_left(tree, at, t, here.rows)
+            extra = self.extra_l2(tree, at, t)
+            sides = [
+                self._described(
+                    here.rows[side], g, h, here.node.answer, here.node.bounds, extra, here.depth + 1
+                )
+                for side in (left, ~left)
+            ]
+            sign = 0 if signs is None or tree.kind[at] == SUBSET else int(signs[tree.feature[at]])
+            place = step - int(tree.first_child[at])
+            here = sides[place]
+            if sign:
+                middle = sides[0].node.answer / 2 + sides[1].node.answer / 2
+                low, high = here.node.bounds
+                bounds = (
+                    (low, min(high, middle))
+                    if (place == 0) == (sign > 0)
+                    else (max(low, middle), high)
+                )
+                answer = here.node.answer
+                if self.is_exact:  # answers are written again within the new bounds
+                    answer = float(np.clip(answer, *bounds))
+                here = replace(here, node=replace(here.node, bounds=bounds, answer=answer))
+            at = step
+        return here
+
+    def extra_l2(self, tree: Tree, node: int, t: int) -> float:
+        """Return by how much λ of a node's children is raised: LightGBM's sorted categories."""
+        if tree.kind[node] != SUBSET or not self.rules.cat_l2:
+            return 0.0
+        bins = self.bins_for(t)
+        assert bins is not None
+        return (
+            self.rules.cat_l2
+            if int(bins.n_bins[int(tree.feature[node])]) > self.rules.max_onehot
+            else 0.0
+        )
+
+    def _described(
+        self, rows: np.ndarray, g: np.ndarray, h: np.ndarray, lean: float, bounds: tuple[float, float],
+        extra: float, depth: int,
+    ) -> AtNode:  # fmt: skip
+        G, H, n = float(g[rows].sum()), float(h[rows].sum()), float(len(rows))
+        answer = float(gradient_answer(G, H, n, lean, bounds, self.rules, extra))
+        if self.is_exact and not (H > 0 and self.rules.min_weight <= H):
+            answer = 0.0  # exact growth lets a node of too little cover answer nothing
+        node = GradientNode(G, H, n, answer, bounds, self.rules)
+        return AtNode(rows, node, lean, extra, depth)
+
+    # ------------------------------------------------------------------ columns
+    def columns_of(self, t: int, node: int, at: AtNode) -> tuple[list[int], str]:
+        """Return the columns that a node may ask for, and a sentence on how they were drawn."""
+        m, output, twin = self.place_of(t)
+        plan, rules, tree = self.plan, self.plan.rules, self.trees[t]
+        key = key_of(plan.seed, m, output, twin)
+        columns = [int(f) for f in self.recipe.draws.tree_columns(plan, key)]
+        width, said = self.table.schema.n_features, []
+        if len(columns) < width:
+            said.append(f"the tree drew {len(columns)} of {width} columns")
+        for what, many, place in (
+            ("depth", rules.level_columns, at.depth << 1),
+            ("node", rules.node_columns, node << 1 | 1),
+        ):
+            if not many or many >= len(columns):
+                continue
+            if what == "node" and self.is_exact and rules.min_gain > 0:
+                return (
+                    columns,
+                    "which columns this node drew cannot be told, because pruning numbered the nodes anew",
+                )
+            picked = columns_visited(key_of(key, place), len(columns), many, lambda f: True)
+            columns = sorted(columns[k] for k in picked)
+            said.append(
+                f"its {what} drew {many} of those" if said else f"its {what} drew {many} columns"
+            )
+        if plan.groups is not None:
+            open_ = np.full(plan.groups.shape[1], ~np.uint64(0))
+            above = node
+            while above:
+                above = int(tree.parent[above])
+                open_ &= plan.groups[int(tree.feature[above])]
+            before = len(columns)
+            columns = [f for f in columns if (plan.groups[f] & open_).any()]
+            if len(columns) < before:
+                said.append("interaction constraints leave those that may meet the columns above")
+        return columns, "; ".join(said)
+
+    def scan(self, t: int, f: int, at: AtNode) -> GradientScan:
+        """Return the candidates of a column at a node."""
+        code, cuts, categories = self.binned(t, f, at)
+        g, h = self.gradients(t)
+        values = np.column_stack([g[at.rows], h[at.rows], np.ones(len(at.rows))])
+        n_bins = len(categories) if categories is not None else len(cuts) + 1
+        place = np.where(code < 0, n_bins, code)
+        sums = np.column_stack([np.bincount(place, column, n_bins + 1) for column in values.T])
+        sign = 0 if self.plan.monotone is None else int(self.plan.monotone[f])
+        if categories is not None:
+            return scan_sets(at.node, f, sums[:-1], categories, sums[-1])
+        return scan_bins(at.node, f, sums[:-1], cuts, sums[-1], sign)
+
+    def is_light(self, t: int, at: AtNode) -> bool:
+        """Tell whether a leaf answers nothing because its cover is less than min_child_weight."""
+        lone = len(self.trees[t]) == 1
+        return (self.is_exact or lone) and not (
+            at.node.H > 0 and self.rules.min_weight <= at.node.H
+        )
+
+    def units(self, t: int) -> tuple[float, float]:
+        """Return the units that g and h were rounded to before splits were searched."""
+        g, h = self.gradients(t)
+        found = []
+        for values, bits in ((g, 15), (h, 16)):
+            most = float(np.abs(values).max())
+            found.append(2.0 ** (np.frexp(most)[1] - bits) if most > 0 else 0.0)
+        return found[0], found[1]
