@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import arboretum as ab
 from arboretum.predict.ensemble import Ensemble
+from arboretum.predict.shap import values
 from arboretum.predict.shap.layout import lay_out
 from arboretum.predict.shap.values import Contributions
 from arboretum.textbook import background_game, path_game, shapley_pairs, shapley_values
@@ -118,9 +119,9 @@ def test_branches_without_weight_give_no_nan(least):
     matrix = model._encode(rows)
     found = Contributions(lay_out(form, D)).values(matrix)[:, 0]
     book = textbook_trees(form)
-    for x, values in zip(matrix.rows(0, len(rows)), found, strict=True):
+    for x, got in zip(matrix.rows(0, len(rows)), found, strict=True):
         expected = shapley_values(path_game(book, x), D).values[:, 0]
-        assert_allclose(values, expected, rtol=0, atol=1e-12)
+        assert_allclose(got, expected, rtol=0, atol=1e-12)
 
 
 def test_trees_of_one_leaf_and_no_trees_at_all():
@@ -154,3 +155,98 @@ def test_nothing_of_it_is_pickled_or_saved(tmp_path):
     assert (tmp_path / "before.arb").read_bytes() == (tmp_path / "after.arb").read_bytes()
     again = ab.load(tmp_path / "after.arb")
     assert_array_equal(again.shap_values(new_rows()), model.shap_values(new_rows()))
+
+
+# ---------------------------------------------------------------------- tables
+@pytest.fixture
+def eager(monkeypatch):
+    """Trees have tables however few rows are asked about."""
+    monkeypatch.setattr(values, "_ROWS", 0)
+    monkeypatch.setattr(values, "_ROWS_PER_LEAF", 0)
+    monkeypatch.setattr(values, "_CONTRASTS_PER_LEAF", 0)
+
+
+def _fresh(name):
+    """Return a model without anything that was laid out."""
+    return pickle.loads(pickle.dumps(fitted(name)))
+
+
+@pytest.mark.parametrize("background", [None, 5], ids=["paths", "background"])
+@pytest.mark.parametrize("name", [name for name in MODELS if "surrogates" not in name])
+def test_tables_give_the_same_as_the_walk(name, background, eager):
+    """Which the definition was held against."""
+    rows = table(300, 3)
+    others = None if background is None else table().iloc[:background]
+    model = _fresh(name)
+    found = model._contributions(model._summed_trees())
+    assert found._tabled_trees(1, model._encode(rows), False).any()
+    for interactions in (False, True):
+        asked = {"background": others, "interactions": interactions}
+        by_tables = model.shap_values(rows, **asked)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(values, "has_tables", lambda layout: np.zeros(layout.n_trees, bool))
+            by_walk = _fresh(name).shap_values(rows, **asked)
+        assert_allclose(by_tables, by_walk, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("most", [4, 64])
+def test_tables_of_any_size_give_the_same(most, eager, monkeypatch):
+    rows = table(100, 3)
+    expected = fitted("extra trees").shap_values(rows)
+    monkeypatch.setattr(values, "table_cap", lambda n_rows, pairs: most)
+    assert_allclose(_fresh("extra trees").shap_values(rows), expected, rtol=0, atol=1e-12)
+    monkeypatch.setattr(values, "_KEPT_BYTES", 1 << 10)  # a tree at a time, and none is kept
+    model = _fresh("extra trees")
+    assert_allclose(model.shap_values(rows), expected, rtol=0, atol=1e-12)
+    assert not model._contributions(model.ensemble_)._kept
+
+
+def test_tables_are_kept(eager):
+    model, rows = _fresh("LGBM"), table(50, 3)
+    first = model.shap_values(rows)
+    (kept,) = model._contributions(model._summed_trees())._kept.values()
+    assert_array_equal(model.shap_values(rows), first)
+    (again,) = model._contributions(model._summed_trees())._kept.values()
+    assert again is kept
+
+
+def test_large_trees_are_tabled_in_parts(eager):
+    """More than 64 leaves, on few columns, whose thresholds are many."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 3))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    model = ab.ExtraTreesRegressor(2, random_state=0).fit(X, rng.normal(size=900))
+    found = model._contributions(model.ensemble_)
+    assert found.layout.n_leaves.min() > 200
+    assert found._tabled_trees(900, None, False).all()
+    total = model.shap_base_value() + model.shap_values(X).sum(axis=1)
+    assert_allclose(total, model.predict(X), rtol=1e-10, atol=1e-12)
+    few = X[:40]
+    by_tables = model.shap_values(few, background=X[50:90])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(values, "has_tables", lambda layout: np.zeros(layout.n_trees, bool))
+        assert_allclose(by_tables, model.shap_values(few, background=X[50:90]), atol=1e-12)
+
+
+@pytest.mark.parametrize("background", [None, 50])
+def test_tables_have_the_same_bits_for_any_number_of_threads(background, eager):
+    rows, others = table(3000, 2), None if background is None else table().iloc[:background]
+    found = []
+    for n_jobs in (1, 2):
+        model = _fresh("XGB of classes").set_params(n_jobs=n_jobs)
+        found.append(model.shap_values(rows, background=others))
+    assert_array_equal(found[0], found[1])
+
+
+@pytest.mark.parametrize("least", [20, 10_000])
+def test_tables_of_branches_without_weight(least, eager):
+    model, rows = fitted("extra trees"), new_rows(5)
+    ensemble = model.ensemble_
+    trees = [replace(t, weight=np.where(t.weight < least, 0.0, t.weight)) for t in ensemble.trees]
+    found = Contributions(lay_out(replace(ensemble, trees=trees).additive(), D))
+    by_tables = found.values(model._encode(rows))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(values, "has_tables", lambda layout: np.zeros(layout.n_trees, bool))
+        by_walk = found.values(model._encode(rows))
+    assert np.isfinite(by_tables).all()
+    assert_allclose(by_tables, by_walk, rtol=0, atol=1e-12)

@@ -65,7 +65,7 @@ def contrast_trees(paths, trees, value, part, rows, work, pair_of, out):
     paths : Paths
         Of all trees, one behind the other.
     trees : tuple
-        Where trees begin, and the end; the first output of each; columns and pairs of an output.
+        Where trees begin; the first output of each; columns and pairs of an output.
     value : (nodes, k) float64
     part : (most, most) float64
         a! b! / (a+b+1)! at (a, b).
@@ -79,7 +79,7 @@ def contrast_trees(paths, trees, value, part, rows, work, pair_of, out):
     X, others, counts = rows
     for i in range(len(X)):
         for b in range(len(others)):
-            for tree in range(len(starts) - 1):
+            for tree in range(len(starts)):
                 node, n_chosen, waiting, p, n = np.int64(starts[tree]), 0, 0, 0, 0
                 while True:
                     while paths.kind[node] != 0:

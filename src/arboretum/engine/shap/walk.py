@@ -237,7 +237,7 @@ def walk_trees(paths, edges, trees, value, rules, X, work, pair_of, sums, out):
     paths, edges : Paths, Edges
         Of all trees, one behind the other.
     trees : tuple
-        Where trees begin, and the end; the first output of each; the nodes t that each needs.
+        Where trees begin and end, (trees, 2); the first output of each; the nodes t that each needs.
     value : (nodes, k) float64
         What nodes say.
     rules : tuple of two float64 arrays of shape (most K + 1, most K)
@@ -249,7 +249,7 @@ def walk_trees(paths, edges, trees, value, rules, X, work, pair_of, sums, out):
     sums : (outputs · places, ROWS) float64
         Scratch, where a place is a column or a pair.
     """
-    starts, outputs, needed = trees
+    spans, outputs, needed = trees
     places = out.shape[2]
     for lo in range(0, len(X), ROWS):
         n = min(ROWS, len(X) - lo)
@@ -259,10 +259,8 @@ def walk_trees(paths, edges, trees, value, rules, X, work, pair_of, sums, out):
         for place in range(len(sums)):
             for r in range(n):
                 sums[place, r] = 0.0
-        for tree in range(len(starts) - 1):
-            span, K = (starts[tree], starts[tree + 1]), needed[tree]
-            if K == 0:
-                continue
+        for tree in range(len(spans)):
+            span, K = (spans[tree, 0], spans[tree, 1]), needed[tree]
             rule = (rules[0][K, :K], rules[1][K, :K])
             for k in range(value.shape[1]):
                 _walk_tree(

@@ -12,8 +12,10 @@ from arboretum.predict.walk import paths_of_tree
 
 if TYPE_CHECKING:
     from arboretum.engine.predict.walk import Paths
+    from arboretum.engine.shap.cells import Branches
     from arboretum.engine.shap.edges import Edges
     from arboretum.predict.additive import AdditiveForm
+    from arboretum.predict.shap.tabling import Coding
     from arboretum.tree.tree import Tree
 
 __all__ = ["COVERS", "Layout", "lay_out"]
@@ -74,6 +76,33 @@ class Layout:
             for k in range(each.shape[1]):
                 np.add.at(base, self.outputs + k, each[:, k])
         return base
+
+    @cached_property
+    def n_leaves(self) -> np.ndarray:
+        """Leaves of every tree."""
+        if not self.n_trees:
+            return np.zeros(0, np.int64)
+        return np.add.reduceat(self.n_children == 0, self.starts[:-1], dtype=np.int64)
+
+    def spans(self, trees: np.ndarray) -> np.ndarray:
+        """Where some trees begin and end, (trees, 2)."""
+        return np.column_stack([self.starts[trees], self.starts[trees + 1]])
+
+    @cached_property
+    def branches(self) -> Branches:
+        """What is below every node."""
+        from arboretum.engine.shap.cells import Branches, describe_branches
+
+        found = Branches(*(np.zeros(len(self.value), np.int32) for _ in Branches._fields))
+        describe_branches(self.edges, self.paths, self.n_children, self.starts, found)
+        return found
+
+    @cached_property
+    def coding(self) -> Coding:
+        """How values become codes."""
+        from arboretum.predict.shap.tabling import Coding
+
+        return Coding(self)
 
     @cached_property
     def used(self) -> np.ndarray:

@@ -1,9 +1,12 @@
 """SHAP values of an ensemble: which way they are found, and in what shape.
 
-    few rows, or deep trees     walk            every row down all branches        (walking.py)
-    against a background        contrast        every row against every other one  (walking.py)
+    many rows, small trees      tables          a look-up for every group of leaves   (tabling.py)
+    few rows, deep trees        walk            every row down all branches           (walking.py)
+    the same, with background   contrast        every row against every other one     (walking.py)
 
-What was laid out is kept with the ensemble, and never with its file.
+Every tree goes the way that is quickest for it; that depends on the number of rows and on the tree, and on
+nothing else, so that the same question has the same answer to the last bit. What was laid out and tabled is
+kept with the ensemble, and never with its file.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.predict.shap.layout import Layout, lay_out
+from arboretum.predict.shap.tabling import Tabled, has_tables, table_cap
 from arboretum.predict.shap.walking import add_by_contrast, add_by_walk
 
 if TYPE_CHECKING:
@@ -20,6 +24,11 @@ if TYPE_CHECKING:
     from arboretum.predict.ensemble import Ensemble
 
 __all__ = ["Contributions", "along_paths", "contributions_of"]
+
+_ROWS, _ROWS_PER_LEAF = 768, 24  # from which on tables of a tree pay off, at least and by its size
+_CONTRASTS_PER_LEAF = 400  # pairs of rows, likewise
+_LONG_PAIRS = 9  # columns of a path beyond which tables of pairs are too large
+_KEPT_BYTES = 1 << 28  # of tables that are kept; larger ones are made a part at a time
 
 
 def contributions_of(ensemble: Ensemble, n_columns: int, cover: str) -> Contributions:
@@ -40,6 +49,7 @@ class Contributions:
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
+        self._kept: dict[tuple[int, bool, bytes], Tabled] = {}
 
     @property
     def base(self) -> np.ndarray:
@@ -63,13 +73,57 @@ class Contributions:
         places = layout.n_columns + (len(layout.used) * (len(layout.used) - 1) // 2) * pairs
         out = np.zeros((matrix.n_rows, layout.n_outputs, places))
         if layout.n_trees and matrix.n_rows:
+            tabled = self._tabled_trees(matrix.n_rows, background, pairs)
+            self._add_tables(np.flatnonzero(tabled), matrix, background, pair_of, out, n_jobs)
+            others = np.flatnonzero(~tabled & (layout.longest > 0))
             if background is None:
-                add_by_walk(layout, matrix, pair_of, out, n_jobs)
+                add_by_walk(layout, others, matrix, pair_of, out, n_jobs)
             else:
-                others = background.rows(0, background.n_rows)
-                counts = np.full(len(others), 1.0 / len(others))
-                add_by_contrast(layout, matrix, others, counts, pair_of, out, n_jobs)
+                rows = background.rows(0, background.n_rows)
+                counts = np.full(len(rows), 1.0 / len(rows))
+                add_by_contrast(layout, others, matrix, rows, counts, pair_of, out, n_jobs)
         return self.square(out, pair_of) if pairs else out
+
+    def _tabled_trees(self, n_rows: int, background: Matrix | None, pairs: bool) -> np.ndarray:
+        """Tell which trees are asked by tables."""
+        layout = self.layout
+        if background is None:
+            least = np.maximum(_ROWS, _ROWS_PER_LEAF * layout.n_leaves)
+        else:
+            n_rows *= background.n_rows
+            least = _CONTRASTS_PER_LEAF * layout.n_leaves
+        if n_rows < least.min():
+            return np.zeros(layout.n_trees, np.bool_)
+        found = (n_rows >= least) & has_tables(layout)
+        return found & (layout.longest <= _LONG_PAIRS) if pairs else found
+
+    def _add_tables(
+        self,
+        trees: np.ndarray,
+        matrix: Matrix,
+        background: Matrix | None,
+        pair_of: np.ndarray,
+        out: np.ndarray,
+        n_jobs: int,
+    ) -> None:
+        """Add what some trees give by their tables, as many at a time as memory should hold."""
+        layout, pairs = self.layout, len(pair_of) > 0
+        if not len(trees):
+            return
+        most = table_cap(matrix.n_rows, pairs)
+        longest = layout.longest[trees]
+        size = layout.n_leaves[trees] * 2.0**longest * longest * 2 * layout.value.shape[1]
+        size *= np.maximum(longest / 2, 1) if pairs else 1.0
+        batch = (np.cumsum(size) // _KEPT_BYTES).astype(np.int64)
+        for k in np.unique(batch):
+            some = trees[batch == k]
+            key = most, pairs, some.tobytes()
+            made = self._kept.get(key) if background is None else None
+            if made is None:
+                made = Tabled(layout, some, most, pair_of, out.shape[2], background, n_jobs)
+                if background is None and batch[-1] == 0:
+                    self._kept = {key: made}
+            made.add(matrix, out, n_jobs)
 
     def _pairs(self) -> np.ndarray:
         """Return the place of every pair of columns that are asked for; they stand behind the columns."""

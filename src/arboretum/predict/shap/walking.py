@@ -35,15 +35,22 @@ def gauss_rules(most: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def add_by_walk(
-    layout: Layout, matrix: Matrix, pair_of: np.ndarray, out: np.ndarray, n_jobs: int
+    layout: Layout,
+    trees: np.ndarray,
+    matrix: Matrix,
+    pair_of: np.ndarray,
+    out: np.ndarray,
+    n_jobs: int,
 ) -> None:
-    """Add path-dependent values to ``out``, (rows, outputs, columns and pairs)."""
+    """Add path-dependent values by some trees to ``out``, (rows, outputs, columns and pairs)."""
     from arboretum.engine.shap.walk import ROWS, Walk, walk_trees
 
-    needed = (layout.longest + 1) // 2
+    if not len(trees):
+        return
+    needed = (layout.longest[trees] + 1) // 2
     K, depth = max(1, int(needed.max(initial=0))), int(layout.deepest.max(initial=0)) + 2
     rules = gauss_rules(-(-K // 8) * 8)
-    trees = layout.starts, layout.outputs, needed
+    asked = layout.spans(trees), layout.outputs[trees], needed
 
     def go(lo: int, hi: int, X: np.ndarray) -> None:
         block = min(ROWS, hi - lo)
@@ -61,7 +68,7 @@ def add_by_walk(
         )
         sums = np.empty((out.shape[1] * out.shape[2], block))
         walk_trees(
-            layout.paths, layout.edges, trees, layout.value, rules, X, work, pair_of, sums,
+            layout.paths, layout.edges, asked, layout.value, rules, X, work, pair_of, sums,
             out[lo:hi],
         )  # fmt: skip
 
@@ -77,6 +84,7 @@ def _parts(most: int) -> np.ndarray:
 
 def add_by_contrast(
     layout: Layout,
+    trees: np.ndarray,
     matrix: Matrix,
     others: np.ndarray,
     counts: np.ndarray,
@@ -87,9 +95,11 @@ def add_by_contrast(
     """Add the values of rows against other rows, each by what it counts, to ``out``."""
     from arboretum.engine.shap.contrast import Contrast, contrast_trees
 
+    if not len(trees):
+        return
     depth = int(layout.deepest.max(initial=0)) + 2
     part = _parts(int(layout.longest.max(initial=0)) + 2)
-    trees = layout.starts, layout.outputs, np.int64(out.shape[2])
+    asked = layout.starts[trees], layout.outputs[trees], np.int64(out.shape[2])
     others = np.ascontiguousarray(others, np.float64)
 
     def go(lo: int, hi: int, X: np.ndarray) -> None:
@@ -101,7 +111,7 @@ def add_by_contrast(
         )
         flat = out[lo:hi].reshape(hi - lo, -1)
         contrast_trees(
-            layout.paths, trees, layout.value, part, (X, others, counts), work, pair_of, flat
+            layout.paths, asked, layout.value, part, (X, others, counts), work, pair_of, flat
         )
 
     run_blocks(go, matrix, n_jobs)

@@ -1,0 +1,263 @@
+"""Tables of SHAP values: for every state of a group of leaves, what every column gets of them.
+
+A leaf of value v whose path asks for d columns knows 2^d patterns of a row: which of them it passes. With
+
+    P_q(s) = w_q Π over j of ( z_j + t_q (o_j - z_j) )            o_j: bit j of the pattern s
+
+column i gets v Σ_q of P_q with o_i - z_i at the place of i. That needs no product of its own, because only
+two numbers stand at every place, z(1-t) and z + t(1-z):
+
+    bit i is not set      - P(s) / (1-t)
+    bit i is set          ( P(s) - P(s without i) / (1-t) ) / t
+
+so sums of P over the nodes, divided by powers of t and of 1-t, are all that is needed; for pairs the same
+once more. Against a background P is a mean over its rows b, z_j the bit of b: a sum over the patterns that b
+may have, which is taken apart column by column, and the two lines above still hold.
+
+A state of the group says the pattern of each of its leaves: the table of the group adds them up.
+
+    table of a group      column 3:  S numbers, one for every state
+                          column 8:  S numbers
+                          pair 3,8:  S numbers
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from arboretum.engine.jit import kernel, leaf_kernel
+from arboretum.engine.shap.cells import describe_part, is_asked, mark_classes
+
+__all__ = ["Groups", "Leaf", "Tables", "fill_tables", "lay_steps"]
+
+_ONE = np.uint64(1)
+
+
+class Groups(NamedTuple):
+    """The groups of all trees that have tables."""
+
+    root: np.ndarray  # int32, of the part that a group belongs to
+    leaves: np.ndarray  # uint64, which of its leaves
+    output: np.ndarray  # int64, that the tree of the group adds its first number to
+
+
+class Tables(NamedTuple):
+    """The tables of all groups, one behind the other."""
+
+    step_at: np.ndarray  # int64, where the steps of a group begin
+    step_column: np.ndarray  # int32, whose code is looked at
+    step_code: np.ndarray  # uint16, that it must exceed
+    step_by: np.ndarray  # uint16, what is then added to the state
+    column_at: np.ndarray  # int64, where the columns of a group's table begin
+    place: np.ndarray  # int32, where a column of a table is added to
+    table_at: np.ndarray  # int64, where the table of a group begins
+    states: np.ndarray  # int64
+    state_at: np.ndarray  # int64, where the states of a group begin
+    table: np.ndarray  # float64
+
+
+class Leaf(NamedTuple):
+    """What the table of a leaf is made with."""
+
+    at: np.ndarray  # (columns,) int64, places of its columns among those of the group
+    share: np.ndarray  # (columns,) float64
+    pattern: np.ndarray  # (states,) int32, its pattern in every state of the group
+    counts: np.ndarray  # (patterns,) float64, rows of the background
+    product: np.ndarray  # (patterns,) float64
+    sums: np.ndarray  # (8, patterns) float64, Σ_q P over powers of t and 1-t
+    got: np.ndarray  # (patterns,) float64, what a column gets
+
+
+@kernel
+def lay_steps(paths, edges, branches, codes, groups, span, places, part, tables):
+    """Write the steps of some groups, and where the columns of their tables are added to.
+
+    ``places`` is (columns and pairs of an output, numbers of a leaf, the place of every pair or nothing).
+    """
+    per_output, width, pair_of = places
+    for group in range(span[0], span[1]):
+        leaves, output = groups.leaves[group], groups.output[group]
+        n_leaves, n_columns = describe_part(paths, edges, branches, codes, groups.root[group], part)
+        mark_classes(part, n_columns, leaves)
+        step, at, factor = tables.step_at[group], tables.column_at[group], np.int64(1)
+        n_asked = 0
+        for g in range(n_columns):
+            for cell in range(part.cell_at[g] + 1, part.cell_at[g + 1]):
+                rise = np.int64(part.kind[cell]) - np.int64(part.kind[cell - 1])
+                if rise != 0:
+                    tables.step_column[step] = part.column[g]
+                    tables.step_code[step] = part.first_code[cell] - 1
+                    tables.step_by[step] = np.uint16((rise * factor) & 65535)
+                    step += 1
+            factor *= part.classes[g]
+            if is_asked(part, n_leaves, g, leaves):
+                part.column[n_asked] = part.column[
+                    g
+                ]  # those that are not asked for are passed over
+                n_asked += 1
+        for i in range(n_asked):
+            for k in range(width):
+                tables.place[at] = (output + k) * per_output + part.column[i]
+                at += 1
+        if len(pair_of) > 0:
+            for i in range(n_asked):
+                for j in range(i):
+                    pair = pair_of[part.column[i], part.column[j]]
+                    for k in range(width):
+                        tables.place[at] = (output + k) * per_output + pair
+                        at += 1
+
+
+@leaf_kernel
+def _sum_products(d, share, nodes, weights, counts, background, product, sums, pairs):
+    """Write Σ_q P, divided by t and by 1-t, for every pattern; for pairs also by their products."""
+    size = 1 << d
+    for a in range(8 if pairs else 2):
+        for s in range(size):
+            sums[a, s] = 0.0
+    for q in range(len(nodes)):
+        t, w = nodes[q], weights[q]
+        if background:
+            for s in range(size):
+                product[s] = w * counts[s]
+            for i in range(d):
+                bit = 1 << i
+                for s in range(size):
+                    if s & bit == 0:
+                        fails, passes = product[s], product[s | bit]
+                        product[s] = (1.0 - t) * passes
+                        product[s | bit] = t * fails + passes
+        else:
+            product[0] = w
+            for i in range(d):
+                z = share[i]
+                bit, no, yes = 1 << i, z * (1.0 - t), z + t * (1.0 - z)
+                for s in range(bit):
+                    product[s + bit] = product[s] * yes
+                    product[s] *= no
+        x, y = 1.0 / t, 1.0 / (1.0 - t)
+        for s in range(size):
+            sums[0, s] += product[s] * x
+            sums[1, s] += product[s] * y
+        if pairs:
+            for s in range(size):
+                p = product[s]
+                sums[2, s] += p * y * y
+                sums[3, s] += p * x * y
+                sums[4, s] += p * x * y * y
+                sums[5, s] += p * x * x
+                sums[6, s] += p * x * x * y
+                sums[7, s] += p * x * x * y * y
+
+
+@leaf_kernel
+def _gets(d, i, sums, got):
+    """Write what column i gets in every pattern: 1/(t(1-t)) is 1/t + 1/(1-t)."""
+    bit = 1 << i
+    for s in range(1 << d):
+        without = s ^ bit
+        if s & bit:
+            got[s] = sums[0, s] - sums[0, without] - sums[1, without]
+        else:
+            got[s] = -sums[1, s]
+
+
+@leaf_kernel
+def _get_together(d, i, j, sums, got):
+    """Write what columns i and j get together in every pattern, half of it."""
+    one, two = 1 << i, 1 << j
+    for s in range(1 << d):
+        if s & one and s & two:
+            both = sums[6, s ^ one] + sums[6, s ^ two]
+            got[s] = 0.5 * (sums[5, s] - both + sums[7, s ^ one ^ two])
+        elif s & one or s & two:
+            set_one = one if s & one else two
+            got[s] = 0.5 * (sums[4, s ^ set_one] - sums[3, s])
+        else:
+            got[s] = 0.5 * sums[2, s]
+
+
+@leaf_kernel
+def _scatter(got, pattern, states, value, width, node, table, at):
+    """Add what a leaf gives to a column of the table, for each of its numbers."""
+    for k in range(width):
+        said, begin = value[node, k], at + k * states
+        for s in range(states):
+            table[begin + s] += said * got[pattern[s]]
+
+
+@leaf_kernel
+def _read_leaf(part, n_columns, n_leaves, leaves, number, states, leaf):
+    """Write the columns of a leaf, their shares, and its pattern in every state; return how many columns."""
+    d, at, done = 0, 0, np.int64(1)
+    bit_of_leaf = np.uint64(number)
+    leaf.pattern[0] = 0
+    for g in range(n_columns):
+        asks = part.share[number, g] >= 0.0
+        classes = np.int64(part.classes[g])
+        for kind in range(classes - 1, -1, -1):
+            bit = 0
+            if asks:
+                cell = part.cell_at[g]
+                while part.kind[cell] != kind:
+                    cell += 1
+                if (part.mask[cell] >> bit_of_leaf) & _ONE:
+                    bit = 1 << d
+            for s in range(done):
+                leaf.pattern[kind * done + s] = leaf.pattern[s] | bit
+        done *= classes
+        if asks:
+            leaf.at[d], leaf.share[d] = at, part.share[number, g]
+            d += 1
+        if is_asked(part, n_leaves, g, leaves):
+            at += 1
+    return d, at
+
+
+@kernel
+def fill_tables(
+    paths, edges, branches, codes, groups, span, rules, value, pairs, counts, part, leaf, tables
+):
+    """Fill the tables of some groups.
+
+    ``rules`` are Gauss-Legendre nodes and weights for every number of nodes. ``counts`` is the share of a
+    background's rows in every state, one group behind the other; of length 0: path-dependent.
+    """
+    width = value.shape[1]
+    for group in range(span[0], span[1]):
+        leaves, states = groups.leaves[group], tables.states[group]
+        n_leaves, n_columns = describe_part(paths, edges, branches, codes, groups.root[group], part)
+        mark_classes(part, n_columns, leaves)
+        begin = tables.table_at[group]
+        for k in range(begin, tables.table_at[group + 1]):
+            tables.table[k] = 0.0
+        for number in range(n_leaves):
+            if (leaves >> np.uint64(number)) & _ONE == 0:
+                continue
+            node = part.leaf[number]
+            d, n_asked = _read_leaf(part, n_columns, n_leaves, leaves, number, states, leaf)
+            if len(counts) > 0:
+                for s in range(1 << d):
+                    leaf.counts[s] = 0.0
+                for s in range(states):
+                    leaf.counts[leaf.pattern[s]] += counts[tables.state_at[group] + s]
+            K = (d + 1) // 2
+            _sum_products(
+                d, leaf.share, rules[0][K, :K], rules[1][K, :K], leaf.counts, len(counts) > 0,
+                leaf.product, leaf.sums, pairs,
+            )  # fmt: skip
+            for i in range(d):
+                _gets(d, i, leaf.sums, leaf.got)
+                at = begin + leaf.at[i] * width * states
+                _scatter(leaf.got, leaf.pattern, states, value, width, node, tables.table, at)
+            if pairs:
+                for i in range(d):
+                    for j in range(i):
+                        _get_together(d, i, j, leaf.sums, leaf.got)
+                        pair = leaf.at[i] * (leaf.at[i] - 1) // 2 + leaf.at[j]
+                        at = begin + (n_asked + pair) * width * states
+                        _scatter(
+                            leaf.got, leaf.pattern, states, value, width, node, tables.table, at
+                        )

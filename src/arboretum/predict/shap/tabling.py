@@ -1,0 +1,264 @@
+"""SHAP values of many rows by tables (engine/shap/): which trees have them, how they are made, how kept.
+
+A tree has tables if each of its leaves has few states (cells.py), so trees of a few dozen leaves do, whatever
+they ask. Making them takes as long as walking some hundred rows; then a row costs a few look-ups.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arboretum.engine import parallel
+from arboretum.predict.shap.walking import gauss_rules
+from arboretum.predict.walk import run_blocks
+
+if TYPE_CHECKING:
+    from arboretum.data.matrix import Matrix
+    from arboretum.predict.shap.layout import Layout
+
+__all__ = ["Coding", "Tabled", "has_tables", "table_cap"]
+
+_MOST_CODES = 1 << 16
+_MOST_COLUMNS = 13  # of a path: its leaf has 2^13 states
+_BLOCK_BYTES = 1 << 19  # of the sums of a block of rows: they stay in the second cache
+_SHARES = 4  # of the work of building, for every thread
+
+
+class Coding:
+    """How the values of a model's columns become codes."""
+
+    def __init__(self, layout: Layout) -> None:
+        from arboretum.engine.shap.cells import Codes
+
+        paths, n = layout.paths, layout.n_columns
+        inner = layout.n_children > 0
+        by_category = np.zeros(n, np.bool_)
+        by_category[paths.feature[inner & (paths.kind > 1)]] = True
+        asks = np.flatnonzero(inner)
+        feature, threshold = paths.feature[asks], paths.threshold[asks]
+        rank = np.zeros(len(inner), np.int32)
+        words = by_category[feature]
+        # of categories in order: those up to the threshold
+        rank[asks[words]] = np.floor(np.clip(threshold[words], -1, paths.n_codes[feature[words]]))
+        asks, feature, threshold = asks[~words], feature[~words], threshold[~words]
+        order = np.lexsort((threshold, feature))
+        owner, cuts = feature[order], threshold[order]
+        new = np.ones(len(cuts), np.bool_)
+        new[1:] = (cuts[1:] != cuts[:-1]) | (owner[1:] != owner[:-1])
+        sizes = np.bincount(owner[new], minlength=n)
+        begin = np.concatenate([[0], np.cumsum(sizes)])
+        rank[asks[order]] = np.cumsum(new) - 1 - begin[owner]
+        n_codes = np.where(by_category, paths.n_codes[:n] + 1, sizes + 2)
+        self.most = int(n_codes.max(initial=1))
+        self.columns = layout.used.astype(np.int64)
+        self.n_categories = np.where(by_category, paths.n_codes[:n], -1)[self.columns].astype(
+            np.int64
+        )
+        self.cuts = cuts[new]
+        self.cuts_at = np.concatenate([[0], np.cumsum(sizes[self.columns])]).astype(np.int64)
+        self.codes = Codes(rank, n_codes.astype(np.int32), by_category.astype(np.uint8))
+        self.n_words = int(n_codes[by_category].sum())
+
+    def coder(self, n_columns: int, n_rows: int) -> Any:
+        """Return what a block of rows is coded with."""
+        from arboretum.engine.shap.table_rows import Coder
+
+        padded = -(-n_rows // 8) * 8
+        return Coder(
+            self.columns, self.n_categories, self.cuts, self.cuts_at, np.zeros(padded),
+            np.zeros(padded, np.uint64), np.empty((n_columns, n_rows), np.uint16),
+            np.empty(n_rows, np.uint16),
+        )  # fmt: skip
+
+
+def has_tables(layout: Layout) -> np.ndarray:
+    """Tell of every tree whether it can have tables: short paths, and no questions that stand in."""
+    if len(layout.paths.surrogate_start) or layout.coding.most > _MOST_CODES:
+        return np.zeros(layout.n_trees, np.bool_)
+    return (layout.longest > 0) & (layout.longest <= _MOST_COLUMNS)
+
+
+def table_cap(n_rows: int, pairs: bool) -> int:
+    """Return how many states a group may have: the more rows, the more pays off."""
+    if pairs:
+        return 128
+    return 256 if n_rows < 8192 else 1024
+
+
+class Tabled:
+    """The tables of some trees.
+
+    Parameters
+    ----------
+    layout : Layout
+    trees : int array
+        Those that have them.
+    most : int
+        States of a group.
+    pair_of : int32 array
+        The place of every pair, or of length 0.
+    places : int
+        Columns and pairs of an output.
+    background : Matrix or None
+        Rows to compare with; None: path-dependent.
+    n_jobs : int
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        trees: np.ndarray,
+        most: int,
+        pair_of: np.ndarray,
+        places: int,
+        background: Matrix | None = None,
+        n_jobs: int = 1,
+    ) -> None:
+        self.layout, self.places, self.n_jobs = layout, places, n_jobs
+        self.pair_of = pair_of
+        self._questions = layout.paths, layout.edges, layout.branches, layout.coding.codes
+        groups, sizes = self._group(trees, most)
+        self.tables = self._allot(sizes, len(pair_of) > 0)
+        states = int(sizes[:, 0].max(initial=1))
+        spans = parallel.blocks(len(sizes), _SHARES * n_jobs)
+        where = np.int64(places), np.int64(layout.value.shape[1]), pair_of
+        from arboretum.engine.shap.tables import fill_tables, lay_steps
+
+        def lay(span: tuple[int, int]) -> None:
+            lay_steps(*self._questions, groups, span, where, self._part(), self.tables)
+
+        parallel.run(lay, spans, n_jobs)
+        counts = np.zeros(0) if background is None else self._count(background)
+        rules, pairs = gauss_rules((_MOST_COLUMNS + 1) // 2), len(pair_of) > 0
+
+        def fill(span: tuple[int, int]) -> None:
+            fill_tables(
+                *self._questions, groups, span, rules, layout.value, pairs, counts, self._part(),
+                self._leaf(states), self.tables,
+            )  # fmt: skip
+
+        parallel.run(fill, spans, n_jobs)
+
+    @property
+    def nbytes(self) -> int:
+        return self.tables.table.nbytes
+
+    # ------------------------------------------------------------------ making
+    def _part(self) -> Any:
+        from arboretum.engine.shap.cells import LEAVES, Part
+
+        layout = self.layout
+        n_asks = LEAVES + int(layout.deepest.max(initial=0)) + 1
+        columns = min(layout.n_columns, n_asks)
+        cells = n_asks + 2 * columns + layout.coding.n_words
+        whole = np.int32
+        return Part(
+            leaf=np.empty(LEAVES, whole), asks=np.empty(n_asks, whole),
+            column=np.empty(columns, whole), slot=np.full(layout.n_columns, -1, whole),
+            cell_at=np.empty(columns + 1, whole), first_code=np.empty(cells, whole),
+            mask=np.empty(cells, np.uint64), share=np.empty((LEAVES, columns)),
+            kind=np.empty(cells, whole), classes=np.empty(columns, whole),
+            group=np.empty(LEAVES, np.uint64), waiting=np.empty(LEAVES + 1, whole),
+        )  # fmt: skip
+
+    def _leaf(self, states: int) -> Any:
+        from arboretum.engine.shap.tables import Leaf
+
+        longest = min(int(self.layout.longest.max(initial=0)), _MOST_COLUMNS)
+        patterns = 1 << longest
+        return Leaf(
+            at=np.empty(longest, np.int64), share=np.empty(longest),
+            pattern=np.empty(states, np.int32), counts=np.empty(patterns),
+            product=np.empty(patterns), sums=np.empty((8, patterns)), got=np.empty(patterns),
+        )  # fmt: skip
+
+    def _group(self, trees: np.ndarray, most: int) -> tuple[Any, np.ndarray]:
+        """Return the groups of all trees, and of each how many states, columns and steps it has."""
+        from arboretum.engine.shap.cells import group_trees
+        from arboretum.engine.shap.tables import Groups
+
+        layout = self.layout
+        spans = layout.spans(trees)
+        blocks = parallel.blocks(len(trees), _SHARES * self.n_jobs)
+        found: list[Any] = [None] * len(blocks)
+
+        def go(k: int) -> None:
+            lo, hi = blocks[k]
+            room = int((spans[lo:hi, 1] - spans[lo:hi, 0]).sum())
+            roots, members = np.empty(room, np.int32), np.empty(room, np.uint64)
+            sizes = np.empty((room, 4), np.int64)
+            n = group_trees(
+                *self._questions, spans[lo:hi], np.int64(most), self._part(), (roots, members),
+                sizes,
+            )  # fmt: skip
+            outputs = layout.outputs[trees[lo + sizes[:n, 3]]]
+            found[k] = roots[:n], members[:n], outputs, sizes[:n]
+
+        parallel.run(go, range(len(blocks)), self.n_jobs)
+        roots, members, outputs, sizes = (
+            np.concatenate(parts) for parts in zip(*found, strict=True)
+        )
+        return Groups(roots, members, outputs), sizes
+
+    def _allot(self, sizes: np.ndarray, pairs: bool) -> Any:
+        """Return empty tables for groups of these sizes."""
+        from arboretum.engine.shap.tables import Tables
+
+        states, columns, steps = sizes[:, 0], sizes[:, 1], sizes[:, 2]
+        if pairs:
+            columns = columns + columns * (columns - 1) // 2
+        columns = columns * self.layout.value.shape[1]
+        step_at, column_at, table_at = _starts(steps), _starts(columns), _starts(states * columns)
+        return Tables(
+            step_at=step_at,
+            step_column=np.empty(step_at[-1], np.int32),
+            step_code=np.empty(step_at[-1], np.uint16),
+            step_by=np.empty(step_at[-1], np.uint16),
+            column_at=column_at,
+            place=np.empty(column_at[-1], np.int32),
+            table_at=table_at,
+            states=np.ascontiguousarray(states),
+            state_at=_starts(states),
+            table=np.empty(table_at[-1]),
+        )
+
+    def _count(self, background: Matrix) -> np.ndarray:
+        """Return the share of the background's rows in every state of every group."""
+        from arboretum.engine.shap.table_rows import count_rows
+
+        layout, counts = self.layout, np.zeros(self.tables.state_at[-1], np.int64)
+        found = []
+
+        def go(lo: int, hi: int, X: np.ndarray) -> None:
+            own = np.zeros_like(counts)
+            coder = layout.coding.coder(layout.n_columns, min(hi - lo, 2048))
+            count_rows(self.tables, coder, X, own)
+            found.append(own)
+
+        run_blocks(go, background, self.n_jobs)
+        for own in found:  # whole numbers: their order does not matter
+            counts += own
+        return counts / background.n_rows
+
+    # ------------------------------------------------------------------ asking
+    def add(self, matrix: Matrix, out: np.ndarray, n_jobs: int = 1) -> None:
+        """Add the values of all rows to ``out``, (rows, outputs, columns and pairs)."""
+        from arboretum.engine.shap.table_rows import add_tables
+
+        layout = self.layout
+        places = out.shape[1] * out.shape[2]
+        most = max(64, min(4096, _BLOCK_BYTES // (8 * places)))
+
+        def go(lo: int, hi: int, X: np.ndarray) -> None:
+            size = min(most, hi - lo)
+            coder = layout.coding.coder(layout.n_columns, size)
+            flat = out[lo:hi].reshape(hi - lo, places)
+            add_tables(self.tables, coder, X, np.empty((places, size)), flat)
+
+        run_blocks(go, matrix, n_jobs)
+
+
+def _starts(sizes: np.ndarray) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
