@@ -22,7 +22,7 @@ def overview_of(model: Any, n_rows: int, n_used: int, n_columns: int) -> dict[st
     trees = trees_of(model)
     facts: dict[str, Any] = {
         "model": type(model).__name__,
-        "about": (type(model).__doc__ or "").strip().split("\n")[0],
+        "about": (type(model).__doc__ or "").strip().split("\n")[0].replace("`", ""),
         "rows": n_rows,
         "used": n_used,
         "columns": n_columns,
