@@ -7,6 +7,8 @@
                                              layout.py      where they stand
                                              legend.py      what the colours mean
     charts/            curves, bars and maps: plot_pruning_curve and its like
+    effects/           what columns do: partial_dependence, feature_importances
+    report/            one page of a model: report
 
     shared:  pick_tree.py  which tree of a model;  labels.py  words of a tree;  boxes.py  lines in a box;
              colors.py  its fill
