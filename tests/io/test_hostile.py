@@ -147,6 +147,25 @@ def test_numbers_that_are_no_shares(model, X, name, share):
     refused(model.fit(X, CODES[: len(X)]), damage, "no shares of its classes")
 
 
+def test_branches_without_weight_to_spread_missing_values_by():
+    X = WORDS.copy()
+    X[::4, 0] = None
+
+    def damage(state):
+        state["tree"]["weight"] = np.zeros_like(state["tree"]["weight"])
+
+    refused(c45().fit(X, CODES[: len(X)]), damage, "without weight to spread missing values by")
+
+
+def test_rules_whose_class_shares_do_not_add_up():
+    model = A.C45Rules().fit(WORDS, CODES[: len(WORDS)])
+
+    def damage(state):
+        state["prior"] = state["prior"] * 3
+
+    refused(model, damage, "class shares do not add up to 1")
+
+
 def test_a_share_of_a_class_that_the_output_does_not_have():
     model = A.CARTClassifier(max_depth=2).fit(NUMBERS, TWO)
 

@@ -137,8 +137,8 @@ class Estimator(Declared, BaseEstimator):
     def _served(self) -> Ensemble:
         """Return the trees that `predict` asks."""
         raise ParameterError(
-            f"{type(self).__name__} is not asked as a sum of trees over the columns of its table, so it has "
-            "no predictor: call its predict"
+            f"{type(self).__name__} does not answer by a sum of trees over the columns of its table, so it "
+            "has no predictor: call its predict"
         )
 
     def _meanings(self) -> dict[str, Callable[[np.ndarray], Any]]:

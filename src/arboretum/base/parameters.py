@@ -200,12 +200,16 @@ class Declared:
     @classmethod
     def _get_param_names(cls) -> list[str]:
         """Return the constructor's parameters; with ``**kwargs``, also those it hands on."""
-        names = super()._get_param_names()  # type: ignore[misc]
-        if _passes_on(cls.__init__):
-            above = [base for base in cls.__mro__[1:] if "__init__" in vars(base)]
-            if above and issubclass(above[0], Declared):
-                names = sorted({*names, *above[0]._get_param_names()})
-        return names
+        if "_names_here" not in cls.__dict__:  # to read a signature takes longer than all the rest
+            names = super()._get_param_names()  # type: ignore[misc]
+            if _passes_on(cls.__init__):
+                above = [base for base in cls.__mro__[1:] if "__init__" in vars(base)]
+                if above and issubclass(above[0], Declared):
+                    names = sorted({*names, *above[0]._get_param_names()})
+            cls._names_here = tuple(names)
+        return list(cls._names_here)
+
+    _names_here: ClassVar[tuple[str, ...]]
 
     def set_params(self, **params: Any) -> Any:
         """Set parameters by name (``estimator__name`` for nested ones); return the estimator."""

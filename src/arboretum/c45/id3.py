@@ -286,4 +286,6 @@ def _check_tree(tree: Tree) -> None:
     columns = [tree.column(f) for f in tree.feature[inner]]
     missing = [len(c.categories or ()) if c.has_missing else -1 for c in columns]
     if np.any(tree.kind[inner] != MULTIWAY) or np.any(tree.missing_child[inner] != missing):
-        raise ModelFileError("a node of its tree has not one branch per value, as ID3 would have")
+        raise ModelFileError(
+            "a node of its tree does not have one branch per value, as ID3 makes them"
+        )

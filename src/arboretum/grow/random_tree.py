@@ -89,7 +89,7 @@ class TreeTable:
         """The columns, categories as their codes."""
         columns = self.columns.codes if self.columns.values is None else self.columns.values
         assert columns is not None
-        return columns
+        return columns.reshape(len(self.columns.kind), -1)
 
 
 def tree_table(
@@ -132,8 +132,28 @@ def tree_table(
     if codes is not None and n_codes.max(initial=0) < 65535:
         codes = codes.astype(np.uint16)
     sign = np.zeros(width, np.int8) if monotone is None else monotone
-    columns = records.TreeColumns(codes, values, n_codes, kind, sign, np.empty(0, np.uint32))
+    table = codes if values is None else values
+    assert table is not None
+    columns = records.TreeColumns(
+        codes=None if codes is None else codes.ravel(),
+        values=None if values is None else values.ravel(),
+        step=np.uint64(n),
+        by_row=_by_row(table, copies=n > _few(table)),
+        n_codes=n_codes,
+        kind=kind,
+        sign=sign,
+        origin=np.empty(0, np.uint32),
+    )
     return TreeTable(matrix, schema, columns)
+
+
+def _few(table: np.ndarray) -> int:
+    """Return how many rows are few enough to be copied together."""
+    return max(_NEAR // (len(table) * table.itemsize), 1)
+
+
+def _by_row(table: np.ndarray, *, copies: bool) -> np.ndarray:
+    return np.ascontiguousarray(table.T if copies else table.T[:0])
 
 
 def _shortest(matrix: Matrix) -> type[np.floating]:
@@ -404,14 +424,13 @@ def _counter(most_codes: int, channels: int) -> records.Counter:
 
 
 def _near(columns: records.TreeColumns, n: int, *, copies: bool) -> records.TreeColumns:
-    table = columns.codes if columns.values is None else columns.values
-    assert table is not None
-    few = max(_NEAR // (len(table) * table.itemsize), 1)
-    few = few if copies and n > few else 0
-    arrays = np.empty((len(table), few), table.dtype)
+    few = _few(columns.by_row.T) if copies and len(columns.by_row) else 0
+    rows = np.empty((few, columns.by_row.shape[1]), columns.by_row.dtype)
     return columns._replace(
-        codes=None if columns.codes is None else arrays,
-        values=None if columns.values is None else arrays,
+        codes=None if columns.codes is None else rows.ravel(),
+        values=None if columns.values is None else rows.ravel(),
+        step=np.uint64(1),
+        by_row=rows,
         origin=np.empty(few, np.uint32),
     )
 

@@ -312,7 +312,7 @@ def _read_header(file: BinaryIO, size: int) -> tuple[bytes, int, int]:
     if version > FORMAT_VERSION:
         raise ModelFileError(
             f"it has file format {version}, this arboretum reads up to {FORMAT_VERSION}: upgrade "
-            "with `pip install --upgrade arboretum` (or fetch the file again if it is not that new)"
+            "with `pip install --upgrade arboretum-trees` (or fetch the file again if it is not that new)"
         )
     if version < 1 or _CHECK.unpack_from(start, _PREFIX.size)[0] != zlib.crc32(prefix):
         raise ModelFileError("its first bytes are damaged: fetch or save it again")

@@ -142,7 +142,7 @@ def _build(document: dict[str, Any]) -> Any:
         raise ModelFileError(
             f"it holds a model of an unknown kind, {short_repr(name)}, written by arboretum "
             f"{short_repr(document['arboretum'])}; this is arboretum {__version__}, a newer one "
-            "may know it: upgrade with `pip install --upgrade arboretum`"
+            "may know it: upgrade with `pip install --upgrade arboretum-trees`"
         )
     from arboretum.data.schema import Schema
 
@@ -224,7 +224,9 @@ def _decode_item(item: Any) -> Any:
         return _decode_estimator(item)
     name, value = decode(item["name"]), item["estimator"]
     if not isinstance(name, str):
-        raise ModelFileError(f"an estimator of its has no name but {short_repr(name)}")
+        raise ModelFileError(
+            f"one of its estimators is named {short_repr(name)}, which is no string"
+        )
     return name, value if isinstance(value, str) else _decode_estimator(value)
 
 
@@ -243,7 +245,7 @@ def _check_format(document: dict[str, Any]) -> None:
         raise ModelFileError(
             f"it has model format {version}, written by arboretum "
             f"{short_repr(document.get('arboretum'))}; this is arboretum {__version__} and reads "
-            f"up to format {MODEL_FORMAT}: upgrade with `pip install --upgrade arboretum`"
+            f"up to format {MODEL_FORMAT}: upgrade with `pip install --upgrade arboretum-trees`"
         )
     odd = sorted((set(document) - _OPTIONAL_KEYS) ^ _KEYS)
     if odd:

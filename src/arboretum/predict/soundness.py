@@ -55,7 +55,7 @@ def prove_ensemble(
     trees = ensemble.trees
     weights, base = ensemble.weights, ensemble.base
     if len(weights) != len(trees) or not np.isfinite(weights).all():
-        raise ModelFileError("its trees have not one finite weight each")
+        raise ModelFileError("its trees do not have one finite weight each")
     if not np.isfinite(base).all():
         raise ModelFileError("its answer before the first tree is not finite")
     asked = np.isin(np.arange(256), (LEAF, *questions))  # by kind
@@ -73,6 +73,18 @@ def _prove_tree(tree: Tree, number: int, schema: Schema, asked: np.ndarray, spre
         raise ModelFileError(
             f"tree {number} sends missing values down several branches, as trees of this model do not"
         )
+    if tree.spreads and not _spreads_all(tree):
+        raise ModelFileError(
+            f"tree {number} has branches without weight to spread missing values by"
+        )
+
+
+def _spreads_all(tree: Tree) -> bool:
+    """Tell whether the branches of every division take a row whole among them."""
+    parts = np.cumsum(np.append(0.0, tree.share))
+    split = ~tree.is_leaf & (tree.missing_child < 0)
+    first, n = tree.first_child[split], tree.n_children[split]
+    return bool(np.allclose(parts[first + n] - parts[first], 1.0))
 
 
 def _prove_widths(ensemble: Ensemble) -> None:

@@ -273,9 +273,7 @@ def threshold_test(
     )
 
 
-def _cuts(
-    values: np.ndarray, table: np.ndarray, missing: float, least: float
-) -> list[np.ndarray]:
+def _cuts(values: np.ndarray, table: np.ndarray, missing: float, least: float) -> list[np.ndarray]:
     """Return the figures of cuts with at least ``least`` cases on both sides, from below."""
     lower, upper = np.cumsum(table, axis=0)[:-1], np.cumsum(table[::-1], axis=0)[::-1][1:]
     sides = np.stack([lower, upper], axis=1)  # (n_cuts, 2, n_classes)

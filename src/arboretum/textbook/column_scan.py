@@ -74,9 +74,17 @@ class ColumnScan:
 
         Of equals the first comes first.
         """
-        some = np.flatnonzero(self.allowed | refused)
-        order = np.argsort(-self.gain[some], kind="stable")[:n]
-        return [self._make(int(i)) for i in some[order]]
+        return [self._make(i) for i in self.leading(n, self.allowed | refused)]
+
+    def leading(self, n: int, among: np.ndarray) -> list[int]:
+        """Return the places of the n largest gains among some candidates, of equals the first."""
+        some = np.flatnonzero(among)
+        gain = self.gain[some]
+        if len(some) > 4 * n:  # all that are as large as the n-th
+            least = np.partition(gain, len(gain) - n)[len(gain) - n]
+            some = some[gain >= least]
+            gain = self.gain[some]
+        return some[np.argsort(-gain, kind="stable")[:n]].tolist()
 
 
 def scan_column(sample: Sample, feature: int) -> ColumnScan:
@@ -125,8 +133,12 @@ def _partings(
 ) -> tuple[np.ndarray, Callable[[int], Question]]:
     """Return the sums left of every question, and the questions by number."""
     if sample.kinds[feature] != "categorical":
-        cuts = cut_points(values, sample.kinds[feature])
-        return np.cumsum(sums, axis=0)[:-1], lambda i: Question(feature, "threshold", cuts[i])
+        kind = sample.kinds[feature]
+
+        def cut(i: int) -> Question:
+            return Question(feature, "threshold", cut_points(values[i : i + 2], kind)[0])
+
+        return np.cumsum(sums, axis=0)[:-1], cut
     codes = values.astype(int).tolist()
     one_order = sample.y.shape[1] == 1 and (sample.n_classes is None or sample.n_classes[0] <= 2)
     if not one_order and len(codes) <= FEW_CATEGORIES:

@@ -394,8 +394,10 @@ def judge_question(sample: Sample, question: Question, side: str | None) -> Cand
     [0.111, 0.444]
     """
     used = _used(sample, np.isnan(sample.X[:, question.feature]))
-    before = sample.impurity(used)
-    charge = sample.charge(question.feature, sample.impurity(np.ones(len(used), dtype=bool)))
+    before, charge = sample.impurity(used), 0.0
+    if sample.kinds[question.feature] == "categorical":
+        everyone = before if used.all() else sample.impurity(np.ones(len(used), dtype=bool))
+        charge = sample.charge(question.feature, everyone)
     return _judge(sample, question, side, used, before, charge)
 
 

@@ -367,7 +367,8 @@ def _check_splits(
     multiway = questions.kind == MULTIWAY
     own = multiway & (sizes == n_categories + 1) & (missing == n_categories)  # a child for missing
     refuse(
-        multiway & (n_categories != sizes) & ~own, "has not one child per category of its column"
+        multiway & (n_categories != sizes) & ~own,
+        "does not have one child per category of its column",
     )
     groups = questions.kind == GROUPS
     bits_from = np.repeat(nodes.bits_from[:-1], n_splits)

@@ -225,10 +225,11 @@ def test_every_parameter_of_categories_moves_the_loss_as_in_the_peer(door, name)
 
 
 # ---------------------------------------------------------------------- the root
-def test_a_root_of_too_little_cover_answers_nothing():
+@pytest.mark.parametrize("method", ["hist", "approx", "exact"])
+def test_a_root_of_too_little_cover_answers_nothing(method):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(150, 3)), rng.integers(0, 2, 150)
     model = arboretum.XGBClassifier(
-        n_estimators=3, min_child_weight=50, base_score=0.2, tree_method="hist"
+        n_estimators=3, min_child_weight=50, base_score=0.2, tree_method=method
     ).fit(X, y)
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], 0.2)

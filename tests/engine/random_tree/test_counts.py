@@ -68,7 +68,7 @@ def _best_subset(codes, rows, label, weight, total, left, tag, cells, seen, key,
 
 def _node(seed: int, missing: bool):
     rng = np.random.default_rng(seed)
-    codes = rng.integers(0, CODES + missing, (1, 40)).astype(np.uint16)
+    codes = rng.integers(0, CODES + missing, 40).astype(np.uint16)
     rows = rng.choice(40, 25, replace=False).astype(np.uint32)
     weight = rng.integers(1, 4, 25)
     cells, seen = np.zeros((CODES + 1, SUMS + 3), np.int64), np.empty(CODES + 1, np.int64)
@@ -79,7 +79,7 @@ def _node(seed: int, missing: bool):
 def test_rows_are_added_up_per_code(missing):
     rng, codes, rows, weight, tag, cells, seen = _node(0, missing)
     number = (rng.integers(-9, 9, 25) * weight)[None]
-    here = codes[0, rows]
+    here = codes[rows]
     for _ in range(2):  # the second count starts anew
         m = _count(codes, rows, number, weight, tag, cells, seen)
         assert sorted(seen[:m]) == sorted(set(here.tolist()))
@@ -98,7 +98,7 @@ def test_the_best_cut_is_found(missing, min_leaf):
         number = (rng.integers(-9, 9, 25) * weight)[None]
         rules = plain(min_leaf=min_leaf)
         score, _, _ = _best_cut(codes, rows, number, weight, tag, cells, seen, rules)
-        x, w, best = codes[0, rows], weight.astype(float), -1.0
+        x, w, best = codes[rows], weight.astype(float), -1.0
         mean = number.sum() / w.sum()
         for cut in range(CODES):
             for gone in (False, True) if (x == CODES).any() else (False,):
@@ -119,7 +119,7 @@ def test_the_best_subset_of_categories_is_found(missing):
             np.bincount(y, minlength=3), np.empty(6, np.int64), tag, cells, seen,
             np.empty(CODES + 1), np.empty((3, 3)), plain(), XLOGX,
         )  # fmt: skip
-        x, best = codes[0, rows], -1.0
+        x, best = codes[rows], -1.0
         here = sorted(set(x.tolist()))
         impurity = lambda v: 1 - np.sum((np.bincount(v) / len(v)) ** 2)  # noqa: E731
         for size in range(1, len(here)):

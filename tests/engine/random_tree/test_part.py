@@ -48,14 +48,14 @@ def test_values_move_stably_and_are_added_up(goes):
 @pytest.mark.parametrize("missing_left", [0, 1])
 def test_rows_part_at_a_code(missing_left):
     rng = np.random.default_rng(1)
-    codes = rng.integers(0, 6, (1, 60)).astype(np.uint16)  # 5 means missing
+    codes = rng.integers(0, 6, 60).astype(np.uint16)  # 5 means missing
     rows = rng.permutation(60).astype(np.uint32)
     before, side = rows.copy(), np.empty(30, np.uint8)
     many, missing = _part(
         codes, np.int64(5), np.int64(2), np.int64(missing_left), rows, 10, np.int64(30),
         np.empty(30, np.uint32), side,
     )  # fmt: skip
-    here = codes[0, before[10:40]]
+    here = codes[before[10:40]]
     left = np.where(here == 5, missing_left == 1, here <= 2)
     assert (many, missing) == (left.sum(), True)
     np.testing.assert_array_equal(side, left)

@@ -12,7 +12,18 @@ from arboretum.engine.random_tree.toss import part_tossed, word_of
 def _part(values, n_codes, last, missing_left, rows, key, spare, side):
     n = len(rows)
     return part_tossed(
-        values, np.uint64(0), n_codes, last, missing_left, rows, np.uint64(0), n, key, spare, side
+        values,
+        np.uint64(0),
+        np.uint64(0),
+        n_codes,
+        last,
+        missing_left,
+        rows,
+        np.uint64(0),
+        n,
+        key,
+        spare,
+        side,
     )
 
 
@@ -37,15 +48,15 @@ def test_ordered_bits_keep_the_order(number):
 @pytest.mark.parametrize("missing_left", [0, 1])
 def test_categories_go_as_their_coins_say(n_codes, missing_left):
     rng = np.random.default_rng(n_codes)
-    values = rng.integers(0, n_codes, (1, 300))
-    values[0, :30] = np.iinfo(np.int64).max  # missing
+    values = rng.integers(0, n_codes, 300)
+    values[:30] = np.iinfo(np.int64).max  # missing
     rows, side = rng.permutation(300).astype(np.uint32), np.empty(300, np.uint8)
     before, key = rows.copy(), np.uint64(99)
     raised = np.int64(1) << np.int64(62)
     many, missing = _part(
         values, n_codes, raised - 1, missing_left, rows, key, np.empty(300, np.uint32), side
     )
-    codes = values[0, before]
+    codes = values[before]
     lost = codes == np.iinfo(np.int64).max
     word = [int(_coins(key, block)) for block in range(4)]
     left = np.array(

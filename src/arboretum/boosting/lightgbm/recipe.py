@@ -198,7 +198,7 @@ def _of_function(function: Callable) -> Measure:
             "arguments"
         )
 
-    def measure(truth: EvaluationSet, prediction: np.ndarray) -> list[MetricValue]:
+    def measure(truth: EvaluationSet, prediction: np.ndarray, _: np.ndarray) -> list[MetricValue]:
         more = [truth.weight, truth.queries.sizes if truth.grouped else None][: places - 2]
         returned = function(truth.y, prediction, *more)
         try:
@@ -362,7 +362,7 @@ class Changing:
         fixed = sorted(set(given) - _CHANGEABLE)
         if fixed:
             raise ParameterError(
-                f"{fixed[0]} cannot change between rounds: these can: {', '.join(sorted(_CHANGEABLE))}"
+                f"{fixed[0]} cannot change between rounds; these can: {', '.join(sorted(_CHANGEABLE))}"
             )
         for name, value in given.items():
             setattr(self.now, name, value)

@@ -47,14 +47,15 @@ class MetricValue(NamedTuple):
     larger_is_better: bool
 
 
-Measure = Callable[[EvaluationSet, np.ndarray], list[MetricValue]]  # of truth and predictions
+# of the truth, what is predicted and the margins behind it
+Measure = Callable[[EvaluationSet, np.ndarray, np.ndarray], list[MetricValue]]
 
 
 def measure_by(metrics: Sequence[Metric]) -> Measure:
     """Return the measure of some named metrics."""
     larger = {metric.name: metric.larger_is_better for metric in metrics}
 
-    def measure(truth: EvaluationSet, prediction: np.ndarray) -> list[MetricValue]:
+    def measure(truth: EvaluationSet, prediction: np.ndarray, _: np.ndarray) -> list[MetricValue]:
         values = truth.evaluate(metrics, prediction)
         return [MetricValue(name, value, larger[name]) for name, value in values.items()]
 
@@ -178,7 +179,7 @@ class StoppingRule:
         if not tables:
             raise ParameterError(
                 "early stopping needs a table to judge by: give eval_set"
-                + (f" one named {list(self.tables)}" if self.tables else "")
+                + (f" with a table named {list(self.tables)}" if self.tables else "")
             )
 
     def _delta(self, place: int, count: int) -> float:
@@ -263,10 +264,9 @@ class Watch:
 
     def _evaluate(self, table: HeldOut) -> list[MetricValue]:
         booster = self.booster
-        prediction = booster.objective.predict(table.margins(booster))
-        values = [
-            one for measure in booster.recipe.metrics for one in measure(table.truth, prediction)
-        ]
+        margin = table.margins(booster)
+        given = table.truth, booster.objective.predict(margin), margin
+        values = [one for measure in booster.recipe.metrics for one in measure(*given)]
         for one in values:
             if np.isnan(one.value) and table.name not in self.history:  # later, nothing is lost
                 raise DataError(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -107,26 +109,48 @@ def _start(model: XGBModel, objective: Objective) -> np.ndarray | None:
 
 # ---------------------------------------------------------------------- what it is evaluated by
 def _metrics(model: XGBModel, objective: Objective) -> list[Measure]:
-    """Return the metrics asked for, or that of the objective."""
-    settings, named = settings_of(model, "xgboost", "metrics"), model.eval_metric
-    if named is None:
+    """Return the metrics asked for by name, else that of the objective, and behind them the functions."""
+    settings, given = settings_of(model, "xgboost", "metrics"), model.eval_metric
+    asked = list(given) if isinstance(given, list | tuple) else [given]
+    named = [one for one in asked if one is not None and not callable(one)]
+    if not named:
         name = objective.name
         if isinstance(objective, UserObjective):  # measured as what it stands instead of
             name = _INSTEAD[min(objective.n_classes or 1, 3)]
-        named = default_metric(name, "xgboost", **settings)
-    measures = [
-        _of_function(one) if callable(one) else measure_by(find_metrics(one, "xgboost", **settings))
-        for one in (named if isinstance(named, list | tuple) else [named])
-    ]
-    return [_of_probabilities(one) for one in measures] if is_raw(objective) else measures
+        named = [default_metric(name, "xgboost", **settings)]
+    by_name = [measure_by(find_metrics(one, "xgboost", **settings)) for one in named]
+    if is_raw(objective):
+        by_name = [_of_probabilities(one) for one in by_name]
+    return by_name + [_of_function(one, objective) for one in asked if callable(one)]
 
 
-def _of_function(function: Callable) -> Measure:
-    """Return the measure of a user's function of (y, prediction); smaller is better."""
+def _of_function(function: Callable, objective: Objective) -> Measure:
+    """Return the measure of a user's function of (y, prediction); smaller is better.
+
+    As in XGBoost it gets ``sample_weight=`` if the table has weights, labels instead of probabilities from
+    ``multi:softmax``, and the margins behind an objective of the user's own.
+    """
     name = getattr(function, "__name__", type(function).__name__)
+    takes_weight, is_told = _takes_weight(function), False
 
-    def measure(truth: EvaluationSet, prediction: np.ndarray) -> list[MetricValue]:
-        value = function(truth.y, prediction)
+    def measure(
+        truth: EvaluationSet, prediction: np.ndarray, margin: np.ndarray
+    ) -> list[MetricValue]:
+        nonlocal is_told
+        if isinstance(objective, UserObjective):
+            prediction = margin[:, 0] if objective.n_outputs == 1 else margin
+        elif objective.name == "multi:softmax":
+            prediction = prediction.argmax(axis=1).astype(np.float64)
+        weighs = truth.weight is not None
+        if weighs and not takes_weight and not is_told:
+            is_told = True
+            warnings.warn(
+                f"the metric {name!r} takes no sample_weight, so it counts all rows alike: let it take "
+                "(y, prediction, sample_weight=None)",
+                stacklevel=2,
+            )
+        how = {"sample_weight": truth.weight} if weighs and takes_weight else {}
+        value = function(truth.y, prediction, **how)
         try:
             return [MetricValue(name, float(value), False)]
         except (TypeError, ValueError):
@@ -135,11 +159,19 @@ def _of_function(function: Callable) -> Measure:
     return measure
 
 
+def _takes_weight(function: Callable) -> bool:
+    try:
+        inspect.signature(function).bind(0, 0, sample_weight=0)
+    except (TypeError, ValueError):  # ValueError: a builtin without a signature
+        return False
+    return True
+
+
 def _of_probabilities(measure: Measure) -> Measure:
     """Return a measure that is given the probabilities of raw margins."""
 
-    def raw(truth: EvaluationSet, prediction: np.ndarray) -> list[MetricValue]:
-        return measure(truth, 1.0 / (1.0 + np.exp(-prediction)))
+    def raw(truth: EvaluationSet, prediction: np.ndarray, margin: np.ndarray) -> list[MetricValue]:
+        return measure(truth, 1.0 / (1.0 + np.exp(-prediction)), margin)
 
     return raw
 

@@ -272,7 +272,10 @@ class C45Rules(CaseTreeClassifier):
         self.default_counts_ = _weights(state["default_counts"], n, "default's counts")
         self.n_samples_fit_ = whole(state, "n_samples", 1)
         self.rules_ = rules_from_state(state["rules"], self.schema_, self.classes_)
-        best = self._shares().argmax(axis=1).tolist()
+        shares = self._shares()
+        if not np.allclose(shares.sum(axis=1), 1.0):
+            raise ModelFileError("the rules' class shares do not add up to 1")
+        best = shares.argmax(axis=1).tolist()
         if best[:-1] != [rule.answer for rule in self.rules_]:
             raise ModelFileError("a rule does not answer the class that it covers most")
 

@@ -72,11 +72,11 @@ def _deal(keys, spare, n, base, shift, width, buckets):
 
 
 @leaf_kernel
-def _sort(codes, f, rows, start, n, keys, spare, buckets):
+def _sort(codes, column, rows, start, n, keys, spare, buckets):
     """Sort a node's rows by a column into ``keys``; return whether it has two values."""
-    low = high = codes[f, rows[start]]
+    low = high = codes[column + rows[start]]
     for i in range(n):
-        code = codes[f, rows[start + np.uint64(i)]]
+        code = codes[column + rows[start + np.uint64(i)]]
         keys[i] = (np.uint64(code) << _HIGH) | np.uint64(i)
         low, high = min(low, code), max(high, code)
     if low == high:
@@ -188,8 +188,8 @@ def is_known_constant(constant, f, begin, end):
 
 @joined_kernel
 def part_two(
-    codes, n_codes, kind, constant, rows, start, number, weight, total, node_weight, node_key, rules,
-    order,
+    codes, step, n_codes, kind, constant, rows, start, number, weight, total, node_weight, node_key,
+    rules, order,
 ):  # fmt: skip
     """Part two rows by one sum: every column that varies is as good as any other, but for rounding.
 
@@ -211,7 +211,7 @@ def part_two(
         f = np.uint64(turn) if everything else np.uint64(pick_column(node_key, turn, order))
         if is_known_constant(constant, f, begin, begin + 2):
             continue
-        a, b, missing_code = codes[f, one], codes[f, two], np.uint64(n_codes[f])
+        a, b, missing_code = codes[f * step + one], codes[f * step + two], np.uint64(n_codes[f])
         if a == b:
             continue
         varied += 1
@@ -233,8 +233,8 @@ def part_two(
 
 @joined_kernel
 def best_cut(
-    codes, n_codes, kind, signs, constant, rows, start, n, label, number, weight, total, node_weight,
-    chance, lower, upper, node_key, rules, logs, keys, spare, buckets, left, order, tag, cells,
+    codes, step, n_codes, kind, signs, constant, rows, start, n, label, number, weight, total,
+    node_weight, chance, lower, upper, node_key, rules, logs, keys, spare, buckets, left, order, tag, cells,
     seen, key, axis,
 ):  # fmt: skip
     """Look at as many columns as the rules say, and more until one varies; return the best cut.
@@ -258,10 +258,10 @@ def best_cut(
         if is_known_constant(constant, f, begin, begin + n):
             continue
         missing_code, sign = np.uint64(n_codes[f]), signs[f]
-        is_category = kind[f] == CATEGORY
+        is_category, column = kind[f] == CATEGORY, f * step
         if is_category or np.int64(missing_code) < n:
             m = count_codes(
-                codes, f, rows, start, n, label, number, weight, len(total), tag, cells, seen
+                codes, column, rows, start, n, label, number, weight, len(total), tag, cells, seen
             )
             if m < 2:
                 constant[f, 0], constant[f, 1] = begin, begin + n
@@ -305,7 +305,7 @@ def best_cut(
                     below = np.uint32(cells[np.uint64(last), EXAMPLE])
                     above = np.uint32(cells[np.uint64(seen[min(place, m - 1)]), EXAMPLE])
             continue
-        if not _sort(codes, f, rows, start, n, keys, spare, buckets):
+        if not _sort(codes, column, rows, start, n, keys, spare, buckets):
             constant[f, 0], constant[f, 1] = begin, begin + n
             continue
         varied += 1

@@ -50,7 +50,7 @@ def score(left, total, left_weight, weight, rules, logs, sign, lower, upper):
 
 
 @joined_kernel
-def count_codes(codes, f, rows, start, n, label, number, weight, channels, tag, cells, seen):
+def count_codes(codes, column, rows, start, n, label, number, weight, channels, tag, cells, seen):
     """Add up the rows of a node per code; return how many codes it holds, missing among them."""
     now, m = tag[0] + 1, np.int64(0)
     tag[0] = now
@@ -58,7 +58,7 @@ def count_codes(codes, f, rows, start, n, label, number, weight, channels, tag, 
     for i in range(n):
         p = start + np.uint64(i)
         row = rows[p]
-        c = np.uint64(codes[f, row])
+        c = np.uint64(codes[column + row])
         if cells[c, STAMP] != now:  # the node had not met it
             for j in range(ROWS, width):
                 cells[c, j] = 0

@@ -3,7 +3,8 @@
 Trees of a forest are independent, so threads take trees, and one compiled call grows some of them. Each
 works on its rows, kept node by node. Depth first, a node is parted as soon as it is searched. Best first
 (``max_leaves``), searched nodes wait in a heap and the one that gains most is parted next. A large
-table's branch that has become small gets a copy of its columns, so that it finds them in the cache.
+table's branch that has become small gets a copy of its rows, each in one piece: whatever is grown
+from it finds them in the cache.
 
 Columns are drawn, keys handed to children and ties broken as in the level-wise search
 (split/sampled_columns.py): on data without rounding ties both grow the same tree.
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from arboretum.engine.intrinsics import prefetch
 from arboretum.engine.jit import inline, joined_kernel, leaf_kernel, plain_kernel
 from arboretum.engine.random import mix
 from arboretum.engine.random_tree.best_cut import best_cut, part_two
@@ -31,6 +33,7 @@ from arboretum.engine.split.statistic import POISSON
 
 __all__ = ["grow_trees"]
 
+_AHEAD = np.uint64(16)  # rows that are asked for before they are copied
 _EPSILON = np.finfo(np.float64).eps
 _START, _END, _DEPTH, _KEY, _WEIGHT, _SUM = 0, 1, 3, 4, 5, 6  # what is known of a waiting branch
 
@@ -53,7 +56,7 @@ def _enough(n, depth, node_weight, rules):
 # --------------------------------------------------------------------------- one node
 @joined_kernel
 def _find_cut(
-    codes, values, n_codes, kind, signs, constant, rows, start, n, label, number, weight, total,
+    codes, values, step, n_codes, kind, signs, constant, rows, start, n, label, number, weight, total,
     node_weight, chance, lower, upper, node_key, rules, logs, keys, spare, buckets, x, left, order, ends,
     bits, tag, cells, seen, key, axis,
 ):  # fmt: skip
@@ -64,24 +67,24 @@ def _find_cut(
     if values is not None:
         if pair and number is not None:
             best, chosen, cut, side, last = cut_pair(
-                values, kind, constant, rows, start, number, weight, total[0], node_weight, node_key,
-                rules, order, ends, bits,
+                values, step, kind, constant, rows, start, number, weight, total[0], node_weight,
+                node_key, rules, order, ends, bits,
             )  # fmt: skip
         if not pair:
             best, chosen, cut, side, last = random_cut(
-                values, n_codes, kind, signs, constant, rows, start, n, label, number, weight,
+                values, step, n_codes, kind, signs, constant, rows, start, n, label, number, weight,
                 total, node_weight, lower, upper, node_key, rules, logs, x, left, order, ends, bits,
                 keys,
             )  # fmt: skip
     if codes is not None:
         if pair and number is not None:
             best, chosen, cut, side, last, last_left, first_right = part_two(
-                codes, n_codes, kind, constant, rows, start, number, weight, total[0], node_weight,
-                node_key, rules, order,
+                codes, step, n_codes, kind, constant, rows, start, number, weight, total[0],
+                node_weight, node_key, rules, order,
             )  # fmt: skip
         if not pair:
             best, chosen, cut, side, last, last_left, first_right = best_cut(
-                codes, n_codes, kind, signs, constant, rows, start, n, label, number, weight,
+                codes, step, n_codes, kind, signs, constant, rows, start, n, label, number, weight,
                 total, node_weight, chance, lower, upper, node_key, rules, logs, keys, spare, buckets,
                 left, order, tag, cells, seen, key, axis,
             )  # fmt: skip
@@ -178,20 +181,24 @@ def _lay_numbers(numbers, rows, m, weight, number):
 
 @leaf_kernel
 def _gather(near, table, rows, start, end):
-    if table is not None:
-        for f in range(len(table)):
-            for p in range(start, end):
-                near[f, p - start] = table[f, rows[p]]
+    width, last = np.uint64(table.shape[1]), np.uint64(end - 1)
+    line = np.uint64(64 // table.itemsize)
+    for p in range(np.uint64(start), np.uint64(end)):
+        row, at = np.uint64(rows[p]), p - np.uint64(start)
+        ahead = np.uint64(rows[min(p + _AHEAD, last)])
+        for f in range(np.uint64(0), width, line):
+            prefetch(table, ahead, f)
+        for f in range(width):
+            near[at, f] = table[row, f]
 
 
 @leaf_kernel
 def _come_near(near, table, rows, branch, stack):
-    """Copy the columns of a branch that was put by; its rows are numbered by where they stand."""
-    start, end = branch[_START], branch[_END]
-    _gather(near.codes, table.codes, rows, start, end)
-    _gather(near.values, table.values, rows, start, end)
+    """Copy the rows of a branch that was put by; they are numbered by where their values begin."""
+    start, end, width = branch[_START], branch[_END], near.by_row.shape[1]
+    _gather(near.by_row, table.by_row, rows, start, end)
     for p in range(start, end):
-        near.origin[p - start], rows[p] = rows[p], p - start
+        near.origin[p - start], rows[p] = rows[p], (p - start) * width
     for j in range(len(branch)):
         stack[0, j] = branch[j]
 
@@ -199,8 +206,9 @@ def _come_near(near, table, rows, branch, stack):
 @leaf_kernel
 def _go_back(near, rows, branch):
     """Give the rows of a branch their own numbers again."""
+    width = np.uint32(near.by_row.shape[1])
     for p in range(branch[_START], branch[_END]):
-        rows[p] = near.origin[rows[p]]
+        rows[p] = near.origin[rows[p] // width]
 
 
 @leaf_kernel
@@ -229,6 +237,7 @@ def grow_trees(table, near, bags, target, seeds, rules, out, scratch, counter):
     rules, out, scratch, counter : TreeRules, GrownNodes, Scratch, Counter
     """
     n_codes, kind, signs = table.n_codes, table.kind, table.sign
+    width = np.uint32(len(kind))
     label, number, weight, y, row_weight = target
     feature, threshold, below, above, first_child, missing_child, gain, starts, ends_at = out[:9]
     weights, totals, bounds, node_start = out[9:]
@@ -247,7 +256,7 @@ def grow_trees(table, near, bags, target, seeds, rules, out, scratch, counter):
         _begin(constant, bounds, root)
         if rules.form == ONE_LABEL:
             sum_here = np.int64(len(channel))
-        codes, values, origin = table.codes, table.values, table.origin
+        codes, values, step, origin = table.codes, table.values, table.step, table.origin
         height, in_heap, leaves = np.int64(0), np.int64(0), np.int64(1)
         _push(stack, height, height, m, root, height, seeds[tree], node_weight, sum_here)
         height, nodes = np.int64(1), nodes + 1
@@ -271,7 +280,7 @@ def grow_trees(table, near, bags, target, seeds, rules, out, scratch, counter):
                 if branch == aside:
                     break
                 _come_near(near, table, rows, later[branch], stack)
-                codes, values, origin = near.codes, near.values, near.origin
+                codes, values, step, origin = near.codes, near.values, near.step, near.origin
                 small, height = np.int64(0), np.int64(1)
                 continue
             begin, end, depth = stack[height, _START], stack[height, _END], stack[height, _DEPTH]
@@ -299,7 +308,7 @@ def grow_trees(table, near, bags, target, seeds, rules, out, scratch, counter):
                 weights[node], totals[node] = node_weight, sum_here
                 if not _enough(n, depth, node_weight, rules):
                     continue
-            step, middle, pure = put_on_grid(y, row_weight, rows, start, n, rules, number, weight)
+            unit, middle, pure = put_on_grid(y, row_weight, rows, start, n, rules, number, weight)
             channels = np.int64(len(channel))
             if rules.form == ONE_LABEL:
                 channels = sum_here
@@ -310,9 +319,9 @@ def grow_trees(table, near, bags, target, seeds, rules, out, scratch, counter):
                 total = channel[:channels]
             # -------------------------------------------------------------- search it
             if to_search:
-                unit, impurity = rules.gain_unit, 0.0
+                gain_unit, impurity = rules.gain_unit, 0.0
                 if rules.regrid:
-                    unit = step if rules.criterion == POISSON else step * step
+                    gain_unit = unit if rules.criterion == POISSON else unit * unit
                 elif rules.form == ONE_LABEL:
                     pure = channels == 1
                 else:
@@ -323,18 +332,18 @@ def grow_trees(table, near, bags, target, seeds, rules, out, scratch, counter):
                     impurity = impurity_of(
                         label, number, weight, start, n, total, node_weight, rules
                     )
-                lower, upper = _bounds_of(bounds, node, middle, step)
+                lower, upper = _bounds_of(bounds, node, middle, unit)
                 chance = rules.charge * impurity / np.float64(n)
                 best, chosen, cut, side, last, last_left, first_right = _find_cut(
-                    codes, values, n_codes, kind, signs, constant, rows, start, n, label, number,
+                    codes, values, step, n_codes, kind, signs, constant, rows, start, n, label, number,
                     weight, total, node_weight, chance, lower, upper, node_key, rules, logs, keys, spare,
                     buckets, x, left, order, ends, bits, tag, cells, seen, order_key, axis,
                 )  # fmt: skip
-                decrease = best * (np.float64(node_weight) / root_weight) * unit
+                decrease = best * (np.float64(node_weight) / root_weight) * gain_unit
                 if chosen < 0 or decrease + _EPSILON < rules.min_decrease:
                     continue
-                below[node] = origin[last_left] if len(origin) else last_left
-                above[node] = origin[first_right] if len(origin) else first_right
+                below[node] = origin[last_left // width] if len(origin) else last_left
+                above[node] = origin[first_right // width] if len(origin) else first_right
                 if heap is not None:
                     put_by(
                         heap, heap_real, in_heap, stack[height], chosen, side, last, decrease, cut
@@ -345,13 +354,23 @@ def grow_trees(table, near, bags, target, seeds, rules, out, scratch, counter):
             f = np.uint64(chosen)
             if kind[f] == CATEGORY:
                 many, missing = part_categories(
-                    codes, values, f, n_codes[f], last, side, rows, start, n, label, number, weight,
-                    total, node_weight, node_key, rules, tag, cells, seen, order_key, axis, takes,
+                    codes, values, f * step, f, n_codes[f], last, side, rows, start, n, label, number,
+                    weight, total, node_weight, node_key, rules, tag, cells, seen, order_key, axis, takes,
                     spare_row, side_of,
                 )  # fmt: skip
             else:
                 many, missing = part_numbers(
-                    codes, values, f, n_codes[f], last, side, rows, start, n, spare_row, side_of
+                    codes,
+                    values,
+                    f * step,
+                    n_codes[f],
+                    last,
+                    side,
+                    rows,
+                    start,
+                    n,
+                    spare_row,
+                    side_of,
                 )
             left_weight = many
             if not rules.unit_weights:
@@ -365,7 +384,7 @@ def grow_trees(table, near, bags, target, seeds, rules, out, scratch, counter):
             missing_child[node] = 1 - side if missing else np.int64(right_weight > left_weight)
             _bound_children(
                 bounds, node, nodes, signs[f], label, weight, start, many, total, left_sum,
-                left_weight, node_weight, middle, step,
+                left_weight, node_weight, middle, unit,
             )  # fmt: skip
             parted, depth = begin + many, depth + 1
             key = mix(node_key, np.uint64(1))

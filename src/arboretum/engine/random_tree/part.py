@@ -48,11 +48,11 @@ def move_sum(values, start, n, side_of, spare):
 
 
 @leaf_kernel
-def _part(table, f, missing_code, last, side, rows, start, n, spare, side_of):
+def _part(table, column, missing_code, last, side, rows, start, n, spare, side_of):
     at, others, missing = start, np.uint64(0), np.int64(0)
     for i in range(n):
         row = rows[start + np.uint64(i)]
-        code = np.int64(table[f, row])
+        code = np.int64(table[column + row])
         lost = np.int64(code == missing_code)
         goes = (np.int64(code <= last) & (1 - lost)) | (lost & side)
         missing |= lost
@@ -67,7 +67,7 @@ def _part(table, f, missing_code, last, side, rows, start, n, spare, side_of):
 
 
 @joined_kernel
-def part_numbers(codes, values, f, n_codes, last, side, rows, start, n, spare, side_of):
+def part_numbers(codes, values, column, n_codes, last, side, rows, start, n, spare, side_of):
     """Put the rows up to code or value ``last`` first; return (how many, was a value missing?).
 
     ``side_of`` says for every row of the node whether it goes left: its weight and target follow.
@@ -75,18 +75,20 @@ def part_numbers(codes, values, f, n_codes, last, side, rows, start, n, spare, s
     many, missing = np.int64(0), False
     if values is not None:
         missing_code = np.int64(missing_of(values))
-        many, missing = _part(values, f, missing_code, last, side, rows, start, n, spare, side_of)
+        many, missing = _part(
+            values, column, missing_code, last, side, rows, start, n, spare, side_of
+        )
     if codes is not None:
-        many, missing = _part(codes, f, n_codes, last, side, rows, start, n, spare, side_of)
+        many, missing = _part(codes, column, n_codes, last, side, rows, start, n, spare, side_of)
     return many, missing
 
 
 # --------------------------------------------------------------------------- categories
 @leaf_kernel
-def _mark(codes, f, missing_code, takes, side, rows, start, n, side_of):
+def _mark(codes, column, missing_code, takes, side, rows, start, n, side_of):
     missing, many = np.int64(0), np.int64(0)
     for i in range(n):
-        code = np.uint64(codes[f, rows[start + np.uint64(i)]])
+        code = np.uint64(codes[column + rows[start + np.uint64(i)]])
         lost = np.int64(code == missing_code)
         goes = side if lost else np.int64(takes[code])
         side_of[i] = goes
@@ -97,8 +99,8 @@ def _mark(codes, f, missing_code, takes, side, rows, start, n, side_of):
 
 @joined_kernel
 def part_categories(
-    codes, values, f, n_codes, last, side, rows, start, n, label, number, weight, total, node_weight,
-    node_key, rules, tag, cells, seen, key, axis, takes, spare, side_of,
+    codes, values, column, f, n_codes, last, side, rows, start, n, label, number, weight, total,
+    node_weight, node_key, rules, tag, cells, seen, key, axis, takes, spare, side_of,
 ):  # fmt: skip
     """`part_numbers` for a category: what was chosen is found anew from the node's rows.
 
@@ -107,16 +109,16 @@ def part_categories(
     many, missing = np.int64(0), False
     if values is not None:
         many, missing = part_tossed(
-            values, f, n_codes, last, side, rows, start, n, node_key, spare, side_of
+            values, column, f, n_codes, last, side, rows, start, n, node_key, spare, side_of
         )
     if codes is not None:
         m = count_codes(
-            codes, f, rows, start, n, label, number, weight, len(total), tag, cells, seen
+            codes, column, rows, start, n, label, number, weight, len(total), tag, cells, seen
         )
         m, subsets = order_categories(
             m, n_codes, cells, seen, key, axis, total, node_weight, label is not None, rules
         )
         take_categories(m, last, subsets, seen, takes)
-        many, missing = _mark(codes, f, n_codes, takes, side, rows, start, n, side_of)
+        many, missing = _mark(codes, column, n_codes, takes, side, rows, start, n, side_of)
         move(rows, start, n, side_of, spare)
     return many, missing

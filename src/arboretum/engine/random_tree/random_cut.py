@@ -48,11 +48,11 @@ def ordered_bits(values, out):
 
 
 @leaf_kernel
-def _ends(values, f, rows, start, n, x):
+def _ends(values, column, rows, start, n, x):
     """Gather a column's values; return the smallest and the largest."""
-    low = high = values[f, rows[start]]
+    low = high = values[column + rows[start]]
     for i in range(n):
-        v = values[f, rows[start + np.uint64(i)]]
+        v = values[column + rows[start + np.uint64(i)]]
         x[i] = v
         low = v if v < low else low
         high = v if v > high else high
@@ -60,14 +60,14 @@ def _ends(values, f, rows, start, n, x):
 
 
 @leaf_kernel
-def _ends_of_few(values, f, rows, start, n, missing_value):
+def _ends_of_few(values, column, rows, start, n, missing_value):
     """Return the smallest and the largest value, which is ``missing_value`` if one is missing.
 
     A loop that may be left early stays a plain one: for a few rows that is what is quick.
     """
-    low = high = values[f, rows[start]]
+    low = high = values[column + rows[start]]
     for i in range(n):
-        v = values[f, rows[start + np.uint64(i)]]
+        v = values[column + rows[start + np.uint64(i)]]
         if v == missing_value:
             return low, missing_value
         low = v if v < low else low
@@ -76,20 +76,20 @@ def _ends_of_few(values, f, rows, start, n, missing_value):
 
 
 @leaf_kernel
-def _ask_few(values, f, rows, start, n, cut, number, weight, total, node_weight, rules):
+def _ask_few(values, column, rows, start, n, cut, number, weight, total, node_weight, rules):
     """`_ask_squares` for a few rows, whose values are read again."""
     left_weight, left_sum, rows_left = np.int64(0), np.int64(0), np.int64(0)
     if node_weight == n:
         for i in range(n):
             p = start + np.uint64(i)
-            goes = -np.int64(values[f, rows[p]] <= cut)
+            goes = -np.int64(values[column + rows[p]] <= cut)
             rows_left -= goes
             left_sum += number[0, p] & goes
         left_weight = rows_left
     else:
         for i in range(n):
             p = start + np.uint64(i)
-            goes = -np.int64(values[f, rows[p]] <= cut)
+            goes = -np.int64(values[column + rows[p]] <= cut)
             rows_left -= goes
             left_weight += weight[p] & goes
             left_sum += number[0, p] & goes
@@ -262,8 +262,8 @@ def _ask_general(
 
 @joined_kernel
 def cut_pair(
-    values, kind, constant, rows, start, number, weight, total, node_weight, node_key, rules, order,
-    ends, bits,
+    values, step, kind, constant, rows, start, number, weight, total, node_weight, node_key, rules,
+    order, ends, bits,
 ):  # fmt: skip
     """Part two rows: any threshold does it, so only the order of the two is looked at."""
     one, two, by = rows[start], rows[start + _ONE], raise_by(values)
@@ -277,7 +277,7 @@ def cut_pair(
         f = np.uint64(pick_column(node_key, turn, order))
         if is_known_constant(constant, f, begin, begin + 2):
             continue
-        a, b = np.int64(values[f, one]), np.int64(values[f, two])
+        a, b = np.int64(values[f * step + one]), np.int64(values[f * step + two])
         if a == b:
             continue
         varied += 1
@@ -301,8 +301,8 @@ def cut_pair(
 
 @joined_kernel
 def random_cut(
-    values, n_codes, kind, signs, constant, rows, start, n, label, number, weight, total, node_weight,
-    lower, upper, node_key, rules, logs, x, left, order, ends, bits, words,
+    values, step, n_codes, kind, signs, constant, rows, start, n, label, number, weight, total,
+    node_weight, lower, upper, node_key, rules, logs, x, left, order, ends, bits, words,
 ):  # fmt: skip
     """Draw columns, and a question for each.
 
@@ -319,15 +319,17 @@ def random_cut(
         f = np.uint64(turn) if everything else np.uint64(pick_column(node_key, turn, order))
         if is_known_constant(constant, f, begin, begin + n):
             continue
-        is_category = kind[f] == CATEGORY
+        is_category, column = kind[f] == CATEGORY, f * step
         reread, missing = few and not is_category, False
         if is_category:
-            low, high, missing = toss(values, f, rows, start, n, node_key, n_codes[f], x, words)
+            low, high, missing = toss(
+                values, column, f, rows, start, n, node_key, n_codes[f], x, words
+            )
         elif reread:
-            low, high = _ends_of_few(values, f, rows, start, n, missing_value)
+            low, high = _ends_of_few(values, column, rows, start, n, missing_value)
             reread = high != missing_value
         if not (is_category or reread):
-            low, high = _ends(values, f, rows, start, n, x)
+            low, high = _ends(values, column, rows, start, n, x)
             missing = high == missing_value
             if missing and low < missing_value:
                 high = largest_present(x, n, low, missing_value)
@@ -347,7 +349,7 @@ def random_cut(
                 )
             elif reread:
                 worth = _ask_few(
-                    values, f, rows, start, n, at, number, weight, total[0], node_weight, rules
+                    values, column, rows, start, n, at, number, weight, total[0], node_weight, rules
                 )
             else:
                 worth = _ask_squares(x, start, n, at, number, weight, total[0], node_weight, rules)

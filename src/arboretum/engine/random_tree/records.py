@@ -31,10 +31,21 @@ STAMP, ROWS, WEIGHT, EXAMPLE, SUMS = 0, 1, 2, 3, 4
 
 
 class TreeColumns(NamedTuple):
-    """The columns, the same for all trees of a forest."""
+    """The columns, the same for all trees of a forest.
 
-    codes: np.ndarray | None  # (columns, n) unsigned, rank or category; n_codes means missing
-    values: np.ndarray | None  # (columns, n) int64 or int32, see `ordered_bits`: random splits only
+    What row r holds in column f is at ``f * step + r``. In the whole table r is the number of the row. In a
+    copy of some rows it is where the values of the row begin, and step is 1:
+
+        table   f0 f0 f0 f0 | f1 f1 f1 f1       step 4, rows 0 1 2 3
+        copy    f0 f1 | f0 f1 | f0 f1           step 1, rows 0 2 4
+
+    Large nodes read a column from end to end; small ones some columns of a few rows.
+    """
+
+    codes: np.ndarray | None  # unsigned, rank or category; n_codes means missing
+    values: np.ndarray | None  # int64 or int32, see `ordered_bits`: random splits only
+    step: np.uint64  # how far it is from a column to the next
+    by_row: np.ndarray  # (n, columns) the same row by row; of no rows if none are copied
     n_codes: np.ndarray  # (columns,) int64; with random splits that of categories only
     kind: np.ndarray  # (columns,) int8: NUMBER, RANK, CATEGORY
     sign: np.ndarray  # (columns,) int8: monotone constraints

@@ -66,18 +66,18 @@ def raised(v, word, by):
 
 
 @leaf_kernel
-def _toss_few(values, f, rows, start, n, word, x):
+def _toss_few(values, column, rows, start, n, word, x):
     """Raise up to 63 categories; return those that occur as the bits of a number, missing as the last."""
     seen, by = np.uint64(0), raise_by(values)
     for i in range(n):
-        v = values[f, rows[start + np.uint64(i)]]
+        v = values[column + rows[start + np.uint64(i)]]
         seen |= _ONE << (np.uint64(v) & _LAST)
         x[i] = raised(v, word, by)
     return seen
 
 
 @leaf_kernel
-def _toss_many(values, f, rows, start, n, key, n_codes, words, x):
+def _toss_many(values, column, f, rows, start, n, key, n_codes, words, x):
     """Raise any number of categories; return 1 if one stays, plus 2 if one is raised, 4 if one is missing."""
     missing_value, by, sides = np.int64(missing_of(values)), raise_by(values), np.int64(0)
     blocks = np.uint64(n_codes + 63) >> np.uint64(6)
@@ -86,7 +86,7 @@ def _toss_many(values, f, rows, start, n, key, n_codes, words, x):
         for b in range(blocks):
             words[b] = word_of(key, f, b)
     for i in range(n):
-        v = values[f, rows[start + np.uint64(i)]]
+        v = values[column + rows[start + np.uint64(i)]]
         lost = np.int64(np.int64(v) == missing_value)
         block = (np.uint64(v) >> np.uint64(6)) & (np.uint64(lost) - _ONE)
         word = words[block] if tabled else word_of(key, f, block)
@@ -117,7 +117,7 @@ def _lowest(bits):
 
 
 @joined_kernel
-def toss(values, f, rows, start, n, key, n_codes, x, words):
+def toss(values, column, f, rows, start, n, key, n_codes, x, words):
     """Gather a column of categories, raised as their coins say.
 
     ``words`` is scratch for the coins, 64 in each, as many as there are rows. Returns two ends, and
@@ -127,7 +127,7 @@ def toss(values, f, rows, start, n, key, n_codes, x, words):
     short, missing_value, by = x.dtype.type, missing_of(x), raise_by(x)
     if n_codes <= 63:
         word = word_of(key, f, _ZERO)
-        seen = _toss_few(values, f, rows, start, n, word, x)
+        seen = _toss_few(values, column, rows, start, n, word, x)
         present = seen & ~(_ONE << _LAST)
         missing = present != seen
         if present == _ZERO:
@@ -136,7 +136,7 @@ def toss(values, f, rows, start, n, key, n_codes, x, words):
             return short(0), short(_ONE << by), missing
         low = short(raised(_lowest(present), word, by))
         return low, low + short(present & (present - _ONE) != _ZERO), missing
-    sides = _toss_many(values, f, rows, start, n, key, n_codes, words, x)
+    sides = _toss_many(values, column, f, rows, start, n, key, n_codes, words, x)
     missing = sides & 4 != 0
     if sides & 3 == 3:
         return short(0), short(_ONE << by), missing
@@ -152,13 +152,13 @@ def last_left(low, high, x):
 
 
 @leaf_kernel
-def part_tossed(values, f, n_codes, last, side, rows, start, n, key, spare, side_of):
+def part_tossed(values, column, f, n_codes, last, side, rows, start, n, key, spare, side_of):
     """`part_numbers` for categories: the coins are tossed again, and are the same."""
     missing_value, by, many_words = np.int64(missing_of(values)), raise_by(values), n_codes > 64
     at, others, missing, word = start, np.uint64(0), np.int64(0), word_of(key, f, _ZERO)
     for i in range(n):
         row = rows[start + np.uint64(i)]
-        v = values[f, row]
+        v = values[column + row]
         if many_words:
             word = word_of(key, f, np.uint64(v) >> np.uint64(6))
         lost = np.int64(np.int64(v) == missing_value)

@@ -14,7 +14,7 @@ from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import Table
 from arboretum.textbook.cart import EPSILON, TIE
 from arboretum.textbook.column_scan import ColumnScan, scan_column
-from arboretum.textbook.splits import Candidate, Sample, judge_question
+from arboretum.textbook.splits import Candidate, Question, Sample, judge_question
 
 if TYPE_CHECKING:
     from arboretum.explain.worksheet.grown import GrownTree
@@ -23,7 +23,7 @@ __all__ = ["NodeCandidates"]
 
 _RIVALS = 8  # shown besides the best of every column
 _OPTIONAL = ("charge", "W left", "W right", "tried")  # columns that a narrow screen leaves out
-_MEDIANS = 1_000_000  # rows × cuts of absolute_error that are judged one by one, for a column
+_MEDIANS = 2_000_000  # rows × cuts of absolute_error that are judged one by one, for a column
 
 
 class NodeCandidates:
@@ -94,11 +94,12 @@ class NodeCandidates:
         return found
 
     def _by_medians(self, feature: int) -> list[Candidate]:
-        """Return candidates of absolute_error, judged one by one; of a large node only some of the cuts."""
-        questions = self.sample.questions(feature)
-        most = max(_MEDIANS // len(self.sample.X), 4)
-        if len(questions) > most:
-            questions = questions[:: -(-len(questions) // most)]
+        """Return candidates of absolute_error, judged one by one; of a large node only the best."""
+        x = self.sample.X[:, feature]
+        if len(x) * self._n_questions(feature) > _MEDIANS:
+            questions = self._best_cut(feature)
+        else:
+            questions = self.sample.questions(feature)
         sides: tuple[str | None, ...] = ("right", "left") if self._gaps(feature) else (None,)
         found = [judge_question(self.sample, q, side) for q in questions for side in sides]
         if self._gaps(feature) and not np.isnan(self.sample.X[:, feature]).all():
@@ -110,10 +111,32 @@ class NodeCandidates:
         some = bool(np.isnan(self.sample.X[:, feature]).any())
         return some and not self.sample.rules.surrogates
 
+    def _best_cut(self, feature: int) -> list[Question]:
+        """Return the best question of a column as a stump of the compiled engine finds it."""
+        from arboretum.cart.cart import CARTRegressor
+
+        sample, rules = self.sample, self.sample.rules
+        kind = sample.kinds[feature]
+        stump = CARTRegressor(
+            criterion="absolute_error", max_depth=1, min_samples_leaf=rules.min_samples_leaf, n_jobs=1,
+            categorical_features=[0] if kind == "categorical" else None,
+        ).fit(sample.X[:, [feature]], sample.y[:, 0] if sample.y.shape[1] == 1 else sample.y, sample.w)  # fmt: skip
+        tree = stump.tree_
+        if tree.is_leaf[0]:
+            return []
+        if kind != "categorical":
+            return [Question(feature, "threshold", float(tree.threshold[0]))]
+        left, right = (frozenset(map(int, some)) for some in tree.categories_of(0, 0))
+        return [Question(feature, "subset", np.nan, left, right)] if left and right else []
+
     def _n_questions(self, feature: int) -> int:
-        n = len(self.sample.questions(feature))
-        known = not np.isnan(self.sample.X[:, feature]).all()
-        return 2 * n + known if self._gaps(feature) else n
+        x = self.sample.X[:, feature]
+        known = np.unique(x[~np.isnan(x)])
+        if self.sample.kinds[feature] == "categorical":
+            n = len(self.sample.questions(feature))
+        else:
+            n = max(len(known) - 1, 0)
+        return 2 * n + bool(len(known)) if self._gaps(feature) else n
 
     def _winner(self) -> Candidate:
         """Return the split of the model, judged."""
@@ -152,21 +175,14 @@ class NodeCandidates:
 
     def rivals(self, n: int) -> list[Candidate]:
         """Return the n candidates that gain most, and refused ones that gain more than the winner."""
-        scans = [scan for f, scan in self.scans.items() if self.looked_at(f) and scan.n_tried]
-        if not scans:
-            return []
-        gain, allowed = (
-            np.concatenate([getattr(s, name) for s in scans]) for name in ("gain", "allowed")
-        )
-        charge = np.concatenate([np.full(s.n_tried, self._charge(s.feature)) for s in scans])
-        whose = np.repeat(np.arange(len(scans)), [s.n_tried for s in scans])
-        place = np.concatenate([np.arange(s.n_tried) for s in scans])
-        worth = gain - charge
         floor = self.winner.worth if self.winner is not None else -np.inf
-        shown = allowed | (worth >= floor)
-        some = np.flatnonzero(shown)
-        order = some[np.argsort(-worth[some], kind="stable")[: n + 1]]
-        return [scans[whose[i]].candidate(int(place[i])) for i in order]
+        found = []
+        for f, scan in self.scans.items():
+            if self.looked_at(f) and scan.n_tried:
+                charge = self._charge(f)
+                for i in scan.leading(n + 1, scan.allowed | (scan.gain - charge >= floor)):
+                    found.append((charge - scan.gain[i], f, i))
+        return [self.scans[f].candidate(i) for _, f, i in sorted(found)[: n + 1]]
 
     def _charge(self, feature: int) -> float:
         return self.sample.charge(feature, self.before)

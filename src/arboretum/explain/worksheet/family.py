@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from arboretum.data.checks import warn_caller
+from arboretum.data.schema import encode
 from arboretum.errors import DataError, ParameterError
 from arboretum.explain.worksheet.journey import journey_table, ways_of
 from arboretum.explain.worksheet.rendering import number
@@ -69,7 +70,14 @@ class Family:
     @cached_property
     def matrix(self) -> Matrix:
         """The table as numbers, by the columns of the model."""
-        return self.model._encode(self.given.X)
+        return self.encode(self.given.X)
+
+    def encode(self, X: Any) -> Matrix:
+        """Return rows as numbers; learners of other libraries have no rule for unseen words."""
+        members = getattr(self.model, "estimators_", None)
+        if isinstance(members, list) and not hasattr(members[0], "unseen"):
+            return encode(self.model.schema_, X, unseen="missing", estimator_name=self.name)
+        return self.model._encode(X)
 
     @cached_property
     def twin(self) -> Any:
@@ -118,7 +126,7 @@ class Family:
         """Return a row as numbers, what it is called, and its number."""
         table, title, i = self.row_of(row)
         return (
-            (self.matrix.take(np.array([i])) if i is not None else self.model._encode(table)),
+            (self.matrix.take(np.array([i])) if i is not None else self.encode(table)),
             title,
             i,
         )
@@ -160,7 +168,12 @@ class Family:
         return "Ask " + ", ".join(_MENTIONED[name] for name in self.answers) + "."
 
     def refuse(self, name: str) -> Exception:
-        why = self.without.get(name, "there is nothing like it in this model")
+        usual = (
+            "it is not made of other models"
+            if name == "member"
+            else "there is nothing like it in this model"
+        )
+        why = self.without.get(name, usual)
         return ParameterError(f"worksheet.{name}: {why} ({self.name}). {self.menu()}")
 
     def node(self, tree: Any, node: Any) -> Sheet:
@@ -180,6 +193,9 @@ class Family:
 
     def oob(self) -> Sheet:
         raise self.refuse("oob")
+
+    def member(self, which: Any) -> Family:
+        raise self.refuse("member")
 
     # ------------------------------------------------------------------ journeys
     def journey(self, tree: Tree, matrix: Matrix, title: str = "The way down") -> Table:

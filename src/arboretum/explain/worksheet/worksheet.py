@@ -20,7 +20,7 @@ from arboretum.errors import DataError, ParameterError
 from arboretum.explain.worksheet.family import Family, Given
 from arboretum.explain.worksheet.sheet import Sheet
 
-__all__ = ["Worksheet", "worksheet"]
+__all__ = ["Worksheet", "family_of", "worksheet"]
 
 _HERE = "arboretum.explain.worksheet"
 # The class of a model -> the family that knows it; the first that fits is taken.
@@ -30,6 +30,14 @@ _FAMILIES = (
     ("arboretum.c45.rules.estimator:C45Rules", f"{_HERE}.c45:RulesFamily"),
     ("arboretum.c45.c45:C45Classifier", f"{_HERE}.c45:C45Family"),
     ("arboretum.forest.estimator:Forest", f"{_HERE}.forest:ForestFamily"),
+    ("arboretum.forest.bag_estimator:Bagging", f"{_HERE}.combine:BagFamily"),
+    ("arboretum.combine.together:Together", f"{_HERE}.combine:TogetherFamily"),
+    ("arboretum.boosting.gradient.estimator:GradientBoosting", f"{_HERE}.gradient:GradientFamily"),
+    ("arboretum.boosting.adaboost.estimator:AdaBoost", f"{_HERE}.adaboost:AdaBoostFamily"),
+    (
+        "arboretum.boosting.coordinate.classifier:CoordinateBoostingClassifier",
+        f"{_HERE}.adaboost:CoordinateFamily",
+    ),
     (
         "arboretum.boosting.second_order.boosted_model:BoostedModel",
         f"{_HERE}.second_order:SecondOrderFamily",
@@ -90,6 +98,10 @@ class Worksheet:
     def oob(self) -> Sheet:
         """Return what trees say of the rows that they have not seen."""
         return self._family.oob()
+
+    def member(self, which: Any) -> Worksheet:
+        """Return the worksheet of a model in a bag, a stack or a vote, by its name or number."""
+        return Worksheet(self._family.member(which))
 
     # ------------------------------------------------------------------ itself
     def sheet(self) -> Sheet:
@@ -155,7 +167,7 @@ def worksheet(
     >>> root.value("gain"), root.table("Best split").rows[0][0]
     (0.333..., 'petal length (cm) <= 2.45')
     """
-    family = _family_of(model)
+    family = family_of(model)
     if X is None or y is None:
         raise DataError(
             "worksheet needs the table and the target that the model was trained on, got None"
@@ -166,7 +178,8 @@ def worksheet(
     return found
 
 
-def _family_of(model: Any) -> type[Family]:
+def family_of(model: Any) -> type[Family]:
+    """Return the kind of worksheet that a model has."""
     for theirs, ours in _FAMILIES:
         if isinstance(model, _named(theirs)):
             return _named(ours)
