@@ -42,12 +42,14 @@ class Edges(NamedTuple):
 
 
 @kernel
-def describe_edges(paths, n_children, weight, starts, edges, longest, deepest):
-    """Fill the edges of trees; write the most columns that a path asks for, and its length, of every tree.
+def describe_edges(paths, n_children, weight, starts, edges, trees):
+    """Fill the edges of trees, and of every tree what its paths come to.
 
     ``paths`` are the questions of all trees (engine/predict/walk.py), ``starts`` where trees begin, and the
-    end. Weights below 0 count as 0; branches without any weight share equally.
+    end. ``trees`` are the most columns that a path asks for, the length of the longest path, and Σ over the
+    leaves of 2 to the number of columns, the patterns of a row that they know. Weights below 0 count as 0; branches without any weight share equally.
     """
+    longest, deepest, patterns = trees
     waiting = np.empty(len(weight), np.int32)
     for tree in range(len(starts) - 1):
         root, at = starts[tree], starts[tree]
@@ -71,6 +73,7 @@ def describe_edges(paths, n_children, weight, starts, edges, longest, deepest):
             most, deep = max(most, distinct[depth]), max(deep, np.int64(depth))
             children = n_children[node]
             if children == 0:
+                patterns[tree] += 2.0 ** distinct[depth]
                 continue
             asked, first = paths.feature[node], paths.first_child[node]
             same = depth

@@ -77,9 +77,12 @@ def lay_steps(paths, edges, branches, codes, groups, span, places, part, tables)
     ``places`` is (columns and pairs of an output, numbers of a leaf, the place of every pair or nothing).
     """
     per_output, width, pair_of = places
+    described, n_leaves, n_columns = np.int32(-1), 0, 0
     for group in range(span[0], span[1]):
-        leaves, output = groups.leaves[group], groups.output[group]
-        n_leaves, n_columns = describe_part(paths, edges, branches, codes, groups.root[group], part)
+        leaves, output, root = groups.leaves[group], groups.output[group], groups.root[group]
+        if root != described:  # groups of one part stand together
+            n_leaves, n_columns = describe_part(paths, edges, branches, codes, root, part)
+            described = root
         mark_classes(part, n_columns, leaves)
         step, at, factor = tables.step_at[group], tables.column_at[group], np.int64(1)
         n_asked = 0
@@ -93,18 +96,16 @@ def lay_steps(paths, edges, branches, codes, groups, span, places, part, tables)
                     step += 1
             factor *= part.classes[g]
             if is_asked(part, n_leaves, g, leaves):
-                part.column[n_asked] = part.column[
-                    g
-                ]  # those that are not asked for are passed over
+                part.asks[n_asked] = part.column[g]  # whose nodes are known by now
                 n_asked += 1
         for i in range(n_asked):
             for k in range(width):
-                tables.place[at] = (output + k) * per_output + part.column[i]
+                tables.place[at] = (output + k) * per_output + part.asks[i]
                 at += 1
         if len(pair_of) > 0:
             for i in range(n_asked):
                 for j in range(i):
-                    pair = pair_of[part.column[i], part.column[j]]
+                    pair = pair_of[part.asks[i], part.asks[j]]
                     for k in range(width):
                         tables.place[at] = (output + k) * per_output + pair
                         at += 1
@@ -226,9 +227,12 @@ def fill_tables(
     background's rows in every state, one group behind the other; of length 0: path-dependent.
     """
     width = value.shape[1]
+    described, n_leaves, n_columns = np.int32(-1), 0, 0
     for group in range(span[0], span[1]):
-        leaves, states = groups.leaves[group], tables.states[group]
-        n_leaves, n_columns = describe_part(paths, edges, branches, codes, groups.root[group], part)
+        leaves, states, root = groups.leaves[group], tables.states[group], groups.root[group]
+        if root != described:
+            n_leaves, n_columns = describe_part(paths, edges, branches, codes, root, part)
+            described = root
         mark_classes(part, n_columns, leaves)
         begin = tables.table_at[group]
         for k in range(begin, tables.table_at[group + 1]):

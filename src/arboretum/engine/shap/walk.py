@@ -51,7 +51,10 @@ class Walk(NamedTuple):
     product: np.ndarray  # (depth, K, ROWS) float64
     below: np.ndarray  # (depth, K, ROWS) float64
     factor: np.ndarray  # (3, K) float64
-    slope: np.ndarray  # (depth, 3, K) float64
+    inner: np.ndarray  # (3, K) float64, the factor of an edge above two leaves
+    ends: np.ndarray  # (5, K) float64, what leaves give
+    slope: np.ndarray  # (depth, 2, K) float64
+    leaf_slope: np.ndarray  # (2, K) float64
     path: np.ndarray  # (depth,) int32, the nodes on the way
     empty: np.ndarray  # (depth,) uint8, 1: nothing was added to what is below yet
     total: np.ndarray  # (ROWS,) float64
@@ -86,27 +89,47 @@ def _weigh(z0, z1, nodes, factor, slope):
         factor[2, q] = again
         slope[0, q] = (1.0 - z1) / new - before
         slope[1, q] = -1.0 / (1.0 - t) - before
-        slope[2, q] = 0.0
 
 
 @leaf_kernel
-def _descend(product, factor, scale, K, takes, alive, n, out):
-    """Multiply the products of a block by the factors of an edge and a number."""
+def _take(goes, branch, alive, n, takes):
+    """Write which rows take an edge and those above it of the same column."""
+    for r in range(n):
+        takes[r] = alive[r] & np.int64(goes[r] == branch)
+
+
+@leaf_kernel
+def _weigh_leaf(edges, node, value, nodes, factor, slope, flip, ends):
+    """Add what a leaf gives to ``ends``: (case, q) of what is below its parent, then of its column.
+
+    ``flip`` is for a leaf whose rows are those that do not take the branch of its sibling.
+    """
+    _weigh(edges.above[node], edges.share[node], nodes, factor, slope)
+    one, two = (1, 0) if flip else (0, 1)
+    for q in range(len(nodes)):
+        a, b = value * factor[0, q], value * factor[1, q]
+        ends[one, q] += a
+        ends[two, q] += b
+        ends[2, q] += value * factor[2, q]
+        ends[3 + one, q] += a * slope[0, q]
+        ends[3 + two, q] += b * slope[1, q]
+
+
+@leaf_kernel
+def _descend(product, factor, K, takes, alive, n, out):
+    """Multiply the products of a block by the factors of an edge."""
     for q in range(K):
-        a, b, c = scale * factor[0, q], scale * factor[1, q], scale * factor[2, q]
+        a, b, c = factor[0, q], factor[1, q], factor[2, q]
         source, target = product[q], out[q]
         for r in range(n):
             target[r] = source[r] * (a if takes[r] else (b if alive[r] else c))
 
 
 @leaf_kernel
-def _end_in_leaf(product, factor, slope, value, K, takes, alive, n, empty, above, total):
-    """Do for a leaf at once what `_descend`, `_ascend` and `_pass_on` do."""
-    for r in range(n):
-        total[r] = 0.0
+def _end_in_leaves(product, ends, K, takes, alive, n, empty, above, total):
+    """End in a leaf, or in two under one node: what is below the parent, and what the column gets."""
     for q in range(K):
-        a, b, c = value * factor[0, q], value * factor[1, q], value * factor[2, q]
-        u, v = a * slope[0, q], b * slope[1, q]
+        a, b, c, u, v = ends[0, q], ends[1, q], ends[2, q], ends[3, q], ends[4, q]
         source, target = product[q], above[q]
         for r in range(n):
             x = source[r]
@@ -116,24 +139,35 @@ def _end_in_leaf(product, factor, slope, value, K, takes, alive, n, empty, above
 
 
 @leaf_kernel
-def _ascend(below, slope, K, takes, alive, n, total):
-    """Write what the column of an edge gets: Σ_q E · slope."""
-    for r in range(n):
-        total[r] = 0.0
+def _end_in_twins(product, edge, ends, K, rows, n, empty, above, total, under):
+    """Go down an edge and end in the two leaves below it, all at once.
+
+    ``edge`` are its factors and slopes, ``rows`` who takes the edge, and who takes the first leaf.
+    """
+    factor, slope = edge
+    takes, alive, ends_first, ends_alive = rows
     for q in range(K):
-        a, b = slope[0, q], slope[1, q]
-        source = below[q]
+        a, b, c, u, v = factor[0, q], factor[1, q], factor[2, q], slope[0, q], slope[1, q]
+        d, e, f, w, z = ends[0, q], ends[1, q], ends[2, q], ends[3, q], ends[4, q]
+        source, target = product[q], above[q]
         for r in range(n):
-            total[r] += source[r] * (a if takes[r] else (b if alive[r] else 0.0))
+            x = source[r] * (a if takes[r] else (b if alive[r] else c))
+            under[r] += x * (w if ends_first[r] else (z if ends_alive[r] else 0.0))
+            y = x * (d if ends_first[r] else (e if ends_alive[r] else f))
+            total[r] += y * (u if takes[r] else (v if alive[r] else 0.0))
+            target[r] = y if empty else target[r] + y
 
 
 @leaf_kernel
-def _pass_on(below, K, n, empty, above):
-    """Add what is below a node to what is below its parent."""
+def _ascend(below, slope, K, takes, alive, n, empty, above, total):
+    """Leave an edge: what its column gets, Σ_q E · slope, and what is below its parent."""
     for q in range(K):
+        a, b = slope[0, q], slope[1, q]
         source, target = below[q], above[q]
         for r in range(n):
-            target[r] = source[r] if empty else target[r] + source[r]
+            y = source[r]
+            total[r] += y * (a if takes[r] else (b if alive[r] else 0.0))
+            target[r] = y if empty else target[r] + y
 
 
 @leaf_kernel
@@ -163,15 +197,35 @@ def _share_pairs(edges, work, depth, K, n, pair_of, sums, first):
 def _leave(edges, work, depth, K, n, pair_of, sums, first):
     """End an edge: its column gets its part, its parent what is below."""
     node = work.path[depth]
-    alive = work.takes[edges.same[node]]
-    _ascend(work.below[depth], work.slope[depth], K, work.takes[depth], alive, n, work.total)
-    out = sums[first + edges.column[node]]
-    for r in range(n):
-        out[r] += work.total[r]
+    takes, alive = work.takes[depth], work.takes[edges.same[node]]
     if len(pair_of) > 0:
         _share_pairs(edges, work, depth, K, n, pair_of, sums, first)
-    _pass_on(work.below[depth], K, n, work.empty[depth - 1] == 1, work.below[depth - 1])
+    _ascend(
+        work.below[depth], work.slope[depth], K, takes, alive, n, work.empty[depth - 1] == 1,
+        work.below[depth - 1], sums[first + edges.column[node]],
+    )  # fmt: skip
     work.empty[depth - 1] = 0
+
+
+@leaf_kernel
+def _has_two_leaves(paths, node):
+    """Tell whether a node asks a yes-no question with a leaf for each answer."""
+    child = paths.first_child[node]
+    yes_no = paths.kind[node] == 1 or paths.kind[node] == 2
+    return yes_no and paths.kind[child] == 0 and paths.kind[child + 1] == 0
+
+
+@leaf_kernel
+def _weigh_leaves(edges, node, many, value, output, nodes, work):
+    """Write what a leaf gives, or two that stand together."""
+    for k in range(5):
+        for q in range(len(nodes)):
+            work.ends[k, q] = 0.0
+    for k in range(many):
+        leaf = node + k
+        _weigh_leaf(
+            edges, leaf, value[leaf, output], nodes, work.factor, work.leaf_slope, k == 1, work.ends
+        )
 
 
 @leaf_kernel
@@ -185,44 +239,62 @@ def _walk_tree(paths, edges, span, value, output, rule, X, block, work, pair_of,
     for q in range(K):
         for r in range(n):
             work.product[0, q, r] = weights[q]
-    _choose(paths, edges.order[span[0]], X, work.rows, lo, n, work.goes[0])
-    work.empty[0] = 1
-    level = 0
-    for at in range(span[0] + 1, span[1]):
+    root = edges.order[span[0]]
+    _choose(paths, root, X, work.rows, lo, n, work.goes[0])
+    work.empty[0], work.path[0] = 1, root
+    level, at, pairs = 0, span[0] + 1, len(pair_of) > 0
+    while at < span[1]:
         node = edges.order[at]
+        at += 1
         depth = np.int64(edges.depth[node])
         while level >= depth:
             _leave(edges, work, level, K, n, pair_of, sums, first)
             level -= 1
         work.path[depth] = node
         takes, alive = work.takes[depth], work.takes[edges.same[node]]
-        goes, branch = work.goes[depth - 1], np.int64(edges.branch[node])
-        for r in range(n):
-            takes[r] = alive[r] & np.int64(goes[r] == branch)
+        _take(work.goes[depth - 1], np.int64(edges.branch[node]), alive, n, takes)
+        above, below = work.product[depth - 1], work.below[depth - 1]
+        empty, out = work.empty[depth - 1] == 1, sums[first + edges.column[node]]
+        if paths.kind[node] == 0 and not pairs:
+            twins = edges.branch[node] == 0 and _has_two_leaves(paths, work.path[depth - 1])
+            _weigh_leaves(edges, node, 2 if twins else 1, value, output, nodes, work)
+            _end_in_leaves(above, work.ends, K, takes, alive, n, empty, below, out)
+            work.empty[depth - 1] = 0
+            at += twins
+            continue
         slope = work.slope[depth]
         _weigh(edges.above[node], edges.share[node], nodes, work.factor, slope)
-        above = work.product[depth - 1]
-        if paths.kind[node] != 0:
-            _descend(above, work.factor, 1.0, K, takes, alive, n, work.product[depth])
-            _choose(paths, node, X, work.rows, lo, n, work.goes[depth])
-            work.empty[depth] = 1
-            level = depth
-        elif len(pair_of) > 0:
-            said = value[node, output]
-            _descend(above, work.factor, said, K, takes, alive, n, work.below[depth])
+        if paths.kind[node] == 0:
+            for k in range(3):
+                for q in range(K):
+                    work.factor[k, q] *= value[node, output]
+            _descend(above, work.factor, K, takes, alive, n, work.below[depth])
             _leave(edges, work, depth, K, n, pair_of, sums, first)
-            level = depth - 1
-        else:
-            said, empty = value[node, output], work.empty[depth - 1] == 1
-            _end_in_leaf(
-                above, work.factor, slope, said, K, takes, alive, n, empty, work.below[depth - 1],
-                work.total,
+            continue
+        _choose(paths, node, X, work.rows, lo, n, work.goes[depth])
+        if not pairs and _has_two_leaves(paths, node):
+            leaf = paths.first_child[node]
+            leaf_takes, leaf_alive = work.takes[depth + 1], work.takes[edges.same[leaf]]
+            _take(work.goes[depth], np.int64(0), leaf_alive, n, leaf_takes)
+            for k in range(3):
+                for q in range(K):
+                    work.inner[k, q] = work.factor[k, q]
+            _weigh_leaves(edges, leaf, 2, value, output, nodes, work)
+            for r in range(n):  # apart from the sums: both columns may be the same one
+                work.total[r] = 0.0
+            _end_in_twins(
+                above, (work.inner, slope), work.ends, K, (takes, alive, leaf_takes, leaf_alive), n,
+                empty, below, out, work.total,
             )  # fmt: skip
-            work.empty[depth - 1] = 0
-            out = sums[first + edges.column[node]]
+            under = sums[first + edges.column[leaf]]
             for r in range(n):
-                out[r] += work.total[r]
-            level = depth - 1
+                under[r] += work.total[r]
+            work.empty[depth - 1] = 0
+            at += 2
+            continue
+        _descend(above, work.factor, K, takes, alive, n, work.product[depth])
+        work.empty[depth] = 1
+        level = depth
     while level >= 1:
         _leave(edges, work, level, K, n, pair_of, sums, first)
         level -= 1

@@ -40,7 +40,9 @@ class Layout:
     value : float64 array of shape (nodes, k)
         What nodes add.
     longest, deepest : int64 arrays
-        The most columns that a path of every tree asks for, and its length.
+        The most columns that a path of every tree asks for, and the length of its longest path.
+    patterns : float64 array
+        Σ over the leaves of every tree of 2 to the number of columns on its path.
     start : float64 array of shape (n_outputs,)
         The sum before any tree.
     n_columns : int
@@ -54,6 +56,7 @@ class Layout:
     value: np.ndarray
     longest: np.ndarray
     deepest: np.ndarray
+    patterns: np.ndarray
     start: np.ndarray
     n_columns: int
 
@@ -131,12 +134,23 @@ def lay_out(form: AdditiveForm, n_columns: int, cover: str = "weight") -> Layout
     longest, deepest = np.zeros(len(trees), np.int64), np.zeros(len(trees), np.int64)
     n_children = _joined(trees, "n_children", whole)
     weight = _joined(trees, cover, np.float64)
-    describe_edges(paths, n_children, weight, starts, edges, longest, deepest)
+    patterns = np.zeros(len(trees))
+    describe_edges(paths, n_children, weight, starts, edges, (longest, deepest, patterns))
     outputs = np.asarray(form.columns, np.int64)
+    start = np.asarray(form.start, np.float64)
     return Layout(
-        paths, edges, n_children, starts, outputs, value, longest, deepest,
-        np.asarray(form.start, np.float64), n_columns,
-    )  # fmt: skip
+        paths,
+        edges,
+        n_children,
+        starts,
+        outputs,
+        value,
+        longest,
+        deepest,
+        patterns,
+        start,
+        n_columns,
+    )
 
 
 def _joined(trees: list[Tree], name: str, dtype: type) -> np.ndarray:

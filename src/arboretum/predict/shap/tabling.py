@@ -22,7 +22,7 @@ __all__ = ["Coding", "Tabled", "has_tables", "table_cap"]
 
 _MOST_CODES = 1 << 16
 _MOST_COLUMNS = 13  # of a path: its leaf has 2^13 states
-_BLOCK_BYTES = 1 << 19  # of the sums of a block of rows: they stay in the second cache
+_BLOCK_BYTES = 1 << 21  # of the sums of a block of rows
 _SHARES = 4  # of the work of building, for every thread
 
 

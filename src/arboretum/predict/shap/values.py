@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from arboretum.engine import parallel
 from arboretum.predict.shap.layout import Layout, lay_out
 from arboretum.predict.shap.tabling import Tabled, has_tables, table_cap
 from arboretum.predict.shap.walking import add_by_contrast, add_by_walk
@@ -25,9 +26,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Contributions", "along_paths", "contributions_of"]
 
-_ROWS, _ROWS_PER_LEAF = 768, 24  # from which on tables of a tree pay off, at least and by its size
+_ROWS, _ROWS_PER_LEAF = 1000, 14  # from which on tables of a tree pay off
 _CONTRASTS_PER_LEAF = 400  # pairs of rows, likewise
 _LONG_PAIRS = 9  # columns of a path beyond which tables of pairs are too large
+_SQUARES = 4096  # tables of pairs that a thread writes at a time
 _KEPT_BYTES = 1 << 28  # of tables that are kept; larger ones are made a part at a time
 
 
@@ -82,13 +84,13 @@ class Contributions:
                 rows = background.rows(0, background.n_rows)
                 counts = np.full(len(rows), 1.0 / len(rows))
                 add_by_contrast(layout, others, matrix, rows, counts, pair_of, out, n_jobs)
-        return self.square(out, pair_of) if pairs else out
+        return self.square(out, pair_of, n_jobs) if pairs else out
 
     def _tabled_trees(self, n_rows: int, background: Matrix | None, pairs: bool) -> np.ndarray:
         """Tell which trees are asked by tables."""
         layout = self.layout
         if background is None:
-            least = np.maximum(_ROWS, _ROWS_PER_LEAF * layout.n_leaves)
+            least = _ROWS + _ROWS_PER_LEAF * layout.n_leaves
         else:
             n_rows *= background.n_rows
             least = _CONTRASTS_PER_LEAF * layout.n_leaves
@@ -112,8 +114,8 @@ class Contributions:
             return
         most = table_cap(matrix.n_rows, pairs)
         longest = layout.longest[trees]
-        size = layout.n_leaves[trees] * 2.0**longest * longest * 2 * layout.value.shape[1]
-        size *= np.maximum(longest / 2, 1) if pairs else 1.0
+        size = layout.patterns[trees] + layout.n_leaves[trees] * most / 4  # states; then bytes
+        size *= 8.0 * longest * layout.value.shape[1] * (1 + longest // 2 if pairs else 1)
         batch = (np.cumsum(size) // _KEPT_BYTES).astype(np.int64)
         for k in np.unique(batch):
             some = trees[batch == k]
@@ -133,15 +135,25 @@ class Contributions:
         pair_of[used[one], used[two]] = n + np.arange(len(one))
         return pair_of + pair_of.T
 
-    def square(self, out: np.ndarray, pair_of: np.ndarray) -> np.ndarray:
+    def square(self, out: np.ndarray, pair_of: np.ndarray, n_jobs: int = 1) -> np.ndarray:
         """Return columns and pairs as symmetric tables whose rows sum to the values of the columns."""
-        used, n = self.layout.used, self.layout.n_columns
-        square = np.zeros((*out.shape[:2], n, n))
-        for k, f in enumerate(used):
-            others = used[np.arange(len(used)) != k]
-            square[:, :, f, others] = out[:, :, pair_of[f, others]]
-            square[:, :, f, f] = out[:, :, f] - square[:, :, f].sum(axis=2)
-        return square
+        from arboretum.engine.shap.pairs import write_squares
+
+        n = self.layout.n_columns
+        unused = np.setdiff1d(np.arange(n), self.layout.used)
+        place = pair_of.copy()
+        place[unused] = unused[:, None]  # not asked for: no values, alone or with others
+        place[:, unused] = unused
+        np.fill_diagonal(place, np.arange(n))
+        squares = np.empty((*out.shape[:2], n, n))
+        found, tables = out.reshape(-1, out.shape[2]), squares.reshape(-1, n, n)
+        blocks = parallel.blocks(len(found), -(-len(found) // _SQUARES))
+        parallel.run(
+            lambda some: write_squares(found[slice(*some)], place, tables[slice(*some)]),
+            blocks,
+            n_jobs,
+        )
+        return squares
 
 
 def along_paths(layout: Layout, ensemble: Ensemble, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
