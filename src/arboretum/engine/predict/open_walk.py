@@ -95,17 +95,15 @@ def _fall(nodes, root, node, columns, grid, place, rows, points, stack, height, 
 
 
 @leaf_kernel
-def _step(up, down, value, rows, a, b):
-    """Add a value to rows a:b of one line and take it away from another."""
+def _step(line, value, rows, a, b):
+    """Add a value to rows a:b of a line."""
     for i in range(a, b):
-        row = np.uint64(rows[i])
-        up[row] += value
-        down[row] -= value
+        line[np.uint64(rows[i])] += value
 
 
 @plain_kernel
 def add_open(nodes, value, output, columns, grid, place, rows, points, stack, steps):
-    """Add what the trees say of every row along the grid to ``steps``, (outputs, points + 1, rows).
+    """Add what the trees say of every row along the grid to ``steps``, (outputs, points, rows).
 
     A number that holds from one point to another is added where it begins and taken away where it ends: the
     sum of the steps up to a point is what the trees say there. Of a sorted grid that is two additions for a
@@ -149,7 +147,9 @@ def add_open(nodes, value, output, columns, grid, place, rows, points, stack, st
                     end += 1
                 for k in range(value.shape[1]):
                     here, o = value[root + node, k], output[t] + k
-                    _step(steps[o, begin], steps[o, end], here, rows, np.uint64(a), np.uint64(b))
+                    _step(steps[o, begin], here, rows, np.uint64(a), np.uint64(b))
+                    if end < steps.shape[1]:
+                        _step(steps[o, end], -here, rows, np.uint64(a), np.uint64(b))
 
 
 @plain_kernel

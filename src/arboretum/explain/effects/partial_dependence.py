@@ -256,6 +256,9 @@ def _meaning(model: Any, ensemble: Ensemble, response: str) -> tuple[Any, bool]:
     classes = getattr(model, "classes_", None)
     method = "predict" if classes is None else "predict_proba"
     turn, shape = model._meanings()[method], ensemble.base.shape
+    boosted = hasattr(model, "objective_") or hasattr(model, "loss_")
+    if boosted and ensemble.link.name == "logit" and classes is not None and len(classes) == 2:
+        return ensemble.link.predict, False  # the second class at once
     plain = ensemble.link.name == "identity" and (classes is None or ensemble.rule == "mean")
 
     def meaning(sums: np.ndarray) -> np.ndarray:
@@ -331,7 +334,7 @@ class _OpenForm:
         from arboretum.engine.predict.open_walk import add_open
 
         rows, points, outputs = block.shape[1], grid.shape[1], self.form.n_outputs
-        steps = np.zeros((outputs, points + 1, rows))
+        steps = np.zeros((outputs, points, rows))
         steps[:, 0] = base.T
         if self.nodes is not None:
             kernel: Any = add_open
@@ -339,8 +342,8 @@ class _OpenForm:
                 self.nodes, self.value, self.columns, block, grid, self.place,
                 *self._scratch(block, grid), steps,
             )  # fmt: skip
-        total = np.cumsum(steps[:, :-1], axis=1)
-        flat = total.reshape(outputs, points * rows).T  # a row for every pair
+        np.cumsum(steps, axis=1, out=steps)
+        flat = steps.reshape(outputs, points * rows).T  # a row for every pair
         said = self.meaning(flat).reshape(points, rows, -1)
         summed = np.array([said[:, :, k] @ w for k in range(said.shape[2])])
         return summed, np.ascontiguousarray(said.transpose(2, 1, 0)) if each else None
