@@ -61,6 +61,7 @@ _HOME = {
     "export_graphviz": "arboretum.explain.graphviz",
     "to_rules": "arboretum.explain.rules",
     "plot_tree": "arboretum.explain.plot",
+    "to_dtreeviz": "arboretum.explain.sklearn_tree",
     "report": "arboretum.explain.report.report",
     "partial_dependence": "arboretum.explain.effects.partial_dependence",
     "feature_importances": "arboretum.explain.effects.importances",

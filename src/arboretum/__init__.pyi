@@ -62,6 +62,7 @@ from arboretum.explain.graphviz import export_graphviz as export_graphviz
 from arboretum.explain.plot import plot_tree as plot_tree
 from arboretum.explain.report.report import report as report
 from arboretum.explain.rules import to_rules as to_rules
+from arboretum.explain.sklearn_tree import to_dtreeviz as to_dtreeviz
 from arboretum.explain.text import export_text as export_text
 from arboretum.explain.worksheet.worksheet import worksheet as worksheet
 from arboretum.forest.bagging import BaggingClassifier as BaggingClassifier

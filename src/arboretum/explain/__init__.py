@@ -6,6 +6,7 @@
     plot.py            plot_tree             drawing.py     boxes with a size and a place
                                              layout.py      where they stand
                                              legend.py      what the colours mean
+    sklearn_tree.py    to_dtreeviz
     charts/            curves, bars and maps: plot_pruning_curve and its like
     effects/           what columns do: partial_dependence, feature_importances
     report/            one page of a model: report
