@@ -12,13 +12,14 @@
     python -m benchmarks cart --quick    small sizes, a minute or two
     python -m benchmarks cart --case iris predict
 
-A benchmark is a module with ``experiments(jobs)``: named experiments of six kinds.
+A benchmark is a module with ``experiments(jobs)``: named experiments of seven kinds.
 
     harness.Case        contenders timed in turns, scored on held-out data, peak memory   harness.py
     scaling.Curve       fit time over rows or columns                                     scaling.py
     startup.StartUp     imports and first fits in fresh processes                         startup.py
     cold_start.ColdStart   the first fit of an estimator from source, from a wheel, warm   cold_start.py
     latency.Latency     calls for a few rows, in turns: percentiles                       latency.py
+    shap.ShapExperiment SHAP values of the same trees: nanoseconds per row and tree       shap.py
     real.RealCase       all models and their peers on one real table                      real.py
 
 Every experiment measures itself and returns a result; report.py prints tables and writes JSON,
@@ -38,5 +39,6 @@ BENCHMARKS = {
     "boosting": "benchmarks.boosting",
     "latency": "benchmarks.latency",
     "real": "benchmarks.real",
+    "shap": "benchmarks.shap",
     "startup": "benchmarks.cold_start",
 }

@@ -14,6 +14,7 @@ from benchmarks.latency import PERCENTILES, LatencyResult
 from benchmarks.real_report import plain_tables, print_tables
 from benchmarks.real_results import TableResult
 from benchmarks.scaling import CurveResult
+from benchmarks.shap import ShapResult
 from benchmarks.startup import StartUpResult
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Report", "print_report", "write_json"]
 
 Result = CaseResult | CurveResult | StartUpResult | ColdStartResult | LatencyResult | TableResult
+Result |= ShapResult
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,10 @@ class Report:
     @property
     def latencies(self) -> list[LatencyResult]:
         return [r for r in self.results if isinstance(r, LatencyResult)]
+
+    @property
+    def shap_values(self) -> list[ShapResult]:
+        return [r for r in self.results if isinstance(r, ShapResult)]
 
     @property
     def tables(self) -> list[TableResult]:
@@ -196,6 +202,28 @@ def _latency_table(result: LatencyResult) -> Table:
     return table
 
 
+def _shap_table(result: ShapResult) -> Table:
+    from rich.table import Table
+
+    table = Table(title=f"[bold]{result.name}[/] {result.title}", title_justify="left")
+    for name in ("contender", "rows", "clock", "ns per row and tree", "÷ ours", "goal"):
+        table.add_column(name, justify="left" if name == "contender" else "right")
+    ours = [line for line in result.lines if line["contender"].startswith("arboretum")]
+    for line in result.lines:
+        like = [one for one in ours if one["clock"] == line["clock"]]
+        like = [one for one in like if one["rows"] == line["rows"]] or like or ours
+        most = max(like, key=lambda one: one["rows"])
+        ratio = line["nanoseconds"] / most["nanoseconds"]
+        goal = (
+            "" if line["goal"] is None else _verdict(ratio >= line["goal"], f"{line['goal']:.3g}")
+        )
+        cells = f"{line['rows']:,}", line["clock"], _three_digits(line["nanoseconds"])
+        table.add_row(line["contender"], *cells, _three_digits(ratio), goal)
+    for name, value in result.facts.items():
+        table.add_row(name, "", "", _three_digits(value), "", "")
+    return table
+
+
 def print_report(report: Report, console: Console) -> None:
     """Print one table per kind of result, and what was left out and why."""
     if report.cases:
@@ -213,6 +241,8 @@ def print_report(report: Report, console: Console) -> None:
     print_cold_starts(report.cold_starts, console)
     for latency in report.latencies:
         console.print(_latency_table(latency))
+    for found in report.shap_values:
+        console.print(_shap_table(found))
     if report.tables:
         print_tables(report.tables, console)
     for name, reason in report.skipped.items():
@@ -259,6 +289,7 @@ def write_json(report: Report, path: Path) -> None:
         "start_up": [_plain_start_up(result) for result in report.start_ups],
         "cold_starts": plain_cold_starts(report.cold_starts),
         "latency": [asdict(result) for result in report.latencies],
+        "shap": [asdict(result) for result in report.shap_values],
         "real": plain_tables(report.tables),
         "skipped": report.skipped,
         "failed": report.failed,
