@@ -20,10 +20,10 @@ function worksheetView(P, M) {
   const S = M.sheets || { nodes: {}, rounds: [], why: "" };
   const call = (t, n, leaf) => `arboretum.worksheet(model, X, y).${leaf ? "leaf" : "node"}(${t}, ${n})`;
   const node = (number, n) => {
-    const sheet = S.nodes[`${number}:${n}`], leaf = Walk.isLeaf(M.trees[number], n);
+    const own = P.trees.numbers[number], sheet = S.nodes[`${own}:${n}`], leaf = Walk.isLeaf(M.trees[number], n);
     if (sheet) return el("div", { class: "worksheet" }, el("h3", null, "Worksheet"), sheetView(sheet));
     const why = Object.keys(S.nodes).length ? "Worked out for this page were the nodes that take little time, tree by tree, and this one is not among them" : S.why ? `No worksheet: ${S.why}` : "Worksheets need the training table (report(..., train=(X, y)))";
-    return el("p", { class: "note" }, why, S.why ? "" : [". In Python: ", el("code", null, call(number, n, leaf))]);
+    return el("p", { class: "note" }, why, S.why ? "" : [". In Python: ", el("code", null, own < 0 ? "arboretum.worksheet(member, X, y)" : call(own, n, leaf))]);
   };
   const rounds = () => {
     const place = el("div"), show = i => clear(place).append(sheetView(S.rounds[i][1]));
