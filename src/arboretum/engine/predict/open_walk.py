@@ -18,7 +18,7 @@ import numpy as np
 
 from arboretum.engine.jit import joined_kernel, leaf_kernel, plain_kernel
 
-__all__ = ["add_open", "add_open_sums"]
+__all__ = ["add_open", "add_open_sums", "add_states"]
 
 _LEAF, _SUBSET = 0, 2
 
@@ -176,3 +176,55 @@ def add_open_sums(nodes, value, output, columns, weight, grid, place, rows, poin
                 v, o = here * value[root + node, k], output[t] + k
                 for g in range(c, d):
                     total[o, points[g]] += v
+
+
+@leaf_kernel
+def _add_line(line, table):
+    """Add one line to another."""
+    for g in range(np.uint64(len(line))):
+        line[g] += table[g]
+
+
+@plain_kernel
+def add_states(nodes, size, curves, start, output, columns, place, rows, stack, state, total):
+    """Add the curve of the state of every row in every tree to ``total``, (outputs, rows, points).
+
+    What a row gets along the grid depends on the side it takes at the nodes that ask for its own columns: its
+    state. A node that divides rows has the states of its left child, then those of its right one; a node
+    that divides the grid has a state for every pair of theirs. ``size`` is how many states a node has,
+    ``curves`` their lines, those of tree t from ``start[t]`` on; ``state`` is scratch, one per row.
+    """
+    for t in range(len(nodes.start) - 1):
+        root = nodes.start[t]
+        for i in range(len(state)):
+            state[i] = start[t]
+        stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, len(rows), 1
+        height = 1
+        while height:
+            height -= 1
+            node, a, b = stack[height, 0], stack[height, 1], stack[height, 2]
+            times, at = stack[height, 3], root + node
+            if size[at] == 1:  # nothing below divides rows
+                continue
+            f, first = nodes.feature[at], np.int64(nodes.first_child[at])
+            if place[f] >= 0:
+                stack[height, 0], stack[height, 1], stack[height, 2] = first, a, b
+                stack[height, 3] = times * size[root + first + 1]
+                stack[height + 1, 0] = first + 1
+                stack[height + 1, 1], stack[height + 1, 2] = a, b
+                stack[height + 1, 3] = times
+                height += 2
+                continue
+            middle = _part(nodes, at, nodes.n_codes[f], columns[f], rows, a, b)
+            _step(state, times * size[root + first], rows, np.uint64(middle), np.uint64(b))
+            if a < middle:
+                stack[height, 0], stack[height, 1], stack[height, 2] = first, a, middle
+                stack[height, 3] = times
+                height += 1
+            if middle < b:
+                stack[height, 0], stack[height, 1], stack[height, 2] = first + 1, middle, b
+                stack[height, 3] = times
+                height += 1
+        o = output[t]
+        for i in range(len(state)):
+            _add_line(total[o, i], curves[state[i]])
