@@ -15,7 +15,9 @@ def test_both_ways_agree(name, features, monkeypatch):
     looked_up = partial_dependence(model, X, features, kind="both")
     monkeypatch.setattr(states, "_MOST_STATES", 0)
     put_together = partial_dependence(model, X, features, kind="both")
-    np.testing.assert_allclose(looked_up.individual, put_together.individual, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(
+        looked_up.individual, put_together.individual, rtol=1e-12, atol=1e-13
+    )
     np.testing.assert_allclose(looked_up.average, put_together.average, rtol=1e-12, atol=1e-13)
 
 

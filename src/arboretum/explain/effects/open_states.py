@@ -1,7 +1,7 @@
 """What rows can get along a grid from a tree, written down once: its states and their curves.
 
-Some columns of a tree are left open, to be varied along a grid. A row then takes a side only at nodes that ask
-for its other columns, and the sides it takes there are its state:
+Some columns of a tree are left open, to be varied along a grid. A row then takes a side only at nodes that
+ask for its other columns, and the sides it takes there are its state:
 
     node asks            states                                   curve of a state
     leaf                 1                                        its value at all points that come here

@@ -375,6 +375,7 @@ class _OpenForm:
         rows, points = block.shape[1], grid.shape[1]
         total = np.repeat(base.T[:, :, None], points, axis=2)
         order, _, stack = self._scratch(block, grid)
+        assert self.states is not None
         kernel: Any = add_states
         kernel(
             self.nodes, *self.states, self.columns, block, self.place, order, stack,

@@ -5,7 +5,7 @@ function sheetView(sheet, depth = 0) {
   const box = el("div", { class: "sheet" }, el(depth ? "h3" : "b", null, sheet.title));
   const pairs = Object.entries(sheet.facts);
   if (pairs.length) box.append(facts(pairs.map(([k, v]) => [k, cellText(v)])));
-  for (const f of sheet.formulas) box.append(el("div", { class: "formula" }, el("b", null, f.name), f.rule ? ` = ${f.rule}` : "", f.numbers ? `\n  = ${f.numbers}` : "", f.value === null ? "" : `\n  = ${cellText(f.value)}`));
+  if (sheet.formulas.length) box.append(el("div", { class: "formulas" }, sheet.formulas.map(f => el("div", { class: "formula" }, el("b", null, f.name), f.rule ? ` = ${f.rule}` : "", f.numbers ? `\n  = ${f.numbers}` : "", f.value === null ? "" : `\n  = ${cellText(f.value)}`))));
   for (const t of sheet.tables) {
     if (!t.rows.length) continue;
     const words = t.header.map((_, c) => t.rows.some(r => typeof r[c] === "string"));
