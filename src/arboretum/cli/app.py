@@ -475,6 +475,64 @@ def _report(
     report(model, data, output, target, train, rows, title, reading)
 
 
+@app.command("explain")
+def _explain(
+    model: ModelFile,
+    data: DataFile,
+    row: Annotated[
+        int | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="A row, counted from 0: its way, what columns add, its leaf's worksheet.",
+        ),
+    ] = None,
+    node: Annotated[
+        int | None,
+        typer.Option(metavar="NUMBER", help="A node: every column's best split; 0 is the root."),
+    ] = None,
+    tree: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER", help="Whose node or leaf; 3,1 is round 3, class 1. Default: 0."
+        ),
+    ] = None,
+    number: Annotated[
+        int | None, typer.Option("--round", metavar="NUMBER", help="A round of boosting, from 0.")
+    ] = None,
+    shap: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.csv", help="Write the SHAP values of all rows there."),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target", "-t", metavar="COLUMN", help="The truth; default: the model's target."
+        ),
+    ] = None,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    na: Na = None,
+    no_header: NoHeader = False,
+) -> None:
+    """Show the arithmetic behind a row, a node or a round; DATA is the training file."""
+    from arboretum.cli.commands.explain import explain
+    from arboretum.cli.reading import Reading
+
+    reading = Reading.of(sep, decimal, encoding, na, no_header)
+    explain(
+        model,
+        data,
+        target,
+        row=row,
+        node=node,
+        tree=tree,
+        number=number,
+        shap=shap,
+        reading=reading,
+    )
+
+
 @app.command("describe")
 def _describe(
     model: ModelFile,

@@ -25,6 +25,7 @@ __all__ = [
     "plain",
     "plural",
     "print_facts",
+    "print_sheet",
     "print_table",
     "stage",
     "tell",
@@ -83,6 +84,13 @@ def print_table(
     console = _console()
     console.print(Text(title, style="bold"), soft_wrap=True)
     console.print(table)
+
+
+def print_sheet(sheet: Any) -> None:
+    """Print a sheet of a worksheet, and an empty line after it."""
+    console = _console()
+    console.print(sheet)
+    console.print()
 
 
 def heading(text: str) -> None:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from arboretum.data.checks import warn_caller
 from arboretum.data.schema import encode
 from arboretum.errors import DataError, ParameterError
+from arboretum.explain.pick_tree import pick_tree
 from arboretum.explain.worksheet.journey import journey_table, ways_of
 from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import Sheet, Table
@@ -102,6 +102,10 @@ class Family:
 
     # ------------------------------------------------------------------ what is asked
     def number_of_tree(self, tree: Any) -> int:
+        """Return which tree is asked for; boosters also take a pair (round, class)."""
+        if isinstance(tree, tuple | list):
+            picked = pick_tree(self.model, tree, "worksheet").tree
+            return next(t for t, one in enumerate(self.trees) if one is picked)
         return index_of(tree, len(self.trees), ("tree", "trees"), self.name)
 
     def number_of_node(self, tree: Tree, node: Any, *, what: str = "node") -> int:
@@ -226,15 +230,16 @@ def one_row(row: Any, schema: Any) -> Any:
         if unknown:
             raise DataError(f"the row has {unknown[0]!r}, which is not a column of the model")
         return _named([row.get(name) for name in schema.names], schema)
-    if (hasattr(row, "shape") and len(row.shape) == 2) or hasattr(row, "columns"):
-        if len(row) != 1:
-            raise DataError(f".row takes one row, got a table of {len(row)}")
+    if hasattr(row, "n_rows") or hasattr(row, "columns") or len(getattr(row, "shape", ())) == 2:
+        many = row.n_rows if hasattr(row, "n_rows") else row.shape[0]
+        if many != 1:
+            raise DataError(f".row takes one row, got a table of {many}")
         return row
-    if isinstance(row, str) or (
-        not isinstance(row, Sequence | np.ndarray) and not hasattr(row, "to_list")
-    ):
+    listed = isinstance(row, Sequence | np.ndarray) or hasattr(row, "to_list")
+    if isinstance(row, str) or not listed:
         raise ParameterError(
-            f".row takes the number of a training row, or a row: a list, a dict or a table of one row; got {row!r}"
+            ".row takes the number of a training row, or a row: a list, a dict or a table of one row; "
+            f"got {row!r}"
         )
     values = list(row)
     if len(values) != n:
@@ -286,11 +291,3 @@ def class_names(model: Any) -> Any:
     """Return the labels of one target's classes, or None."""
     classes = getattr(model, "classes_", None)
     return classes if isinstance(classes, np.ndarray) else None
-
-
-def warn_of_difference(what: str) -> None:
-    """Say that the table is not that of the fit, as far as one can tell."""
-    warn_caller(
-        f"{what}: the table does not seem to be the one that the model was trained on, so figures differ from those "
-        "that it holds"
-    )

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.tree.tree import Tree
 
-__all__ = ["journey_table", "nodes_of", "said", "ways_of"]
+__all__ = ["journey_table", "nodes_of", "said", "waterfall_table", "ways_of"]
+
+_BAR = 16  # characters of the longest bar
 
 
 def nodes_of(tree: Tree, matrix: Matrix) -> list[int]:
@@ -74,3 +76,43 @@ def ways_of(tree: Tree, matrix: Matrix) -> str:
         for here, there in itertools.pairwise(path)
     ]
     return " and ".join(steps) or f"a single leaf ({number(int(tree.count[0]))} rows)"
+
+
+def waterfall_table(model: Any, X: Any) -> Table | None:
+    """Return what every column adds to the answer to one row (SHAP values), the largest first.
+
+    None where a model has no such sum. Of several classes, those that add to the one predicted.
+    """
+    from arboretum.errors import DataError, ParameterError
+
+    if not hasattr(model, "shap_values"):
+        return None
+    try:
+        values, base = model.shap_values(X), np.ravel(model.shap_base_value())
+    except (DataError, ParameterError):
+        return None
+    values = np.asarray(values).reshape(1, len(model.schema_.columns), -1)[0]
+    total = base + values.sum(axis=0)
+    k = int(total.argmax()) if values.shape[1] > 1 else 0
+    classes = getattr(model, "classes_", None)
+    named = isinstance(classes, np.ndarray) and values.shape[1] == len(classes) > 1
+    whose = f" for {format_category(classes[k])}" if named else ""  # type: ignore[index]
+    matrix = model._encode(X)
+    added, longest = values[:, k], float(np.abs(values[:, k]).max()) or 1.0
+    lines: list[tuple[Any, ...]] = [("(start)", "", float(base[k]), float(base[k]), "")]
+    running = float(base[k])
+    for f in np.argsort(-np.abs(added), kind="stable").tolist():
+        column, value = model.schema_.columns[f], float(matrix.column(f)[0])
+        if np.isnan(value):
+            shown = "missing"
+        elif column.categories is not None and value < len(column.categories):
+            shown = format_category(column.categories[int(value)])
+        else:
+            shown = format_value(value, column.value_kind)
+        running += float(added[f])
+        bar = "█" * max(round(abs(float(added[f])) / longest * _BAR), 1)
+        bar = ("+" if added[f] > 0 else "-") + bar if added[f] else ""
+        lines.append((column.name, shown, float(added[f]), running, bar))
+    return Table(
+        f"Start and what columns add{whose}", ("column", "value", "adds", "sum so far", ""), lines
+    )

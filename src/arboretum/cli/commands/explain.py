@@ -1,0 +1,146 @@
+"""`arboretum explain`: the arithmetic behind a row, a node or a round, and SHAP values as a file."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from arboretum.cli.files import check_output, features_of, load_model
+from arboretum.cli.forests import parse_tree
+from arboretum.cli.guard import UsageError
+from arboretum.cli.problem import Problem
+from arboretum.cli.reading import Reading, read_like
+from arboretum.cli.scores import is_classifier
+from arboretum.cli.screen import file_size, plural, print_sheet, tell
+from arboretum.cli.stopwatch import working
+from arboretum.data.slices import take_rows
+from arboretum.errors import DataError, ParameterError
+from arboretum.explain.pick_tree import pick_tree
+from arboretum.predict.walk import leaves_of
+
+__all__ = ["explain"]
+
+
+def explain(
+    model_file: Path,
+    data_file: Path,
+    target: str | None,
+    *,
+    row: int | None = None,
+    node: int | None = None,
+    tree: str | None = None,
+    number: int | None = None,
+    shap: Path | None = None,
+    reading: Reading | None = None,
+) -> None:
+    """Run the command.
+
+    Parameters
+    ----------
+    row : int or None
+        A row of the file, counted from 0: its journey, what columns add, the worksheet of its leaf.
+    node, tree : int and str, or None
+        A node, and of which tree; 0 is the root, and the first tree.
+    number : int or None
+        A round of boosting, counted from 0.
+    shap : Path or None
+        Where to write the SHAP values of all rows, as CSV.
+    """
+    if tree is not None and node is None and row is None:
+        raise UsageError("--tree says whose node or leaf: add --node NUMBER or --row NUMBER")
+    if node is not None and row is not None:
+        raise UsageError("--node and --row are two questions: ask one at a time")
+    if shap is not None:
+        check_output(shap)
+    model = load_model(model_file)
+    target = target or model.notes_.get("target")
+    if target is None:
+        raise UsageError(f"{str(model_file)!r} does not say what it predicts: give --target COLUMN")
+    X, y, weight = _table(model, data_file, target, reading)
+    book = None
+    if shap is None or any(asked is not None for asked in (row, node, number)):
+        import arboretum
+
+        book = arboretum.worksheet(model, X, y, weight)
+    which = 0 if tree is None else parse_tree(tree)
+    if book is not None and row is not None:
+        _explain_row(model, book, X, row, which if tree is not None else None)
+    elif book is not None and node is not None:
+        print_sheet(book.node(which, node))
+    if book is not None and number is not None:
+        print_sheet(book.round(number))
+    if book is not None and row is node is number is None:
+        print_sheet(book.sheet())
+        tell("--row NUMBER, --node NUMBER --tree NUMBER and --round NUMBER show more")
+    if shap is not None:
+        _write_shap(model, X, shap)
+
+
+def _table(model: Any, path: Path, target: str, reading: Reading | None) -> tuple[Any, Any, Any]:
+    """Return features, target and weights of a file, read as the model's training file was."""
+    data = read_like(model, path, reading)
+    task = "classification" if is_classifier(model) else "regression"
+    weight = model.notes_.get("weight")
+    has_weight = weight is not None and weight in data.table.names
+    problem = Problem.of(data, task, target, weight if has_weight else None)
+    known = {weight} if weight is not None else set()
+    return features_of(model, problem.features, known=known).table, problem.y, problem.weight
+
+
+# ---------------------------------------------------------------------- a row
+def _explain_row(model: Any, book: Any, X: Any, row: int, tree: Any) -> None:
+    """Show the journey of a row, what columns add to its answer, and the worksheet of its leaf."""
+    from arboretum.explain.worksheet.journey import waterfall_table
+    from arboretum.explain.worksheet.sheet import Sheet
+
+    if not 0 <= row < X.n_rows:
+        raise UsageError(
+            f"there is no row {row}: the file has {plural(X.n_rows, 'row')}, from 0 on"
+        )
+    one = take_rows(X, np.array([row]))
+    try:
+        sheet = book.row(row)
+    except DataError as error:  # another file than that of the training
+        tell(f"the row is taken for a new one: {error}")
+        sheet = book.row(one)
+    print_sheet(sheet)
+    added = waterfall_table(model, one)
+    if added is not None:
+        print_sheet(Sheet(f"what the columns of row {row} add", tables=[added]))
+    if sheet.parts:  # the leaf of a single tree is part of its journey
+        return
+    try:
+        which = 0 if tree is None else tree
+        picked = pick_tree(model, which, "--tree").tree
+        print_sheet(book.leaf(which, int(leaves_of(picked, model._encode(one))[0])))
+    except (DataError, ParameterError) as error:
+        tell(f"no worksheet of a leaf: {error}")
+
+
+# ---------------------------------------------------------------------- all rows
+def _write_shap(model: Any, X: Any, path: Path) -> None:
+    """Write what every column adds to every answer; the last column is what they are added to."""
+    with working(f"explaining {plural(X.n_rows, 'row')}"):
+        values, base = model.shap_values(X), np.atleast_1d(model.shap_base_value())
+    names = list(model.schema_.names)
+    outputs = [""]
+    if values.ndim > 2:
+        values = values.reshape(len(values), len(names), -1)
+        classes = getattr(model, "classes_", None)
+        fits = isinstance(classes, np.ndarray) and len(classes) == values.shape[2]
+        outputs = [f": {c}" for c in (classes if fits else range(values.shape[2]))]
+    header = [f"{name}{out}" for out in outputs for name in [*names, "base"]]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(header)
+        for line in values.reshape(len(values), len(names), -1):
+            cells: list[str] = []
+            for k in range(line.shape[1]):
+                cells += [repr(float(v)) for v in (*line[:, k], np.ravel(base)[k])]
+            writer.writerow(cells)
+    tell(
+        f"SHAP values of {plural(len(values), 'row')} in {path} ({file_size(path.stat().st_size)})"
+    )

@@ -1,0 +1,98 @@
+"""`arboretum explain`: what it prints is what the worksheet says, and errors are one line."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+
+from arboretum import load
+from tests.cli.cli_helpers import fails, ok, run
+
+
+@pytest.fixture(scope="module")
+def booster(shelf):
+    path = shelf / "explained.arb"
+    result = run("train", shelf / "seedlings.csv", "-t", "height_cm", "--model", "xgb", "-o", path,
+                 "--set", "n_estimators=4", "--set", "max_depth=3")  # fmt: skip
+    assert result.exit_code == 0, result.output
+    return path
+
+
+def test_what_there_is_to_ask(shelf):
+    result = run("explain", shelf / "fate.arb", shelf / "seedlings.csv")
+    assert "worksheet of a CARTClassifier" in result.stdout
+    assert "--row NUMBER" in result.stderr
+
+
+def test_a_row_of_a_tree_has_its_leaf(shelf):
+    output = ok("explain", shelf / "fate.arb", shelf / "seedlings.csv", "--row", "17")
+    assert "row 17 in a CARTClassifier" in output
+    assert "The way down" in output
+    assert "what the columns of row 17 add" in output
+    assert output.count("leaf ") >= 1
+
+
+def test_a_row_of_a_booster(shelf, booster):
+    output = ok("explain", booster, shelf / "seedlings.csv", "--row", "3", "--tree", "1")
+    assert "Round by round" in output
+    assert "leaf" in output
+    assert " of tree 1" in output
+    assert "value the model keeps" in output
+
+
+def test_a_node_and_a_round(shelf, booster):
+    tree = load(booster).trees_[2]
+    output = ok("explain", booster, shelf / "seedlings.csv", "--node", "0", "--tree", "2")
+    assert f"node 0 of tree 2: {tree.condition(0, 0).pretty()}" in output
+    assert "Best split of every column" in output
+    output = ok("explain", booster, shelf / "seedlings.csv", "--round", "1")
+    assert "round 1 of a XGBRegressor" in output
+    assert "loss after" in output
+
+
+def test_shap_values_of_all_rows(shelf, booster, tmp_path):
+    path = tmp_path / "shap.csv"
+    run("explain", booster, shelf / "seedlings.csv", "--shap", path)
+    model = load(booster)
+    with path.open() as file:
+        header, *rows = list(csv.reader(file))
+    assert header == [*model.schema_.names, "base"]
+    sums = np.array(rows, dtype=float).sum(axis=1)
+    import pandas as pd
+
+    frame = pd.read_csv(shelf / "seedlings.csv")
+    frame["planted"] = pd.to_datetime(frame["planted"])
+    assert np.allclose(sums, model.predict(frame[list(model.schema_.names)]), rtol=1e-9)
+
+
+def test_another_file_than_that_of_the_training(shelf, booster):
+    few = shelf / "few.csv.gz"
+    result = run("explain", booster, few, "--row", "2")
+    assert result.exit_code == 0, result.output
+    assert "Round by round" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["--tree", "1"], 2, "--node NUMBER"),
+        (["--row", "1", "--node", "2"], 2, "one at a time"),
+        (["--row", "600"], 2, "there is no row 600"),
+        (["--node", "9999"], 2, "there is no node 9999"),
+        (["--node", "0", "--tree", "77"], 2, "there is no tree 77"),
+        (["--round", "99"], 2, "there is no round 99"),
+        (["--node", "0", "--tree", "one"], 2, "--tree wants a number"),
+    ],
+)
+def test_errors(shelf, booster, words, code, message):
+    got, line = fails("explain", booster, shelf / "seedlings.csv", *words)
+    assert got == code, line
+    assert message in line
+
+
+def test_what_a_tree_has_not(shelf):
+    code, line = fails("explain", shelf / "fate.arb", shelf / "seedlings.csv", "--round", "1")
+    assert code == 2
+    assert "not made in rounds" in line
