@@ -12,8 +12,8 @@ Ours begins with nothing laid out at every call: its time has everything that a 
     catboost     CatBoost's own values of its own trees, beside ours of LightGBM's
 
 Times are CPU seconds of the process with one thread, the best of the rounds, contenders in turns; peers are
-asked about as many rows as they answer in a few seconds, and time per row is compared. With ``--jobs 2`` there
-is a line of elapsed time with two threads besides.
+asked about as many rows as they answer in a few seconds, and time per row is compared. With ``--jobs 2``
+there is a line of elapsed time with two threads besides.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class ShapExperiment:
         facts: dict[str, float] = {}
         say("growing trees")
         asked = list(self.contenders(train, X, options.jobs, facts))
-        best = {k: np.inf for k in range(len(asked))}
+        best = dict.fromkeys(range(len(asked)), np.inf)
         for turn in range(1 + options.repeat):  # the first one compiles and warms up
             for k, one in enumerate(asked):
                 say(f"{one.label}, {one.rows:,} rows")
@@ -135,13 +135,13 @@ def _build_facts(ensemble: Any, facts: dict[str, float]) -> None:
 
     start = time.process_time()
     layout = lay_out(ensemble.additive(), _COLUMNS, "count")
-    trees, none = np.flatnonzero(has_tables(layout)), np.zeros((0, 0), np.int32)
-    Tabled(layout, trees, 1024, none, _COLUMNS)
+    trees = np.flatnonzero(has_tables(layout))
+    Tabled(layout, trees, 1024, None, _COLUMNS)
     start = time.process_time()
     layout = lay_out(ensemble.additive(), _COLUMNS, "count")
     facts["layout, ms per tree"] = (time.process_time() - start) / _TREES * 1e3
     start = time.process_time()
-    made = Tabled(layout, trees, 1024, none, _COLUMNS)
+    made = Tabled(layout, trees, 1024, None, _COLUMNS)
     facts["tables, ms per tree"] = (time.process_time() - start) / _TREES * 1e3
     facts["tables, MB"] = made.nbytes / 1e6
 

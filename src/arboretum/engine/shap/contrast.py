@@ -43,17 +43,16 @@ def _give(chosen, side, n_chosen, value, first, p, n, part, pair_of, row):
     for i in range(n_chosen):
         f = chosen[i]
         row[first + f] += value * (part[p - 1, n] if side[f] == 1 else -part[n - 1, p])
-    if len(pair_of) == 0:
-        return
-    for i in range(n_chosen):
-        f = chosen[i]
-        for j in range(i):
-            g = chosen[j]
-            if side[f] != side[g]:
-                both = -part[p - 1, n - 1]
-            else:
-                both = part[p - 2, n] if side[f] == 1 else part[n - 2, p]
-            row[first + pair_of[f, g]] += 0.5 * value * both
+    if pair_of is not None:
+        for i in range(n_chosen):
+            f = chosen[i]
+            for j in range(i):
+                g = chosen[j]
+                if side[f] != side[g]:
+                    both = -part[p - 1, n - 1]
+                else:
+                    both = part[p - 2, n] if side[f] == 1 else part[n - 2, p]
+                row[first + pair_of[f, g]] += 0.5 * value * both
 
 
 @kernel
@@ -71,8 +70,8 @@ def contrast_trees(paths, trees, value, part, rows, work, pair_of, out):
         a! b! / (a+b+1)! at (a, b).
     rows : tuple of X, others and what each of those counts
     work : Contrast
-    pair_of : (columns, columns) int32
-        The place of every pair; of length 0 if pairs are not asked for.
+    pair_of : (columns, columns) int32, or None
+        The place of every pair; None if pairs are not asked for.
     out : (rows, outputs · places) float64
     """
     starts, outputs, places = trees

@@ -47,7 +47,8 @@ def describe_edges(paths, n_children, weight, starts, edges, trees):
 
     ``paths`` are the questions of all trees (engine/predict/walk.py), ``starts`` where trees begin, and the
     end. ``trees`` are the most columns that a path asks for, the length of the longest path, and Σ over the
-    leaves of 2 to the number of columns, the patterns of a row that they know. Weights below 0 count as 0; branches without any weight share equally.
+    leaves of 2 to the number of columns, the patterns of a row that they know. Weights below 0 count as 0;
+    branches without any weight share equally.
     """
     longest, deepest, patterns = trees
     waiting = np.empty(len(weight), np.int32)

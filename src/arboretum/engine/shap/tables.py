@@ -71,12 +71,13 @@ class Leaf(NamedTuple):
 
 
 @kernel
-def lay_steps(paths, edges, branches, codes, groups, span, places, part, tables):
+def lay_steps(paths, edges, branches, codes, groups, span, places, pair_of, part, tables):
     """Write the steps of some groups, and where the columns of their tables are added to.
 
-    ``places`` is (columns and pairs of an output, numbers of a leaf, the place of every pair or nothing).
+    ``places`` is (columns and pairs of an output, numbers of a leaf), ``pair_of`` the place of every pair or
+    None.
     """
-    per_output, width, pair_of = places
+    per_output, width = places
     described, n_leaves, n_columns = np.int32(-1), 0, 0
     for group in range(span[0], span[1]):
         leaves, output, root = groups.leaves[group], groups.output[group], groups.root[group]
@@ -102,7 +103,7 @@ def lay_steps(paths, edges, branches, codes, groups, span, places, part, tables)
             for k in range(width):
                 tables.place[at] = (output + k) * per_output + part.asks[i]
                 at += 1
-        if len(pair_of) > 0:
+        if pair_of is not None:
             for i in range(n_asked):
                 for j in range(i):
                     pair = pair_of[part.asks[i], part.asks[j]]
@@ -112,15 +113,15 @@ def lay_steps(paths, edges, branches, codes, groups, span, places, part, tables)
 
 
 @leaf_kernel
-def _sum_products(d, share, nodes, weights, counts, background, product, sums, pairs):
+def _sum_products(d, share, nodes, weights, counts, product, sums, pairs):
     """Write Σ_q P, divided by t and by 1-t, for every pattern; for pairs also by their products."""
     size = 1 << d
-    for a in range(8 if pairs else 2):
+    for a in range(len(sums)):
         for s in range(size):
             sums[a, s] = 0.0
     for q in range(len(nodes)):
         t, w = nodes[q], weights[q]
-        if background:
+        if counts is not None:
             for s in range(size):
                 product[s] = w * counts[s]
             for i in range(d):
@@ -142,7 +143,7 @@ def _sum_products(d, share, nodes, weights, counts, background, product, sums, p
         for s in range(size):
             sums[0, s] += product[s] * x
             sums[1, s] += product[s] * y
-        if pairs:
+        if pairs is not None:
             for s in range(size):
                 p = product[s]
                 sums[2, s] += p * y * y
@@ -224,7 +225,8 @@ def fill_tables(
     """Fill the tables of some groups.
 
     ``rules`` are Gauss-Legendre nodes and weights for every number of nodes. ``counts`` is the share of a
-    background's rows in every state, one group behind the other; of length 0: path-dependent.
+    background's rows in every state, one group behind the other; None: path-dependent. ``pairs``
+    is None if they are not asked for.
     """
     width = value.shape[1]
     described, n_leaves, n_columns = np.int32(-1), 0, 0
@@ -242,21 +244,23 @@ def fill_tables(
                 continue
             node = part.leaf[number]
             d, n_asked = _read_leaf(part, n_columns, n_leaves, leaves, number, states, leaf)
-            if len(counts) > 0:
+            K = (d + 1) // 2
+            nodes, weights = rules[0][K, :K], rules[1][K, :K]
+            if counts is not None:
                 for s in range(1 << d):
                     leaf.counts[s] = 0.0
                 for s in range(states):
                     leaf.counts[leaf.pattern[s]] += counts[tables.state_at[group] + s]
-            K = (d + 1) // 2
-            _sum_products(
-                d, leaf.share, rules[0][K, :K], rules[1][K, :K], leaf.counts, len(counts) > 0,
-                leaf.product, leaf.sums, pairs,
-            )  # fmt: skip
+                _sum_products(
+                    d, leaf.share, nodes, weights, leaf.counts, leaf.product, leaf.sums, pairs
+                )
+            else:
+                _sum_products(d, leaf.share, nodes, weights, None, leaf.product, leaf.sums, pairs)
             for i in range(d):
                 _gets(d, i, leaf.sums, leaf.got)
                 at = begin + leaf.at[i] * width * states
                 _scatter(leaf.got, leaf.pattern, states, value, width, node, tables.table, at)
-            if pairs:
+            if pairs is not None:
                 for i in range(d):
                     for j in range(i):
                         _get_together(d, i, j, leaf.sums, leaf.got)

@@ -198,7 +198,7 @@ def _leave(edges, work, depth, K, n, pair_of, sums, first):
     """End an edge: its column gets its part, its parent what is below."""
     node = work.path[depth]
     takes, alive = work.takes[depth], work.takes[edges.same[node]]
-    if len(pair_of) > 0:
+    if pair_of is not None:
         _share_pairs(edges, work, depth, K, n, pair_of, sums, first)
     _ascend(
         work.below[depth], work.slope[depth], K, takes, alive, n, work.empty[depth - 1] == 1,
@@ -242,7 +242,7 @@ def _walk_tree(paths, edges, span, value, output, rule, X, block, work, pair_of,
     root = edges.order[span[0]]
     _choose(paths, root, X, work.rows, lo, n, work.goes[0])
     work.empty[0], work.path[0] = 1, root
-    level, at, pairs = 0, span[0] + 1, len(pair_of) > 0
+    level, at = 0, span[0] + 1
     while at < span[1]:
         node = edges.order[at]
         at += 1
@@ -255,43 +255,46 @@ def _walk_tree(paths, edges, span, value, output, rule, X, block, work, pair_of,
         _take(work.goes[depth - 1], np.int64(edges.branch[node]), alive, n, takes)
         above, below = work.product[depth - 1], work.below[depth - 1]
         empty, out = work.empty[depth - 1] == 1, sums[first + edges.column[node]]
-        if paths.kind[node] == 0 and not pairs:
-            twins = edges.branch[node] == 0 and _has_two_leaves(paths, work.path[depth - 1])
-            _weigh_leaves(edges, node, 2 if twins else 1, value, output, nodes, work)
-            _end_in_leaves(above, work.ends, K, takes, alive, n, empty, below, out)
-            work.empty[depth - 1] = 0
-            at += twins
-            continue
+        if pair_of is None:  # noqa: SIM102 - by itself, so that the code of the other way is left out
+            if paths.kind[node] == 0:
+                twins = edges.branch[node] == 0 and _has_two_leaves(paths, work.path[depth - 1])
+                _weigh_leaves(edges, node, 2 if twins else 1, value, output, nodes, work)
+                _end_in_leaves(above, work.ends, K, takes, alive, n, empty, below, out)
+                work.empty[depth - 1] = 0
+                at += twins
+                continue
         slope = work.slope[depth]
         _weigh(edges.above[node], edges.share[node], nodes, work.factor, slope)
-        if paths.kind[node] == 0:
-            for k in range(3):
-                for q in range(K):
-                    work.factor[k, q] *= value[node, output]
-            _descend(above, work.factor, K, takes, alive, n, work.below[depth])
-            _leave(edges, work, depth, K, n, pair_of, sums, first)
-            continue
+        if pair_of is not None:  # noqa: SIM102
+            if paths.kind[node] == 0:
+                for k in range(3):
+                    for q in range(K):
+                        work.factor[k, q] *= value[node, output]
+                _descend(above, work.factor, K, takes, alive, n, work.below[depth])
+                _leave(edges, work, depth, K, n, pair_of, sums, first)
+                continue
         _choose(paths, node, X, work.rows, lo, n, work.goes[depth])
-        if not pairs and _has_two_leaves(paths, node):
-            leaf = paths.first_child[node]
-            leaf_takes, leaf_alive = work.takes[depth + 1], work.takes[edges.same[leaf]]
-            _take(work.goes[depth], np.int64(0), leaf_alive, n, leaf_takes)
-            for k in range(3):
-                for q in range(K):
-                    work.inner[k, q] = work.factor[k, q]
-            _weigh_leaves(edges, leaf, 2, value, output, nodes, work)
-            for r in range(n):  # apart from the sums: both columns may be the same one
-                work.total[r] = 0.0
-            _end_in_twins(
-                above, (work.inner, slope), work.ends, K, (takes, alive, leaf_takes, leaf_alive), n,
-                empty, below, out, work.total,
-            )  # fmt: skip
-            under = sums[first + edges.column[leaf]]
-            for r in range(n):
-                under[r] += work.total[r]
-            work.empty[depth - 1] = 0
-            at += 2
-            continue
+        if pair_of is None:  # noqa: SIM102
+            if _has_two_leaves(paths, node):
+                leaf = paths.first_child[node]
+                leaf_takes, leaf_alive = work.takes[depth + 1], work.takes[edges.same[leaf]]
+                _take(work.goes[depth], np.int64(0), leaf_alive, n, leaf_takes)
+                for k in range(3):
+                    for q in range(K):
+                        work.inner[k, q] = work.factor[k, q]
+                _weigh_leaves(edges, leaf, 2, value, output, nodes, work)
+                for r in range(n):  # apart from the sums: both columns may be the same one
+                    work.total[r] = 0.0
+                rows = (takes, alive, leaf_takes, leaf_alive)
+                _end_in_twins(
+                    above, (work.inner, slope), work.ends, K, rows, n, empty, below, out, work.total
+                )
+                under = sums[first + edges.column[leaf]]
+                for r in range(n):
+                    under[r] += work.total[r]
+                work.empty[depth - 1] = 0
+                at += 2
+                continue
         _descend(above, work.factor, K, takes, alive, n, work.product[depth])
         work.empty[depth] = 1
         level = depth
@@ -316,8 +319,8 @@ def walk_trees(paths, edges, trees, value, rules, X, work, pair_of, sums, out):
         Gauss-Legendre nodes and weights for every number of nodes.
     X : C-contiguous (rows, columns) float64
     work : Walk
-    pair_of : (columns, columns) int32
-        The place of every pair behind the columns; of length 0 if pairs are not asked for.
+    pair_of : (columns, columns) int32, or None
+        The place of every pair behind the columns; None if pairs are not asked for.
     sums : (outputs · places, ROWS) float64
         Scratch, where a place is a column or a pair.
     """

@@ -97,8 +97,8 @@ class Tabled:
         Those that have them.
     most : int
         States of a group.
-    pair_of : int32 array
-        The place of every pair, or of length 0.
+    pair_of : int32 array or None
+        The place of every pair.
     places : int
         Columns and pairs of an output.
     background : Matrix or None
@@ -111,32 +111,32 @@ class Tabled:
         layout: Layout,
         trees: np.ndarray,
         most: int,
-        pair_of: np.ndarray,
+        pair_of: np.ndarray | None,
         places: int,
         background: Matrix | None = None,
         n_jobs: int = 1,
     ) -> None:
         self.layout, self.places, self.n_jobs = layout, places, n_jobs
-        self.pair_of = pair_of
         self._questions = layout.paths, layout.edges, layout.branches, layout.coding.codes
         groups, sizes = self._group(trees, most)
-        self.tables = self._allot(sizes, len(pair_of) > 0)
+        self.tables = self._allot(sizes, pair_of is not None)
         states = int(sizes[:, 0].max(initial=1))
         spans = parallel.blocks(len(sizes), _SHARES * n_jobs)
-        where = np.int64(places), np.int64(layout.value.shape[1]), pair_of
+        where = np.int64(places), np.int64(layout.value.shape[1])
         from arboretum.engine.shap.tables import fill_tables, lay_steps
 
         def lay(span: tuple[int, int]) -> None:
-            lay_steps(*self._questions, groups, span, where, self._part(), self.tables)
+            lay_steps(*self._questions, groups, span, where, pair_of, self._part(), self.tables)
 
         parallel.run(lay, spans, n_jobs)
-        counts = np.zeros(0) if background is None else self._count(background)
-        rules, pairs = gauss_rules((_MOST_COLUMNS + 1) // 2), len(pair_of) > 0
+        counts = None if background is None else self._count(background)
+        rules = gauss_rules((_MOST_COLUMNS + 1) // 2)
+        pairs = None if pair_of is None else True
 
         def fill(span: tuple[int, int]) -> None:
             fill_tables(
                 *self._questions, groups, span, rules, layout.value, pairs, counts, self._part(),
-                self._leaf(states), self.tables,
+                self._leaf(states, 2 if pairs is None else 8), self.tables,
             )  # fmt: skip
 
         parallel.run(fill, spans, n_jobs)
@@ -163,7 +163,7 @@ class Tabled:
             group=np.empty(LEAVES, np.uint64), waiting=np.empty(LEAVES + 1, whole),
         )  # fmt: skip
 
-    def _leaf(self, states: int) -> Any:
+    def _leaf(self, states: int, sums: int) -> Any:
         from arboretum.engine.shap.tables import Leaf
 
         longest = min(int(self.layout.longest.max(initial=0)), _MOST_COLUMNS)
@@ -171,7 +171,7 @@ class Tabled:
         return Leaf(
             at=np.empty(longest, np.int64), share=np.empty(longest),
             pattern=np.empty(states, np.int32), counts=np.empty(patterns),
-            product=np.empty(patterns), sums=np.empty((8, patterns)), got=np.empty(patterns),
+            product=np.empty(patterns), sums=np.empty((sums, patterns)), got=np.empty(patterns),
         )  # fmt: skip
 
     def _group(self, trees: np.ndarray, most: int) -> tuple[Any, np.ndarray]:

@@ -71,7 +71,7 @@ class Contributions:
         Path-dependent; with a background, the mean of what changes against its rows.
         """
         layout = self.layout
-        pair_of = self._pairs() if pairs else np.zeros((0, 0), np.int32)
+        pair_of = self._pairs() if pairs else None
         places = layout.n_columns + (len(layout.used) * (len(layout.used) - 1) // 2) * pairs
         out = np.zeros((matrix.n_rows, layout.n_outputs, places))
         if layout.n_trees and matrix.n_rows:
@@ -84,7 +84,7 @@ class Contributions:
                 rows = background.rows(0, background.n_rows)
                 counts = np.full(len(rows), 1.0 / len(rows))
                 add_by_contrast(layout, others, matrix, rows, counts, pair_of, out, n_jobs)
-        return self.square(out, pair_of, n_jobs) if pairs else out
+        return out if pair_of is None else self.square(out, pair_of, n_jobs)
 
     def _tabled_trees(self, n_rows: int, background: Matrix | None, pairs: bool) -> np.ndarray:
         """Tell which trees are asked by tables."""
@@ -104,12 +104,12 @@ class Contributions:
         trees: np.ndarray,
         matrix: Matrix,
         background: Matrix | None,
-        pair_of: np.ndarray,
+        pair_of: np.ndarray | None,
         out: np.ndarray,
         n_jobs: int,
     ) -> None:
         """Add what some trees give by their tables, as many at a time as memory should hold."""
-        layout, pairs = self.layout, len(pair_of) > 0
+        layout, pairs = self.layout, pair_of is not None
         if not len(trees):
             return
         most = table_cap(matrix.n_rows, pairs)

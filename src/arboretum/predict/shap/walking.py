@@ -38,7 +38,7 @@ def add_by_walk(
     layout: Layout,
     trees: np.ndarray,
     matrix: Matrix,
-    pair_of: np.ndarray,
+    pair_of: np.ndarray | None,
     out: np.ndarray,
     n_jobs: int,
 ) -> None:
@@ -91,7 +91,7 @@ def add_by_contrast(
     matrix: Matrix,
     others: np.ndarray,
     counts: np.ndarray,
-    pair_of: np.ndarray,
+    pair_of: np.ndarray | None,
     out: np.ndarray,
     n_jobs: int,
 ) -> None:
