@@ -39,20 +39,30 @@ from arboretum.errors import DataError as DataError
 from arboretum.errors import ModelFileError as ModelFileError
 from arboretum.errors import ParameterError as ParameterError
 from arboretum.errors import SuspiciousColumnWarning as SuspiciousColumnWarning
+from arboretum.explain.charts.answer_plots import plot_calibration as plot_calibration
+from arboretum.explain.charts.answer_plots import plot_confusion as plot_confusion
 from arboretum.explain.charts.boosting_curves import (
     plot_boosting_errors as plot_boosting_errors,
 )
 from arboretum.explain.charts.boosting_curves import plot_margins as plot_margins
+from arboretum.explain.charts.effect_plots import plot_ice as plot_ice
+from arboretum.explain.charts.effect_plots import (
+    plot_partial_dependence as plot_partial_dependence,
+)
 from arboretum.explain.charts.importance import plot_importance as plot_importance
 from arboretum.explain.charts.learning_curve import plot_learning_curve as plot_learning_curve
 from arboretum.explain.charts.proximity_map import plot_proximity as plot_proximity
 from arboretum.explain.charts.pruning_curve import plot_pruning_curve as plot_pruning_curve
+from arboretum.explain.charts.shap_plots import plot_shap_dependence as plot_shap_dependence
+from arboretum.explain.charts.shap_plots import plot_shap_summary as plot_shap_summary
+from arboretum.explain.charts.shap_plots import plot_waterfall as plot_waterfall
 from arboretum.explain.effects.importances import feature_importances as feature_importances
 from arboretum.explain.effects.partial_dependence import partial_dependence as partial_dependence
 from arboretum.explain.graphviz import export_graphviz as export_graphviz
 from arboretum.explain.plot import plot_tree as plot_tree
 from arboretum.explain.report.report import report as report
 from arboretum.explain.rules import to_rules as to_rules
+from arboretum.explain.sklearn_tree import to_dtreeviz as to_dtreeviz
 from arboretum.explain.text import export_text as export_text
 from arboretum.explain.worksheet.worksheet import worksheet as worksheet
 from arboretum.forest.bagging import BaggingClassifier as BaggingClassifier

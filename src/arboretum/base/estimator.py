@@ -179,6 +179,12 @@ class Estimator(Declared, BaseEstimator):
 
         return arboretum.feature_importances(self, kind, X, y, **options)
 
+    def to_dtreeviz(self, tree: Any = 0) -> Any:
+        """Return a tree in scikit-learn's form, which dtreeviz draws: see `arboretum.to_dtreeviz`."""
+        import arboretum
+
+        return arboretum.to_dtreeviz(self, tree)
+
     # ------------------------------------------------------------------ keeping
     def save(self, path: str | Path | BinaryIO) -> None:
         """Write the model to one file; `arboretum.load` reads it back.

@@ -6,7 +6,10 @@
     plot.py            plot_tree             drawing.py     boxes with a size and a place
                                              layout.py      where they stand
                                              legend.py      what the colours mean
+    sklearn_tree.py    to_dtreeviz
     charts/            curves, bars and maps: plot_pruning_curve and its like
+    effects/           what columns do: partial_dependence, feature_importances
+    report/            one page of a model: report
 
     shared:  pick_tree.py  which tree of a model;  labels.py  words of a tree;  boxes.py  lines in a box;
              colors.py  its fill

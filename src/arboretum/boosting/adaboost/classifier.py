@@ -36,6 +36,10 @@ _VOTES = {
 }
 
 
+class _NoTheory(ParameterError, AttributeError):
+    """Asked for by an attribute: `hasattr` and `dir` are told that there is none."""
+
+
 class AdaBoostClassifier(Classes, AdaBoost):
     """Weak classifiers, each trained on the mistakes of those before it, and their weighted vote.
 
@@ -268,7 +272,7 @@ class AdaBoostClassifier(Classes, AdaBoost):
         """Return β of every round: the estimator weight on the scale of labels -1 and 1."""
         self._check_fitted()
         if self.algorithm == "SAMME.R":
-            raise ParameterError(
+            raise _NoTheory(
                 "the theory of margins is about learners that vote with their weight; in SAMME.R class "
                 "shares vote: use algorithm='SAMME' or 'discrete'"
             )

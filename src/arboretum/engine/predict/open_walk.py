@@ -18,7 +18,7 @@ import numpy as np
 
 from arboretum.engine.jit import joined_kernel, leaf_kernel, plain_kernel
 
-__all__ = ["add_open", "add_open_sums"]
+__all__ = ["add_open", "add_open_sums", "add_states"]
 
 _LEAF, _SUBSET = 0, 2
 
@@ -95,17 +95,15 @@ def _fall(nodes, root, node, columns, grid, place, rows, points, stack, height, 
 
 
 @leaf_kernel
-def _step(up, down, value, rows, a, b):
-    """Add a value to rows a:b of one line and take it away from another."""
+def _step(line, value, rows, a, b):
+    """Add a value to rows a:b of a line."""
     for i in range(a, b):
-        row = np.uint64(rows[i])
-        up[row] += value
-        down[row] -= value
+        line[np.uint64(rows[i])] += value
 
 
 @plain_kernel
 def add_open(nodes, value, output, columns, grid, place, rows, points, stack, steps):
-    """Add what the trees say of every row along the grid to ``steps``, (outputs, points + 1, rows).
+    """Add what the trees say of every row along the grid to ``steps``, (outputs, points, rows).
 
     A number that holds from one point to another is added where it begins and taken away where it ends: the
     sum of the steps up to a point is what the trees say there. Of a sorted grid that is two additions for a
@@ -149,7 +147,9 @@ def add_open(nodes, value, output, columns, grid, place, rows, points, stack, st
                     end += 1
                 for k in range(value.shape[1]):
                     here, o = value[root + node, k], output[t] + k
-                    _step(steps[o, begin], steps[o, end], here, rows, np.uint64(a), np.uint64(b))
+                    _step(steps[o, begin], here, rows, np.uint64(a), np.uint64(b))
+                    if end < steps.shape[1]:
+                        _step(steps[o, end], -here, rows, np.uint64(a), np.uint64(b))
 
 
 @plain_kernel
@@ -176,3 +176,55 @@ def add_open_sums(nodes, value, output, columns, weight, grid, place, rows, poin
                 v, o = here * value[root + node, k], output[t] + k
                 for g in range(c, d):
                     total[o, points[g]] += v
+
+
+@leaf_kernel
+def _add_line(line, table):
+    """Add one line to another."""
+    for g in range(np.uint64(len(line))):
+        line[g] += table[g]
+
+
+@plain_kernel
+def add_states(nodes, size, curves, start, output, columns, place, rows, stack, state, total):
+    """Add the curve of the state of every row in every tree to ``total``, (outputs, rows, points).
+
+    What a row gets along the grid depends on the side it takes at the nodes that ask for its own columns: its
+    state. A node that divides rows has the states of its left child, then those of its right one; a node
+    that divides the grid has a state for every pair of theirs. ``size`` is how many states a node has,
+    ``curves`` their lines, those of tree t from ``start[t]`` on; ``state`` is scratch, one per row.
+    """
+    for t in range(len(nodes.start) - 1):
+        root = nodes.start[t]
+        for i in range(len(state)):
+            state[i] = start[t]
+        stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, len(rows), 1
+        height = 1
+        while height:
+            height -= 1
+            node, a, b = stack[height, 0], stack[height, 1], stack[height, 2]
+            times, at = stack[height, 3], root + node
+            if size[at] == 1:  # nothing below divides rows
+                continue
+            f, first = nodes.feature[at], np.int64(nodes.first_child[at])
+            if place[f] >= 0:
+                stack[height, 0], stack[height, 1], stack[height, 2] = first, a, b
+                stack[height, 3] = times * size[root + first + 1]
+                stack[height + 1, 0] = first + 1
+                stack[height + 1, 1], stack[height + 1, 2] = a, b
+                stack[height + 1, 3] = times
+                height += 2
+                continue
+            middle = _part(nodes, at, nodes.n_codes[f], columns[f], rows, a, b)
+            _step(state, times * size[root + first], rows, np.uint64(middle), np.uint64(b))
+            if a < middle:
+                stack[height, 0], stack[height, 1], stack[height, 2] = first, a, middle
+                stack[height, 3] = times
+                height += 1
+            if middle < b:
+                stack[height, 0], stack[height, 1], stack[height, 2] = first + 1, middle, b
+                stack[height, 3] = times
+                height += 1
+        o = output[t]
+        for i in range(len(state)):
+            _add_line(total[o, i], curves[state[i]])

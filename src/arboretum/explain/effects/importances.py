@@ -67,7 +67,8 @@ def feature_importances(
     >>> from arboretum import XGBClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = XGBClassifier(n_estimators=5).fit(X, y)
-    >>> feature_importances(model, "split").mean.sum() == sum(t.node_count - t.n_leaves for t in model.trees_)
+    >>> splits = sum(tree.node_count - tree.n_leaves for tree in model.trees_)
+    >>> int(feature_importances(model, "split").mean.sum()) == splits
     True
     >>> feature_importances(model, "permutation", X, y).order[0] in (2, 3)
     True

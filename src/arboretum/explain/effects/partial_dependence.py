@@ -24,6 +24,7 @@ from arboretum.data.target import weights
 from arboretum.engine import parallel
 from arboretum.errors import DataError, ParameterError
 from arboretum.explain.effects.asking import Asked, matrix_of
+from arboretum.explain.effects.open_states import open_states
 from arboretum.predict.additive import AdditiveForm, NoAdditiveForm
 from arboretum.predict.ensemble import Ensemble
 from arboretum.predict.terms import Terms
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["Grid", "curves", "grid_of", "partial_dependence"]
 
 _CELLS = 1 << 16  # rows times points times outputs of a block: half a megabyte
+_LOOKED_UP = 320  # rows of a block whose curves are looked up
 _MOST_ROWS = 4096  # of a block of which only the sum is kept
 
 
@@ -229,7 +231,7 @@ def curves(
             )
         return _brute(model, matrix, grid, w, each)
     meaning, linear = _meaning(model, whole[0], response)
-    work = _OpenForm(whole[1], grid.features, meaning, linear)
+    work = _OpenForm(whole[1], grid, meaning, linear, each)
     threads = parallel.effective_jobs(n_jobs)
     total, individual = work.run(matrix, grid.points, w, each, threads)
     return total / w.sum(), individual
@@ -256,6 +258,19 @@ def _meaning(model: Any, ensemble: Ensemble, response: str) -> tuple[Any, bool]:
     classes = getattr(model, "classes_", None)
     method = "predict" if classes is None else "predict_proba"
     turn, shape = model._meanings()[method], ensemble.base.shape
+    boosted = hasattr(model, "objective_") or hasattr(model, "loss_")
+    if boosted and ensemble.link.name == "logit" and classes is not None and len(classes) == 2:
+        sigma = -ensemble.link.sigma
+
+        def share(sums: np.ndarray) -> np.ndarray:
+            """Return that of the second class, in place of the sums; quicker than expit."""
+            with np.errstate(over="ignore"):
+                sums *= sigma
+                np.exp(sums, out=sums)
+                sums += 1.0
+                return np.reciprocal(sums, out=sums)
+
+        return share, False
     plain = ensemble.link.name == "identity" and (classes is None or ensemble.rule == "mean")
 
     def meaning(sums: np.ndarray) -> np.ndarray:
@@ -268,10 +283,12 @@ def _meaning(model: Any, ensemble: Ensemble, response: str) -> tuple[Any, bool]:
 class _OpenForm:
     """A sum of trees with some columns left open: trees that ask for none of them are asked once a row."""
 
-    def __init__(self, form: AdditiveForm, features: list[int], meaning: Any, linear: bool) -> None:
+    def __init__(
+        self, form: AdditiveForm, grid: Grid, meaning: Any, linear: bool, each: bool
+    ) -> None:
         self.form, self.meaning, self.linear = form, meaning, linear
         self.place = np.full(form.terms.trees[0].n_features, -1, np.int64)
-        self.place[features] = np.arange(len(features))
+        self.place[grid.features] = np.arange(len(grid.features))
         asks = [
             bool(np.any(self.place[tree.feature[~tree.is_leaf]] >= 0)) for tree in form.terms.trees
         ]
@@ -282,6 +299,9 @@ class _OpenForm:
             self.value = np.concatenate(terms.values)
             self.columns = terms.columns
             self.height = max(map(len, terms.trees)) + 1
+        self.states = None
+        if self.nodes is not None and (each or not linear):
+            self.states = open_states(terms.trees, terms.values, self.place, grid.points)
 
     def run(
         self, matrix: Matrix, points: np.ndarray, w: np.ndarray, each: bool, n_jobs: int
@@ -293,6 +313,7 @@ class _OpenForm:
         outputs, n_points = self.form.n_outputs, points.shape[1]
         short = self.linear and not each
         step = _MOST_ROWS if short else max(16, _CELLS // (n_points * outputs))
+        step = min(step, _LOOKED_UP) if self.states is not None else step
         blocks = list(_blocks(matrix.n_rows, step))
         parts: list[Any] = [None] * len(blocks)
         grid = writable(points)
@@ -300,7 +321,7 @@ class _OpenForm:
         def work(number: int) -> None:
             lo, hi = blocks[number]
             block = writable(matrix.rows(lo, hi).T)
-            take = self._sums if short else self._each
+            take = self._sums if short else self._each if self.states is None else self._looked_up
             parts[number] = take(block, base[lo:hi], w[lo:hi], grid, each)
 
         parallel.run(work, range(len(blocks)), n_jobs if len(blocks) > 1 else 1)
@@ -331,7 +352,7 @@ class _OpenForm:
         from arboretum.engine.predict.open_walk import add_open
 
         rows, points, outputs = block.shape[1], grid.shape[1], self.form.n_outputs
-        steps = np.zeros((outputs, points + 1, rows))
+        steps = np.zeros((outputs, points, rows))
         steps[:, 0] = base.T
         if self.nodes is not None:
             kernel: Any = add_open
@@ -339,11 +360,30 @@ class _OpenForm:
                 self.nodes, self.value, self.columns, block, grid, self.place,
                 *self._scratch(block, grid), steps,
             )  # fmt: skip
-        total = np.cumsum(steps[:, :-1], axis=1)
-        flat = total.reshape(outputs, points * rows).T  # a row for every pair
+        np.cumsum(steps, axis=1, out=steps)
+        flat = steps.reshape(outputs, points * rows).T  # a row for every pair
         said = self.meaning(flat).reshape(points, rows, -1)
         summed = np.array([said[:, :, k] @ w for k in range(said.shape[2])])
         return summed, np.ascontiguousarray(said.transpose(2, 1, 0)) if each else None
+
+    def _looked_up(
+        self, block: np.ndarray, base: np.ndarray, w: np.ndarray, grid: np.ndarray, each: bool
+    ) -> tuple:
+        """`_each` by states."""
+        from arboretum.engine.predict.open_walk import add_states
+
+        rows, points = block.shape[1], grid.shape[1]
+        total = np.repeat(base.T[:, :, None], points, axis=2)
+        order, _, stack = self._scratch(block, grid)
+        assert self.states is not None
+        kernel: Any = add_states
+        kernel(
+            self.nodes, *self.states, self.columns, block, self.place, order, stack,
+            np.empty(rows, np.int64), total,
+        )  # fmt: skip
+        said = self.meaning(total.reshape(-1, rows * points).T).reshape(rows, points, -1)
+        summed = np.array([w @ said[:, :, k] for k in range(said.shape[2])])
+        return summed, np.ascontiguousarray(said.transpose(2, 0, 1)) if each else None
 
     def _scratch(self, block: np.ndarray, grid: np.ndarray) -> tuple[np.ndarray, ...]:
         rows, points = np.arange(block.shape[1]), np.arange(grid.shape[1])

@@ -6,9 +6,8 @@ import hashlib
 import io
 import platform
 from datetime import UTC, datetime
+from importlib.metadata import version
 from typing import Any
-
-import numpy as np
 
 import arboretum
 from arboretum.errors import ArboretumError
@@ -22,7 +21,7 @@ def overview_of(model: Any, n_rows: int, n_used: int, n_columns: int) -> dict[st
     trees = trees_of(model)
     facts: dict[str, Any] = {
         "model": type(model).__name__,
-        "about": (type(model).__doc__ or "").strip().split("\n")[0],
+        "about": (type(model).__doc__ or "").strip().split("\n")[0].replace("`", ""),
         "rows": n_rows,
         "used": n_used,
         "columns": n_columns,
@@ -80,16 +79,9 @@ def _short(value: Any) -> str:
 
 
 def _versions() -> list[list[str]]:
-    import numba
-    import sklearn
-
-    found = [("arboretum", arboretum.__version__), ("Python", platform.python_version())]
-    found += [
-        ("NumPy", np.__version__),
-        ("scikit-learn", sklearn.__version__),
-        ("Numba", numba.__version__),
-    ]
-    return [list(pair) for pair in found]
+    names = {"NumPy": "numpy", "scikit-learn": "scikit-learn", "Numba": "numba"}
+    found = [["arboretum", arboretum.__version__], ["Python", platform.python_version()]]
+    return found + [[name, version(package)] for name, package in names.items()]
 
 
 def _hash(model: Any) -> str | None:

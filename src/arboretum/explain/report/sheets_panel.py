@@ -73,10 +73,11 @@ def _is_training_table(book: Any, tree: Any) -> bool:
         return True
     node = int(inner[np.argmin(tree.count[inner])])
     try:
-        gain = book.node(0, node).value("gain")
-    except (StopIteration, ArboretumError):
-        return True  # a family whose sheets have no gain
-    return bool(np.isclose(gain, tree.gain[node], rtol=1e-3))
+        sheet = book.node(0, node)
+    except ArboretumError:
+        return True
+    found = [one.value for one in sheet.formulas if one.name in ("gain", "decrease")]
+    return not found or bool(np.isclose(found, tree.gain[node], rtol=1e-3).any())
 
 
 def _rounds(model: Any, book: Any, n_trees: int, rows_shown: bool) -> list[list[Any]]:

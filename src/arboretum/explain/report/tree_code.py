@@ -50,7 +50,7 @@ def code_of_tree(tree: Tree, said: np.ndarray, *, stops: bool = False) -> dict[s
     >>> tree = CARTRegressor().fit([[0.0], [1.0]], [0.0, 2.0]).tree_
     >>> code = code_of_tree(tree, tree.value[:, 0])
     >>> code["k"], code["f"], code["t"], code["v"]
-    ('100', [0], [0.5], [0.0, 2.0])
+    ('100', [0], [0.5], [0, 2])
     """
     inner = np.flatnonzero(~tree.is_leaf)
     answers = said if stops else said[tree.leaves]
@@ -112,7 +112,7 @@ def whole(values: np.ndarray) -> list[Any]:
 def _shortest(value: float) -> Any:
     if value != value or value in (np.inf, -np.inf):
         return None
-    return int(value) if value == int(value) and abs(value) < 2**53 and value else value
+    return int(value) if value == int(value) and abs(value) < 2**53 else value
 
 
 def rounded(values: np.ndarray, digits: int = _DIGITS) -> list[Any]:

@@ -14,23 +14,23 @@ __all__ = ["rules_panel", "trees_panel"]
 def trees_panel(model: Any, code: ModelCode) -> dict[str, Any]:
     """Return a title for every tree, and what the numbers of nodes mean."""
     own = trees_of(model)
+    place = {id(tree): number for number, tree in enumerate(own)}
     rounds = rounds_of(model)
-    titles, kinds = [], []
-    for number, (tree, member) in enumerate(code.sources):
-        if member:
-            titles.append(f"{member} · tree {number}")
-            kinds.append("answers" if tree.impurity.any() else "gradients")
-            continue
-        try:
+    titles, kinds, numbers = [], [], []
+    for at, (tree, member) in enumerate(code.sources):
+        number = place.get(id(tree), -1)
+        numbers.append(number)
+        if number >= 0 and not member:
             picked = pick_tree(model, number, "report")
             titles.append(picked.title or "the tree")
             kinds.append(picked.kind)
-        except Exception:  # a tree that the model does not count among its own
-            titles.append(f"tree {number}")
-            kinds.append("answers")
+            continue
+        titles.append(f"{member} · tree {at}" if member else f"tree {at}")
+        kinds.append("answers" if tree.impurity.any() or not tree.gain.any() else "gradients")
     return {
         "titles": titles,
         "kinds": kinds,
+        "numbers": numbers,  # of the model's own trees; -1: of a member
         "walkable": code.steps is not None,
         "reason": code.reason,
         "per_round": rounds.per_round if rounds is not None else 1,

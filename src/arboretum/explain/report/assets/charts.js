@@ -8,9 +8,9 @@ function frame(width, opt) {
   const x = scale(opt.x, [0, w]), y = scale(opt.y, [h, 0]);
   const plot = svg("g", { transform: `translate(${m.left},${m.top})` });
   const axis = svg("g", { class: "axis" });
-  const places = opt.xticks || ticks(...opt.x, Math.max(2, Math.min(7, Math.floor(w / 75)))).map(t => [t, opt.xformat ? opt.xformat(t) : fmt(t, 3)]);
+  const places = opt.xticks || ticks(...opt.x, Math.max(2, Math.min(7, Math.floor(w / 75)))).map(t => [t, opt.xformat ? opt.xformat(t) : axisText(t)]);
   for (const t of opt.yticks || ticks(...opt.y, 5)) {
-    axis.append(svg("line", { class: "gridline", x1: 0, x2: w, y1: y(t), y2: y(t) }), svg("text", { x: -7, y: y(t) + 4, "text-anchor": "end" }, opt.yformat ? opt.yformat(t) : fmt(t, 3)));
+    axis.append(svg("line", { class: "gridline", x1: 0, x2: w, y1: y(t), y2: y(t) }), svg("text", { x: -7, y: y(t) + 4, "text-anchor": "end" }, opt.yformat ? opt.yformat(t) : axisText(t)));
   }
   let last = -Infinity;
   for (const [t, text] of places) {
@@ -47,7 +47,9 @@ function lineChart(width, lines, opt) {
   const f = frame(width, { ...opt, x: xs, y: ys });
   for (const band of opt.bands || []) f.plot.append(svg("path", { d: pathOf(f, band.x, band.high) + [...band.x].reverse().map((v, i) => `L${f.x(v).toFixed(1)},${f.y(band.low[band.low.length - 1 - i]).toFixed(1)}`).join("") + "Z", fill: band.color, opacity: 0.18 }));
   for (const mark of opt.marks || []) f.plot.append(svg("line", { x1: f.x(mark.x), x2: f.x(mark.x), y1: 0, y2: f.h, stroke: css("warm"), "stroke-dasharray": "3 3" }), svg("text", { class: "quiet", x: Math.min(f.x(mark.x) + 4, f.w - 60), y: 11 }, mark.name));
-  for (const l of shown) f.plot.append(svg("path", { d: (l.step ? stepPath : pathOf)(f, l.x, l.y), fill: "none", stroke: l.color, "stroke-width": l.width || 2, "stroke-dasharray": l.dash ? "5 4" : null, opacity: l.mute || null, "stroke-linejoin": "round" }));
+  const inside = svg("svg", { width: f.w, height: f.h, style: { overflow: "hidden" } }); // lines do not leave the frame
+  f.plot.append(inside);
+  for (const l of shown) inside.append(svg("path", { d: (l.step ? stepPath : pathOf)(f, l.x, l.y), fill: "none", stroke: l.color, "stroke-width": l.width || 2, "stroke-dasharray": l.dash ? "5 4" : null, opacity: l.mute || null, "stroke-linejoin": "round" }));
   const cursor = svg("line", { y1: 0, y2: f.h, stroke: css("quiet"), "stroke-width": 0.7, visibility: "hidden" });
   const named = shown.filter(l => l.name);
   const overlay = svg("rect", { width: f.w, height: f.h, fill: "transparent",

@@ -145,7 +145,7 @@ function pairs(P) {
   }
   const left = el("div", null, bars(list.map(p => ({ label: name(p), value: p.strength, text: P.labels ? percent(p.strength, 2) : fmt(p.strength, 3) }))), el("div", { class: "controls", style: { marginTop: ".8rem" } }, choice("Show", list.map(name), draw)));
   draw(0);
-  return el("div", { class: "grid2" }, left, place);
+  return el("div", { class: "grid2 wide" }, left, place);
 }
 function rulesPanel(P) {
   return el("div", { class: "tall" }, P.rules.map((r, i) => el("div", { class: "rule" }, r.if.length ? [el("span", { class: "tag" }, `rule ${i + 1}`), " if ", el("b", null, r.if.join(" and ")), " then ", el("b", { class: "ok" }, r.then), el("span", { class: "note" }, `  covers ${fmt(r.covers, 4)} training rows, ${fmt(r.wrong, 4)} wrong, estimated accuracy ${percent(r.accuracy)}`)] : [el("span", { class: "tag" }, "else"), " ", el("b", { class: "ok" }, r.then), el("span", { class: "note" }, `  ${fmt(r.covers, 4)} training rows that no rule covers`)])));
@@ -160,7 +160,7 @@ function theory(P) {
 function oob(P) { return drawn(w => lineChart(w, [{ ...P.oob.line, color: css("c0") }], { xlabel: "trees", xname: "trees", ylabel: "out-of-bag error", height: 260 })); }
 function proximity(P, goRow) {
   const X = P.proximity, K = P.labels ? P.labels.length : 0, [low, high] = extent(P.labels ? [0] : X.truth, 0);
-  return el("div", null, P.labels ? legend(P.labels.slice(0, 12).map((l, k) => ({ name: short(l), color: classColor(k, K) }))) : null, drawn(w => scatter(w, X.x, X.y, { height: 320, r: 5, opacity: 0.8, left: 40, color: i => P.labels ? classColor(X.truth[i], K) : ramp((X.truth[i] - low) / (high - low || 1)), text: i => `row ${P.rows.row[i]}: ${P.labels ? P.labels[X.truth[i]] : fmt(X.truth[i])}` })));
+  return el("div", null, P.labels ? legend(P.labels.slice(0, 12).map((l, k) => ({ name: short(l), color: classColor(k, K) }))) : null, drawn(w => scatter(w, X.x, X.y, { height: 320, r: 5, opacity: 0.8, left: 40, color: i => P.labels ? classColor(X.truth[i], K) : blend((X.truth[i] - low) / (high - low || 1)), text: i => `row ${P.rows.row[i]}: ${P.labels ? P.labels[X.truth[i]] : fmt(X.truth[i])}` })));
 }
 function pruning(P) {
   const R = P.pruning, xs = R.leaves;

@@ -9,8 +9,9 @@ function answerView(P, answer, truth) {
   return el("div", { class: "answer" }, order.map(([p, k]) => [el("span", null, short(P.labels[k], 22), truth === k ? el("span", { class: "tag" }, "truth") : null),
     el("span", { class: "track" }, el("div", { class: "bar", style: { width: Math.max(100 * p, 0.4) + "%", background: classColor(k, answer.length) } })), el("span", null, percent(p, 2))]));
 }
-// The steps that lead to a sum of trees, if there is one at the end of a straight way.
-function sumOfTrees(s) { while (s && s.op !== "trees" && s.of && !Array.isArray(s.of)) s = s.of; return s && s.op === "trees" ? s : null; }
+// The sum of trees that the answer is made of, if nothing on the way changes the row.
+const BENDS = ["link", "two", "signs", "difference", "absent", "begin"];
+function sumOfTrees(s) { while (s && BENDS.includes(s.op)) s = s.of; return s && s.op === "trees" ? s : null; }
 function straight(s) { const way = []; while (s) { way.push(s); s = Array.isArray(s.of) ? null : s.of; } return way; }
 
 // A waterfall: from the base to the sum, the largest parts first.
@@ -50,7 +51,8 @@ function journey(P, M, row, goTree) {
   const sum = sumOfTrees(M.steps);
   if (!sum || sum.median) return members(P, M, row);
   const labels = P.labels, many = sum.base.length > 1, box = el("div"), div = sum.div || 1;
-  const total = sum.base.slice(), lines = [];
+  const begun = straight(M.steps).find(s => s.op === "begin"), base = begun ? Walk.run(begun.start, row, { trees: M.trees, sizes: P.sizes }) : sum.base;
+  const total = base.slice(), lines = [];
   for (let t = 0; t < sum.count; t++) {
     const number = sum.first + t, tree = M.trees[number], path = Walk.path(tree, row, P.sizes), leaf = path[path.length - 1], said = Walk.said(tree, leaf);
     const column = sum.columns ? sum.columns[t] : 0;
@@ -60,21 +62,21 @@ function journey(P, M, row, goTree) {
   const name = k => labels ? labels.length === 2 && !many ? labels[1] : labels[k] : "";
   let output = labels && many ? Walk.argmax(answerOf(P, M, row)) : 0;
   const list = el("div"), chart = drawn(width => {
-    const ys = [sum.base[output] / div, ...lines.map(l => l.total[output])];
+    const ys = [base[output] / div, ...lines.map(l => l.total[output])];
     return lineChart(width, [{ name: "sum so far", x: ys.map((_, i) => i), y: ys, color: css("c0"), step: lines.length < 40 }], { height: 150, xlabel: "trees", xname: "after tree", left: 56 });
   });
   function write() {
     const shown = lines.filter(l => !sum.columns || l.column === output).slice(0, 400);
-    clear(list).append(el("div", { class: "tall scroll" }, table(["tree", "way down", "leaf", "adds", "sum so far"], shown.map(l => {
+    clear(list).append(el("div", { class: "tall scroll" }, table(["tree", "way down", "leaf", ...(div !== 1 ? ["says"] : []), "adds", "sum so far"], shown.map(l => {
       const tree = M.trees[l.number], columns = treeColumns(P, l.number), k = sum.columns ? 0 : output;
       const way = l.path.slice(1).map((c, i) => branch(tree, l.path[i], c - tree.c[tree.at[l.path[i]]], columns, 3));
-      return [el("td", { class: "l" }, el("a", { href: "#trees", onclick: () => goTree(l.number, row) }, String(l.number))), el("td", { class: "wrap" }, way.join(" → ") || "root"), fmt(l.leaf), fmt(l.said[k], 5), fmt(l.total[output], 6)];
+      return [el("td", { class: "l" }, el("a", { href: "#trees", onclick: () => goTree(l.number, row) }, String(l.number))), el("td", { class: "wrap" }, way.join(" → ") || "root"), fmt(l.leaf), ...(div !== 1 ? [fmt(l.said[k], 5)] : []), fmt(l.said[k] / div, 5), fmt(l.total[output], 6)];
     }))));
     chart.redraw();
   }
   if (labels && many) box.append(el("div", { class: "controls" }, choice("Sum of class", labels.map(l => short(l)), k => { output = k; write(); }, output)));
   box.append(lines.length > 1 ? chart : "", list); write();
-  const link = M.steps.op === "trees" ? (div !== 1 ? `The sum is divided by ${fmt(div)}: what the trees say on average.` : "") : straight(M.steps).filter(s => s.op === "link").map(s => `The sum goes through the ${s.name} link${s.sigma !== 1 ? ` (times ${fmt(s.sigma)})` : ""}.`).join(" ");
+  const link = M.steps.op === "trees" ? (div !== 1 ? `What a tree says is divided by ${fmt(div)}: the answer is their mean.` : "") : straight(M.steps).filter(s => s.op === "link").map(s => `The sum goes through the ${s.name} link${s.sigma !== 1 ? ` (times ${fmt(s.sigma)})` : ""}.`).join(" ");
   if (link) box.append(el("p", { class: "note" }, link));
   return box;
 }
@@ -99,8 +101,16 @@ function members(P, M, row) {
     return el("div", { class: "tall scroll" }, table(["tree", "says", "weight", "weight so far"], said.map(([t, v, weight]) => ({ cells: [String(t), fmt(v, 6), fmt(weight), percent((w += weight) / all)], attributes: v === answerOf(P, M, row)[0] ? { class: "here" } : null }))));
   }
   if (!parts) return null;
-  const names = P.overview.members || [];
-  return el("div", { class: "tall scroll" }, table(["member", "says"], parts.map((s, i) => [names[i] ? `${names[i][0]} (${names[i][1]})` : `member ${i}`, Walk.run(s, row, model).map(v => fmt(v, 4)).join(", ")])));
+  const names = P.overview.members || [], final = step.op === "stack" ? straight(step.of).find(s => s.op === "linear") : null;
+  const said = parts.map(s => Walk.run(s, row, model)), name = i => names[i] ? `${names[i][0]} (${names[i][1]})` : `member ${i}`;
+  let at = 0; // place of a member's first number in the row of the final model
+  const places = said.map(v => { const here = at; at += v.length; return here; });
+  const linear = final && final.w.length === 1 ? final : null;
+  const head = ["member", P.labels && step.op !== "stack" ? P.labels.map(l => short(l, 14)).join(", ") : "says", ...(linear ? ["weight", "adds"] : [])];
+  const box = el("div", null, el("div", { class: "tall scroll" }, table(head, said.map((v, i) => [name(i), v.map(x => fmt(x, 4)).join(", "), ...(linear ? [v.map((_, k) => fmt(linear.w[0][places[i] + k], 4)).join(", "), fmt(v.reduce((s, x, k) => s + x * linear.w[0][places[i] + k], 0), 4)] : [])]))));
+  if (linear) box.append(el("p", { class: "note" }, `The final model adds these and ${fmt(linear.b[0], 4)}${straight(step.of).some(s => s.op === "link") ? "; the sum goes through its link" : ""}.`));
+  else if (step.op === "stack") box.append(el("p", { class: "note" }, "What the members say is the row that the final model sees; its trees stand last among the trees."));
+  return box;
 }
 
 function rowPanel(P, M, goTree) {
@@ -142,10 +152,11 @@ function rowPanel(P, M, goTree) {
 function nearest(P, M, i) {
   const n = M.trees.length; if (!n || P.trees.schemas[0] !== 0) return null;
   P.leaves = P.leaves || P.rows.x.map(x => M.trees.map(t => Walk.leafOf(t, asRow(x), P.sizes)));
-  const near = P.leaves.map((l, j) => [l.filter((v, t) => v === P.leaves[i][t]).length / n, j]).filter(p => p[1] !== i).sort((a, b) => b[0] - a[0]).slice(0, 6);
+  const near = P.leaves.map((l, j) => [l.filter((v, t) => v === P.leaves[i][t]).length / n, j]).filter(p => p[1] !== i).filter(p => p[0] > 0).sort((a, b) => b[0] - a[0]).slice(0, 6);
+  if (!near.length) return el("p", { class: "note" }, "None of them ends in a leaf of this row.");
   const shown = P.order.slice(0, 5);
   return [scroller(table(["row", "same leaves", P.labels ? "class" : P.target, ...shown.map(f => P.columns[f].name)], near.map(([s, j]) => [String(P.rows.row[j]), percent(s, 0), P.labels ? P.labels[P.rows.truth[j]] || "?" : fmt(P.rows.truth[j]), ...shown.map(f => valueOf(P.columns[f], P.rows.x[j][f]))]))),
-    el("p", { class: "note" }, `The share of the ${plural(n, "tree")} in which both end in the same leaf; compared are the ${P.rows.x.length} rows that stand in this page.`)].reduce((box, part) => (box.append(part), box), el("div"));
+    el("p", { class: "note" }, `${n === 1 ? "Rows that end in the same leaf" : `The share of the ${plural(n, "tree")} in which both end in the same leaf`}; compared are the ${P.rows.x.length} rows that stand in this page.`)].reduce((box, part) => (box.append(part), box), el("div"));
 }
 
 function whatIfPanel(P, M) {

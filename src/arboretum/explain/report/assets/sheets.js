@@ -5,7 +5,7 @@ function sheetView(sheet, depth = 0) {
   const box = el("div", { class: "sheet" }, el(depth ? "h3" : "b", null, sheet.title));
   const pairs = Object.entries(sheet.facts);
   if (pairs.length) box.append(facts(pairs.map(([k, v]) => [k, cellText(v)])));
-  for (const f of sheet.formulas) box.append(el("div", { class: "formula" }, el("b", null, f.name), f.rule ? ` = ${f.rule}` : "", f.numbers ? `\n  = ${f.numbers}` : "", f.value === null ? "" : `\n  = ${cellText(f.value)}`));
+  if (sheet.formulas.length) box.append(el("div", { class: "formulas" }, sheet.formulas.map(f => el("div", { class: "formula" }, el("b", null, f.name), f.rule ? ` = ${f.rule}` : "", f.numbers ? `\n  = ${f.numbers}` : "", f.value === null ? "" : `\n  = ${cellText(f.value)}`))));
   for (const t of sheet.tables) {
     if (!t.rows.length) continue;
     const words = t.header.map((_, c) => t.rows.some(r => typeof r[c] === "string"));
@@ -20,10 +20,10 @@ function worksheetView(P, M) {
   const S = M.sheets || { nodes: {}, rounds: [], why: "" };
   const call = (t, n, leaf) => `arboretum.worksheet(model, X, y).${leaf ? "leaf" : "node"}(${t}, ${n})`;
   const node = (number, n) => {
-    const sheet = S.nodes[`${number}:${n}`], leaf = Walk.isLeaf(M.trees[number], n);
+    const own = P.trees.numbers[number], sheet = S.nodes[`${own}:${n}`], leaf = Walk.isLeaf(M.trees[number], n);
     if (sheet) return el("div", { class: "worksheet" }, el("h3", null, "Worksheet"), sheetView(sheet));
     const why = Object.keys(S.nodes).length ? "Worked out for this page were the nodes that take little time, tree by tree, and this one is not among them" : S.why ? `No worksheet: ${S.why}` : "Worksheets need the training table (report(..., train=(X, y)))";
-    return el("p", { class: "note" }, `${why}. In Python: `, el("code", null, call(number, n, leaf)));
+    return el("p", { class: "note" }, why, S.why ? "" : [". In Python: ", el("code", null, own < 0 ? "arboretum.worksheet(member, X, y)" : call(own, n, leaf))]);
   };
   const rounds = () => {
     const place = el("div"), show = i => clear(place).append(sheetView(S.rounds[i][1]));

@@ -26,9 +26,11 @@ function fmt(x, digits = 4) {
   if (x === 0) text = "0";
   else if (Number.isInteger(x) && size < 1e15) text = size >= 1e4 ? size.toLocaleString("en") : String(size);
   else if (size >= 1e7 || size < 1e-4) text = size.toExponential(Math.max(digits - 2, 1));
-  else text = String(Number(size.toPrecision(digits)));
+  else { const near = Number(size.toPrecision(digits)); text = near >= 1e4 ? near.toLocaleString("en") : String(near); }
   return (x < 0 ? MINUS : "") + text;
 }
+// A number at an axis: short.
+const axisText = x => { const size = Math.abs(x); for (const [unit, name] of [[1e12, "T"], [1e9, "G"], [1e6, "M"]]) if (size >= unit) return fmt(x / unit, 3) + " " + name; return fmt(x, 3); };
 const percent = (p, digits = 1) => (100 * p).toFixed(digits) + " %";
 const plural = (n, one, many) => `${fmt(n)} ${n === 1 ? one : many || one + "s"}`;
 const short = (text, n = 28) => text.length > n ? text.slice(0, n - 1) + "…" : text;
@@ -69,6 +71,9 @@ function ramp(share) {
   return s < 0.5 ? `color-mix(in srgb, var(--low) ${Math.round(100 - 200 * s)}%, var(--middle))`
     : `color-mix(in srgb, var(--high) ${Math.round(200 * s - 100)}%, var(--middle))`;
 }
+
+// Between two colours without a quiet middle, for points.
+const blend = share => `color-mix(in srgb, var(--high) ${Math.round(100 * Math.min(Math.max(share, 0), 1))}%, var(--low))`;
 
 const tip = document.getElementById("tip");
 function showTip(text, event) {

@@ -1,0 +1,299 @@
+"""SHAP values as pictures: of all rows, of one column, of one row.
+
+plot_shap_summary      a dot per row and column, coloured by the value: which columns matter, and which way
+plot_shap_dependence   one column: its value against what it brings
+plot_waterfall         one row: from the base to its sum, column by column
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arboretum.errors import DataError, ParameterError
+from arboretum.explain.effects.asking import matrix_of
+from arboretum.explain.effects.partial_dependence import _place
+from arboretum.explain.labels import check_int
+from arboretum.explain.mpl import require_pyplot
+from arboretum.tree.condition import format_category, format_number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_shap_dependence", "plot_shap_summary", "plot_waterfall"]
+
+_UP, _DOWN, _QUIET, _TEXT = "#d9662b", "#2b7bba", "#5b6770", "#1d2329"
+_MOST_DOTS = 2_000  # rows of a summary
+_LONGEST = 30
+
+
+def plot_shap_summary(
+    model: Any, X: Any, *, output: Any = None, top: int = 15, ax: Axes | None = None
+) -> Axes:
+    """Draw what every column brings to every row: a dot each, coloured by the value of the column.
+
+    Parameters
+    ----------
+    model : fitted estimator with SHAP values
+    X : table
+        At most 2,000 rows of it are drawn, evenly spread.
+    output : class label or index, optional
+        Of several classes, whose sum; by default the last.
+    top : int, default 15
+        Columns, by mean |SHAP value|.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from arboretum import XGBClassifier
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = XGBClassifier(n_estimators=5).fit(X, y)
+    >>> ax = plot_shap_summary(model, X, top=8)
+    >>> len(ax.get_yticks())
+    8
+    """
+    plt = require_pyplot("plot_shap_summary")
+    check_int(top, "top of plot_shap_summary", 1)
+    rows, values, what = _explained(model, X, output, "plot_shap_summary")
+    some = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), _MOST_DOTS)).round().astype(int))
+    order = np.argsort(-np.abs(values).mean(axis=0), kind="stable")[:top]
+    if ax is None:
+        _, ax = plt.subplots(figsize=(7.8, 1.2 + 0.38 * len(order)), layout="constrained")
+    for line, f in enumerate(order):
+        x, v = values[some, f], rows[some, f]
+        missing = np.isnan(v)
+        shade = _ranks(v)
+        places = line + _spread(x)
+        ax.scatter(x[missing], places[missing], s=9, color="#c3cad0", lw=0)
+        dots = ax.scatter(
+            x[~missing],
+            places[~missing],
+            s=9,
+            c=shade[~missing],
+            cmap="coolwarm",
+            vmin=0,
+            vmax=1,
+            lw=0,
+        )
+    ax.axvline(0, color=_QUIET, lw=0.8, zorder=0)
+    ax.set_yticks(range(len(order)), [_short(model.schema_.names[f]) for f in order])
+    ax.set_ylim(len(order) - 0.4, -0.6)
+    ax.set_xlabel(f"SHAP value: what the column adds to {what}")
+    bar = ax.figure.colorbar(dots, ax=ax, ticks=[0, 1], aspect=30, pad=0.02)
+    bar.ax.set_yticklabels(["low", "high"])
+    bar.set_label("value of the column (grey: missing)")
+    bar.outline.set_visible(False)
+    _tidy(ax)
+    return ax
+
+
+def plot_shap_dependence(
+    model: Any,
+    X: Any,
+    feature: Any,
+    *,
+    color: Any = None,
+    output: Any = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the value of one column against what it brings, row by row.
+
+    Parameters
+    ----------
+    model, X, output, ax
+        As of `plot_shap_summary`.
+    feature : name or index of a column
+    color : name or index of a column, optional
+        Whose values colour the dots: rows of one value that differ in height differ by what other columns do.
+
+    Examples
+    --------
+    >>> from arboretum import XGBRegressor
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> ax = plot_shap_dependence(XGBRegressor(n_estimators=10).fit(X, y), X, "bmi", color="s5")
+    >>> ax.get_xlabel()
+    'bmi'
+    """
+    plt = require_pyplot("plot_shap_dependence")
+    rows, values, what = _explained(model, X, output, "plot_shap_dependence")
+    f = _place(model.schema_, feature)
+    if ax is None:
+        _, ax = plt.subplots(figsize=(7.2, 4.6), layout="constrained")
+    column = model.schema_.columns[f]
+    x = rows[:, f].copy()
+    if column.categories is not None:
+        ax.set_xticks(
+            range(len(column.categories)),
+            [_short(format_category(c), 14) for c in column.categories],
+        )
+        if len(column.categories) > 5:
+            ax.tick_params(axis="x", rotation=40)
+        x += _jitter(len(x))
+    if color is None:
+        ax.scatter(x, values[:, f], s=12, color="#0072b2", alpha=0.6, lw=0)
+    else:
+        k = _place(model.schema_, color)
+        dots = ax.scatter(
+            x, values[:, f], s=12, c=_ranks(rows[:, k]), cmap="coolwarm", lw=0, alpha=0.8
+        )
+        bar = ax.figure.colorbar(dots, ax=ax, ticks=[0, 1], pad=0.02)
+        bar.ax.set_yticklabels(["low", "high"])
+        bar.set_label(_short(model.schema_.names[k]))
+        bar.outline.set_visible(False)
+    ax.axhline(0, color=_QUIET, lw=0.8, zorder=0)
+    ax.set_xlabel(column.name)
+    ax.set_ylabel(f"SHAP value: adds to {what}")
+    _tidy(ax)
+    return ax
+
+
+def plot_waterfall(
+    model: Any, X: Any, row: int = 0, *, output: Any = None, top: int = 10, ax: Axes | None = None
+) -> Axes:
+    """Draw how one row's sum comes about: from the base, the largest parts first.
+
+    Parameters
+    ----------
+    model, X, output, ax
+        As of `plot_shap_summary`.
+    row : int, default 0
+        Which row of X.
+    top : int, default 10
+        Columns that get a bar of their own; the others share one.
+
+    Examples
+    --------
+    >>> from arboretum import XGBClassifier
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> ax = plot_waterfall(XGBClassifier(n_estimators=5).fit(X, y), X, 3)
+    """
+    plt = require_pyplot("plot_waterfall")
+    check_int(top, "top of plot_waterfall", 1)
+    rows, values, what = _explained(model, X, output, "plot_waterfall")
+    if not isinstance(row, int | np.integer) or not -len(rows) <= row < len(rows):
+        raise ParameterError(
+            f"row of plot_waterfall must be a row of X, 0 to {len(rows) - 1}, got {row!r}"
+        )
+    base = np.atleast_1d(np.asarray(model.shap_base_value(), np.float64))
+    start = float(base[_output_of(model, len(base), output, "plot_waterfall")])
+    parts = values[row]
+    order = np.argsort(-np.abs(parts), kind="stable")
+    order = order[parts[order] != 0]
+    steps = [(_told(model.schema_.columns[f], rows[row, f]), float(parts[f])) for f in order[:top]]
+    rest = float(parts[order[top:]].sum())
+    if len(order) > top:
+        steps.append((f"{len(order) - top} other columns", rest))
+    if ax is None:
+        _, ax = plt.subplots(figsize=(7.8, 1.4 + 0.36 * len(steps)), layout="constrained")
+    at = start
+    for line, (_, size) in enumerate(steps):
+        ax.barh(line, size, left=at, height=0.66, color=_UP if size >= 0 else _DOWN)
+        ax.annotate(
+            f"{size:+.3g}",
+            (max(at, at + size), line),
+            (4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=8.5,
+            color=_QUIET,
+        )
+        ax.plot([at + size] * 2, [line - 0.33, line + 1.33], color=_QUIET, lw=0.6)
+        at += size
+    ax.axvline(start, color=_QUIET, lw=0.8, ls=(0, (4, 3)))
+    ax.set_yticks(range(len(steps)), [name for name, _ in steps])
+    ax.set_ylim(len(steps) - 0.3, -0.7)
+    ax.margins(x=0.12)
+    ax.set_xlabel(f"{what}: base {start:.4g}, this row {at:.4g}")
+    _tidy(ax)
+    return ax
+
+
+# ---------------------------------------------------------------------- what is drawn
+def _explained(model: Any, X: Any, output: Any, caller: str) -> tuple[np.ndarray, np.ndarray, str]:
+    """Return rows in the model's numbers, the SHAP values of one output, and what they add to."""
+    if not hasattr(model, "shap_values"):
+        raise ParameterError(
+            f"{caller} needs a fitted estimator of arboretum, got {type(model).__name__}"
+        )
+    values = np.asarray(model.shap_values(X))
+    matrix = matrix_of(model, X)
+    if not matrix.n_rows:
+        raise DataError(f"{caller} needs at least one row")
+    labels = getattr(model, "classes_", None)
+    k = _output_of(model, values.shape[2] if values.ndim == 3 else 1, output, caller)
+    what = "the sum of the trees"
+    if labels is not None:
+        what = f"the sum for {format_category(labels[k if values.ndim == 3 else -1])}"
+    values = values[:, :, k] if values.ndim == 3 else values
+    return np.array(matrix.rows(0, matrix.n_rows)), values, what
+
+
+def _output_of(model: Any, n: int, output: Any, caller: str) -> int:
+    if output is None or n == 1:
+        return n - 1
+    labels = np.asarray(model.classes_).tolist() if hasattr(model, "classes_") else []
+    if output in labels:
+        return labels.index(output)
+    if isinstance(output, int | np.integer) and 0 <= output < n:
+        return int(output)
+    raise ParameterError(
+        f"{caller}: output must be one of {labels or list(range(n))}, got {output!r}"
+    )
+
+
+def _ranks(v: np.ndarray) -> np.ndarray:
+    """Return how high a value is among all, 0 to 1; equal values are equally high."""
+    shade = np.full(len(v), np.nan)
+    known = ~np.isnan(v)
+    _, place, counts = np.unique(v[known], return_inverse=True, return_counts=True)
+    middle = np.cumsum(counts) - counts / 2
+    shade[known] = middle[place] / max(known.sum(), 1)
+    return shade
+
+
+def _spread(x: np.ndarray) -> np.ndarray:
+    """Return how far dots stand from their line, so that those of one place do not hide each other."""
+    width = np.ptp(x) or 1.0
+    bins = np.floor((x - x.min()) / width * 60).astype(int)
+    order = np.argsort(bins, kind="stable")
+    starts = np.searchsorted(bins[order], bins[order], side="left")
+    turn = np.arange(len(x)) - starts
+    crowd = np.bincount(bins, minlength=61).max()
+    away = np.empty(len(x))
+    away[order] = np.where(turn % 2, 1, -1) * ((turn + 1) // 2)
+    return away * min(0.06, 0.8 / max(crowd, 1))
+
+
+def _jitter(n: int) -> np.ndarray:
+    return np.random.default_rng(0).uniform(-0.18, 0.18, n)
+
+
+def _told(column: Any, value: float) -> str:
+    said = "missing" if value != value else format_number(value, 4)
+    if column.categories is not None and value == value:
+        said = format_category(column.categories[int(value)])
+    return f"{_short(column.name, 22)} = {_short(said, 14)}"
+
+
+def _short(name: str, most: int = _LONGEST) -> str:
+    name = " ".join(str(name).split())
+    return name if len(name) <= most else name[: most - 1] + "…"
+
+
+def _tidy(ax: Axes) -> None:
+    for side in ("top", "right", "left"):
+        ax.spines[side].set_visible(False)
+    ax.tick_params(axis="y", length=0, labelcolor=_TEXT)
+    for label in [*ax.get_yticklabels(), *ax.get_xticklabels(), ax.xaxis.label]:
+        label.set_parse_math(False)  # a name may hold dollar signs
+    ax.grid(axis="x", color="#e6e9ec", lw=0.8)
+    ax.set_axisbelow(True)

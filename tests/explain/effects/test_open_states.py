@@ -1,0 +1,39 @@
+"""Curves looked up by states and curves put together leaf by leaf are the same curves."""
+
+import numpy as np
+import pytest
+
+from arboretum.explain.effects import open_states as states
+from arboretum.explain.effects.partial_dependence import partial_dependence
+from tests.explain.report.report_models import fitted, new_rows
+
+
+@pytest.mark.parametrize("features", ["age", "job", ["hours", "city"]])
+@pytest.mark.parametrize("name", ["CART numbers", "XGB", "LGBM", "gradient"])
+def test_both_ways_agree(name, features, monkeypatch):
+    model, (X, _) = fitted(name), new_rows(name)
+    looked_up = partial_dependence(model, X, features, kind="both")
+    monkeypatch.setattr(states, "_MOST_STATES", 0)
+    put_together = partial_dependence(model, X, features, kind="both")
+    np.testing.assert_allclose(
+        looked_up.individual, put_together.individual, rtol=1e-12, atol=1e-13
+    )
+    np.testing.assert_allclose(looked_up.average, put_together.average, rtol=1e-12, atol=1e-13)
+
+
+def test_states_are_counted_as_the_picture_says():
+    tree = fitted("CART numbers").tree_
+    none = np.full(5, -1, np.int64)
+    assert states._count(tree, none)[0] == tree.n_leaves  # every leaf is a state
+    assert states._count(tree, np.zeros(5, np.int64))[0] == 1  # no row's own column is asked for
+    grid = np.linspace(20, 70, 7)[None]
+    found = states.open_states([tree], [tree.value[:, 0]], np.array([0, -1, -1, -1, -1]), grid)
+    assert found.curves.shape == (found.size[0], 7)
+
+
+def test_too_many_states_are_not_written_down(monkeypatch):
+    tree = fitted("CART numbers").tree_
+    monkeypatch.setattr(states, "_MOST_STATES", 3)
+    assert states.open_states([tree], [tree.value[:, 0]], np.full(5, -1), np.zeros((0, 4))) is None
+    several = [np.zeros((len(tree), 2))]
+    assert states.open_states([tree], several, np.full(5, -1), np.zeros((0, 4))) is None
