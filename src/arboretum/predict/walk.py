@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 __all__ = [
     "leaves_of",
     "paths_of",
-    "paths_of_tree",
     "proba_of",
     "run_blocks",
     "walk_block",
@@ -65,7 +64,7 @@ def _links(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
     return _once(tree, "_links", make)
 
 
-def paths_of_tree(tree: Tree) -> Paths:
+def _paths(tree: Tree) -> Paths:
     """Return the arrays of the general walk."""
 
     def make() -> Paths:
@@ -144,7 +143,7 @@ def walk_block(
     elif _has_sets(tree):
         _walk_sets(tree, X, out)
     else:
-        walk_general(paths_of_tree(tree), X, out)
+        walk_general(_paths(tree), X, out)
     return out
 
 
@@ -195,7 +194,7 @@ def _spread(tree: Tree, value: np.ndarray, X: np.ndarray, out: np.ndarray) -> No
     from arboretum.engine.jit import writable
 
     def make() -> Questions:
-        paths = paths_of_tree(tree)
+        paths = _paths(tree)
         return Questions(
             paths.kind, paths.feature, paths.threshold, paths.first_child,
             writable(tree.n_children), writable(tree.missing_child), paths.bits_start, paths.bits,
@@ -224,7 +223,7 @@ def paths_of(tree: Tree, matrix: Matrix, n_jobs: int = 1) -> csr_matrix:
     length, nodes = np.empty(n, np.int64), np.empty((n, width), np.int32)
 
     def go(lo: int, hi: int, X: np.ndarray) -> None:
-        path_general(paths_of_tree(tree), X, length[lo:hi], nodes[lo:hi])
+        path_general(_paths(tree), X, length[lo:hi], nodes[lo:hi])
 
     run_blocks(go, matrix, n_jobs)
     indices = nodes[np.arange(width) < length[:, None]]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arboretum.predict.walk import paths_of_tree
+from arboretum.tree.tree import LEAF, THRESHOLD
 
 if TYPE_CHECKING:
     from arboretum.engine.predict.walk import Paths
@@ -121,9 +121,7 @@ def lay_out(form: AdditiveForm, n_columns: int, cover: str = "weight") -> Layout
     starts = np.concatenate([[0], np.cumsum([len(tree) for tree in trees])]).astype(np.int64)
     n = int(starts[-1])
     width = values[0].shape[1] if values else 1
-    value = np.empty((n, width))
-    for lo, hi, each in zip(starts[:-1], starts[1:], values, strict=True):
-        value[lo:hi] = each
+    value = np.concatenate([np.zeros((0, width)), *values])
     whole = np.int32
     edges = Edges(
         order=np.zeros(n, whole), depth=np.zeros(n, whole), column=np.zeros(n, whole),
@@ -162,34 +160,44 @@ def _join(trees: list[Tree], starts: np.ndarray) -> Paths:
     """Return the questions of all trees; numbers of nodes, places of bits and surrogates are moved on."""
     from arboretum.engine.predict.walk import Paths
 
-    if not trees:
-        none = np.zeros(0, np.int32)
-        far, flag = none.astype(np.int64), none.astype(np.uint8)
-        number, bits = none.astype(np.float64), none.astype(np.uint32)
-        return Paths(
-            flag, none, number, none, none, far, bits, far, far, flag, none, number, flag, far
-        )
-    each = [paths_of_tree(tree) for tree in trees]
-    bits_at = np.cumsum([0, *(len(one.bits) for one in each)])
-    stand_ins = any(len(one.surrogate_start) for one in each)
-    found, surrogate_at = [], 0
-    for t, one in enumerate(each):
-        first_child = (one.first_child + starts[t]).astype(np.int32)
-        surrogate_start = one.surrogate_start
-        if stand_ins and not len(surrogate_start):  # other trees have some
-            surrogate_start = np.zeros(len(one.kind) + 1, np.int64)
-        count = len(one.surrogate_kind)
-        found.append(
-            one._replace(
-                first_child=first_child,
-                bits_start=one.bits_start + bits_at[t],
-                surrogate_start=surrogate_start[: len(one.kind)] + surrogate_at,
-                surrogate_bits=one.surrogate_bits + bits_at[t],
-            )
-        )
-        surrogate_at += count
-    joined = Paths(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
-    end = np.array([surrogate_at] if stand_ins else [], np.int64)
-    return joined._replace(
-        n_codes=each[0].n_codes, surrogate_start=np.append(joined.surrogate_start, end)
+    sizes = np.diff(starts)
+    kind = _joined(trees, "kind", np.uint8)
+    leaf, bits_at = kind == LEAF, np.cumsum([0, *(len(tree.bits) for tree in trees)])
+    first_child = _joined(trees, "first_child", np.int32) + np.repeat(starts[:-1], sizes)
+    columns = trees[0].schema.columns if trees else []
+    stand_ins = [tree.surrogates for tree in trees]
+    if any(one is not None for one in stand_ins):
+        begin, joined = _join_stand_ins(trees, bits_at)
+    else:
+        whole = np.zeros(0, np.int64)
+        begin, flag, near = whole, np.zeros(0, np.uint8), np.zeros(0, np.int32)
+        joined = (flag, near, np.zeros(0), flag, whole)
+    return Paths(
+        kind,
+        np.where(leaf, 0, _joined(trees, "feature", np.int32)).astype(np.int32),
+        np.where(kind == THRESHOLD, _joined(trees, "threshold", np.float64), np.inf),
+        np.where(leaf, np.arange(len(kind)), first_child).astype(np.int32),
+        np.where(leaf, 0, _joined(trees, "missing_child", np.int32)).astype(np.int32),
+        _joined(trees, "bits_start", np.int64) + np.repeat(bits_at[:-1], sizes),
+        _joined(trees, "bits", np.uint32),
+        np.array([len(column.categories or ()) for column in columns], np.int64),
+        begin,
+        *joined,
     )
+
+
+def _join_stand_ins(
+    trees: list[Tree], bits_at: np.ndarray
+) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+    """Return where the surrogates of every node begin, and what they ask."""
+    begin, parts, done = [], [], 0
+    for tree, bits in zip(trees, bits_at[:-1], strict=True):
+        s = tree.surrogates
+        if s is None:  # other trees have some
+            begin.append(np.full(len(tree), done, np.int64))
+            continue
+        begin.append(s.start[:-1] + done)
+        parts.append((s.kind, s.feature, s.threshold, s.reverse, s.bits_start + bits))
+        done += len(s)
+    begin.append(np.array([done], np.int64))
+    return np.concatenate(begin), tuple(np.concatenate(each) for each in zip(*parts, strict=True))
