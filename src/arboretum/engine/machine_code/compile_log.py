@@ -68,7 +68,8 @@ class CompileLog(event.Listener):
 
     def notify(self, event: Any) -> None:
         """Pass on what concerns functions of this package."""
-        if event.data["dispatcher"].py_func.__module__.startswith("arboretum."):
+        module = event.data["dispatcher"].py_func.__module__  # None of what `exec` has made
+        if (module or "").startswith("arboretum."):
             super().notify(event)
 
     def on_start(self, event: Any) -> None:
