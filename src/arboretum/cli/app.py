@@ -430,7 +430,7 @@ def _show(
         ),
     ] = None,
 ) -> None:
-    """Show a tree as text, rules, Graphviz source or a picture."""
+    """Show a tree as text, rules, Graphviz source or a picture. `explain` shows the arithmetic behind it, `report` makes a page of it."""
     from arboretum.cli.commands.show import show
 
     show(model, form.value if form else None, output, max_depth, tree)
@@ -538,7 +538,7 @@ def _describe(
     model: ModelFile,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")] = False,
 ) -> None:
-    """Tell what a model is: parameters, columns, size."""
+    """Tell what a model is: parameters, columns, size. `explain` shows how its numbers come about."""
     from arboretum.cli.commands.describe import describe
 
     describe(model, as_json)
