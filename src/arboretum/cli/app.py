@@ -430,7 +430,7 @@ def _show(
         ),
     ] = None,
 ) -> None:
-    """Show a tree as text, rules, Graphviz source or a picture. `explain` shows the arithmetic behind it, `report` makes a page of it."""
+    """Show a tree as text, rules, Graphviz source or a picture; `explain` shows the arithmetic behind it."""
     from arboretum.cli.commands.show import show
 
     show(model, form.value if form else None, output, max_depth, tree)
