@@ -470,7 +470,7 @@ def _show(
         typer.Option(min=0, help="Of thresholds and values; default: 2 in text, 3 in pictures."),
     ] = None,
 ) -> None:
-    """Show a tree as text, rules, Graphviz source or a picture."""
+    """Show a tree as text, rules, Graphviz source or a picture; `explain` shows the arithmetic behind it."""
     from arboretum.cli.commands.show import show
 
     show(model, form.value if form else None, output, max_depth, tree, decimals, member)
@@ -580,7 +580,7 @@ def _describe(
         bool, typer.Option("--json", metavar="", help="Write JSON, for programs.")
     ] = False,
 ) -> None:
-    """Tell what a model is: parameters, columns, size."""
+    """Tell what a model is: parameters, columns, size. `explain` shows how its numbers come about."""
     from arboretum.cli.commands.describe import describe
 
     describe(model, as_json)

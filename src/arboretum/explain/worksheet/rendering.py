@@ -29,7 +29,8 @@ _STYLE = """<style>
 .arboretum-sheet h4{font-size:13px;margin:.8em 0 .2em}
 .arboretum-sheet dl{display:grid;grid-template-columns:max-content 1fr;gap:.1em 1em;margin:.3em 0}
 .arboretum-sheet dt{opacity:.7}.arboretum-sheet dd{margin:0}
-.arboretum-sheet table{border-collapse:collapse;font-variant-numeric:tabular-nums}
+.arboretum-sheet table{border-collapse:collapse;font:inherit;color:inherit;font-variant-numeric:tabular-nums}
+.arboretum-sheet th,.arboretum-sheet td{white-space:nowrap}
 .arboretum-sheet th,.arboretum-sheet td{padding:.1em .6em;text-align:left;border-bottom:1px solid #8884}
 .arboretum-sheet td.n,.arboretum-sheet th.n{text-align:right}
 .arboretum-sheet tr.m{font-weight:600;background:#3a83}
