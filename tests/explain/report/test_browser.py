@@ -175,7 +175,9 @@ def test_names_that_are_html_stay_names(browser, folder):
     y = np.where(X[evil] > 0, "<b>up</b>", "</script><script>window.hit=3</script>")
     from arboretum import CARTClassifier
 
-    model = CARTClassifier(max_depth=2).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a column tells all
+        model = CARTClassifier(max_depth=2).fit(X, y)
     opened = Opened(
         browser, report(model, X, y, folder / "evil.html", title=evil, target=evil).path
     )
@@ -214,4 +216,37 @@ def test_the_printed_page_is_light_and_has_no_buttons(browser, folder):
         == "rgb(255, 255, 255)"
     )
     assert not opened.page.is_visible("nav")
+    opened.page.close()
+
+
+def _odd(kind):
+    """Return a model and a table as one rarely sees them."""
+    import pandas as pd
+
+    import arboretum as arb
+
+    rng = np.random.RandomState(1)
+    X = pd.DataFrame(rng.normal(size=(90, 3)), columns=list("abc"))
+    if kind == "dates and a column without values":
+        X = X.assign(d=pd.date_range("2020-01-01", periods=90), e=np.nan)
+        return arb.LGBMRegressor(n_estimators=3, verbose=-1), X, X["a"].to_numpy()
+    if kind == "one class":
+        return arb.CARTClassifier(), X, np.zeros(90, int)
+    if kind == "a single leaf":
+        return arb.CARTRegressor(), X, np.ones(90)
+    return arb.RandomForestClassifier(3, random_state=0), X, np.arange(90) % 30
+
+
+@pytest.mark.parametrize(
+    "kind", ["dates and a column without values", "one class", "a single leaf", "thirty classes"]
+)
+def test_odd_models_have_a_page(browser, folder, kind):
+    model, X, y = _odd(kind)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        path = report(model.fit(X, y), X, y, folder / f"{kind}.html").path
+    opened = Opened(browser, path, 400)
+    assert "NaN" not in opened.page.inner_text("main")
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= 400
+    assert opened.problems == []
     opened.page.close()

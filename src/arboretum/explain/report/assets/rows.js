@@ -188,10 +188,11 @@ function whatIfPanel(P, M) {
       number.addEventListener("input", () => { range.value = number.value; if (number.value !== "") set(read()); });
       parts = c.range ? [range, number] : [number];
     }
-    const set = v => { now[f] = v; gap.checked = v !== v; say(); };
+    const date = c.dtype === "datetime" ? el("output") : null; // a number of seconds says little
+    const set = v => { now[f] = v; gap.checked = v !== v; if (date) date.textContent = ` ${valueOf(c, v)}, in seconds since 1970`; say(); };
     gap.addEventListener("change", () => { const v = gap.checked ? NaN : read(); write(v); set(v); });
-    const box = el("div", { class: "field" }, el("span", { class: "name", title: c.name }, c.name, c.dtype === "datetime" ? " (seconds since 1970)" : ""), el("div", null, parts, el("label", { class: "gap" }, gap, "missing")));
-    return { field: box, write: v => { write(v); gap.checked = v !== v; } };
+    const box = el("div", { class: "field" }, el("span", { class: "name", title: c.name }, c.name, date), el("div", null, parts, el("label", { class: "gap" }, gap, "missing")));
+    return { field: box, write: v => { write(v); gap.checked = v !== v; if (date) date.textContent = ` ${valueOf(c, v)}, in seconds since 1970`; } };
   }
   P.columns.forEach((c, f) => inputs.push(field(c, f)));
   const first = P.order.slice(0, 24), rest = P.order.slice(24);
