@@ -3,7 +3,7 @@
 Run by record_kernels.py in a process of its own, so that what is recorded is what this estimator needs.
 First come its cases of the golden set, then tables of every kind (numbers, 32-bit ones, gaps, words,
 sparse; few rows and so many that codes of rows and ranks get wider), two and three classes or numbers,
-with and without weights, answered for one row, some, and all.
+with and without weights, answered for one row, some, and all; SHAP values of all kinds.
 """
 
 from __future__ import annotations
@@ -98,6 +98,21 @@ def _use(name: str, X: Any, y: np.ndarray, weight: np.ndarray | None) -> None:
         for method in ("predict", "predict_proba", "apply", "transform"):
             if hasattr(model, method):
                 getattr(model, method)(some)
+    if weight is None and len(y) == FEW:
+        _explain(model, X)
+
+
+def _explain(model: Any, X: Any) -> None:
+    """Ask for SHAP values by every way there is: few rows are walked, many are looked up in tables."""
+    try:
+        model.shap_values(X[:5])
+    except (ValueError, AttributeError):
+        return  # it is not a sum of trees
+    many = pd.concat([X] * 13) if isinstance(X, pd.DataFrame) else np.tile(X, (13, 1))
+    for rows in (X[:5], many):
+        for pairs in (False, True):
+            for background in (None, X[:20]):
+                model.shap_values(rows, interactions=pairs, background=background)
 
 
 def main() -> None:
