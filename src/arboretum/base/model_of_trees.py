@@ -41,14 +41,14 @@ class ModelOfTrees(Explains, Estimator):
     def ensemble_(self) -> Ensemble:
         """The trees as one: what they answer together, by rounds, leaf by leaf."""
         trees, reading = self.trees_, self._reading
-        kept = self.__dict__.setdefault("_asked", {})  # a pickled model has none
-        ensemble = kept.get(reading)
+        cache = self.__dict__.setdefault("_asked", {})  # a pickled model has none
+        ensemble = cache.get(reading)
         if (
             ensemble is None
             or len(ensemble.trees) != len(trees)
             or ensemble.trees[-1:] != trees[-1:]
         ):
-            ensemble = kept[reading] = self._as_one(list(trees), reading)
+            ensemble = cache[reading] = self._as_one(list(trees), reading)
         return ensemble
 
     @property
@@ -99,15 +99,15 @@ class ModelOfMembers(ModelOfTrees):
         return self._trees_of_members() is not None
 
     def _trees_of_members(self) -> list[Tree] | None:
-        members, kept = self.estimators_, self.__dict__.setdefault("_asked", {})
-        if kept.get("members") is not members:
+        members, cache = self.estimators_, self.__dict__.setdefault("_asked", {})
+        if cache.get("members") is not members:
             shared = self._shares_columns and all(
                 type(member) in self._tree_types and member.schema_ is self.schema_
                 for member in members
             )
-            kept["trees"] = [member.tree_ for member in members] if shared else None
-            kept["members"] = members
-        return kept["trees"]
+            cache["trees"] = [member.tree_ for member in members] if shared else None
+            cache["members"] = members
+        return cache["trees"]
 
     @property
     def _shares_columns(self) -> bool:

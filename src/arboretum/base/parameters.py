@@ -32,7 +32,7 @@ from arboretum.errors import ParameterError
 __all__ = [
     "Declared",
     "Parameter",
-    "Rule",
+    "ParameterRule",
     "anything",
     "integer",
     "list_of",
@@ -44,25 +44,27 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Rule:
+class ParameterRule:
     """What a parameter may be: a phrase that completes "must be ...", and a test."""
 
     phrase: str
     allows: Callable[[Any], bool]
 
-    def __or__(self, other: Rule) -> Rule:
-        return Rule(f"{self.phrase} or {other.phrase}", lambda v: self.allows(v) or other.allows(v))
+    def __or__(self, other: ParameterRule) -> ParameterRule:
+        return ParameterRule(
+            f"{self.phrase} or {other.phrase}", lambda v: self.allows(v) or other.allows(v)
+        )
 
 
 @dataclass(frozen=True)
 class Parameter:
     """What a parameter may be, and what it means."""
 
-    rule: Rule
+    rule: ParameterRule
     text: str = ""
 
 
-def integer(low: int, high: int | None = None) -> Rule:
+def integer(low: int, high: int | None = None) -> ParameterRule:
     """Return the rule of an int in [low, high]."""
     phrase = f"an int ≥ {low}" if high is None else f"an int from {low} to {high}"
 
@@ -71,12 +73,12 @@ def integer(low: int, high: int | None = None) -> Rule:
             return False
         return int(value) >= low and (high is None or int(value) <= high)
 
-    return Rule(phrase, allows)
+    return ParameterRule(phrase, allows)
 
 
 def real(
     low: float, high: float = np.inf, *, open_low: bool = False, open_high: bool = False
-) -> Rule:
+) -> ParameterRule:
     """Return the rule of a number between two ends."""
     left, right = "(" if open_low else "[", ")" if open_high else "]"
     phrase = f"a number in {left}{low:g}, {high:g}{right}"
@@ -94,19 +96,19 @@ def real(
         below = number < high if open_high else number <= high
         return above and below and math.isfinite(number)
 
-    return Rule(phrase, allows)
+    return ParameterRule(phrase, allows)
 
 
-def fraction(low: float, high: float, **ends: bool) -> Rule:
+def fraction(low: float, high: float, **ends: bool) -> ParameterRule:
     """Return the rule of a float (not an int) between two ends: a share of the rows or columns."""
     rule = real(low, high, **ends)
-    return Rule(
+    return ParameterRule(
         rule.phrase.replace("a number", "a float"),
         lambda v: rule.allows(v) and not isinstance(v, Integral),
     )
 
 
-def one_of(*options: Any) -> Rule:
+def one_of(*options: Any) -> ParameterRule:
     """Return the rule of a few given values."""
     shown = [repr(option) for option in options]
     phrase = shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " or " + shown[-1]
@@ -116,31 +118,31 @@ def one_of(*options: Any) -> Rule:
             value is option or (isinstance(value, str) and value == option) for option in options
         )
 
-    return Rule(phrase, allows)
+    return ParameterRule(phrase, allows)
 
 
-def list_of(rule: Rule) -> Rule:
+def list_of(rule: ParameterRule) -> ParameterRule:
     """Return the rule of a number, or a list of them."""
 
     def allows(value: Any) -> bool:
         values = np.atleast_1d(np.asarray(value, object))
         return values.ndim == 1 and len(values) > 0 and all(rule.allows(v) for v in values)
 
-    return Rule(f"{rule.phrase}, or a list of them", allows)
+    return ParameterRule(f"{rule.phrase}, or a list of them", allows)
 
 
-def text_or(phrase: str, *types: type) -> Rule:
+def text_or(phrase: str, *types: type) -> ParameterRule:
     """Return the rule of a value of some types, described by a phrase."""
-    return Rule(phrase, lambda v: isinstance(v, types))
+    return ParameterRule(phrase, lambda v: isinstance(v, types))
 
 
-def checked_later(phrase: str) -> Rule:
+def checked_later(phrase: str) -> ParameterRule:
     """Return the rule of a value that is checked together with the table."""
-    return Rule(phrase, lambda _: True)
+    return ParameterRule(phrase, lambda _: True)
 
 
 anything = checked_later("anything")
-flag = Rule("True or False", lambda v: isinstance(v, (bool, np.bool_)))
+flag = ParameterRule("True or False", lambda v: isinstance(v, (bool, np.bool_)))
 none = one_of(None)
 seed = (
     integer(0, 2**32 - 1)
@@ -148,11 +150,11 @@ seed = (
     | text_or("a Generator", np.random.Generator)
     | none
 )
-jobs = Rule(
+jobs = ParameterRule(
     "a positive int, a negative int (-1: all cores) or None",
     lambda v: v is None or (isinstance(v, Integral) and not isinstance(v, bool) and v != 0),
 )
-an_estimator = Rule(
+an_estimator = ParameterRule(
     "an estimator (an object, not its class)",
     lambda v: hasattr(v, "fit") and hasattr(v, "predict") and not isinstance(v, type),
 )

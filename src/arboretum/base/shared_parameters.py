@@ -114,7 +114,7 @@ ENSEMBLE = {
         "Learn from bootstrap samples: rows drawn with replacement, for each anew. Else from all rows.",
     ),
     "oob_score": Parameter(
-        p.flag | p.Rule("a function of (y, prediction)", callable),
+        p.flag | p.ParameterRule("a function of (y, prediction)", callable),
         "Score the model by its answers to rows that were not drawn: by accuracy or R², or by a function "
         "of (y, prediction).",
     ),

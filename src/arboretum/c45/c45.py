@@ -26,7 +26,7 @@ def grow_collapsed(model: Any, table: CaseTable) -> Draft:
     from arboretum.c45.pruning import collapse
     from arboretum.c45.search import by_ratio, many_values
 
-    how = C45Growth(
+    growth = C45Growth(
         choose=by_ratio(
             many_values(table), model.criterion, float(model.epsilon), bool(model.gate)
         ),
@@ -36,7 +36,7 @@ def grow_collapsed(model: Any, table: CaseTable) -> Draft:
         max_depth=model.max_depth,
         n_jobs=model._threads(),
     )
-    draft = grow(table, how)
+    draft = grow(table, growth)
     if model.collapse:
         collapse(draft)
     return draft

@@ -71,17 +71,17 @@ class _Divided:
 
     level: Level
     places: np.ndarray  # of the nodes that ask, in the level
-    asked: Questions
+    questions: Questions
 
 
-def grow(table: CaseTable, how: C45Growth) -> Draft:
+def grow(table: CaseTable, growth: C45Growth) -> Draft:
     """Return the full tree, neither collapsed nor pruned."""
-    return _Grower(table, how).grow()
+    return _Grower(table, growth).grow()
 
 
 class _Grower:
-    def __init__(self, table: CaseTable, how: C45Growth) -> None:
-        self.table, self.how = table, how
+    def __init__(self, table: CaseTable, growth: C45Growth) -> None:
+        self.table, self.growth = table, growth
         self.bits = bits_table(int(min(table.weight.sum(), 1 << 20)) + 1)
         self.draft = Draft.empty(table.n_classes)
 
@@ -93,11 +93,13 @@ class _Grower:
         while stack:
             task = stack.pop()
             if isinstance(task, Level):
-                chosen, found = search(self.table, task, self.how, self.bits)
+                chosen, best_tests = search(self.table, task, self.growth, self.bits)
                 places = np.flatnonzero(chosen >= 0)
                 if len(places):
-                    asked = ask(self.table, task, self.how, self.bits, places, chosen, found)
-                    stack.append(_Divided(task, places, asked))
+                    questions = ask(
+                        self.table, task, self.growth, self.bits, places, chosen, best_tests
+                    )
+                    stack.append(_Divided(task, places, questions))
                 continue
             children, rest = self._divide(task)
             if rest is not None:
@@ -126,8 +128,8 @@ class _Grower:
         """Tell which nodes are worth searching."""
         weight = total.sum(axis=1)
         worth = weight - total.max(axis=1) > TIE * weight
-        worth &= (weight >= self.how.min_weight - TIE) & (size >= self.how.min_rows)
-        if self.how.max_depth is not None and depth >= self.how.max_depth:
+        worth &= (weight >= self.growth.min_weight - TIE) & (size >= self.growth.min_rows)
+        if self.growth.max_depth is not None and depth >= self.growth.max_depth:
             worth[:] = False
         return worth
 
@@ -136,35 +138,42 @@ class _Grower:
         """Make the children of the first nodes of a level; return them and the rest of the level."""
         level, table = task.level, self.table
         branch = np.empty(len(level.cases.row), np.int32)
-        nodes, asked = level.nodes.__class__(*(a[task.places] for a in level.nodes)), task.asked
-        n_children = int(asked.n_children.sum())
+        nodes, questions = (
+            level.nodes.__class__(*(a[task.places] for a in level.nodes)),
+            task.questions,
+        )
+        n_children = int(questions.n_children.sum())
         known, rows = np.zeros(n_children), np.zeros(n_children, np.int64)
         total = np.zeros((n_children, table.n_classes))
-        deal(table.values, level.cases, nodes, asked, branch, known, rows, total)
+        deal(table.values, level.cases, nodes, questions, branch, known, rows, total)
 
-        parent = np.repeat(np.arange(len(task.places)), asked.n_children)
-        here = (nodes.end - nodes.start) - np.add.reduceat(rows, asked.first_child)
+        parent = np.repeat(np.arange(len(task.places)), questions.n_children)
+        here = (nodes.end - nodes.start) - np.add.reduceat(rows, questions.first_child)
         size = np.where(known > 0, rows + here[parent], 0)
         live = self._worth(total, size, level.depth + 1) & (size > 0)
         wide = np.cumsum(np.where(live, size, 0))
         room = max(_ROOM, 2 * len(table.label))
-        fits = 1 + int(np.searchsorted(wide[asked.first_child + asked.n_children - 1], room))
+        fits = 1 + int(
+            np.searchsorted(wide[questions.first_child + questions.n_children - 1], room)
+        )
         if fits < len(task.places):
             first, rest = _cut(task, fits)
             return self._divide(first)[0], rest
 
         ids = self.draft.add(total, size)
-        self.draft.divide(level.ids[task.places], asked, int(ids[0]))
+        self.draft.divide(level.ids[task.places], questions, int(ids[0]))
         if not live.any():
             return None, None
         start = np.where(live, wide - size, -1)
         more = Cases(*(np.empty(int(wide[-1]), part.dtype) for part in level.cases))
         place = np.empty(len(branch), np.uint32)
-        hand_on(level.cases, nodes, asked, branch, known, rows, start, place, more)
-        lists = self._hand_on_lists(level, nodes, asked, branch, rows, start, place, len(more.row))
+        hand_on(level.cases, nodes, questions, branch, known, rows, start, place, more)
+        lists = self._hand_on_lists(
+            level, nodes, questions, branch, rows, start, place, len(more.row)
+        )
         used = level.used[task.places]
-        multiway = asked.kind == MULTIWAY
-        slot = np.searchsorted(table.categorical, asked.feature)
+        multiway = questions.kind == MULTIWAY
+        slot = np.searchsorted(table.categorical, questions.feature)
         used[multiway, slot[multiway]] = True
         return Level(
             ids=ids[live],
@@ -181,7 +190,7 @@ class _Grower:
         self,
         level: Level,
         nodes: CaseNodes,
-        asked: Questions,
+        questions: Questions,
         branch: np.ndarray,
         rows: np.ndarray,
         start: np.ndarray,
@@ -193,11 +202,11 @@ class _Grower:
         def work(slot: int) -> None:
             cursor, last_run = np.empty(len(start), np.int64), np.empty(len(start), np.int64)
             hand_on_list(
-                level.lists[slot], nodes, asked, branch, rows, start, place, cursor, last_run,
+                level.lists[slot], nodes, questions, branch, rows, start, place, cursor, last_run,
                 lists[slot],
             )  # fmt: skip
 
-        threads = parallel.threads_for(lists.size, parallel.CODE, self.how.n_jobs)
+        threads = parallel.threads_for(lists.size, parallel.CODE, self.growth.n_jobs)
         parallel.run(work, range(len(lists)), threads)
         return lists
 
@@ -206,12 +215,12 @@ def _cut(task: _Divided, n: int) -> tuple[_Divided, _Divided]:
     """Split a divided level after its first n nodes."""
     parts = []
     for some in (slice(None, n), slice(n, None)):
-        q = task.asked
+        q = task.questions
         sizes = q.n_children[some]
         first = (np.cumsum(sizes) - sizes).astype(np.int32)
-        asked = Questions(
+        questions = Questions(
             q.kind[some], q.feature[some], q.threshold[some], first, sizes,
             q.missing_child[some], q.map_start[some], q.maps,
         )  # fmt: skip
-        parts.append(_Divided(task.level, task.places[some], asked))
+        parts.append(_Divided(task.level, task.places[some], questions))
     return parts[0], parts[1]

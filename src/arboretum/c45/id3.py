@@ -144,13 +144,13 @@ class ID3Classifier(CaseTreeClassifier):
         matrix, codes, w = self._learn(X, y, sample_weight)
         cuts = self._find_cuts(matrix, codes, w)
         self.bins_ = {self._key(f): points for f, points in cuts.items()}
-        asked, n_jobs = _asked(self.schema_, cuts), self._threads()
+        questions, n_jobs = _asked(self.schema_, cuts), self._threads()
         table = case_table(
-            bin_matrix(matrix, cuts), asked, codes, w, self.n_classes_,
+            bin_matrix(matrix, cuts), questions, codes, w, self.n_classes_,
             missing_is_value=True, n_jobs=n_jobs,
         )  # fmt: skip
         del matrix  # the table has its own copy of what it needs, and it is the smaller one
-        how = C45Growth(
+        growth = C45Growth(
             choose=by_gain(float(self.epsilon)),
             min_cases=0.0,
             min_weight=0.0,
@@ -158,7 +158,7 @@ class ID3Classifier(CaseTreeClassifier):
             max_depth=self.max_depth,
             n_jobs=n_jobs,
         )
-        self.tree_ = grow(table, how).to_tree(asked, laplace=bool(self.laplace))
+        self.tree_ = grow(table, growth).to_tree(questions, laplace=bool(self.laplace))
         return self
 
     def _find_cuts(self, matrix: Matrix, codes: np.ndarray, w: np.ndarray) -> dict[int, np.ndarray]:

@@ -36,7 +36,7 @@ class Draft:
         Cases, whole or in part.
     """
 
-    asked: Questions
+    questions: Questions
     total: np.ndarray
     count: np.ndarray
     _totals: list[np.ndarray] = field(default_factory=list)
@@ -56,28 +56,28 @@ class Draft:
         first, self._size = self._size, self._size + len(total)
         return np.arange(first, self._size)
 
-    def divide(self, ids: np.ndarray, asked: Questions, first: int) -> None:
+    def divide(self, ids: np.ndarray, questions: Questions, first: int) -> None:
         """Let nodes ask; their children are numbered from ``first`` on."""
-        self._divided.append((ids, asked, first))
+        self._divided.append((ids, questions, first))
 
     def finish(self) -> Draft:
         """Return the draft with all nodes in one array each."""
         n, maps, words = self._size, [], 0
-        asked = _leaves(n)
+        questions = _leaves(n)
         for ids, q, first in self._divided:
             for name in ("kind", "feature", "threshold", "n_children", "missing_child"):
-                getattr(asked, name)[ids] = getattr(q, name)
-            asked.first_child[ids] = q.first_child + first
-            asked.map_start[ids] = np.where(q.map_start >= 0, q.map_start + words, -1)
+                getattr(questions, name)[ids] = getattr(q, name)
+            questions.first_child[ids] = q.first_child + first
+            questions.map_start[ids] = np.where(q.map_start >= 0, q.map_start + words, -1)
             if np.any(q.map_start >= 0):
                 maps.append(q.maps)
                 words += len(q.maps)
         if maps:
-            asked = asked._replace(maps=np.concatenate(maps))
-        return Draft(asked, np.concatenate(self._totals), np.concatenate(self._counts))
+            questions = questions._replace(maps=np.concatenate(maps))
+        return Draft(questions, np.concatenate(self._totals), np.concatenate(self._counts))
 
     def __len__(self) -> int:
-        return len(self.asked.kind)
+        return len(self.questions.kind)
 
     @property
     def weight(self) -> np.ndarray:
@@ -101,14 +101,14 @@ class Draft:
 
     def children_of(self, nodes: np.ndarray) -> np.ndarray:
         """Return the children of some nodes, in order."""
-        nodes = nodes[self.asked.kind[nodes] != LEAF]
-        sizes = self.asked.n_children[nodes]
+        nodes = nodes[self.questions.kind[nodes] != LEAF]
+        sizes = self.questions.n_children[nodes]
         offsets = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        return np.repeat(self.asked.first_child[nodes], sizes) + offsets
+        return np.repeat(self.questions.first_child[nodes], sizes) + offsets
 
     def sum_children(self, nodes: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Return, for some inner nodes, the sum of ``values`` over their children."""
-        sizes = self.asked.n_children[nodes]
+        sizes = self.questions.n_children[nodes]
         return np.add.reduceat(values[self.children_of(nodes)], np.cumsum(sizes) - sizes)
 
     def to_tree(self, schema: Schema, *, laplace: bool = False) -> Tree:
@@ -119,26 +119,26 @@ class Draft:
         """
         counts, weight = self.total.copy(), self.weight
         for level in self.levels():
-            inner = level[self.asked.kind[level] != LEAF]
+            inner = level[self.questions.kind[level] != LEAF]
             children = self.children_of(inner)
-            parent = np.repeat(inner, self.asked.n_children[inner])
+            parent = np.repeat(inner, self.questions.n_children[inner])
             empty = weight[children] == 0.0
             counts[children[empty]] = counts[parent[empty]]
         counts += float(laplace)
         value = counts / np.maximum(counts.sum(axis=1), np.finfo(float).tiny)[:, None]
-        leaf = self.asked.kind == LEAF
-        a = self.asked
+        leaf = self.questions.kind == LEAF
+        a = self.questions
         bits = _entropy(self.total)
         gain, inner = np.zeros(len(self)), np.flatnonzero(~leaf)
         if len(inner):
             after = self.sum_children(inner, weight * bits)
             gain[inner] = np.maximum(weight[inner] * bits[inner] - after, 0.0) / weight[0]
-        asked = to_leaves(
+        questions = to_leaves(
             leaf, feature=a.feature, threshold=a.threshold, first_child=a.first_child,
             n_children=a.n_children, missing_child=a.missing_child, bits_start=a.map_start,
         )  # fmt: skip
         tree = build_tree(
-            schema, kind=a.kind, **asked, bits=a.maps, value=value[:, None, :], impurity=bits,
+            schema, kind=a.kind, **questions, bits=a.maps, value=value[:, None, :], impurity=bits,
             gain=gain, weight=weight, count=self.count,
         )  # fmt: skip
         return number_levels(tree)

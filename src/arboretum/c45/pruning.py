@@ -52,12 +52,12 @@ def collapse(draft: Draft) -> None:
     errors = draft.errors
     best = errors.copy()
     for level in reversed(draft.levels()):
-        inner = level[draft.asked.kind[level] != LEAF]
+        inner = level[draft.questions.kind[level] != LEAF]
         if not len(inner):
             continue
         as_tree = draft.sum_children(inner, best)
         goes = as_tree >= errors[inner] - EPS
-        draft.asked.kind[inner[goes]] = LEAF
+        draft.questions.kind[inner[goes]] = LEAF
         best[inner] = np.where(goes, errors[inner], as_tree)
 
 
@@ -75,12 +75,12 @@ def prune_by_holdout(draft: Draft, held: CaseTable) -> None:
     wrong = total.sum(axis=1) - total[np.arange(len(draft)), majority]
     best = wrong.copy()
     for level in reversed(draft.levels()):
-        inner = level[draft.asked.kind[level] != LEAF]
+        inner = level[draft.questions.kind[level] != LEAF]
         if not len(inner):
             continue
         as_tree = draft.sum_children(inner, best)
         goes = wrong[inner] <= as_tree + TIE
-        draft.asked.kind[inner[goes]] = LEAF
+        draft.questions.kind[inner[goes]] = LEAF
         best[inner] = np.where(goes, wrong[inner], as_tree)
 
 
@@ -89,9 +89,9 @@ def _answers(draft: Draft) -> np.ndarray:
     heaviest = draft.total >= (draft.total.max(axis=1) - TIE * weight)[:, None]
     answer = np.argmax(heaviest, axis=1)
     for level in draft.levels():
-        inner = level[draft.asked.kind[level] != LEAF]
+        inner = level[draft.questions.kind[level] != LEAF]
         children = draft.children_of(inner)
-        parent = np.repeat(inner, draft.asked.n_children[inner])
+        parent = np.repeat(inner, draft.questions.n_children[inner])
         empty = weight[children] == 0.0
         answer[children[empty]] = answer[parent[empty]]
     return answer
@@ -102,11 +102,11 @@ def _shares(draft: Draft) -> np.ndarray:
     weight = draft.weight
     share = np.zeros(len(draft))
     for level in draft.levels():
-        inner = level[draft.asked.kind[level] != LEAF]
+        inner = level[draft.questions.kind[level] != LEAF]
         if len(inner):
             whole = draft.sum_children(inner, weight)
             children = draft.children_of(inner)
-            share[children] = weight[children] / np.repeat(whole, draft.asked.n_children[inner])
+            share[children] = weight[children] / np.repeat(whole, draft.questions.n_children[inner])
     return share
 
 
@@ -137,7 +137,7 @@ def _settle(
         pile[0][: len(row)], pile[1][: len(row)] = row, weight
         out = np.empty(room, np.uint32), np.empty(room)
         done = settle(
-            draft.asked, root, table.values, table.label, *pile, len(row), own, _copies(room), *out,
+            draft.questions, root, table.values, table.label, *pile, len(row), own, _copies(room), *out,
             lo, hi, count, total,
         )  # fmt: skip
         if done >= 0:
@@ -170,7 +170,7 @@ class _Pruner:
         self.draft, self.table, self.raising = draft, table, raising
         self.how = pessimism.plain()
         self.estimate = np.zeros(len(draft))
-        self.most = int(draft.asked.n_children.max(initial=1)) + 1
+        self.most = int(draft.questions.n_children.max(initial=1)) + 1
         self.room = 2 * len(table.label) + 1024
 
     def prune(self, root: int, row: np.ndarray, weight: np.ndarray) -> None:
@@ -183,7 +183,7 @@ class _Pruner:
         at = 0
         while True:
             at, child = prune_upwards(
-                draft.asked, order, at, self.table.values, self.table.label,
+                draft.questions, order, at, self.table.values, self.table.label,
                 (settled.row, settled.weight), settled.lo, settled.hi, draft.total, self.raising,
                 self.how, self.estimate, *self._scratch(),
             )  # fmt: skip
@@ -208,8 +208,8 @@ class _Pruner:
 
     def _raise(self, node: int, child: int) -> None:
         """Let a child take its parent's place."""
-        asked = self.draft.asked
-        for name in asked._fields:
+        questions = self.draft.questions
+        for name in questions._fields:
             if name != "maps":
-                part = getattr(asked, name)
+                part = getattr(questions, name)
                 part[node] = part[child]

@@ -49,7 +49,7 @@ class Level:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class BestTests:
     """The best test of every column in every node."""
 
     gain: np.ndarray  # (columns, nodes)
@@ -59,11 +59,11 @@ class Found:
 
 
 def search(
-    table: CaseTable, level: Level, how: C45Growth, bits: np.ndarray
-) -> tuple[np.ndarray, Found]:
+    table: CaseTable, level: Level, growth: C45Growth, bits: np.ndarray
+) -> tuple[np.ndarray, BestTests]:
     """Return the column each node asks (-1: it stays a leaf), and what was found."""
     shape = (table.n_columns, len(level.ids))
-    found = Found(
+    best_tests = BestTests(
         np.zeros(shape), np.zeros(shape), np.zeros(shape, np.bool_), np.full(shape, -1, np.int64)
     )
     nodes, cases = level.nodes, level.cases
@@ -71,26 +71,26 @@ def search(
     def numeric(slot: int) -> None:
         f = table.numeric[slot]
         scan_thresholds(
-            level.lists[slot], cases, nodes, how.min_cases, bits,
-            found.gain[f], found.info[f], found.cut[f],
+            level.lists[slot], cases, nodes, growth.min_cases, bits,
+            best_tests.gain[f], best_tests.info[f], best_tests.cut[f],
         )  # fmt: skip
-        found.admissible[f] = found.cut[f] >= 0
+        best_tests.admissible[f] = best_tests.cut[f] >= 0
 
     def category(slot: int) -> None:
         f, n_values = table.categorical[slot], int(table.n_values[slot])
-        grouped = how.subset and n_values > 2
+        grouped = growth.subset and n_values > 2
         heavy = np.zeros(len(level.ids), np.int64)
         if grouped:
             from arboretum.engine.cases.grouping import scan_groups as scan
         else:
             scan = scan_values
         scan(
-            table.values.codes[slot], n_values, cases, nodes, how.min_cases, bits,
-            found.gain[f], found.info[f], heavy,
+            table.values.codes[slot], n_values, cases, nodes, growth.min_cases, bits,
+            best_tests.gain[f], best_tests.info[f], heavy,
         )  # fmt: skip
-        found.admissible[f] = heavy >= 2
+        best_tests.admissible[f] = heavy >= 2
         if not grouped:
-            found.admissible[f] &= ~level.used[:, slot]
+            best_tests.admissible[f] &= ~level.used[:, slot]
 
     def work(job: tuple) -> None:
         job[0](job[1])
@@ -98,8 +98,8 @@ def search(
     jobs = [(category, slot) for slot in range(len(table.categorical))]
     jobs += [(numeric, slot) for slot in range(len(table.numeric))]
     size = len(cases.row) * table.n_columns
-    parallel.run(work, jobs, parallel.threads_for(size, parallel.CODE, how.n_jobs))
-    return how.choose(found.gain, found.info, found.admissible), found
+    parallel.run(work, jobs, parallel.threads_for(size, parallel.CODE, growth.n_jobs))
+    return growth.choose(best_tests.gain, best_tests.info, best_tests.admissible), best_tests
 
 
 def many_values(table: CaseTable) -> np.ndarray:
@@ -153,11 +153,11 @@ def _first_largest(worth: np.ndarray, runs: np.ndarray) -> np.ndarray:
 def ask(
     table: CaseTable,
     level: Level,
-    how: C45Growth,
+    growth: C45Growth,
     bits: np.ndarray,
     places: np.ndarray,
     chosen: np.ndarray,
-    found: Found,
+    best_tests: BestTests,
 ) -> Questions:
     """Return the questions of the nodes at ``places``; children are numbered from 0."""
     feature = chosen[places]
@@ -170,13 +170,13 @@ def ask(
     numbers = np.flatnonzero(is_number)
     if len(numbers):
         threshold[numbers] = _thresholds(
-            table, level, feature[numbers], slot_of, places[numbers], found
+            table, level, feature[numbers], slot_of, places[numbers], best_tests
         )
     words = 0
     for slot in np.unique(slot_of[feature[~is_number]]):
         here = np.flatnonzero(~is_number & (slot_of[feature] == slot))
         n_values = int(table.n_values[slot])
-        if not (how.subset and n_values > 2):
+        if not (growth.subset and n_values > 2):
             kind[here], n_children[here] = MULTIWAY, n_values
             continue
         from arboretum.engine.cases.grouping import group_values
@@ -201,10 +201,10 @@ def _thresholds(
     feature: np.ndarray,
     slot_of: np.ndarray,
     places: np.ndarray,
-    found: Found,
+    best_tests: BestTests,
 ) -> np.ndarray:
     """Return the largest training value up to the middle of each cut."""
-    slot, cut = slot_of[feature], found.cut[feature, places]
+    slot, cut = slot_of[feature], best_tests.cut[feature, places]
     row = level.cases.row
     below = table.values.numbers[row[level.lists[slot, cut - 1] & POSITION], slot]
     above = table.values.numbers[row[level.lists[slot, cut] & POSITION], slot]

@@ -96,18 +96,18 @@ class TreeEstimator(TreeModel):
         if w is not None and not w.all():
             rows = np.flatnonzero(w)
             here = target.take(rows)
-        how = settings.growth(self, self.schema_, here, n_rows)
-        self.max_features_ = how.max_features or self.n_features_in_
-        if can_grow(how) and looks_at_little(how, matrix, self.schema_):
+        growth = settings.growth(self, self.schema_, here, n_rows)
+        self.max_features_ = growth.max_features or self.n_features_in_
+        if can_grow(growth) and looks_at_little(growth, matrix, self.schema_):
             table = tree_table(
                 matrix,
                 self.schema_,
-                random_splits=how.random_splits,
-                monotone=how.monotone,
-                n_jobs=how.n_jobs,
+                random_splits=growth.random_splits,
+                monotone=growth.monotone,
+                n_jobs=growth.n_jobs,
             )
-            return number_levels(grow_random_tree(table, target, how, weight=w, alone=True))
-        return grow(matrix, self.schema_, here, rows, how)
+            return number_levels(grow_random_tree(table, target, growth, weight=w, alone=True))
+        return grow(matrix, self.schema_, here, rows, growth)
 
     # ------------------------------------------------------------------ pruning
     def cost_complexity_pruning_path(

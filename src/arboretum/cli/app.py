@@ -40,7 +40,7 @@ class Task(StrEnum):
     regression = "regression"
 
 
-class Rule(StrEnum):
+class PruningRule(StrEnum):
     """How cross-validation chooses the pruning strength."""
 
     smallest = "min"
@@ -220,7 +220,7 @@ def _train(  # one parameter per option: typer reads the signature
         ),
     ] = False,
     rule: Annotated[
-        Rule | None,
+        PruningRule | None,
         typer.Option(
             help="min: the smallest error (default); 1se: the smallest tree within one standard "
             "error of it.",

@@ -21,7 +21,7 @@ from arboretum.cli.files import Data
 from arboretum.cli.guard import UsageError
 from arboretum.cli.screen import stage, tell
 from arboretum.data.checks import list_names, list_rows
-from arboretum.data.reading.dialect import Dialect
+from arboretum.data.reading.dialect import CsvDialect
 from arboretum.data.reading.files import read_bytes, read_file
 from arboretum.data.reading.written import DATE_ORDERS, read_dates, read_numbers
 from arboretum.data.table import from_columns
@@ -38,7 +38,7 @@ _NOTE = "read as"  # of a model file
 class Reading:
     """What the options say of data files; see their --help."""
 
-    dialect: Dialect = field(default_factory=Dialect)
+    dialect: CsvDialect = field(default_factory=CsvDialect)
     as_number: tuple[str, ...] = ()
     as_date: tuple[str, ...] = ()  # COLUMN or COLUMN=FORMAT
 
@@ -59,7 +59,7 @@ class Reading:
             raise UsageError(f"--sep is one character, or tab, got {sep!r}")
         if decimal not in (None, ".", ","):
             raise UsageError(f"--decimal is . or , got {decimal!r}")
-        dialect = Dialect(sep, decimal, encoding, tuple(na or ()), not no_header)
+        dialect = CsvDialect(sep, decimal, encoding, tuple(na or ()), not no_header)
         return cls(dialect, tuple(as_number or ()), tuple(as_date or ()))
 
 
@@ -92,7 +92,7 @@ def note_of(data: Data) -> dict[str, str]:
     return {_NOTE: json.dumps(known, ensure_ascii=False)} if known else {}
 
 
-def _read(path: str | Path, dialect: Dialect) -> Data:
+def _read(path: str | Path, dialect: CsvDialect) -> Data:
     if str(path) == STDIN:
         with stage("reading standard input"):
             found = read_bytes("standard input", sys.stdin.buffer.read(), dialect)

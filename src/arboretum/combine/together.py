@@ -109,7 +109,7 @@ class Together(Explains, Estimator):
         **MEMBERS_TABLE,
         **RUNNING,
         "estimators": Parameter(
-            p.none | p.Rule("a list of (name, estimator) pairs", _are_named),
+            p.none | p.ParameterRule("a list of (name, estimator) pairs", _are_named),
             'The models that learn from the table; any of them may be the word "drop". None is a random '
             "forest, extra trees and AdaBoost.",
         ),

@@ -30,7 +30,9 @@ class _Voting(Together):
         **Together._parameters,
         "weights": Parameter(
             p.none
-            | p.Rule("a list of numbers", lambda v: np.iterable(v) and not isinstance(v, str)),
+            | p.ParameterRule(
+                "a list of numbers", lambda v: np.iterable(v) and not isinstance(v, str)
+            ),
             "What each model counts; None: the same.",
         ),
         "voting": Parameter(

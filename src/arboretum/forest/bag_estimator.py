@@ -248,17 +248,17 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
         check_rows(bags.n_rows)
         if learned.weight is not None:
             check_weights(learned.weight)
-        how = settings.growth(prototype, self.schema_, target, bags.n_rows)
+        growth = settings.growth(prototype, self.schema_, target, bags.n_rows)
         plan = Plan(
             matrix=learned.matrix,
             schema=self.schema_,
             target=target,
-            how=how,
+            growth=growth,
             bags=bags,
             ccp_alpha=float(base.ccp_alpha),
         )
         trees = grow_trees(plan, wanted, self._threads(), on_progress)
-        prototype.max_features_ = how.max_features or self.n_features_in_
+        prototype.max_features_ = growth.max_features or self.n_features_in_
         learned_of_all = {k: v for k, v in vars(prototype).items() if k.endswith("_")}
         grown = []
         for number, tree in zip(wanted, trees, strict=False):

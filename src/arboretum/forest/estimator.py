@@ -119,7 +119,7 @@ class Forest(OutOfBagAttributes, Interruptible, ModelOfTrees):
         with progress(len(wanted), bool(self.verbose), type(self).__name__) as on_progress:
             new = grow_trees(plan, wanted, self._threads(), on_progress)
         self.trees_ = before + new
-        self.max_features_ = plan.how.max_features or self.n_features_in_
+        self.max_features_ = plan.growth.max_features or self.n_features_in_
         if self.keep_leaves:
             self._kept = keep(self.trees_, matrix, target, self._threads())
         if self.oob_score is not False:
@@ -165,7 +165,7 @@ class Forest(OutOfBagAttributes, Interruptible, ModelOfTrees):
             matrix=matrix,
             schema=self.schema_,
             target=target,
-            how=settings.growth(self, self.schema_, weighed, n),
+            growth=settings.growth(self, self.schema_, weighed, n),
             bags=bags,
             balance=getattr(self, "class_weight", None) == "balanced_subsample",
             ccp_alpha=float(self.ccp_alpha),

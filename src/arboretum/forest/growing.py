@@ -57,7 +57,7 @@ class Plan:
     matrix: Matrix
     schema: Schema
     target: Target
-    how: Growth
+    growth: Growth
     bags: AnyBags
     balance: bool = False
     ccp_alpha: float = 0.0
@@ -84,18 +84,18 @@ def _shared_columns(plan: Plan, n_jobs: int) -> ColumnStore | None:
 
     Presorted lists are reordered by the tree that grows on them, so such trees make their own.
     """
-    how, width = plan.how, plan.schema.n_features
-    if not how.random_splits and (how.max_features is None or how.max_features >= width):
+    growth, width = plan.growth, plan.schema.n_features
+    if not growth.random_splits and (growth.max_features is None or growth.max_features >= width):
         return None
     return store_columns(
-        plan.matrix, plan.schema.columns, all_codes=True, max_bins=how.max_bins, n_jobs=n_jobs
+        plan.matrix, plan.schema.columns, all_codes=True, max_bins=growth.max_bins, n_jobs=n_jobs
     )
 
 
 def _work(plan: Plan, n_trees: int) -> int:
     """Return how many values all trees' roots look at."""
     width = plan.schema.n_features
-    return n_trees * plan.matrix.n_rows * min(plan.how.max_features or width, width)
+    return n_trees * plan.matrix.n_rows * min(plan.growth.max_features or width, width)
 
 
 def grow_trees(
@@ -106,14 +106,14 @@ def grow_trees(
     Interrupted by Ctrl-C it returns the trees before the first one that is missing; the interrupt
     goes on only if there is no tree at all.
     """
-    single = replace(plan.how, n_jobs=1)
+    single = replace(plan.growth, n_jobs=1)
     table = None
-    if can_grow(plan.how):
+    if can_grow(plan.growth):
         table = tree_table(
             plan.matrix,
             plan.schema,
-            random_splits=plan.how.random_splits,
-            monotone=plan.how.monotone,
+            random_splits=plan.growth.random_splits,
+            monotone=plan.growth.monotone,
             n_jobs=n_jobs,
         )
     store = None if table is not None else _shared_columns(plan, n_jobs)
@@ -136,14 +136,14 @@ def grow_trees(
             keep(t, tree)
 
     def level_wise(t: int) -> None:
-        how = replace(single, seed=growing_key(plan.bags.seed, t))
+        growth = replace(single, seed=growing_key(plan.bags.seed, t))
         weight = plan.weight(t)
         rows = np.flatnonzero(weight)
         target = Target(plan.target.y[rows], plan.target.classes, weight[rows])
         here = None
         if store is not None:
             here = replace(store, codes=np.ascontiguousarray(store.codes[:, rows]))
-        keep(t, grow(plan.matrix, plan.schema, target, rows, how, here))
+        keep(t, grow(plan.matrix, plan.schema, target, rows, growth, here))
 
     try:
         if table is not None:

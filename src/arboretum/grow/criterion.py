@@ -175,19 +175,19 @@ class Statistic(ABC):
         lists: np.ndarray,
         columns: tuple[Any, ...],
         batch: Batch,
-        found: ColumnBest,
+        column_best: ColumnBest,
         best: Best,
     ) -> None:
         """Search presorted columns; ``columns`` as in `search_moment`."""
 
     def scan_list(
-        self, entries: np.ndarray, batch: Batch, signs: np.ndarray, found: ColumnBest
+        self, entries: np.ndarray, batch: Batch, signs: np.ndarray, column_best: ColumnBest
     ) -> None:
         """Search one list made for these nodes, each on a column of its own."""
         only, best = np.zeros(1, np.int64), no_best(len(batch))
-        self.search_lists(entries[None, :], (only, only, signs[None, :]), batch, found, best)
-        found.score[:], found.cut[:] = best.score, best.cut
-        found.missing_left[:] = best.missing_left
+        self.search_lists(entries[None, :], (only, only, signs[None, :]), batch, column_best, best)
+        column_best.score[:], column_best.cut[:] = best.score, best.cut
+        column_best.missing_left[:] = best.missing_left
 
     @abstractmethod
     def scan_counts(
@@ -196,7 +196,7 @@ class Statistic(ABC):
         positions: np.ndarray,
         batch: Batch,
         columns: Columns,
-        found: ColumnBest,
+        column_best: ColumnBest,
     ) -> None:
         """Search every node on its own column of ordered codes by counting."""
 
@@ -323,7 +323,7 @@ class Moment(Statistic):
         lists: np.ndarray,
         columns: tuple[Any, ...],
         batch: Batch,
-        found: ColumnBest,
+        column_best: ColumnBest,
         best: Best,
     ) -> None:
         moment.search_moment(lists, columns, self.row, batch.nodes, self._scan_rules, XLOGX, best)
@@ -334,10 +334,10 @@ class Moment(Statistic):
         positions: np.ndarray,
         batch: Batch,
         columns: Columns,
-        found: ColumnBest,
+        column_best: ColumnBest,
     ) -> None:
         scan_counts_moment(
-            codes, positions, self.row, batch.nodes, columns, self._scan_rules, XLOGX, found
+            codes, positions, self.row, batch.nodes, columns, self._scan_rules, XLOGX, column_best
         )
 
     def _unit(self, nodes: Nodes) -> np.ndarray | float:
@@ -395,11 +395,11 @@ class Channels(Statistic):
         lists: np.ndarray,
         columns: tuple[Any, ...],
         batch: Batch,
-        found: ColumnBest,
+        column_best: ColumnBest,
         best: Best,
     ) -> None:
         channels.search_channels(
-            lists, columns, self.row, batch.nodes, self._scan_rules, XLOGX, found, best
+            lists, columns, self.row, batch.nodes, self._scan_rules, XLOGX, column_best, best
         )
 
     def scan_counts(
@@ -408,11 +408,19 @@ class Channels(Statistic):
         positions: np.ndarray,
         batch: Batch,
         columns: Columns,
-        found: ColumnBest,
+        column_best: ColumnBest,
     ) -> None:
         counter = make_counter(int(columns.n_codes.max()), self.channels)
         scan_counts(
-            codes, positions, self.row, batch.nodes, columns, self.code_rules, XLOGX, counter, found
+            codes,
+            positions,
+            self.row,
+            batch.nodes,
+            columns,
+            self.code_rules,
+            XLOGX,
+            counter,
+            column_best,
         )
 
     def _unit(self, nodes: Nodes) -> np.ndarray | float:
@@ -436,10 +444,12 @@ class ClassCounts(Channels):
         lists: np.ndarray,
         columns: tuple[Any, ...],
         batch: Batch,
-        found: ColumnBest,
+        column_best: ColumnBest,
         best: Best,
     ) -> None:
-        search_classes(lists, columns, self.row, batch.nodes, self._scan_rules, XLOGX, found, best)
+        search_classes(
+            lists, columns, self.row, batch.nodes, self._scan_rules, XLOGX, column_best, best
+        )
 
 
 class Absolute(Statistic):
@@ -494,11 +504,11 @@ class Absolute(Statistic):
         lists: np.ndarray,
         columns: tuple[Any, ...],
         batch: Batch,
-        found: ColumnBest,
+        column_best: ColumnBest,
         best: Best,
     ) -> None:
         absolute.search_absolute(
-            lists, columns, self.targets, batch.nodes, self._scan_rules, found, best
+            lists, columns, self.targets, batch.nodes, self._scan_rules, column_best, best
         )
 
     def scan_counts(
@@ -507,7 +517,7 @@ class Absolute(Statistic):
         positions: np.ndarray,
         batch: Batch,
         columns: Columns,
-        found: ColumnBest,
+        column_best: ColumnBest,
     ) -> None:
         raise AssertionError("medians cannot be counted per code: codes are sorted into lists")
 

@@ -125,8 +125,8 @@ class Searcher:
         everyone = np.arange(len(batch))
         for feature in self.store.code_features[lo:hi]:
             features = np.full(len(batch), feature)
-            found = self._scan_codes(positions, batch, features)
-            keep_better_at(found, everyone, features, FROM_CODES, best)
+            column_best = self._scan_codes(positions, batch, features)
+            keep_better_at(column_best, everyone, features, FROM_CODES, best)
 
     # ------------------------------------------------------------------ some columns
     def _search_drawn(self, positions: np.ndarray, batch: Batch) -> Best:
@@ -165,9 +165,9 @@ class Searcher:
                 break
             part = batch if len(active) == len(batch) else batch.only(active)
             features = order[active, turn]
-            found = self._scan_one(positions, part, features)
-            varied[active] += ~found.constant
-            keep_better_at(found, active, features, FROM_CODES, best)
+            column_best = self._scan_one(positions, part, features)
+            varied[active] += ~column_best.constant
+            keep_better_at(column_best, active, features, FROM_CODES, best)
 
     def _scan_one(self, positions: np.ndarray, batch: Batch, features: np.ndarray) -> ColumnBest:
         """Search every node on one column of its own."""
@@ -182,7 +182,7 @@ class Searcher:
             return self._scan_sorted(positions, batch, columns)
         rows = batch.nodes.end - batch.nodes.start
         many_rows = (rows >= columns.n_codes) | (columns.n_codes <= FEW)
-        found = new_column_best(len(batch))
+        column_best = new_column_best(len(batch))
         for where, scan in (
             (columns.categorical, self._scan_categories),
             (~columns.categorical & many_rows, self._scan_counted),
@@ -192,9 +192,9 @@ class Searcher:
                 return scan(positions, batch, columns)
             if where.any():
                 some = scan(positions, batch.only(where), Columns(*(c[where] for c in columns)))
-                for mine, theirs in zip(found, some):
+                for mine, theirs in zip(column_best, some):
                     mine[where] = theirs
-        return found
+        return column_best
 
     def columns_of(self, features: np.ndarray) -> Columns:
         """Return where the codes of these features are."""
@@ -204,19 +204,19 @@ class Searcher:
         )
 
     def _scan_counted(self, positions: np.ndarray, batch: Batch, columns: Columns) -> ColumnBest:
-        found = new_column_best(len(batch))
-        self.statistic.scan_counts(self.store.codes, positions, batch, columns, found)
-        return found
+        column_best = new_column_best(len(batch))
+        self.statistic.scan_counts(self.store.codes, positions, batch, columns, column_best)
+        return column_best
 
     def _scan_categories(self, positions: np.ndarray, batch: Batch, columns: Columns) -> ColumnBest:
-        found = new_column_best(len(batch))
+        column_best = new_column_best(len(batch))
         counter = make_counter(int(columns.n_codes.max()), self.statistic.channels)
         scan_categories(
             self.store.codes, positions, self.statistic.row, batch.nodes, columns,
             self.statistic.code_rules, XLOGX, counter, self._chance(batch),
-            self.loner_excess, found,
+            self.loner_excess, column_best,
         )  # fmt: skip
-        return found
+        return column_best
 
     def _chance(self, batch: Batch) -> np.ndarray:
         """Return what a category more is held to gain by chance at every node, as a score."""
@@ -226,7 +226,7 @@ class Searcher:
 
     def _scan_sorted(self, positions: np.ndarray, batch: Batch, columns: Columns) -> ColumnBest:
         """Sort each node's codes into a list of its own and scan it."""
-        nodes, found = batch.nodes, new_column_best(len(batch))
+        nodes, column_best = batch.nodes, new_column_best(len(batch))
         longest = int((nodes.end - nodes.start).max())
         lists = np.empty(len(positions), np.uint32)
         rank = np.zeros((len(batch), 0), np.int32)
@@ -242,35 +242,35 @@ class Searcher:
         scratch = np.empty((2, longest), np.uint64)
         sort_nodes(
             self.store.codes, positions, nodes.start, nodes.end, columns, rank, scratch, lists,
-            found.constant,
+            column_best.constant,
         )  # fmt: skip
-        self.statistic.scan_list(lists, batch, columns.sign, found)
+        self.statistic.scan_list(lists, batch, columns.sign, column_best)
         # a cut counts rows of the list: say it as the last code on the left, or its place
         if columns.categorical.any():
             new = (lists & (NEW | MISSING)) == NEW
             met = np.array([np.count_nonzero(new[lo:hi]) for lo, hi in zip(nodes.start, nodes.end)])
             sizes = zip(met, nodes.end - nodes.start)
             free = [free_categories(m, n, self.loner_excess) for m, n in sizes]
-            found.charge[:] = np.where(columns.categorical, self._chance(batch) * free, 0.0)
-        some = np.flatnonzero(found.score >= 0)
-        last = lists[nodes.start[some] + found.cut[some] - 1] & POSITION
+            column_best.charge[:] = np.where(columns.categorical, self._chance(batch) * free, 0.0)
+        some = np.flatnonzero(column_best.score >= 0)
+        last = lists[nodes.start[some] + column_best.cut[some] - 1] & POSITION
         code = self.store.codes[columns.slot[some], positions[last]].astype(np.int64)
         if rank.shape[1]:
             code = np.where(columns.categorical[some], rank[some, code] + 1, code)
-        found.cut[some] = code
-        return found
+        column_best.cut[some] = code
+        return column_best
 
     def _scan_random(self, positions: np.ndarray, batch: Batch, features: np.ndarray) -> ColumnBest:
-        columns, found = self.columns_of(features), new_column_best(len(batch))
+        columns, column_best = self.columns_of(features), new_column_best(len(batch))
         lists = np.empty(len(positions), np.uint32)
         last_left = np.empty(len(batch), np.int64)
         draw_lists(
             self.store.codes, positions, batch.nodes, columns, features, batch.keys,
-            self.store.values, lists, last_left, found.constant,
+            self.store.values, lists, last_left, column_best.constant,
         )  # fmt: skip
-        self.statistic.scan_list(lists, batch, columns.sign, found)
+        self.statistic.scan_list(lists, batch, columns.sign, column_best)
         # besides the cut drawn, "present against missing" may win: then every code goes left
-        after = np.minimum(batch.nodes.start + found.cut, batch.nodes.end - 1)
-        whole = (found.score >= 0) & (lists[after] & MISSING != 0)
-        found.cut[:] = np.where(whole, columns.n_codes, last_left)
-        return found
+        after = np.minimum(batch.nodes.start + column_best.cut, batch.nodes.end - 1)
+        whole = (column_best.score >= 0) & (lists[after] & MISSING != 0)
+        column_best.cut[:] = np.where(whole, columns.n_codes, last_left)
+        return column_best

@@ -106,7 +106,7 @@ def out_of_bag(
     are set where a tree has not seen a row (numpy.packbits).
     """
     n, shape, trees = matrix.n_rows, ensemble.base.shape, ensemble.trees
-    total, asked = np.zeros((n, *shape)), np.zeros(n, np.int64)
+    total, n_answers = np.zeros((n, *shape)), np.zeros(n, np.int64)
     answers = [value.reshape(-1, *shape) for value in ensemble.terms.values]
     parts: dict[int, np.ndarray] = {}  # per block: errors and rows after each tree
 
@@ -119,21 +119,23 @@ def out_of_bag(
             here = np.flatnonzero(bits[lo - 8 * first : hi - 8 * first])
             if len(here):
                 total[lo + here] += answer[walk_block(tree, X[here])]
-                asked[lo + here] += 1
-                wrong[here] = errors_of(total[lo + here], asked[lo + here], y[lo + here], classes)
-            covered = asked[lo:hi] > 0
+                n_answers[lo + here] += 1
+                wrong[here] = errors_of(
+                    total[lo + here], n_answers[lo + here], y[lo + here], classes
+                )
+            covered = n_answers[lo:hi] > 0
             errors[:, t] = wrong[covered].sum(), covered.sum()
         parts[lo] = errors
 
     run_blocks(go, matrix, n_jobs)
     errors, rows = np.sum([parts[lo] for lo in sorted(parts)], axis=0)
     with np.errstate(invalid="ignore"):
-        mean = total / np.where(asked > 0, asked, np.nan)[:, None, None]
-        return OutOfBag(mean, asked, np.where(rows > 0, errors / rows, np.nan))
+        mean = total / np.where(n_answers > 0, n_answers, np.nan)[:, None, None]
+        return OutOfBag(mean, n_answers, np.where(rows > 0, errors / rows, np.nan))
 
 
-def errors_of(total: np.ndarray, asked: np.ndarray, y: np.ndarray, classes: bool) -> np.ndarray:
+def errors_of(total: np.ndarray, n_answers: np.ndarray, y: np.ndarray, classes: bool) -> np.ndarray:
     """Return the error of every row, the mean over its outputs."""
     if classes:
         return (total.argmax(axis=2) != y).mean(axis=1)
-    return ((total[:, :, 0] / asked[:, None] - y) ** 2).mean(axis=1)
+    return ((total[:, :, 0] / n_answers[:, None] - y) ** 2).mean(axis=1)

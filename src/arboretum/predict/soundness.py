@@ -58,16 +58,18 @@ def prove_ensemble(
         raise ModelFileError("its trees do not have one finite weight each")
     if not np.isfinite(base).all():
         raise ModelFileError("its answer before the first tree is not finite")
-    asked = np.isin(np.arange(256), (LEAF, *questions))  # by kind
+    allowed = np.isin(np.arange(256), (LEAF, *questions))  # by kind
     for number, tree in enumerate(trees):
-        _prove_tree(tree, number, schema, asked, spreads)
+        _prove_tree(tree, number, schema, allowed, spreads)
     _prove_widths(ensemble)
 
 
-def _prove_tree(tree: Tree, number: int, schema: Schema, asked: np.ndarray, spreads: bool) -> None:
+def _prove_tree(
+    tree: Tree, number: int, schema: Schema, allowed: np.ndarray, spreads: bool
+) -> None:
     if tree.n_features != schema.n_features:
         raise ModelFileError(f"tree {number} asks about other columns than the model has")
-    if not asked[tree.kind].all():
+    if not allowed[tree.kind].all():
         raise ModelFileError(f"tree {number} asks questions that trees of this model do not ask")
     if tree.spreads and not spreads:
         raise ModelFileError(

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from arboretum.data.reading import csv_table, files
-from arboretum.data.reading.dialect import Dialect
+from arboretum.data.reading.dialect import CsvDialect
 from arboretum.data.reading.files import read_bytes, read_file
 from arboretum.data.schema import learn_schema
 from arboretum.data.table import read_table
@@ -179,16 +179,16 @@ def test_plain_files_need_no_notes(reader, tmp_path):
 
 def test_what_is_said_of_a_file_is_not_found_out(reader, tmp_path):
     path = write(tmp_path, "1,5;x\n2,5;-\n")
-    said = Dialect(sep=";", decimal=",", na=("-",), header=False, encoding="utf-8")
+    said = CsvDialect(sep=";", decimal=",", na=("-",), header=False, encoding="utf-8")
     found = read_file(path, said)
     assert found.names == ("x0", "x1")
     assert found.columns[0].values.tolist() == [1.5, 2.5]
     assert found.columns[1].codes.tolist() == [0, -1]
     assert found.notes == []
     with pytest.raises(DataError, match="unknown encoding 'klingon'"):
-        read_file(path, Dialect(encoding="klingon"))
+        read_file(path, CsvDialect(encoding="klingon"))
     with pytest.raises(DataError, match="line 1: not utf-16 text"):
-        read_file(write(tmp_path, "abc"), Dialect(encoding="utf-16"))
+        read_file(write(tmp_path, "abc"), CsvDialect(encoding="utf-16"))
 
 
 def test_a_first_line_of_numbers_and_a_column_without_name(reader, tmp_path):
@@ -202,7 +202,7 @@ def test_what_keeps_numbers_from_being_numbers_is_told(reader, tmp_path):
     (note,) = read_file(path).notes
     assert "column 'a' is taken for words because of '12x' (row 50)" in note
     assert "--na '12x'" in note
-    assert read_file(path, Dialect(na=("12x",))).notes == []
+    assert read_file(path, CsvDialect(na=("12x",))).notes == []
 
 
 def test_whole_numbers_stay_whole(reader, tmp_path):

@@ -79,7 +79,7 @@ class CoordinateBoostingClassifier(Classes, Interruptible, ModelOfTrees):
         **STOPPING,
         **RUNNING,
         "estimators": Parameter(
-            p.one_of("stumps") | p.Rule("a list of classifiers", _are_estimators),
+            p.one_of("stumps") | p.ParameterRule("a list of classifiers", _are_estimators),
             "The dictionary: every stump on the columns of the table, or classifiers, which are fitted "
             "first; wrap one in scikit-learn's `FrozenEstimator` to use it as it is.",
         ),

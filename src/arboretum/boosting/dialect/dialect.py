@@ -19,7 +19,7 @@ from functools import cached_property, partial
 from operator import itemgetter as of
 from typing import Any, NamedTuple
 
-from arboretum.base.parameters import Rule
+from arboretum.base.parameters import ParameterRule
 from arboretum.boosting.loss.loss import Loss
 from arboretum.boosting.loss.objective import LossObjective, Objective
 from arboretum.boosting.metric import rows
@@ -39,7 +39,7 @@ DOUBLING = tuple(2.0**label - 1.0 for label in range(32))  # gains by label, unl
 class Setting(NamedTuple):
     """A parameter that objectives or metrics depend on."""
 
-    rule: Rule
+    rule: ParameterRule
     default: Any
     used_by: str = "objectives and metrics"
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from arboretum.base.parameters import Rule, flag, integer, list_of, real
+from arboretum.base.parameters import ParameterRule, flag, integer, list_of, real
 from arboretum.boosting.dialect import dialect as d
 from arboretum.boosting.dialect.dialect import Settings, mean, metric, objective, of
 from arboretum.boosting.loss import numbers
@@ -33,7 +33,7 @@ def _places(value: Any) -> list[int] | None:
 
 
 _POSITIVE = real(0, open_low=True)
-_PLACES = Rule("an int ≥ 1, or a list of them", lambda v: _places(v) is not None)
+_PLACES = ParameterRule("an int ≥ 1, or a list of them", lambda v: _places(v) is not None)
 _SETTINGS = {
     "alpha": d.Setting(_POSITIVE, 0.9),
     "fair_c": d.Setting(_POSITIVE, 1.0),

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from arboretum.base.parameters import Rule, flag, integer, list_of, one_of, real
+from arboretum.base.parameters import ParameterRule, flag, integer, list_of, one_of, real
 from arboretum.boosting.dialect import dialect as d
 from arboretum.boosting.dialect.dialect import Settings, mean, metric, objective, of
 from arboretum.boosting.loss import numbers
@@ -26,7 +26,7 @@ __all__ = ["XGBOOST"]
 
 _POSITIVE = real(0, open_low=True)
 _POWER = real(1, 2, open_high=True)
-_UNBIASED = Rule(
+_UNBIASED = ParameterRule(
     "False: learning from biased clicks is not part of arboretum", one_of(False).allows
 )
 _FIRST = 32  # rows of a list that are looked at unless a number follows the name

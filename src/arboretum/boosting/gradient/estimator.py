@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["OWN_LOSS", "GradientBoosting"]
 
-OWN_LOSS = p.Rule("an object with gradient(y, F) and hessian(y, F)", is_loss)
+OWN_LOSS = p.ParameterRule("an object with gradient(y, F) and hessian(y, F)", is_loss)
 
 Monitor = Callable[[int, Any, dict], bool]
 _SCORES = ("train_score_", "oob_scores_", "oob_improvement_", "step_lengths_")

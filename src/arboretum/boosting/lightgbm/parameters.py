@@ -83,11 +83,11 @@ ALIASES = {
 _SHARE = p.real(0, 1, open_low=True)
 _RATE = p.real(0, 1)
 _SEED = p.integer(0, 2**32 - 1) | p.none
-_WHOLE = p.Rule("an int", p.integer(-(2**63)).allows)
-_FUNCTION = p.Rule("a function", callable)
+_WHOLE = p.ParameterRule("an int", p.integer(-(2**63)).allows)
+_FUNCTION = p.ParameterRule("a function", callable)
 _MANY = p.text_or("a list of them", list, tuple, np.ndarray)
 _POSITIVE = p.real(0, open_low=True)
-_BASIC = p.Rule("'basic': the others are not part of arboretum", p.one_of("basic").allows)
+_BASIC = p.ParameterRule("'basic': the others are not part of arboretum", p.one_of("basic").allows)
 
 # what losses and metrics depend on; their rules stand with the objectives that have them
 _LOSS_TEXTS = {
@@ -106,7 +106,7 @@ _LOSS_TEXTS = {
 }
 
 
-def _loss_rule(name: str) -> p.Rule:
+def _loss_rule(name: str) -> p.ParameterRule:
     setting = LIGHTGBM.settings[name]
     may_be_none = setting.default is None or name == "eval_at"
     return setting.rule | p.none if may_be_none else setting.rule
@@ -228,13 +228,13 @@ PARAMETERS = {
         "column that joined first; for the others it is trained as if it had their usual value.",
     ),
     "histogram_pool_size": Parameter(
-        p.Rule("a number", p.real(-np.inf).allows) | p.none,
+        p.ParameterRule("a number", p.real(-np.inf).allows) | p.none,
         "Megabytes for the histograms of leaves that wait to be split; others are counted anew when their "
         "leaf's turn comes. 0 or less: no limit; None is 512. The model does not depend on it. Also "
         "``hist_pool_size``.",
     ),
     "max_delta_step": Parameter(
-        p.Rule("a number", p.real(-np.inf).allows),
+        p.ParameterRule("a number", p.real(-np.inf).allows),
         "The largest answer of a leaf before the learning rate; 0 or less for no limit.",
     ),
     "path_smooth": Parameter(p.real(0), "Leaves of few rows lean on their parent."),

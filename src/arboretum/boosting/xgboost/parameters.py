@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from arboretum.base import parameters as p
-from arboretum.base.parameters import Parameter, Rule
+from arboretum.base.parameters import Parameter, ParameterRule
 from arboretum.base.rounds import Interruptible
 from arboretum.base.shared_parameters import RUNNING, TABLE
 from arboretum.boosting.dialect.xgboost import XGBOOST
@@ -30,14 +30,14 @@ ALIASES = {
 }
 
 _SHARE = p.real(0, 1, open_low=True)
-_FUNCTION = p.Rule("a function", callable)
+_FUNCTION = p.ParameterRule("a function", callable)
 _NAMES = p.text_or("a list of them", list, tuple)
 
 
 class _Own(NamedTuple):
     """A parameter that may be None, for XGBoost's default."""
 
-    rule: Rule
+    rule: ParameterRule
     default: Any
     text: str
 
@@ -83,7 +83,7 @@ _OWN = {
         p.integer(0, 3), 1, "2 and 3 show a bar while boosting; 0: not even that kernels are compiled."
     ),
     "booster": _Own(
-        p.Rule(
+        p.ParameterRule(
             "'gbtree' or 'dart' ('gblinear' is a linear model, not one of trees: use one of scikit-learn)",
             p.one_of("gbtree", "dart").allows,
         ),
@@ -103,7 +103,7 @@ _OWN = {
     "min_child_weight": _Own(p.real(0), 1.0, "Σ hessian each side of a split needs."),
     "subsample": _Own(_SHARE, 1.0, "Share of the rows drawn for every tree."),
     "sampling_method": _Own(
-        p.Rule("'uniform' ('gradient_based' needs a GPU in XGBoost)", p.one_of("uniform").allows),
+        p.ParameterRule("'uniform' ('gradient_based' needs a GPU in XGBoost)", p.one_of("uniform").allows),
         None, "How rows are drawn.",
     ),
     "colsample_bytree": _Own(_SHARE, 1.0, "Share of the columns drawn for every tree."),
@@ -133,14 +133,14 @@ _OWN = {
     ),
     "device": _Own(p.one_of("cpu"), None, ""),
     "validate_parameters": _Own(
-        p.Rule("True: unknown names are refused", p.one_of(True).allows), None, ""
+        p.ParameterRule("True: unknown names are refused", p.one_of(True).allows), None, ""
     ),
     "feature_types": _Own(
         p.text_or("a list of 'q', 'float', 'int', 'i' and 'c'", list, tuple), None,
         '"c" makes a column of numbers categories.',
     ),
     "feature_weights": _Own(
-        p.Rule("None: columns are drawn with equal probability", p.none.allows), None, ""
+        p.ParameterRule("None: columns are drawn with equal probability", p.none.allows), None, ""
     ),
     "max_cat_to_onehot": _Own(
         p.integer(1), 4, "Fewer categories than this are split one against the rest."
@@ -149,7 +149,7 @@ _OWN = {
         p.integer(1), 64, "How many categories of their order are tried from either end."
     ),
     "multi_strategy": _Own(
-        p.Rule(
+        p.ParameterRule(
             "'one_output_per_tree': every output has trees of its own",
             p.one_of("one_output_per_tree").allows,
         ),
@@ -170,7 +170,9 @@ _OWN = {
     "rate_drop": _Own(p.real(0, 1), 0.0, "dart: share of the rounds left out."),
     "skip_drop": _Own(p.real(0, 1), 0.0, "dart: probability that a round leaves out none."),
     "one_drop": _Own(
-        p.flag | p.Rule("0 or 1", p.integer(0, 1).allows), False, "dart: leave out at least one round."
+        p.flag | p.ParameterRule("0 or 1", p.integer(0, 1).allows),
+        False,
+        "dart: leave out at least one round.",
     ),
     "sample_type": _Own(
         p.one_of("uniform", "weighted"), "uniform",
@@ -181,7 +183,7 @@ _OWN = {
         "dart: how new and dropped trees share what they have learned.",
     ),
     "proposals": _Own(
-        p.Rule(
+        p.ParameterRule(
             "'round', 'fit', 'global' or 'local' ('iteration' is now called 'round')",
             p.one_of("round", "fit", "global", "local").allows,
         ),

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from arboretum.data.checks import list_names
 from arboretum.errors import DataError
 
-__all__ = ["NULLS", "CsvText", "Dialect", "open_csv"]
+__all__ = ["NULLS", "CsvDialect", "CsvText", "open_csv"]
 
 NULLS = ("", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None")
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -33,7 +33,7 @@ _NUMBER = re.compile(r"\s*[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?\s*")
 
 
 @dataclass(frozen=True)
-class Dialect:
+class CsvDialect:
     """What is said of a text file; None and nothing are found out.
 
     Attributes
@@ -96,12 +96,12 @@ class CsvText:
         return found
 
 
-def open_csv(name: str, data: bytes, how: Dialect) -> CsvText:
+def open_csv(name: str, data: bytes, how: CsvDialect) -> CsvText:
     """Find out how a text file is written.
 
     Examples
     --------
-    >>> text = open_csv("t.csv", b"name;weight\\nmaple;1,5\\noak;22,75\\n", Dialect())
+    >>> text = open_csv("t.csv", b"name;weight\\nmaple;1,5\\noak;22,75\\n", CsvDialect())
     >>> text.sep, text.decimal, text.names
     (';', ',', ('name', 'weight'))
     >>> text.notes

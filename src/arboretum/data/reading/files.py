@@ -17,7 +17,7 @@ from typing import Any
 
 from arboretum.data.frames import frame_columns
 from arboretum.data.reading.csv_table import csv_columns
-from arboretum.data.reading.dialect import CsvText, Dialect, open_csv
+from arboretum.data.reading.dialect import CsvDialect, CsvText, open_csv
 from arboretum.data.values import Raw
 from arboretum.errors import DataError
 
@@ -42,13 +42,13 @@ class FileTable:
         return [] if self.text is None else self.text.notes
 
 
-def read_file(path: str | Path, how: Dialect | None = None) -> FileTable:
+def read_file(path: str | Path, how: CsvDialect | None = None) -> FileTable:
     """Read a file; its name says what it is.
 
     Parameters
     ----------
     path : str or Path
-    how : Dialect, optional
+    how : CsvDialect, optional
         How a text file is written; what it leaves open is found out.
     """
     path = Path(path)
@@ -67,7 +67,7 @@ def read_file(path: str | Path, how: Dialect | None = None) -> FileTable:
     return read_bytes(str(path), path.read_bytes(), how)
 
 
-def read_bytes(name: str, data: bytes, how: Dialect | None = None) -> FileTable:
+def read_bytes(name: str, data: bytes, how: CsvDialect | None = None) -> FileTable:
     """Read what a file or a pipe holds; ``name`` is for messages."""
     if data.startswith(_PARQUET):
         return _read_parquet(name, BytesIO(data))
@@ -76,7 +76,7 @@ def read_bytes(name: str, data: bytes, how: Dialect | None = None) -> FileTable:
             data = gzip.decompress(data)
         except (OSError, EOFError, zlib.error) as error:
             raise DataError(f"{name!r} cannot be unpacked: {_first_line(error)}") from error
-    text = open_csv(name, data, how or Dialect())
+    text = open_csv(name, data, how or CsvDialect())
     columns, n_rows = csv_columns(text)
     return FileTable(text.names, columns, n_rows, text)
 

@@ -64,7 +64,7 @@ class ForestFamily(Family):
 
     def _tree_of(self, t: int) -> GrownTree:
         model, plan = self.model, self.plan
-        how = plan.how
+        how = plan.growth
         rules = textbook_rules(how, self.criterion, model.schema_, plan.target)
         pruned = (
             f"what was below it was pruned (α = {number(plan.ccp_alpha)})" if plan.ccp_alpha else ""
