@@ -130,11 +130,13 @@ def with_rules(monkeypatch):
             monkeypatch.setattr(search, "by_ratio", lambda *a: _above(plain(*a)))
         if CLOSE in rules:
             cuts = c45_splits._cuts
-            monkeypatch.setattr(
-                c45_splits,
-                "_cuts",
-                lambda *a: [cut for cut in cuts(*a) if cut.below + 1e-5 < cut.above],
-            )
+
+            def apart(*arguments):
+                below, above, *others = cuts(*arguments)
+                some = below + 1e-5 < above
+                return [figure[some] for figure in (below, above, *others)]
+
+            monkeypatch.setattr(c45_splits, "_cuts", apart)
         if WHOLE in rules:
             everywhere, rounded = problem.table(), search.round_down
             best = c45_splits.threshold_test
