@@ -150,7 +150,7 @@ def with_rules(monkeypatch):
             monkeypatch.setattr(
                 c45_splits,
                 "threshold_test",
-                lambda cases, f, settings, _: best(cases, f, settings, problem.X[:, f]),
+                lambda cases, f, settings, _, **k: best(cases, f, settings, problem.X[:, f], **k),
             )
 
         if NEAR in rules:
@@ -161,7 +161,9 @@ def with_rules(monkeypatch):
                 down(X, feature, order, present, value)
 
             monkeypatch.setattr(search, "round_down", round_nearly)
-            monkeypatch.setattr(c45_splits, "threshold_test", lambda *a: _nearly(test(*a), a[-1]))
+            monkeypatch.setattr(
+                c45_splits, "threshold_test", lambda *a, **k: _nearly(test(*a, **k), a[-1])
+            )
             monkeypatch.setattr(c45_splits.C45Test, "branches", _nearly_below)
 
     return put_in
