@@ -20,11 +20,16 @@ _Fresh = np.random.SeedSequence
 _draws = itertools.count()
 
 
-class _Numbered(_Fresh):
-    """A seed sequence that takes the next number where it would take entropy."""
+class _Numbering(type):
+    def __call__(cls, entropy=None, **keywords):
+        return _Fresh(next(_draws) if entropy is None else entropy, **keywords)
 
-    def __init__(self, entropy=None, **keywords):
-        super().__init__(next(_draws) if entropy is None else entropy, **keywords)
+    def __instancecheck__(cls, one):
+        return isinstance(one, _Fresh)
+
+
+class _Numbered(metaclass=_Numbering):
+    """Makes seed sequences: of the next number where they would take entropy."""
 
 
 np.random.SeedSequence = _Numbered
