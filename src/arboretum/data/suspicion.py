@@ -6,8 +6,9 @@
     12,50 €  31/12/2023 as words                      every spelling is a category of its own
     tells the target of every row, alone              probably known only after the target
 
-A fit must not take longer for it: words are judged by the categories that the schema has anyway, numbers by
-a few dozen rows; only a column that these rows cannot clear is looked at as a whole.
+A fit must not take longer for it (50 µs of a small one): words are judged by the categories that the schema
+has anyway, numbers by a few dozen rows, which are not even sorted; only a column that these rows cannot clear
+is looked at as a whole.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ _LEAST_ROWS = 20  # in smaller tables much looks like chance, and is
 _MOST_COLUMNS = 2_000  # of a wider table numbers are not judged
 _NEARLY = 0.9  # of the rows: so many different words are names of rows
 _SAMPLE = 16  # rows of one class, and of the others
+_PART = 1_000  # rows of a column that are looked at before all of them
 _PER_CATEGORY = 5  # rows of a category, at least, or telling the target is no wonder
 _SEVERAL = 3  # so many columns are named one by one
 _SPREAD = 2  # row numbers of a sample: at most so many numbers for each row
@@ -144,49 +146,61 @@ def _numbers(
         if y.shape[1] > 1:
             return {}
         y = y[:, 0]
-    rows = _some_rows(y, classes)
+    rows, split = _some_rows(y, classes)
     if len(rows) < _LEAST_ROWS:
         return {}
-    block = _block(matrix, rows)
-    counted = np.array([column.categories is not None for column in schema.columns])
-    found = {} if counted.all() else _odd_numbers(schema, matrix, block, counted)
-    for f in _telling(block, y[rows], counted, classes).tolist():
-        if f not in found and _tells_all(matrix.column(f), y, counted[f : f + 1], classes):
+    block, some = _block(matrix, rows), y.take(rows)
+    counted = [column.categories is not None for column in schema.columns]
+    found = _odd_numbers(schema, matrix, block, counted)
+    mixed = (
+        _classes_mixed(block, split, counted) if classes else _out_of_order(block, some, counted)
+    )
+    for f in (~mixed).nonzero()[0].tolist():
+        if f in found or (counted[f] and not _tells(block[:, f], some, True, classes)):
+            continue
+        if _tells_all(matrix.column(f), y, counted[f], classes):
             found[f] = "tells all"
     return found
 
 
 def _odd_numbers(
-    schema: Schema, matrix: DenseMatrix | FrameMatrix, block: np.ndarray, counted: np.ndarray
+    schema: Schema, matrix: DenseMatrix | FrameMatrix, block: np.ndarray, counted: list[bool]
 ) -> dict[int, str]:
     """Return columns of one number, and columns that number the rows."""
     found = {}
-    for f in np.flatnonzero((block == block[:, :1]).all(axis=1) & ~counted).tolist():
-        column = matrix.column(f)
-        if schema.named and ((column == column[0]).all() or np.isnan(column).all()):
-            found[f] = "constant"
-    for f in np.flatnonzero((block == np.floor(block)).all(axis=1) & ~counted).tolist():
-        if len(set(block[f].tolist())) == block.shape[1] and _numbers_rows(matrix.column(f)):
+    for f, (first, last) in enumerate(zip(block[0].tolist(), block[-1].tolist())):
+        if counted[f] or (first != last and first % 1):
+            continue
+        different = len(set(block[:, f].tolist()))
+        if different == 1:
+            column = matrix.column(f)
+            if schema.named and ((column == column[0]).all() or np.isnan(column).all()):
+                found[f] = "constant"
+        elif different == len(block) and _numbers_rows(matrix.column(f)):
             found[f] = "row numbers"
     return found
 
 
-def _some_rows(y: np.ndarray, classes: bool) -> np.ndarray:
-    """Return a few rows from all over the table, some of one class and some of the others."""
+def _some_rows(y: np.ndarray, classes: bool) -> tuple[np.ndarray, int]:
+    """Return a few rows from all over the table: so many of one class, then some of the others."""
     if not classes:
-        return np.arange(0, len(y), max(len(y) // (2 * _SAMPLE), 1))[: 2 * _SAMPLE]
+        return np.arange(0, len(y), max(len(y) // (2 * _SAMPLE), 1))[: 2 * _SAMPLE], 0
     first = y == y[0]
-    mine, others = np.flatnonzero(first), np.flatnonzero(~first)
-    some = [part[:: max(len(part) // _SAMPLE, 1)][:_SAMPLE] for part in (mine, others)]
-    return np.concatenate(some) if len(others) else others
+    mine, others = (
+        part[:: max(len(part) // _SAMPLE, 1)][:_SAMPLE]
+        for part in (first.nonzero()[0], (~first).nonzero()[0])
+    )
+    return np.concatenate([mine, others]) if len(others) else others, len(mine)
 
 
 def _block(matrix: DenseMatrix | FrameMatrix, rows: np.ndarray) -> np.ndarray:
-    """Return these rows of all columns, (columns, rows); missing values stand behind all others."""
+    """Return these rows of all columns; missing values stand behind all others."""
     if isinstance(matrix, DenseMatrix):
-        block = np.array(matrix.values[rows].T, dtype=np.float64, order="C")
+        block = matrix.values.take(rows, axis=0).astype(np.float64, copy=False)
     else:
-        block = np.array([column[rows] for column in matrix.columns], dtype=np.float64)
+        block = np.empty((len(rows), len(matrix.columns)))
+        for f, column in enumerate(matrix.columns):
+            block[:, f] = column.take(rows)
     block[np.isnan(block)] = np.inf
     return block
 
@@ -202,28 +216,51 @@ def _numbers_rows(column: np.ndarray) -> bool:
 
 
 # --------------------------------------------------------------------------- what tells the target
-def _telling(block: np.ndarray, y: np.ndarray, counted: np.ndarray, classes: bool) -> np.ndarray:
-    """Return the columns by whose order the target of these rows can be told without a mistake."""
-    order = block.argsort(axis=1)
-    x, told = block[np.arange(len(block))[:, None], order], y[order]
-    apart, changes = x[:, 1:] != x[:, :-1], told[:, 1:] != told[:, :-1]
-    clean = ~(changes & ~apart).any(axis=1)
-    if not clean.any():
-        return np.empty(0, np.int64)
+# Nearly every column is cleared by a look at a few rows that sorts nothing.
+def _classes_mixed(block: np.ndarray, split: int, counted: list[bool]) -> np.ndarray:
+    """Tell which columns do not keep the class of the first rows apart from the others.
+
+    Numbers of others lie between those of the class, or a category is met in both.
+    """
+    mine, others = block[:split], block[split:]
+    between = others >= mine.min(axis=0)
+    between &= others <= mine.max(axis=0)
+    mixed = between.any(axis=0)
+    if any(counted):
+        both = mine[:, None, counted] == others[:, counted]
+        mixed[counted] = both.any(axis=(0, 1))
+    return mixed
+
+
+def _out_of_order(block: np.ndarray, y: np.ndarray, counted: list[bool]) -> np.ndarray:
+    """Tell which columns neither rise nor fall with the target; a category may not have two numbers."""
+    above, below = block[1:] > block[:-1], block[1:] < block[:-1]
+    rises, falls = (y[1:] > y[:-1])[:, None], (y[1:] < y[:-1])[:, None]
+    mixed = ((above & falls) | (below & rises)).any(axis=0)
+    mixed &= ((above & rises) | (below & falls)).any(axis=0)
+    if any(counted):
+        mixed[counted] = (~(above | below) & (rises | falls)).any(axis=0)[counted]
+    return mixed
+
+
+def _tells(x: np.ndarray, y: np.ndarray, counted: bool, classes: bool) -> bool:
+    """Tell whether the target of these rows follows from the order of a column without a mistake."""
+    order = x.argsort()
+    x, y = x.take(order), y.take(order)
+    apart, changes = x[1:] != x[:-1], y[1:] != y[:-1]
+    if (changes > apart).any():  # a value with two targets
+        return False
+    if counted:
+        return np.count_nonzero(apart) < len(y) / _PER_CATEGORY
     if classes:
-        in_order = changes.sum(axis=1) < len(set(y.tolist()))
-    else:
-        rises, falls = told[:, 1:] >= told[:, :-1], told[:, 1:] <= told[:, :-1]
-        in_order = rises.all(axis=1) | falls.all(axis=1)
-    few = apart.sum(axis=1) < len(y) / _PER_CATEGORY
-    return np.flatnonzero(clean & np.where(counted, few, in_order))
+        return np.count_nonzero(changes) < len(set(y.tolist()))
+    return bool((y[1:] >= y[:-1]).all() or (y[1:] <= y[:-1]).all())
 
 
-def _tells_all(column: np.ndarray, y: np.ndarray, counted: np.ndarray, classes: bool) -> bool:
+def _tells_all(column: np.ndarray, y: np.ndarray, counted: bool, classes: bool) -> bool:
     """Tell the same of a whole column, a part of it first."""
-    column = np.where(np.isnan(column), np.inf, column)[None, :]
-    for size in (1_000, column.shape[1]):
-        rows = slice(None, None, max(column.shape[1] // size, 1))
-        if not len(_telling(column[:, rows], y[rows], counted, classes)):
-            return False
-    return True
+    column = np.where(np.isnan(column), np.inf, column)
+    step = len(y) // _PART
+    if step > 1 and not _tells(column[::step], y[::step], counted, classes):
+        return False
+    return _tells(column, y, counted, classes)

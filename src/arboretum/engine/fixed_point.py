@@ -71,11 +71,10 @@ def to_grid(x):
 
 def are_whole(weights: np.ndarray, bits: int = WEIGHT_BITS) -> bool:
     """Tell whether weights, of each line, are whole numbers that add up to less than 2^bits."""
-    some = weights[..., :_LOOK]
-    if np.any(some != np.floor(some)):
-        return False
-    whole = np.all(weights == np.floor(weights))
-    return bool(whole and weights.sum(axis=-1).max(initial=0.0) < 2.0**bits)
+    for some in (weights[..., :_LOOK], weights) if weights.shape[-1] > _LOOK else (weights,):
+        if (some != np.floor(some)).any():
+            return False
+    return bool(weights.sum(axis=-1).max(initial=0.0) < 2.0**bits)
 
 
 class GridWeights(NamedTuple):

@@ -11,6 +11,7 @@ Surrogates, bins and absolute error need lists of all rows and stay level-wise.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -90,6 +91,19 @@ class TreeTable:
         columns = self.columns.codes if self.columns.values is None else self.columns.values
         assert columns is not None
         return columns.reshape(len(self.columns.kind), -1)
+
+    @cached_property
+    def has_categories(self) -> bool:
+        return bool((self.columns.kind == records.CATEGORY).any())
+
+    @cached_property
+    def node_kinds(self) -> np.ndarray:
+        """What a node is that asks for each column; the last is what one is that asks for none."""
+        kinds = np.full(len(self.columns.kind) + 1, THRESHOLD, np.uint8)
+        if self.has_categories:
+            kinds[:-1][self.columns.kind == records.CATEGORY] = SUBSET
+        kinds[-1] = LEAF  # its feature is -1
+        return kinds
 
 
 def tree_table(
@@ -278,7 +292,7 @@ def _to_grid(
         form = records.CHANNELS
     else:
         form = records.ONE_SUM if label is None else records.ONE_LABEL
-    charged = bool((table.columns.kind == records.CATEGORY).any()) and not settings.random_splits
+    charged = table.has_categories and not settings.random_splits
     rules = records.TreeRules(
         form=form,
         criterion=criterion,
@@ -313,8 +327,8 @@ def _or_no_limit(limit: int | None) -> int:
 
 def _weights_on_grid(weights: np.ndarray, bits: int) -> tuple[np.ndarray, float]:
     """Return the weights as whole numbers, those above 0 at least 1, and what one step weighs."""
-    whole, step, _ = weights_to_grid(weights, bits)
-    return np.maximum(whole, weights > 0), step
+    whole, step, as_they_were = weights_to_grid(weights, bits)
+    return whole if as_they_were else np.maximum(whole, weights > 0), step
 
 
 def _number_grid(y: np.ndarray, weight: int) -> tuple[float, int]:
@@ -514,8 +528,7 @@ def _to_trees(
         # one tree, and the grid has rounded its weights: measure the gains anew
         gain = _gains(grown.first_child[:nodes], impurity, weight)
     feature = grown.feature[:nodes].copy()
-    kinds = np.where(table.columns.kind == records.CATEGORY, SUBSET, THRESHOLD)
-    kind = np.append(kinds, LEAF).astype(np.uint8)[feature]  # a leaf's feature is -1
+    kind = table.node_kinds[feature]
     return cut_trees(
         table.schema,
         ends[1:],
@@ -538,7 +551,7 @@ def _thresholds(
 ) -> np.ndarray:
     """Return the thresholds; one between the values of two rows lies in the middle."""
     threshold = grown.threshold[: len(kind)].copy()
-    between = np.flatnonzero((kind == THRESHOLD) & np.isnan(threshold))
+    between = ((kind == THRESHOLD) & np.isnan(threshold)).nonzero()[0]
     if len(between):
         f = feature[between]
         rows_of = np.concatenate([grown.below[between], grown.above[between]])
@@ -553,9 +566,11 @@ def _category_sets(
     table: TreeTable, grown: records.GrownNodes, grid: _Grid, feature: np.ndarray, trees: int
 ) -> dict[str, np.ndarray]:
     """Return where the category set of every node begins in its tree, all sets, where a tree's end."""
+    if not table.has_categories:
+        return {}
     n_codes, kind = table.columns.n_codes, table.columns.kind
     words = np.where(kind == records.CATEGORY, (n_codes + 31) // 32, 0)
-    size = int(np.append(words, 0)[feature].sum()) if words.any() else 0
+    size = int(np.append(words, 0)[feature].sum())
     if not size:
         return {}
     bits, bits_start = np.empty(size, np.uint32), np.empty(len(feature), np.int64)

@@ -25,6 +25,7 @@ __all__ = ["build_tree", "cut_trees", "leaves", "to_leaves"]
 
 _NODE_ARRAYS = tuple(one.name for one in fields(Tree) if one.name not in ("schema", "surrogates"))
 _NO_BITS = np.zeros(0, np.uint32)
+_TWO, _NONE = np.int32(2), np.int32(0)  # children
 _AT_LEAF: dict[str, tuple[type, float]] = {
     "kind": (np.uint8, LEAF),
     "feature": (np.int32, -1),
@@ -101,6 +102,8 @@ def cut_trees(
     **nodes: np.ndarray,
 ) -> list[Tree]:
     """Return the trees whose nodes, and words of ``bits``, end at these places; see `build_tree`."""
+    if len(ends) == 1:
+        return [build_tree(schema, bits=bits, **nodes)]
     if "bits_start" not in nodes:
         nodes["bits_start"] = np.broadcast_to(np.int64(-1), len(nodes["kind"]))  # takes no room
     arrays, part = {**_completed(nodes), "bits": bits}, _slices(ends)
@@ -121,5 +124,5 @@ def _completed(nodes: dict[str, Any]) -> dict[str, Any]:
     for name in ("feature", "first_child", "missing_child"):
         nodes[name] = nodes[name].astype(np.int32, copy=False)
     if "n_children" not in nodes:
-        nodes["n_children"] = (nodes["kind"] != LEAF).astype(np.int32) * 2
+        nodes["n_children"] = np.where(nodes["kind"] != LEAF, _TWO, _NONE)
     return nodes

@@ -24,6 +24,11 @@ from arboretum.tree.tree import LEAF, Surrogates, Tree
 
 __all__ = ["PruningPath", "cut_alphas", "cut_at", "number_levels", "prune", "pruning_path"]
 
+_RENUMBERED = (
+    "kind", "feature", "threshold", "n_children", "missing_child", "bits_start", "value", "impurity",
+    "gain", "weight", "count",
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class PruningPath:
@@ -152,23 +157,17 @@ def number_levels(tree: Tree) -> Tree:
     kept = np.empty(len(tree), np.int64)
     kind, first, several = map(writable, (tree.kind, tree.first_child, tree.n_children))
     kept = kept[: level_order(kind, first, several, kept)]
-    if len(kept) == len(tree) and np.array_equal(kept, np.arange(len(tree))):
+    numbers = np.arange(len(kept), dtype=np.int32)
+    if len(kept) == len(tree) and (kept == numbers).all():
         return tree
-    new_number = np.full(len(tree), -1, np.int32)
-    new_number[kept] = np.arange(len(kept), dtype=np.int32)
-    first_child = tree.first_child[kept]
-    renumbered = {
-        name: getattr(tree, name)[kept]
-        for name in (
-            "kind", "feature", "threshold", "n_children", "missing_child", "bits_start", "value",
-            "impurity", "gain", "weight", "count",
-        )
-    }  # fmt: skip
+    new_number = np.full(len(tree) + 1, -1, np.int32)  # the last is the child of a leaf, -1
+    new_number[kept] = numbers
+    nodes = {name: getattr(tree, name).take(kept, axis=0) for name in _RENUMBERED}
     return replace(
         tree,
-        **renumbered,
-        first_child=np.where(first_child < 0, -1, new_number[first_child]).astype(np.int32),
-        surrogates=_take_surrogates(tree.surrogates, kept, tree.kind[kept] == LEAF),
+        **nodes,
+        first_child=new_number[tree.first_child.take(kept)],
+        surrogates=_take_surrogates(tree.surrogates, kept, nodes["kind"] == LEAF),
     )
 
 
