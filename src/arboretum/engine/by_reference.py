@@ -33,7 +33,8 @@ from numba.extending import NativeValue, infer_getattr, lower_getattr_generic, r
 
 __all__ = ["ByReference", "is_named", "type_of"]
 
-_POINTER = ir.IntType(8).as_pointer()
+_BYTE = ir.IntType(8)
+_POINTER = _BYTE.as_pointer()
 _WORD = ir.IntType(struct.calcsize("P") * 8)
 
 
@@ -100,6 +101,17 @@ class _Layout:
         self.place = {(name, number): i for i, (name, number, _) in enumerate(cells)}
         self.size = sum(_size(cell) for *_, cell in cells)
         self.struct = ir.LiteralStructType([cell for *_, cell in cells])
+        self._starts = [sum(_size(cell) for *_, cell in cells[:i]) for i in range(len(cells))]
+
+    def address(self, builder: Any, pointer: Any, place: int) -> Any:
+        """Return where a cell is: so many bytes on, which is shorter to write than the structure."""
+        cell = self.struct.elements[place]
+        if not _size(cell):
+            whole = builder.bitcast(pointer, self.struct.as_pointer())
+            return cgutils.gep_inbounds(builder, whole, 0, place)
+        start = ir.Constant(_WORD, self._starts[place])
+        byte = builder.gep(pointer, [start], inbounds=True) if self._starts[place] else pointer
+        return byte if cell == _BYTE else builder.bitcast(byte, cell.as_pointer())
 
 
 def _layout(context: Any, typ: ByReference) -> _Layout:
@@ -125,8 +137,9 @@ def _size(cell: ir.Type) -> int:
     """Return how many bytes a cell surely has; 0 if that is not known."""
     if isinstance(cell, ir.IntType):
         return cell.width // 8
-    known = {ir.PointerType: _WORD.width // 8, ir.DoubleType: 8, ir.FloatType: 4}
-    return known.get(type(cell), 0)
+    if isinstance(cell, ir.PointerType):
+        return _WORD.width // 8
+    return {ir.DoubleType: 8, ir.FloatType: 4}.get(type(cell), 0)
 
 
 @register_model(ByReference)
@@ -188,11 +201,9 @@ def _read(context: Any, builder: Any, typ: ByReference, value: Any, attr: str) -
     layout, member = _layout(context, typ), typ.member(attr)
     if isinstance(value, ir.Argument):
         value.attributes.dereferenceable = layout.size
-    place = builder.bitcast(value, layout.struct.as_pointer())
 
     def load(number: int) -> Any:
-        at = cgutils.gep_inbounds(builder, place, 0, layout.place[attr, number])
-        cell = builder.load(at)
+        cell = builder.load(layout.address(builder, value, layout.place[attr, number]))
         cell.set_metadata("invariant.load", builder.module.add_metadata([]))
         return cell
 
@@ -213,7 +224,7 @@ def _read(context: Any, builder: Any, typ: ByReference, value: Any, attr: str) -
 
 def _array(context: Any, builder: Any, member: Any, load: Any) -> Any:
     """Make an array of its address and shape; of one that has no gaps, the rest follows from these."""
-    array, n = context.make_array(member)(context, builder), member.ndim
+    n, model = member.ndim, context.data_model_manager[member]
     itemsize = context.get_constant(
         types.intp, context.get_abi_sizeof(context.get_data_type(member.dtype))
     )
@@ -225,10 +236,17 @@ def _array(context: Any, builder: Any, member: Any, load: Any) -> Any:
     else:
         strides = [load(1 + n + k) for k in range(n)]
     nitems = functools.reduce(builder.mul, shape) if shape else context.get_constant(types.intp, 1)
-    array.data = builder.bitcast(load(0), array.data.type)
-    array.itemsize, array.nitems = itemsize, nitems
-    array.shape = cgutils.pack_array(builder, shape, ty=_WORD)
-    array.strides = cgutils.pack_array(builder, strides[:n], ty=_WORD)
-    array.meminfo = ir.Constant(array.meminfo.type, None)
-    array.parent = ir.Constant(array.parent.type, None)
-    return array._getvalue()
+    kind = model.get_value_type()
+    array = ir.Constant(kind, ir.Undefined)
+    fields = {
+        "meminfo": ir.Constant(kind.elements[model.get_field_position("meminfo")], None),
+        "parent": ir.Constant(kind.elements[model.get_field_position("parent")], None),
+        "nitems": nitems,
+        "itemsize": itemsize,
+        "data": builder.bitcast(load(0), kind.elements[model.get_field_position("data")]),
+        "shape": cgutils.pack_array(builder, shape, ty=_WORD),
+        "strides": cgutils.pack_array(builder, strides[:n], ty=_WORD),
+    }
+    for name, field in fields.items():
+        array = builder.insert_value(array, field, model.get_field_position(name))
+    return array

@@ -41,6 +41,9 @@ from numba.core.types import functions
 from numba.core.typing import context, templates
 from numba.core.untyped_passes import InlineClosureLikes
 
+from arboretum.engine.lean_code import LEAN
+from arboretum.engine.replaced import replaced
+
 __all__ = ["shortcuts"]
 
 
@@ -66,25 +69,13 @@ def _pause_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-@contextlib.contextmanager
-def _replaced(owner: Any, **methods: Callable) -> Iterator[None]:
-    its_own = {name: getattr(owner, name) for name in methods}
-    for name, method in methods.items():
-        setattr(owner, name, method)
-    try:
-        yield
-    finally:
-        for name, method in its_own.items():
-            setattr(owner, name, method)
-
-
 # ---------------------------------------------------------------------- options
 def _compare_options_fast() -> contextlib.AbstractContextManager[None]:
     """Compare the options of two functions by what is set: it is done wherever a function is called."""
     Options = targetconfig.TargetConfig
     if not all(hasattr(Options, name) for name in ("values", "options", "_values")):
         raise AttributeError("options are kept otherwise")
-    return _replaced(
+    return replaced(
         Options,
         values=lambda self: _defaults(type(self)) | self._values,
         __hash__=lambda self: _hash(type(self)),
@@ -116,7 +107,7 @@ def _look_up_operators_once() -> contextlib.AbstractContextManager[None]:
             found = known[asked] = find(self, context, args, kws)
         return found
 
-    return _replaced(functions.BaseFunction, get_call_type=get_call_type)
+    return replaced(functions.BaseFunction, get_call_type=get_call_type)
 
 
 # ---------------------------------------------------------------------- variables
@@ -135,7 +126,7 @@ def _ask_later_which_variables_live() -> contextlib.AbstractContextManager[None]
             self._insert_var_dels(**options)
         return None
 
-    return _replaced(postproc.PostProcessor, run=run)
+    return replaced(postproc.PostProcessor, run=run)
 
 
 def _list_variables_fast() -> contextlib.AbstractContextManager[None]:
@@ -146,7 +137,7 @@ def _list_variables_fast() -> contextlib.AbstractContextManager[None]:
         _gather(part, found)
         return found
 
-    return _replaced(ir.Inst, _rec_list_vars=list_variables)
+    return replaced(ir.Inst, _rec_list_vars=list_variables)
 
 
 _WITHOUT_VARIABLES = {str, int, float, bool, type(None), ir.Loc}
@@ -181,7 +172,7 @@ def _skip_passes() -> contextlib.AbstractContextManager[None]:
             manager.passes = [one for one in manager.passes if one[0] is not InlineClosureLikes]
         return manager
 
-    return _replaced(DefaultPassBuilder, define_nopython_pipeline=staticmethod(define))
+    return replaced(DefaultPassBuilder, define_nopython_pipeline=staticmethod(define))
 
 
 def _rewrite_what_has_arrays() -> contextlib.AbstractContextManager[None]:
@@ -193,7 +184,7 @@ def _rewrite_what_has_arrays() -> contextlib.AbstractContextManager[None]:
         if kind != "after-inference" or _may_be_rewritten(state):
             its_own(self, kind, state)
 
-    return _replaced(Registry, apply=apply)
+    return replaced(Registry, apply=apply)
 
 
 def _may_be_rewritten(state: Any) -> bool:
@@ -218,7 +209,7 @@ def _look_for_news_if_any() -> contextlib.AbstractContextManager[None]:
         raise AttributeError("what Numba was taught is kept otherwise")
     undo = contextlib.ExitStack()
     for Context in (base.BaseContext, context.BaseContext):
-        undo.enter_context(_replaced(Context, refresh=_refresh_if_any(Context.refresh, lists)))
+        undo.enter_context(replaced(Context, refresh=_refresh_if_any(Context.refresh, lists)))
     return undo
 
 
@@ -247,7 +238,7 @@ def _time_no_locks() -> contextlib.AbstractContextManager[None]:
         if listeners[kind]:
             end(kind, *args, **kws)
 
-    return _replaced(
+    return replaced(
         event,
         install_timer=lambda kind, callback: contextlib.nullcontext(),
         start_event=start_event,
@@ -265,4 +256,5 @@ _ALL = (
     _rewrite_what_has_arrays,
     _look_for_news_if_any,
     _time_no_locks,
+    *LEAN,
 )
