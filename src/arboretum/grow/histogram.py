@@ -209,7 +209,8 @@ class HistogramGrower:
         """Return how many codes of every column are in use, besides that of missing values."""
         features = self.features
         bundled = features.default_bin >= 0
-        ends = np.where(bundled, features.offset + features.n_bins - 1, features.n_bins)
+        shared = features.offset + features.n_bins - (features.default_bin < features.n_bins)
+        ends = np.where(bundled, shared, features.n_bins)
         used = np.ones(n_columns, np.int64)
         np.maximum.at(used, features.storage, ends)
         return used

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from arboretum import XGBClassifier, XGBRanker, XGBRegressor, load
 from arboretum.boosting.second_order.booster import Booster
@@ -309,3 +310,30 @@ def test_a_snapshot_that_cannot_be_written_does_not_end_the_fit(tmp_path, monkey
     whole = XGBRegressor(n_estimators=5, **how).fit(X, y)
     assert saved(model) == saved(whole)
     assert len(read(path)["trees"]["n_nodes"]) == 5
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {},
+        {"grow_policy": "lossguide", "max_leaves": 20, "max_depth": 0},
+        {"subsample": 0.5, "colsample_bynode": 0.5},
+        {"booster": "dart", "rate_drop": 0.5, "reg_alpha": 0.5},
+        {"max_bin": 20},
+    ],
+    ids=str,
+)
+def test_a_sparse_table_gives_the_trees_of_the_same_table_with_missing_values(how):
+    rng = np.random.default_rng(5)
+    groups = [np.eye(k)[rng.integers(0, k, 900)] for k in (4, 9, 30)]
+    many = rng.normal(size=(900, 3)) * (rng.random((900, 3)) < 0.3)  # hundreds of values
+    few = rng.integers(1, 6, (900, 6)) * (rng.random((900, 6)) < 0.05)
+    X = np.hstack([*groups, many, few])
+    y = X[:, :20] @ rng.normal(size=20) + many.sum(1) + few[:, 0] - few[:, 1]
+    sparse, dense = sp.csr_matrix(X), np.where(X == 0, np.nan, X)
+    weight = rng.random(900)
+    model = partial(XGBRegressor, n_estimators=5, tree_method="hist", random_state=0, **how)
+    for w in (None, weight):
+        one = model().fit(sparse, y, sample_weight=w)
+        other = model().fit(dense, y, sample_weight=w)
+        assert np.array_equal(one.predict(sparse), other.predict(dense))

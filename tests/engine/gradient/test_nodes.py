@@ -171,6 +171,19 @@ def test_of_a_bundled_column_what_is_not_stored_goes_with_its_default_bin(by_set
     assert tree.goes_left.tolist() == expected.tolist()
 
 
+@pytest.mark.parametrize("missing_left", [0, 1])
+def test_of_a_bundled_column_what_is_not_stored_may_be_missing(missing_left):
+    n, offset = 4, 20
+    tree = new_tree(1)
+    split = tree.nodes["split"]
+    split["feature"], split["bin"], split["kind"] = 0, n - 1, NUMBER
+    split["missing_left"] = missing_left
+    fill_sides(features_of(n, default=n, offset=offset), tree, store_of(n, wide=False), 0)
+    expected = np.full(BINS, missing_left, np.uint8)
+    expected[offset : offset + n] = 1
+    assert tree.goes_left.tolist() == expected.tolist()
+
+
 # ---------------------------------------------------------------------- children
 @kernel
 def make_root(tree, n_rows, slot):

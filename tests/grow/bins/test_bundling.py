@@ -35,7 +35,7 @@ def _taken_apart(bins: Bins) -> np.ndarray:
         codes = bins.codes[bins.storage[f]].astype(int)
         if bins.offset[f]:
             b, d = codes - bins.offset[f], bins.default_bin[f]
-            mine = (b >= 0) & (b < bins.n_bins[f] - 1)
+            mine = (b >= 0) & (b < bins.n_places[f] - 1)
             codes = np.where(mine, b + (b >= d), d)
         out[f] = codes
     return out
@@ -218,3 +218,24 @@ def test_codes_are_looked_at_by_one_thread(monkeypatch):
     X = np.random.default_rng(0).integers(0, 4, (300, 8)).astype(float)
     monkeypatch.setattr(parallel, "_get_pool", asked)
     _find(X, n_jobs=2)
+
+
+# ---------------------------------------------------------------------- what is not stored is missing
+def test_columns_whose_absent_values_are_missing_share_a_column():
+    X = sp.csr_matrix(_one_hot(3, [5, 7]) * np.arange(1.0, 13.0))
+    X.data[:4] = [np.nan, 9.0, np.nan, 8.5]
+    matrix = SparseMatrix(X, np.full(12, np.nan))
+    alone = find_bins(matrix, _schema(12), min_data_in_bin=1)
+    shared = find_bins(matrix, _schema(12), min_data_in_bin=1, bundle=True)
+    assert shared.n_storage == 2
+    assert not shared.conflicts.any()
+    assert shared.has_missing.all()
+    assert np.array_equal(shared.default_bin, shared.n_bins)
+    expected = np.where(alone.codes == 255, alone.n_bins[:, np.newaxis], alone.codes)
+    assert np.array_equal(_taken_apart(shared), expected[alone.storage])
+
+
+def test_a_stored_missing_value_keeps_a_column_alone_if_others_are_zero():
+    X = sp.csr_matrix(_one_hot(3, [5]))
+    X.data[0] = np.nan
+    assert np.count_nonzero(_find(X).offset == 0) == 1

@@ -194,7 +194,7 @@ def _table_maker(model: XGBModel, training: TrainingTable, seed: int) -> TableMa
     if method != "approx" and model.sketch_eps is not None:
         raise ParameterError("sketch_eps is the error of a sketch: it needs tree_method='approx'")
     if method == "hist":
-        return Histograms(max_bin, seed=seed, min_data_in_bin=1, weighted=True)
+        return Histograms(max_bin, seed=seed, min_data_in_bin=1, weighted=True, bundle=True)
     if method == "approx":
         return _sketches(model, max_bin, by_leaf=bool(by_leaf))
     if words:

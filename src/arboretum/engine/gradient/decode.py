@@ -48,10 +48,10 @@ def walk_codes(store, features, nodes, members, rows, start, end, out):
                 code = np.int64(wide[np.uint64(column - len(codes)), row])
             missing = code == missing_code(store, column)
             if default >= 0:  # bundled: the stored bins, without the default one
-                missing = False
-                at = code - features.offset[f]
-                inside = at >= 0 and at < features.n_bins[f] - 1
+                at, n = code - features.offset[f], features.n_bins[f]
+                inside = at >= 0 and at < n - np.int64(default < n)
                 code = at + np.int64(at >= default) if inside else np.int64(default)
+                missing = code == n
             if missing:
                 left = split.missing_left > 0
             elif split.kind == CATEGORIES:

@@ -51,6 +51,7 @@ from arboretum.engine.gradient.pack import (
     add_fine,
     add_value,
     choose_scales,
+    fetched_until,
     fill_entries,
     find_largest,
 )
@@ -61,7 +62,7 @@ from arboretum.engine.jit import inline, kernel, leaf_kernel
 
 __all__ = ["add_leaves", "grow"]
 
-_AHEAD = np.uint64(24)
+_AHEAD, _APART = np.uint64(24), np.uint64(16)  # entries; rows, whose codes are a byte or two each
 _ROW = np.uint64(32)
 _ONE = np.uint64(1)
 _ROOT, _NOBODY = np.int64(0), np.int64(-1)
@@ -81,7 +82,7 @@ def _part(codes, column, goes, entries, target, start, end):
     """
     first, last = np.uint64(start), np.uint64(end)
     at, other = first, last - _ONE
-    near = max(last, first + _AHEAD) - _AHEAD
+    near = fetched_until(entries, first, last, _APART)
     for i in range(first, near):
         prefetch(codes, column, entries[i + _AHEAD] >> _ROW)
         entry = entries[i]

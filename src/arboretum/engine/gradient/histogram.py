@@ -52,6 +52,7 @@ _S5, _S6, _S7 = np.uint64(40), np.uint64(48), np.uint64(56)
 _B1, _B2, _B3, _B4 = np.uint64(256), np.uint64(512), np.uint64(768), np.uint64(1024)
 _B5, _B6, _B7, _B8 = np.uint64(1280), np.uint64(1536), np.uint64(1792), np.uint64(2048)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
+_BITS8, _BITS16 = np.uint64(3), np.uint64(4)  # of codes, as powers of two
 
 
 def tile_shape(n_columns: int) -> tuple[int, int, int]:
@@ -80,24 +81,25 @@ def wide_shape(n_columns: int) -> tuple[int, int]:
 def pack_tiles(codes, word, width, start, end, out):
     """Pack the codes of ``width`` columns, (columns, n) uint8, into one word per row."""
     tile, place, first = word // out.shape[2], word % out.shape[2], word * width
-    for i in range(start, end):
-        out[tile, i, place] = 0
-    for j in range(min(width, len(codes) - first)):
-        shift = np.uint64(8 * j)
-        for i in range(start, end):
-            out[tile, i, place] |= np.uint64(codes[first + j, i]) << shift
+    many = np.uint64(max(min(width, len(codes) - first), 0))
+    packed = out[tile]
+    for i in range(np.uint64(start), np.uint64(end)):
+        whole = _ZERO
+        for j in range(many):
+            whole |= np.uint64(codes[np.uint64(first) + j, i]) << (j << _BITS8)
+        packed[i, np.uint64(place)] = whole
 
 
 @kernel
 def pack_wide(codes, tile, width, start, end, out):
     """Pack the codes of ``width`` columns, (columns, n) uint16, into one word per row."""
     first = tile * width
-    for i in range(start, end):
-        out[tile, i] = 0
-    for j in range(min(width, len(codes) - first)):
-        shift = np.uint64(16 * j)
-        for i in range(start, end):
-            out[tile, i] |= np.uint64(codes[first + j, i]) << shift
+    many, packed = np.uint64(min(width, len(codes) - first)), out[tile]
+    for i in range(np.uint64(start), np.uint64(end)):
+        whole = _ZERO
+        for j in range(many):
+            whole |= np.uint64(codes[np.uint64(first) + j, i]) << (j << _BITS16)
+        packed[i] = whole
 
 
 @leaf_kernel

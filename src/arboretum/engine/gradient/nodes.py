@@ -99,7 +99,8 @@ def fill_sides(features, tree, store, node):
     last = missing_code(store, features.storage[f])
     n, default, first = features.n_bins[f], features.default_bin[f], features.offset[f]
     by_set = split.kind == CATEGORIES
-    side = split.missing_left if default < 0 else np.int64(default <= last_bin)
+    stores_all = default < 0 or default == n  # bins, that is; what is left is missing
+    side = split.missing_left if stores_all else np.int64(default <= last_bin)
     for c in range(last + 1):
         goes[c] = side
     at = first
@@ -111,7 +112,7 @@ def fill_sides(features, tree, store, node):
         else:
             goes[at] = b <= last_bin
         at += 1
-    if by_set and default >= 0:
+    if by_set and not stores_all:
         side = (members[default >> 5] >> np.uint32(default & 31)) & np.uint32(1)
         for c in range(last + 1):
             if c < first or c >= at:

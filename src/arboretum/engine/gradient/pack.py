@@ -30,6 +30,7 @@ __all__ = [
     "add_reached",
     "add_value",
     "choose_scales",
+    "fetched_until",
     "fill_entries",
     "find_largest",
     "fine_scale",
@@ -39,13 +40,14 @@ __all__ = [
 ]
 
 G_BITS, H_BITS = np.int64(15), np.int64(16)
-_MOST_G, _MOST_H = 32767, 65535
+_MOST_G, _MOST_H = np.int32(32767), np.int32(65535)
+_G_PLACE, _SIGN = np.int32(16), np.uint32(0x80000000)
 _FINE_BITS = 61
-_AHEAD = np.uint64(24)  # entries
-_ROW = np.uint64(32)
+_AHEAD = np.uint64(24)  # entries whose rows are fetched, here and wherever entries are walked
+_ROW, _ONE = np.uint64(32), np.uint64(1)
 _NO_SIGN, _MINUS_ZERO = np.uint32(0x7FFFFFFF), np.uint32(0x80000000)
 _INFINITY, _FRACTION, _EXPONENT = np.uint32(0x7F800000), np.uint32(0x7FFFFF), np.uint32(23)
-_LOW16, _LOW32 = np.int64(0xFFFF), np.uint64(0xFFFFFFFF)
+_LOW32 = np.uint64(0xFFFFFFFF)
 
 
 class Given(NamedTuple):
@@ -159,14 +161,22 @@ def choose_scales(given, scales, n_rows):
 
 
 @inline
+def _share(bits):
+    """Return 32 bits as a number in [0, 1).
+
+    Like all of an entry it is made by conversions of 32 bits with a sign, which wide instructions can do.
+    """
+    return (np.float64(np.int32(bits ^ _SIGN)) + 2147483648.0) * 2.3283064365386963e-10
+
+
+@inline
 def _entry(row, g, h, g_scale, h_scale, key):
     bits = mix(key, row)
-    up_g = np.float64(bits & _LOW32) * 2.3283064365386963e-10
-    up_h = np.float64(bits >> _ROW) * 2.3283064365386963e-10
-    a = np.int64(math.floor(np.float64(g) * g_scale + up_g))
-    b = np.int64(math.floor(np.float64(h) * h_scale + up_h))
+    up_g, up_h = _share(np.uint32(bits & _LOW32)), _share(np.uint32(bits >> _ROW))
+    a = np.int32(np.floor(np.float64(g) * g_scale + up_g))
+    b = np.int32(np.floor(np.float64(h) * h_scale + up_h))
     a, b = min(a, _MOST_G), min(b, _MOST_H)
-    return (row << _ROW) | np.uint64(((a & _LOW16) << 16) | b)
+    return (row << _ROW) | np.uint64(np.uint32((a << _G_PLACE) | b))
 
 
 @leaf_kernel
@@ -183,6 +193,21 @@ def fill_entries(given, small, start, end, entries):
         if len(factor):
             by = factor[i]
         entries[i] = _entry(row, g[row] * by, h[row] * by, g_scale, h_scale, key)
+
+
+@leaf_kernel
+def fetched_until(entries, first, last, apart):
+    """Return up to which of the entries first:last it pays to fetch ahead what is read for rows.
+
+    None where they lie up to ``apart`` from each other, upwards or downwards: the processor fetches what
+    follows unasked then, and asking takes longer.
+    """
+    if last - first <= _AHEAD:
+        return first
+    low, high = entries[first] >> _ROW, entries[last - _ONE] >> _ROW
+    if max(low, high) - min(low, high) < apart * (last - first):
+        return first
+    return last - _AHEAD
 
 
 @leaf_kernel

@@ -45,7 +45,9 @@ class Features(NamedTuple):
     storage: np.ndarray  # int32, the stored column
     offset: np.ndarray  # int32, its first code there; 0 for a column of its node_score
     n_bins: np.ndarray  # int32
-    default_bin: np.ndarray  # int32, of a bundled column: what is not stored; else -1
+    default_bin: (
+        np.ndarray
+    )  # int32, of a bundled column: what is not stored, n_bins: missing; else -1
     is_category: np.ndarray  # bool
     monotone: np.ndarray  # int8, or empty
 

@@ -48,8 +48,8 @@ def _load(hist, starts, f, features, node, scratch):
         rest_g -= g[b]
         rest_h -= h[b]
         at += 1
-    g[default], h[default] = rest_g, rest_h
     g[n], h[n] = 0, 0
+    g[default], h[default] = rest_g, rest_h  # bin n: missing values
     return n
 
 

@@ -12,6 +12,9 @@ every other bin of a feature has its own code.
     own column    code = bin                               offset = 0
     bundle        code = offset + bin - (bin > default)    offset >= 1; 0 for the default bin
 
+What a sparse table does not store may be missing values: then these are the default bin, whose number is
+the one after the last bin.
+
 A code depends on its value alone: not on threads, blocks of rows, or whether the table is sparse.
 """
 
@@ -119,6 +122,11 @@ class Bins:
         """The code of missing values, by feature."""
         return np.where(self.is_wide, self.n_bins, BYTE).astype(np.int64)
 
+    @property
+    def n_places(self) -> np.ndarray:
+        """How many bins every feature has, missing values among them where they are its default bin."""
+        return self.n_bins + (self.default_bin == self.n_bins)
+
     def line(self, s: int) -> np.ndarray:
         """Return the codes of a storage column."""
         return _line((self.codes, self.wide), s)
@@ -145,7 +153,7 @@ class Bins:
         ]
         for group in groups:
             s = self.storage[group[0]]
-            n_codes = 1 + int(np.sum(self.n_bins[group] - 1))
+            n_codes = 1 + int(np.sum(self.n_places[group] - 1))
             names = ", ".join(self.names[f] for f in group)
             lines.append(
                 f"bundle {s}: {len(group)} columns, {n_codes} codes, "
@@ -205,6 +213,7 @@ class Bins:
                     target = np.where(mine, lines, -1).astype(np.int64)
                     self._dense_columns(matrix, target, out, seen, n_jobs)
         parallel.run(lambda group: self._bundle(matrix, group, narrow), self.bundles(), n_jobs)
+        seen[~alone & (self.default_bin == self.n_bins)] = 1
         return codes, seen.astype(bool)
 
     def _dense_columns(

@@ -131,7 +131,8 @@ def bundle_columns(
 
     Bins that have the codes of the table are looked at instead of its values.
 
-    Columns with missing values, or that use more than half of the rows, stay alone.
+    Columns that use more than half of the rows stay alone, and so do those with missing values, unless these
+    are all that a sparse table does not store.
     """
     used: dict[int, np.ndarray] = {}
     coded = bins.n_rows == matrix.n_rows
@@ -144,10 +145,13 @@ def bundle_columns(
     def look(f: int) -> None:
         rows, codes, absent = bins.entries(matrix, f)
         sparse = not isinstance(rows, slice)
-        is_missing = np.any(codes == bins.missing[f]) or (sparse and absent == bins.missing[f])
-        if is_missing or (sparse and absent != bins.default_bin[f]):
+        is_lost = codes == bins.missing[f]
+        if sparse and absent == bins.missing[f] and bins.default_bin[f] == bins.n_bins[f]:
+            aside = np.flatnonzero(~is_lost)
+        elif is_lost.any() or (sparse and absent != bins.default_bin[f]):
             return
-        aside = np.flatnonzero(codes != bins.default_bin[f])
+        else:
+            aside = np.flatnonzero(codes != bins.default_bin[f])
         if len(aside) <= _SPARSE * matrix.n_rows:
             if sparse:  # mostly all of them: no copy then
                 aside = rows if len(aside) == len(rows) else rows[aside]
@@ -159,7 +163,7 @@ def bundle_columns(
     else:
         parallel.run(look, small, n_jobs)
     used = {f: used[f] for f in sorted(used)}
-    plan = plan_bundles(used, bins.n_bins, matrix.n_rows, int(max_conflict * matrix.n_rows))
+    plan = plan_bundles(used, bins.n_places, matrix.n_rows, int(max_conflict * matrix.n_rows))
     bundles = [bundle for bundle in plan if len(bundle.features) > 1]
     return _arrange(bins, bundles) if bundles else bins
 
@@ -173,7 +177,7 @@ def _arrange(bins: Bins, bundles: Sequence[Bundle]) -> Bins:
     for bundle in bundles:
         group = np.array(bundle.features)
         home[group] = group.min()
-        widths = bins.n_bins[group] - 1
+        widths = bins.n_places[group] - 1
         offset[group] = 1 + np.cumsum(widths) - widths
         joined[group] = np.arange(len(group))
         lost[group.min()] = bundle.conflicts

@@ -77,7 +77,9 @@ def count_values(
     ValueCounts(values=array([0., 1., 2.]), counts=array([3., 1., 2.]), weight=array([3., 1., 2.]))
     """
     counted = _count_rows(x) if weight is None else _add_weights(x, weight)
-    return counted if absent is None or not absent[1] else _insert(counted, *absent)
+    if absent is None or not absent[1] or np.isnan(absent[0]):
+        return counted
+    return _insert(counted, *absent)
 
 
 def _count_rows(x: np.ndarray) -> ValueCounts:
@@ -117,7 +119,9 @@ def _insert(counted: ValueCounts, value: float, rows: float, weight: float) -> V
         sums[place] += weight
         return ValueCounts(counted.values, counts, sums)
     new = (value, rows, weight)
-    return ValueCounts(*(np.insert(column, place, v) for column, v in zip(counted, new)))
+    return ValueCounts(
+        *(np.concatenate((x[:place], (v,), x[place:])) for x, v in zip(counted, new, strict=True))
+    )
 
 
 def cut_places(weight: np.ndarray, max_bin: int) -> np.ndarray:
