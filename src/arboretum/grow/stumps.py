@@ -308,12 +308,19 @@ def _gini(shares: np.ndarray) -> np.ndarray:
 
 
 # ---------------------------------------------------------------------- numbers
-def can_be_level_wise(base: Any) -> bool:
-    """Tell whether `LevelWise` grows what this CART would grow."""
+def _is_binary_gini(base: Any, n_classes: int | None) -> bool:
+    """Tell whether impurity is twice the variance of labels 0 and 1."""
+    return n_classes == 2 and base.criterion == "gini"
+
+
+def can_be_level_wise(base: Any, n_classes: int | None) -> bool:
+    """Tell whether `LevelWise` grows what this CART would grow; no classes: numbers."""
     return (
         base.max_depth is not None
         and base.max_depth <= DEEPEST
-        and base.criterion in ("squared_error", "friedman_mse")
+        and (
+            base.criterion in ("squared_error", "friedman_mse") or _is_binary_gini(base, n_classes)
+        )
         and base.max_leaf_nodes is None
         and base.monotonic_cst is None
         and base.surrogates == 0
@@ -321,18 +328,23 @@ def can_be_level_wise(base: Any) -> bool:
 
 
 class LevelWise(SortedTrees):
-    """Trees of limited depth for numbers, grown as those of gradient boosting; ``y`` holds the numbers.
+    """Trees of limited depth for numbers or two classes, grown as those of gradient boosting.
 
-    They are CART's, but for cuts that gain the same up to rounding: there the first column wins.
+    ``y`` holds the numbers, or the classes 0 and 1, whose Gini impurity is twice their variance. The trees
+    are CART's, but for cuts that gain the same up to rounding: there the first column wins.
     """
 
-    def __init__(self, base: Any, matrix: Matrix, schema: Schema, y: np.ndarray) -> None:
-        self.y = np.array(y, np.float64)
+    def __init__(
+        self, base: Any, matrix: Matrix, schema: Schema, y: np.ndarray, n_classes: int | None = None
+    ) -> None:
+        self.y, self.n_classes = np.array(y, np.float64), n_classes
         target = make_target(self.y[:, None], None, None)
         settings = growth(base, schema, target, matrix.n_rows)
-        least = float(base.min_weight_fraction_leaf)
+        unit = 1.0 if n_classes is None else 2.0  # Gini's decrease is twice that of the variance
+        settings = replace(settings, min_impurity_decrease=settings.min_impurity_decrease / unit)
+        least, alpha = float(base.min_weight_fraction_leaf), float(base.ccp_alpha) / unit
         self.presorted = presort(
-            matrix, schema, settings, least, float(base.ccp_alpha), float(base.category_penalty)
+            matrix, schema, settings, least, alpha, float(base.category_penalty)
         )
 
     def grow(self, weights: np.ndarray) -> GrownTree:
@@ -340,7 +352,16 @@ class LevelWise(SortedTrees):
         inside = (weights > 0).astype(np.uint8)
         bag = Bag(inside[:0] if inside.all() else inside, np.require(weights, requirements="W"))
         tree, leaf = self.presorted.grow(self.y, bag, 0)
+        if self.n_classes is not None:
+            tree = _of_shares(tree)
         return GrownTree(tree, leaf.astype(np.int64))
+
+
+def _of_shares(tree: Tree) -> Tree:
+    """Return a tree of labels 0 and 1 as one of class shares."""
+    ones = tree.value[:, :, 0]
+    shares = np.stack([1.0 - ones, ones], axis=2)
+    return replace(tree, value=shares, impurity=2.0 * tree.impurity, gain=2.0 * tree.gain)
 
 
 # ---------------------------------------------------------------------- any other tree

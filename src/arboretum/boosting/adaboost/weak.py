@@ -228,8 +228,8 @@ def tree_learner(
     if classes is not None and can_be_stump(base, classes):
         penalty = float(tree.category_penalty)
         trees = Stumps(matrix, schema, target.y[:, 0], classes, threads, penalty, base.criterion)
-    elif classes is None and can_be_level_wise(base):
-        trees = LevelWise(tree, matrix, schema, target.y[:, 0])
+    elif can_be_level_wise(base, classes):
+        trees = LevelWise(tree, matrix, schema, target.y[:, 0], classes)
     else:
         trees = Shallow(tree, matrix, schema, target.y, classes)
     tree.max_features_ = schema.n_features
