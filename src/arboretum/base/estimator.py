@@ -11,7 +11,6 @@ where every class of the family adds its part and passes the rest on to the next
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Self
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
     from arboretum.predict.predictor import Predictor
 
 __all__ = ["Estimator"]
+
+_FEW_ROWS = 64  # that no second thread helps with
 
 # What, beside the parameters, says what the answers of trees mean.
 _MEANING = frozenset(
@@ -94,12 +95,13 @@ class Estimator(Declared, BaseEstimator):
             check_is_fitted(self, self._fitted)
 
     def _threads(self) -> int:
-        from arboretum.engine.parallel import effective_jobs
+        from arboretum.engine.parallel import effective_jobs, most_threads
 
-        most = max(
-            8, 4 * (os.cpu_count() or 1)
-        )  # a file may ask for any number, and more never help
-        return min(effective_jobs(self.n_jobs), most)
+        return min(effective_jobs(self.n_jobs), most_threads())
+
+    def _threads_for(self, matrix: Matrix) -> int:
+        """Return how many threads answer these rows; a few are answered before any could be counted."""
+        return 1 if matrix.n_rows <= _FEW_ROWS else self._threads()
 
     # ------------------------------------------------------------------ serving
     def predictor(self, method: str = "predict") -> Predictor:

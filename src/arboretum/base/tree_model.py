@@ -51,7 +51,7 @@ class TreeModel(ModelOfTrees):
     def apply(self, X: Any) -> np.ndarray:
         """Return the leaf each row reaches (its node number in `tree_`)."""
         matrix = self._encode(X)
-        return leaves_of(self.tree_, matrix, self._threads())
+        return leaves_of(self.tree_, matrix, self._threads_for(matrix))
 
     def decision_path(self, X: Any) -> csr_matrix:
         """Return the sparse (rows × nodes) matrix of the nodes each row passes."""

@@ -19,7 +19,8 @@ from numbers import Integral
 from arboretum.errors import ParameterError
 
 __all__ = ["CODE", "LEVEL", "SCAN", "SORT", "TREE"]
-__all__ += ["blocks", "cores", "effective_jobs", "run", "run_with_helpers", "threads_for"]
+__all__ += ["blocks", "cores", "effective_jobs", "most_threads", "run", "run_with_helpers"]
+__all__ += ["threads_for"]
 
 # what is done with a value, and about how many nanoseconds it takes
 SORT = 25  # its column is sorted
@@ -90,6 +91,15 @@ def _cores(affinity: int) -> int:
 def cores() -> int:
     """Return how many cores this process may use."""
     return _cores(_affinity())
+
+
+@functools.cache
+def most_threads() -> int:
+    """Return how many threads a model has at most: its file may ask for any number, and more never help.
+
+    Asked once: where the system tells the number of cores by a file, that takes longer than a hundred trees.
+    """
+    return max(8, 4 * (os.cpu_count() or 1))
 
 
 def threads_for(n_values: int, cost: int, n_jobs: int) -> int:

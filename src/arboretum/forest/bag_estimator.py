@@ -278,7 +278,8 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
         """Return the mean of the estimators' answers, (rows, outputs, values)."""
         self._check_fitted()
         if self._has_trees:
-            return self.ensemble_.answers(self._encode(X), self._threads())
+            matrix = self._encode(X)
+            return self.ensemble_.answers(matrix, self._threads_for(matrix))
         X = self._in_order(X)
 
         def work(number: int) -> np.ndarray:

@@ -67,7 +67,7 @@ class ForestClassifier(ClassesOutOfBag, Classes, Forest):
     def _mean_shares(self, X: Any) -> np.ndarray:
         """Return (rows, outputs, classes)."""
         matrix = self._encode(X)
-        return self.ensemble_.answers(matrix, self._threads())
+        return self.ensemble_.answers(matrix, self._threads_for(matrix))
 
     def predict(self, X: Any, missing: str | None = None) -> np.ndarray:
         """Return the class of largest share, the first in order between equals.
@@ -112,4 +112,4 @@ class ForestClassifier(ClassesOutOfBag, Classes, Forest):
     def _votes(self, matrix: Matrix) -> np.ndarray:
         """Return how many trees vote for each class, (rows, outputs, classes)."""
         voting = replace(self.ensemble_, reading="vote", rule="sum")
-        return voting.answers(matrix, self._threads())
+        return voting.answers(matrix, self._threads_for(matrix))

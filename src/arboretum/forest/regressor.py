@@ -46,7 +46,7 @@ class ForestRegressor(NumbersOutOfBag, Numbers, Forest):
 
             return predict_quantiles(self, X, quantiles)
         matrix = self._encode(X)
-        return self._numbers_of(self.ensemble_.answers(matrix, self._threads())[:, :, 0])
+        return self._numbers_of(self.ensemble_.answers(matrix, self._threads_for(matrix))[:, :, 0])
 
     def prediction_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
         """Return the range that holds the target with probability ``coverage``, by quantiles."""

@@ -1,21 +1,25 @@
 """The best stump on columns of categories, as CART divides them (engine/split/categories.py).
 
 CART's search takes many nodes at a time, each on a column of its own. A stump has one node and many columns:
-the node is laid out once for every column, and one compiled call searches them all.
+the node is laid out once for every column, and one compiled call searches them all. Two classes by Gini
+impurity, the usual stump of boosting, need one addition per row and column (engine/split/stump.py).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from arboretum.engine.fixed_point import are_whole
 from arboretum.engine.split.best import new_column_best
 from arboretum.engine.split.categories import choose_categories, scan_categories
 from arboretum.engine.split.counts import Columns, make_counter
 from arboretum.engine.split.score import CHANCE, XLOGX, loner_excess
 from arboretum.engine.split.statistic import Nodes
+from arboretum.engine.split.stump import search_category_stumps, weigh_words
 from arboretum.grow.criterion import CLASSIFICATION, SearchRules, make_statistic, make_target
 
 if TYPE_CHECKING:
@@ -64,6 +68,53 @@ class CategoryColumns:
 
     def search(self, labels: np.ndarray, weights: np.ndarray) -> CategoryCut | None:
         """Return the best division, or None if there is none."""
+        if self.n_classes == 2 and self.criterion == "gini":
+            return self._search_counted(labels, weights)
+        return self._search_as_cart(labels, weights)
+
+    @cached_property
+    def _counts(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where the counts of a column begin, and the rows of every category and of those that miss it."""
+        sizes = [np.bincount(codes, minlength=n + 1) for codes, n in zip(self.codes, self.n_codes)]
+        starts = np.cumsum(self.n_codes + 1) - self.n_codes - 1
+        return starts, np.concatenate(sizes).astype(np.int64)
+
+    def _search_counted(self, labels: np.ndarray, weights: np.ndarray) -> CategoryCut | None:
+        """`search` for two classes by Gini impurity, which one sum per category decides."""
+        words, takes = np.empty(len(labels), np.int64), np.empty(int(self.n_codes.max()), np.uint8)
+        weight, ones = weigh_words(weights, labels, are_whole(weights), words)
+        if ones in (0, weight):  # one class is left
+            return None
+        starts, counts = self._counts
+        share = ones / weight
+        chance = self.penalty * CHANCE / len(labels) * (share * (1.0 - share))  # of half of Gini
+        loner = loner_excess(self.penalty, True)
+        worth, score, k, missing_left = search_category_stumps(
+            self.codes, self.n_codes, starts, counts, words, weight, ones, chance, loner, takes
+        )
+        if score < 0:
+            return None
+        takes = takes[: self.n_codes[k]]
+        has_missing = bool(counts[starts[k] + self.n_codes[k]])
+        return self._cut(k, (score, worth), missing_left, takes, has_missing)
+
+    def _cut(
+        self, k: int, score: tuple[float, float], missing_left: int, takes: np.ndarray, gaps: bool
+    ) -> CategoryCut:
+        """Return a division of column k; ``score``: what it gains, and what it is worth."""
+        goes_right = np.append(takes != _LEFT, not missing_left).astype(np.uint8)
+        return CategoryCut(
+            score=float(score[0]),
+            worth=float(score[1]),
+            feature=int(self.features[k]),
+            missing_left=int(missing_left),
+            right=goes_right[self.codes[k]],
+            has_missing=gaps,
+            takes=takes,
+        )
+
+    def _search_as_cart(self, labels: np.ndarray, weights: np.ndarray) -> CategoryCut | None:
+        """`search` for any classes and criterion, by CART's own search."""
         width, n = self.codes.shape
         target = make_target(labels[:, None], np.array([self.n_classes]), weights)
         statistic = make_statistic(
@@ -95,17 +146,9 @@ class CategoryColumns:
             statistic.code_rules, found.cut[k : k + 1], True,
             make_counter(takes.shape[1], statistic.channels), takes,
         )  # fmt: skip
-        missing_left = int(found.missing_left[k])
-        goes_right = np.append(takes[0] != _LEFT, not missing_left).astype(np.uint8)
-        return CategoryCut(
-            score=float(found.score[k]),
-            worth=float(worth[k]),
-            feature=int(self.features[k]),
-            missing_left=missing_left,
-            right=goes_right[self.codes[k]],
-            has_missing=bool((self.codes[k] == self.n_codes[k]).any()),
-            takes=takes[0],
-        )
+        gaps = bool((self.codes[k] == self.n_codes[k]).any())
+        score = float(found.score[k]), float(worth[k])
+        return self._cut(k, score, int(found.missing_left[k]), takes[0], gaps)
 
 
 def code_categories(

@@ -104,7 +104,11 @@ class LevelGrower:
             loner=settings.loner_excess,
         )
         nodes = self._new_nodes()
-        if self.presorted.threads == 1:
+        if self.presorted.threads == 1 and len(rows.row_weight) and not limits.columns:
+            from arboretum.engine.level_tree.weighted import grow_weighted_tree
+
+            size = grow_weighted_tree(table, rows, limits, self.work, self.found, nodes)
+        elif self.presorted.threads == 1:
             size = grow_tree(table, rows, limits, self.work, self.found, nodes)
         else:
             size = self._grow_shared(table, rows, limits, nodes)

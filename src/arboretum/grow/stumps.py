@@ -7,8 +7,9 @@
 `Stumps` serves trees of depth 1 for classes, where nothing but one walk along every list is needed
 (engine/split/stump.py), and one count of every column of categories (category_stumps.py); `LevelWise` serves
 trees of numbers up to a depth of 8, grown in one compiled call (engine/level_tree/grow.py); `Shallow` serves
-every other tree that CART grows. The first and the last give the tree that CART would grow on the rows of
-weight > 0, but for the last bits of its values. A list of fewer rows is filtered, not sorted anew.
+every other tree that looks at all columns; `Drawn` serves those that draw columns or cuts, from columns
+ranked once. All but the second give the tree that CART would grow on the rows of weight > 0, but for the last
+bits of its values. A list of fewer rows is filtered, not sorted anew; bins are made anew.
 """
 
 from __future__ import annotations
@@ -42,16 +43,18 @@ from arboretum.grow.category_stumps import CategoryColumns, CategoryCut, code_ca
 from arboretum.grow.criterion import make_target
 from arboretum.grow.levelwise import grow
 from arboretum.grow.presorted import DEEPEST, Bag, presort
+from arboretum.grow.random_tree import grow_random_tree, tree_table
 from arboretum.grow.settings import growth
 from arboretum.predict.walk import leaves_of
 from arboretum.tree.build import build_tree, leaves
-from arboretum.tree.pruning import prune
+from arboretum.tree.pruning import number_levels, prune
 from arboretum.tree.tree import SUBSET, THRESHOLD, Tree
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
 
 __all__ = [
+    "Drawn",
     "GrownTree",
     "LevelWise",
     "Shallow",
@@ -59,6 +62,7 @@ __all__ = [
     "Stumps",
     "can_be_level_wise",
     "can_be_stump",
+    "can_draw",
 ]
 
 
@@ -73,9 +77,11 @@ class GrownTree:
 class SortedTrees(ABC):
     """Columns sorted once, and trees grown on them by weight."""
 
+    draws = False  # whether a tree depends on its seed
+
     @abstractmethod
-    def grow(self, weights: np.ndarray) -> GrownTree:
-        """Grow the tree of these weights; rows of weight 0 take no part."""
+    def grow(self, weights: np.ndarray, seed: int = 0) -> GrownTree:
+        """Grow the tree of these weights; rows of weight 0 take no part. ``seed`` keys what is drawn."""
 
 
 class _Filtered(SortedTrees):
@@ -86,7 +92,7 @@ class _Filtered(SortedTrees):
         self._rows: np.ndarray | None = None  # rows of weight > 0, as of the last round
         self._part: Any = None  # columns of these rows
 
-    def grow(self, weights: np.ndarray) -> GrownTree:
+    def grow(self, weights: np.ndarray, seed: int = 0) -> GrownTree:
         """Grow the tree of these weights; rows of weight 0 take no part."""
         counts = weights > 0
         if counts.all():
@@ -120,6 +126,7 @@ def can_be_stump(base: Any, n_classes: int) -> bool:
     """Tell whether `Stumps` grows what this CART would grow."""
     return (
         base.max_depth == 1
+        and base.max_bins is None
         and base.criterion in ("gini", "error")
         and 2 <= n_classes <= MOST_CLASSES
         and base.min_samples_split == 2
@@ -308,12 +315,20 @@ def _gini(shares: np.ndarray) -> np.ndarray:
 
 
 # ---------------------------------------------------------------------- numbers
-def can_be_level_wise(base: Any) -> bool:
-    """Tell whether `LevelWise` grows what this CART would grow."""
+def _is_binary_gini(base: Any, n_classes: int | None) -> bool:
+    """Tell whether impurity is twice the variance of labels 0 and 1."""
+    return n_classes == 2 and base.criterion == "gini"
+
+
+def can_be_level_wise(base: Any, n_classes: int | None) -> bool:
+    """Tell whether `LevelWise` grows what this CART would grow; no classes: numbers."""
     return (
         base.max_depth is not None
         and base.max_depth <= DEEPEST
-        and base.criterion in ("squared_error", "friedman_mse")
+        and base.max_bins is None
+        and (
+            base.criterion in ("squared_error", "friedman_mse") or _is_binary_gini(base, n_classes)
+        )
         and base.max_leaf_nodes is None
         and base.monotonic_cst is None
         and base.surrogates == 0
@@ -321,26 +336,40 @@ def can_be_level_wise(base: Any) -> bool:
 
 
 class LevelWise(SortedTrees):
-    """Trees of limited depth for numbers, grown as those of gradient boosting; ``y`` holds the numbers.
+    """Trees of limited depth for numbers or two classes, grown as those of gradient boosting.
 
-    They are CART's, but for cuts that gain the same up to rounding: there the first column wins.
+    ``y`` holds the numbers, or the classes 0 and 1, whose Gini impurity is twice their variance. The trees
+    are CART's, but for cuts that gain the same up to rounding: there the first column wins.
     """
 
-    def __init__(self, base: Any, matrix: Matrix, schema: Schema, y: np.ndarray) -> None:
-        self.y = np.array(y, np.float64)
+    def __init__(
+        self, base: Any, matrix: Matrix, schema: Schema, y: np.ndarray, n_classes: int | None = None
+    ) -> None:
+        self.y, self.n_classes = np.array(y, np.float64), n_classes
         target = make_target(self.y[:, None], None, None)
         settings = growth(base, schema, target, matrix.n_rows)
-        least = float(base.min_weight_fraction_leaf)
+        unit = 1.0 if n_classes is None else 2.0  # Gini's decrease is twice that of the variance
+        settings = replace(settings, min_impurity_decrease=settings.min_impurity_decrease / unit)
+        least, alpha = float(base.min_weight_fraction_leaf), float(base.ccp_alpha) / unit
         self.presorted = presort(
-            matrix, schema, settings, least, float(base.ccp_alpha), float(base.category_penalty)
+            matrix, schema, settings, least, alpha, float(base.category_penalty)
         )
 
-    def grow(self, weights: np.ndarray) -> GrownTree:
+    def grow(self, weights: np.ndarray, seed: int = 0) -> GrownTree:
         """Grow the tree of these weights; rows of weight 0 take no part."""
         inside = (weights > 0).astype(np.uint8)
         bag = Bag(inside[:0] if inside.all() else inside, np.require(weights, requirements="W"))
         tree, leaf = self.presorted.grow(self.y, bag, 0)
+        if self.n_classes is not None:
+            tree = _of_shares(tree)
         return GrownTree(tree, leaf.astype(np.int64))
+
+
+def _of_shares(tree: Tree) -> Tree:
+    """Return a tree of labels 0 and 1 as one of class shares."""
+    ones = tree.value[:, :, 0]
+    shares = np.stack([1.0 - ones, ones], axis=2)
+    return replace(tree, value=shares, impurity=2.0 * tree.impurity, gain=2.0 * tree.gain)
 
 
 # ---------------------------------------------------------------------- any other tree
@@ -352,12 +381,20 @@ class Shallow(_Filtered):
     ) -> None:
         super().__init__(matrix, schema, y, base._threads())
         self.base, self.classes = base, None if classes is None else np.array([classes])
-        self.store = store_columns(matrix, schema.columns, n_jobs=self.n_jobs)
+        self.store = self._store(None)
+
+    def _store(self, rows: np.ndarray | None) -> ColumnStore:
+        most = self.base.max_bins
+        return store_columns(
+            self.matrix, self.schema.columns, rows, max_bins=most, n_jobs=self.n_jobs
+        )
 
     def _whole(self) -> ColumnStore:
         return self.store
 
     def _take(self, rows: np.ndarray) -> ColumnStore:
+        if self.base.max_bins is not None:  # bins hold about equal numbers of rows
+            return self._store(rows)
         store = self.store
         lists = store.lists
         if len(store.list_slots):
@@ -376,3 +413,45 @@ class Shallow(_Filtered):
         if self.base.ccp_alpha > 0:
             tree = prune(tree, float(self.base.ccp_alpha))
         return GrownTree(tree, leaves_of(tree, self.matrix, self.n_jobs))
+
+
+# ---------------------------------------------------------------------- trees that draw
+def can_draw(base: Any) -> bool:
+    """Tell whether `Drawn` grows what this CART would grow."""
+    return (
+        base.criterion not in ("absolute_error", "error")
+        and base.surrogates == 0
+        and base.max_bins is None
+    )
+
+
+class Drawn(SortedTrees):
+    """Trees that look at some columns, or cut them at random; ``y`` is (n, 1): class codes, or numbers."""
+
+    draws = True
+
+    def __init__(
+        self, base: Any, matrix: Matrix, schema: Schema, y: np.ndarray, classes: int | None
+    ) -> None:
+        self.y, self.classes = y, None if classes is None else np.array([classes])
+        self.ccp_alpha, self.least = float(base.ccp_alpha), float(base.min_weight_fraction_leaf)
+        target = make_target(y, self.classes, np.ones(matrix.n_rows))
+        self.settings = growth(base, schema, target, matrix.n_rows)
+        self.table = tree_table(
+            matrix,
+            schema,
+            random_splits=self.settings.random_splits,
+            monotone=self.settings.monotone,
+            n_jobs=self.settings.n_jobs,
+        )
+
+    def grow(self, weights: np.ndarray, seed: int = 0) -> GrownTree:
+        """Grow the tree of these weights; rows of weight 0 take no part. ``seed`` keys what is drawn."""
+        target = make_target(self.y, self.classes, weights)
+        least = self.least * float(weights.sum())
+        settings = replace(self.settings, seed=seed, min_weight_leaf=least)
+        tree = grow_random_tree(self.table, target, settings, weight=weights, alone=True)
+        tree = number_levels(tree)
+        if self.ccp_alpha > 0:
+            tree = prune(tree, self.ccp_alpha)
+        return GrownTree(tree, leaves_of(tree, self.table.matrix, settings.n_jobs))

@@ -32,6 +32,7 @@ __all__ = [
 
 _BLOCK_VALUES = 1 << 18  # values of a block: two megabytes
 _SHARED_VALUES = 1 << 15  # so few are not worth a second thread
+_FEW_ROWS = 64  # fit any block
 _BLOCKS_EACH = 4  # blocks a thread should find
 _ONE_WORD = 63  # categories that fit one word, beside missing values
 
@@ -238,7 +239,10 @@ def run_blocks(go: Callable[[int, int, np.ndarray], None], matrix: Matrix, n_job
 
     n = matrix.n_rows
     width = max(matrix.n_columns, 1)
-    step = max(64, _BLOCK_VALUES // width)
+    step = max(_FEW_ROWS, _BLOCK_VALUES // width)
+    if 0 < n <= _FEW_ROWS:  # one block: nobody has to be asked to take it
+        go(0, n, writable(matrix.rows(0, n)))
+        return
     if n_jobs > 1 and n * width > _SHARED_VALUES:  # some for every thread
         step = min(step, -(-n // (_BLOCKS_EACH * n_jobs)))
     blocks = [(lo, min(lo + step, n)) for lo in range(0, n, step)]

@@ -188,7 +188,8 @@ class AdaBoostClassifier(Classes, AdaBoost):
         """Return the mean of all votes, (rows, classes), or their sum, (rows, 1), for "discrete"."""
         self._check_fitted()
         if self._has_trees:
-            return self.ensemble_.answers(self._encode(X), self._threads())
+            matrix = self._encode(X)
+            return self.ensemble_.answers(matrix, self._threads_for(matrix))
         *_, last = self._staged(X)
         return last
 
@@ -215,7 +216,9 @@ class AdaBoostClassifier(Classes, AdaBoost):
             return np.ones((len(decision), 1))
         if self.n_classes_ > 2:
             return softmax(decision / (self.n_classes_ - 1))
-        logits = np.column_stack([-decision, decision])
+        logits = np.empty((len(decision), 2))
+        np.negative(decision, out=logits[:, 0])
+        logits[:, 1] = decision
         return softmax(logits if self.algorithm == "discrete" else logits / 2)
 
     def _labels(self, decision: np.ndarray) -> np.ndarray:

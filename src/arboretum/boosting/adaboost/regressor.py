@@ -137,7 +137,8 @@ class AdaBoostRegressor(Numbers, AdaBoost):
         """Return the learners' answers together, by their estimator weights: see `combine`."""
         self._check_fitted()
         if self._has_trees:
-            return self.ensemble_.answers(self._encode(X), self._threads())[:, 0]
+            matrix = self._encode(X)
+            return self.ensemble_.answers(matrix, self._threads_for(matrix))[:, 0]
         return self._combine(np.stack(list(self._answers(X)), axis=1), self.estimator_weights_)
 
     def _meanings(self) -> dict[str, Callable[[np.ndarray], Any]]:

@@ -21,6 +21,7 @@ from arboretum.data.schema import Schema, _match
 from arboretum.data.slices import as_view, take_columns, take_rows
 from arboretum.data.table import read_table
 from arboretum.engine.keys import key_of, uniform_array
+from arboretum.engine.random import seed_from
 from arboretum.errors import DataError
 
 if TYPE_CHECKING:
@@ -136,18 +137,25 @@ class AnyLearner:
 def is_shared_tree(base: Any, resample: bool) -> bool:
     """Tell whether `TreeLearner` can grow the trees of this base.
 
-    A row drawn twice is a row of weight 2 to it: no matter, unless rows are counted.
+    A row drawn twice is a row of weight 2 to it: no matter, unless rows are counted, in leaves, in bins or
+    by class.
     """
     if type(base) not in (CARTClassifier, CARTRegressor):
         return False
     counts_rows = base.min_samples_leaf != 1 or base.min_samples_split != 2
-    return (
-        not (resample and counts_rows)
-        and base.splitter == "best"
-        and base.max_features is None
-        and base.max_bins is None  # which is about the rows of this round
-        and getattr(base, "class_weight", None) is None
-    )
+    counts_rows |= base.max_bins is not None or getattr(base, "class_weight", None) is not None
+    return not (resample and counts_rows) and (not draws(base) or _can_draw(base))
+
+
+def _can_draw(base: Any) -> bool:
+    from arboretum.grow.stumps import can_draw
+
+    return can_draw(base)
+
+
+def draws(base: Any) -> bool:
+    """Tell whether a CART draws columns or cuts."""
+    return base.splitter != "best" or base.max_features is not None
 
 
 def round_weights(w: np.ndarray, given: np.ndarray | None) -> np.ndarray:
@@ -175,6 +183,7 @@ class TreeLearner:
     resample: bool
     seed: int
     given: np.ndarray | None  # weights the rows came with; None: all the same
+    factor: np.ndarray | None = None  # what the class of a row makes of its weight
 
     def learn(self, w: np.ndarray, number: int, attempt: int = 0) -> tuple[Any, np.ndarray]:
         """Return a fitted tree and its answers to all rows; another attempt draws other rows."""
@@ -182,8 +191,9 @@ class TreeLearner:
             rows = draw_by_weight(w, draws_of(self.seed, number, len(w), attempt))
             w = np.bincount(rows, minlength=len(w)).astype(np.float64)
         else:
-            w = round_weights(w, self.given)
-        grown = self.trees.grow(w)
+            w = round_weights(w if self.factor is None else w * self.factor, self.given)
+        seed = seed_from(_state_of(self.seed, number)) if self.trees.draws else 0
+        grown = self.trees.grow(w, seed)
         return self._member(number, grown.tree), self.read(grown.tree.value)[grown.leaf]
 
     def _member(self, number: int, tree: Tree) -> Any:
@@ -207,13 +217,8 @@ def tree_learner(
     ``y``: labels as it takes them, ``how``: resample, seed, threads, ``given``: weights of the rows.
     """
     from arboretum.data.checks import check_rows
-    from arboretum.grow.stumps import (
-        LevelWise,
-        Shallow,
-        Stumps,
-        can_be_level_wise,
-        can_be_stump,
-    )
+    from arboretum.grow import stumps
+    from arboretum.grow.settings import n_drawn
 
     matrix, schema = table
     resample, seed, threads = how
@@ -222,21 +227,26 @@ def tree_learner(
     tree.n_jobs = threads
     tree._take_schema(schema)
     check_rows(matrix.n_rows)
-    target, _ = tree._learn_target(y, None, matrix.n_rows)
+    target, factor = tree._learn_target(y, None, matrix.n_rows)
     classes = None if target.classes is None else int(target.classes[0])
     trees: SortedTrees
-    if classes is not None and can_be_stump(base, classes):
+    if draws(base):
+        trees = stumps.Drawn(tree, matrix, schema, target.y, classes)
+    elif classes is not None and stumps.can_be_stump(base, classes):
         penalty = float(tree.category_penalty)
-        trees = Stumps(matrix, schema, target.y[:, 0], classes, threads, penalty, base.criterion)
-    elif classes is None and can_be_level_wise(base):
-        trees = LevelWise(tree, matrix, schema, target.y[:, 0])
+        trees = stumps.Stumps(
+            matrix, schema, target.y[:, 0], classes, threads, penalty, base.criterion
+        )
+    elif stumps.can_be_level_wise(base, classes):
+        trees = stumps.LevelWise(tree, matrix, schema, target.y[:, 0], classes)
     else:
-        trees = Shallow(tree, matrix, schema, target.y, classes)
-    tree.max_features_ = schema.n_features
+        trees = stumps.Shallow(tree, matrix, schema, target.y, classes)
+    tree.max_features_ = n_drawn(base.max_features, schema.n_features)
     names = [name for name in vars(tree) if name.endswith("_") or name == "_one_output"]
     learned = {name: vars(tree)[name] for name in names}
     if given is not None and np.all(given == given[0]):
         given = None
     if given is not None:  # quotients stay well inside float64, and whole numbers whole
         given = np.ldexp(given, -int(np.frexp(given.max())[1]))
-    return TreeLearner(make_member(base, seed, 0), trees, learned, read, resample, seed, given)
+    member = make_member(base, seed, 0)
+    return TreeLearner(member, trees, learned, read, resample, seed, given, factor)

@@ -379,7 +379,7 @@ class GradientBoosting(Interruptible, ModelOfTrees):
             return last
         if not getattr(self, "trees_", []):
             return start
-        return self.ensemble_.answers(matrix, self._threads(), start)
+        return self.ensemble_.answers(matrix, self._threads_for(matrix), start)
 
     def _member_sums(self, X: Any, start: np.ndarray) -> Iterator[np.ndarray]:
         """Yield F of every row after each round of members."""

@@ -183,7 +183,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
         base = None
         if base_margin is not None:
             base = steps.margins_of(base_margin, matrix.n_rows, part.base)
-        return part.answers(matrix, self._threads(), base)
+        return part.answers(matrix, self._threads_for(matrix), base)
 
     def _leaves(self, X: Any, start: int = 0, end: int | None = None) -> np.ndarray:
         """Return the leaf of every row in every tree, (rows, trees)."""

@@ -142,6 +142,8 @@ def with_missing(matrix: Matrix, schema: Schema, absent: float | None) -> Matrix
     """
     if absent is None:
         return matrix
+    if isinstance(matrix, DenseMatrix) and np.isnan(absent):
+        return matrix
     coded = [column.categories is not None for column in schema.columns]
     if isinstance(matrix, SparseMatrix):
         fill = np.full(matrix.n_columns, np.nan)

@@ -13,6 +13,13 @@ weighs and falls by what class 0 weighs, so d² / (n_L n_R) has a bound, and onl
 the best score so far is walked cut by cut; the others cost a gather and two additions a row (0.7 ns instead
 of 2.6). The scores are those of CART's own search (one_sum.py) to the last bit, so a stump is the tree of
 depth 1 that CART grows.
+
+Of categories a round changes only what they weigh: a row costs one addition, to its category and class.
+
+    cells     [c, 0] and [c, 1]: what the rows of category c weigh, by class
+    order     categories by the share of class 1, then by code; a division is a cut of this order
+
+Scores, ties and what is charged for chance are those of categories.py.
 """
 
 from __future__ import annotations
@@ -24,12 +31,14 @@ from arboretum.engine.columns.presort import NEW, POSITION
 from arboretum.engine.fixed_point import WEIGHT_BITS, scale_for, to_grid
 from arboretum.engine.jit import inline, kernel, leaf_kernel
 from arboretum.engine.split.best import REFUSED
-from arboretum.engine.split.score import squares_from_mean
+from arboretum.engine.split.counts import sort_seen
+from arboretum.engine.split.score import free_categories, squares_from_mean
 
 __all__ = [
     "describe_stump",
     "grid_scale",
     "mark_stump",
+    "search_category_stumps",
     "search_stumps",
     "weigh_words",
 ]
@@ -170,3 +179,85 @@ def describe_stump(right, labels, weights, value, weight):
         total += w
         weight[child] += w
     weight[0] = total
+
+
+# --------------------------------------------------------------------------- categories
+@leaf_kernel
+def _count_categories(codes, words, cells):
+    """Add up the weight of every category, by class."""
+    for i in range(len(codes)):
+        word = words[i]
+        cells[np.uint64(codes[i]), np.uint64(word & _ONE)] += word >> _ONE
+
+
+@leaf_kernel
+def _walk_categories(cells, missing, has_missing, seen, m, weight, mean):
+    """Return (score, categories on the left, missing left?) of the best cut of m categories in order."""
+    best, place, best_side = REFUSED, np.int64(0), np.int64(0)
+    for side in range(2 if has_missing else 1):
+        left_weight, ones = np.int64(0), np.int64(0)
+        if side:
+            ones = cells[missing, 1]
+            left_weight = cells[missing, 0] + ones
+        for i in range(m if has_missing and not side else m - 1):
+            code = seen[i]
+            ones += cells[code, 1]
+            left_weight += cells[code, 0] + cells[code, 1]
+            if left_weight < 1 or weight - left_weight < 1:
+                continue
+            score = squares_from_mean(ones, left_weight, mean, weight)
+            if score > best:
+                best, place, best_side = score, np.int64(i + 1), np.int64(side)
+    return best, place, best_side
+
+
+@kernel
+def search_category_stumps(
+    codes, n_codes, starts, counts, words, weight, total, chance, loner, takes
+):
+    """Return (worth, score, column, missing left?) of the best division; the worth is -inf if there is none.
+
+    Parameters
+    ----------
+    codes : (columns, rows) uint32 array
+        ``n_codes[j]`` means missing.
+    n_codes, starts : int64 arrays
+        Of every column: its categories, and where its ``counts`` begin.
+    counts : int64 array
+        Rows of every category of every column, and of those that miss it.
+    words, weight, total : int64 array, int, int
+        See `stump.weigh_words`.
+    chance, loner : float
+        See `score.free_categories`.
+    takes : uint8 array
+        Filled for the best column: 1 goes left, 0 right, 2 is not met.
+    """
+    most = 0
+    for j in range(len(n_codes)):
+        most = max(most, n_codes[j])
+    cells, seen = np.empty((most + 1, 2), np.int64), np.empty(most, np.int64)
+    key, mean = np.empty(most), np.float64(total) / np.float64(weight)
+    best, best_score, column, missing_left = -np.inf, REFUSED, np.int64(0), np.int64(0)
+    for j in range(len(n_codes)):
+        here = counts[starts[j] : starts[j] + n_codes[j] + 1]
+        for c in range(n_codes[j] + 1):
+            cells[c, 0], cells[c, 1] = 0, 0
+        _count_categories(codes[j], words, cells)
+        m = 0
+        for c in range(n_codes[j]):
+            if here[c] > 0:
+                both = max(cells[c, 0] + cells[c, 1], _ONE)
+                seen[m], key[m] = c, np.float64(cells[c, 1]) / np.float64(both)
+                m += 1
+        sort_seen(seen, key, m)
+        score, place, side = _walk_categories(
+            cells, n_codes[j], here[n_codes[j]] > 0, seen, m, weight, mean
+        )
+        worth = score - chance * free_categories(m, codes.shape[1], loner)
+        if score >= 0.0 and worth > best:
+            best, best_score, column, missing_left = worth, score, np.int64(j), side
+            for c in range(n_codes[j]):
+                takes[c] = 2
+            for i in range(m):
+                takes[seen[i]] = i < place
+    return best, best_score, column, missing_left

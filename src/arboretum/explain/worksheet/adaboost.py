@@ -106,11 +106,11 @@ class AdaBoostFamily(Family):
         model = self.model
         member, base = model.estimators_[t], model.estimator_
         codes, labels, given = self.learned
-        target, _ = _fresh(member, model.schema_)._learn_target(labels, None, self.n_rows)
+        target, factor = _fresh(member, model.schema_)._learn_target(labels, None, self.n_rows)
         how = settings.growth(member, model.schema_, target, self.n_rows)
         rules = textbook_rules(how, member.criterion, model.schema_, target)
         tree, resample = self.trees[t], model.sampling == "resample"
-        weight = self._seen_weights(t, given, base)
+        weight = self._seen_weights(t, given, base, factor)
         if how.min_weight_leaf == 0 and member.min_weight_fraction_leaf > 0:
             rules = replace(
                 rules, min_weight_leaf=member.min_weight_fraction_leaf * float(weight.sum())
@@ -133,11 +133,14 @@ class AdaBoostFamily(Family):
             n_jobs=self.threads,
         )
 
-    def _seen_weights(self, t: int, given: np.ndarray, base: Any) -> np.ndarray:
-        """Return what rows weighed to the learner of a round."""
+    def _seen_weights(
+        self, t: int, given: np.ndarray, base: Any, factor: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return what rows weighed to the learner of a round; ``factor``: what their class is worth."""
         w, n = self.weights[t], self.n_rows
         resample = self.model.sampling == "resample"
         if not resample:
+            w = w if factor is None else w * factor
             if not weak.is_shared_tree(base, resample):
                 return w * n
             same = np.all(given == given[0])
