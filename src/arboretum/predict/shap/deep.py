@@ -1,0 +1,123 @@
+"""SHAP values of many rows by large trees: rows walk down to bottom branches, which are small tables.
+
+Tables of whole trees (tabling.py) are out of reach where paths ask for many columns. The tables of bottom
+branches take as long to make as walking some hundred rows, and are dropped after their tree.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arboretum.engine import parallel
+from arboretum.predict.shap.walking import gauss_rules
+from arboretum.tree.tree import MULTIWAY
+
+if TYPE_CHECKING:
+    from arboretum.data.matrix import Matrix
+    from arboretum.predict.shap.layout import Layout
+
+__all__ = ["add_by_lanes", "has_lanes"]
+
+_MOST_STATES = 32  # of a bottom branch
+_MOST_NODES = 6  # that ask inside it: each has two outcomes or three
+_MOST_COLUMNS = 32  # of a path: 16 nodes of the quadrature, four registers
+_LEAST_ROWS = 256  # that make it worth while to prepare a tree for another thread
+_MOST_ROWS = 1 << 16  # at a time
+
+
+def has_lanes(layout: Layout) -> np.ndarray:
+    """Tell of every tree whether it can be walked so: yes-no questions, paths that are not too long."""
+    if not layout.n_trees:
+        return np.zeros(0, np.bool_)
+    plain = np.logical_and.reduceat(layout.paths.kind < MULTIWAY, layout.starts[:-1])
+    return plain & (layout.longest > 0) & (layout.longest <= _MOST_COLUMNS)
+
+
+def add_by_lanes(
+    layout: Layout, trees: np.ndarray, matrix: Matrix, out: np.ndarray, n_jobs: int
+) -> None:
+    """Add path-dependent values by some trees to ``out``, (rows, outputs, columns)."""
+    from arboretum.engine.jit import writable
+
+    if not len(trees):
+        return
+    n = matrix.n_rows
+    shares = max(min(n_jobs, n // _LEAST_ROWS), -(-n // _MOST_ROWS), 1)
+    walk = _LaneWalk(layout, trees)  # one number of registers for all: they are compiled in
+
+    def go(block: tuple[int, int]) -> None:
+        X = writable(matrix.rows(*block))
+        walk.add(X, out[block[0] : block[1]])
+
+    parallel.run(go, parallel.blocks(n, shares), n_jobs)
+
+
+class _LaneWalk:
+    """The walk of some trees, whose nodes of the quadrature fill the same number of registers."""
+
+    def __init__(self, layout: Layout, trees: np.ndarray) -> None:
+        self.layout, self.trees = layout, trees
+        registers = max(2, -(-int(layout.longest[trees].max()) // 8))
+        self.K = 4 * registers
+        nodes, weights = gauss_rules(16)
+        self.nodes, self.weights = nodes[self.K, : self.K].copy(), weights[self.K, : self.K].copy()
+        self.lanes = tuple(np.uint64(4 * v) for v in range(registers))
+        self._questions = layout.paths, layout.edges, layout.branches
+
+    def add(self, X: np.ndarray, out: np.ndarray) -> None:
+        """Add what all trees give, one after the other."""
+        from arboretum.engine.shap.lane_walk import walk_lanes
+
+        layout, work, rule = self.layout, self._work(), (self.weights, self.lanes)
+        for tree in self.trees:
+            span = int(layout.starts[tree]), int(layout.starts[tree + 1])
+            for k in range(layout.value.shape[1]):
+                bottoms = self._bottoms(span, k)
+                asked = span, _MOST_STATES, int(layout.outputs[tree]) + k
+                walk_lanes(*self._questions, bottoms, asked, rule, X, work, out)
+
+    def _bottoms(self, span: tuple[int, int], output: int) -> Any:
+        """Return the bottom branches of a tree with their tables."""
+        from arboretum.engine.shap.bottoms import Bottoms, Scratch, fill_bottoms, find_bottoms
+
+        n, K, whole, long = span[1] - span[0], self.K, np.int32, np.int64
+        none = np.empty(0)
+        found = Bottoms(
+            states=np.empty(n, whole), times=np.empty(n, np.uint8), number=np.empty(n, whole),
+            edge=np.empty(n, whole), column_at=np.empty(n + 1, long),
+            table_at=np.empty(n + 1, long), column=np.empty(0, whole), weights=none, table=none,
+        )  # fmt: skip
+        n_edges, n_columns, lines = find_bottoms(
+            *self._questions, span, _MOST_STATES, found, np.empty(_MOST_NODES, whole)
+        )
+        found = found._replace(
+            column=np.empty(n_columns, whole), weights=np.empty(n_edges * 6 * K), table=np.empty(lines * K)
+        )  # fmt: skip
+        scratch = Scratch(
+            slot=np.empty(n, whole), columns=np.empty((_MOST_NODES, _MOST_NODES), whole),
+            n_columns=np.empty(_MOST_NODES, long),
+            table=np.empty((_MOST_NODES, _MOST_STATES, 1 + _MOST_NODES, K)),
+            weights=np.empty((2, 6, K)),
+        )  # fmt: skip
+        fill_bottoms(
+            *self._questions, span, _MOST_STATES, (self.layout.value, output), self.nodes, scratch, found
+        )  # fmt: skip
+        return found
+
+    def _work(self) -> Any:
+        """Return what a block of rows is worked on."""
+        from arboretum.engine.shap.lane_walk import BLOCK, Lanes
+
+        layout, K, byte = self.layout, self.K, np.uint8
+        depth = (
+            int(layout.deepest[self.trees].max()) + 2
+        )  # the edges, one above the root, the start
+        return Lanes(
+            rows=np.empty((layout.n_columns, BLOCK)), goes=np.empty((depth, BLOCK), byte),
+            takes=np.empty((depth, BLOCK), byte), case=np.empty((depth, BLOCK), byte),
+            state=np.empty(BLOCK, byte), product=np.empty(depth * BLOCK * K),
+            below=np.empty(depth * BLOCK * K), sums=np.empty(layout.n_columns * BLOCK * 4),
+            path=np.empty(depth, np.int32), empty=np.empty(depth, byte),
+        )  # fmt: skip
