@@ -290,7 +290,9 @@ class _Maker:
         table = (
             (self.X, self.given_y) if self.train is None and self._may_be_training else self.train
         )
-        self.sheets = sheets_panel(self.model, table, rows_shown=self.wanted != "none")
+        self.sheets = sheets_panel(
+            self.model, self.code.sources, table, rows_shown=self.wanted != "none"
+        )
 
     @property
     def _may_be_training(self) -> bool:

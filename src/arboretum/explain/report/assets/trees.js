@@ -209,10 +209,6 @@ function nodeSheet(P, M, number, node, worksheet, select) {
   if (!leaf) {
     const j = tree.at[node];
     parts.push(table(["branch", "rows", "says"], Walk.children(tree, node).map((c, k) => [el("td", { class: "wrap" }, el("a", { href: "#trees", onclick: e => { e.preventDefault(); select(c, false); } }, branch(tree, node, k, columns, 8))), fmt(tree.n[c]), nodeAnswer(P, tree, c, kind).text])));
-    if (kind === "answers" && !tree.b && P.trees.plain_gain) {
-      const [a, b] = Walk.children(tree, node), W = tree.n[node] || 1;
-      parts.push(el("div", { class: "formula" }, `impurity after = ${fmt(tree.n[a])}/${fmt(W)} · ${fmt(tree.i[a], 5)} + ${fmt(tree.n[b])}/${fmt(W)} · ${fmt(tree.i[b], 5)}\n             = ${fmt((tree.n[a] * tree.i[a] + tree.n[b] * tree.i[b]) / W, 5)}   before: ${fmt(tree.i[node], 5)}`));
-    }
     if (tree.m[j] < 0) parts.push(el("p", { class: "note" }, tree.stops ? "A row that misses this value stops here: the node answers itself." : "A row that misses this value goes down every branch, by its share of the rows."));
     else if (columns[tree.f[j]].had_missing) parts.push(el("p", { class: "note" }, "Missing values go to: " + branch(tree, node, tree.m[j], columns)));
     if (tree.a && tree.a[j].length) parts.push(el("p", { class: "note" }, "If it is missing, asked instead: " + tree.a[j].map(([k, f, t]) => columns[f].name + (k === 1 ? ` ≤ ${valueOf(columns[f], t)}` : "")).join(", then ")));
