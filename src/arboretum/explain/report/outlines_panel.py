@@ -5,8 +5,8 @@
             grown      rows left, impurity left, impurity right, gain (, weight left, charge)
             gradient   G left, H left, rows left, gain
 
-Trees are taken in their order until the sums to be made, or the numbers to be kept, are too many for a page; what
-is left out is said there, with the command that prints it.
+Trees are taken in their order until the sums to be made, or the numbers to be kept, are too many for a page;
+what is left out is said there, with the command that prints it.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _rules_of(family: Any, is_gradient: bool) -> dict[str, Any]:
 
 
 def _steps(family: Any, t: int) -> dict[str, Any] | None:
-    """Return how far every leaf of Friedman's boosting goes: the rule, with numbers put in, and what comes out."""
+    """Return how far every leaf of Friedman's boosting goes: the rule, the same with numbers, the step."""
     if not hasattr(family, "step_formulas"):
         return None
     tree = family.trees[t]

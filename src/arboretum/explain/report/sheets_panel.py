@@ -1,9 +1,9 @@
 """Worksheets for the page: the arithmetic of nodes, leaves and rounds.
 
-Every node of a tree has an outline (outlines_panel.py), from which the page writes its candidate table and its
-formulas. Whole worksheets, with close rivals, surrogates and why a leaf is one, are words and take long to make:
-trees are taken in their order, nodes level by level, those that are too large left out, until a number of values has been
-looked at or there are enough; the same model and table always give the same sheets.
+Every node of a tree has an outline (outlines_panel.py), from which the page writes its candidate table and
+its formulas. Whole worksheets, with close rivals, surrogates and why a leaf is one, are words and take long:
+trees are taken in their order, nodes level by level, those that are too large left out, until a number of
+values has been looked at or there are enough; the same model and table always give the same sheets.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ from arboretum.errors import ArboretumError
 from arboretum.explain.pick_tree import rounds_of, trees_of
 from arboretum.explain.report.outlines_panel import OutlineWriter
 
-__all__ = ["sheets_panel"]
+__all__ = ["sheets_panel", "without_sheets"]
 
 _MOST_VALUES = 5_000_000  # rows times columns that are searched: some seconds
 _EXACT = 6  # what an exact search costs beside one of second order
-_MOST_BYTES = 300_000  # of sheets as JSON, before they are packed; twice that where there are no outlines
+_MOST_BYTES = (
+    300_000  # of sheets as JSON, before they are packed; twice that where there are no outlines
+)
 _MOST_SHEETS = 60
 _ALONE = 500  # sheets of a tree that has no outline
 _ROUNDS = 12
@@ -52,9 +54,9 @@ def sheets_panel(
     try:
         book = arboretum.worksheet(model, *train)
         if trees and not _is_training_table(book, trees[0]):
-            return _without("the rows given are not those the model was fitted on")
+            return without_sheets("the rows given are not those the model was fitted on")
     except (ArboretumError, AttributeError) as problem:
-        return _without(str(problem))
+        return without_sheets(str(problem))
     outlines, writer = OutlineWriter(), _Writer(rows_shown)
     for member, shown in _by_member(sources).items():
         try:
@@ -75,7 +77,8 @@ def sheets_panel(
     }
 
 
-def _without(why: str) -> dict[str, Any]:
+def without_sheets(why: str) -> dict[str, Any]:
+    """Return what a page has where worksheets cannot be: the reason."""
     return {"nodes": {}, "rounds": [], "outlines": {}, "verdicts": [], "rules": [], "why": why}
 
 
@@ -129,7 +132,7 @@ class _Writer:
         self._values = _MOST_VALUES
 
     def trees(self, book: Any, shown: list[tuple[int, int]], *, alone: bool) -> None:
-        """Write sheets of trees, (number in the page, the book's own); ``alone``: nothing else tells of them."""
+        """Write sheets of trees, (number in the page, the book's own); ``alone``: they have no outlines."""
         family = book._family
         cost = 1 if hasattr(family.model, "objective_") else _EXACT
         most, room = (_ALONE, 2 * _MOST_BYTES) if alone else (_MOST_SHEETS, _MOST_BYTES)

@@ -407,9 +407,7 @@ class Replay(Family):
         """Return what both children of a node had: answers to lean on, bounds of monotone constraints."""
         tree, signs, extra = self.trees[t], self.plan.monotone, self.extra_l2(self.trees[t], at, t)
         answer, (low, high) = here.node.answer, here.node.bounds
-        sides = [
-            self._described(one, answer, (low, high), extra, here.depth + 1) for one in sums
-        ]
+        sides = [self._described(one, answer, (low, high), extra, here.depth + 1) for one in sums]
         sign = 0 if signs is None or tree.kind[at] == SUBSET else int(signs[tree.feature[at]])
         if not sign:
             return sides

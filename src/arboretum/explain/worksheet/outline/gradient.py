@@ -1,6 +1,7 @@
 """Outlines of second-order trees: ΣG, ΣH and rows of every node, and the best cut of every column.
 
-The sums of a tree are made once by leaf and bin; the textbook scores the bins of all columns of a node together.
+The sums of a tree are made once by leaf and bin; the textbook scores the bins of all columns of a node
+together.
 """
 
 from __future__ import annotations
@@ -66,7 +67,9 @@ class BinnedTable:
             self.n_bins.append(n_bins)
         self.values = _values(family) if family.is_exact else None
         self.width = max((self.n_bins[f] for f in self.numbers), default=0)
-        for f in self.numbers:  # columns of numbers lie side by side, missing values in one last place
+        for (
+            f
+        ) in self.numbers:  # columns of numbers lie side by side, missing values in one last place
             self.code[f] = np.where(self.code[f] == self.n_bins[f], self.width, self.code[f])
 
     def cut(self, f: int, place: int, filled: np.ndarray) -> float:
@@ -276,4 +279,13 @@ def _values(family: Replay) -> list[np.ndarray]:
 
 def _figures(c: GradientCandidate) -> tuple[float, ...]:
     """Return G, H and rows of both sides, and their similarities."""
-    return (c.G_left, c.H_left, c.n_left, c.G_right, c.H_right, c.n_right, c.score_left, c.score_right)
+    return (
+        c.G_left,
+        c.H_left,
+        c.n_left,
+        c.G_right,
+        c.H_right,
+        c.n_right,
+        c.score_left,
+        c.score_right,
+    )

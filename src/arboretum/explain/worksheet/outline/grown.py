@@ -1,7 +1,7 @@
 """Outlines of trees of CART's kind: impurities and gains of all nodes, from sums by leaf and value.
 
-It knows the common case: sums tell the impurity (not absolute_error, poisson), no monotone constraint, no surrogates,
-one target. Other trees have worksheets only.
+It knows the common case: sums tell the impurity (not absolute_error, poisson), no monotone constraint, no
+surrogates, one target. Other trees have worksheets only.
 """
 
 from __future__ import annotations
@@ -262,7 +262,8 @@ class GrownOutline:
     def _drawn_of(self, f: int, visited: list[list[int]] | None) -> dict[int, Line]:
         """Return the better of the sides on which the one cut that nodes drew puts missing values."""
         draw, kind = self.grown.draw, self.sample.kinds[f]
-        assert draw is not None and draw.key is not None
+        assert draw is not None
+        assert draw.key is not None
         nodes, lefts, said = [], [], []
         for at, node in enumerate(self.inner.tolist()):
             if visited is not None and f not in visited[at]:
@@ -414,7 +415,11 @@ class GrownOutline:
             figures = self._figures(f, nodes[best], lefts[best], totals[best])
             verdict = "min_samples_leaf" if refused else ""
             for i, node, line, gained in zip(
-                order[best].tolist(), nodes[best].tolist(), figures, gain[best].tolist(), strict=True
+                order[best].tolist(),
+                nodes[best].tolist(),
+                figures,
+                gain[best].tolist(),
+                strict=True,
             ):
                 found[node] = Line(f, *said(i), line, gained, verdict)
         return found

@@ -3,7 +3,7 @@
 A worksheet looks at one node and writes sentences. An outline looks at all nodes of a tree together: sums by
 leaf and value are made once, and those of a node are the sums of its children.
 
-    rows ──► sums (leaves, values) ──► sums (nodes, values) ──► left of every cut ──► gains ──► best of each column
+    rows ──► sums (leaves, values) ──► sums (nodes, values) ──► left of every cut ──► gains ──► the best
 
 Its lines are those of the worksheet's table "Best split of every column"; a test holds them together.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -73,7 +74,7 @@ class Coded:
         return order[: int((self.code < self.width).sum())]
 
 
-def coded_columns(matrix) -> list[Coded]:
+def coded_columns(matrix: Any) -> list[Coded]:
     """Return every column of a matrix coded by its distinct values."""
     found = []
     for f in range(matrix.n_columns):
@@ -86,8 +87,8 @@ def coded_columns(matrix) -> list[Coded]:
     return found
 
 
-def up_the_tree(tree, of_leaves: np.ndarray) -> np.ndarray:
-    """Return sums of every node, (nodes, …), from those of its leaves, which are given in the order of the nodes."""
+def up_the_tree(tree: Any, of_leaves: np.ndarray) -> np.ndarray:
+    """Return sums of every node, (nodes, …), from those of its leaves in their order."""
     sums = np.zeros((len(tree), *of_leaves.shape[1:]))
     sums[tree.leaves] = of_leaves
     for node in range(len(tree) - 1, 0, -1):  # children stand behind their parents

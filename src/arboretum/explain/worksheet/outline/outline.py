@@ -62,9 +62,9 @@ class Outliner:
                 return None
             tree, binned = family.trees[t], self._binned(t)
             n_rows, inner = len(family.table.y), len(tree) - tree.n_leaves
-            return n_rows * len(binned.code) // 2 + inner * (binned.cells // 3 + _SET * sum(
-                binned.n_bins[f] for f in binned.sets
-            ))
+            return n_rows * len(binned.code) // 2 + inner * (
+                binned.cells // 3 + _SET * sum(binned.n_bins[f] for f in binned.sets)
+            )
         if not hasattr(family, "tree_of"):
             return None
         one = family.tree_of(t)
