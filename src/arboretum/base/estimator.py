@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Self
 
 import numpy as np
@@ -38,6 +40,19 @@ _MEANING = frozenset(
 ) | {"objective_", "loss_"}
 
 
+def _timed(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a fit that leaves behind how long it took, for the report."""
+
+    @wraps(fit)
+    def timed(self: Any, *args: Any, **kwargs: Any) -> Any:
+        began = perf_counter()
+        model = fit(self, *args, **kwargs)
+        self._fit_seconds = perf_counter() - began
+        return model
+
+    return timed
+
+
 class Estimator(Declared, BaseEstimator):
     """A model over the columns of `schema_`."""
 
@@ -49,6 +64,11 @@ class Estimator(Declared, BaseEstimator):
     _learned: ClassVar[tuple[str, ...]] = ()  # what a fit begins without
     _cached: ClassVar[tuple[str, ...]] = ()  # worked out from the rest; pickle leaves it out
     _several_outputs: ClassVar[bool] = False  # y may have several columns
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "fit" in vars(cls):
+            setattr(cls, "fit", _timed(vars(cls)["fit"]))  # noqa: B010
 
     # ------------------------------------------------------------------ the table
     def _learn_table(self, X: Any) -> Matrix:
@@ -224,7 +244,8 @@ class Estimator(Declared, BaseEstimator):
     def __getstate__(self) -> dict[str, Any]:
         """Return what pickle keeps: nothing that is worked out from the rest."""
         state = super().__getstate__()
-        return {name: value for name, value in state.items() if name not in self._cached}
+        left_out = {"_fit_seconds", *self._cached}  # seconds: pickles of equal models are equal
+        return {name: value for name, value in state.items() if name not in left_out}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -5,13 +5,29 @@ Only names, types and help texts stand here; a command imports its own module wh
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from arboretum.cli.guard import FriendlyGroup
+from arboretum.cli.options import (
+    AsTask,
+    Categorical,
+    DataFile,
+    EscapeFormulas,
+    Format,
+    Jobs,
+    Member,
+    ModelFile,
+    Output,
+    PruningRule,
+    Seed,
+    Task,
+    Truth,
+    Weight,
+    reads_files,
+)
 from arboretum.cli.registry import MODELS
 
 __all__ = ["app"]
@@ -30,116 +46,6 @@ app = typer.Typer(
         ]
     ),
 )
-
-
-class Task(StrEnum):
-    """What a target asks for."""
-
-    auto = "auto"
-    classification = "classification"
-    regression = "regression"
-
-
-class PruningRule(StrEnum):
-    """How cross-validation chooses the pruning strength."""
-
-    smallest = "min"
-    one_standard_error = "1se"
-
-
-class Format(StrEnum):
-    """How a tree is shown."""
-
-    text = "text"
-    rules = "rules"
-    dot = "dot"
-    png = "png"
-    svg = "svg"
-    pdf = "pdf"
-
-
-ModelFile = Annotated[Path, typer.Argument(metavar="MODEL.arb", help="A model file.")]
-DataFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="DATA",
-        help="A .csv, .tsv, .txt (also .gz) or .parquet file; - reads standard input.",
-    ),
-]
-_FORM = "How data files are written"  # a heading of --help
-Sep = Annotated[
-    str | None,
-    typer.Option(
-        "--sep",
-        metavar="CHAR",
-        help="What separates fields; default: found out.",
-        rich_help_panel=_FORM,
-    ),
-]
-Decimal = Annotated[
-    str | None,
-    typer.Option(
-        "--decimal",
-        metavar=".|,",
-        help="The decimal sign; default: found out.",
-        rich_help_panel=_FORM,
-    ),
-]
-Encoding = Annotated[
-    str | None,
-    typer.Option(
-        "--encoding",
-        metavar="NAME",
-        help="e.g. utf-8, cp1252; default: found out.",
-        rich_help_panel=_FORM,
-    ),
-]
-Na = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--na",
-        metavar="TEXT",
-        help="A text that means missing, besides the usual ones; may be repeated.",
-        rich_help_panel=_FORM,
-    ),
-]
-NoHeader = Annotated[
-    bool,
-    typer.Option(
-        "--no-header",
-        metavar="",
-        help="The first line is a row, not names of columns.",
-        rich_help_panel=_FORM,
-    ),
-]
-AsNumber = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--as-number",
-        metavar="COLUMN",
-        help="A column of numbers such as 1.234,56, $5 or 12%; may be repeated.",
-        rich_help_panel=_FORM,
-    ),
-]
-AsDate = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--as-date",
-        metavar="COLUMN[=FORM]",
-        help="A column of dates such as 31/12/2023; FORM: e.g. %d/%m/%Y; may be repeated.",
-        rich_help_panel=_FORM,
-    ),
-]
-
-
-EscapeFormulas = Annotated[
-    bool,
-    typer.Option(
-        "--escape-formulas",
-        metavar="",
-        help="Put ' before texts of a CSV file that a spreadsheet would take for formulas.",
-    ),
-]
 
 
 def _print_version(wanted: bool) -> None:
@@ -186,6 +92,7 @@ def _demo(
 
 
 @app.command("train")
+@reads_files(columns=True)
 def _train(  # one parameter per option: typer reads the signature
     data: DataFile,
     target: Annotated[
@@ -202,9 +109,7 @@ def _train(  # one parameter per option: typer reads the signature
             autocompletion=lambda: list(MODELS),
         ),
     ] = "cart",
-    task: Annotated[
-        Task, typer.Option(help="auto: words and few whole numbers are classes.")
-    ] = Task.auto,
+    task: AsTask = Task.auto,
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -234,24 +139,14 @@ def _train(  # one parameter per option: typer reads the signature
     valid: Annotated[
         Path | None, typer.Option(metavar="DATA", help="Report scores on another file.")
     ] = None,
-    weight: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column of row weights.")
-    ] = None,
+    weight: Weight = None,
     drop: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN", help="A column not to learn from; may be repeated."),
     ] = None,
-    categorical: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="A column of numbers that are names; may be repeated."),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(min=0, help="Seed of everything drawn at random.", show_default="0"),
-    ] = None,
-    jobs: Annotated[
-        int | None, typer.Option(help="Threads; -1 and the default use all cores.")
-    ] = None,
+    categorical: Categorical = None,
+    seed: Seed = None,
+    jobs: Jobs = None,
     early_stopping: Annotated[
         int | None,
         typer.Option(
@@ -264,17 +159,10 @@ def _train(  # one parameter per option: typer reads the signature
         Path | None,
         typer.Option(metavar="FILE", help="Draw the learning curve of a booster (png, svg, pdf)."),
     ] = None,
-    sep: Sep = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    na: Na = None,
-    no_header: NoHeader = False,
-    as_number: AsNumber = None,
-    as_date: AsDate = None,
+    reading: Any = None,
 ) -> None:
     """Learn a model from a data file."""
     from arboretum.cli.commands.train import Training, train
-    from arboretum.cli.reading import Reading
 
     train(
         Training(
@@ -295,38 +183,28 @@ def _train(  # one parameter per option: typer reads the signature
             jobs=jobs,
             early_stopping=early_stopping,
             curve=curve,
-            reading=Reading.of(sep, decimal, encoding, na, no_header, as_number, as_date),
+            reading=reading,
         )
     )
 
 
 @app.command("evaluate")
+@reads_files
 def _evaluate(
     model: ModelFile,
     data: DataFile,
-    target: Annotated[
-        str | None,
-        typer.Option(
-            "--target", "-t", metavar="COLUMN", help="The truth; default: the model's target."
-        ),
-    ] = None,
-    weight: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column of row weights.")
-    ] = None,
-    sep: Sep = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    na: Na = None,
-    no_header: NoHeader = False,
+    target: Truth = None,
+    weight: Weight = None,
+    reading: Any = None,
 ) -> None:
     """Tell how good a model is on a data file."""
     from arboretum.cli.commands.evaluate import evaluate
-    from arboretum.cli.reading import Reading
 
-    evaluate(model, data, target, weight, Reading.of(sep, decimal, encoding, na, no_header))
+    evaluate(model, data, target, weight, reading)
 
 
 @app.command("predict")
+@reads_files
 def _predict(
     model: ModelFile,
     data: DataFile,
@@ -355,21 +233,16 @@ def _predict(
         ),
     ] = None,
     escape_formulas: EscapeFormulas = False,
-    sep: Sep = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    na: Na = None,
-    no_header: NoHeader = False,
+    reading: Any = None,
 ) -> None:
     """Predict a data file; the predictions are CSV or Parquet."""
     from arboretum.cli.commands.predict import predict
-    from arboretum.cli.reading import Reading
 
-    reading = Reading.of(sep, decimal, encoding, na, no_header)
     predict(model, data, output, proba, identifier, reading, missing, escape_formulas)
 
 
 @app.command("impute")
+@reads_files
 def _impute(
     data: DataFile,
     output: Annotated[
@@ -381,9 +254,7 @@ def _impute(
             "--target", "-t", metavar="COLUMN", help="A column without gaps that tells rows apart."
         ),
     ] = None,
-    task: Annotated[
-        Task, typer.Option(help="auto: words and few whole numbers are classes.")
-    ] = Task.auto,
+    task: AsTask = Task.auto,
     trees: Annotated[int, typer.Option(min=1, help="Trees of the forest.")] = 100,
     max_iter: Annotated[int, typer.Option(min=1, help="The most rounds of guessing.")] = 10,
     tol: Annotated[
@@ -397,27 +268,14 @@ def _impute(
         list[str] | None,
         typer.Option(metavar="COLUMN", help="A column to leave out of the output; repeatable."),
     ] = None,
-    categorical: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="A column of numbers that are names; may be repeated."),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(min=0, help="Seed of everything drawn at random.", show_default="0"),
-    ] = None,
-    jobs: Annotated[
-        int | None, typer.Option(help="Threads; -1 and the default use all cores.")
-    ] = None,
+    categorical: Categorical = None,
+    seed: Seed = None,
+    jobs: Jobs = None,
     escape_formulas: EscapeFormulas = False,
-    sep: Sep = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    na: Na = None,
-    no_header: NoHeader = False,
+    reading: Any = None,
 ) -> None:
     """Fill the missing values of a data file from similar rows."""
     from arboretum.cli.commands.impute import Imputation, impute
-    from arboretum.cli.reading import Reading
 
     impute(
         Imputation(
@@ -433,7 +291,7 @@ def _impute(
             categorical=tuple(categorical or ()),
             seed=seed,
             jobs=jobs,
-            reading=Reading.of(sep, decimal, encoding, na, no_header),
+            reading=reading,
             escape_formulas=escape_formulas,
         )
     )
@@ -446,10 +304,7 @@ def _show(
         Format | None,
         typer.Option("--format", help="Default: by the name of the output, else text."),
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Where to write; default: stdout."),
-    ] = None,
+    output: Output = None,
     max_depth: Annotated[
         int | None, typer.Option(min=0, help="Cut deeper splits off; the root has depth 0.")
     ] = None,
@@ -461,10 +316,7 @@ def _show(
             "ensemble as text, show tree 0 in other formats.",
         ),
     ] = None,
-    member: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="A model of a stack or a vote, by its name."),
-    ] = None,
+    member: Member = None,
     decimals: Annotated[
         int | None,
         typer.Option(min=0, help="Of thresholds and values; default: 2 in text, 3 in pictures."),
@@ -477,18 +329,14 @@ def _show(
 
 
 @app.command("report")
+@reads_files
 def _report(
     model: ModelFile,
     data: DataFile,
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="FILE.html", help="The page to write.")
     ] = Path("model.html"),
-    target: Annotated[
-        str | None,
-        typer.Option(
-            "--target", "-t", metavar="COLUMN", help="The truth; default: the model's target."
-        ),
-    ] = None,
+    target: Truth = None,
     train: Annotated[
         Path | None,
         typer.Option(
@@ -501,21 +349,16 @@ def _report(
         typer.Option(metavar="sample|none|N", help="How many rows stand in the page as they are."),
     ] = "sample",
     title: Annotated[str | None, typer.Option(help="The heading of the page.")] = None,
-    sep: Sep = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    na: Na = None,
-    no_header: NoHeader = False,
+    reading: Any = None,
 ) -> None:
     """Make one page of a model and its answers to a data file; it opens from disk, without a network."""
     from arboretum.cli.commands.report import report
-    from arboretum.cli.reading import Reading
 
-    reading = Reading.of(sep, decimal, encoding, na, no_header)
     report(model, data, output, target, train, rows, title, reading)
 
 
 @app.command("explain")
+@reads_files
 def _explain(
     model: ModelFile,
     data: DataFile,
@@ -536,6 +379,7 @@ def _explain(
             metavar="NUMBER", help="Whose node or leaf; 3,1 is round 3, class 1. Default: 0."
         ),
     ] = None,
+    member: Member = None,
     number: Annotated[
         int | None, typer.Option("--round", metavar="NUMBER", help="A round of boosting, from 0.")
     ] = None,
@@ -543,23 +387,12 @@ def _explain(
         Path | None,
         typer.Option(metavar="FILE.csv", help="Write the SHAP values of all rows there."),
     ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option(
-            "--target", "-t", metavar="COLUMN", help="The truth; default: the model's target."
-        ),
-    ] = None,
-    sep: Sep = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    na: Na = None,
-    no_header: NoHeader = False,
+    target: Truth = None,
+    reading: Any = None,
 ) -> None:
     """Show the arithmetic behind a row, a node or a round; DATA is the training file."""
     from arboretum.cli.commands.explain import explain
-    from arboretum.cli.reading import Reading
 
-    reading = Reading.of(sep, decimal, encoding, na, no_header)
     explain(
         model,
         data,
@@ -567,6 +400,7 @@ def _explain(
         row=row,
         node=node,
         tree=tree,
+        member=member,
         number=number,
         shap=shap,
         reading=reading,

@@ -94,23 +94,29 @@ def split_information(table: ArrayLike, missing: float = 0.0) -> float:
 
 def _gains(tables: np.ndarray, missing: float) -> np.ndarray:
     """Return the gain of each of many tests, by their tables (..., n_branches, n_classes)."""
-    weights = tables.sum(axis=-1)  # N_v
-    known = weights.sum(axis=-1)
-    after = np.sum(weights * _entropies(tables), axis=-1) / known
+    weights = _along(tables)  # N_v
+    known = _along(weights)
+    after = _along(weights * _entropies(tables)) / known
     return known / (known + missing) * (_entropies(tables.sum(axis=-2)) - after)
 
 
 def _split_informations(tables: np.ndarray, missing: float) -> np.ndarray:
-    weights = tables.sum(axis=-1)
+    weights = _along(tables)
     unknown = np.full((*weights.shape[:-1], 1), missing)
     return _entropies(np.concatenate([unknown, weights], axis=-1))
 
 
 def _entropies(weights: np.ndarray) -> np.ndarray:
     """Return H along the last axis, 0 for a branch without cases."""
-    total = weights.sum(axis=-1, keepdims=True)
+    total = _along(weights)[..., None]
     p = weights / np.where(total > 0, total, 1.0)
-    return -np.sum(p * np.log2(np.where(p > 0, p, 1.0)), axis=-1)  # 0 log 0 = 0
+    return -_along(p * np.log2(np.where(p > 0, p, 1.0)))  # 0 log 0 = 0
+
+
+def _along(table: np.ndarray) -> np.ndarray:
+    """Return the sums along the last axis, which is short: whole columns are added, not row by row."""
+    first, *others = np.moveaxis(table, -1, 0)
+    return sum(others, start=first)
 
 
 # ---------------------------------------------------------------------- tests and candidates
@@ -277,7 +283,7 @@ def _cuts(values: np.ndarray, table: np.ndarray, missing: float, least: float) -
     """Return the figures of cuts with at least ``least`` cases on both sides, from below."""
     lower, upper = np.cumsum(table, axis=0)[:-1], np.cumsum(table[::-1], axis=0)[::-1][1:]
     sides = np.stack([lower, upper], axis=1)  # (n_cuts, 2, n_classes)
-    weights = sides.sum(axis=-1)
+    weights = _along(sides)
     tried = weights.min(axis=1) >= least - TIE
     figures = _gains(sides[tried], missing), _split_informations(sides[tried], missing)
     return [values[:-1][tried], values[1:][tried], weights[tried], *figures]

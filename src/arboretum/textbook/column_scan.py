@@ -36,7 +36,7 @@ from arboretum.textbook.splits import (
     subsets,
 )
 
-__all__ = ["ColumnScan", "scan_column"]
+__all__ = ["Channels", "ColumnScan", "scan_column"]
 
 FEW_CATEGORIES = 10  # up to so many, every subset is tried where one order does not hold the best
 _TINY = np.finfo(np.float64).tiny
@@ -103,7 +103,7 @@ def scan_column(sample: Sample, feature: int) -> ColumnScan:
     x = sample.X[:, feature]
     known = ~np.isnan(x)
     values, group = np.unique(x[known], return_inverse=True)
-    channels = _Channels(sample)
+    channels = Channels(sample)
     sums = channels.by_group(known, group, len(values))
     missing = channels.by_group(~known, np.zeros(int((~known).sum()), np.int64), 1)[0]
     if sample.rules.surrogates:  # they place the missing rows, which are left out here
@@ -166,7 +166,7 @@ def _in_order(sample: Sample, codes: list[int], sums: np.ndarray) -> list[frozen
     return sorted(found, key=sorted)
 
 
-class _Channels:
+class Channels:
     """What a criterion adds up: rows, weight, then one sum per class or target, then squares."""
 
     def __init__(self, sample: Sample) -> None:
@@ -189,7 +189,8 @@ class _Channels:
         return np.column_stack([np.bincount(group, c[rows], n) for c in self.columns])
 
     def gains(self, lefts: np.ndarray, total: np.ndarray) -> np.ndarray:
-        """Return the weighted impurity decrease of every left side."""
+        """Return the weighted impurity decrease of every left side; of one node, or a total for each."""
+        total = np.atleast_2d(total)
         rights = total - lefts
         if self.sample.rules.criterion == "friedman_mse":
             outputs = self.sample.y.shape[1]
@@ -197,12 +198,12 @@ class _Channels:
                 side[:, 2 : 2 + outputs].mean(axis=1) / _at_least(side[:, 1])
                 for side in (lefts, rights)
             ]
-            share = lefts[:, 1] * rights[:, 1] / total[1]
+            share = lefts[:, 1] * rights[:, 1] / total[:, 1]
             return share * (means[0] - means[1]) ** 2 / self.sample.total
-        before, after = self._mixed(total[None]), self._mixed(lefts) + self._mixed(rights)
+        before, after = self.mixed(total), self.mixed(lefts) + self.mixed(rights)
         return (before - after) / self.sample.total
 
-    def _mixed(self, sums: np.ndarray) -> np.ndarray:
+    def mixed(self, sums: np.ndarray) -> np.ndarray:
         """Return weight times impurity, the mean over the targets."""
         weight, criterion = _at_least(sums[:, 1]), self.sample.rules.criterion
         outputs = self.sample.y.shape[1]
@@ -216,11 +217,11 @@ class _Channels:
         for lo, hi in pairwise(ends):
             p = sums[:, lo:hi] / weight[:, None]
             if criterion == "gini":
-                parts.append(1 - (p * p).sum(axis=1))
+                parts.append(1 - _added(p * p))
             elif criterion == "error":
                 parts.append(1 - p.max(axis=1))
             else:
-                parts.append(-(p * np.log2(_at_least(p))).sum(axis=1))
+                parts.append(-_added(p * np.log2(_at_least(p))))
         return sums[:, 1] * np.mean(parts, axis=0)
 
     def allowed(self, lefts: np.ndarray, total: np.ndarray, sign: int) -> np.ndarray:
@@ -239,6 +240,12 @@ class _Channels:
             low, high = self.sample.bounds
             good &= (sign * (b - a) >= 0) & (np.minimum(a, b) >= low) & (np.maximum(a, b) <= high)
         return good
+
+
+def _added(table: np.ndarray) -> np.ndarray:
+    """Return the sums of rows; they are short, so whole columns are added."""
+    first, *others = table.T
+    return sum(others, start=first)
 
 
 def _at_least(x: np.ndarray) -> np.ndarray:

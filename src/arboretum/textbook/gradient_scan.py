@@ -37,9 +37,11 @@ __all__ = [
     "GradientNode",
     "GradientRules",
     "GradientScan",
+    "ManyCuts",
     "gradient_answer",
     "gradient_score",
     "scan_bins",
+    "scan_columns",
     "scan_one",
     "scan_sets",
 ]
@@ -241,6 +243,56 @@ def scan_bins(
     return _judge(node, feature, left, told_left, question, itself, sign, float(missing[2]))
 
 
+@dataclass(frozen=True, eq=False)
+class ManyCuts:
+    """The cuts of many columns, one below the other: whose each is, its last bin on the left, its sides."""
+
+    scan: GradientScan
+    column: np.ndarray
+    bin: np.ndarray
+    missing_left: np.ndarray
+
+
+def scan_columns(
+    node: GradientNode, bins: np.ndarray, missing: np.ndarray, signs: np.ndarray
+) -> ManyCuts:
+    """Return every cut of many columns of numbers at once, those of each in the order of `scan_bins`.
+
+    Parameters
+    ----------
+    node : GradientNode
+    bins : array of shape (columns, n_bins, 3)
+        G, H and rows of every bin; columns of fewer bins end with empty ones.
+    missing : array of shape (columns, 3)
+    signs : array of int
+        Monotone constraints.
+
+    Examples
+    --------
+    >>> node = GradientNode(0.0, 3.0, 3)
+    >>> bins = np.array([[[-4.0, 1, 1], [-2, 1, 1], [6, 1, 1]]])
+    >>> found = scan_columns(node, bins, np.zeros((1, 3)), np.zeros(1, int))
+    >>> found.bin.tolist(), found.scan.gain.tolist()
+    ([0, 1], [12.0, 30.0])
+    """
+    filled, gaps = bins[..., 2] > 0, missing[:, 2] > 0
+    below, told = np.cumsum(bins, axis=1), node.rows_told(bins[..., 1])
+    from_left = np.cumsum(told, axis=1)
+    from_right = node.n - (told.sum(axis=1, keepdims=True) - from_left)
+    last = below[..., 2] >= below[:, -1:, 2]
+    sides = np.stack([filled & (~last | gaps[:, None]), filled & ~last & gaps[:, None]], axis=1)
+    column, side, place = np.nonzero(sides)
+    left = below[column, place] + missing[column] * side[:, None]
+    rows = np.where((side == 0) & gaps[column], from_left[column, place], from_right[column, place])
+
+    def question(i: int) -> tuple[float, None, str]:
+        return np.nan, None, "left" if side[i] else "right"
+
+    itself = float(gradient_answer(node.G, node.H, node.n, node.answer, node.bounds, node.rules))
+    scan = _judge(node, -1, left, rows, question, itself, signs[column], 0.0)
+    return ManyCuts(scan, column, place, side == 1)
+
+
 # ---------------------------------------------------------------------- categories
 def scan_sets(
     node: GradientNode,
@@ -338,7 +390,7 @@ def _judge(
     told: np.ndarray,
     question: Callable[[int], tuple[float, frozenset[int] | None, str]],
     itself: float,
-    sign: int,
+    sign: int | np.ndarray,
     missing_rows: float,
     extra_l2: float = 0.0,
 ) -> GradientScan:

@@ -249,13 +249,18 @@ class Sample:
         if self.kinds[feature] != "categorical":
             return 0.0
         x = self.X[:, feature]
-        m, n = len(_codes(x[~np.isnan(x)])), len(x)
-        penalty = self.rules.category_penalty
-        chance = penalty * chance_gain(m, n, before)
-        two_classes = self.rules.two_classes
-        if self.n_classes == (2,) if two_classes is None else two_classes:
-            chance += max(min(penalty, 1.0) - penalty * 2 / np.pi, 0.0) * loner_gain(m, n, before)
+        n_categories = len(_codes(x[~np.isnan(x)]))
+        chance = self.chance(n_categories, len(x), before)
         return chance * float(self.w.sum()) / self.total
+
+    def chance(self, n_categories: int, n_rows: int, before: float) -> float:
+        """Return what of a decrease is held to be chance, for a node of so many categories and rows."""
+        penalty, two_classes = self.rules.category_penalty, self.rules.two_classes
+        chance = penalty * chance_gain(n_categories, n_rows, before)
+        if self.n_classes == (2,) if two_classes is None else two_classes:
+            alone = loner_gain(n_categories, n_rows, before)
+            chance += max(min(penalty, 1.0) - penalty * 2 / np.pi, 0.0) * alone
+        return chance
 
     def is_present(self, feature: int) -> Question:
         if self.kinds[feature] != "categorical":

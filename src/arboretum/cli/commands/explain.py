@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from arboretum.cli.files import check_output, features_of, load_model
-from arboretum.cli.forests import parse_tree
+from arboretum.cli.forests import parse_tree, refuse_joined
 from arboretum.cli.guard import UsageError
 from arboretum.cli.problem import Problem
 from arboretum.cli.reading import Reading, read_like
@@ -32,6 +32,7 @@ def explain(
     row: int | None = None,
     node: int | None = None,
     tree: str | None = None,
+    member: str | None = None,
     number: int | None = None,
     shap: Path | None = None,
     reading: Reading | None = None,
@@ -44,6 +45,8 @@ def explain(
         A row of the file, counted from 0: its journey, what columns add, the worksheet of its leaf.
     node, tree : int and str, or None
         A node, and of which tree; 0 is the root, and the first tree.
+    member : str or None
+        Which model of a stack, a vote or a bag: all questions are then about it.
     number : int or None
         A round of boosting, counted from 0.
     shap : Path or None
@@ -61,10 +64,15 @@ def explain(
         raise UsageError(f"{str(model_file)!r} does not say what it predicts: give --target COLUMN")
     X, y, weight = _table(model, data_file, target, reading)
     book = None
-    if shap is None or any(asked is not None for asked in (row, node, number)):
+    if member is not None or shap is None or (row, node, number) != (None, None, None):
         import arboretum
 
         book = arboretum.worksheet(model, X, y, weight)
+    if book is not None and member is not None:
+        book = _member_of(book, member)
+        model, X = book.model, book.table
+    elif shap is not None or node is not None:
+        refuse_joined(model)
     which = 0 if tree is None else parse_tree(tree)
     if book is not None and row is not None:
         _explain_row(model, book, X, row, which if tree is not None else None)
@@ -88,6 +96,14 @@ def _table(model: Any, path: Path, target: str, reading: Reading | None) -> tupl
     problem = Problem.of(data, task, target, weight if has_weight else None)
     known = {weight} if weight is not None else set()
     return features_of(model, problem.features, known=known).table, problem.y, problem.weight
+
+
+def _member_of(book: Any, name: str) -> Any:
+    """Return the worksheet of a member, by its name, or by its number in a bag."""
+    try:
+        return book.member(int(name) if name.lstrip("-").isdigit() else name)
+    except ParameterError as error:
+        raise UsageError(f"--member {name}: {error}") from None
 
 
 # ---------------------------------------------------------------------- a row

@@ -23,6 +23,10 @@ _LINES = 30  # single rows beside the mean
 _CURVES = 10  # columns that get one
 _PAIRED = 5  # columns whose pairs are compared
 _PAIR_ROWS = 300
+_PAIRS = 8  # that are shown
+_SHAP_ROWS = 200  # whose SHAP values of pairs are worked out
+_SHAP_COLUMNS = 120
+_SHAP_LEAVES = 40_000
 _OOB_CELLS = 30_000_000  # rows × trees × columns that are worth waiting for
 
 _WHAT = {
@@ -106,38 +110,74 @@ def _widest(mean: np.ndarray) -> int:
 
 
 # ---------------------------------------------------------------------- pairs
-def pairs_of(model: Any, rows: np.ndarray, order: list[int]) -> list[dict[str, Any]]:
-    """Return how far pairs of columns move the answer beyond what each does alone, strongest first.
+def pairs_of(model: Any, rows: np.ndarray, order: list[int]) -> dict[str, Any]:
+    """Return the pairs of columns that act together most, strongest first, each with a map of mean answers.
 
-    It is the root mean square of PD(a, b) - PD(a) - PD(b), all centred, over a grid of quantiles: Friedman
-    and Popescu's H without its denominator, in the unit of the answer.
+    Where the model has SHAP values of pairs, all pairs are compared by their mean size, in the unit of the
+    model's sum. Else those of the most important columns are, by the root mean square of PD(a, b) - PD(a) -
+    PD(b), all centred, over a grid of quantiles: Friedman and Popescu's H without its denominator, in the
+    unit of the answer.
     """
     quick = _as_sum(model) is not None
     n = min(len(rows), _PAIR_ROWS if quick else 40)
     some = np.unique(np.linspace(0, len(rows) - 1, n).round().astype(int))
     matrix = DenseMatrix(rows[some])
-    chosen = order[: _PAIRED if quick else 3]
-    found = []
-    for a, b in combinations(chosen, 2):
-        axes = [
-            _quantiles(rows[:, f], model.schema_.columns[f], 12 if quick else 6) for f in (a, b)
-        ]
-        if any(len(axis) < 2 for axis in axes):
-            continue
-        mesh = np.array([one.ravel() for one in np.meshgrid(*axes, indexing="ij")])
-        mean, _ = curves(model, matrix, Grid([a, b], axes, axes, mesh), n_jobs=1)
-        table = mean.reshape(len(mean), len(axes[0]), len(axes[1]))
-        alone = table - table.mean(axis=1, keepdims=True) - table.mean(axis=2, keepdims=True)
-        alone = alone + table.mean(axis=(1, 2), keepdims=True)
-        strength = np.sqrt(np.mean(alone**2, axis=(1, 2)))
-        k = int(strength.argmax())
-        found.append(
-            {
-                "a": a, "b": b, "strength": float(f"{strength[k]:.5g}"), "of": k,
-                "axes": [whole(axis) for axis in axes], "mean": rounded(table[k], 4),
-            }
-        )  # fmt: skip
-    return sorted(found, key=lambda one: -one["strength"])
+    found, how = [], "dependence"
+    strongest = _shap_pairs(model, rows) if quick else None
+    if strongest is not None:
+        how = "shap"
+        for a, b, strength in strongest:
+            drawn = _pair_map(model, rows, matrix, (a, b), 12)
+            if drawn is not None:
+                found.append({**drawn, "strength": float(f"{strength:.5g}")})
+        return {"how": how, "list": found}
+    for a, b in combinations(order[: _PAIRED if quick else 3], 2):
+        drawn = _pair_map(model, rows, matrix, (a, b), 12 if quick else 6)
+        if drawn is not None:
+            found.append(drawn)
+    return {"how": how, "list": sorted(found, key=lambda one: -one["strength"])}
+
+
+def _shap_pairs(model: Any, rows: np.ndarray) -> list[tuple[int, int, float]] | None:
+    """Return the pairs with the largest mean |SHAP value of the pair|; None where the model has none."""
+    leaves = sum(tree.n_leaves for tree in getattr(model, "trees_", None) or ())
+    n_columns = rows.shape[1]
+    if not hasattr(model, "shap_values") or n_columns > _SHAP_COLUMNS or leaves > _SHAP_LEAVES:
+        return None
+    n = min(len(rows), _SHAP_ROWS)
+    some = np.unique(np.linspace(0, len(rows) - 1, n).round().astype(int))
+    try:
+        values = model.shap_values(decoded(model.schema_, rows[some]), interactions=True)
+    except (ArboretumError, NotImplementedError):
+        return None
+    values = np.asarray(values).reshape(len(some), n_columns, n_columns, -1)
+    size = 2 * np.abs(values).mean(axis=0).max(
+        axis=-1
+    )  # a pair stands twice, with half of its value
+    pairs = [(a, b, float(size[a, b])) for a, b in combinations(range(n_columns), 2)]
+    leading = sorted(pairs, key=lambda pair: -pair[2])[:_PAIRS]
+    return [pair for pair in leading if pair[2] > 0]
+
+
+def _pair_map(
+    model: Any, rows: np.ndarray, matrix: DenseMatrix, pair: tuple[int, int], size: int
+) -> dict[str, Any] | None:
+    """Return mean answers over a grid of two columns, and how far they are from a sum of two curves."""
+    a, b = pair
+    axes = [_quantiles(rows[:, f], model.schema_.columns[f], size) for f in pair]
+    if any(len(axis) < 2 for axis in axes):
+        return None
+    mesh = np.array([one.ravel() for one in np.meshgrid(*axes, indexing="ij")])
+    mean, _ = curves(model, matrix, Grid([a, b], axes, axes, mesh), n_jobs=1)
+    table = mean.reshape(len(mean), len(axes[0]), len(axes[1]))
+    alone = table - table.mean(axis=1, keepdims=True) - table.mean(axis=2, keepdims=True)
+    alone = alone + table.mean(axis=(1, 2), keepdims=True)
+    strength = np.sqrt(np.mean(alone**2, axis=(1, 2)))
+    k = int(strength.argmax())
+    return {
+        "a": a, "b": b, "strength": float(f"{strength[k]:.5g}"), "of": k,
+        "axes": [whole(axis) for axis in axes], "mean": rounded(table[k], 4),
+    }  # fmt: skip
 
 
 def _quantiles(x: np.ndarray, column: Any, n: int) -> np.ndarray:

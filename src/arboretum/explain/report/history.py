@@ -104,7 +104,7 @@ def theory_of(model: Any, rows: np.ndarray, y: Any) -> dict[str, Any] | None:
 def oob_of(model: Any) -> dict[str, Any] | None:
     """Return the out-of-bag error after every tree, where the fit kept it."""
     curve = getattr(model, "oob_error_curve_", None)
-    if curve is None:
+    if curve is None or not hasattr(model, "oob_score_"):
         return None
     values = np.asarray(curve, np.float64)
     return {"line": _line("out-of-bag error", values, "error"), "score": float(model.oob_score_)}

@@ -33,6 +33,9 @@ def overview_of(model: Any, n_rows: int, n_used: int, n_columns: int) -> dict[st
             str(k): str(v) for k, v in getattr(model, "notes_", {}).items() if len(str(v)) < 200
         },
     }
+    seconds = getattr(model, "_fit_seconds", None)
+    if seconds is not None:  # a model from a file does not know
+        facts["fit_seconds"] = float(f"{seconds:.3g}")
     seed = getattr(model, "seed_", None)
     if seed is not None:
         facts["seed"] = str(seed)

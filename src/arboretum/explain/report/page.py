@@ -21,6 +21,7 @@ _SCRIPTS = (
     "walk.js",
     "tools.js",
     "charts.js",
+    "outline.js",
     "sheets.js",
     "trees.js",
     "panels.js",

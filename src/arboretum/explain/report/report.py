@@ -27,10 +27,11 @@ from arboretum.explain.report import effects_panel, history
 from arboretum.explain.report.data_sheet import columns_of, hints_of
 from arboretum.explain.report.judged import Judged, judge
 from arboretum.explain.report.model_code import ModelCode, code_of_model
+from arboretum.explain.report.one_target import one_target, target_column
 from arboretum.explain.report.overview import overview_of
 from arboretum.explain.report.page import render
 from arboretum.explain.report.rows_panel import choose_rows, rows_panel
-from arboretum.explain.report.sheets_panel import sheets_panel
+from arboretum.explain.report.sheets_panel import sheets_panel, without_sheets
 from arboretum.explain.report.trees_panel import rules_panel, trees_panel
 from arboretum.tree.condition import format_category
 
@@ -84,6 +85,7 @@ def report(
     rows: str | int = "sample",
     title: str | None = None,
     target: str | None = None,
+    output: int | None = None,
     random_state: int = 0,
     progress_bar: bool | None = None,
 ) -> Report:
@@ -91,7 +93,7 @@ def report(
 
     Parameters
     ----------
-    model : fitted estimator of this library, of one target
+    model : fitted estimator of this library
     X, y : table and target
         The rows on which the model is judged. Rows it was not fitted on tell how good it is; those it was
         fitted on flatter it.
@@ -108,6 +110,8 @@ def report(
         The heading; the name of the model by default.
     target : str, optional
         What y is called.
+    output : int, optional
+        Which target a model of several is judged by, the first by default; y has all of them.
     random_state : int, default=0
         Of the rows that are drawn and of the bootstrap.
     progress_bar : bool, optional
@@ -128,7 +132,14 @@ def report(
     ('<!doctype html>', True)
     """
     wanted = _rows_wanted(rows)
-    maker = _Maker(model, X, y, train, wanted, target, int(random_state))
+    n_targets = int(getattr(model, "n_outputs_", 1))
+    model = one_target(model, output)
+    y, named = target_column(y, n_targets, output)
+    if train is not None:
+        train = train[0], target_column(train[1], n_targets, output)[0]
+    maker = _Maker(model, X, y, train, wanted, target or named, int(random_state))
+    if n_targets > 1:
+        maker.payload["of_targets"] = [output or 0, n_targets]
     shown = sys.stderr.isatty() if progress_bar is None else progress_bar
     steps = maker.steps()
     with progress(len(steps), shown, "report") as on_progress:
@@ -187,7 +198,10 @@ class _Maker:
         self.rows = np.array(matrix.rows(0, matrix.n_rows))
         labels = self.ask.labels
         names = None if labels is None else [format_category(one) for one in labels]
-        name = target or getattr(model, "notes_", {}).get("target") or "y"
+        named = (
+            y.name if isinstance(getattr(y, "name", None), str) else None
+        )  # a pandas or polars series
+        name = target or getattr(model, "notes_", {}).get("target") or named or "y"
         self.payload: dict[str, Any] = {
             "task": "regression" if labels is None else "classification",
             "labels": names,
@@ -287,10 +301,15 @@ class _Maker:
                 self.payload["proximity"] = found
 
     def _sheets(self) -> None:
+        if "of_targets" in self.payload:
+            self.sheets = without_sheets("its splits were chosen for all targets together")
+            return
         table = (
             (self.X, self.given_y) if self.train is None and self._may_be_training else self.train
         )
-        self.sheets = sheets_panel(self.model, table, rows_shown=self.wanted != "none")
+        self.sheets = sheets_panel(
+            self.model, self.code.sources, table, rows_shown=self.wanted != "none"
+        )
 
     @property
     def _may_be_training(self) -> bool:

@@ -1,9 +1,9 @@
-"""Worksheets for the page: the arithmetic of nodes, leaves and rounds, as many as there is room and time for.
+"""Worksheets for the page: the arithmetic of nodes, leaves and rounds.
 
-A page cannot hold the candidate tables of thousands of nodes, and a large node takes a second to work out.
-So trees are taken in their order, nodes level by level, those that are too large left out, until a number
-of values has been looked at or the page is full; the same model and table always give the same sheets.
-Others are a call away: ``arboretum.worksheet(model, X, y)``.
+Every node of a tree has an outline (outlines_panel.py), from which the page writes its candidate table and
+its formulas. Whole worksheets, with close rivals, surrogates and why a leaf is one, are words and take long:
+trees are taken in their order, nodes level by level, those that are too large left out, until a number of
+values has been looked at or there are enough; the same model and table always give the same sheets.
 """
 
 from __future__ import annotations
@@ -15,24 +15,36 @@ import numpy as np
 
 from arboretum.errors import ArboretumError
 from arboretum.explain.pick_tree import rounds_of, trees_of
+from arboretum.explain.report.outlines_panel import OutlineWriter
 
-__all__ = ["sheets_panel"]
+__all__ = ["sheets_panel", "without_sheets"]
 
 _MOST_VALUES = 5_000_000  # rows times columns that are searched: some seconds
 _EXACT = 6  # what an exact search costs beside one of second order
-_MOST_BYTES = 600_000  # of sheets as JSON, before they are packed
-_MOST_SHEETS = 100
+_MOST_BYTES = (
+    300_000  # of sheets as JSON, before they are packed; twice that where there are no outlines
+)
+_MOST_SHEETS = 60
+_ALONE = 500  # sheets of a tree that has no outline
 _ROUNDS = 12
 _ROUND_VALUES = 30_000_000  # rows times trees that are walked for rounds
 _CANDIDATES = 12  # rows of a table
 
 
 def sheets_panel(
-    model: Any, train: tuple[Any, Any] | None, *, rows_shown: bool
+    model: Any, sources: list[tuple[Any, str]], train: tuple[Any, Any] | None, *, rows_shown: bool
 ) -> dict[str, Any] | None:
-    """Return sheets by "tree:node" and rounds, or None where they cannot be worked out.
+    """Return outlines and sheets of the trees of a page, and rounds; None without the training table.
 
-    ``train`` is the table the model was fitted on; figures of another one would not be those of the model.
+    Parameters
+    ----------
+    model : fitted estimator
+    sources : list of (Tree, str)
+        The trees of the page, and the member each belongs to.
+    train : (X, y) or None
+        What the model was fitted on; figures of another table would not be those of the model.
+    rows_shown : bool
+        Single rows may stand in the page.
     """
     import arboretum
 
@@ -42,28 +54,40 @@ def sheets_panel(
     try:
         book = arboretum.worksheet(model, *train)
         if trees and not _is_training_table(book, trees[0]):
-            return {
-                "nodes": {},
-                "rounds": [],
-                "why": "the rows given are not those the model was fitted on",
-            }
+            return without_sheets("the rows given are not those the model was fitted on")
     except (ArboretumError, AttributeError) as problem:
-        return {"nodes": {}, "rounds": [], "why": str(problem)}
-    writer = _Writer(rows_shown)
-    left, cost = _MOST_VALUES, 1 if hasattr(model, "objective_") else _EXACT
-    for number, tree in enumerate(trees):
-        for node in np.argsort(tree.depth, kind="stable").tolist():
-            needed = cost * int(tree.count[node]) * tree.n_features
-            if needed > left:
-                continue  # too large a node for a page, those below it may do
-            left -= needed
-            ask = book.leaf if tree.is_leaf[node] else book.node
-            writer.write(f"{number}:{node}", ask, number, node)
-            if writer.is_full:
-                break
-        if writer.is_full or left < _MOST_VALUES // 20:
-            break
-    return {"nodes": writer.found, "rounds": _rounds(model, book, len(trees), rows_shown)}
+        return without_sheets(str(problem))
+    outlines, writer = OutlineWriter(), _Writer(rows_shown)
+    for member, shown in _by_member(sources).items():
+        try:
+            one = book.member(member) if member else book
+        except ArboretumError:
+            continue  # a model of another library
+        numbers = {id(tree): t for t, tree in enumerate(one._family.trees)}
+        known = [(at, numbers[id(tree)]) for at, tree in shown if id(tree) in numbers]
+        if known:
+            outlines.write(one._family, known)
+            writer.trees(one, known, alone=str(known[0][0]) not in outlines.trees)
+    return {
+        "nodes": writer.found,
+        "rounds": _rounds(model, book, len(trees), rows_shown),
+        "outlines": outlines.trees,
+        "verdicts": outlines.verdicts,
+        "rules": outlines.rules,
+    }
+
+
+def without_sheets(why: str) -> dict[str, Any]:
+    """Return what a page has where worksheets cannot be: the reason."""
+    return {"nodes": {}, "rounds": [], "outlines": {}, "verdicts": [], "rules": [], "why": why}
+
+
+def _by_member(sources: list[tuple[Any, str]]) -> dict[str, list[tuple[int, Any]]]:
+    """Return the trees of the page by the member they belong to, each with its number in the page."""
+    found: dict[str, list[tuple[int, Any]]] = {}
+    for at, (tree, member) in enumerate(sources):
+        found.setdefault(member, []).append((at, tree))
+    return found
 
 
 def _is_training_table(book: Any, tree: Any) -> bool:
@@ -105,10 +129,27 @@ class _Writer:
     def __init__(self, rows_shown: bool) -> None:
         self.found: dict[str, Any] = {}
         self._rows_shown, self._bytes = rows_shown, 0
+        self._values = _MOST_VALUES
 
-    @property
-    def is_full(self) -> bool:
-        return self._bytes > _MOST_BYTES or len(self.found) >= _MOST_SHEETS
+    def trees(self, book: Any, shown: list[tuple[int, int]], *, alone: bool) -> None:
+        """Write sheets of trees, (number in the page, the book's own); ``alone``: they have no outlines."""
+        family = book._family
+        cost = 1 if hasattr(family.model, "objective_") else _EXACT
+        most, room = (_ALONE, 2 * _MOST_BYTES) if alone else (_MOST_SHEETS, _MOST_BYTES)
+        cost = max(cost // 3, 1) if alone else cost
+        for at, t in shown:
+            tree = family.trees[t]
+            for node in np.argsort(tree.depth, kind="stable").tolist():
+                needed = cost * int(tree.count[node]) * tree.n_features
+                if needed > self._values:
+                    continue  # too large a node for a page, those below it may do
+                self._values -= needed
+                ask = book.leaf if tree.is_leaf[node] else book.node
+                self.write(f"{at}:{node}", ask, t, node)
+                if self._bytes > room or len(self.found) >= most:
+                    return
+            if self._values < _MOST_VALUES // 20:
+                return
 
     def write(self, name: str, ask: Any, *arguments: int) -> None:
         try:

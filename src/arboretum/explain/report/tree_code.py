@@ -17,6 +17,7 @@ Numbers that are walked with are written whole (Python's shortest form, which Ja
 same bits); numbers that are only looked at are rounded.
 
     n   rows of every node          i   impurity          g   gain of every inner node
+    w   weight of every node, where it is not the number of rows
     d   what every node says, rounded, for its colour and its box
 """
 
@@ -66,6 +67,8 @@ def code_of_tree(tree: Tree, said: np.ndarray, *, stops: bool = False) -> dict[s
         "g": rounded(tree.gain[inner]),
         "d": rounded(tree.value.reshape(len(tree), -1)),
     }
+    if np.any(tree.weight != tree.count):
+        code["w"] = rounded(tree.weight, 7)
     if np.any(tree.n_children[inner] != 2):
         code["b"] = tree.n_children[inner].tolist()
     if np.any(tree.bits_start[inner] >= 0):

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from arboretum.explain.pick_tree import pick_tree, rounds_of, trees_of
 from arboretum.explain.report.model_code import ModelCode
+from arboretum.explain.report.tree_code import rounded
 from arboretum.tree.condition import format_category
 
 __all__ = ["rules_panel", "trees_panel"]
@@ -30,13 +33,39 @@ def trees_panel(model: Any, code: ModelCode) -> dict[str, Any]:
     return {
         "titles": titles,
         "kinds": kinds,
-        "numbers": numbers,  # of the model's own trees; -1: of a member
+        "places": _places(code, numbers),
+        "criterion": _criterion(model),
+        "alphas": _alphas(model),
         "walkable": code.steps is not None,
         "reason": code.reason,
         "per_round": rounds.per_round if rounds is not None else 1,
         "total": len(own) or len(code.sources),
         "schemas": _schemas(model, code),
     }
+
+
+def _places(code: ModelCode, numbers: list[int]) -> list[list[Any]]:
+    """Return for every tree the member it belongs to, "" for the model's own, and its number there."""
+    counts: dict[str, int] = {}
+    found = []
+    for (_, member), number in zip(code.sources, numbers, strict=True):
+        found.append([member, counts.get(member, 0) if member else number])
+        counts[member] = counts.get(member, 0) + 1
+    return found
+
+
+def _criterion(model: Any) -> str:
+    """Return what splits were judged by; the learner's of a model of learners, "" where members differ."""
+    whose = model if hasattr(model, "criterion") else getattr(model, "estimator_", None)
+    return str(getattr(whose, "criterion", ""))
+
+
+def _alphas(model: Any) -> list[list[Any]] | None:
+    """Return AdaBoost's ε and α of every round."""
+    if not hasattr(model, "estimator_weights_") or not hasattr(model, "estimator_errors_"):
+        return None
+    pairs = zip(model.estimator_errors_, model.estimator_weights_, strict=True)
+    return [rounded(np.array(pair, np.float64), 7) for pair in pairs]
 
 
 def _schemas(model: Any, code: ModelCode) -> list[Any]:

@@ -108,6 +108,9 @@ class CartFamily(Family):
             n_jobs=self.threads,
         )
 
+    def tree_of(self, t: int) -> GrownTree:
+        return self.grown
+
     def more_facts(self) -> dict[str, Any]:
         return {"criterion": self.model.criterion, "depth": self.model.tree_.max_depth}
 

@@ -9,6 +9,7 @@ A member is asked by a pair, ``.node(("forest", 3), 0)``, or as a whole: ``.memb
 
 from __future__ import annotations
 
+import copy
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -96,7 +97,9 @@ class BagFamily(ForestFamily):
         one = model.estimators_[t]
         X = as_view(self.given.X)
         X = X if model._bags.all_columns else take_columns(X, model._bags.features(t))
-        return family_of(one)(one, Given(X, self.labels[1], model._bags.weights(t)))
+        named = with_classes(one, class_names(model))
+        y = self.labels[1] if named is one else self.given.y
+        return family_of(one)(named, Given(X, y, model._bags.weights(t)))
 
     def _tree_of(self, t: int) -> GrownTree:
         model = self.model
@@ -180,6 +183,16 @@ class BagFamily(ForestFamily):
         return Sheet(f"worksheet of {self.name}", facts, notes=[self.menu()])
 
 
+def with_classes(one: Any, classes: Any) -> Any:
+    """Return a member that was told the numbers of classes with their names instead; itself if it was not."""
+    known = class_names(one)
+    if classes is None or known is None or not np.array_equal(known, np.arange(len(classes))):
+        return one
+    named = copy.copy(one)
+    named.classes_ = classes
+    return named
+
+
 class _BagsOnly:
     """Stands in for a plan where trees have columns of their own."""
 
@@ -232,7 +245,9 @@ class TogetherFamily(Family):
 
         k = self._place(which)
         one = self.pairs[k][1]
-        return family_of(one)(one, Given(self.given.X, self.y, self.given.sample_weight))
+        named = with_classes(one, class_names(self.model))
+        y = self.y if named is one else self.given.y
+        return family_of(one)(named, Given(self.given.X, y, self.given.sample_weight))
 
     def _place(self, which: Any) -> int:
         names = [name for name, _ in self.pairs]

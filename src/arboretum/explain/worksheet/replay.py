@@ -11,6 +11,8 @@ A family that answers about such rounds is in second_order.py.
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -95,6 +97,7 @@ class Replay(Family):
         self.state = lru_cache(maxsize=3)(self._state)
         self.gradients = lru_cache(maxsize=3)(self._gradients)
         self.bins_of = lru_cache(maxsize=2)(self._bins_of)
+        self._running: tuple[int, np.ndarray] | None = None
 
     # ------------------------------------------------------------------ the fit once more
     @cached_property
@@ -203,7 +206,9 @@ class Replay(Family):
         dropped: list[int] = []
         margin = before = self.start
         if not ensemble.averaged and m:
-            if self.plan.dart is None:
+            if self._running is not None and self._running[0] <= m and self.plan.dart is None:
+                margin = before = self._margin_from(*self._running, m)
+            elif self.plan.dart is None:
                 margin = before = ensemble.rounds(0, m).answers(matrix, self.threads, self.start)
             else:
                 now, dropped = self.dart_rounds[m]
@@ -216,8 +221,31 @@ class Replay(Family):
                 margin = replace(ensemble, trees=trees, weights=held).answers(
                     matrix, self.threads, self.start
                 )
+        if self._running is not None:
+            self._running = m, margin
         g, h = self._derivatives(np.ascontiguousarray(margin), m)
         return RoundState(m, margin, before, g, h, dropped)
+
+    @contextmanager
+    def in_turn(self) -> Iterator[None]:
+        """Let rounds that are asked for one after the other begin where the last ended.
+
+        Sums are then added up in another order than by a model that is asked once: they may differ in the
+        last bit.
+        """
+        self._running = 0, self.start
+        try:
+            yield
+        finally:
+            self._running = None
+            self.state.cache_clear()
+            self.gradients.cache_clear()
+
+    def _margin_from(self, began: int, margin: np.ndarray, m: int) -> np.ndarray:
+        if began == m:
+            return margin
+        rounds = self.ensemble.rounds(began, m)
+        return rounds.answers(self.matrix_seen, self.threads, margin)
 
     def _derivatives(self, margin: np.ndarray, m: int) -> tuple[np.ndarray, np.ndarray]:
         table, shape = self.table, margin.shape[::-1]
@@ -272,13 +300,13 @@ class Replay(Family):
             return self.bins_of(m, t)
         return self.bins_of(0 if maker.follows != "every" else m, -1)
 
-    def binned(self, t: int, f: int, at: AtNode) -> tuple[np.ndarray, np.ndarray, Any]:
-        """Return the bins of a node's rows on a column (-1: missing), the cuts, and categories or None."""
+    def binned(self, t: int, f: int, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, Any]:
+        """Return the bins of some rows on a column (-1: missing), the cuts, and categories or None."""
         bins, column = self.bins_for(t), self.table.schema.columns[f]
-        x = self.matrix_seen.column(f)[at.rows]
+        x = self.matrix_seen.column(f)[rows]
         if bins is None and getattr(self.recipe.table, "proposals", "") == "local":
-            weight = self.gradients(t)[1][at.rows]
-            part = self.table.matrix.take(at.rows)
+            weight = self.gradients(t)[1][rows]
+            part = self.table.matrix.take(rows)
             maker: Any = self.recipe.table
             bins = maker.bins(part, self.table.schema, weight, self.threads)
         if bins is None:
@@ -353,39 +381,46 @@ class Replay(Family):
         """Return what a node had when it was looked at: rows, sums, and bounds and answers from above."""
         tree, (rows, _) = self.trees[t], self.drawn_rows(t)
         g, h = self.gradients(t)
-        signs = self.plan.monotone
+
+        def sums(some: np.ndarray) -> tuple[float, float, float]:
+            return float(g[some].sum()), float(h[some].sum()), float(len(some))
+
         way = []
         while node:
             way.append(node)
             node = int(tree.parent[node])
-        here = self._described(rows, g, h, np.nan, (-np.inf, np.inf), 0.0, 0)
-        at = 0
+        here, at = self.at_root(sums(rows)), 0
         for step in reversed(way):
-            left = self.goes_left(tree, at, t, here.rows)
-            extra = self.extra_l2(tree, at, t)
-            sides = [
-                self._described(
-                    here.rows[side], g, h, here.node.answer, here.node.bounds, extra, here.depth + 1
-                )
-                for side in (left, ~left)
+            left = self.goes_left(tree, at, t, rows)
+            sides = rows[left], rows[~left]
+            here = self.children(t, at, here, [sums(side) for side in sides])[
+                step - int(tree.first_child[at])
             ]
-            sign = 0 if signs is None or tree.kind[at] == SUBSET else int(signs[tree.feature[at]])
-            place = step - int(tree.first_child[at])
-            here = sides[place]
-            if sign:
-                middle = sides[0].node.answer / 2 + sides[1].node.answer / 2
-                low, high = here.node.bounds
-                bounds = (
-                    (low, min(high, middle))
-                    if (place == 0) == (sign > 0)
-                    else (max(low, middle), high)
-                )
-                answer = here.node.answer
-                if self.is_exact:  # answers are written again within the new bounds
-                    answer = float(np.clip(answer, *bounds))
-                here = replace(here, node=replace(here.node, bounds=bounds, answer=answer))
-            at = step
-        return here
+            rows, at = sides[step - int(tree.first_child[at])], step
+        return replace(here, rows=rows)
+
+    def at_root(self, sums: tuple[float, float, float]) -> AtNode:
+        """Return what the root had, from ΣG, ΣH and its rows."""
+        return self._described(sums, np.nan, (-np.inf, np.inf), 0.0, 0)
+
+    def children(self, t: int, at: int, here: AtNode, sums: list[Any]) -> list[AtNode]:
+        """Return what both children of a node had: answers to lean on, bounds of monotone constraints."""
+        tree, signs, extra = self.trees[t], self.plan.monotone, self.extra_l2(self.trees[t], at, t)
+        answer, (low, high) = here.node.answer, here.node.bounds
+        sides = [self._described(one, answer, (low, high), extra, here.depth + 1) for one in sums]
+        sign = 0 if signs is None or tree.kind[at] == SUBSET else int(signs[tree.feature[at]])
+        if not sign:
+            return sides
+        middle = sides[0].node.answer / 2 + sides[1].node.answer / 2
+        found = []
+        for place, side in enumerate(sides):
+            below = (place == 0) == (sign > 0)
+            bounds = (low, min(high, middle)) if below else (max(low, middle), high)
+            answer = side.node.answer
+            if self.is_exact:  # answers are written again within the new bounds
+                answer = float(np.clip(answer, *bounds))
+            found.append(replace(side, node=replace(side.node, bounds=bounds, answer=answer)))
+        return found
 
     def extra_l2(self, tree: Tree, node: int, t: int) -> float:
         """Return by how much λ of a node's children is raised: LightGBM's sorted categories."""
@@ -401,20 +436,18 @@ class Replay(Family):
 
     def _described(
         self,
-        rows: np.ndarray,
-        g: np.ndarray,
-        h: np.ndarray,
+        sums: tuple[float, float, float],
         lean: float,
         bounds: tuple[float, float],
         extra: float,
         depth: int,
     ) -> AtNode:
-        G, H, n = float(g[rows].sum()), float(h[rows].sum()), float(len(rows))
+        G, H, n = sums
         answer = float(gradient_answer(G, H, n, lean, bounds, self.rules, extra))
         if self.is_exact and not (H > 0 and self.rules.min_weight <= H):
             answer = 0.0  # exact growth lets a node of too little cover answer nothing
         node = GradientNode(G, H, n, answer, bounds, self.rules)
-        return AtNode(rows, node, lean, extra, depth)
+        return AtNode(np.empty(0, np.int64), node, lean, extra, depth)
 
     # ------------------------------------------------------------------ columns
     def columns_of(self, t: int, node: int, at: AtNode) -> tuple[list[int], str]:
@@ -456,7 +489,7 @@ class Replay(Family):
 
     def scan(self, t: int, f: int, at: AtNode) -> GradientScan:
         """Return the candidates of a column at a node."""
-        code, cuts, categories = self.binned(t, f, at)
+        code, cuts, categories = self.binned(t, f, at.rows)
         g, h = self.gradients(t)
         values = np.column_stack([g[at.rows], h[at.rows], np.ones(len(at.rows))])
         n_bins = len(categories) if categories is not None else len(cuts) + 1

@@ -166,7 +166,7 @@ class SecondOrderFamily(Replay):
             c.score_left + c.score_right
         )
 
-    def _verdict(self, c: GradientCandidate, winner: GradientCandidate | None) -> str:
+    def verdict_of(self, c: GradientCandidate, winner: GradientCandidate | None) -> str:
         if c is winner or self._is_winner(c, winner):
             return "wins"
         if c.verdict != "admissible":
@@ -199,7 +199,7 @@ class SecondOrderFamily(Replay):
                 blank = [None] * (len(self._header) - 1)
                 lines.append((self.table.schema.columns[f].name, *blank, tried, "nothing to part"))
             else:
-                lines.append((*self._line(c), tried, self._verdict(c, winner)))
+                lines.append((*self._line(c), tried, self.verdict_of(c, winner)))
         marked = frozenset() if winner is None else frozenset([0])
         header = (*self._header, "tried", "verdict")
         return Table("Best split of every column", header, lines, marked, optional=_OPTIONAL)
@@ -211,7 +211,7 @@ class SecondOrderFamily(Replay):
         others = [c for c in every if not self._is_winner(c, winner)]
         others.sort(key=lambda c: -c.gain)
         lines = [] if winner is None else [(*self._line(winner), "wins")]
-        lines += [(*self._line(c), self._verdict(c, winner)) for c in others[:_RIVALS]]
+        lines += [(*self._line(c), self.verdict_of(c, winner)) for c in others[:_RIVALS]]
         marked = frozenset() if winner is None else frozenset([0])
         return Table(
             "Closest rivals", (*self._header, "verdict"), lines, marked, optional=_OPTIONAL

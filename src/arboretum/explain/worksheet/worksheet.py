@@ -60,6 +60,11 @@ class Worksheet:
         """The fitted model."""
         return self._family.model
 
+    @property
+    def table(self) -> Any:
+        """The training table, with the columns of the model; of a member its own."""
+        return self._family.given.X
+
     def node(self, tree: Any, node: int) -> Sheet:
         """Return how a node came about: every column's best split, the closest rivals and why they lost.
 

@@ -6,7 +6,7 @@
   const M = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
   P.sizes = P.columns.map(c => c.words ? c.words.length : 0);
   const main = document.getElementById("main"), contents = document.getElementById("contents"), o = P.overview;
-  document.getElementById("lead").textContent = `${P.labels ? "Classification" : "Regression"} of ${P.target} from ${plural(o.columns, "column")}, judged on ${plural(o.rows, "row")}.`;
+  document.getElementById("lead").textContent = `${P.labels ? "Classification" : "Regression"} of ${P.target} from ${plural(o.columns, "column")}, judged on ${plural(o.rows, "row")}.${P.of_targets ? ` The model answers ${P.of_targets[1]} targets at once; this page is about target ${P.of_targets[0]}, counted from 0.` : ""}`;
   document.getElementById("end").textContent = `Made by arboretum ${o.versions[0][1]}. ${P.rows.x.length ? `${plural(P.rows.x.length, "row")} of the table ${P.rows.x.length === 1 ? "stands" : "stand"} in this page as ${P.rows.x.length === 1 ? "it is" : "they are"}` : "No row of the table stands in this page"}; everything else is counts, means and the model itself. It loads nothing from anywhere.`;
 
   let trees = null;
@@ -21,7 +21,7 @@
     P.residuals && ["residuals", "Residuals", "Truth less what was told. A cloud without shape around zero is what is left of chance; a bend or a funnel is something the model has not learned.", () => residuals(P)],
     P.importances.length && ["importances", "Importances", "What a column is worth, measured in several ways. Gain, cover and splits look at the trees; permutation and SHAP at the answers. Columns that say the same share their worth.", () => importances(P)],
     P.dependence.length && ["dependence", "Partial dependence", "What the model would say on average if every row had this value, all else as it is. Lines of single rows that cross tell of columns that act together.", () => dependence(P)],
-    P.pairs.length && ["pairs", "Pairs", "How far two columns together move the answer beyond what each does alone (root mean square), among the most important columns.", () => pairs(P)],
+    P.pairs.list.length && ["pairs", "Pairs", "Columns that act together: what two of them change beyond what each does alone.", () => pairs(P)],
     M.trees.length && ["trees", M.trees.length === 1 ? "The tree" : "The trees", "Rows begin at the top and take the branch their value fits. Colours tell what a node says, and how clearly. Click a node for its figures and its worksheet.", () => { trees = treePanel(P, M, sheets.node); return trees.whole; }],
     P.rules && ["rules", "Rules", "Asked from the first to the last: the first whose conditions all hold gives the answer.", () => rulesPanel(P)],
     ["row", "One row", "Why the model says what it says of one row.", () => rowPanel(P, M, goTree)],

@@ -13,7 +13,7 @@ function overview(P) {
     ["data", `${plural(o.rows, "row")}, ${plural(o.columns, "column")}${o.used < o.rows ? `; looked at: ${fmt(o.used)} drawn rows` : ""}`], o.train_rows ? ["split", `${fmt(o.train_rows)} training rows, ${fmt(o.rows)} others`] : null,
     o.trees ? ["size", `${plural(o.trees, "tree")}, ${plural(o.leaves, "leaf", "leaves")}, depth ${o.depth}`] : o.n_rules !== undefined ? ["size", plural(o.n_rules, "rule")] : null,
     o.members ? ["members", o.members.map(m => `${m[0]} (${m[1]})`).join(", ")] : null, o.oob_score !== undefined ? ["out-of-bag score", fmt(o.oob_score)] : null, o.interrupted ? ["interrupted", "after " + o.interrupted] : null,
-    ["seed", o.seed], ["SHA-256 of the model file", o.hash ? el("code", null, o.hash) : null], ["versions", o.versions.map(v => v.join(" ")).join(", ")], ["made", `${o.made}, in ${fmt(Object.values(P.seconds).reduce((a, b) => a + b, 0), 2)} s`], ...Object.entries(o.notes)];
+    ["seed", o.seed], ["SHA-256 of the model file", o.hash ? el("code", null, o.hash) : null], ["versions", o.versions.map(v => v.join(" ")).join(", ")], o.fit_seconds !== undefined ? ["fit", `took ${fmt(o.fit_seconds, 3)} s, compiling included where it was the first of its kind`] : null, ["page made", `${o.made}, in ${fmt(Object.values(P.seconds).reduce((a, b) => a + b, 0), 2)} s`], ...Object.entries(o.notes)];
   box.append(facts(lines));
   const list = ps => scroller(table(["parameter", "value"], ps.map(p => [p[0], el("td", { class: "wrap mono" }, p[1])])));
   if (changed.length) box.append(el("h3", null, "Parameters that were set"), list(changed));
@@ -137,13 +137,14 @@ function dependence(P) {
   return el("div", null, controls, place);
 }
 function pairs(P) {
-  const list = P.pairs.slice(0, 10), place = el("div");
+  const list = P.pairs.list, shap = P.pairs.how === "shap", place = el("div");
   const name = p => `${short(P.columns[p.a].name, 24)} × ${short(P.columns[p.b].name, 24)}`;
   function draw(i) {
     const p = list[i], [low, high] = extent(p.mean.flat(), 0), a = P.columns[p.a], b = P.columns[p.b];
     clear(place).append(el("h3", null, `${name(p)}: mean ${P.labels ? "share of " + short(P.labels[P.labels.length === 2 ? 1 : p.of]) : "answer"}`), heat(p.axes[0].map(v => valueOf(a, v)), p.axes[1].map(v => short(valueOf(b, v), 9)), p.mean.map((row, r) => row.map((v, c) => ({ text: P.labels ? percent(v, 0) : fmt(v, 3), color: `color-mix(in srgb, ${ramp((v - low) / (high - low || 1))} 70%, transparent)`, title: `${a.name} ${valueOf(a, p.axes[0][r])}\n${b.name} ${valueOf(b, p.axes[1][c])}\n${fmt(v, 4)}` }))), `${short(a.name, 18)} ↓  ${short(b.name, 18)} →`));
   }
-  const left = el("div", null, bars(list.map(p => ({ label: name(p), value: p.strength, text: P.labels ? percent(p.strength, 2) : fmt(p.strength, 3) }))), el("div", { class: "controls", style: { marginTop: ".8rem" } }, choice("Show", list.map(name), draw)));
+  const left = el("div", null, bars(list.map(p => ({ label: name(p), value: p.strength, text: P.labels && !shap ? percent(p.strength, 2) : fmt(p.strength, 3) }))), el("div", { class: "controls", style: { marginTop: ".8rem" } }, choice("Show", list.map(name), draw)));
+  left.append(el("p", { class: "note" }, shap ? `Bars: the mean size of the pair's SHAP value, in the unit of the model's sum${P.labels ? " (before it becomes a share)" : ""}; all pairs of columns were compared. The map: the mean answer if every row had these two values.` : "Bars: how far the map is from the sum of two separate curves (root mean square); compared were the most important columns, because the model has no SHAP values of pairs, or they take too long."));
   draw(0);
   return el("div", { class: "grid2 wide" }, left, place);
 }

@@ -2,7 +2,7 @@
 "use strict";
 const cellText = v => v === null || v === undefined ? "–" : typeof v === "number" ? fmt(v, 5) : Array.isArray(v) ? v.map(cellText).join(", ") : String(v);
 function sheetView(sheet, depth = 0) {
-  const box = el("div", { class: "sheet" }, el(depth ? "h3" : "b", null, sheet.title));
+  const box = el("div", { class: "sheet" }, sheet.title ? el(depth ? "h3" : "b", null, sheet.title) : "");
   const pairs = Object.entries(sheet.facts);
   if (pairs.length) box.append(facts(pairs.map(([k, v]) => [k, cellText(v)])));
   if (sheet.formulas.length) box.append(el("div", { class: "formulas" }, sheet.formulas.map(f => el("div", { class: "formula" }, el("b", null, f.name), f.rule ? ` = ${f.rule}` : "", f.numbers ? `\n  = ${f.numbers}` : "", f.value === null ? "" : `\n  = ${cellText(f.value)}`))));
@@ -17,13 +17,21 @@ function sheetView(sheet, depth = 0) {
   return box;
 }
 function worksheetView(P, M) {
-  const S = M.sheets || { nodes: {}, rounds: [], why: "" };
-  const call = (t, n, leaf) => `arboretum.worksheet(model, X, y).${leaf ? "leaf" : "node"}(${t}, ${n})`;
-  const node = (number, n) => {
-    const own = P.trees.numbers[number], sheet = S.nodes[`${own}:${n}`], leaf = Walk.isLeaf(M.trees[number], n);
-    if (sheet) return el("div", { class: "worksheet" }, el("h3", null, "Worksheet"), sheetView(sheet));
-    const why = Object.keys(S.nodes).length ? "Worked out for this page were the nodes that take little time, tree by tree, and this one is not among them" : S.why ? `No worksheet: ${S.why}` : "Worksheets need the training table (report(..., train=(X, y)))";
-    return el("p", { class: "note" }, why, S.why ? "" : [". In Python: ", el("code", null, own < 0 ? "arboretum.worksheet(member, X, y)" : call(own, n, leaf))]);
+  const S = M.sheets || { nodes: {}, rounds: [], outlines: {}, why: "" };
+  // What prints the whole sheet: a command where the tree is the model's own, or a member's.
+  const command = (at, n) => {
+    const [member, own] = P.trees.places[at];
+    return `arboretum explain model.arb training.csv${member ? ` --member ${member}` : ""} --tree ${own} --node ${n}`;
+  };
+  const node = (at, n) => {
+    const whole = S.nodes[`${at}:${n}`], sheet = whole || Outline.sheet(P, M, at, n), leaf = Walk.isLeaf(M.trees[at], n);
+    const known = S.outlines && S.outlines[at], print = [" This prints the whole worksheet, with the close rivals: ", el("code", null, command(at, n)), "."];
+    let note = null;
+    if (!whole && M.sheets === null) note = ["These are the numbers the model keeps. Which splits it was chosen from takes the training table: ", el("code", null, "report(…, train=(X, y))"), "."];
+    else if (!whole && S.why) note = [`Nothing more is known of it: ${S.why}.`];
+    else if (!whole && !known) note = ["The page has no room for the candidates of all nodes, and this one's are not in it.", ...print];
+    else if (!whole && !leaf) note = print;
+    return el("div", { class: "worksheet" }, el("h3", null, "Worksheet"), sheet ? sheetView(sheet) : null, note ? el("p", { class: "note" }, note) : null);
   };
   const rounds = () => {
     const place = el("div"), show = i => clear(place).append(sheetView(S.rounds[i][1]));

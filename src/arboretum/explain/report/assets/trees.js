@@ -50,7 +50,7 @@ function treePanel(P, M, worksheet) {
   if (!M.trees.length) return null;
   let number = 0, chosen = -1, row = null, view = null;
   const closed = new Map(); // tree -> set of collapsed nodes
-  const canvas = el("div", { class: "canvas", tabindex: -1 }), side = el("div", { class: "side", "aria-live": "polite" }), title = el("b");
+  const canvas = el("div", { class: "canvas", tabindex: -1 }), side = el("div", { class: "side", "aria-live": "polite" }), sheet = el("div", { class: "under" }), title = el("b");
   const n = M.trees.length;
   const pick = slider("Tree", 0, Math.max(n - 1, 1), 1, 0, v => open(v));
   const bar = el("div", { class: "controls" }, n > 1 ? pick : null, title,
@@ -140,7 +140,8 @@ function treePanel(P, M, worksheet) {
   function select(node, focus) {
     chosen = node;
     canvas.querySelectorAll(".node").forEach(g => { const on = +g.dataset.node === node; g.classList.toggle("chosen", on); g.setAttribute("tabindex", on ? 0 : -1); if (on && focus) g.focus({ preventScroll: true }); });
-    clear(side).append(...nodeSheet(P, M, number, node, worksheet, select).filter(Boolean));
+    clear(side).append(...nodeSheet(P, M, number, node, select).filter(Boolean));
+    clear(sheet).append(worksheet ? worksheet(number, node) : "");
   }
   function key(e, node) {
     const tree = M.trees[number], inside = shut().has(node) ? [] : Walk.children(tree, node), up = tree.parent[node];
@@ -191,13 +192,13 @@ function treePanel(P, M, worksheet) {
     if (!known) { closed.clear(); draw(); }
     known = w; fit();
   }).observe(canvas);
-  const whole = el("div", null, bar, colours, el("div", { class: "treebox" }, canvas, side), el("p", { class: "note" }, "Drag to move, buttons or Ctrl and the wheel to zoom; arrow keys go from node to node, Enter opens and closes a branch. A thicker edge leads more rows." + (P.trees.total > n ? ` The model has ${P.trees.total} trees; predict asks the first ${n}, up to the best round.` : "")));
+  const whole = el("div", null, bar, colours, el("div", { class: "treebox" }, canvas, side), sheet, el("p", { class: "note" }, "Drag to move, buttons or Ctrl and the wheel to zoom; arrow keys go from node to node, Enter opens and closes a branch. A thicker edge leads more rows." + (P.trees.total > n ? ` The model has ${P.trees.total} trees; predict asks the first ${n}, up to the best round.` : "")));
   open(0);
   return { whole, show_row, open };
 }
 
-// What is known of a node: facts, the split of its answer, and its worksheet where the page has one.
-function nodeSheet(P, M, number, node, worksheet, select) {
+// What is known of a node: facts, and the split of its answer.
+function nodeSheet(P, M, number, node, select) {
   const tree = M.trees[number], columns = treeColumns(P, number), leaf = Walk.isLeaf(tree, node), kind = P.trees.kinds[number], d = tree.d[node];
   const way = []; for (let c = node; c > 0; c = tree.parent[c]) { const p = tree.parent[c]; way.unshift(branch(tree, p, c - tree.c[tree.at[p]], columns)); }
   const parts = [el("h3", { style: { marginTop: 0 } }, leaf ? `Leaf ${node}` : `Node ${node}: ${question(tree, node, columns)}`)];
@@ -209,10 +210,6 @@ function nodeSheet(P, M, number, node, worksheet, select) {
   if (!leaf) {
     const j = tree.at[node];
     parts.push(table(["branch", "rows", "says"], Walk.children(tree, node).map((c, k) => [el("td", { class: "wrap" }, el("a", { href: "#trees", onclick: e => { e.preventDefault(); select(c, false); } }, branch(tree, node, k, columns, 8))), fmt(tree.n[c]), nodeAnswer(P, tree, c, kind).text])));
-    if (kind === "answers" && !tree.b && P.trees.plain_gain) {
-      const [a, b] = Walk.children(tree, node), W = tree.n[node] || 1;
-      parts.push(el("div", { class: "formula" }, `impurity after = ${fmt(tree.n[a])}/${fmt(W)} · ${fmt(tree.i[a], 5)} + ${fmt(tree.n[b])}/${fmt(W)} · ${fmt(tree.i[b], 5)}\n             = ${fmt((tree.n[a] * tree.i[a] + tree.n[b] * tree.i[b]) / W, 5)}   before: ${fmt(tree.i[node], 5)}`));
-    }
     if (tree.m[j] < 0) parts.push(el("p", { class: "note" }, tree.stops ? "A row that misses this value stops here: the node answers itself." : "A row that misses this value goes down every branch, by its share of the rows."));
     else if (columns[tree.f[j]].had_missing) parts.push(el("p", { class: "note" }, "Missing values go to: " + branch(tree, node, tree.m[j], columns)));
     if (tree.a && tree.a[j].length) parts.push(el("p", { class: "note" }, "If it is missing, asked instead: " + tree.a[j].map(([k, f, t]) => columns[f].name + (k === 1 ? ` ≤ ${valueOf(columns[f], t)}` : "")).join(", then ")));
@@ -220,7 +217,5 @@ function nodeSheet(P, M, number, node, worksheet, select) {
     const said = Walk.said(tree, node);
     parts.push(facts([["adds to the sum", said.map(v => fmt(v, 6)).join(", ")]]));
   }
-  const sheet = worksheet && worksheet(number, node);
-  if (sheet) parts.push(sheet);
   return parts;
 }

@@ -1,0 +1,208 @@
+"""Options that several commands have, each written once.
+
+How a data file is written takes five options, two more where a model learns how to read its columns. A
+command that reads files is declared with `reads_files` and takes one argument for all of them, ``reading``:
+
+    @reads_files                      arboretum evaluate … --sep ; --na n/a
+    def evaluate(model, reading) ◄──  Reading(sep=";", na=["n/a"])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+__all__ = [
+    "AsTask", "Categorical", "DataFile", "EscapeFormulas", "Format", "Jobs", "Member", "ModelFile", "Output",
+    "PruningRule", "Seed", "Task", "Truth", "Weight", "reads_files",
+]  # fmt: skip
+
+
+class Task(StrEnum):
+    """What a target asks for."""
+
+    auto = "auto"
+    classification = "classification"
+    regression = "regression"
+
+
+class PruningRule(StrEnum):
+    """How cross-validation chooses the pruning strength."""
+
+    smallest = "min"
+    one_standard_error = "1se"
+
+
+class Format(StrEnum):
+    """How a tree is shown."""
+
+    text = "text"
+    rules = "rules"
+    dot = "dot"
+    png = "png"
+    svg = "svg"
+    pdf = "pdf"
+
+
+ModelFile = Annotated[Path, typer.Argument(metavar="MODEL.arb", help="A model file.")]
+DataFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA",
+        help="A .csv, .tsv, .txt (also .gz) or .parquet file; - reads standard input.",
+    ),
+]
+EscapeFormulas = Annotated[
+    bool,
+    typer.Option(
+        "--escape-formulas",
+        metavar="",
+        help="Put ' before texts of a CSV file that a spreadsheet would take for formulas.",
+    ),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option("-o", "--output", metavar="FILE", help="Where to write; default: stdout."),
+]
+Truth = Annotated[
+    str | None,
+    typer.Option(
+        "--target", "-t", metavar="COLUMN", help="The truth; default: the model's target."
+    ),
+]
+Member = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="A model of a stack, a vote or a bag, by its name or number."
+    ),
+]
+Weight = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of row weights.")]
+Categorical = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="A column of numbers that are names; may be repeated."),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(min=0, help="Seed of everything drawn at random.", show_default="0"),
+]
+Jobs = Annotated[int | None, typer.Option(help="Threads; -1 and the default use all cores.")]
+AsTask = Annotated[Task, typer.Option(help="auto: words and few whole numbers are classes.")]
+
+# ---------------------------------------------------------------------- how data files are written
+_FORM = "How data files are written"  # a heading of --help
+Sep = Annotated[
+    str | None,
+    typer.Option(
+        "--sep",
+        metavar="CHAR",
+        help="What separates fields; default: found out.",
+        rich_help_panel=_FORM,
+    ),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(
+        "--decimal",
+        metavar=".|,",
+        help="The decimal sign; default: found out.",
+        rich_help_panel=_FORM,
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding",
+        metavar="NAME",
+        help="e.g. utf-8, cp1252; default: found out.",
+        rich_help_panel=_FORM,
+    ),
+]
+Na = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--na",
+        metavar="TEXT",
+        help="A text that means missing, besides the usual ones; may be repeated.",
+        rich_help_panel=_FORM,
+    ),
+]
+NoHeader = Annotated[
+    bool,
+    typer.Option(
+        "--no-header",
+        metavar="",
+        help="The first line is a row, not names of columns.",
+        rich_help_panel=_FORM,
+    ),
+]
+AsNumber = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--as-number",
+        metavar="COLUMN",
+        help="A column of numbers such as 1.234,56, $5 or 12%; may be repeated.",
+        rich_help_panel=_FORM,
+    ),
+]
+AsDate = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--as-date",
+        metavar="COLUMN[=FORM]",
+        help="A column of dates such as 31/12/2023; FORM: e.g. %d/%m/%Y; may be repeated.",
+        rich_help_panel=_FORM,
+    ),
+]
+
+_READING = {"sep": Sep, "decimal": Decimal, "encoding": Encoding, "na": Na, "no_header": NoHeader}
+_COLUMNS = {"as_number": AsNumber, "as_date": AsDate}
+
+
+def reads_files(
+    command: Callable[..., None] | None = None, *, columns: bool = False
+) -> Callable[..., Any]:
+    """Give a command that takes ``reading`` the options that make it.
+
+    Parameters
+    ----------
+    command : function
+        One of its parameters is called ``reading``.
+    columns : bool
+        Also say how columns are read.
+    """
+    if command is None:
+        return lambda named: reads_files(named, columns=columns)
+    kinds = _READING | (_COLUMNS if columns else {})
+    hints = get_type_hints(command, include_extras=True)
+    own = [
+        one.replace(annotation=hints[one.name], kind=Parameter.KEYWORD_ONLY)
+        for one in signature(command).parameters.values()
+        if one.name != "reading"
+    ]
+    added = [
+        Parameter(
+            name,
+            Parameter.KEYWORD_ONLY,
+            default=False if name == "no_header" else None,
+            annotation=kind,
+        )
+        for name, kind in kinds.items()
+    ]
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        from arboretum.cli.reading import Reading
+
+        form = {name: given.pop(name) for name in kinds}
+        command(**given, reading=Reading.of(**form))
+
+    del run.__wrapped__  # its parameters are not the command's
+    run.__signature__ = Signature([*own, *added])  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in (*own, *added)}
+    return run

@@ -1,0 +1,125 @@
+"""Outlines for the page: numbers of every node of its trees, from which the page writes tables and formulas.
+
+    trees   {shown number: {"l": {node: lines}, "s": sums of every node, "b": steps of leaves}}
+    line    [column, cut or categories or null, missing side, verdict, …numbers of the family]
+            grown      rows left, impurity left, impurity right, gain (, weight left, charge)
+            gradient   G left, H left, rows left, gain
+
+Trees are taken in their order until the sums to be made, or the numbers to be kept, are too many for a page;
+what is left out is said there, with the command that prints it.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+
+from arboretum.explain.report.tree_code import rounded
+from arboretum.explain.worksheet.outline.line import Line, TreeOutline
+from arboretum.explain.worksheet.outline.outline import Outliner
+
+__all__ = ["OutlineWriter"]
+
+_MOST_SUMS = 160_000_000  # about five seconds
+_MOST_NUMBERS = 220_000  # in a page
+_COLUMNS = 4  # told of besides the winner's
+_LEAF_ROWS = 20_000_000  # rows times leaves that are gone through for Friedman's steps
+
+
+class OutlineWriter:
+    """Writes the outlines of one model's trees, and of its members'."""
+
+    def __init__(self) -> None:
+        self.trees: dict[str, Any] = {}
+        self.verdicts: list[str] = []
+        self.rules: list[dict[str, Any]] = []
+        self._sums, self._numbers = _MOST_SUMS, _MOST_NUMBERS
+
+    def write(self, family: Any, shown: list[tuple[int, int]]) -> None:
+        """Write trees of a family: pairs of the number in the page and the family's own."""
+        outliner = Outliner(family, _COLUMNS)
+        self.rules.append(_rules_of(family, outliner.is_gradient))
+        with family.in_turn() if outliner.is_gradient else nullcontext():
+            for at, t in shown:
+                cost = outliner.cost(t)
+                if cost is None:
+                    return
+                if cost > self._sums or self._numbers <= 0:
+                    continue
+                self._sums -= cost
+                self.trees[str(at)] = self._code(outliner.outline(t), outliner.is_gradient)
+                steps = _steps(family, t)
+                if steps is not None:
+                    self.trees[str(at)]["b"] = steps
+
+    def _code(self, outline: TreeOutline, is_gradient: bool) -> dict[str, Any]:
+        line = self._gradient_line if is_gradient else self._grown_line
+        code: dict[str, Any] = {
+            "r": len(self.rules) - 1,
+            "l": {node: [line(one) for one in lines] for node, lines in outline.lines.items()},
+        }
+        self._numbers -= sum(len(one) for lines in code["l"].values() for one in lines)
+        if outline.facts:
+            sums = np.array([outline.facts[node] for node in sorted(outline.facts)])
+            code["s"] = rounded(sums if sums[:, 3].any() else sums[:, :3], 7)
+            self._numbers -= sums.size
+        return code
+
+    def _head(self, line: Line) -> list[Any]:
+        if line.verdict not in self.verdicts:
+            self.verdicts.append(line.verdict)
+        cut: Any = list(line.inside) if line.inside else _number(line.cut, 9)
+        return [line.feature, cut, line.missing, self.verdicts.index(line.verdict)]
+
+    def _grown_line(self, line: Line) -> list[Any]:
+        rows, weight, _, _, left, right, charge = line.numbers
+        told = [int(rows), *(_number(v) for v in (left, right, line.gain))]
+        if weight != rows or charge:
+            told += [_number(weight, 7), _number(charge)] if charge else [_number(weight, 7)]
+        return self._head(line) + told
+
+    def _gradient_line(self, line: Line) -> list[Any]:
+        G, H, rows = line.numbers[:3]
+        return [*self._head(line), _number(G, 6), _number(H, 6), int(rows), _number(line.gain, 6)]
+
+
+def _number(value: float, digits: int = 5) -> Any:
+    """Return a number of so many digits; null if it is none."""
+    return rounded(np.array([value]), digits)[0]
+
+
+def _rules_of(family: Any, is_gradient: bool) -> dict[str, Any]:
+    """Return what the formulas of the page need besides sums."""
+    if not is_gradient:
+        criterion = getattr(family, "criterion", None) or getattr(family.model, "criterion", "")
+        found: dict[str, Any] = {"kind": "grown", "criterion": str(criterion)}
+        found["rates"] = rounded(np.asarray(getattr(family.model, "_rates", ()), np.float64), 6)
+        return found
+    rules, plan = family.rules, family.plan
+    bent = rules.max_delta_step or rules.path_smooth or plan.monotone is not None
+    return {
+        "kind": "gradient",
+        "l2": float(rules.reg_lambda),
+        "l1": float(rules.reg_alpha),
+        "gamma": float(rules.min_gain),
+        "rate": 1.0 if family.ensemble.averaged else float(plan.learning_rate),
+        "bent": bool(bent),
+        "renewed": family.objective.renew_leaf is not None,
+        "rounded": not family.is_exact,
+    }
+
+
+def _steps(family: Any, t: int) -> dict[str, Any] | None:
+    """Return how far every leaf of Friedman's boosting goes: the rule, the same with numbers, the step."""
+    if not hasattr(family, "step_formulas"):
+        return None
+    tree = family.trees[t]
+    if len(family.y) * sum(one.n_leaves for one in family.trees) > _LEAF_ROWS:
+        return None
+    found = {}
+    for leaf in tree.leaves.tolist():
+        first = family.step_formulas(t, leaf)[0]
+        found[str(leaf)] = [first.rule, first.numbers, _number(float(first.value), 7)]
+    return found
