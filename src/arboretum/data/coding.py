@@ -136,7 +136,7 @@ def _places(values: Sequence[Any], categories: Sequence[Any]) -> list[float]:
 
 def _codes(words: Words, new: Sequence[float]) -> np.ndarray:
     """Replace every code by a float; -1 picks the NaN at the end."""
-    return np.array([*new, np.nan])[words.codes]
+    return np.array([*new, np.nan]).take(words.codes)
 
 
 # --------------------------------------------------------------------------- predict

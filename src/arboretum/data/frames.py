@@ -12,7 +12,6 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
@@ -28,6 +27,7 @@ from arboretum.data.values import (
     from_cells,
     from_objects,
     make_words,
+    name_of,
 )
 from arboretum.errors import DataError
 
@@ -49,6 +49,8 @@ def is_frame(X: Any) -> bool:
 
 def collected(X: Any) -> Any:
     """Return a dataframe with its rows, which a lazy one has yet to read."""
+    if _is_pandas(X, "DataFrame"):
+        return X
     import narwhals.stable.v2 as nw
 
     frame = nw.from_native(X, pass_through=True)
@@ -133,7 +135,7 @@ def _pandas_array(values: Any, name: str) -> Raw | None:
     if isinstance(dtype, np.dtype):
         values = np.asarray(values)
         if dtype.kind in "fiu":
-            return Numbers(values, _name_of(dtype))
+            return Numbers(values, name_of(dtype))
         if dtype.kind == "b":
             return Words(values.view(np.int8), [False, True], "bool")
         return from_objects(values, name) if dtype.kind == "O" else None
@@ -149,13 +151,6 @@ def _pandas_array(values: Any, name: str) -> Raw | None:
         strings = getattr(values, "_pa_array", None)
         return _pandas_strings(values) if strings is None else arrow_words(strings)
     return None
-
-
-@cache
-def _name_of(dtype: np.dtype) -> str:
-    return (
-        dtype.name
-    )  # NumPy makes it anew each time, which takes as long as to look at a small column
 
 
 def _pandas_strings(values: Any) -> Words:

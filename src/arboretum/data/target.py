@@ -76,7 +76,9 @@ def encode_classes(
             values, code = _number_classes(raw)
         classes.append(values)
         codes.append(code.astype(np.int32, copy=False))
-    return classes, np.ascontiguousarray(np.column_stack(codes)), is_1d
+    if len(codes) == 1:
+        return classes, np.ascontiguousarray(codes[0])[:, np.newaxis], is_1d
+    return classes, np.column_stack(codes), is_1d
 
 
 def numbers(

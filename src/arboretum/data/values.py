@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import count
 from numbers import Complex, Real
 from typing import Any
@@ -44,6 +44,7 @@ __all__ = [
     "from_objects",
     "make_words",
     "moment_seconds",
+    "name_of",
     "plain",
     "refuse_complex",
     "seconds",
@@ -108,6 +109,12 @@ class Words:
 
 
 Raw = Numbers | Words
+
+
+@cache
+def name_of(dtype: np.dtype) -> str:
+    """Return the name of a dtype: NumPy makes it anew each time, as slowly as it reads a small column."""
+    return dtype.name
 
 
 # --------------------------------------------------------------------------- single values
