@@ -178,7 +178,9 @@ def learn_schema(
            [2.5, 0. ]])
     """
     table = read_table(X)
-    wishes = resolve_wishes(table.names, categorical_features, ordinal_features)
+    wishes: dict[int, Wish] = {}
+    if categorical_features is not None or ordinal_features is not None:
+        wishes = resolve_wishes(table.names, categorical_features, ordinal_features)
     if isinstance(table.body, np.ndarray):
         if not wishes:
             return _learn_dense(table)

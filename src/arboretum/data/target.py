@@ -17,8 +17,8 @@ import numpy as np
 from arboretum.data.checks import check_values, list_rows, warn_caller
 from arboretum.data.table import array_of_lists, is_sparse, unmask
 from arboretum.data.values import (
-    Numbers,
     Raw,
+    RawNumbers,
     Words,
     from_array,
     refuse_complex,
@@ -310,7 +310,7 @@ def _check_one_family(raw: Words) -> None:
         )
 
 
-def _number_classes(raw: Numbers) -> tuple[np.ndarray, np.ndarray]:
+def _number_classes(raw: RawNumbers) -> tuple[np.ndarray, np.ndarray]:
     values = raw.values
     if raw.family != "number":
         _refuse_times(raw.family)
@@ -350,7 +350,7 @@ def _refuse_times(family: str) -> NoReturn:
 
 # --------------------------------------------------------------------------- numbers
 def _as_numbers(raw: Raw) -> np.ndarray:
-    if isinstance(raw, Numbers):
+    if isinstance(raw, RawNumbers):
         if raw.family != "number":
             _refuse_times(raw.family)
         return raw.values
