@@ -7,7 +7,7 @@ import arboretum
 from arboretum.cli.guard import UsageError
 from arboretum.cli.models import choose_task, find_estimator, parse_settings
 from arboretum.cli.registry import MODELS
-from arboretum.data.values import Numbers, Words
+from arboretum.data.values import RawNumbers, Words
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -52,7 +52,7 @@ def test_a_setting_is_a_literal_or_a_word(setting, value):
 
 
 def many(values, dtype):
-    return Numbers(np.array(values), dtype)
+    return RawNumbers(np.array(values), dtype)
 
 
 TARGETS = [

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from arboretum.data.slices import as_view
 from arboretum.data.table import read_table
-from arboretum.data.values import Numbers, Words
+from arboretum.data.values import RawNumbers, Words
 from arboretum.errors import ArboretumError, DataError
 
 UTC_2020 = 1577836800.0  # 2020-01-01 00:00 UTC
@@ -346,7 +346,7 @@ def test_cells_no_table_holds(X, where):
 
 def test_large_exact_numbers_are_fine():
     assert as_list(the_column(cells(2**60, None))) == [2**60, None]
-    assert isinstance(the_column(pl.DataFrame({"a": [2**60, None]})), Numbers)
+    assert isinstance(the_column(pl.DataFrame({"a": [2**60, None]})), RawNumbers)
 
 
 # ---------------------------------------------------------------------- frames of one dtype

@@ -31,7 +31,7 @@ from arboretum import (
     ExtraTreeRegressor,
     load,
 )
-from arboretum.base.bags import Bags
+from arboretum.base.bags import BagRules
 from arboretum.data.slices import take_columns, take_rows
 from tests.forest.forest_cases import Recorder, answers, data, mixed_table
 
@@ -53,14 +53,14 @@ X0, Y0, N0 = data(n=30)
 
 # ---------------------------------------------------------------------- bags
 def test_bags_are_rows_and_columns():
-    bags = Bags(5, 50, 8, draws=50, columns=3, replace=True, replace_columns=False)
+    bags = BagRules(5, 50, 8, draws=50, columns=3, replace=True, replace_columns=False)
     assert all(bags.counts(t).sum() == 50 for t in range(20))
     assert all(len(set(bags.features(t))) == 3 for t in range(20))
     assert len({tuple(bags.features(t)) for t in range(40)}) > 10
     assert len({bags.counts(t).tobytes() for t in range(20)}) == 20
     left_out = np.mean([bags.counts(t) == 0 for t in range(200)])
     assert abs(left_out - (1 - 1 / 50) ** 50) < 0.02
-    subset = Bags(5, 50, 8, draws=20, columns=8, replace=False, replace_columns=True)
+    subset = BagRules(5, 50, 8, draws=20, columns=8, replace=False, replace_columns=True)
     assert set(subset.counts(3)) == {0.0, 1.0}
     assert subset.counts(3).sum() == 20
     assert len(subset.features(3)) == 8
@@ -70,14 +70,14 @@ def test_bags_are_rows_and_columns():
 @pytest.mark.parametrize("replace", [True, False])
 def test_rows_are_drawn_in_proportion_to_weight(replace):
     weight = np.array([0.0, 1.0, 1.0, 4.0, 0.0, 2.0])
-    bags = Bags(1, 6, 1, 1, 1, replace, False, weight=weight, by_weight=True)
+    bags = BagRules(1, 6, 1, 1, 1, replace, False, weight=weight, by_weight=True)
     share = np.mean([bags.counts(t) for t in range(4000)], axis=0)
     assert_allclose(share, weight / weight.sum(), atol=0.03)
 
 
 def test_rows_of_weight_zero_are_never_drawn():
     weight = np.array([0.0, 1.0, 3.0, 0.0])
-    bags = Bags(1, 4, 1, draws=2, columns=1, replace=True, replace_columns=False, weight=weight)
+    bags = BagRules(1, 4, 1, draws=2, columns=1, replace=True, replace_columns=False, weight=weight)
     for t in range(50):
         assert bags.counts(t)[[0, 3]].sum() == 0
         assert bags.counts(t).sum() == 2

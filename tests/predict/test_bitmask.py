@@ -105,7 +105,7 @@ def test_a_pickled_model_makes_its_layout_anew():
 
 
 def test_the_layout_of_some_rounds_is_made_once():
-    X, y = table(600)
+    X, y = table(1000)
     model = LGBMRegressor(n_estimators=20).fit(X, y)
     first = model.predict(X, num_iteration=10)
     part = model.ensemble_.rounds(0, 10)

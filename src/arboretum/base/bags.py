@@ -28,7 +28,7 @@ from arboretum.engine.keys import key_of, uniform_array
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.io.checked import whole
 
-__all__ = ["Bags", "Bootstrap", "make_bags"]
+__all__ = ["BagRules", "Bootstrap", "make_bags"]
 
 _ROWS, _COLUMNS = 0x705, 0xC01
 
@@ -104,7 +104,7 @@ class Bootstrap(_Rules):
 
 
 @dataclass(frozen=True, eq=False)
-class Bags(_Rules):
+class BagRules(_Rules):
     """The rules that rows and columns are drawn by.
 
     Attributes
@@ -135,7 +135,7 @@ class Bags(_Rules):
     def counts(self, number: int) -> np.ndarray:
         """Return how often each row is drawn for an estimator; 0 is out of bag.
 
-        >>> bags = Bags(7, 6, 2, draws=6, columns=2, replace=True, replace_columns=False)
+        >>> bags = BagRules(7, 6, 2, draws=6, columns=2, replace=True, replace_columns=False)
         >>> int(bags.counts(0).sum()), (bags.counts(0) == bags.counts(0)).all()
         (6, np.True_)
         """
@@ -191,7 +191,7 @@ class Bags(_Rules):
         return growing_key(self.seed, number) >> 32
 
     @classmethod
-    def from_state(cls, state: Any, n_columns: int) -> Bags:
+    def from_state(cls, state: Any, n_columns: int) -> BagRules:
         """Build the rules from what `to_state` returned; any nonsense is a ModelFileError."""
         n_rows = whole(state, "n_rows", 1)
         numbers: Any = {name: whole(state, name, 1) for name in ("draws", "columns")}
@@ -211,7 +211,7 @@ class Bags(_Rules):
 
 def make_bags(
     model: Any, shape: tuple[int, int], weight: np.ndarray | None, by_weight: bool
-) -> Bags:
+) -> BagRules:
     """Return the rules of a bagging estimator's parameters for a table of this shape."""
     n_rows, n_columns = shape
     n = n_rows if weight is None else int(np.count_nonzero(weight))
@@ -229,7 +229,7 @@ def make_bags(
             )
     else:
         columns = max(1, int(columns * n_columns))
-    return Bags(
+    return BagRules(
         seed=model.seed_,
         n_rows=n_rows,
         n_columns=n_columns,

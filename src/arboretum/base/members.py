@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from arboretum.base.bags import Bags
+from arboretum.base.bags import BagRules
 from arboretum.data.column_kinds import resolve_wishes
 from arboretum.data.schema import Schema
 from arboretum.data.slices import take_columns, take_rows
@@ -81,7 +81,7 @@ def tags_like(tags: Any, estimators: list[Any]) -> Any:
     return tags
 
 
-def make_member(base: Any, bags: Bags, number: int, names: tuple[str, ...]) -> Any:
+def make_member(base: Any, bags: BagRules, number: int, names: tuple[str, ...]) -> Any:
     """Return an unfitted copy of the base with its own random state, fit for its columns."""
     from sklearn.base import clone
 
@@ -126,7 +126,7 @@ def _for_columns(
 
 
 def fit_member(
-    number: int, base: Any, bags: Bags, names: tuple[str, ...], X: Any, y: Any, weighs: bool
+    number: int, base: Any, bags: BagRules, names: tuple[str, ...], X: Any, y: Any, weighs: bool
 ) -> Any:
     """Fit an estimator on its bag and return it; ``weighs``: it takes the bag as weights."""
     member = make_member(base, bags, number, names)

@@ -240,7 +240,7 @@ class Declared:
     def _rules(cls) -> list[tuple[str, ParameterRule, Any]]:
         """Return name, rule and default of the declared parameters, in the order of the constructor.
 
-        A default that obeys its rule is looked at once for all: a fit of a small table would take a tenth longer.
+        A default that obeys its rule is looked at once for all: else a small fit would take a tenth longer.
         """
         if "_rules_here" not in cls.__dict__:
             defaults: dict[str, Any] = {}
@@ -248,7 +248,9 @@ class Declared:
                 if issubclass(base, Declared) and "__init__" in vars(base):
                     arguments = inspect.signature(base.__init__).parameters.values()
                     defaults.update({each.name: each.default for each in arguments})
-            known = [(n, cls._parameters[n].rule) for n in cls._get_param_names() if n in cls._parameters]
+            known = [
+                (n, cls._parameters[n].rule) for n in cls._get_param_names() if n in cls._parameters
+            ]
             cls._rules_here = [
                 (name, rule, defaults.get(name) if rule.allows(defaults.get(name)) else _BROKEN)
                 for name, rule in known

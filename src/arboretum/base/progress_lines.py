@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import time
 
-__all__ = ["Report"]
+__all__ = ["ProgressLines"]
 
 
-class Report:
+class ProgressLines:
     """Prints the score of rounds: of the first ten, then every tenth, every hundredth …
 
-    ``verbose=2`` prints every round.
+    ``verbose=2`` prints every round; of a silent fit there is none.
 
     Examples
     --------
-    >>> report = Report(1, 20, out_of_bag=False)
+    >>> report = ProgressLines(1, 20, out_of_bag=False)
           Iter       Train Loss   Remaining Time
     >>> report.tell(10, 0.5, None)  # doctest: +SKIP
             11           0.5000            0.01s
@@ -23,14 +23,11 @@ class Report:
     def __init__(self, verbose: int, n_rounds: int, *, out_of_bag: bool) -> None:
         self.verbose, self.n_rounds = int(verbose), n_rounds
         self.started, self.first = time.perf_counter(), -1
-        if self.verbose:
-            names = ["Train Loss", *(["OOB Improve"] if out_of_bag else []), "Remaining Time"]
-            print(f"{'Iter':>10}" + "".join(f"{name:>17}" for name in names))
+        names = ["Train Loss", *(["OOB Improve"] if out_of_bag else []), "Remaining Time"]
+        print(f"{'Iter':>10}" + "".join(f"{name:>17}" for name in names))
 
     def tell(self, number: int, score: float, improvement: float | None) -> None:
         """Report the round with this number, from 0."""
-        if not self.verbose:
-            return
         self.first = number if self.first < 0 else self.first
         done = number + 1
         step = 10 ** (len(str(done)) - 1) if done >= 10 else 1

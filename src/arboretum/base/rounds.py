@@ -22,10 +22,10 @@ from arboretum.errors import ModelFileError, ParameterError
 if TYPE_CHECKING:
     from arboretum.base.estimator import Estimator
 
-    class _Base(Estimator): ...
+    class _AnyEstimator(Estimator): ...
 
 else:
-    _Base = object
+    _AnyEstimator = object
 
 __all__ = [
     "Interrupted",
@@ -155,7 +155,7 @@ def progress(n: int, shown: bool, what: str) -> Iterator[Callable[[int], None] |
         yield lambda done: bar.update(task, completed=done)
 
 
-class Interruptible(_Base):
+class Interruptible(_AnyEstimator):
     """An estimator that is made in rounds, and keeps those that are finished.
 
     ``on_interrupt`` is no parameter: copies do not have it, so what clones an estimator to fit it (a

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from arboretum.c45.nodes import Draft
-from arboretum.c45.search import Level, ask, search
+from arboretum.c45.search import CaseLevel, ask, search
 from arboretum.c45.table import CaseTable
 from arboretum.engine import parallel
 from arboretum.engine.cases.cases import (
@@ -69,7 +69,7 @@ class C45Growth:
 class _Divided:
     """A level whose questions are known and whose children are still to be made."""
 
-    level: Level
+    level: CaseLevel
     places: np.ndarray  # of the nodes that ask, in the level
     questions: Questions
 
@@ -86,13 +86,13 @@ class _Grower:
         self.draft = Draft.empty(table.n_classes)
 
     def grow(self) -> Draft:
-        stack: list[Level | _Divided] = []
+        stack: list[CaseLevel | _Divided] = []
         root = self._plant()
         if root is not None:
             stack.append(root)
         while stack:
             task = stack.pop()
-            if isinstance(task, Level):
+            if isinstance(task, CaseLevel):
                 chosen, best_tests = search(self.table, task, self.growth, self.bits)
                 places = np.flatnonzero(chosen >= 0)
                 if len(places):
@@ -108,14 +108,14 @@ class _Grower:
                 stack.append(children)
         return self.draft.finish()
 
-    def _plant(self) -> Level | None:
+    def _plant(self) -> CaseLevel | None:
         table = self.table
         n = len(table.label)
         total = np.bincount(table.label, table.weight, table.n_classes)[None, :]
         ids = self.draft.add(total, np.array([n]))
         if not self._worth(total, np.array([n]), 0)[0]:
             return None
-        return Level(
+        return CaseLevel(
             ids=ids,
             depth=0,
             cases=Cases(np.arange(n, dtype=np.uint32), table.label, table.weight),
@@ -134,7 +134,7 @@ class _Grower:
         return worth
 
     # ------------------------------------------------------------------ dividing
-    def _divide(self, task: _Divided) -> tuple[Level | None, _Divided | None]:
+    def _divide(self, task: _Divided) -> tuple[CaseLevel | None, _Divided | None]:
         """Make the children of the first nodes of a level; return them and the rest of the level."""
         level, table = task.level, self.table
         branch = np.empty(len(level.cases.row), np.int32)
@@ -175,7 +175,7 @@ class _Grower:
         multiway = questions.kind == MULTIWAY
         slot = np.searchsorted(table.categorical, questions.feature)
         used[multiway, slot[multiway]] = True
-        return Level(
+        return CaseLevel(
             ids=ids[live],
             depth=level.depth + 1,
             cases=more,
@@ -188,7 +188,7 @@ class _Grower:
 
     def _hand_on_lists(
         self,
-        level: Level,
+        level: CaseLevel,
         nodes: CaseNodes,
         questions: Questions,
         branch: np.ndarray,

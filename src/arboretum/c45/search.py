@@ -33,11 +33,11 @@ from arboretum.engine.kinds import GROUPS, MULTIWAY, THRESHOLD
 if TYPE_CHECKING:
     from arboretum.c45.growing import C45Growth
 
-__all__ = ["Level", "ask", "by_gain", "by_ratio", "many_values", "search"]
+__all__ = ["CaseLevel", "ask", "by_gain", "by_ratio", "many_values", "search"]
 
 
 @dataclass(frozen=True, eq=False)
-class Level:
+class CaseLevel:
     """Nodes of one depth with their cases."""
 
     ids: np.ndarray
@@ -59,7 +59,7 @@ class BestTests:
 
 
 def search(
-    table: CaseTable, level: Level, growth: C45Growth, bits: np.ndarray
+    table: CaseTable, level: CaseLevel, growth: C45Growth, bits: np.ndarray
 ) -> tuple[np.ndarray, BestTests]:
     """Return the column each node asks (-1: it stays a leaf), and what was found."""
     shape = (table.n_columns, len(level.ids))
@@ -152,7 +152,7 @@ def _first_largest(worth: np.ndarray, runs: np.ndarray) -> np.ndarray:
 
 def ask(
     table: CaseTable,
-    level: Level,
+    level: CaseLevel,
     growth: C45Growth,
     bits: np.ndarray,
     places: np.ndarray,
@@ -197,7 +197,7 @@ def ask(
 
 def _thresholds(
     table: CaseTable,
-    level: Level,
+    level: CaseLevel,
     feature: np.ndarray,
     slot_of: np.ndarray,
     places: np.ndarray,

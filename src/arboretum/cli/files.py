@@ -22,7 +22,7 @@ from arboretum.data.checks import did_you_mean, list_names
 from arboretum.data.reading.dialect import CsvText
 from arboretum.data.table import Table
 from arboretum.data.target import encode_classes, numbers, weights
-from arboretum.data.values import Numbers, Raw, Words, as_words
+from arboretum.data.values import Raw, RawNumbers, Words, as_words
 from arboretum.errors import DataError
 
 __all__ = [
@@ -94,7 +94,7 @@ class Data:
 def _take(raw: Raw, rows: np.ndarray) -> Raw:
     if isinstance(raw, Words):
         return Words(raw.codes[rows], raw.values, raw.dtype, raw.order)
-    return Numbers(raw.values[rows], raw.dtype)
+    return RawNumbers(raw.values[rows], raw.dtype)
 
 
 # --------------------------------------------------------------------------- values
@@ -106,9 +106,13 @@ def target_values(raw: Raw, name: str, *, classes: bool) -> np.ndarray:
     >>> target_values(Words(np.array([1, 0]), ["no", "yes"], "str"), "ill", classes=True)
     array(['yes', 'no'], dtype=object)
     """
-    y = raw.values if isinstance(raw, Numbers) else np.array([*raw.values, None], object)[raw.codes]
+    y = (
+        raw.values
+        if isinstance(raw, RawNumbers)
+        else np.array([*raw.values, None], object)[raw.codes]
+    )
     try:
-        if isinstance(raw, Numbers) and raw.family != "number":
+        if isinstance(raw, RawNumbers) and raw.family != "number":
             raise DataError(f"holds a {raw.dtype} in every row, which cannot be predicted")
         if classes:
             encode_classes(y)
@@ -122,7 +126,7 @@ def target_values(raw: Raw, name: str, *, classes: bool) -> np.ndarray:
 def weight_values(data: Data, name: str) -> np.ndarray:
     """Return a column of weights, checked, with its name in errors."""
     raw = data.column(name, "the weights")
-    if not isinstance(raw, Numbers) or raw.family != "number":
+    if not isinstance(raw, RawNumbers) or raw.family != "number":
         raise DataError(f"weight column {name!r} of {data.path!r} does not hold numbers")
     try:
         return np.asarray(weights(raw.values, data.n_rows))

@@ -99,8 +99,8 @@ def choose_task(target: Raw, wanted: str = "auto") -> tuple[str, str]:
     --------
     >>> choose_task(Words(np.array([0, 1]), ["no", "yes"], "str"))
     ('classification', 'its values are words')
-    >>> from arboretum.data.values import Numbers
-    >>> choose_task(Numbers(np.array([1.5, 2.0, 7.25]), "float64"))
+    >>> from arboretum.data.values import RawNumbers
+    >>> choose_task(RawNumbers(np.array([1.5, 2.0, 7.25]), "float64"))
     ('regression', 'its values are floating-point numbers')
     """
     if wanted != "auto":

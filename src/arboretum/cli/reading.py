@@ -25,7 +25,7 @@ from arboretum.data.reading.dialect import CsvDialect
 from arboretum.data.reading.files import read_bytes, read_file
 from arboretum.data.reading.written import DATE_ORDERS, read_dates, read_numbers
 from arboretum.data.table import from_columns
-from arboretum.data.values import Numbers, Raw, Words, from_cells
+from arboretum.data.values import Raw, RawNumbers, Words, from_cells
 from arboretum.errors import DataError
 
 __all__ = ["Reading", "note_of", "read_data", "read_like"]
@@ -132,9 +132,9 @@ def _reread(raw: Words, name: str, how: str) -> tuple[Raw, str]:
         _refuse(raw, name, what, form)
     values, form = found
     cells = from_cells(values, name)
-    assert isinstance(cells, Numbers)
+    assert isinstance(cells, RawNumbers)
     numbers = np.append(cells.values.astype(np.float64), np.nan)[raw.codes]
-    return Numbers(numbers, cells.dtype), f"{what} {form}"
+    return RawNumbers(numbers, cells.dtype), f"{what} {form}"
 
 
 def _refuse(raw: Words, name: str, what: str, form: str) -> None:

@@ -8,6 +8,7 @@ What the engine could not hold (too many rows, squares beyond float64) is refuse
 from __future__ import annotations
 
 import difflib
+import math
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -139,7 +140,7 @@ def _check_floats(values: np.ndarray, names: Sequence[str], missing: np.ndarray)
     with np.errstate(all="ignore"):  # a sum that overflows is just looked at more closely
         for lo in range(0, values.shape[0], step):
             block = values[lo : lo + step]
-            if np.isfinite(block.sum()):
+            if math.isfinite(block.sum()):
                 continue
             if np.isinf(block).any():
                 _refuse_infinite(values, names)

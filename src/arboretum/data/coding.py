@@ -1,6 +1,6 @@
 """From a raw column to float64: at fit the coding is learned, at predict it is applied.
 
-    Numbers                    ──▶  themselves
+    RawNumbers                 ──▶  themselves
     Words  red, blue, red      ──▶  1.0, 0.0, 1.0     categories ("blue", "red")
 
 At predict nothing is guessed: a number where strings were seen, or a date where numbers were seen,
@@ -21,8 +21,8 @@ from arboretum.data.column_kinds import Wish
 from arboretum.data.reading.written import is_iso_moment, is_plain_number
 from arboretum.data.values import (
     EPOCH,
-    Numbers,
     Raw,
+    RawNumbers,
     Words,
     as_words,
     families_of,
@@ -53,7 +53,7 @@ def learn_column(raw: Raw, name: str, wish: Wish | None) -> Coded:
     """Decide what a column is and turn it into numbers."""
     kind = wish.kind if wish else _natural_kind(raw, name)
     order = wish.order if wish else None
-    if isinstance(raw, Numbers) and kind != "categorical" and order is None:
+    if isinstance(raw, RawNumbers) and kind != "categorical" and order is None:
         values, missing = _checked(raw, name)
         return kind, None, missing, values
     words = _words(raw, name)
@@ -75,7 +75,7 @@ def _is_infinite(value: object) -> bool:
 
 
 def _natural_kind(raw: Raw, name: str) -> str:
-    if isinstance(raw, Numbers):
+    if isinstance(raw, RawNumbers):
         return "numeric"
     if raw.order != "none":
         return "ordinal" if raw.order == "ranked" else "categorical"
@@ -94,12 +94,12 @@ def _natural_kind(raw: Raw, name: str) -> str:
 
 
 def _words(raw: Raw, name: str) -> Words:
-    if isinstance(raw, Numbers) and raw.values.dtype.kind == "f":
+    if isinstance(raw, RawNumbers) and raw.values.dtype.kind == "f":
         check_values(raw.values[:, np.newaxis], [name])
     return as_words(raw)
 
 
-def _checked(raw: Numbers, name: str) -> tuple[np.ndarray, bool]:
+def _checked(raw: RawNumbers, name: str) -> tuple[np.ndarray, bool]:
     missing = check_values(raw.values[:, np.newaxis], [name])
     return raw.values, bool(missing[0])
 
@@ -136,13 +136,13 @@ def _places(values: Sequence[Any], categories: Sequence[Any]) -> list[float]:
 
 def _codes(words: Words, new: Sequence[float]) -> np.ndarray:
     """Replace every code by a float; -1 picks the NaN at the end."""
-    return np.array([*new, np.nan])[words.codes]
+    return np.array([*new, np.nan]).take(words.codes)
 
 
 # --------------------------------------------------------------------------- predict
 def apply_numbers(raw: Raw, name: str, dtype: str) -> np.ndarray:
     """Return a column that was numbers at fit; anything but such numbers or missing is an error."""
-    family = Numbers(np.empty(0), dtype).family
+    family = RawNumbers(np.empty(0), dtype).family
     if isinstance(raw, Words) and family in ("datetime", "time"):
         raw = _moments_of(raw, family)
     if isinstance(raw, Words):
@@ -152,7 +152,7 @@ def apply_numbers(raw: Raw, name: str, dtype: str) -> np.ndarray:
             _refuse_type(name, {family}, value_family(raw.values[raw.codes[rows[0]]]), rows, raw)
         number = moment_seconds if family == "datetime" else float
         new = [np.nan if odd else number(v) for v, odd in zip(raw.values, strange)]
-        raw = Numbers(_codes(raw, new), raw.dtype if family == "number" else family)
+        raw = RawNumbers(_codes(raw, new), raw.dtype if family == "number" else family)
     values, _ = _checked(raw, name)
     if raw.family != family:
         present = np.flatnonzero(~np.isnan(values))
@@ -165,11 +165,15 @@ def apply_categories(
     raw: Raw, name: str, dtype: str, categories: tuple[Any, ...], unseen: str
 ) -> np.ndarray:
     """Return a column as the codes of its categories; others are missing, or an error."""
-    if isinstance(raw, Numbers) and raw.dtype == "datetime" and families_of(categories) == {"str"}:
+    if (
+        isinstance(raw, RawNumbers)
+        and raw.dtype == "datetime"
+        and families_of(categories) == {"str"}
+    ):
         raw = _texts_of(raw, categories)
     words = _words(raw, name)
     known = {dtype} if dtype in ("duration", "time") else families_of(categories)
-    found = {raw.family} if isinstance(raw, Numbers) else words.families
+    found = {raw.family} if isinstance(raw, RawNumbers) else words.families
     new = _places(words.values, categories)
     other_type = bool(known) and not known & found
     rows = _rows_of(words, np.isnan(new) | other_type)
@@ -187,12 +191,12 @@ def _moments_of(raw: Words, family: str) -> Raw:
         cells = from_cells([read(value) for value in raw.values], "")
     except (TypeError, ValueError):
         return raw
-    if not isinstance(cells, Numbers):
+    if not isinstance(cells, RawNumbers):
         return raw
-    return Numbers(np.append(cells.values.astype(np.float64), np.nan)[raw.codes], cells.dtype)
+    return RawNumbers(np.append(cells.values.astype(np.float64), np.nan)[raw.codes], cells.dtype)
 
 
-def _texts_of(raw: Numbers, categories: Sequence[str]) -> Raw:
+def _texts_of(raw: RawNumbers, categories: Sequence[str]) -> Raw:
     """Return dates as the ISO texts that were categories at fit; as they are if none of these is one."""
     if not categories or not is_iso_moment(categories[0]):
         return raw

@@ -12,7 +12,6 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
@@ -21,13 +20,14 @@ import numpy as np
 from arboretum.data.arrow_words import arrow_words
 from arboretum.data.checks import DataTypeError, check_exact, list_names
 from arboretum.data.values import (
-    Numbers,
     Raw,
+    RawNumbers,
     Words,
     from_array,
     from_cells,
     from_objects,
     make_words,
+    name_of,
 )
 from arboretum.errors import DataError
 
@@ -49,6 +49,8 @@ def is_frame(X: Any) -> bool:
 
 def collected(X: Any) -> Any:
     """Return a dataframe with its rows, which a lazy one has yet to read."""
+    if _is_pandas(X, "DataFrame"):
+        return X
     import narwhals.stable.v2 as nw
 
     frame = nw.from_native(X, pass_through=True)
@@ -133,7 +135,7 @@ def _pandas_array(values: Any, name: str) -> Raw | None:
     if isinstance(dtype, np.dtype):
         values = np.asarray(values)
         if dtype.kind in "fiu":
-            return Numbers(values, _name_of(dtype))
+            return RawNumbers(values, name_of(dtype))
         if dtype.kind == "b":
             return Words(values.view(np.int8), [False, True], "bool")
         return from_objects(values, name) if dtype.kind == "O" else None
@@ -149,13 +151,6 @@ def _pandas_array(values: Any, name: str) -> Raw | None:
         strings = getattr(values, "_pa_array", None)
         return _pandas_strings(values) if strings is None else arrow_words(strings)
     return None
-
-
-@cache
-def _name_of(dtype: np.dtype) -> str:
-    return (
-        dtype.name
-    )  # NumPy makes it anew each time, which takes as long as to look at a small column
 
 
 def _pandas_strings(values: Any) -> Words:
@@ -241,29 +236,29 @@ def _column(series: Any, name: str) -> Raw:
         return from_cells(series.to_list(), name)
     values = series.to_numpy()
     if values.dtype.kind not in "mM" and series.null_count() == len(series):
-        return Numbers(np.full(len(series), np.nan), "null")
+        return RawNumbers(np.full(len(series), np.nan), "null")
     return from_array(values, name)
 
 
-def _number_column(series: Any, name: str) -> Numbers:
+def _number_column(series: Any, name: str) -> RawNumbers:
     """Integers stay integers while none is missing; otherwise they must fit float64 exactly."""
     import narwhals.stable.v2 as nw
 
     dtype = series.dtype
     label = "decimal" if dtype == nw.Decimal else str(dtype).lower()
     if dtype.is_float():
-        return Numbers(series.to_numpy(), label)
+        return RawNumbers(series.to_numpy(), label)
     if label not in _NUMPY_INTEGERS:  # decimals and 128-bit integers
         values = series.cast(nw.Float64).to_numpy()
         check_exact(values, series.to_list, name)
-        return Numbers(values, label)
+        return RawNumbers(values, label)
     if series.null_count() == 0:
-        return Numbers(series.to_numpy(), label)
+        return RawNumbers(series.to_numpy(), label)
     whole = series.fill_null(0).to_numpy()
     values = whole.astype(np.float64)
     check_exact(values, whole.tolist, name)
     values[series.is_null().to_numpy()] = np.nan
-    return Numbers(values, label)
+    return RawNumbers(values, label)
 
 
 _NUMPY_INTEGERS = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}

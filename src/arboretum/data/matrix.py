@@ -56,14 +56,12 @@ class Matrix(ABC):
     def at(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Return the single values at these (row, column) pairs as float64."""
         values = np.empty(len(rows), dtype=np.float64)
-        order = np.argsort(columns, kind="stable")
-        ends = np.append(np.flatnonzero(np.diff(columns[order])) + 1, len(order))
-        start = 0
-        for end in ends.tolist():
-            here = order[start:end]
-            if len(here):
-                values[here] = self._some(int(columns[here[0]]), rows[here])
-            start = end
+        order = columns.argsort(kind="stable")
+        column, row = columns.take(order), rows.take(order)
+        changes = (column[1:] != column[:-1]).nonzero()[0] + 1
+        ends = [*changes.tolist(), len(order)] if len(order) else []
+        for start, end in zip([0, *ends], ends):
+            values[order[start:end]] = self._some(int(column[start]), row[start:end])
         return values
 
     def _some(self, f: int, rows: np.ndarray) -> np.ndarray:
@@ -145,7 +143,7 @@ class FrameMatrix(Matrix):
         return block
 
     def _some(self, f: int, rows: np.ndarray) -> np.ndarray:
-        return self.columns[f][rows]
+        return self.columns[f].take(rows)
 
     def take(self, rows: np.ndarray) -> FrameMatrix:
         return FrameMatrix([values[rows] for values in self.columns])

@@ -17,7 +17,7 @@ import numpy as np
 
 from arboretum.data.schema import Column, Schema
 from arboretum.data.table import Table, array_of_lists, unmask
-from arboretum.data.values import Numbers, Raw, Words, as_words
+from arboretum.data.values import Raw, RawNumbers, Words, as_words
 
 __all__ = ["encoded_table", "missing_cells", "put_back", "readable"]
 
@@ -43,7 +43,7 @@ def encoded_table(schema: Schema, rows: np.ndarray) -> Table:
     body: list[Raw] = []
     for column, x in zip(schema.columns, rows.T):
         if column.categories is None:
-            body.append(Numbers(np.array(x), column.dtype))
+            body.append(RawNumbers(np.array(x), column.dtype))
         else:
             order = "ranked" if column.kind == "ordinal" else "declared"
             body.append(Words(x.astype(np.int64), list(column.categories), "category", order))

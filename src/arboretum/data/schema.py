@@ -31,7 +31,7 @@ from arboretum.data.matrix import DenseMatrix, FrameMatrix, Matrix, SparseMatrix
 from arboretum.data.schema_state import column_to_state, schema_fields
 from arboretum.data.sparse import check_entries, dense_column, with_codes
 from arboretum.data.table import Table, read_table
-from arboretum.data.values import TIMES
+from arboretum.data.values import TIMES, name_of
 from arboretum.errors import DataError, ParameterError
 from arboretum.html import html_table
 
@@ -178,7 +178,9 @@ def learn_schema(
            [2.5, 0. ]])
     """
     table = read_table(X)
-    wishes = resolve_wishes(table.names, categorical_features, ordinal_features)
+    wishes: dict[int, Wish] = {}
+    if categorical_features is not None or ordinal_features is not None:
+        wishes = resolve_wishes(table.names, categorical_features, ordinal_features)
     if isinstance(table.body, np.ndarray):
         if not wishes:
             return _learn_dense(table)
@@ -196,7 +198,7 @@ def learn_schema(
 def _learn_dense(table: Table) -> tuple[Schema, DenseMatrix]:
     values = table.body
     missing = check_values(values, table.names).tolist()
-    dtype = values.dtype.name
+    dtype = name_of(values.dtype)
     columns = [Column(n, "numeric", None, m, dtype) for n, m in zip(table.names, missing)]
     return Schema(tuple(columns), table.named), DenseMatrix(values)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from arboretum.data.table import Table, array_of_lists, compressed, is_sparse, read_table, unmask
-from arboretum.data.values import Numbers, Raw, Words
+from arboretum.data.values import Raw, RawNumbers, Words
 
 __all__ = ["as_view", "take_columns", "take_rows"]
 
@@ -89,7 +89,7 @@ def take_rows(X: Any, rows: np.ndarray) -> Any:
 def _take(raw: Raw, rows: np.ndarray) -> Raw:
     if isinstance(raw, Words):
         return Words(raw.codes[rows], raw.values, raw.dtype, raw.order)
-    return Numbers(raw.values[rows], raw.dtype)
+    return RawNumbers(raw.values[rows], raw.dtype)
 
 
 def _distinct(names: list[str]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from arboretum.data.checks import check_values
 from arboretum.data.matrix import SparseMatrix
-from arboretum.data.values import Numbers
+from arboretum.data.values import RawNumbers
 from arboretum.errors import DataError
 
 __all__ = ["check_entries", "dense_column", "with_codes"]
@@ -49,13 +49,13 @@ def _find_bad_entry(matrix: SparseMatrix, names: Sequence[str], coded: Collectio
             check_values(dense_column(matrix, f).values[:, np.newaxis], [name])
 
 
-def dense_column(matrix: SparseMatrix, f: int) -> Numbers:
+def dense_column(matrix: SparseMatrix, f: int) -> RawNumbers:
     """One column, dense, in the dtype of the matrix."""
     entries = matrix.by_column
     lo, hi = entries.indptr[f], entries.indptr[f + 1]
     values = np.zeros(matrix.n_rows, dtype=entries.dtype)
     values[entries.indices[lo:hi]] = entries.data[lo:hi]
-    return Numbers(values, entries.dtype.name)
+    return RawNumbers(values, entries.dtype.name)
 
 
 def with_codes(matrix: SparseMatrix, codes: Mapping[int, np.ndarray]) -> SparseMatrix:

@@ -150,7 +150,7 @@ def _numbers(
     if len(rows) < _LEAST_ROWS:
         return {}
     block, some = _block(matrix, rows), y.take(rows)
-    counted = [column.categories is not None for column in schema.columns]
+    counted = np.array([column.categories is not None for column in schema.columns])
     found = _odd_numbers(schema, matrix, block, counted)
     mixed = (
         _classes_mixed(block, split, counted) if classes else _out_of_order(block, some, counted)
@@ -158,18 +158,19 @@ def _numbers(
     for f in (~mixed).nonzero()[0].tolist():
         if f in found or (counted[f] and not _tells(block[:, f], some, True, classes)):
             continue
-        if _tells_all(matrix.column(f), y, counted[f], classes):
+        if _tells_all(matrix.column(f), y, bool(counted[f]), classes):
             found[f] = "tells all"
     return found
 
 
 def _odd_numbers(
-    schema: Schema, matrix: DenseMatrix | FrameMatrix, block: np.ndarray, counted: list[bool]
+    schema: Schema, matrix: DenseMatrix | FrameMatrix, block: np.ndarray, counted: np.ndarray
 ) -> dict[int, str]:
     """Return columns of one number, and columns that number the rows."""
     found = {}
-    for f, (first, last) in enumerate(zip(block[0].tolist(), block[-1].tolist())):
-        if counted[f] or (first != last and first % 1):
+    ends = zip(block[0].tolist(), block[-1].tolist(), counted.tolist())
+    for f, (first, last, is_word) in enumerate(ends):
+        if is_word or (first != last and first % 1):
             continue
         different = len(set(block[:, f].tolist()))
         if different == 1:
@@ -207,17 +208,15 @@ def _block(matrix: DenseMatrix | FrameMatrix, rows: np.ndarray) -> np.ndarray:
 
 def _numbers_rows(column: np.ndarray) -> bool:
     """Tell whether a column holds 1, 2, 3, … of a table or of a part of it, in any order."""
-    if np.isnan(column).any() or not (column == np.floor(column)).all():
-        return False
     low, high = column.min(), column.max()
-    if high - low >= _SPREAD * len(column):
-        return False
+    if not high - low < _SPREAD * len(column) or not (column == np.floor(column)).all():
+        return False  # the difference is NaN where a value is missing
     return int(np.bincount((column - low).astype(np.int64)).max()) == 1
 
 
 # --------------------------------------------------------------------------- what tells the target
 # Nearly every column is cleared by a look at a few rows that sorts nothing.
-def _classes_mixed(block: np.ndarray, split: int, counted: list[bool]) -> np.ndarray:
+def _classes_mixed(block: np.ndarray, split: int, counted: np.ndarray) -> np.ndarray:
     """Tell which columns do not keep the class of the first rows apart from the others.
 
     Numbers of others lie between those of the class, or a category is met in both.
@@ -226,20 +225,21 @@ def _classes_mixed(block: np.ndarray, split: int, counted: list[bool]) -> np.nda
     between = others >= mine.min(axis=0)
     between &= others <= mine.max(axis=0)
     mixed = between.any(axis=0)
-    if any(counted):
+    if counted.any():
         both = mine[:, None, counted] == others[:, counted]
         mixed[counted] = both.any(axis=(0, 1))
     return mixed
 
 
-def _out_of_order(block: np.ndarray, y: np.ndarray, counted: list[bool]) -> np.ndarray:
+def _out_of_order(block: np.ndarray, y: np.ndarray, counted: np.ndarray) -> np.ndarray:
     """Tell which columns neither rise nor fall with the target; a category may not have two numbers."""
     above, below = block[1:] > block[:-1], block[1:] < block[:-1]
     rises, falls = (y[1:] > y[:-1])[:, None], (y[1:] < y[:-1])[:, None]
-    mixed = ((above & falls) | (below & rises)).any(axis=0)
+    mixed = np.asarray(((above & falls) | (below & rises)).any(axis=0))
     mixed &= ((above & rises) | (below & falls)).any(axis=0)
-    if any(counted):
-        mixed[counted] = (~(above | below) & (rises | falls)).any(axis=0)[counted]
+    if counted.any():
+        two_numbers = ~(above | below) & (rises | falls)
+        mixed[counted] = two_numbers[:, counted].any(axis=0)
     return mixed
 
 
@@ -251,9 +251,9 @@ def _tells(x: np.ndarray, y: np.ndarray, counted: bool, classes: bool) -> bool:
     if (changes > apart).any():  # a value with two targets
         return False
     if counted:
-        return np.count_nonzero(apart) < len(y) / _PER_CATEGORY
+        return bool(np.count_nonzero(apart) < len(y) / _PER_CATEGORY)
     if classes:
-        return np.count_nonzero(changes) < len(set(y.tolist()))
+        return bool(np.count_nonzero(changes) < len(set(y.tolist())))
     return bool((y[1:] >= y[:-1]).all() or (y[1:] <= y[:-1]).all())
 
 

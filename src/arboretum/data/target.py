@@ -17,8 +17,8 @@ import numpy as np
 from arboretum.data.checks import check_values, list_rows, warn_caller
 from arboretum.data.table import array_of_lists, is_sparse, unmask
 from arboretum.data.values import (
-    Numbers,
     Raw,
+    RawNumbers,
     Words,
     from_array,
     refuse_complex,
@@ -76,7 +76,9 @@ def encode_classes(
             values, code = _number_classes(raw)
         classes.append(values)
         codes.append(code.astype(np.int32, copy=False))
-    return classes, np.ascontiguousarray(np.column_stack(codes)), is_1d
+    if len(codes) == 1:
+        return classes, np.ascontiguousarray(codes[0])[:, np.newaxis], is_1d
+    return classes, np.column_stack(codes), is_1d
 
 
 def numbers(
@@ -308,7 +310,7 @@ def _check_one_family(raw: Words) -> None:
         )
 
 
-def _number_classes(raw: Numbers) -> tuple[np.ndarray, np.ndarray]:
+def _number_classes(raw: RawNumbers) -> tuple[np.ndarray, np.ndarray]:
     values = raw.values
     if raw.family != "number":
         _refuse_times(raw.family)
@@ -348,7 +350,7 @@ def _refuse_times(family: str) -> NoReturn:
 
 # --------------------------------------------------------------------------- numbers
 def _as_numbers(raw: Raw) -> np.ndarray:
-    if isinstance(raw, Numbers):
+    if isinstance(raw, RawNumbers):
         if raw.family != "number":
             _refuse_times(raw.family)
         return raw.values

@@ -1,9 +1,9 @@
 """The two forms a raw column can take, whatever library it came from.
 
-    Numbers   [3.5, nan, 7.0]                       missing is NaN
-    Words     codes [0, 1, -1, 0] of ["no", "yes"]  missing is -1
+    RawNumbers   [3.5, nan, 7.0]                       missing is NaN
+    Words        codes [0, 1, -1, 0] of ["no", "yes"]  missing is -1
 
-Numbers, dates and durations are `Numbers`; strings, booleans and categoricals are `Words`: distinct
+Numbers, dates and durations are `RawNumbers`; strings, booleans and categoricals are `Words`: distinct
 values once, and one small integer per row. Rules for time, all in float64:
 
     date, datetime   seconds since 1970-01-01 00:00 UTC; a time without a zone counts as UTC
@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import count
 from numbers import Complex, Real
 from typing import Any
@@ -35,8 +35,8 @@ from arboretum.errors import DataError
 
 __all__ = [
     "EPOCH",
-    "Numbers",
     "Raw",
+    "RawNumbers",
     "Words",
     "as_words",
     "from_array",
@@ -44,6 +44,7 @@ __all__ = [
     "from_objects",
     "make_words",
     "moment_seconds",
+    "name_of",
     "plain",
     "refuse_complex",
     "seconds",
@@ -59,7 +60,7 @@ _TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9, "ps": 10**12, "fs": 10*
 
 
 @dataclass(frozen=True, eq=False)
-class Numbers:
+class RawNumbers:
     """A column of numbers.
 
     Attributes
@@ -107,7 +108,13 @@ class Words:
         return families_of(self.values)
 
 
-Raw = Numbers | Words
+Raw = RawNumbers | Words
+
+
+@cache
+def name_of(dtype: np.dtype) -> str:
+    """Return the name of a dtype: NumPy makes it anew each time, as slowly as it reads a small column."""
+    return dtype.name
 
 
 # --------------------------------------------------------------------------- single values
@@ -227,9 +234,9 @@ def from_array(values: np.ndarray, name: str) -> Raw:
     """Turn a 1-D array of any dtype into a raw column."""
     kind = values.dtype.kind
     if kind in "fiub":
-        return Numbers(values, values.dtype.name)
+        return RawNumbers(values, values.dtype.name)
     if kind in "mM":
-        return Numbers(seconds(values, name), "datetime" if kind == "M" else "duration")
+        return RawNumbers(seconds(values, name), "datetime" if kind == "M" else "duration")
     if kind == "O":
         return from_objects(values, name)
     if kind in "UT":
@@ -305,7 +312,7 @@ def _numbered(values: np.ndarray) -> tuple[np.ndarray, list[Any]]:
 def from_cells(cells: list[Any], name: str) -> Raw:
     """Turn a list of Python objects into a raw column; what it is follows from its types.
 
-    All numbers: Numbers. Dates, durations or times of day: Numbers in seconds. Booleans, strings,
+    All numbers: RawNumbers. Dates, durations or times of day: RawNumbers in seconds. Booleans, strings,
     or a mixture (which a schema only takes when told that the column is categorical): Words.
     """
     families = {_cell_family(t) for t in set(map(type, cells))}
@@ -315,14 +322,14 @@ def from_cells(cells: list[Any], name: str) -> Raw:
     if "number" in families and len(families) > 1 and all(map(_no_number, dict.fromkeys(cells))):
         families.discard("number")  # its only numbers are NaN: a missing value
     if not families:
-        return Numbers(np.full(len(cells), np.nan), "null")
+        return RawNumbers(np.full(len(cells), np.nan), "null")
     if "number" in families and families <= {"number", "bool"}:
         return _numbers_from_cells(cells, name)
     if len(families) == 1 and families <= set(TIMES):
         family = families.pop()
         convert = _SECONDS[family]
         values = [np.nan if is_missing(c) else convert(c) for c in cells]
-        return Numbers(np.array(values, dtype=np.float64), family)
+        return RawNumbers(np.array(values, dtype=np.float64), family)
     position = {value: i for i, value in enumerate(dict.fromkeys(cells))}
     codes = np.fromiter(map(position.__getitem__, cells), np.int64, len(cells))
     dtype = families.pop() if len(families) == 1 else "object"
@@ -363,7 +370,7 @@ def _refuse_cell(cells: list[Any], name: str) -> None:
     )
 
 
-def _numbers_from_cells(cells: list[Any], name: str) -> Numbers:
+def _numbers_from_cells(cells: list[Any], name: str) -> RawNumbers:
     try:
         values = _float_array(cells)
     except OverflowError:
@@ -375,10 +382,10 @@ def _numbers_from_cells(cells: list[Any], name: str) -> Numbers:
     check_exact(values, lambda: cells, name)
     types = [t for t in set(map(type, cells)) if t.__name__ not in _MISSING_TYPES]
     if np.isnan(values).all():
-        return Numbers(values, "null")
+        return RawNumbers(values, "null")
     if all(issubclass(t, (int, np.integer, np.bool_)) for t in types):
-        return Numbers(values, "int64")
-    return Numbers(values, "decimal" if types == [Decimal] else "float64")
+        return RawNumbers(values, "int64")
+    return RawNumbers(values, "decimal" if types == [Decimal] else "float64")
 
 
 def _float_array(cells: list[Any]) -> np.ndarray:

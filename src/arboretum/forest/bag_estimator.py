@@ -15,7 +15,7 @@ from sklearn.base import MetaEstimatorMixin
 
 from arboretum.base import members
 from arboretum.base import parameters as p
-from arboretum.base.bags import Bags, make_bags
+from arboretum.base.bags import BagRules, make_bags
 from arboretum.base.model_of_trees import ModelOfMembers
 from arboretum.base.parameters import Parameter
 from arboretum.base.rounds import Interrupted, Interruptible, progress, run_rounds
@@ -59,7 +59,7 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
     _tree_types: ClassVar = _TREES
     _classifies: ClassVar[bool]
 
-    _bags: Bags
+    _bags: BagRules
 
     _learned: ClassVar = ("estimators_", "oob_score_", "_oob")
     _parameters: ClassVar = {
@@ -377,7 +377,7 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
 
     def _read_fitted_state(self, state: dict[str, Any]) -> None:
         super()._read_fitted_state(state)
-        self._bags = Bags.from_state(state["bags"], self.schema_.n_features)
+        self._bags = BagRules.from_state(state["bags"], self.schema_.n_features)
         self.seed_ = self._bags.seed
         self.estimator_ = base = self._base()
         if whole(state, "n_outputs", 1) != self.n_outputs_:

@@ -31,7 +31,7 @@ from arboretum.predict.terms import leaves_in
 if TYPE_CHECKING:
     from arboretum.data.schema import Schema
     from arboretum.data.table import Table
-    from arboretum.engine.predict.proximity import Groups
+    from arboretum.engine.predict.proximity import ProximityGroups
     from arboretum.forest.classifier import ForestClassifier
     from arboretum.tree.tree import Tree
 
@@ -160,7 +160,12 @@ class Donors:
         return spread
 
     def refill(
-        self, X: np.ndarray, first: np.ndarray, leaves: np.ndarray, groups: Groups, n_jobs: int = 1
+        self,
+        X: np.ndarray,
+        first: np.ndarray,
+        leaves: np.ndarray,
+        groups: ProximityGroups,
+        n_jobs: int = 1,
     ) -> tuple[np.ndarray, int]:
         """Guess every missing value of X; return the filled rows and how often none was near.
 
@@ -192,7 +197,7 @@ class Donors:
 
 
 # ---------------------------------------------------------------------- until the guesses settle
-Standing = Callable[[np.ndarray], tuple[np.ndarray, "Groups"]]
+Standing = Callable[[np.ndarray], tuple[np.ndarray, "ProximityGroups"]]
 
 
 def refill_until_stable(
@@ -249,7 +254,7 @@ def fill_rows(
     if np.isnan(first).any():  # no row of the class has a value
         first = first_guess(first, donors.numeric, donors.rows, center=center)
 
-    def standing(filled: np.ndarray) -> tuple[np.ndarray, Groups]:
+    def standing(filled: np.ndarray) -> tuple[np.ndarray, ProximityGroups]:
         return leaves_in(trees, DenseMatrix(filled), n_jobs), groups
 
     return refill_until_stable(X, givers, first, standing, stop, n_jobs)

@@ -22,7 +22,7 @@ from arboretum.errors import DataError, ParameterError
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-    from arboretum.engine.predict.proximity import Groups
+    from arboretum.engine.predict.proximity import ProximityGroups
     from arboretum.forest.estimator import Forest
 
 __all__ = ["distance", "group_leaves", "leaf_proximity", "proximity", "unseen_rows"]
@@ -179,9 +179,9 @@ def _check_top_k(top_k: int | None, shape: tuple[int, int], square: bool) -> int
     return min(int(top_k), others)
 
 
-def group_leaves(leaves: np.ndarray, present: np.ndarray | None = None) -> Groups:
+def group_leaves(leaves: np.ndarray, present: np.ndarray | None = None) -> ProximityGroups:
     """Group rows by leaf in every tree; ``present`` says in which trees a row is to be met."""
-    from arboretum.engine.predict.proximity import Groups
+    from arboretum.engine.predict.proximity import ProximityGroups
 
     leaf = np.array(np.asarray(leaves).T, dtype=np.int32, order="C")  # a copy
     n_trees, n = leaf.shape
@@ -203,11 +203,11 @@ def group_leaves(leaves: np.ndarray, present: np.ndarray | None = None) -> Group
     if present is not None:
         packed = np.packbits(present, axis=1)
         bits[:, : packed.shape[1]] = packed
-    return Groups(leaf, first, start, np.concatenate(rows), bits.view(np.uint64))
+    return ProximityGroups(leaf, first, start, np.concatenate(rows), bits.view(np.uint64))
 
 
 def _dense(
-    mine: np.ndarray, away: np.ndarray, groups: Groups, square: bool, n_jobs: int
+    mine: np.ndarray, away: np.ndarray, groups: ProximityGroups, square: bool, n_jobs: int
 ) -> np.ndarray:
     from arboretum.engine import parallel
     from arboretum.engine.predict.proximity import share_rows
@@ -227,7 +227,7 @@ def _dense(
 def _nearest(
     mine: np.ndarray,
     away: np.ndarray,
-    groups: Groups,
+    groups: ProximityGroups,
     itself: np.ndarray,
     k: int,
     n_jobs: int,

@@ -25,7 +25,7 @@ from arboretum.errors import ParameterError
 from arboretum.predict.walk import run_blocks, walk_block
 
 if TYPE_CHECKING:
-    from arboretum.engine.predict.leaf_quantile import Groups
+    from arboretum.engine.predict.leaf_quantile import LeafGroups
     from arboretum.forest.estimator import Forest
     from arboretum.forest.training_rows import TrainingRows
 
@@ -151,14 +151,14 @@ def _rank(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values, rank.astype(np.int32)
 
 
-def _group(forest: Forest, training: TrainingRows) -> Groups:
+def _group(forest: Forest, training: TrainingRows) -> LeafGroups:
     """Return the training rows by leaf: 12 bytes for every row in every tree's bag."""
-    from arboretum.engine.predict.leaf_quantile import Groups, group_by_leaf
+    from arboretum.engine.predict.leaf_quantile import LeafGroups, group_by_leaf
 
     n, n_trees = training.leaves.shape
     first = np.cumsum([0] + [len(tree) + 1 for tree in forest.trees_])
     most = n if forest._bags.draws is None else min(n, forest._bags.draws)
-    groups = Groups(
+    groups = LeafGroups(
         first=first[:-1],
         start=np.empty(first[-1], np.int64),
         rows=np.empty((n_trees, most), np.int32),

@@ -18,7 +18,7 @@ from arboretum.engine.split.best import new_column_best
 from arboretum.engine.split.categories import choose_categories, scan_categories
 from arboretum.engine.split.counts import Columns, make_counter
 from arboretum.engine.split.score import CHANCE, XLOGX, loner_excess
-from arboretum.engine.split.statistic import Nodes
+from arboretum.engine.split.statistic import NodeSpans
 from arboretum.engine.split.stump import search_category_stumps, weigh_words
 from arboretum.grow.criterion import CLASSIFICATION, SearchRules, make_statistic, make_target
 
@@ -122,7 +122,7 @@ class CategoryColumns:
         )
         rows, ends = np.arange(n), np.array([0, n])
         node = statistic.prepare(rows, ends[:1], ends[1:], np.empty((1, 2)))
-        nodes = Nodes(*(np.repeat(part, width, axis=0) for part in node))
+        nodes = NodeSpans(*(np.repeat(part, width, axis=0) for part in node))
         columns = Columns(
             np.arange(width), self.n_codes, np.ones(width, np.bool_), np.zeros(width, np.int8)
         )

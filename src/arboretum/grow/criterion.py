@@ -32,9 +32,9 @@ from arboretum.engine.split.class_counts import draw_classes, search_classes
 from arboretum.engine.split.counts import Columns, make_counter, scan_counts
 from arboretum.engine.split.counts_one_sum import scan_counts_moment
 from arboretum.engine.split.random import Values
-from arboretum.engine.split.sampled_columns import Drawing, draw_channels, draw_moment
+from arboretum.engine.split.sampled_columns import ColumnDrawing, draw_channels, draw_moment
 from arboretum.engine.split.score import INFORMATION, POISSON_FORM, SQUARES, XLOGX
-from arboretum.engine.split.statistic import Nodes, Rows
+from arboretum.engine.split.statistic import NodeRows, NodeSpans
 from arboretum.errors import ParameterError
 
 __all__ = [
@@ -110,7 +110,7 @@ class Batch:
     """Some nodes laid out for a search."""
 
     ids: np.ndarray
-    nodes: Nodes
+    nodes: NodeSpans
     keys: np.ndarray  # (k,) uint64: what random draws of the node are keyed by
     impurity: np.ndarray  # (k,) float64
 
@@ -126,7 +126,7 @@ class Batch:
         return replace(
             self,
             ids=self.ids[where],
-            nodes=Nodes(*(array[where] for array in self.nodes)),
+            nodes=NodeSpans(*(array[where] for array in self.nodes)),
             keys=self.keys[where],
             impurity=self.impurity[where],
         )
@@ -136,7 +136,7 @@ class Batch:
         return replace(
             self,
             ids=self.ids[lo:hi],
-            nodes=Nodes(*(array[lo:hi] for array in self.nodes)),
+            nodes=NodeSpans(*(array[lo:hi] for array in self.nodes)),
             keys=self.keys[lo:hi],
             impurity=self.impurity[lo:hi],
         )
@@ -158,7 +158,7 @@ class Statistic(ABC):
         self.row = self._rows(n, n if len(target.weights) else 0)
 
     @abstractmethod
-    def _rows(self, n: int, n_weights: int) -> Rows: ...
+    def _rows(self, n: int, n_weights: int) -> NodeRows: ...
 
     @property
     @abstractmethod
@@ -166,7 +166,7 @@ class Statistic(ABC):
         """The rules as the kernels of this kind take them."""
 
     @abstractmethod
-    def _fill(self, positions: np.ndarray, nodes: Nodes) -> None:
+    def _fill(self, positions: np.ndarray, nodes: NodeSpans) -> None:
         """Put the nodes' rows on their grid."""
 
     @abstractmethod
@@ -205,12 +205,12 @@ class Statistic(ABC):
         codes: np.ndarray,
         positions: np.ndarray,
         batch: Batch,
-        drawing: tuple[Drawing, Values],
+        drawing: tuple[ColumnDrawing, Values],
         best: Best,
     ) -> bool:
         """Search every node on columns of its own draw; False where that cannot be done in one go.
 
-        ``drawing`` is (Drawing, Values).
+        ``drawing`` is (ColumnDrawing, Values).
         """
         if self._drawer is None:
             return False
@@ -220,16 +220,16 @@ class Statistic(ABC):
         )  # fmt: skip
         return True
 
-    def decrease(self, nodes: Nodes, score: np.ndarray) -> np.ndarray:
+    def decrease(self, nodes: NodeSpans, score: np.ndarray) -> np.ndarray:
         """Turn scores in grid units into impurity decreases."""
         return score * self._unit(nodes)
 
-    def to_score(self, nodes: Nodes, decrease: np.ndarray) -> np.ndarray:
+    def to_score(self, nodes: NodeSpans, decrease: np.ndarray) -> np.ndarray:
         """Turn impurity decreases into scores in grid units."""
         return decrease / self._unit(nodes)
 
     @abstractmethod
-    def _unit(self, nodes: Nodes) -> np.ndarray | float:
+    def _unit(self, nodes: NodeSpans) -> np.ndarray | float:
         """What a score of 1 is as an impurity decrease: a power of two."""
 
     @property
@@ -261,11 +261,11 @@ class Statistic(ABC):
 
     def prepare(
         self, positions: np.ndarray, start: np.ndarray, end: np.ndarray, bounds: np.ndarray
-    ) -> Nodes:
+    ) -> NodeSpans:
         """Lay the nodes' rows out for a search; ``bounds`` is (k, 2), from monotone constraints."""
         k = len(start)
         whole, real = np.zeros((4, k), np.int64), np.empty((2, k))
-        nodes = Nodes(
+        nodes = NodeSpans(
             start=start, end=end,
             weight=whole[0], total=np.empty((k, self.channels), np.int64),
             min_weight=whole[1], lower=real[0], upper=real[1],
@@ -298,12 +298,12 @@ class Moment(Statistic):
     def code_criterion(self) -> int:  # type: ignore[override]
         return stat.POISSON if self.criterion == stat.POISSON else stat.SQUARED
 
-    def _rows(self, n: int, n_weights: int) -> Rows:
+    def _rows(self, n: int, n_weights: int) -> NodeRows:
         small = self.is_class and not n_weights
         number = np.empty((n, 1), np.uint8 if small else np.int64)
-        return Rows(number, np.empty((0, 1), np.int32), np.empty(n_weights, np.int64))
+        return NodeRows(number, np.empty((0, 1), np.int32), np.empty(n_weights, np.int64))
 
-    def _fill(self, positions: np.ndarray, nodes: Nodes) -> None:
+    def _fill(self, positions: np.ndarray, nodes: NodeSpans) -> None:
         t, least = self.target, self.rules.min_weight
         if self.is_class:
             stat.prepare_binary(positions, t.y, t.weights, self.whole, least, self.row, nodes)
@@ -340,7 +340,7 @@ class Moment(Statistic):
             codes, positions, self.row, batch.nodes, columns, self._scan_rules, XLOGX, column_best
         )
 
-    def _unit(self, nodes: Nodes) -> np.ndarray | float:
+    def _unit(self, nodes: NodeSpans) -> np.ndarray | float:
         shift = nodes.weight_shift - nodes.sum_shift
         if self.criterion == stat.POISSON:
             return np.ldexp(1.0, shift)
@@ -365,15 +365,15 @@ class Channels(Statistic):
             self.channels = target.outputs
         super().__init__(target, criterion, rules)
 
-    def _rows(self, n: int, n_weights: int) -> Rows:
+    def _rows(self, n: int, n_weights: int) -> NodeRows:
         outputs = self.target.outputs
-        return Rows(
+        return NodeRows(
             np.empty((0 if self.is_class else n, outputs), np.int64),
             np.empty((n if self.is_class else 0, outputs), np.int32),
             np.empty(n_weights, np.int64),
         )
 
-    def _fill(self, positions: np.ndarray, nodes: Nodes) -> None:
+    def _fill(self, positions: np.ndarray, nodes: NodeSpans) -> None:
         t, least = self.target, self.rules.min_weight
         if self.is_class:
             stat.prepare_classes(
@@ -423,7 +423,7 @@ class Channels(Statistic):
             column_best,
         )
 
-    def _unit(self, nodes: Nodes) -> np.ndarray | float:
+    def _unit(self, nodes: NodeSpans) -> np.ndarray | float:
         if self.is_class:
             return 1.0
         shift = nodes.weight_shift - nodes.sum_shift
@@ -468,8 +468,8 @@ class Absolute(Statistic):
             np.empty(n if len(target.weights) else 0),
         )
 
-    def _rows(self, n: int, n_weights: int) -> Rows:
-        return Rows(
+    def _rows(self, n: int, n_weights: int) -> NodeRows:
+        return NodeRows(
             np.empty((n, self.target.outputs), np.int64),
             np.empty((0, 1), np.int32),
             np.empty(n_weights, np.int64),
@@ -486,7 +486,7 @@ class Absolute(Statistic):
             )
         return value, weight, impurity
 
-    def _fill(self, positions: np.ndarray, nodes: Nodes) -> None:
+    def _fill(self, positions: np.ndarray, nodes: NodeSpans) -> None:
         t, least = self.target, self.rules.min_weight
         stat.prepare_numbers(positions, t.y, t.weights, self.whole, least, False, self.row, nodes)
         for o, entries in enumerate(self.target_lists):
@@ -521,7 +521,7 @@ class Absolute(Statistic):
     ) -> None:
         raise AssertionError("medians cannot be counted per code: codes are sorted into lists")
 
-    def _unit(self, nodes: Nodes) -> np.ndarray | float:
+    def _unit(self, nodes: NodeSpans) -> np.ndarray | float:
         return 1.0
 
     def follow(self, partition: tuple[Any, ...]) -> None:

@@ -126,7 +126,8 @@ def tree_table(
         assert codes is not None
         column = matrix.column(f)
         if kind[f] == records.CATEGORY:
-            codes[f] = np.where(np.isnan(column), n_codes[f], column)
+            missing = np.isnan(column)
+            codes[f] = np.where(missing, n_codes[f], column) if missing.any() else column
             return
         entries = np.empty(n, np.uint32)
         n_codes[f] = sort_column(writable(column), entries)

@@ -34,7 +34,7 @@ from arboretum.engine.split.best import (
 from arboretum.engine.split.categories import rank_categories, scan_categories
 from arboretum.engine.split.counts import Columns, make_counter
 from arboretum.engine.split.random import draw_lists
-from arboretum.engine.split.sampled_columns import Drawing
+from arboretum.engine.split.sampled_columns import ColumnDrawing
 from arboretum.engine.split.score import CHANCE, XLOGX, free_categories
 from arboretum.grow.criterion import Absolute, Batch, Statistic
 
@@ -149,7 +149,7 @@ class Searcher:
         """Search each node on its own columns: in one go, or one column per turn."""
         store, n_features = self.store, self.store.n_features
         if self.random or not store.categorical.any():
-            drawing = Drawing(
+            drawing = ColumnDrawing(
                 self.max_features, self.random, store.n_codes, store.categorical, self.signs
             )
             if self.statistic.draw(store.codes, positions, batch, (drawing, store.values), best):

@@ -26,6 +26,7 @@ from arboretum.engine.columns.lists import NOWHERE
 from arboretum.engine.columns.presort import MISSING, POSITION
 from arboretum.engine.columns.store import ColumnStore, keep_rows, sort_columns, store_columns
 from arboretum.engine.fixed_point import are_whole
+from arboretum.engine.jit import writable
 from arboretum.engine.split.stump import (
     describe_stump,
     mark_stump,
@@ -140,6 +141,9 @@ def can_be_stump(base: Any, n_classes: int) -> bool:
     )
 
 
+_THREE_LEAVES = leaves(3)
+
+
 class _Presorted(NamedTuple):
     """Columns of a table, or of some of its rows."""
 
@@ -208,14 +212,14 @@ class Stumps(_Filtered):
 
     def _grow(self, columns: _Presorted, rows: np.ndarray | None, weights: np.ndarray) -> GrownTree:
         labels = self.y if rows is None else self.y[rows]
-        weights = np.require(weights, np.float64, ["C", "W"])
+        weights = writable(weights.astype(np.float64, copy=False))
         value, weight, n = np.empty((3, self.n_classes)), np.empty(3), len(labels)
         best_cut = self._search(columns, labels, weights)
         if best_cut is None:
             describe_stump(np.zeros(n, np.uint8), labels, weights, value, weight)
             tree = self._to_tree(leaves(1), value[:1], weight[:1], np.array([n]))
             return GrownTree(tree, np.zeros(self.matrix.n_rows, np.int64))
-        nodes, bits = leaves(3), {}
+        nodes, bits = {name: array.copy() for name, array in _THREE_LEAVES.items()}, {}
         if isinstance(best_cut, CategoryCut):
             right, missing = best_cut.right, best_cut.has_missing
         else:
@@ -295,12 +299,12 @@ class Stumps(_Filtered):
 
     def _threshold(self, entries: np.ndarray, best_cut: _Cut, rows: np.ndarray | None) -> float:
         """Return what lies between the two values of a cut: see `apply_split.Divider`."""
-        both = entries[[best_cut.place - 1, best_cut.place]]
-        at = (both & POSITION).astype(np.int64)
-        at = at if rows is None else rows[at]
-        low, high = self.matrix.at(at, np.full(2, best_cut.feature))
+        both = entries[best_cut.place - 1 : best_cut.place + 1]
         if both[1] & MISSING:
             return np.inf
+        at = (both & POSITION).astype(np.int64)
+        at = at if rows is None else rows[at]
+        low, high = self.matrix.at(at, np.array([best_cut.feature, best_cut.feature])).tolist()
         if self.schema.columns[best_cut.feature].kind == "ordinal":
             return float(low)
         return float(midpoint(low, high))

@@ -151,12 +151,22 @@ class Ensemble:
         weights = np.ones(len(self.trees)) if self.rule == "median" else self.weights
         if self.averaged and self.n_rounds:
             weights = weights * (1.0 / self.n_rounds)
-        values = []
-        for tree, weight in zip(self.trees, weights.tolist(), strict=True):
-            said = read_leaves(tree.value, self.reading)
-            values.append(said if weight == 1.0 else weight * said)
+        values = self._said(weights)
         turns = np.arange(len(self.trees), dtype=np.int64) % self.per_round
         return Terms(self.trees, values, turns // self.n_parallel)
+
+    def _said(self, weights: np.ndarray) -> list[np.ndarray]:
+        """Return what the nodes of every tree say, (nodes, numbers), times the weight of the tree."""
+        each = [tree.value for tree in self.trees]
+        if self.reading == "value" or not each:  # where trees weigh 1 nothing is copied
+            pairs = zip(each, weights.tolist(), strict=True)
+            said = [(read_leaves(value, self.reading), weight) for value, weight in pairs]
+            return [one if weight == 1.0 else weight * one for one, weight in said]
+        sizes = [len(value) for value in each]
+        together = read_leaves(np.concatenate(each), self.reading)  # for all trees in one go
+        together *= np.repeat(weights, sizes)[:, None]
+        ends = np.cumsum(sizes).tolist()
+        return [together[start:end] for start, end in zip([0, *ends], ends)]
 
     def answers(
         self, matrix: Matrix, n_jobs: int = 1, start: np.ndarray | None = None

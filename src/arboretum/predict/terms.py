@@ -36,6 +36,10 @@ __all__ = ["Terms", "leaves_in"]
 _MANY_ROWS = 256  # from which on masks are worth making,
 _FEW_NODES = 1 << 14  # unless they are quickly made
 _FEW_ROWS = 24  # that walk down joined trees,
+_FEW_WALKS = (
+    1 << 13
+)  # or rows down trees: nothing else is laid out as quickly, and it takes no longer,
+_FEW_LEAVES = 1 << 14  # and so many where leaves are asked for,
 _MOST_NUMBERS = 1 << 20  # unless it takes a large copy of them
 _LEAVES = 1 << 22  # found before what they say is told tree by tree
 
@@ -66,12 +70,15 @@ class Terms:
         run_blocks(lambda lo, hi, X: add(X, total[lo:hi]), matrix, n_jobs)
 
     def _way(self, n_rows: int) -> Adder:
-        if n_rows <= _FEW_ROWS and self._packed is not None:
+        if self._is_little(n_rows, _FEW_WALKS) and self._packed is not None:
             return self._walk_packed
         masks = self.masks if n_rows >= _MANY_ROWS or self._is_small else None
         if masks is not None:
             return lambda X, total: add_masked(masks, X, total)
         return self._walk
+
+    def _is_little(self, n_rows: int, few: int) -> bool:
+        return n_rows <= _FEW_ROWS or n_rows * len(self.trees) <= few
 
     # ------------------------------------------------------------------ three ways
     @cached_property
@@ -114,7 +121,9 @@ class Terms:
     # ------------------------------------------------------------------ tree by tree
     def leaves(self, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
         """Return the leaf every row reaches in every tree, (rows, trees)."""
-        packed = self._packed if 0 < matrix.n_rows <= _FEW_ROWS and self.trees else None
+        some = bool(self.trees) and matrix.n_rows > 0
+        little = some and self._is_little(matrix.n_rows, _FEW_LEAVES)
+        packed = self._packed if little else None
         if packed is None:
             return leaves_in(self.trees, matrix, n_jobs)
         from arboretum.engine.predict.packed_walk import find_packed

@@ -103,7 +103,7 @@ def cut_trees(
 ) -> list[Tree]:
     """Return the trees whose nodes, and words of ``bits``, end at these places; see `build_tree`."""
     if len(ends) == 1:
-        return [build_tree(schema, bits=bits, **nodes)]
+        return [build_tree(schema, bits=bits, surrogates=None, **nodes)]
     if "bits_start" not in nodes:
         nodes["bits_start"] = np.broadcast_to(np.int64(-1), len(nodes["kind"]))  # takes no room
     arrays, part = {**_completed(nodes), "bits": bits}, _slices(ends)

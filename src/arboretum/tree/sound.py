@@ -32,7 +32,7 @@ from arboretum.tree.tree import GROUPS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Surro
 if TYPE_CHECKING:
     from arboretum.data.schema import Schema
 
-__all__ = ["NODE_ARRAYS", "SURROGATE_ARRAYS", "Nodes"]
+__all__ = ["NODE_ARRAYS", "SURROGATE_ARRAYS", "NodeArrays"]
 __all__ += ["check_nodes", "read_trees", "validate_tree", "validate_trees"]
 
 T = TypeVar("T")
@@ -64,7 +64,7 @@ _AT_A_TIME = 1 << 15  # nodes: what is worked out for them stays in the cache
 
 
 @dataclass(frozen=True, eq=False)
-class Nodes:
+class NodeArrays:
     """The nodes of some trees, one tree behind the other; see `Tree` for what they are.
 
     Children are counted from the first node of their tree, category sets from its first word of bits.
@@ -92,11 +92,11 @@ class Nodes:
     def n_trees(self) -> int:
         return len(self.start) - 1
 
-    def trees(self, lo: int, hi: int) -> Nodes:
+    def trees(self, lo: int, hi: int) -> NodeArrays:
         """Return the nodes of some of the trees."""
         first, last = int(self.start[lo]), int(self.start[hi])
         words, end = int(self.bits_from[lo]), int(self.bits_from[hi])
-        return Nodes(
+        return NodeArrays(
             **{name: getattr(self, name)[first:last] for name in NODE_ARRAYS},
             start=self.start[lo : hi + 1] - first,
             bits=self.bits[words:end],
@@ -133,7 +133,7 @@ def validate_trees(trees: Sequence[Tree]) -> None:
     read_trees(trees, lambda nodes: None)
 
 
-def read_trees(trees: Sequence[Tree], reading: Callable[[Nodes], T]) -> list[T]:
+def read_trees(trees: Sequence[Tree], reading: Callable[[NodeArrays], T]) -> list[T]:
     """Return what is read off the nodes of some trees at a time, after they are shown to be sound."""
     sizes = [_length(tree, number, len(trees)) for number, tree in enumerate(trees)]
 
@@ -146,7 +146,7 @@ def read_trees(trees: Sequence[Tree], reading: Callable[[Nodes], T]) -> list[T]:
     return _run_parts(work, sizes)
 
 
-def check_nodes(nodes: Nodes) -> None:
+def check_nodes(nodes: NodeArrays) -> None:
     """`validate_trees` for nodes that lie one tree behind the other already, in arrays that fit.
 
     Leaves are known to have no parts of a split.
@@ -207,7 +207,7 @@ def _length(tree: Tree, number: int, n_trees: int) -> int:
     return len(kind)
 
 
-def _joined(trees: Sequence[Tree], like: Tree, name: Callable[[int], str]) -> Nodes:
+def _joined(trees: Sequence[Tree], like: Tree, name: Callable[[int], str]) -> NodeArrays:
     """Put the arrays of trees one behind the other, if they are of one form."""
     sizes = [len(tree.kind) for tree in trees]
     arrays = {}
@@ -225,7 +225,7 @@ def _joined(trees: Sequence[Tree], like: Tree, name: Callable[[int], str]) -> No
     words = [tree.bits for tree in trees]
     _check_dtypes(words, "bits", "uint32", 1, name)
     surrogates = [tree.surrogates for tree in trees]
-    return Nodes(
+    return NodeArrays(
         **arrays,
         start=_starts(sizes),
         bits=words[0] if len(words) == 1 else np.concatenate(words),
@@ -261,7 +261,7 @@ def _starts(sizes: list[int]) -> np.ndarray:
 
 
 # ---------------------------------------------------------------------- the checks
-def _check(nodes: Nodes, name: Callable[[int], str], *, leaves: bool) -> None:
+def _check(nodes: NodeArrays, name: Callable[[int], str], *, leaves: bool) -> None:
     def refuse(bad: np.ndarray, problem: str, places: np.ndarray | None = None) -> None:
         """Raise for the first marked node; ``places`` are the nodes' if not all are looked at."""
         if bad.any():
@@ -283,7 +283,7 @@ def _check(nodes: Nodes, name: Callable[[int], str], *, leaves: bool) -> None:
                 _check_surrogates(nodes.trees(tree, tree + 1), surrogates, name(tree))
 
 
-def _check_leaves(nodes: Nodes, refuse: Callable[..., None]) -> None:
+def _check_leaves(nodes: NodeArrays, refuse: Callable[..., None]) -> None:
     """A leaf has nothing that a split has."""
     empty = nodes.first_child & nodes.missing_child & nodes.feature & ~nodes.n_children
     bits_start = nodes.bits_start if nodes.bits_start.strides != (0,) else nodes.bits_start[:1]
@@ -292,7 +292,7 @@ def _check_leaves(nodes: Nodes, refuse: Callable[..., None]) -> None:
 
 
 def _check_links(
-    nodes: Nodes, inner: np.ndarray, name: Callable[[int], str], refuse: Callable[..., None]
+    nodes: NodeArrays, inner: np.ndarray, name: Callable[[int], str], refuse: Callable[..., None]
 ) -> None:
     """Every node but the roots is the child of exactly one node of its tree, with a smaller number."""
     start, n_nodes = nodes.start[:-1], np.diff(nodes.start)
@@ -338,7 +338,7 @@ class _Questions:
 
 
 def _check_splits(
-    nodes: Nodes, inner: np.ndarray, refuse: Callable[[np.ndarray, str], None]
+    nodes: NodeArrays, inner: np.ndarray, refuse: Callable[[np.ndarray, str], None]
 ) -> None:
     n_splits = np.diff(np.searchsorted(inner, nodes.start))
     questions = _Questions(
@@ -415,7 +415,7 @@ def _check_questions(questions: _Questions, schema: Schema) -> np.ndarray:
     return n_categories
 
 
-def _check_numbers(nodes: Nodes, refuse: Callable[..., None]) -> None:
+def _check_numbers(nodes: NodeArrays, refuse: Callable[..., None]) -> None:
     finite = np.isfinite(nodes.value)
     if not finite.all():
         refuse(~finite.all(axis=(1, 2)), "has a value that is not finite")
@@ -425,7 +425,7 @@ def _check_numbers(nodes: Nodes, refuse: Callable[..., None]) -> None:
     refuse(~((nodes.weight >= 0) & (nodes.weight < np.inf)), "has a weight that is not ≥ 0")
 
 
-def _check_surrogates(tree: Nodes, surrogates: Surrogates, name: str) -> None:
+def _check_surrogates(tree: NodeArrays, surrogates: Surrogates, name: str) -> None:
     what = f"the surrogates of {name}"
     for array, (dtype, axes) in SURROGATE_ARRAYS.items():
         _check_dtypes([getattr(surrogates, array)], array, dtype, axes, lambda _: what)

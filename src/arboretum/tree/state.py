@@ -30,7 +30,7 @@ from arboretum.tree.build import cut_trees
 from arboretum.tree.sound import (
     NODE_ARRAYS,
     SURROGATE_ARRAYS,
-    Nodes,
+    NodeArrays,
     check_nodes,
     read_trees,
     validate_trees,
@@ -102,7 +102,7 @@ def trees_to_state(trees: Sequence[Tree]) -> dict[str, Any]:
     }
 
 
-def _without_leaves(nodes: Nodes) -> dict[str, Any]:
+def _without_leaves(nodes: NodeArrays) -> dict[str, Any]:
     """Return the arrays of some trees; of what splits have that of splits, and None for what says nothing."""
     splits = np.flatnonzero(nodes.kind != LEAF)
     found = {
@@ -208,7 +208,7 @@ def trees_from_state(state: Any, schema: Schema) -> list[Tree]:
             raise ModelFileError("'n_bits' or 'bits' of the trees does not fit their number")
     surrogates = _surrogates_from_state(state["surrogates"], len(start) - 1)
     check_nodes(
-        Nodes(
+        NodeArrays(
             **nodes,
             start=start,
             bits=bits,

@@ -12,7 +12,7 @@ from arboretum.engine.columns.presort import MISSING, NEW, POSITION, sort_column
 from arboretum.engine.columns.store import store_columns
 from arboretum.engine.jit import kernel
 from arboretum.engine.split.counts import Columns, count_codes, make_counter
-from arboretum.engine.split.statistic import Rows
+from arboretum.engine.split.statistic import NodeRows
 
 
 def _list_of(values: np.ndarray) -> tuple[np.ndarray, int]:
@@ -125,14 +125,16 @@ def _count(codes, rows, row, start, end, gone, tag, counter):
     return count_codes(codes, 0, rows, row, start, end, gone, tag, counter)
 
 
-def _rows(kind: str, rng, n: int) -> Rows:
+def _rows(kind: str, rng, n: int) -> NodeRows:
     none = np.empty((0, 1), np.int32)
     weight = np.empty(0, np.int64) if kind != "weighted" else rng.integers(1, 9, n)
     if kind == "classes":
-        return Rows(np.empty((0, 2), np.int64), rng.integers(0, 5, (n, 2)).astype(np.int32), weight)
+        return NodeRows(
+            np.empty((0, 2), np.int64), rng.integers(0, 5, (n, 2)).astype(np.int32), weight
+        )
     if kind == "two targets":
-        return Rows(rng.integers(-99, 99, (n, 2)), none, weight)
-    return Rows(rng.integers(-99, 99, (n, 1)), none, weight)
+        return NodeRows(rng.integers(-99, 99, (n, 2)), none, weight)
+    return NodeRows(rng.integers(-99, 99, (n, 1)), none, weight)
 
 
 @pytest.mark.parametrize("kind", ["plain", "weighted", "classes", "two targets"])

@@ -6,7 +6,7 @@ import pytest
 from arboretum.engine.keys import key_of
 from arboretum.engine.split.best import FROM_CODES, no_best
 from arboretum.engine.split.random import Values
-from arboretum.engine.split.sampled_columns import Drawing, longest_node
+from arboretum.engine.split.sampled_columns import ColumnDrawing, longest_node
 from tests.engine.split.split_cases import CRITERIA, decrease, make_case
 
 WIDTH, N_CODES = 5, 9
@@ -55,7 +55,7 @@ def test_the_best_cut_of_the_columns_drawn(kind, max_features, missing):
     codes[rng.random(codes.shape) < missing] = N_CODES
     codes[:4] = np.where(np.isin(np.arange(len(case.y)), case.rows[46:]), 3, codes[:4])  # constant
     zeros = np.zeros(WIDTH, np.int8)
-    drawing = Drawing(max_features, False, np.full(WIDTH, N_CODES), zeros.astype(bool), zeros)
+    drawing = ColumnDrawing(max_features, False, np.full(WIDTH, N_CODES), zeros.astype(bool), zeros)
     none = Values(np.zeros(WIDTH, np.int64), np.empty(0), np.empty(0))
     best = no_best(len(case.batch))
     assert case.statistic.draw(codes, case.rows, case.batch, (drawing, none), best)
@@ -84,7 +84,7 @@ def test_random_thresholds_are_the_better_of_one_for_each_column(kind, missing):
     codes = rng.integers(0, N_CODES, (WIDTH, len(case.y))).astype(np.uint8)
     codes[rng.random(codes.shape) < missing] = N_CODES
     zeros = np.zeros(WIDTH, np.int8)
-    drawing = Drawing(WIDTH, True, np.full(WIDTH, N_CODES), zeros.astype(bool), zeros)
+    drawing = ColumnDrawing(WIDTH, True, np.full(WIDTH, N_CODES), zeros.astype(bool), zeros)
     value = np.tile(np.arange(N_CODES) ** 1.5, WIDTH)
     values = Values(np.arange(WIDTH) * N_CODES, value, value)
     best = no_best(len(case.batch))

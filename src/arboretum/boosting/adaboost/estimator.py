@@ -367,7 +367,8 @@ class _RowsSeen:
             w = w.copy()
             w[self.held] = 0.0
             self.patience = Patience(int(model.n_iter_no_change), float(model.tol), beats="recent")
-        self.w = w
+        self.w, self.total = w, float(w.sum())
+        self.alike = bool((w == 1.0).all())
         self.tally = model._tally(y) if self.held is not None or model._tells_theory else None
         self.train_errors: list[float] = []
         self.scores: list[float] = []
@@ -381,7 +382,8 @@ class _RowsSeen:
             return False
         misses = self.tally.add(answers, estimator_weight)
         if self.model._tells_theory:
-            self.train_errors.append(float((self.w * misses).sum() / self.w.sum()))
+            wrong = np.count_nonzero(misses) if self.alike else float((self.w * misses).sum())
+            self.train_errors.append(wrong / self.total)
         if self.held is None:
             return False
         self.scores.append(float(np.average(misses[self.held], weights=self.held_weights)))

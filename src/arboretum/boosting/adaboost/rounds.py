@@ -159,4 +159,6 @@ def _next(w: np.ndarray, new: np.ndarray) -> np.ndarray:
     if not 0.0 < total < np.inf:
         return np.full(len(w), np.nan)
     new = new / total
+    if new.min() >= SMALLEST_WEIGHT:
+        return new
     return np.maximum(new, SMALLEST_WEIGHT, out=new, where=w > 0)

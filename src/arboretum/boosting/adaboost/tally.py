@@ -26,14 +26,16 @@ class VoteTally:
 
     def __init__(self, y: np.ndarray, n_classes: int) -> None:
         self.y, self.two = y, n_classes == 2
+        self.second = y == 1
+        self.first_vote = np.arange(len(y)) * n_classes
         self.total = np.zeros(len(y) if self.two else (len(y), n_classes))
 
     def add(self, answers: np.ndarray, weight: float) -> np.ndarray:
         """Take in a round; return which rows the vote gets wrong."""
         if self.two:
-            self.total += np.where(answers == 1, weight, -weight)
-            return (self.total > 0) != (self.y == 1)
-        self.total[np.arange(len(self.y)), answers] += weight
+            self.total += np.array([-weight, weight]).take(answers)
+            return (self.total > 0) != self.second
+        self.total.reshape(-1)[self.first_vote + answers] += weight
         return self.total.argmax(axis=1) != self.y
 
 

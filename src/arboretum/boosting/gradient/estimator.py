@@ -14,7 +14,7 @@ from arboretum.base import parameters as p
 from arboretum.base.holdout import Patience, set_aside
 from arboretum.base.model_of_trees import ModelOfTrees
 from arboretum.base.parameters import Parameter
-from arboretum.base.progress_lines import Report
+from arboretum.base.progress_lines import ProgressLines
 from arboretum.base.rounds import Interrupted, Interruptible, run_rounds
 from arboretum.base.shared_parameters import ENSEMBLE, GROWTH, RUNNING, STOPPING, TABLE
 from arboretum.base.warm_start import check_same, goes_on, signature
@@ -292,14 +292,17 @@ class GradientBoosting(Interruptible, ModelOfTrees):
     ) -> Interrupted | None:
         numbers = range(self.n_estimators_, int(self.n_estimators))
         out_of_bag = booster.task.n_inbag is not None
-        report = Report(int(self.verbose), int(self.n_estimators), out_of_bag=out_of_bag)
+        lines: ProgressLines | None = None
+        if self.verbose:
+            lines = ProgressLines(int(self.verbose), int(self.n_estimators), out_of_bag=out_of_bag)
 
         def make() -> Iterator[int]:
             for number in numbers:
                 played = booster.play(number)
                 self._keep(played)
                 better = float(self.oob_improvement_[-1]) if out_of_bag else None
-                report.tell(number, played.train_score, better)
+                if lines is not None:
+                    lines.tell(number, played.train_score, better)
                 yield number + 1
                 if monitor is not None:
                     state = {"F": booster.F, "sample_mask": booster.mask, "i": number}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -147,7 +148,7 @@ class LGBMModel(NativeNames, BoostedModel):
         )
         from arboretum.engine.machine_code.compile_log import quiet
 
-        with quiet((self.verbosity or 0) < 0):
+        with quiet() if (self.verbosity or 0) < 0 else nullcontext():
             watch = self._fit(
                 FitRequest(
                     training,

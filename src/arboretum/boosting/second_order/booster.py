@@ -25,7 +25,7 @@ from arboretum.predict.ensemble import Ensemble
 
 if TYPE_CHECKING:
     from arboretum.boosting.second_order.recipe import Recipe, TrainingTable
-    from arboretum.boosting.second_order.tables import BinnedTable, ExactTable
+    from arboretum.boosting.second_order.tables import BinnedTable, UnbinnedTable
     from arboretum.tree.tree import Tree
 
 __all__ = ["Booster"]
@@ -51,7 +51,7 @@ class Booster:
     ----------
     plan : BoostPlan
         That of the recipe, until somebody changes it between rounds.
-    table : BinnedTable or ExactTable
+    table : BinnedTable or UnbinnedTable
     grower : HistogramGrower or ExactGrower
         That of the table.
     trees : list of Tree
@@ -62,7 +62,7 @@ class Booster:
         The last round found no split, and no other will.
     """
 
-    table: BinnedTable | ExactTable
+    table: BinnedTable | UnbinnedTable
 
     def __init__(
         self, recipe: Recipe, training: TrainingTable, base: np.ndarray, start: np.ndarray

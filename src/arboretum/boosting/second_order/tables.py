@@ -43,11 +43,11 @@ if TYPE_CHECKING:
 __all__ = [
     "BinnedTable",
     "Draws",
-    "ExactTable",
     "Histograms",
     "PresortedColumns",
     "Sketches",
     "TableMaker",
+    "UnbinnedTable",
 ]
 
 
@@ -77,7 +77,7 @@ class BinnedTable:
         return trees_of(nodes, ends, self.bins, self.schema)
 
 
-class ExactTable:
+class UnbinnedTable:
     """A table of presorted columns; stands in for `BinnedTable`."""
 
     bins = None
@@ -165,7 +165,7 @@ class TableMaker(Protocol):
 
     def make(
         self, training: TrainingTable, plan: BoostPlan, hessian: np.ndarray | None
-    ) -> BinnedTable | ExactTable:
+    ) -> BinnedTable | UnbinnedTable:
         """Return the table."""
         ...
 
@@ -250,6 +250,6 @@ class PresortedColumns:
 
     def make(
         self, training: TrainingTable, plan: BoostPlan, hessian: np.ndarray | None = None
-    ) -> ExactTable:
+    ) -> UnbinnedTable:
         """Return the table with its columns in order."""
-        return ExactTable(training, plan)
+        return UnbinnedTable(training, plan)

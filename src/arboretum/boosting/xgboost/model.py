@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -185,7 +186,7 @@ class XGBModel(BoostedModel):
         from arboretum.engine.machine_code.compile_log import quiet
 
         recipe = partial(make_recipe, self, n_jobs=self._threads(), evaluates=bool(held_out))
-        with quiet(value(self, "verbosity") == 0):
+        with quiet() if value(self, "verbosity") == 0 else nullcontext():
             self._fit(
                 FitRequest(
                     training,

@@ -17,7 +17,7 @@ from arboretum.base.estimator import Estimator
 from arboretum.base.parameters import Parameter
 from arboretum.c45.c45 import grow_collapsed
 from arboretum.c45.estimator import C45_PARAMETERS, CaseTreeClassifier
-from arboretum.c45.rules.rule import Rule, first_firing
+from arboretum.c45.rules.rule import C45Rule, first_firing
 from arboretum.errors import ModelFileError
 from arboretum.io.checked import labels_of, whole
 from arboretum.predict.additive import NoAdditiveForm
@@ -102,7 +102,7 @@ class C45Rules(CaseTreeClassifier):
         ),
     }
     _attributes: ClassVar = {
-        "rules_ : list of Rule": "In the order in which they are asked.",
+        "rules_ : list of C45Rule": "In the order in which they are asked.",
         "default_ : object": "The class of rows that no rule covers.",
         "default_counts_ : float array": "Weight of every class among the training rows that no rule "
         "covers.",
@@ -113,7 +113,7 @@ class C45Rules(CaseTreeClassifier):
         "feature_names_in_ : array of str": "Only if the training table had names.",
     }
 
-    rules_: list[Rule]
+    rules_: list[C45Rule]
 
     decision_path: Any = _NoTree()
     get_depth: Any = _NoTree()

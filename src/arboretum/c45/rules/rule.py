@@ -20,7 +20,7 @@ from arboretum.tree.condition import Condition, format_category, format_number
 if TYPE_CHECKING:
     from arboretum.data.schema import Schema
 
-__all__ = ["Coverage", "Rule", "RuleTest", "first_firing"]
+__all__ = ["C45Rule", "Coverage", "RuleTest", "first_firing"]
 
 _BLOCK = 1 << 17  # cells unpacked at a time: they fit the cache, even as floats
 
@@ -78,7 +78,7 @@ class RuleTest:
 
 
 @dataclass(frozen=True)
-class Rule:
+class C45Rule:
     """If all conditions hold, then the class.
 
     Attributes

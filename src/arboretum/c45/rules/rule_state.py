@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.c45.rules.rule import Rule, RuleTest
+from arboretum.c45.rules.rule import C45Rule, RuleTest
 from arboretum.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -47,11 +47,11 @@ def make_rule(
     counts: Sequence[float],
     schema: Schema,
     classes: np.ndarray,
-) -> Rule:
+) -> C45Rule:
     """Return a rule with everything it says in words."""
     label = classes[answer]
     weight = float(sum(counts))
-    return Rule(
+    return C45Rule(
         conditions=tuple(test.condition(schema) for test in tests),
         prediction=label.item() if isinstance(label, np.generic) else label,
         weight=weight,
@@ -63,7 +63,7 @@ def make_rule(
     )
 
 
-def rules_to_state(rules: Sequence[Rule], n_classes: int) -> dict[str, np.ndarray]:
+def rules_to_state(rules: Sequence[C45Rule], n_classes: int) -> dict[str, np.ndarray]:
     """Return the rules as arrays.
 
     Examples
@@ -93,7 +93,7 @@ def _starts(sizes: list[int]) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
 
 
-def rules_from_state(state: Any, schema: Schema, classes: np.ndarray) -> list[Rule]:
+def rules_from_state(state: Any, schema: Schema, classes: np.ndarray) -> list[C45Rule]:
     """Return the rules that `rules_to_state` described, after checking every part of them.
 
     Raises

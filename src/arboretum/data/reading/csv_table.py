@@ -27,7 +27,7 @@ import numpy as np
 from arboretum.data.checks import LARGEST_EXACT, list_names, list_rows
 from arboretum.data.frames import frame_columns
 from arboretum.data.reading.dialect import CsvText
-from arboretum.data.values import Numbers, Raw, Words, from_cells, make_words
+from arboretum.data.values import Raw, RawNumbers, Words, from_cells, make_words
 from arboretum.errors import DataError
 
 __all__ = ["csv_columns"]
@@ -124,7 +124,7 @@ def _by_csv(text: CsvText) -> tuple[list[Raw], int]:
         if place:
             columns.append(Words(np.array(codes, np.int64), list(place), "str"))
         else:
-            columns.append(Numbers(np.full(len(rows), np.nan), "null"))
+            columns.append(RawNumbers(np.full(len(rows), np.nan), "null"))
     return columns, len(rows)
 
 
@@ -164,7 +164,7 @@ def _check_big_integers(text: CsvText, columns: list[Raw]) -> None:
         suspects = [
             f
             for f, raw in enumerate(columns)
-            if isinstance(raw, Numbers)
+            if isinstance(raw, RawNumbers)
             and raw.dtype == "float64"
             and np.any(np.abs(raw.values) >= LARGEST_EXACT)
         ]
@@ -184,7 +184,7 @@ def _check_big_integers(text: CsvText, columns: list[Raw]) -> None:
 # --------------------------------------------------------------------------- types
 def _typed(raw: Raw, name: str, text: CsvText) -> Raw:
     """Give a column of text its type; only its distinct values are looked at."""
-    if isinstance(raw, Numbers) or raw.dtype == "bool":
+    if isinstance(raw, RawNumbers) or raw.dtype == "bool":
         return raw
     words = raw.values
     if all(word in _TRUTH for word in words) and words:
@@ -208,7 +208,7 @@ def _typed(raw: Raw, name: str, text: CsvText) -> Raw:
             values = from_cells(cells, name)
         except ValueError:  # such as 2024-02-30
             return raw
-        assert isinstance(values, Numbers)
+        assert isinstance(values, RawNumbers)
         if odd:
             text.notes.append(
                 f"{text.name}: in column {name!r} {list_names(sorted(odd))} is taken for missing, "
@@ -216,10 +216,10 @@ def _typed(raw: Raw, name: str, text: CsvText) -> Raw:
                 "other values are numbers or dates"
             )
         if (raw.codes < 0).any():
-            return Numbers(
+            return RawNumbers(
                 np.append(values.values.astype(np.float64), np.nan)[raw.codes], values.dtype
             )
-        return Numbers(values.values[raw.codes], values.dtype)
+        return RawNumbers(values.values[raw.codes], values.dtype)
     return raw
 
 

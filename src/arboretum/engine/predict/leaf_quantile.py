@@ -18,12 +18,12 @@ import numpy as np
 
 from arboretum.engine.jit import kernel, subkernel
 
-__all__ = ["Groups", "group_by_leaf", "leaf_quantiles"]
+__all__ = ["LeafGroups", "group_by_leaf", "leaf_quantiles"]
 
 _ROUNDING = 5e-13  # 0.1 + 0.2 has reached 0.3
 
 
-class Groups(NamedTuple):
+class LeafGroups(NamedTuple):
     """The training rows of every leaf of every tree, and their shares of the leaf's weight.
 
     Those of leaf ``l`` of tree ``t`` are ``rows[t, start[a] : start[a + 1]]`` with ``a = first[t] + l``.

@@ -19,12 +19,12 @@ import numpy as np
 
 from arboretum.engine.jit import inline, kernel, subkernel
 
-__all__ = ["Groups", "guess_values", "nearest_rows", "share_rows"]
+__all__ = ["ProximityGroups", "guess_values", "nearest_rows", "share_rows"]
 
 _SWEEP = 16  # from a sixteenth of all rows on, a leaf is found by comparing, not by walking
 
 
-class Groups(NamedTuple):
+class ProximityGroups(NamedTuple):
     """The rows of a table, grouped by leaf in every tree."""
 
     leaf: np.ndarray  # (trees, rows) int32: the leaf of a row, -1 where it is not to be met

@@ -19,7 +19,7 @@ from arboretum.engine.jit import inline, kernel, subkernel
 from arboretum.engine.split.best import REFUSED
 from arboretum.engine.split.score import breaks_order, channel_score
 
-__all__ = ["Columns", "Counter", "count_codes", "make_counter", "scan_counts"]
+__all__ = ["CodeCounter", "Columns", "count_codes", "make_counter", "scan_counts"]
 
 
 class Columns(NamedTuple):
@@ -31,7 +31,7 @@ class Columns(NamedTuple):
     sign: np.ndarray  # (k,) int8: its monotone constraint
 
 
-class Counter(NamedTuple):
+class CodeCounter(NamedTuple):
     """What is known per code of the column being counted."""
 
     stamp: np.ndarray  # (codes,) int64: the last node that met the code
@@ -44,10 +44,10 @@ class Counter(NamedTuple):
     total: np.ndarray  # (channels,) int64: both sides
 
 
-def make_counter(most_codes: int, channels: int) -> Counter:
-    """Return an empty `Counter` for columns of up to so many codes, and missing."""
+def make_counter(most_codes: int, channels: int) -> CodeCounter:
+    """Return an empty `CodeCounter` for columns of up to so many codes, and missing."""
     size = most_codes + 1
-    return Counter(
+    return CodeCounter(
         np.full(size, -1, np.int64), np.empty(size, np.int64), np.empty(size, np.int64),
         np.empty((size, channels), np.int64), np.empty(size, np.int64), np.empty(size),
         np.empty(channels, np.int64), np.empty(channels, np.int64),
@@ -209,7 +209,7 @@ def scan_counts(codes, rows, row, nodes, columns, rules, table, counter, found):
     rules : tuple
         (rows each side needs, judge by present rows alone?, criterion, outputs, are channels class
         counts?).
-    counter : Counter
+    counter : CodeCounter
         Scratch; its stamps must not name a node of this batch.
     found : ColumnBest
         Filled with one entry per node. ``cut``: the last code on the left.

@@ -20,10 +20,17 @@ from arboretum.engine.split.one_sum import scan_moment
 from arboretum.engine.split.random import draw_cut, list_drawn
 from arboretum.engine.split.score import SQUARES, squares
 
-__all__ = ["Drawing", "draw_channels", "draw_moment", "keep_drawn", "longest_node", "next_list"]
+__all__ = [
+    "ColumnDrawing",
+    "draw_channels",
+    "draw_moment",
+    "keep_drawn",
+    "longest_node",
+    "next_list",
+]
 
 
-class Drawing(NamedTuple):
+class ColumnDrawing(NamedTuple):
     """What nodes may draw from; column j of the codes is feature j."""
 
     max_features: int

@@ -38,14 +38,14 @@ __all__ = [
     "GINI",
     "POISSON",
     "SQUARED",
-    "Nodes",
-    "Rows",
+    "NodeRows",
+    "NodeSpans",
     "prepare_classes",
     "prepare_numbers",
 ]
 
 
-class Rows(NamedTuple):
+class NodeRows(NamedTuple):
     """Per position (see rows/partition.py): what the row adds to its side of a split."""
 
     number: (
@@ -55,7 +55,7 @@ class Rows(NamedTuple):
     weight: np.ndarray  # (n,) int64 on the node's grid; empty when every row weighs 1
 
 
-class Nodes(NamedTuple):
+class NodeSpans(NamedTuple):
     """Per node of a batch: where its rows stand and what they add up to."""
 
     start: np.ndarray  # (k,) int64

@@ -15,7 +15,7 @@ import numpy as np
 from arboretum.data.matrix import Matrix
 from arboretum.data.schema import Schema, encode
 from arboretum.data.table import Table
-from arboretum.data.values import Numbers, Words
+from arboretum.data.values import RawNumbers, Words
 from arboretum.errors import ParameterError
 
 __all__ = ["Asked", "decoded", "matrix_of"]
@@ -47,7 +47,7 @@ def decoded(schema: Schema, rows: np.ndarray) -> Table:
     for f, column in enumerate(schema.columns):
         values = np.ascontiguousarray(rows[:, f])
         if column.categories is None:
-            columns.append(Numbers(values, column.dtype))
+            columns.append(RawNumbers(values, column.dtype))
             continue
         codes = np.where(np.isnan(values), -1, values).astype(np.int64)
         columns.append(Words(codes, list(column.categories), column.dtype, "declared"))
