@@ -5,10 +5,22 @@ import gc
 import numba
 import numpy as np
 import pytest
-from numba.core import base, event, ir, postproc, rewrites, targetconfig
+from llvmlite import ir as llvm
+from numba.core import (
+    base,
+    cgutils,
+    codegen,
+    event,
+    ir,
+    lowering,
+    postproc,
+    rewrites,
+    targetconfig,
+)
 from numba.core.compiler import DefaultPassBuilder
 from numba.core.types import functions
 from numba.core.typing import context
+from numba.np import arrayobj
 
 from arboretum.engine import jit
 from arboretum.engine import shortcuts as module
@@ -31,6 +43,13 @@ CHANGED = [
     (event, "start_event"),
     (event, "end_event"),
     (event, "install_timer"),
+    (base.BaseContext, "get_abi_sizeof"),
+    (base, "_has_loc"),
+    (llvm.IRBuilder, "extract_value"),
+    (arrayobj, "make_array"),
+    (lowering.Lower, "_find_singly_assigned_variable"),
+    (cgutils, "get_item_pointer2"),
+    (codegen.CPUCodeLibrary, "add_ir_module"),
 ]
 
 

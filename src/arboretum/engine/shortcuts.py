@@ -204,38 +204,42 @@ def _may_be_rewritten(state: Any) -> bool:
 def _look_for_news_if_any() -> contextlib.AbstractContextManager[None]:
     """Look through all that Numba can be taught only where it was taught something since."""
     known = templates.builtin_registry, imputils.builtin_registry
-    lists = [one for registry in known for one in vars(registry).values() if isinstance(one, list)]
-    if len(lists) < len(known):
+    if not all(any(True for _ in _lists(registry)) for registry in known):
         raise AttributeError("what Numba was taught is kept otherwise")
     undo = contextlib.ExitStack()
     for Context in (base.BaseContext, context.BaseContext):
-        undo.enter_context(replaced(Context, refresh=_refresh_if_any(Context.refresh, lists)))
+        undo.enter_context(replaced(Context, refresh=_refresh_if_any(Context.refresh, known)))
     return undo
 
 
-def _refresh_if_any(its_own: Callable, lists: list[Any]) -> Callable:
+def _lists(registry: Any) -> Iterator[list]:
+    return (one for one in vars(registry).values() if isinstance(one, list))
+
+
+def _refresh_if_any(its_own: Callable, known: tuple) -> Callable:
     seen: dict[int, Any] = {}
 
     def refresh(self: Any) -> None:
-        before = [len(sys.modules), *map(len, lists)]
-        if seen.get(id(self)) != before:
+        taught = {id(one): one for one in (*known, *self._registries)}.values()
+        before = [len(sys.modules), *(len(one) for each in taught for one in _lists(each))]
+        if seen.get(id(self), (None, None))[1] != before:
             its_own(self)
-            seen[id(self)] = before
+            seen[id(self)] = self, before  # the first: nothing else may get its number
 
     return refresh
 
 
 def _time_no_locks() -> contextlib.AbstractContextManager[None]:
-    """Do not add up how long locks were held: every function being compiled would listen to all of them."""
+    """Do not add up how long locks were held: it is told at every call of LLVM, to every function."""
     start, end = event.start_event, event.end_event
     listeners = event._registered
 
     def start_event(kind: str, *args: Any, **kws: Any) -> None:
-        if listeners[kind]:
+        if listeners[kind] and kind not in _LOCKS:
             start(kind, *args, **kws)
 
     def end_event(kind: str, *args: Any, **kws: Any) -> None:
-        if listeners[kind]:
+        if listeners[kind] and kind not in _LOCKS:
             end(kind, *args, **kws)
 
     return replaced(
@@ -244,6 +248,31 @@ def _time_no_locks() -> contextlib.AbstractContextManager[None]:
         start_event=start_event,
         end_event=end_event,
     )
+
+
+_LOCKS = "numba:compiler_lock", "numba:llvm_lock"
+
+
+# ---------------------------------------------------------------------- looked up
+def _ask_for_sizes_once() -> contextlib.AbstractContextManager[None]:
+    """Remember how many bytes a type has: LLVM is asked by a module of its own."""
+    find = base.BaseContext.get_abi_sizeof
+
+    def get_abi_sizeof(self: Any, lltype: Any) -> int:
+        kind = str(lltype)
+        if kind not in _sizes:
+            _sizes[kind] = find(self, lltype)
+        return _sizes[kind]
+
+    return replaced(base.BaseContext, get_abi_sizeof=get_abi_sizeof)
+
+
+_sizes: dict[str, int] = {}
+
+
+def _read_signatures_once() -> contextlib.AbstractContextManager[None]:
+    """Remember whether what lowers an operator wants to know the line."""
+    return replaced(base, _has_loc=functools.cache(base._has_loc))
 
 
 _ALL = (
@@ -256,5 +285,7 @@ _ALL = (
     _rewrite_what_has_arrays,
     _look_for_news_if_any,
     _time_no_locks,
+    _ask_for_sizes_once,
+    _read_signatures_once,
     *LEAN,
 )
