@@ -176,7 +176,6 @@ class HistogramGrower:
         self.features, self.rules, self.n_jobs, self.pool = features, rules, n_jobs, pool
         self.store = self._store(codes, codes[:0].astype(np.uint16) if wide is None else wide)
         self.groups = np.empty((0, 0), np.uint64) if groups is None else groups
-        self.lists = np.empty((2, codes.shape[1]), np.uint64)
         self.threads = teams.crew(n_jobs)
         self.scratch = [self._new_scratch() for _ in range(self.threads)]
         self._tree: GrowingTree | None = None
@@ -260,7 +259,8 @@ class HistogramGrower:
         if old is not None and len(old.nodes) >= n_nodes:
             return old._replace(draw=old.draw._replace(features=columns))
         n_features = len(self.features.storage)
-        table = self.n_bins * (1 if self.lists.shape[1] <= histogram.FULL else 2)  # whole numbers
+        n = self.store.codes.shape[1]
+        table = self.n_bins * (1 if n <= histogram.FULL else 2)  # whole numbers
         slots = min(leaves + 2, max(self.pool // (8 * table), 8))
         blocks = 1 if self.threads == 1 else min(2 * self.threads, 1 + (n_rows >> 14))
         pieces, words = 2 * self.threads, len(self.scratch[0].members)
@@ -273,7 +273,7 @@ class HistogramGrower:
             free_slots=np.empty(slots, np.int64),
             hists=np.empty((slots, table), np.int64),
             extra=np.empty((blocks - 1, table), np.int64),
-            lists=self.lists,
+            lists=np.empty((2, n), np.uint64) if old is None else old.lists,
             ranges=record_table((n_nodes, blocks), RANGE),
             goes_left=np.empty(len(self.scratch[0].gain), np.uint8),
             draw=new_draw(columns, n_features, n_nodes, self.groups),

@@ -70,6 +70,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
         ]
         prints = self._prints(training, held_out) if snapshot is not None else {}
         booster = Booster(recipe, training, base, steps.start_margins(recipe, training, base))
+        del training  # the booster lets go of values it does not need
         watch = Watch(booster, held_out, request.stopping, request.callbacks)
         done = 0
         if snapshot is not None and state is not None:
@@ -79,7 +80,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
             ensemble = ensemble.rounds(0, watch.best[0] + 1)
         self.objective_, self.ensemble_ = recipe.objective, ensemble
         self.evals_result_, self._best = watch.history, watch.best
-        self.seed_, self._n_rows = recipe.plan.seed, len(training.y)
+        self.seed_, self._n_rows = recipe.plan.seed, len(booster.margin)
         self.interrupted_ = interrupted  # told by `_end_fit`, when the API has kept its own part
         return watch
 

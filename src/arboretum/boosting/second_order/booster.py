@@ -9,6 +9,7 @@ stopped and taken up again makes the same trees as one that never stopped.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -76,6 +77,9 @@ class Booster:
         self._n_waiting = 0
         self.weights: list[float] = []
         self.is_stuck, self._derived = False, False
+        if recipe.table.follows == "never":
+            self._make_table()
+            self._forget_values()
         self.margin = np.empty((n, k))
         self.margin[:] = start
         self._g, self._h = np.empty((k, n), np.float32), np.empty((k, n), np.float32)
@@ -87,7 +91,6 @@ class Booster:
             )
         if recipe.table.follows == "first":
             self._write_derivatives(0)
-        if recipe.table.follows != "every":
             self._make_table()
 
     def _make_table(self) -> None:
@@ -97,6 +100,15 @@ class Booster:
         hessian = None if maker.follows == "never" else self._h.sum(axis=0, dtype=np.float64)
         self.table = maker.make(self.training, self.plan, hessian)
         self.grower = self.table.grower
+
+    def _forget_values(self) -> None:
+        """Let go of the table's values, where none but the table of bins or lists is asked from now on.
+
+        Those of a dataframe are a copy, often the largest thing in memory.
+        """
+        if self.plan.dart is None and self.training.earlier is None:
+            nobody = np.empty(0, np.int64)
+            self.training = replace(self.training, matrix=self.training.matrix.take(nobody))
 
     # ------------------------------------------------------------------ what there is
     def _decode(self, tree: GrownNodes, values: np.ndarray) -> Tree:

@@ -43,6 +43,7 @@ __all__ = [
 Absent = tuple[float, float, float]  # value, rows, weight
 Visit = Callable[[int, np.ndarray, np.ndarray | None, Absent | None], None]
 
+_COUNTED = 1 << 16  # rows of a column of categories that are counted at a time
 _STRIP = 512  # rows of a strip that is turned from rows into columns
 _SAMPLE = 0x5A3B
 _FEW_CODES = 1 << 22  # of a table that may be coded before it is known what is bundled
@@ -102,7 +103,9 @@ def find_bins(
     """
     _check(max_bin=(max_bin, 2, MOST_BINS), sample=(sample, 2, np.inf))
     _check(min_data_in_bin=(min_data_in_bin, 1, np.inf), max_conflict=(max_conflict, 0, 1))
-    rows = sample_rows(matrix.n_rows, sample, seed)
+    numbers = any(column.kind != "categorical" for column in schema.columns)
+    numbers |= isinstance(matrix, SparseMatrix)  # not turned by column as a whole
+    rows = sample_rows(matrix.n_rows, sample, seed) if numbers else None
     if isinstance(matrix, SparseMatrix):
         part: Matrix = rows_by_column(matrix, rows)
     else:
@@ -214,9 +217,8 @@ def category_bins(
     for f, column in enumerate(schema.columns):
         if column.kind == "categorical":
             x = matrix.column(f)
-            present = ~np.isnan(x)
-            counts = np.bincount(x[present].astype(np.int64))
-            kept = keep(counts, not present.all())
+            counts, has_missing = _count_codes(x)
+            kept = keep(counts, has_missing)
             default = 0
             if isinstance(matrix, SparseMatrix):  # what is not stored, if it has a bin
                 absent = 0.0 if matrix.fill is None else matrix.fill[f]
@@ -225,6 +227,19 @@ def category_bins(
                 default = int(np.argmax(counts[kept]))
             found[f] = ColumnBins(np.empty(0), kept, default)
     return found
+
+
+def _count_codes(x: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Return how often each code of a column of categories occurs, and whether one is missing."""
+    counts, has_missing = np.zeros(0, np.int64), False
+    for start in range(0, len(x), _COUNTED):
+        some = x[start : start + _COUNTED]
+        present = some == some
+        has_missing |= not present.all()
+        found = np.bincount(some[present].astype(np.int64), minlength=len(counts))
+        found[: len(counts)] += counts
+        counts = found
+    return counts, has_missing
 
 
 def bin_table(
