@@ -147,7 +147,7 @@ class _Grower:
         total = np.zeros((n_children, table.n_classes))
         deal(table.values, level.cases, nodes, questions, branch, known, rows, total)
 
-        parent = np.repeat(np.arange(len(task.places)), questions.n_children)
+        parent = np.repeat(np.arange(len(task.places), dtype=np.int32), questions.n_children)
         here = (nodes.end - nodes.start) - np.add.reduceat(rows, questions.first_child)
         size = np.where(known > 0, rows + here[parent], 0)
         live = self._worth(total, size, level.depth + 1) & (size > 0)
@@ -164,8 +164,9 @@ class _Grower:
         self.draft.divide(level.ids[task.places], questions, int(ids[0]))
         if not live.any():
             return None, None
-        start = np.where(live, wide - size, -1)
-        more = Cases(*(np.empty(int(wide[-1]), part.dtype) for part in level.cases))
+        start, n_cases = np.where(live, wide - size, -1), int(wide[-1])
+        del wide
+        more = Cases(*(np.empty(n_cases, part.dtype) for part in level.cases))
         place = np.empty(len(branch), np.uint32)
         hand_on(level.cases, nodes, questions, branch, known, rows, start, place, more)
         lists = self._hand_on_lists(

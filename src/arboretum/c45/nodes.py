@@ -106,6 +106,19 @@ class Draft:
         offsets = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         return np.repeat(self.questions.first_child[nodes], sizes) + offsets
 
+    def reached(self) -> Draft:
+        """Return the draft without the nodes that lie below a leaf by now, the others in their order."""
+        keep = np.zeros(len(self), np.bool_)
+        for level in self.levels():
+            keep[level] = True
+        if keep.all():
+            return self
+        number, q = np.cumsum(keep, dtype=np.int32) - np.int32(1), self.questions
+        first = np.where(q.kind[keep] == LEAF, np.int32(-1), number[q.first_child[keep]])
+        some = {name: getattr(q, name)[keep] for name in q._fields if name != "maps"}
+        some["first_child"] = first
+        return Draft(Questions(**some, maps=q.maps), self.total[keep], self.count[keep])
+
     def sum_children(self, nodes: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Return, for some inner nodes, the sum of ``values`` over their children."""
         sizes = self.questions.n_children[nodes]
@@ -117,6 +130,11 @@ class Draft:
         ``value`` holds class shares, with ``laplace`` after adding one case to every class; a leaf
         that no case reached has those of its parent.
         """
+        # pruning leaves few of the nodes that were grown: the others would cost most of the memory
+        return self.reached()._all_to_tree(schema, laplace)
+
+    def _all_to_tree(self, schema: Schema, laplace: bool) -> Tree:
+        """`to_tree` where the root reaches every node."""
         counts, weight = self.total.copy(), self.weight
         for level in self.levels():
             inner = level[self.questions.kind[level] != LEAF]

@@ -70,8 +70,7 @@ def prune_by_holdout(draft: Draft, held: CaseTable) -> None:
     majority = _answers(draft)
     share = _shares(draft)
     total = np.zeros_like(draft.total)
-    rows = np.arange(len(held.label), dtype=np.uint32)
-    _settle(draft, 0, held, rows, held.weight, share, total, np.zeros(len(draft), np.int64))
+    _settle(draft, 0, held, None, held.weight, share, total, np.zeros(len(draft), np.int64))
     wrong = total.sum(axis=1) - total[np.arange(len(draft)), majority]
     best = wrong.copy()
     for level in reversed(draft.levels()):
@@ -123,21 +122,25 @@ def _settle(
     draft: Draft,
     root: int,
     table: CaseTable,
-    row: np.ndarray,
+    row: np.ndarray | None,
     weight: np.ndarray,
     own: np.ndarray,
     total: np.ndarray,
     count: np.ndarray,
 ) -> _Settled:
-    """Send cases down the branch at ``root``; class weights go to ``total``, their number to ``count``."""
-    lo, hi = np.zeros(len(draft), np.int64), np.zeros(len(draft), np.int64)
-    room = 2 * len(row) + 1024
+    """Send cases down the branch at ``root``; class weights go to ``total``, their number to ``count``.
+
+    ``row`` None: every row of the table.
+    """
+    lo, hi = np.zeros(len(draft), np.uint32), np.zeros(len(draft), np.uint32)
+    n = len(weight)
+    room = 2 * n + 1024
     while True:
         pile = np.empty(room, np.uint32), np.empty(room)
-        pile[0][: len(row)], pile[1][: len(row)] = row, weight
+        pile[0][:n], pile[1][:n] = np.arange(n, dtype=np.uint32) if row is None else row, weight
         out = np.empty(room, np.uint32), np.empty(room)
         done = settle(
-            draft.questions, root, table.values, table.label, *pile, len(row), own, _copies(room), *out,
+            draft.questions, root, table.values, table.label, *pile, n, own, _copies(room), *out,
             lo, hi, count, total,
         )  # fmt: skip
         if done >= 0:
@@ -161,8 +164,7 @@ def prune_by_errors(
     draft: Draft, table: CaseTable, pessimism: Pessimism, *, raising: bool = True
 ) -> None:
     """Prune by pessimistic errors, from the leaves up; class weights become those of the new tree."""
-    rows = np.arange(len(table.label), dtype=np.uint32)
-    _Pruner(draft, table, pessimism, raising).prune(0, rows, table.weight)
+    _Pruner(draft, table, pessimism, raising).prune(0, None, table.weight)
 
 
 class _Pruner:
@@ -173,7 +175,7 @@ class _Pruner:
         self.most = int(draft.questions.n_children.max(initial=1)) + 1
         self.room = 2 * len(table.label) + 1024
 
-    def prune(self, root: int, row: np.ndarray, weight: np.ndarray) -> None:
+    def prune(self, root: int, row: np.ndarray | None, weight: np.ndarray) -> None:
         """Send cases down the branch at ``root`` and prune it."""
         draft = self.draft
         settled = _settle(
