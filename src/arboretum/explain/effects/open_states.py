@@ -104,7 +104,7 @@ def _curves(tree: Tree, value: np.ndarray, place: np.ndarray, grid: np.ndarray) 
     for node in np.flatnonzero(~tree.is_leaf)[::-1].tolist():
         left, right = said[first[node]], said[first[node] + 1]
         flat = place[feature[node]] < 0 and left is not None and right is not None
-        said[node] = left + right if flat else None  # type: ignore[operator]
+        said[node] = left + right if flat else None
 
     def make(node: int, points: np.ndarray) -> np.ndarray:
         below = said[node]
