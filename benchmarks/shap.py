@@ -9,11 +9,13 @@ Ours begins with nothing laid out at every call: its time has everything that a 
     background   the same against 100,000 rows          shap (100 rows)
     pairs        the same, all pairs of columns         XGBoost pred_interactions
     forest       scikit-learn, 100 trees to purity      shap
+    purity       XGBoost's own such forest              XGBoost pred_contribs
     catboost     CatBoost's own values of its own trees, beside ours of LightGBM's
 
 Times are CPU seconds of the process with one thread, the best of the rounds, contenders in turns; peers are
 asked about as many rows as they answer in a few seconds, and time per row is compared. With ``--jobs 2``
-there is a line of elapsed time with two threads besides.
+there are lines of elapsed time with two threads besides. Memory is by how much the process grows at most
+while ours answers, the answer included.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from benchmarks.foreign_trees import (
     ensemble_of_xgboost,
 )
 from benchmarks.harness import Options, Say, Unavailable
+from benchmarks.memory import peak_growth
 
 __all__ = ["Ask", "ShapExperiment", "ShapResult", "experiments"]
 
@@ -89,6 +92,9 @@ class ShapExperiment:
                 spent = clock() - start
                 if turn:
                     best[k] = min(best[k], spent)
+        ours = max((one for one in asked if not one.elapsed), key=lambda one: one.rows)
+        peak = peak_growth(lambda: ours.call(X[: ours.rows])).n_bytes
+        facts[f"{ours.label}, {ours.rows:,} rows: memory, MB"] = peak / 1e6
         lines = [
             {
                 "contender": one.label,
@@ -176,7 +182,7 @@ def _depth(train: tuple, X: np.ndarray, jobs: int, facts: dict[str, float]) -> I
         yield Ask("arboretum", rows, _ours(ensemble))
     if jobs > 1:
         yield Ask(f"arboretum, {jobs} threads", len(X), _ours(ensemble, jobs), elapsed=True)
-    yield Ask("XGBoost", 1_000, _theirs(booster, pred_contribs=True), 20.0)
+    yield from _xgboosts(booster, 2_000, jobs, 20.0, pred_contribs=True)
     yield from _shap(booster, 100)
 
 
@@ -196,8 +202,12 @@ def _background(train: tuple, X: np.ndarray, jobs: int, facts: dict[str, float])
 
 def _pairs(train: tuple, X: np.ndarray, jobs: int, facts: dict[str, float]) -> Iterator[Ask]:
     booster, ensemble = _xgboost(train)
-    yield Ask("arboretum", min(len(X), 20_000), _ours(ensemble, pairs=True))
-    yield Ask("XGBoost", 20, _theirs(booster, pred_interactions=True), 50.0)
+    rows = min(len(X), 20_000)
+    yield Ask("arboretum", rows, _ours(ensemble, pairs=True))
+    if jobs > 1:
+        two = _ours(ensemble, jobs, pairs=True)
+        yield Ask(f"arboretum, {jobs} threads", rows, two, elapsed=True)
+    yield from _xgboosts(booster, 100, jobs, 50.0, pred_interactions=True)
 
 
 def _forest(train: tuple, X: np.ndarray, jobs: int, facts: dict[str, float]) -> Iterator[Ask]:
@@ -210,6 +220,24 @@ def _forest(train: tuple, X: np.ndarray, jobs: int, facts: dict[str, float]) -> 
     yield Ask("arboretum", min(len(X), 10_000), _ours(ensemble))
     yield Ask("arboretum", 100, _ours(ensemble))
     yield from _shap(forest, 4, 40.0)
+
+
+def _purity(train: tuple, X: np.ndarray, jobs: int, facts: dict[str, float]) -> Iterator[Ask]:
+    import xgboost
+
+    settings = {
+        "max_depth": 60, "eta": 1, "subsample": 0.632, "colsample_bynode": 1 / 3, "nthread": 2,
+        "num_parallel_tree": _TREES, "min_child_weight": 0, "reg_lambda": 0,
+    }  # fmt: skip
+    few = xgboost.DMatrix(train[0][:10_000], train[1][:10_000])
+    booster = xgboost.train(settings, few, 1)
+    ensemble = ensemble_of_xgboost(booster)
+    facts["leaves of a tree"] = float(np.mean([tree.n_leaves for tree in ensemble.trees]))
+    rows = min(len(X), 10_000)
+    yield Ask("arboretum", rows, _ours(ensemble))
+    if jobs > 1:
+        yield Ask(f"arboretum, {jobs} threads", rows, _ours(ensemble, jobs), elapsed=True)
+    yield from _xgboosts(booster, 128, jobs, 8.0, pred_contribs=True)
 
 
 def _catboost(train: tuple, X: np.ndarray, jobs: int, facts: dict[str, float]) -> Iterator[Ask]:
@@ -237,14 +265,21 @@ def _xgboost(train: tuple) -> tuple[Any, Any]:
 
     settings = {"objective": "binary:logistic", "max_depth": 6, "eta": 0.1, "nthread": 2}
     booster = xgboost.train(settings, xgboost.DMatrix(*train), _TREES)
-    booster.set_param({"nthread": 1})
     return booster, ensemble_of_xgboost(booster)
 
 
-def _theirs(booster: Any, **question: bool) -> Callable:
+def _xgboosts(booster: Any, rows: int, jobs: int, goal: float, **question: bool) -> Iterator[Ask]:
+    """XGBoost with one thread, and with several by the clock."""
     import xgboost
 
-    return lambda rows: booster.predict(xgboost.DMatrix(rows, nthread=1), **question)
+    def call(some: np.ndarray, threads: int = 1) -> Any:
+        booster.set_param({"nthread": threads})
+        return booster.predict(xgboost.DMatrix(some, nthread=threads), **question)
+
+    name = f"XGBoost {xgboost.__version__}"
+    yield Ask(name, rows, call, goal)
+    if jobs > 1:
+        yield Ask(f"{name}, {jobs} threads", rows, lambda some: call(some, jobs), goal, True)
 
 
 def _shap(model: Any, rows: int, goal: float | None = None) -> Iterator[Ask]:
@@ -265,6 +300,7 @@ def experiments(jobs: int) -> dict[str, ShapExperiment]:
         ShapExperiment("background", "100 trees of 31 leaves", _background, ("lightgbm",)),
         ShapExperiment("pairs", "100 trees of depth 6, 378 pairs", _pairs, ("xgboost",)),
         ShapExperiment("forest", "100 trees grown to purity on 10,000 rows", _forest),
+        ShapExperiment("purity", "100 trees of XGBoost's grown to purity", _purity, ("xgboost",)),
         ShapExperiment("catboost", "like models", _catboost, ("catboost", "lightgbm")),
     )
     return {one.name: one for one in each}

@@ -48,10 +48,11 @@ def test_contenders_take_turns(monkeypatch):
     found = benchmark.ShapExperiment("x", "two", contenders).measure(
         Options(quick=True, repeat=2), lambda what: None
     )
-    assert asked == [("arboretum", 50), ("peer", 20)] * 3
+    assert asked == [*[("arboretum", 50), ("peer", 20)] * 3, ("arboretum", 50)]  # once for memory
     assert [line["contender"] for line in found.lines] == ["arboretum", "peer"]
     assert all(line["nanoseconds"] > 0 for line in found.lines)
-    assert found.facts == {"size": 2.0}
+    assert found.facts["size"] == 2.0
+    assert found.facts["arboretum, 50 rows: memory, MB"] >= 0.0
 
 
 def test_a_peer_that_is_not_there_is_told():
@@ -61,5 +62,5 @@ def test_a_peer_that_is_not_there_is_told():
 
 
 def test_there_is_an_experiment_for_every_target():
-    names = {"leaves", "depth", "background", "pairs", "forest", "catboost"}
+    names = {"leaves", "depth", "background", "pairs", "forest", "purity", "catboost"}
     assert set(benchmark.experiments(2)) == names

@@ -20,6 +20,12 @@ from arboretum.predict.shap.walking import add_by_walk
 from tests.predict.shap.shap_cases import MODELS, fitted, table
 
 
+@pytest.fixture
+def small(monkeypatch):
+    """Small trees are walked so, too."""
+    monkeypatch.setattr(deep, "_LEAST_LEAVES", 1)
+
+
 def _both_ways(layout, matrix, n_jobs=1):
     """Return values by lanes and by the walk, of the trees that have lanes."""
     trees = np.flatnonzero(has_lanes(layout))
@@ -30,7 +36,7 @@ def _both_ways(layout, matrix, n_jobs=1):
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "ID3"])
-def test_they_give_the_same_as_the_walk(name):
+def test_they_give_the_same_as_the_walk(name, small):
     """Which the definition was held against; words, gaps, stand-ins and several outputs among them."""
     model = fitted(name)
     layout = model._contributions(model._summed_trees()).layout
@@ -40,7 +46,7 @@ def test_they_give_the_same_as_the_walk(name):
     assert_allclose(by_lanes, by_walk, rtol=0, atol=1e-13)
 
 
-def test_trees_of_many_branches_have_none():
+def test_trees_of_many_branches_have_none(small):
     model = fitted("ID3")
     layout = model._contributions(model._summed_trees()).layout
     assert not has_lanes(layout).any()
@@ -102,7 +108,7 @@ def test_the_same_bits_for_any_number_of_threads(grown):
     assert_array_equal(found[0], found[2])
 
 
-def test_very_long_paths_are_walked():
+def test_very_long_paths_are_walked(small):
     """One column for every row: a path of 39 questions about as many columns."""
     X, y = np.eye(40), np.arange(40.0) ** 2
     model = ab.CARTRegressor().fit(X, y)
@@ -118,8 +124,8 @@ def test_in_plain_python():
     """The same numbers without a compiler, to the last bit."""
     script = (
         "import numpy as np, arboretum as ab\n"
-        "from arboretum.predict.shap import values\n"
-        "values._ROWS_OF_LANES, values._ROWS = 1, 10**9\n"
+        "from arboretum.predict.shap import deep, values\n"
+        "values._ROWS_OF_LANES, values._ROWS, deep._LEAST_LEAVES = 1, 10**9, 1\n"
         "rng = np.random.default_rng(0)\n"
         "X = rng.normal(size=(40, 5)); y = X[:, 0] * X[:, 1] + X[:, 2]\n"
         "print(ab.CARTRegressor(max_depth=4).fit(X, y).shap_values(X[:3]).tobytes().hex())"

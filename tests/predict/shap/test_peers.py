@@ -9,8 +9,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 import arboretum as ab
 from arboretum.data.matrix import DenseMatrix
 from arboretum.errors import ParameterError
+from arboretum.predict.link import Link
+from arboretum.predict.shap.rescaled import loss_curve, probability_curve, rescaled_values
 from arboretum.predict.shap.values import contributions_of
+from arboretum.textbook import background_game, shapley_values
 from benchmarks.foreign_trees import ensemble_of_lightgbm
+from tests.predict.shap.shap_cases import textbook_trees
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(900, 6))
@@ -103,3 +107,49 @@ def test_shaps_own_values():
     assert_allclose(found.values(rows)[:, 0], expected, atol=1e-6)
     against = shap.TreeExplainer(theirs, X[:9]).shap_values(X[:ROWS])
     assert_allclose(found.values(rows, some)[:, 0], against, atol=1e-6)
+
+
+@pytest.mark.parametrize("output", ["probability", "log_loss"])
+def test_bent_values_are_shaps_rule(output):
+    """Of LightGBM's own trees: the mean over the background of values against one row of it, times a slope.
+
+    To 1e-12 by the definition over all sets of columns; shap's own, whose raw values against a background are
+    1e-8 off as well, to 1e-7.
+    """
+    lightgbm = pytest.importorskip("lightgbm")
+    y, few, some = TARGETS[2], X[:8], X[50:57]
+    theirs = lightgbm.LGBMClassifier(n_estimators=4, num_leaves=8, verbose=-1).fit(X, y)
+    ensemble = ensemble_of_lightgbm(theirs.booster_)
+    form = ensemble.additive()
+    sums = tuple(form.sums(DenseMatrix(rows), 1) for rows in (few, some))
+    is_loss = output == "log_loss"
+    link = Link("logit")
+    curve = loss_curve(link, y[:8], classes=True) if is_loss else probability_curve(link)
+    found, base = rescaled_values(
+        contributions_of(ensemble, X.shape[1], "count"), DenseMatrix(few), DenseMatrix(some), sums,
+        curve, pairs=False, n_jobs=1,
+    )  # fmt: skip
+
+    def bend(margin, label):
+        share = 1 / (1 + np.exp(-margin))
+        return -np.log(share if label else 1 - share) if is_loss else share
+
+    trees = textbook_trees(form)
+    for k, (x, m) in enumerate(zip(few, sums[0][:, 0], strict=True)):
+        expected = np.zeros(X.shape[1])
+        for b, other in zip(some, sums[1][:, 0], strict=True):
+            gap, share = m - other, 1 / (1 + np.exp(-m))
+            slope = share - y[k] if is_loss else share * (1 - share)  # where the sums are the same
+            if gap:
+                slope = (bend(m, y[k]) - bend(other, y[k])) / gap
+            game = background_game(trees, x, b[None])
+            expected += slope * shapley_values(game, X.shape[1]).values[:, 0] / len(some)
+        assert_allclose(found[k, 0], expected, rtol=0, atol=1e-12)
+        assert_allclose(base[k, 0] + found[k, 0].sum(), bend(m, y[k]), rtol=1e-12)
+
+    shap = pytest.importorskip("shap")
+    explainer = shap.TreeExplainer(
+        theirs.booster_, some, feature_perturbation="interventional", model_output=output
+    )
+    said = explainer.shap_values(few, y[:8]) if is_loss else explainer.shap_values(few)
+    assert_allclose(found[:, 0], said, rtol=0, atol=1e-7)

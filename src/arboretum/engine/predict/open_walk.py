@@ -16,9 +16,10 @@ rows and some points, and by all pairs of them:
 
 import numpy as np
 
+from arboretum.engine.gradient.loss import exp
 from arboretum.engine.jit import joined_kernel, leaf_kernel, plain_kernel
 
-__all__ = ["add_open", "add_open_sums", "add_states"]
+__all__ = ["add_open", "add_open_sums", "add_states", "sum_steps", "turn_to_shares"]
 
 _LEAF, _SUBSET = 0, 2
 
@@ -179,25 +180,36 @@ def add_open_sums(nodes, value, output, columns, weight, grid, place, rows, poin
 
 
 @leaf_kernel
-def _add_line(line, table):
-    """Add one line to another."""
-    for g in range(np.uint64(len(line))):
-        line[g] += table[g]
+def _add_jumps(line, table, state):
+    """Add to a line what the state of every row has in a table."""
+    for i in range(np.uint64(len(line))):
+        line[i] += table[np.uint64(state[i])]
+
+
+@leaf_kernel
+def _step_right(line, value, values, rows, a, b, cut, missing):
+    """Add a value to those of rows a:b of a line that go right."""
+    for i in range(a, b):
+        row = np.uint64(rows[i])
+        x = values[row]
+        line[row] += value * np.int64((x > cut) | ((x != x) & missing))
 
 
 @plain_kernel
-def add_states(nodes, size, curves, start, output, columns, place, rows, stack, state, total):
-    """Add the curve of the state of every row in every tree to ``total``, (outputs, rows, points).
+def add_states(nodes, states, output, columns, place, rows, stack, state, steps):
+    """Add the jumps of every row's curve in every tree to ``steps``, (outputs, points, rows).
 
     What a row gets along the grid depends on the side it takes at the nodes that ask for its own columns: its
     state. A node that divides rows has the states of its left child, then those of its right one; a node
-    that divides the grid has a state for every pair of theirs. ``size`` is how many states a node has,
-    ``curves`` their lines, those of tree t from ``start[t]`` on; ``state`` is scratch, one per row.
+    that divides the grid has a state for every pair of theirs. ``states`` is an OpenStates
+    (explain/effects/open_states.py); ``state`` is scratch, one per row. The sum of the steps up to a point is
+    what the trees say there.
     """
+    size = states.size
     for t in range(len(nodes.start) - 1):
         root = nodes.start[t]
         for i in range(len(state)):
-            state[i] = start[t]
+            state[i] = 0
         stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, len(rows), 1
         height = 1
         while height:
@@ -215,6 +227,12 @@ def add_states(nodes, size, curves, start, output, columns, place, rows, stack, 
                 stack[height + 1, 3] = times
                 height += 2
                 continue
+            if size[at] == 2 and nodes.kind[at] != _SUBSET:  # nothing below divides them further
+                cut, missing = nodes.threshold[at], nodes.missing_child[at] != 0
+                _step_right(
+                    state, times, columns[f], rows, np.uint64(a), np.uint64(b), cut, missing
+                )
+                continue
             middle = _part(nodes, at, nodes.n_codes[f], columns[f], rows, a, b)
             _step(state, times * size[root + first], rows, np.uint64(middle), np.uint64(b))
             if a < middle:
@@ -225,6 +243,25 @@ def add_states(nodes, size, curves, start, output, columns, place, rows, stack, 
                 stack[height, 0], stack[height, 1], stack[height, 2] = first + 1, middle, b
                 stack[height, 3] = times
                 height += 1
-        o = output[t]
-        for i in range(len(state)):
-            _add_line(total[o, i], curves[state[i]])
+        begin, n_states = states.table_at[t], states.size[root]
+        for jump in range(states.jump_at[t], states.jump_at[t + 1]):
+            table = states.table[begin : begin + n_states]
+            _add_jumps(steps[output[t], states.point[jump]], table, state)
+            begin += n_states
+
+
+@plain_kernel
+def sum_steps(steps):
+    """Write the sums of the steps, (outputs, points, rows), up to every point in their place."""
+    for o in range(len(steps)):
+        for g in range(1, steps.shape[1]):
+            before, here = steps[o, g - 1], steps[o, g]
+            for i in range(np.uint64(len(here))):
+                here[i] += before[i]
+
+
+@plain_kernel
+def turn_to_shares(margins, sigma):
+    """Write 1 / (1 + e^(-sigma m)), the share of the second class, in place of margins m."""
+    for i in range(np.uint64(len(margins))):
+        margins[i] = 1.0 / (1.0 + exp(-sigma * margins[i]))

@@ -78,6 +78,18 @@ def _find_states(tables, group, coder, n):
             state[r] = np.uint16(state[r] + (by if codes[r] > least else np.uint16(0)))
 
 
+@leaf_kernel
+def _add_four(sums, place, table, states, state, n):
+    """Add four columns of a table at once: the state of a row is read once for all of them."""
+    one, two, three, four = sums[place[0]], sums[place[1]], sums[place[2]], sums[place[3]]
+    first, second = table[:states], table[states : 2 * states]
+    third, fourth = table[2 * states : 3 * states], table[3 * states : 4 * states]
+    for r in range(n):
+        s = np.uint64(state[r])
+        a, b, c, d = one[r] + first[s], two[r] + second[s], three[r] + third[s], four[r] + fourth[s]
+        one[r], two[r], three[r], four[r] = a, b, c, d
+
+
 @kernel
 def add_tables(tables, coder, X, sums, out):
     """Add SHAP values of rows by all groups to ``out``, (rows, places).
@@ -95,9 +107,15 @@ def add_tables(tables, coder, X, sums, out):
         for group in range(len(tables.states)):
             _find_states(tables, group, coder, n)
             begin, states = tables.table_at[group], tables.states[group]
-            for k in range(tables.column_at[group], tables.column_at[group + 1]):
+            k, end = tables.column_at[group], tables.column_at[group + 1]
+            while k + 4 <= end:
+                _add_four(sums, tables.place[k : k + 4], tables.table[begin:], states, state, n)
+                begin += 4 * states
+                k += 4
+            while k < end:
                 total, table = sums[tables.place[k]], tables.table[begin : begin + states]
                 begin += states
+                k += 1
                 for r in range(n):
                     total[r] += table[np.uint64(state[r])]
         for r in range(n):

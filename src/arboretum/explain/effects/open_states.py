@@ -1,4 +1,4 @@
-"""What rows can get along a grid from a tree, written down once: its states and their curves.
+"""What rows can get along a grid from a tree, written down once: its states and where their curves jump.
 
 Some columns of a tree are left open, to be varied along a grid. A row then takes a side only at nodes that
 ask for its other columns, and the sides it takes there are its state:
@@ -8,7 +8,12 @@ ask for its other columns, and the sides it takes there are its state:
     for a row's column   left's, then right's                     the child's
     for an open column   a pair: left's × right's                 left's at points that go left, else right's
 
-Shallow trees have few states. A row's curve is then looked up, tree by tree, instead of put together.
+Shallow trees have few states, and their curves jump at few points of the grid: at thresholds of the open
+columns. What a row's curve jumps by is then looked up, tree by tree.
+
+    points           0     1     2     3     4
+    curve           .3    .3   -.1   -.1    .2
+    jumps           .3         -.4          .3       kept for points where some state of the tree jumps
 """
 
 from __future__ import annotations
@@ -29,8 +34,10 @@ class OpenStates(NamedTuple):
     """States of the nodes of all trees, one behind the other."""
 
     size: np.ndarray  # int64, per node
-    curves: np.ndarray  # (states of all trees, points)
-    start: np.ndarray  # int64, first state of every tree
+    jump_at: np.ndarray  # int64, where the jumps of every tree begin
+    point: np.ndarray  # int64, of every jump
+    table_at: np.ndarray  # int64, where the table of every tree begins
+    table: np.ndarray  # float64, a line per jump: a number for every state
 
 
 def open_states(
@@ -47,16 +54,24 @@ def open_states(
     """
     if any(value.shape[1] > 1 for value in values):
         return None
-    n_points, sizes, tables, total = grid.shape[1], [], [], 0
+    n_points, sizes, points, tables, total = grid.shape[1], [], [], [], 0
     for tree, value in zip(trees, values, strict=True):
         size = _count(tree, place)
         total += int(size[0]) * n_points
         if size[0] > _MOST_STATES or total > _MOST_NUMBERS:
             return None
         sizes.append(size)
-        tables.append(_curves(tree, value[:, 0], place, grid))
-    start = np.cumsum([0, *(len(table) for table in tables[:-1])])
-    return OpenStates(np.concatenate(sizes), np.concatenate(tables), start)
+        begins = _stretches(tree, place, grid)
+        jumps = np.diff(_curves(tree, value[:, 0], place, grid[:, begins]), axis=1, prepend=0.0)
+        points.append(begins)
+        tables.append(jumps.T.ravel())
+    return OpenStates(
+        np.concatenate(sizes),
+        np.cumsum([0, *map(len, points)]),
+        np.concatenate(points),
+        np.cumsum([0, *map(len, tables)]),
+        np.concatenate(tables),
+    )
 
 
 def _count(tree: Tree, place: np.ndarray) -> np.ndarray:
@@ -70,13 +85,32 @@ def _count(tree: Tree, place: np.ndarray) -> np.ndarray:
     return size
 
 
+def _stretches(tree: Tree, place: np.ndarray, grid: np.ndarray) -> np.ndarray:
+    """Return where stretches of points begin that no open column of a tree tells apart."""
+    new = np.zeros(grid.shape[1], np.bool_)
+    new[:1] = True
+    for node in np.flatnonzero(~tree.is_leaf & (place[tree.feature] >= 0)).tolist():
+        right = _goes_right(tree, node, grid[place[tree.feature[node]]])
+        new[1:] |= right[1:] != right[:-1]
+    return np.flatnonzero(new)
+
+
 def _curves(tree: Tree, value: np.ndarray, place: np.ndarray, grid: np.ndarray) -> np.ndarray:
     """Return the curve of every state of a tree, (states, points)."""
+    first, feature = tree.first_child.tolist(), tree.feature.tolist()
+    said: list[list[float] | None] = [
+        [v] for v in value.tolist()
+    ]  # of the leaves below; None: open
+    for node in np.flatnonzero(~tree.is_leaf)[::-1].tolist():
+        left, right = said[first[node]], said[first[node] + 1]
+        flat = place[feature[node]] < 0 and left is not None and right is not None
+        said[node] = left + right if flat else None
 
     def make(node: int, points: np.ndarray) -> np.ndarray:
-        if tree.is_leaf[node]:
-            return np.full((1, len(points)), value[node])
-        left, asked = int(tree.first_child[node]), int(place[tree.feature[node]])
+        below = said[node]
+        if below is not None:
+            return np.broadcast_to(np.array(below)[:, None], (len(below), len(points)))
+        left, asked = first[node], int(place[feature[node]])
         if asked < 0:
             return np.concatenate([make(left, points), make(left + 1, points)])
         right = _goes_right(tree, node, grid[asked, points])

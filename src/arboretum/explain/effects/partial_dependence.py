@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 __all__ = ["Grid", "curves", "grid_of", "partial_dependence"]
 
 _CELLS = 1 << 16  # rows times points times outputs of a block: half a megabyte
-_LOOKED_UP = 320  # rows of a block whose curves are looked up
+_LOOKED_UP_CELLS = (
+    1 << 18
+)  # the same where curves are looked up, and most of the block is left alone
 _MOST_ROWS = 4096  # of a block of which only the sum is kept
 
 
@@ -260,15 +262,14 @@ def _meaning(model: Any, ensemble: Ensemble, response: str) -> tuple[Any, bool]:
     turn, shape = model._meanings()[method], ensemble.base.shape
     boosted = hasattr(model, "objective_") or hasattr(model, "loss_")
     if boosted and ensemble.link.name == "logit" and classes is not None and len(classes) == 2:
-        sigma = -ensemble.link.sigma
+        sigma = float(ensemble.link.sigma)
 
         def share(sums: np.ndarray) -> np.ndarray:
-            """Return that of the second class, in place of the sums; quicker than expit."""
-            with np.errstate(over="ignore"):
-                sums *= sigma
-                np.exp(sums, out=sums)
-                sums += 1.0
-                return np.reciprocal(sums, out=sums)
+            """Return that of the second class, in place of the sums."""
+            from arboretum.engine.predict.open_walk import turn_to_shares
+
+            turn_to_shares(sums.reshape(-1), sigma)
+            return sums
 
         return share, False
     plain = ensemble.link.name == "identity" and (classes is None or ensemble.rule == "mean")
@@ -312,8 +313,8 @@ class _OpenForm:
         base = self.closed.sums(matrix, n_jobs)
         outputs, n_points = self.form.n_outputs, points.shape[1]
         short = self.linear and not each
-        step = _MOST_ROWS if short else max(16, _CELLS // (n_points * outputs))
-        step = min(step, _LOOKED_UP) if self.states is not None else step
+        cells = _CELLS if self.states is None else _LOOKED_UP_CELLS
+        step = _MOST_ROWS if short else min(_MOST_ROWS, max(16, cells // (n_points * outputs)))
         blocks = list(_blocks(matrix.n_rows, step))
         parts: list[Any] = [None] * len(blocks)
         grid = writable(points)
@@ -321,7 +322,7 @@ class _OpenForm:
         def work(number: int) -> None:
             lo, hi = blocks[number]
             block = writable(matrix.rows(lo, hi).T)
-            take = self._sums if short else self._each if self.states is None else self._looked_up
+            take = self._sums if short else self._each
             parts[number] = take(block, base[lo:hi], w[lo:hi], grid, each)
 
         parallel.run(work, range(len(blocks)), n_jobs if len(blocks) > 1 else 1)
@@ -349,41 +350,37 @@ class _OpenForm:
     def _each(
         self, block: np.ndarray, base: np.ndarray, w: np.ndarray, grid: np.ndarray, each: bool
     ) -> tuple:
-        from arboretum.engine.predict.open_walk import add_open
+        from arboretum.engine.predict.open_walk import sum_steps
 
         rows, points, outputs = block.shape[1], grid.shape[1], self.form.n_outputs
         steps = np.zeros((outputs, points, rows))
         steps[:, 0] = base.T
-        if self.nodes is not None:
-            kernel: Any = add_open
-            kernel(
-                self.nodes, self.value, self.columns, block, grid, self.place,
-                *self._scratch(block, grid), steps,
-            )  # fmt: skip
-        np.cumsum(steps, axis=1, out=steps)
+        self._add_steps(block, grid, steps)
+        sum_steps(steps)
         flat = steps.reshape(outputs, points * rows).T  # a row for every pair
         said = self.meaning(flat).reshape(points, rows, -1)
         summed = np.array([said[:, :, k] @ w for k in range(said.shape[2])])
         return summed, np.ascontiguousarray(said.transpose(2, 1, 0)) if each else None
 
-    def _looked_up(
-        self, block: np.ndarray, base: np.ndarray, w: np.ndarray, grid: np.ndarray, each: bool
-    ) -> tuple:
-        """`_each` by states."""
-        from arboretum.engine.predict.open_walk import add_states
+    def _add_steps(self, block: np.ndarray, grid: np.ndarray, steps: np.ndarray) -> None:
+        """Add the jumps of every row's curve, (outputs, points, rows)."""
+        from arboretum.engine.predict.open_walk import add_open, add_states
 
-        rows, points = block.shape[1], grid.shape[1]
-        total = np.repeat(base.T[:, :, None], points, axis=2)
-        order, _, stack = self._scratch(block, grid)
-        assert self.states is not None
-        kernel: Any = add_states
-        kernel(
-            self.nodes, *self.states, self.columns, block, self.place, order, stack,
-            np.empty(rows, np.int64), total,
-        )  # fmt: skip
-        said = self.meaning(total.reshape(-1, rows * points).T).reshape(rows, points, -1)
-        summed = np.array([w @ said[:, :, k] for k in range(said.shape[2])])
-        return summed, np.ascontiguousarray(said.transpose(2, 0, 1)) if each else None
+        if self.nodes is None:
+            return
+        rows, points, stack = self._scratch(block, grid)
+        kernel: Any
+        if self.states is None:
+            kernel = add_open
+            kernel(
+                self.nodes, self.value, self.columns, block, grid, self.place, rows, points, stack,
+                steps,
+            )  # fmt: skip
+        else:
+            kernel, state = add_states, np.empty(len(rows), np.int64)
+            kernel(
+                self.nodes, self.states, self.columns, block, self.place, rows, stack, state, steps
+            )
 
     def _scratch(self, block: np.ndarray, grid: np.ndarray) -> tuple[np.ndarray, ...]:
         rows, points = np.arange(block.shape[1]), np.arange(grid.shape[1])

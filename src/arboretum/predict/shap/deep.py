@@ -23,16 +23,18 @@ __all__ = ["add_by_lanes", "has_lanes"]
 _MOST_STATES = 32  # of a bottom branch
 _MOST_NODES = 6  # that ask inside it: each has two outcomes or three
 _MOST_COLUMNS = 32  # of a path: 16 nodes of the quadrature, four registers
+_LEAST_LEAVES = 128  # of a tree: smaller ones are walked as quickly as prepared
 _LEAST_ROWS = 256  # that make it worth while to prepare a tree for another thread
 _MOST_ROWS = 1 << 16  # at a time
 
 
 def has_lanes(layout: Layout) -> np.ndarray:
-    """Tell of every tree whether it can be walked so: yes-no questions, paths that are not too long."""
+    """Tell which trees are walked so: large ones of yes-no questions whose paths are not too long."""
     if not layout.n_trees:
         return np.zeros(0, np.bool_)
     plain = np.logical_and.reduceat(layout.paths.kind < MULTIWAY, layout.starts[:-1])
-    return plain & (layout.longest > 0) & (layout.longest <= _MOST_COLUMNS)
+    large = layout.n_leaves >= _LEAST_LEAVES
+    return plain & large & (layout.longest > 0) & (layout.longest <= _MOST_COLUMNS)
 
 
 def add_by_lanes(

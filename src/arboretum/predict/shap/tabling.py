@@ -23,7 +23,7 @@ __all__ = ["Coding", "Tabled", "has_tables", "table_cap"]
 _MOST_CODES = 1 << 16
 _MOST_CATEGORIES = 256  # of a column: every other one may be a step
 _MOST_COLUMNS = 13  # of a path: its leaf has 2^13 states
-_BLOCK_BYTES = 1 << 21  # of the sums of a block of rows
+_BLOCK_BYTES = 1 << 22  # of the sums of a block of rows
 _SHARES = 4  # of the work of building, for every thread
 
 
