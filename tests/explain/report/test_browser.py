@@ -120,7 +120,7 @@ def test_a_node_opens_its_worksheet_and_keys_walk_the_tree(browser, folder):
     opened = Opened(browser, path)
     page = opened.page
     page.click(".node[data-node='0']")
-    text = page.inner_text("#trees .side")
+    text = page.inner_text("#trees .worksheet")
     assert "Worksheet" in text
     assert "Best split of every column" in text
     gain = float(model.tree_.gain[0])
