@@ -161,12 +161,6 @@ def test_bad_input_says_what_to_do(ask, error, says):
         ask(fitted("CART"), *new_rows("CART"))
 
 
-def test_several_targets_are_refused():
-    X = np.arange(20.0).reshape(10, 2)
-    with pytest.raises(ParameterError, match="targets at once"):
-        arb.CARTRegressor().fit(X, X).report(X, X)
-
-
 def test_data_in_a_page_cannot_end_their_script():
     text = as_json({"</script><!--": "a\u2028b&"})
     assert "<" not in text

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from arboretum.explain.outline.line import Line, TreeOutline
+from arboretum.explain.outline.outline import Outliner
 from arboretum.explain.report.tree_code import rounded
-from arboretum.explain.worksheet.outline.line import Line, TreeOutline
-from arboretum.explain.worksheet.outline.outline import Outliner
 
 __all__ = ["OutlineWriter"]
 

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.explain.worksheet.draws import columns_visited, drawn_question, node_key
-from arboretum.explain.worksheet.outline.line import (
+from arboretum.explain.outline.line import (
     Coded,
     Line,
     TreeOutline,
     first_best,
     up_the_tree,
 )
+from arboretum.explain.worksheet.draws import columns_visited, drawn_question, node_key
 from arboretum.textbook.cart import EPSILON, TIE
 from arboretum.textbook.column_scan import FEW_CATEGORIES, Channels
 from arboretum.tree.tree import SUBSET

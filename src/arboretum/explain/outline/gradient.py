@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.explain.worksheet.outline.line import Line, TreeOutline, first_best, up_the_tree
+from arboretum.explain.outline.line import Line, TreeOutline, first_best, up_the_tree
 from arboretum.predict.walk import leaves_of
 from arboretum.textbook.gradient_scan import (
     ROUNDING,
@@ -24,8 +24,8 @@ from arboretum.textbook.gradient_scan import (
 from arboretum.tree.tree import SUBSET
 
 if TYPE_CHECKING:
-    from arboretum.explain.worksheet.replay import AtNode, Replay
-    from arboretum.explain.worksheet.second_order import SecondOrderFamily
+    from arboretum.explain.boosting_sheets.replay import AtNode, Replay
+    from arboretum.explain.boosting_sheets.second_order import SecondOrderFamily
 
 __all__ = ["BinnedTable", "GradientOutline", "has_outline"]
 

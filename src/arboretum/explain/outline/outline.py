@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from arboretum.explain.worksheet.outline import gradient, grown
-from arboretum.explain.worksheet.outline.line import Coded, TreeOutline, coded_columns
-from arboretum.explain.worksheet.replay import Replay
+from arboretum.explain.boosting_sheets.replay import Replay
+from arboretum.explain.outline import gradient, grown
+from arboretum.explain.outline.line import Coded, TreeOutline, coded_columns
 
 __all__ = ["GRADIENT_NUMBERS", "GROWN_NUMBERS", "Outliner"]
 
