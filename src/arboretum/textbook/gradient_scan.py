@@ -273,7 +273,7 @@ def scan_columns(
     >>> bins = np.array([[[-4.0, 1, 1], [-2, 1, 1], [6, 1, 1]]])
     >>> found = scan_columns(node, bins, np.zeros((1, 3)), np.zeros(1, int))
     >>> found.bin.tolist(), found.scan.gain.tolist()
-    ([0, 1], [12.0, 30.0])
+    ([0, 1], [13.333333333333332, 30.0])
     """
     filled, gaps = bins[..., 2] > 0, missing[:, 2] > 0
     below, told = np.cumsum(bins, axis=1), node.rows_told(bins[..., 1])

@@ -96,3 +96,31 @@ def test_what_a_tree_has_not(shelf):
     code, line = fails("explain", shelf / "fate.arb", shelf / "seedlings.csv", "--round", "1")
     assert code == 2
     assert "not made in rounds" in line
+
+
+@pytest.fixture(scope="module")
+def stack(shelf):
+    path = shelf / "explained_stack.arb"
+    ok("train", shelf / "seedlings.csv", "-t", "fate", "--model", "stack", "-o", path)
+    return path
+
+
+def test_a_member_of_a_stack_has_classes_by_name(shelf, stack):
+    table, member = shelf / "seedlings.csv", "random_forest"
+    output = ok("explain", stack, table, "--member", member, "--tree", "1", "--node", "0")
+    assert "node 0 of tree 1" in output
+    names = [str(name) for name in load(stack).classes_]
+    assert any(f"{name} (share" in output for name in names)
+    row = ok("explain", stack, table, "--member", member, "--row", "3")
+    assert "row 3 in RandomForestClassifier" in row
+    assert "what the columns of row 3 add" in row
+
+
+def test_errors_about_members(shelf, stack):
+    table = shelf / "seedlings.csv"
+    code, told = fails("explain", stack, table, "--node", "0")
+    assert (code, "add --member, one of random_forest" in told) == (2, True)
+    code, told = fails("explain", stack, table, "--member", "nobody", "--node", "0")
+    assert (code, "no model 'nobody'" in told) == (2, True)
+    code, told = fails("explain", shelf / "fate.arb", table, "--member", "tree")
+    assert (code, "not made of other models" in told) == (2, True)

@@ -120,7 +120,7 @@ def test_a_node_opens_its_worksheet_and_keys_walk_the_tree(browser, folder):
     opened = Opened(browser, path)
     page = opened.page
     page.click(".node[data-node='0']")
-    text = page.inner_text("#trees .side")
+    text = page.inner_text("#trees .worksheet")
     assert "Worksheet" in text
     assert "Best split of every column" in text
     gain = float(model.tree_.gain[0])
@@ -136,6 +136,85 @@ def test_a_node_opens_its_worksheet_and_keys_walk_the_tree(browser, folder):
     assert page.locator(".node").count() == 1 < before
     assert opened.problems == []
     page.close()
+
+
+# Every kind of tree a page can show: single, many, weighted, boosted, of members.
+CLICKED = [
+    "CART",
+    "C4.5",
+    "forest",
+    "extra trees",
+    "AdaBoost",
+    "gradient",
+    "XGB",
+    "LGBM",
+    "stacking",
+]
+
+
+@pytest.mark.parametrize("name", CLICKED)
+def test_every_node_that_can_be_clicked_answers(browser, folder, name):
+    """All nodes of all trees have a formula with numbers; splits have their candidates, the winner first."""
+    X, *targets = table()
+    model, y = fitted(name), targets[FAMILIES[name][1] - 1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        path = report(
+            model, X[260:], y[260:], folder / f"clicked {name}.html", train=(X[:260], y[:260])
+        ).path
+    opened = Opened(browser, path)
+    found = opened.page.evaluate(
+        """() => { const M = report.model, P = report.payload, S = M.sheets, out = [];
+        M.trees.forEach((tree, t) => { Walk.open(tree); for (let n = 0; n < tree.k.length; n++) {
+          const leaf = Walk.isLeaf(tree, n), sheet = S.nodes[`${t}:${n}`] || Outline.sheet(P, M, t, n);
+          const tables = sheet ? sheet.tables.filter(x => x.rows.length) : [];
+          const said = sheet ? sheet.formulas.filter(f => f.value !== null).length : 0;
+          out.push([leaf, said, leaf ? 1 : tables.length ? tables[0].rows.length : 0]);
+        } }); return out; }"""
+    )
+    assert len(found) > 2
+    formulas = [n for leaf, n, _ in found]
+    assert min(formulas) > 0
+    assert all(candidates > 0 for _, _, candidates in found)
+    opened.page.evaluate("report.trees.open(report.model.trees.length - 1)")
+    opened.page.click("#trees .node[data-node='0']")
+    text = opened.page.inner_text("#trees .worksheet")
+    assert "wins" in text or "chosen" in text
+    for word in ("NaN", "undefined", "[object"):
+        assert word not in text
+    assert opened.problems == []
+    opened.page.close()
+
+
+def test_the_page_writes_the_worksheets_own_numbers(browser, folder):
+    """What JavaScript writes for a node is what the worksheet says: candidates, gain, a leaf's value."""
+    import arboretum
+
+    X, *targets = table()
+    X, y = X[:260], targets[FAMILIES["XGB"][1] - 1][:260]
+    model = fitted("XGB")
+    book = arboretum.worksheet(model, X, y)
+    opened = Opened(browser, report(model, X, y, folder / "numbers.html").path)
+    for t, tree in enumerate(model.trees_[:4]):
+        sheets = opened.page.evaluate(
+            "([t, n]) => Array.from({length: n}, (_, k) => "
+            "Outline.sheet(report.payload, report.model, t, k))",
+            [t, len(tree)],
+        )
+        for node, sheet in enumerate(sheets):
+            formulas = {one["name"]: one["value"] for one in sheet["formulas"]}
+            if tree.is_leaf[node]:
+                np.testing.assert_allclose(formulas["value"], tree.value[node, 0, 0], rtol=1e-5)
+                continue
+            whole = book.node(t, node)
+            np.testing.assert_allclose(formulas["gain"], whole.value("gain"), rtol=1e-4)
+            wanted = whole.table("Best split")
+            gains = [row[-2] for row in sheet["tables"][0]["rows"]]
+            np.testing.assert_allclose(
+                gains, wanted.column("gain")[: len(gains)], rtol=1e-4, atol=1e-4
+            )
+    assert opened.problems == []
+    opened.page.close()
 
 
 def test_what_if_follows_its_fields(browser, folder):

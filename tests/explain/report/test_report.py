@@ -161,12 +161,6 @@ def test_bad_input_says_what_to_do(ask, error, says):
         ask(fitted("CART"), *new_rows("CART"))
 
 
-def test_several_targets_are_refused():
-    X = np.arange(20.0).reshape(10, 2)
-    with pytest.raises(ParameterError, match="targets at once"):
-        arb.CARTRegressor().fit(X, X).report(X, X)
-
-
 def test_data_in_a_page_cannot_end_their_script():
     text = as_json({"</script><!--": "a\u2028b&"})
     assert "<" not in text
@@ -179,3 +173,21 @@ def test_data_are_json_that_browsers_read(name):
     assert payload["overview"]["model"] == type(fitted(name)).__name__
     assert len(payload["columns"]) == 5
     assert len(model["trees"]) == len(payload["trees"]["titles"])
+
+
+def test_the_overview_tells_how_long_the_fit_took_and_pickles_do_not():
+    import pickle
+
+    X, y = new_rows("CART")
+    model = arb.CARTClassifier(max_depth=2).fit(X, y)
+    assert '"fit_seconds":' in model.report(X, y).html
+    again = pickle.loads(pickle.dumps(model))
+    assert "_fit_seconds" not in vars(again)
+    assert '"fit_seconds":' not in again.report(X, y).html
+
+
+def test_pairs_say_how_they_were_compared():
+    X, y = new_rows("XGB")
+    assert '"pairs":{"how":"shap"' in arb.report(fitted("XGB"), X, y).html
+    X, y = new_rows("C4.5")
+    assert '"pairs":{"how":"dependence"' in arb.report(fitted("C4.5"), X, y).html

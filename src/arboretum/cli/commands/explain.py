@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from arboretum.cli.files import check_output, features_of, load_model
-from arboretum.cli.forests import parse_tree, refuse_joined
+from arboretum.cli.forests import parse_tree
 from arboretum.cli.guard import UsageError
 from arboretum.cli.problem import Problem
 from arboretum.cli.reading import Reading, read_like
@@ -71,8 +71,8 @@ def explain(
     if book is not None and member is not None:
         book = _member_of(book, member)
         model, X = book.model, book.table
-    elif shap is not None or node is not None:
-        refuse_joined(model)
+    elif node is not None:
+        _refuse_joined(model)
     which = 0 if tree is None else parse_tree(tree)
     if book is not None and row is not None:
         _explain_row(model, book, X, row, which if tree is not None else None)
@@ -98,12 +98,22 @@ def _table(model: Any, path: Path, target: str, reading: Reading | None) -> tupl
     return features_of(model, problem.features, known=known).table, problem.y, problem.weight
 
 
+def _refuse_joined(model: Any) -> None:
+    """Raise a UsageError for a stack or a vote, whose trees are those of its members."""
+    names = [name for name, _ in model._pairs()] if hasattr(model, "_pairs") else []
+    if names:
+        raise UsageError(
+            f"{type(model).__name__} joins other models and has no tree of its own: add --member, one of "
+            f"{', '.join(names)}"
+        )
+
+
 def _member_of(book: Any, name: str) -> Any:
     """Return the worksheet of a member, by its name, or by its number in a bag."""
     try:
         return book.member(int(name) if name.lstrip("-").isdigit() else name)
     except ParameterError as error:
-        raise UsageError(f"--member {name}: {error}") from None
+        raise UsageError(f"--member: {str(error).removeprefix('worksheet: ')}") from None
 
 
 # ---------------------------------------------------------------------- a row

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from arboretum.explain.outline.line import Line, TreeOutline
+from arboretum.explain.outline.outline import Outliner
 from arboretum.explain.report.tree_code import rounded
-from arboretum.explain.worksheet.outline.line import Line, TreeOutline
-from arboretum.explain.worksheet.outline.outline import Outliner
 
 __all__ = ["OutlineWriter"]
 
-_MOST_SUMS = 160_000_000  # about five seconds
+_MOST_SUMS = 110_000_000  # about four seconds
 _MOST_NUMBERS = 220_000  # in a page
 _COLUMNS = 4  # told of besides the winner's
 _LEAF_ROWS = 20_000_000  # rows times leaves that are gone through for Friedman's steps
@@ -87,7 +87,10 @@ class OutlineWriter:
 
 def _number(value: float, digits: int = 5) -> Any:
     """Return a number of so many digits; null if it is none."""
-    return rounded(np.array([value]), digits)[0]
+    if not np.isfinite(value):
+        return None
+    short = float(f"{value:.{digits}g}")
+    return int(short) if short == int(short) else short
 
 
 def _rules_of(family: Any, is_gradient: bool) -> dict[str, Any]:

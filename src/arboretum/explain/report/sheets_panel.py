@@ -19,7 +19,7 @@ from arboretum.explain.report.outlines_panel import OutlineWriter
 
 __all__ = ["sheets_panel", "without_sheets"]
 
-_MOST_VALUES = 5_000_000  # rows times columns that are searched: some seconds
+_MOST_VALUES = 3_000_000  # rows times columns that are searched: a second or two
 _EXACT = 6  # what an exact search costs beside one of second order
 _MOST_BYTES = (
     300_000  # of sheets as JSON, before they are packed; twice that where there are no outlines

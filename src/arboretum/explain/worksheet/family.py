@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from arboretum.data.schema import encode
+from arboretum.data.slices import as_view, take_rows
 from arboretum.errors import DataError, ParameterError
 from arboretum.explain.pick_tree import pick_tree
 from arboretum.explain.worksheet.journey import journey_table, ways_of
@@ -27,7 +28,15 @@ if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.tree.tree import Tree
 
-__all__ = ["Family", "Given", "check_rows_of", "class_names", "index_of", "same_classes"]
+__all__ = [
+    "Family",
+    "Given",
+    "check_rows_of",
+    "class_names",
+    "index_of",
+    "same_classes",
+    "table_of_row",
+]
 
 _MENTIONED = {
     "node": ".node(tree, node)",
@@ -287,6 +296,11 @@ def same_classes(learned: Any, fitted: Any, name: str) -> None:
             )
     if len(mine) != len(theirs):
         raise DataError(f"y has {len(mine)} columns, {name} was trained on {len(theirs)}")
+
+
+def table_of_row(X: Any, i: int) -> Any:
+    """Return one row of a table, as a table."""
+    return take_rows(as_view(X), np.array([i]))
 
 
 def class_names(model: Any) -> Any:

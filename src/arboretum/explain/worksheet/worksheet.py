@@ -23,24 +23,29 @@ from arboretum.explain.worksheet.sheet import Sheet
 __all__ = ["Worksheet", "family_of", "worksheet"]
 
 _HERE = "arboretum.explain.worksheet"
+_BOOSTING = "arboretum.explain.boosting_sheets"
+_CASES = "arboretum.explain.case_sheets"
 # The class of a model -> the family that knows it; the first that fits is taken.
 _FAMILIES = (
     ("arboretum.cart.estimator:TreeEstimator", f"{_HERE}.cart:CartFamily"),
-    ("arboretum.c45.id3:ID3Classifier", f"{_HERE}.c45:ID3Family"),
-    ("arboretum.c45.rules.estimator:C45Rules", f"{_HERE}.c45:RulesFamily"),
-    ("arboretum.c45.c45:C45Classifier", f"{_HERE}.c45:C45Family"),
+    ("arboretum.c45.id3:ID3Classifier", f"{_CASES}.id3:ID3Family"),
+    ("arboretum.c45.rules.estimator:C45Rules", f"{_CASES}.rules:RulesFamily"),
+    ("arboretum.c45.c45:C45Classifier", f"{_CASES}.c45:C45Family"),
     ("arboretum.forest.estimator:Forest", f"{_HERE}.forest:ForestFamily"),
     ("arboretum.forest.bag_estimator:Bagging", f"{_HERE}.combine:BagFamily"),
     ("arboretum.combine.together:Together", f"{_HERE}.combine:TogetherFamily"),
-    ("arboretum.boosting.gradient.estimator:GradientBoosting", f"{_HERE}.gradient:GradientFamily"),
-    ("arboretum.boosting.adaboost.estimator:AdaBoost", f"{_HERE}.adaboost:AdaBoostFamily"),
+    (
+        "arboretum.boosting.gradient.estimator:GradientBoosting",
+        f"{_BOOSTING}.friedman:GradientFamily",
+    ),
+    ("arboretum.boosting.adaboost.estimator:AdaBoost", f"{_BOOSTING}.adaboost:AdaBoostFamily"),
     (
         "arboretum.boosting.coordinate.classifier:CoordinateBoostingClassifier",
-        f"{_HERE}.adaboost:CoordinateFamily",
+        f"{_BOOSTING}.coordinate:CoordinateFamily",
     ),
     (
         "arboretum.boosting.second_order.boosted_model:BoostedModel",
-        f"{_HERE}.second_order:SecondOrderFamily",
+        f"{_BOOSTING}.second_order:SecondOrderFamily",
     ),
 )
 

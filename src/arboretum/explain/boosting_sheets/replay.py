@@ -5,7 +5,7 @@ Everything follows from (model, X, y): draws are hashes of (seed, round, output,
     margin before the round ──objective──► g, h ──draws──► rows, columns of the tree, bins
                                               └─ node by node down to one: G, H, n, bounds, answers
 
-A family that answers about such rounds is in second_order.py.
+Sheets about such rounds are made in nodes.py, leaves.py, rows.py and rounds.py.
 """
 
 from __future__ import annotations

@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.explain.worksheet.draws import columns_visited, drawn_question, node_key
-from arboretum.explain.worksheet.outline.line import (
+from arboretum.explain.outline.line import (
     Coded,
     Line,
     TreeOutline,
     first_best,
     up_the_tree,
 )
+from arboretum.explain.worksheet.draws import columns_visited, drawn_question, node_key
 from arboretum.textbook.cart import EPSILON, TIE
 from arboretum.textbook.column_scan import FEW_CATEGORIES, Channels
 from arboretum.tree.tree import SUBSET
@@ -96,7 +96,10 @@ class GrownOutline:
         self.rows, self.leaf = rows, rank[grown.leaf_of[rows]]
         self.total = self._missing_sums(np.ones(len(rows), bool))  # (nodes, channels)
         self.missing = [self._missing_sums(one.code[rows] == one.width) for one in columns]
-        self.sums = [self._sums(f) if self._is_dense(f) else None for f in range(len(columns))]
+        # None: too many values
+        self.sums: list[Any] = [
+            self._sums(f) if self._is_dense(f) else None for f in range(len(columns))
+        ]
         self.groups = [
             None if kind == "categorical" else self._groups(f)
             for f, kind in enumerate(self.sample.kinds)
@@ -241,10 +244,8 @@ class GrownOutline:
         found = []
         for at, node in enumerate(self.inner.tolist()):
             key = node_key(draw.key, self.grown.sides(node))
-            here = varies[:, at]
-            found.append(
-                columns_visited(key, n_columns, draw.max_features, lambda f, v=here: bool(v[f]))
-            )
+            here = varies[:, at].tolist()
+            found.append(columns_visited(key, n_columns, draw.max_features, here.__getitem__))
         return found
 
     def _varies(self, f: int) -> np.ndarray:
@@ -256,7 +257,8 @@ class GrownOutline:
         """Return how many values of a column every node holds."""
         groups = self.groups[f]
         if groups is not None:
-            return sum(np.bincount(one.node, minlength=len(self.tree)) for one in groups)
+            nodes = np.concatenate([one.node for one in groups])
+            return np.bincount(nodes, minlength=len(self.tree))
         return (self.sums[f][..., 0] > 0).sum(axis=1)
 
     def _drawn_of(self, f: int, visited: list[list[int]] | None) -> dict[int, Line]:

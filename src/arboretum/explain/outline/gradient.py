@@ -6,13 +6,15 @@ together.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.explain.worksheet.outline.line import Line, TreeOutline, first_best, up_the_tree
+from arboretum.explain.outline.line import Line, TreeOutline, first_best, up_the_tree
 from arboretum.predict.walk import leaves_of
 from arboretum.textbook.gradient_scan import (
+    ROUNDING,
     GradientCandidate,
     GradientNode,
     scan_columns,
@@ -22,7 +24,8 @@ from arboretum.textbook.gradient_scan import (
 from arboretum.tree.tree import SUBSET
 
 if TYPE_CHECKING:
-    from arboretum.explain.worksheet.replay import AtNode, Replay
+    from arboretum.explain.boosting_sheets.replay import AtNode, Replay
+    from arboretum.explain.boosting_sheets.second_order import SecondOrderFamily
 
 __all__ = ["BinnedTable", "GradientOutline", "has_outline"]
 
@@ -91,7 +94,7 @@ class BinnedTable:
 class GradientOutline:
     """The outline of one tree; ``most`` columns are told besides the winner."""
 
-    def __init__(self, family: Replay, t: int, binned: BinnedTable, most: int) -> None:
+    def __init__(self, family: SecondOrderFamily, t: int, binned: BinnedTable, most: int) -> None:
         self.family, self.t, self.binned, self.most = family, t, binned, most
         self.tree = family.trees[t]
         rows, _ = family.drawn_rows(t)
@@ -174,7 +177,9 @@ class GradientOutline:
         best.sort(key=lambda one: -one[1].gain)
         lines = [self._line(winner, "wins")]
         for line, c in best[: self.most]:
-            lines.append(Line(*line, c.gain, self.family.verdict_of(c, winner)))
+            f, cut, inside, missing, figures = line
+            verdict = self.family.verdict_of(c, winner)
+            lines.append(Line(f, cut, inside, missing, figures, c.gain, verdict))
         return lines
 
     def _line(self, c: GradientCandidate, verdict: str) -> Line:
@@ -190,6 +195,10 @@ class GradientOutline:
             seen = self.sets[f][first, :-1, 2] > 0
             inside = frozenset(np.asarray(self.binned.categories[f])[seen].tolist())
         sums = self.sets[f][node] if f in self.sets else self.cuts[node, self._place(f)]
+        if self.plain and inside is None:
+            default = "left" if tree.missing_child[node] == 0 else "right"
+            cut, left = float(tree.threshold[node]), self.total[first].tolist()
+            return _plain_candidate(here.node, f, left, cut, default, float(sums[-1, 2]))
         return scan_one(
             here.node,
             f,
@@ -206,14 +215,74 @@ class GradientOutline:
         return self.binned.numbers.index(f)
 
     def _best_cuts(self, node: int, here: AtNode, columns: set[int]) -> list[Any]:
-        """Return the best cut of every column of numbers, refused ones only where there is no other."""
-        some = [at for at, f in enumerate(self.binned.numbers) if f in columns]
-        if not some:
+        """Return the best cuts of columns of numbers, refused ones only where there are not enough others."""
+        some = np.array([at for at, f in enumerate(self.binned.numbers) if f in columns], np.int64)
+        if not len(some):
             return []
-        sums = self.cuts[node, some]
-        leading = self._leading(here.node, sums)
-        features, sums = np.asarray(self.binned.numbers)[some][leading], sums[leading]
-        many = scan_columns(here.node, sums[:, :-1], sums[:, -1], self.signs[features])
+        found: list[Any] = []
+        done = np.zeros(len(some), bool)
+        if self.plain:
+            found, done = self._plain_cuts(here.node, some, self.cuts[node, some])
+        if len(found) < self.most and not done.all():
+            found += self._judged_cuts(here.node, some[~done], self.cuts[node, some[~done]])
+        return found
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether cuts are scored by G²/(H + λ) and refused for their rows, their H and γ alone."""
+        rules = self.family.rules
+        bent = rules.reg_alpha or rules.max_delta_step or rules.path_smooth
+        return not bent and not self.signs.any() and rules.min_weight > 0
+
+    def _plain_cuts(
+        self, node: GradientNode, some: np.ndarray, sums: np.ndarray
+    ) -> tuple[list[Any], np.ndarray]:
+        """Return the best cuts by the plain formula, and which columns have an admissible one."""
+        rules, l2 = node.rules, node.rules.reg_lambda
+        missing, gaps = sums[:, -1], sums[:, -1, 2] > 0
+        present, told = np.cumsum(sums[:, :-1], axis=1), None
+        own = node.G * node.G / (node.H + l2)
+        if rules.min_rows > 0:
+            told = np.cumsum(node.rows_told(sums[:, :-1, 1]), axis=1)
+        best, place, sides = np.full(len(sums), -np.inf), np.zeros(len(sums), int), gaps & False
+        for side in (False, True) if gaps.any() else (False,):
+            left = present + missing[:, None] if side else present
+            G, H = left[..., 0], left[..., 1]
+            other = node.H - H
+            with np.errstate(divide="ignore", invalid="ignore"):
+                gain = G * G / (H + l2) + (node.G - G) ** 2 / (other + l2) - own
+            bad = np.minimum(H, other) < rules.min_weight
+            if told is not None:
+                rows = told if not side else told + (node.n - told[:, -1:])
+                if not side:  # without gaps the rest is what the others are told to be
+                    rows = np.where(gaps[:, None], told, node.n - (told[:, -1:] - told))
+                bad |= np.minimum(rows, node.n - rows) < rules.min_rows
+            bad |= ~(gain > ROUNDING * abs(own))
+            bad |= gain < rules.min_gain if rules.reach_gain else gain <= rules.min_gain
+            gain[bad | (sums[:, :-1, 2] == 0)] = -np.inf
+            if side:
+                gain[~gaps] = -np.inf
+            here = gain.argmax(axis=1)
+            top = gain[np.arange(len(gain)), here]
+            more = top > best
+            best, place = np.where(more, top, best), np.where(more, here, place)
+            sides = np.where(more, side, sides)
+        done = np.isfinite(best)
+        leading = np.argsort(-best, kind="stable")[: self.most]
+        found = []
+        for k in leading[done[leading]].tolist():
+            left = present[k, place[k]] + missing[k] * bool(sides[k])
+            f, goes = self.binned.numbers[some[k]], 0 if sides[k] else 1
+            cut = self.binned.cut(f, int(place[k]), np.flatnonzero(sums[k, :-1, 2]))
+            default = ("left", "right")[goes]
+            c = _plain_candidate(node, f, left.tolist(), cut, default, float(missing[k, 2]))
+            found.append(((f, cut, (), goes if gaps[k] else -1, _figures(c)), c))
+        return found, done
+
+    def _judged_cuts(self, node: GradientNode, some: np.ndarray, sums: np.ndarray) -> list[Any]:
+        """Return the best cut of every column, by the textbook's scan."""
+        features = np.asarray(self.binned.numbers)[some]
+        many = scan_columns(node, sums[:, :-1], sums[:, -1], self.signs[features])
         scan, picked = many.scan, {}
         for good in (~scan.allowed, scan.allowed):
             places = np.flatnonzero(good)
@@ -223,38 +292,11 @@ class GradientOutline:
         found = []
         for i in leading:
             k, c = int(many.column[i]), scan[i]
-            gaps = bool(sums[k, -1, 2])
             filled = np.flatnonzero(sums[k, :-1, 2])
             cut = self.binned.cut(int(features[k]), int(many.bin[i]), filled)
-            missing = -1 if not gaps else 0 if many.missing_left[i] else 1
+            missing = -1 if not sums[k, -1, 2] else 0 if many.missing_left[i] else 1
             found.append(((int(features[k]), cut, (), missing, _figures(c)), c))
         return found
-
-    def _leading(self, node: GradientNode, sums: np.ndarray) -> np.ndarray:
-        """Return the columns that come closest by G²/(H + λ), where that is how cuts are scored; else all.
-
-        Cuts that the limits of sides refuse are left out; columns that have no others come last.
-        """
-        rules = node.rules
-        plain = not (rules.reg_alpha or rules.max_delta_step or rules.path_smooth)
-        if len(sums) <= self.most or not plain or self.signs.any():
-            return np.arange(len(sums))
-        top = np.full(len(sums), -np.inf)
-        present = np.cumsum(sums[:, :-1], axis=1)
-        gaps = sums[:, -1, 2].any()
-        for left in (present, present + sums[:, -1:]) if gaps else (present,):
-            G, H = left[..., 0], left[..., 1]
-            other = node.H - H
-            with np.errstate(divide="ignore", invalid="ignore"):
-                gain = G * G / (H + rules.reg_lambda)
-                gain += (node.G - G) ** 2 / (other + rules.reg_lambda)
-            least = np.minimum(H, other)
-            light = least < max(rules.min_weight, 1e-300)
-            if rules.min_rows > 0:
-                light |= np.floor(least * (node.n / node.H) + 0.5) < rules.min_rows - 1
-            gain[light] = -np.inf
-            top = np.maximum(top, gain.max(axis=1))
-        return np.sort(np.argsort(-top, kind="stable")[: self.most + 2])
 
     def _best_sets(self, node: int, here: AtNode, columns: set[int]) -> list[Any]:
         found = []
@@ -275,6 +317,36 @@ def _values(family: Replay) -> list[np.ndarray]:
     matrix = family.matrix_seen
     columns = (np.asarray(matrix.column(f), np.float64) for f in range(matrix.n_columns))
     return [np.unique(x[~np.isnan(x)]) for x in columns]
+
+
+def _plain_candidate(
+    node: GradientNode, f: int, left: list[float], cut: float, side: str, missing: float
+) -> GradientCandidate:
+    """Return an admissible cut with its figures, where nothing bends answers."""
+    (G, H, n), l2 = left, node.rules.reg_lambda
+    GR, HR, nR = node.G - G, node.H - H, node.n - n
+    own, one, two = node.G * node.G / (node.H + l2), G * G / (H + l2), GR * GR / (HR + l2)
+    answers = -G / (H + l2), -GR / (HR + l2)
+    gain = one + two - own
+    return GradientCandidate(
+        f,
+        cut,
+        None,
+        side,
+        G,
+        H,
+        n,
+        GR,
+        HR,
+        nR,
+        *answers,
+        one,
+        two,
+        own,
+        gain,
+        "admissible",
+        missing,
+    )
 
 
 def _figures(c: GradientCandidate) -> tuple[float, ...]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from arboretum.explain.worksheet.outline import gradient, grown
-from arboretum.explain.worksheet.outline.line import Coded, TreeOutline, coded_columns
-from arboretum.explain.worksheet.replay import Replay
+from arboretum.explain.boosting_sheets.replay import Replay
+from arboretum.explain.outline import gradient, grown
+from arboretum.explain.outline.line import Coded, TreeOutline, coded_columns
 
 __all__ = ["GRADIENT_NUMBERS", "GROWN_NUMBERS", "Outliner"]
 
@@ -19,6 +19,7 @@ GRADIENT_NUMBERS = (
     "G left", "H left", "rows left", "G right", "H right", "rows right", "sim. left", "sim. right",
 )  # fmt: skip
 _SET = 60  # sums that one parting of categories costs as much as
+_NODE = 2_000  # and writing down a node
 
 
 class Outliner:
@@ -62,9 +63,8 @@ class Outliner:
                 return None
             tree, binned = family.trees[t], self._binned(t)
             n_rows, inner = len(family.table.y), len(tree) - tree.n_leaves
-            return n_rows * len(binned.code) // 2 + inner * (
-                binned.cells // 3 + _SET * sum(binned.n_bins[f] for f in binned.sets)
-            )
+            sets = sum(binned.n_bins[f] for f in binned.sets)
+            return n_rows * len(binned.code) // 7 + inner * (binned.cells + _SET * sets + _NODE)
         if not hasattr(family, "tree_of"):
             return None
         one = family.tree_of(t)

@@ -1,0 +1,1 @@
+"""Worksheets of boosters: AdaBoost, coordinate descent, Friedman's and second-order boosting."""

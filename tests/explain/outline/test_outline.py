@@ -1,0 +1,189 @@
+"""Outlines of all nodes at once: their lines are those of the worksheets' tables, node by node."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import arboretum as arb
+from arboretum import worksheet
+from arboretum.explain.outline.grown import GrownOutline
+from arboretum.explain.outline.outline import (
+    GRADIENT_NUMBERS,
+    GROWN_NUMBERS,
+    Outliner,
+)
+from tests.explain.worksheet.tables import classes, signal, table, weights
+
+GROWN = {
+    "CART gini": lambda: arb.CARTClassifier(max_depth=5),
+    "CART entropy": lambda: arb.CARTClassifier(
+        max_depth=5, criterion="entropy", min_samples_leaf=7
+    ),
+    "CART numbers": lambda: arb.CARTRegressor(max_depth=5),
+    "CART friedman": lambda: arb.CARTRegressor(max_depth=4, criterion="friedman_mse"),
+    "forest": lambda: arb.RandomForestClassifier(3, max_depth=6, random_state=0),
+    "forest numbers": lambda: arb.RandomForestRegressor(2, max_features=2, random_state=0),
+    "extra trees": lambda: arb.ExtraTreesClassifier(3, max_depth=7, random_state=0),
+    "bag": lambda: arb.BaggingClassifier(n_estimators=2, max_features=0.6, random_state=0),
+    "AdaBoost": lambda: arb.AdaBoostClassifier(arb.CARTClassifier(max_depth=2), n_estimators=4),
+    "gradient": lambda: arb.GradientBoostingRegressor(n_estimators=4, random_state=1),
+    "gradient, classes": lambda: arb.GradientBoostingClassifier(
+        n_estimators=2, subsample=0.7, random_state=1
+    ),
+}
+GRADIENT = {
+    "XGB": lambda: arb.XGBClassifier(n_estimators=3, max_depth=4),
+    "XGB limits": lambda: arb.XGBRegressor(
+        n_estimators=3, reg_alpha=2, gamma=0.3, max_delta_step=2
+    ),
+    "XGB exact": lambda: arb.XGBRegressor(n_estimators=3, tree_method="exact", max_depth=4),
+    "XGB approx": lambda: arb.XGBRegressor(
+        n_estimators=2, tree_method="approx", subsample=0.7, colsample_bynode=0.6, random_state=1
+    ),
+    "XGB monotone": lambda: arb.XGBRegressor(n_estimators=2, monotone_constraints={"age": 1}),
+    "LGBM": lambda: arb.LGBMClassifier(n_estimators=2, min_child_samples=5, verbose=-1),
+    "LGBM smooth": lambda: arb.LGBMRegressor(
+        n_estimators=2, min_child_samples=5, path_smooth=2, verbose=-1
+    ),
+    "LGBM goss": lambda: arb.LGBMRegressor(
+        n_estimators=3, data_sample_strategy="goss", learning_rate=0.5, verbose=-1
+    ),
+    "LGBM absolute": lambda: arb.LGBMRegressor(
+        n_estimators=2, objective="mae", min_child_samples=5, verbose=-1
+    ),
+}
+
+
+def fitted(make, weighted=False):
+    model = make()
+    X = table(160, seed=4, words=getattr(model, "tree_method", "") != "exact")
+    y = classes(X) if hasattr(model, "predict_proba") else signal(X)
+    w = weights(160) if weighted else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, y, sample_weight=w)
+    return model, worksheet(model, X, y, w)
+
+
+def shown(book, t, node, names):
+    """Return verdict and figures of the worksheet's lines by column, those of no figures left out."""
+    found = book.node(t, node).table("Best split")
+    head = list(found.header)
+    return [
+        (row[-1], row[head.index("gain")], [row[head.index(name)] for name in names])
+        for row in found.rows
+        if row[1] is not None and row[-1] != "not drawn"
+    ]
+
+
+def check(lines, wanted, places):
+    """Lines are the worksheet's; of splits that gain the same either may be told."""
+    assert len(lines) == len(wanted)
+    assert lines[0].verdict == wanted[0][0] == "wins"
+    gains = sorted(line.gain for line in lines)
+    assert_allclose(gains, sorted(gain for _, gain, _ in wanted), rtol=1e-7, atol=1e-9)
+    for line in lines:
+        same = [
+            numbers
+            for verdict, gain, numbers in wanted
+            if verdict == line.verdict and np.isclose(gain, line.gain, rtol=1e-7, atol=1e-9)
+        ]
+        told = [line.numbers[place] for place in places]
+        assert same, line
+        alike = [np.allclose(told, one, rtol=1e-7, atol=1e-8) for one in same]
+        mirrored = line.cut == np.inf or len(same) > 1  # "is it there?" has two first sides
+        assert any(alike) or mirrored or _ties(line, wanted), (line, wanted)
+
+
+def _ties(line, wanted) -> bool:
+    """Whether a column has another split of the same gain: rows on the left may then differ."""
+    return sum(np.isclose(gain, line.gain, rtol=1e-7, atol=1e-9) for _, gain, _ in wanted) >= 1
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", GROWN)
+def test_grown_trees(name, weighted):
+    _, book = fitted(GROWN[name], weighted)
+    family = book._family
+    outliner = Outliner(family, most=9)
+    names = ("left", "right", "imp left", "imp right")
+    places = [GROWN_NUMBERS.index(n) for n in ("rows left", "rows right", "imp left", "imp right")]
+    for t in range(min(len(family.trees), 2)):
+        assert outliner.cost(t) > 0
+        found = outliner.outline(t)
+        inner = np.flatnonzero(~family.trees[t].is_leaf)
+        assert sorted(found.lines) == inner.tolist()
+        for node in inner[:12].tolist():
+            check(found.lines[node], shown(book, t, node, names), places)
+            assert_allclose(found.lines[node][0].gain, family.trees[t].gain[node], rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["CART gini", "CART numbers", "forest"])
+def test_columns_of_many_values_give_the_same_lines(name, monkeypatch):
+    """Sums for every node and value, and rows sorted into node and value, are two ways to the same."""
+    _, book = fitted(GROWN[name])
+    few = Outliner(book._family, most=9).outline(0)
+    monkeypatch.setattr(
+        GrownOutline, "_is_dense", lambda self, f: self.sample.kinds[f] == "categorical"
+    )
+    many = Outliner(book._family, most=9).outline(0)
+    assert few.lines.keys() == many.lines.keys()
+    for node, lines in few.lines.items():
+        others = {line.feature: line for line in many.lines[node]}  # those that gain alike may swap
+        for one in lines:
+            other = others.pop(one.feature)
+            assert (one.inside, one.verdict) == (other.inside, other.verdict)
+            assert_allclose(one.gain, other.gain, rtol=1e-9, atol=1e-12)
+        assert not others
+
+
+@pytest.mark.parametrize("name", GRADIENT)
+def test_second_order_trees(name):
+    _, book = fitted(GRADIENT[name])
+    family = book._family
+    outliner = Outliner(family, most=9)
+    names = ("G left", "H left", "rows left", "rows right")
+    places = [GRADIENT_NUMBERS.index(n) for n in names]
+    for t in range(min(len(family.trees), 3)):
+        assert outliner.cost(t) > 0
+        found = outliner.outline(t)
+        for node in list(found.lines)[:12]:
+            check(found.lines[node], shown(book, t, node, names), places)
+        for node in range(len(family.trees[t])):
+            at = family.at(t, node).node
+            assert_allclose(found.facts[node][:3], (at.G, at.H, at.n), rtol=1e-9, atol=1e-9)
+
+
+def test_rounds_in_turn_stand_where_they_stand_alone():
+    _, book = fitted(GRADIENT["LGBM"])
+    family = book._family
+    alone = [family.state(m).margin for m in range(2)]
+    family.state.cache_clear()
+    with family.in_turn():
+        for m in range(2):
+            assert_allclose(family.state(m).margin, alone[m], rtol=1e-12)
+    assert family._running is None
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: arb.CARTRegressor(criterion="absolute_error", max_depth=2),
+        lambda: arb.CARTClassifier(surrogates=2, max_depth=2),
+        lambda: (
+            arb.XGBRegressor(n_estimators=1, tree_method="approx", sketch_proposals="local")
+            if "sketch_proposals" in arb.XGBRegressor().get_params()
+            else arb.CARTRegressor(criterion="poisson", max_depth=2)
+        ),
+    ],
+)
+def test_trees_without_an_outline_have_none(make):
+    model = make()
+    X = table(80, words=False)
+    y = np.abs(signal(X)) if not hasattr(model, "predict_proba") else classes(X)
+    book = worksheet(model.fit(X, y), X, y)
+    assert Outliner(book._family).cost(0) is None

@@ -1,0 +1,48 @@
+"""A page of a model of several targets is about one of them, with the answers that the model gives."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import arboretum as arb
+from arboretum.explain.report.one_target import one_target
+
+RNG = np.random.RandomState(0)
+X = pd.DataFrame(RNG.normal(size=(120, 3)), columns=list("abc"))
+Y = pd.DataFrame({"weight": 2 * X["a"] + RNG.normal(size=120), "height": X["b"] - X["a"]})
+LABELS = np.column_stack(
+    [np.where(X["a"] > 0, "hi", "lo"), np.digitize(X["b"], [-1, 0, 1]).astype(str)]
+)
+
+
+@pytest.mark.parametrize(
+    ("model", "y"),
+    [
+        (arb.CARTRegressor(max_depth=4), Y),
+        (arb.RandomForestRegressor(4, oob_score=True, random_state=0), Y),
+        (arb.ExtraTreesClassifier(4, random_state=0), LABELS),
+        (arb.CARTClassifier(max_depth=3), LABELS),
+    ],
+)
+@pytest.mark.parametrize("output", [None, 1])
+def test_it_answers_as_the_whole_model(model, y, output):
+    model.fit(X, y)
+    single = one_target(model, output)
+    np.testing.assert_array_equal(single.predict(X), np.asarray(model.predict(X))[:, output or 0])
+    if hasattr(model, "predict_proba"):
+        np.testing.assert_array_equal(single.predict_proba(X), model.predict_proba(X)[output or 0])
+    page = model.report(X, y, output=output, train=(X, y))
+    assert f'"of_targets":[{output or 0},2]' in page.html
+    name = ("weight", "height")[output or 0] if y is Y else "y"
+    assert f'"target":"{name}"' in page.html
+    assert np.asarray(model.predict(X)).shape == (120, 2)  # the model itself is as it was
+
+
+def test_what_cannot_be_is_said():
+    model = arb.CARTRegressor().fit(X, Y)
+    with pytest.raises(arb.ParameterError, match="0 to 1, got 2"):
+        model.report(X, Y, output=2)
+    with pytest.raises(arb.DataError, match="give a column for each"):
+        model.report(X, Y["weight"])
+    with pytest.raises(arb.ParameterError, match="by members"):
+        arb.BaggingRegressor(n_estimators=2).fit(X, Y).report(X, Y)
