@@ -36,10 +36,8 @@ __all__ = ["Terms", "leaves_in"]
 _MANY_ROWS = 256  # from which on masks are worth making,
 _FEW_NODES = 1 << 14  # unless they are quickly made
 _FEW_ROWS = 24  # that walk down joined trees,
-_FEW_WALKS = (
-    1 << 13
-)  # or rows down trees: nothing else is laid out as quickly, and it takes no longer,
-_FEW_LEAVES = 1 << 14  # and so many where leaves are asked for,
+_FEW_WALKS = 1 << 13  # or so many rows times trees: nothing else is laid out as quickly,
+_FEW_LEAVES = 1 << 14  # or so many where leaves are asked for,
 _MOST_NUMBERS = 1 << 20  # unless it takes a large copy of them
 _LEAVES = 1 << 22  # found before what they say is told tree by tree
 

@@ -92,7 +92,8 @@ def weigh_by_mistakes(
         if_right, if_wrong = 0.0, weight
     if if_wrong > LARGEST_EXPONENT:
         return Verdict(error, weight, _in_logs(w, np.where(wrong, if_wrong, if_right)))
-    return Verdict(error, weight, _next(w, w * np.where(wrong, np.exp(if_wrong), np.exp(if_right))))
+    factor = np.array([np.exp(if_right), np.exp(if_wrong)]).take(wrong)  # quicker than np.where
+    return Verdict(error, weight, _next(w, w * factor))
 
 
 def weigh_by_shares(

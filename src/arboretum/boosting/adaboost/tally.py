@@ -33,7 +33,7 @@ class VoteTally:
     def add(self, answers: np.ndarray, weight: float) -> np.ndarray:
         """Take in a round; return which rows the vote gets wrong."""
         if self.two:
-            self.total += np.array([-weight, weight]).take(answers)
+            self.total += np.array([-weight, weight]).take(answers == 1)
             return (self.total > 0) != self.second
         self.total.reshape(-1)[self.first_vote + answers] += weight
         return self.total.argmax(axis=1) != self.y
