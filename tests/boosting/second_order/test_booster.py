@@ -265,3 +265,10 @@ def test_a_round_without_a_split_is_the_last_where_such_trees_answer_nothing(sma
         booster.round()
         assert booster.n_rounds == 2
         assert not booster.is_stuck
+
+
+def test_values_are_kept_only_where_trees_are_asked_again():
+    plain, _, matrix = boosted(PLANS["plain"], n_rounds=1)
+    dropping, _, _ = boosted(PLANS["dart"], n_rounds=1)
+    assert plain.training.matrix.shape == (0, matrix.n_columns)
+    assert dropping.training.matrix.n_rows == matrix.n_rows

@@ -19,7 +19,7 @@ from arboretum.grow.bins.cuts import (
     cut_places,
     number_bounds,
 )
-from arboretum.grow.bins.find import Bins, find_bins, sample_rows
+from arboretum.grow.bins.find import Bins, _count_codes, find_bins, sample_rows
 from arboretum.textbook import lightgbm as textbook
 
 TINY, HUGE = np.finfo(float).smallest_subnormal, np.finfo(float).max
@@ -412,3 +412,15 @@ def test_a_sign_shares_no_bin_with_the_other():
     codes = np.searchsorted(bounds, x)
     assert len(set(codes[x < 0]) & set(codes[x > 0])) == 0
     assert set(codes[x == 0]).isdisjoint(codes[x != 0])
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_categories_of_many_rows_are_counted_piece_by_piece(missing):
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 5, 150_000).astype(float)
+    x[140_000:] += 20  # new ones in the last piece
+    if missing:
+        x[70_000] = np.nan
+    counts, has_missing = _count_codes(x)
+    assert has_missing == missing
+    assert np.array_equal(counts, np.bincount(x[~np.isnan(x)].astype(int)))
