@@ -66,10 +66,12 @@ def plot_shap_summary(
     order = np.argsort(-np.abs(values).mean(axis=0), kind="stable")[:top]
     if ax is None:
         _, ax = plt.subplots(figsize=(7.8, 1.2 + 0.38 * len(order)), layout="constrained")
+    colours = plt.get_cmap("coolwarm").with_extremes(bad="#7d8790")
     for line, f in enumerate(order):
         x, v = values[some, f], rows[some, f]
         missing = np.isnan(v)
-        shade = _ranks(v)
+        is_words = model.schema_.columns[f].kind == "categorical"  # neither high nor low
+        shade = np.full(len(v), np.nan) if is_words else _ranks(v)
         places = line + _spread(x)
         ax.scatter(x[missing], places[missing], s=9, color="#c3cad0", lw=0)
         dots = ax.scatter(
@@ -77,9 +79,10 @@ def plot_shap_summary(
             places[~missing],
             s=9,
             c=shade[~missing],
-            cmap="coolwarm",
+            cmap=colours,
             vmin=0,
             vmax=1,
+            plotnonfinite=True,
             lw=0,
         )
     ax.axvline(0, color=_QUIET, lw=0.8, zorder=0)
@@ -88,7 +91,7 @@ def plot_shap_summary(
     ax.set_xlabel(f"SHAP value: what the column adds to {what}")
     bar = ax.figure.colorbar(dots, ax=ax, ticks=[0, 1], aspect=30, pad=0.02)
     bar.ax.set_yticklabels(["low", "high"])
-    bar.set_label("value of the column (grey: missing)")
+    bar.set_label("value (grey: words; light grey: missing)")
     bar.outline.set_visible(False)
     _tidy(ax)
     return ax
