@@ -12,13 +12,15 @@ const Outline = (() => {
     if (cut === null) return `${column.name} is present`;
     return `${column.name} ≤ ${column.words ? words[Math.trunc(cut)] : valueOf(column, cut)}${more}`;
   }
+  // The weight of a class: shares in the page have five digits, and rows that weigh one each give whole numbers.
+  const part = (p, W) => { const x = p * W, near = Math.round(x); return fmt(Number.isInteger(W) && Math.abs(x - near) < 1e-3 + 1e-5 * W ? near : x, 6); };
   const shares = d => { const all = d.reduce((a, b) => a + b, 0) || 1; return d.map(v => v / all); };
 
   // ---------------------------------------------------------------- trees of CART's kind
   function impurity(P, tree, node, criterion) {
     const d = tree.d[node], W = weightOf(tree, node), kinds = { gini: "gini", entropy: "entropy", log_loss: "entropy", gain_ratio: "entropy", gain: "entropy", error: "error" };
     if (!kinds[criterion] || !P.labels || d.length !== P.labels.length || d.length > 8) return [];
-    const parts = shares(d).filter(p => p > 0).map(p => `${fmt(p * W, 6)}/${fmt(W, 6)}`);
+    const parts = shares(d).filter(p => p > 0).map(p => `${part(p, W)}/${fmt(W, 6)}`);
     if (kinds[criterion] === "gini") return [value("gini", "1 - Σ p²", "1 - " + parts.map(s => `(${s})²`).join(" - "), tree.i[node])];
     if (kinds[criterion] === "error") return [value("error", "1 - largest p", `1 - ${fmt(Math.max(...shares(d)), 6)}`, tree.i[node])];
     return [value("entropy", "-Σ p log2 p", parts.map(s => `- ${s} · log2 ${s}`).join(" "), tree.i[node])];
@@ -37,7 +39,7 @@ const Outline = (() => {
     const d = tree.d[node], W = weightOf(tree, node);
     if (kind === "answers" && P.labels && d.length === P.labels.length) {
       const k = Walk.argmax(d), p = shares(d)[k];
-      return [value(`share of ${P.labels[k]}`, "weight of the class / weight of all", `${fmt(p * W, 6)} / ${fmt(W, 6)}`, p)];
+      return [value(`share of ${P.labels[k]}`, "weight of the class / weight of all", `${part(p, W)} / ${fmt(W, 6)}`, p)];
     }
     if (kind === "answers" && d.length === 1) return [value("mean", "Σ w y / Σ w", `${fmt(d[0] * W, 6)} / ${fmt(W, 6)}`, d[0])];
     return [];
