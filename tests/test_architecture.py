@@ -188,7 +188,16 @@ def test_the_textbook_needs_nothing_of_the_package():
 
 
 # What makes and keeps compiled code; kernels themselves know `jit` only.
-_OF_NUMBA = ["jit", "parts", "by_reference", "shortcuts", "intrinsics", "lanes", "kernel_cache"]
+_OF_NUMBA = [
+    "jit",
+    "parts",
+    "by_reference",
+    "lean_code",
+    "shortcuts",
+    "intrinsics",
+    "lanes",
+    "kernel_cache",
+]
 MAKE_CODE = [ROOT / "engine" / f"{name}.py" for name in _OF_NUMBA]
 MAKE_CODE += (ROOT / "engine" / "machine_code").glob("*.py")
 
