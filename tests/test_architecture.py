@@ -159,13 +159,6 @@ def test_no_path_has_more_than_three_words(module):
 
 
 # ---------------------------------------------------------------------- one class, one name
-# Names that two classes have: kernels' tuples, and sheets that show what kernels were given.
-_TWICE = {
-    "Draw", "Given", "GrownNodes", "GrownTree", "Lists", "Loss", "Part", "Rows", "Scratch", "Table", "Target",
-    "Work",
-}  # fmt: skip
-
-
 def test_a_class_has_a_name_of_its_own():
     homes: dict[str, list[str]] = {}
     for path in FILES:
@@ -175,8 +168,7 @@ def test_a_class_has_a_name_of_its_own():
             if isinstance(node, ast.ClassDef):
                 homes.setdefault(node.name, []).append(path.relative_to(ROOT).as_posix())
     twice = {name: files for name, files in homes.items() if len(files) > 1}
-    assert {name: files for name, files in twice.items() if name not in _TWICE} == {}
-    assert set(twice) >= _TWICE, f"they have names of their own now: {_TWICE - set(twice)}"
+    assert twice == {}
 
 
 def test_the_textbook_needs_nothing_of_the_package():

@@ -34,14 +34,14 @@ from arboretum.engine.gradient import grow as engine
 from arboretum.engine.gradient import rounds as boost_round
 from arboretum.engine.gradient.draw import new_draw
 from arboretum.engine.gradient.nodes import GrowingTree, State, Store
-from arboretum.engine.gradient.pack import Given, make_given, new_scales
+from arboretum.engine.gradient.pack import GivenRows, make_given, new_scales
 from arboretum.engine.gradient.score import Features, SplitRules, SplitScratch
 from arboretum.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from arboretum.engine.gradient.rounds import Target, Turn
+    from arboretum.engine.gradient.rounds import RoundTarget, Turn
 
 __all__ = ["GrownNodes", "HistogramGrower", "Logged"]
 
@@ -315,7 +315,7 @@ class HistogramGrower:
 
     def grow_rounds(
         self,
-        target: Target,
+        target: RoundTarget,
         turn: Turn,
         *,
         rows: np.ndarray | None,
@@ -348,7 +348,7 @@ class HistogramGrower:
         failed = tree.counters["failed"][0] > 0
         return Logged(grown, list(map(operator.sub, limits[1:], limits)), failed)
 
-    def _grow(self, tree: GrowingTree, given: Given, n: int) -> None:
+    def _grow(self, tree: GrowingTree, given: GivenRows, n: int) -> None:
         """Grow a tree on n rows, with the help of other threads if it is worth it."""
         state = State(self.store, tree, self.features, self.rules, given, self.scales)
         threads = self._threads_for(n)

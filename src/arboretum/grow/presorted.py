@@ -19,7 +19,7 @@ from arboretum.engine.columns.lists import NOWHERE
 from arboretum.engine.columns.store import ColumnStore, keep_rows, sort_columns, store_columns
 from arboretum.engine.fixed_point import GridWeights, weights_to_grid
 from arboretum.engine.jit import writable
-from arboretum.engine.level_tree.search import CATEGORIES, NUMBERS, RANKS, Table
+from arboretum.engine.level_tree.search import CATEGORIES, NUMBERS, RANKS, LevelTable
 from arboretum.grow.criterion import Target
 from arboretum.grow.levelwise import Growth, grow
 from arboretum.predict.walk import leaves_of
@@ -85,7 +85,7 @@ class PresortedTable:
     min_share: float  # of the bag's weight, that each side of a split needs
     ccp_alpha: float
     category_penalty: float
-    table: Table  # no columns if trees are grown as by CART
+    table: LevelTable  # no columns if trees are grown as by CART
     threads: int  # that share out the columns of one tree
 
     @cached_property
@@ -155,7 +155,7 @@ class PresortedTable:
         tree = grow_random_tree(self._tree_table, target, settings, weight=weight, alone=True)
         return number_levels(tree)
 
-    def sorted_bag(self, bag: Bag) -> Table:
+    def sorted_bag(self, bag: Bag) -> LevelTable:
         """Return the table with the order of the bag's rows only."""
         if bag.rows is None:
             return self.table
@@ -203,7 +203,7 @@ def presort(
         return values[f]
 
     lists, present = sort_columns(column, shape, settings.n_jobs)
-    table = Table(
+    table = LevelTable(
         lists=lists,
         present=present,
         kind=np.array(kinds, np.uint8),

@@ -19,17 +19,17 @@ from arboretum.engine import parallel
 from arboretum.engine.fixed_point import bits_of_each, scale_for
 from arboretum.engine.jit import writable
 from arboretum.engine.level_tree.grow import (
+    LevelRows,
+    LevelWork,
     Limits,
     Nodes,
-    Rows,
-    Work,
     close_level,
     grow_tree,
     make_root,
     open_level,
     scan_drawn,
 )
-from arboretum.engine.level_tree.search import SLOT_BITS, LevelBest, Table, scan_columns
+from arboretum.engine.level_tree.search import SLOT_BITS, LevelBest, LevelTable, scan_columns
 from arboretum.tree.build import build_tree
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class LevelGrower:
         level = min(2 ** max(self.depth - 1, 0), n)  # nodes of one that is searched
         words = -(-int(presorted.table.n_codes.max(initial=0)) // 32)  # of the largest set
         self.bits, self.used = np.empty(self.most // 2 * words, np.uint32), np.zeros(1, np.int64)
-        self.work = Work(
+        self.work = LevelWork(
             node=np.empty(n, np.uint16),
             words=np.empty(n, np.int64),
             slot_of=np.empty(self.most, np.uint8),
@@ -87,7 +87,7 @@ class LevelGrower:
         table = self.presorted.sorted_bag(bag)
         inside = _NO_ROWS if bag.rows is None else bag.rows
         weights = bag.on_grid
-        rows = Rows(writable(r), bag.weight, weights.row, bag.inside, inside)
+        rows = LevelRows(writable(r), bag.weight, weights.row, bag.inside, inside)
         limits = Limits(
             depth=self.depth,
             samples_split=int(settings.min_samples_split),
@@ -131,7 +131,7 @@ class LevelGrower:
             used=self.used,
         )
 
-    def _grow_shared(self, table: Table, rows: Rows, limits: Limits, nodes: Nodes) -> int:
+    def _grow_shared(self, table: LevelTable, rows: LevelRows, limits: Limits, nodes: Nodes) -> int:
         """Grow as `grow_tree` does, columns shared out to threads."""
         threads, work, found = self.presorted.threads, self.work, self.found
         pieces = [np.arange(lo, hi) for lo, hi in parallel.blocks(len(table.lists), 2 * threads)]
@@ -158,7 +158,7 @@ class LevelGrower:
         return size
 
 
-def _scale(rows: Rows, whole_weights: bool) -> float:
+def _scale(rows: LevelRows, whole_weights: bool) -> float:
     """Choose a grid so fine that no sum overflows and the word of a row holds its number."""
     r, w, size = rows.r, rows.weight, len(rows.bag) or len(rows.r)
     if len(w) and whole_weights:

@@ -346,9 +346,9 @@ def _number_grid(y: np.ndarray, weight: int) -> tuple[float, int]:
 class _Arrays:
     """Arrays to grow trees on, used again for the next ones."""
 
-    grown: records.GrownNodes
-    target: records.Target
-    scratch: records.Scratch
+    grown: records.RandomTreeNodes
+    target: records.RandomTreeTarget
+    scratch: records.RandomTreeScratch
     counter: records.Counter
     near: records.TreeColumns
 
@@ -373,7 +373,7 @@ def _take_arrays(table: TreeTable, grid: _Grid, settings: Growth) -> _Arrays:
         number = np.empty((grid.rules.outputs, n), np.int64)
     else:
         label = np.empty_like(label)
-    target = records.Target(label, number, np.empty(n, np.int64), None, None)
+    target = records.RandomTreeTarget(label, number, np.empty(n, np.int64), None, None)
     return _Arrays(
         _grown(size, trees, settings.monotone is not None),
         target,
@@ -383,8 +383,8 @@ def _take_arrays(table: TreeTable, grid: _Grid, settings: Growth) -> _Arrays:
     )
 
 
-def _grown(size: int, trees: int, bounded: bool) -> records.GrownNodes:
-    return records.GrownNodes(
+def _grown(size: int, trees: int, bounded: bool) -> records.RandomTreeNodes:
+    return records.RandomTreeNodes(
         feature=np.empty(size, np.int32),
         threshold=np.empty(size),
         below=np.empty(size, np.uint32),
@@ -403,11 +403,11 @@ def _grown(size: int, trees: int, bounded: bool) -> records.GrownNodes:
 
 def _scratch(
     columns: records.TreeColumns, n: int, channels: int | None, leaves: int
-) -> records.Scratch:
+) -> records.RandomTreeScratch:
     x = bits = None
     if columns.values is not None:
         x, bits = np.empty(n, columns.values.dtype), np.empty(3, columns.values.dtype)
-    return records.Scratch(
+    return records.RandomTreeScratch(
         keys=np.empty(n, np.uint64),
         spare=np.empty(n, np.uint64),
         buckets=np.empty(2048, np.uint32),
@@ -455,7 +455,7 @@ _Answers = tuple[np.ndarray, np.ndarray, np.ndarray]  # value, impurity and weig
 
 
 def _describe(
-    target: Target, weights: np.ndarray, grid: _Grid, grown: records.GrownNodes
+    target: Target, weights: np.ndarray, grid: _Grid, grown: records.RandomTreeNodes
 ) -> _Answers:
     rules, nodes = grid.rules, int(grown.node_start[len(weights)])
     if rules.two_classes and rules.weight_step == 1.0 and not rules.bounded:
@@ -477,7 +477,7 @@ def _describe(
 
 
 def _describe_exactly(
-    target: Target, weight: np.ndarray, grid: _Grid, grown: records.GrownNodes, out: _Answers
+    target: Target, weight: np.ndarray, grid: _Grid, grown: records.RandomTreeNodes, out: _Answers
 ) -> None:
     """Write what the nodes of a single tree answer, each from its own rows."""
     value, impurity, node_weight = out
@@ -519,7 +519,11 @@ def _gains(first_child: np.ndarray, impurity: np.ndarray, weight: np.ndarray) ->
 
 
 def _to_trees(
-    table: TreeTable, target: Target, weights: np.ndarray, grid: _Grid, grown: records.GrownNodes
+    table: TreeTable,
+    target: Target,
+    weights: np.ndarray,
+    grid: _Grid,
+    grown: records.RandomTreeNodes,
 ) -> list[Tree]:
     ends = grown.node_start[: len(weights) + 1]
     nodes = int(ends[-1])
@@ -548,7 +552,7 @@ def _to_trees(
 
 
 def _thresholds(
-    table: TreeTable, grown: records.GrownNodes, feature: np.ndarray, kind: np.ndarray
+    table: TreeTable, grown: records.RandomTreeNodes, feature: np.ndarray, kind: np.ndarray
 ) -> np.ndarray:
     """Return the thresholds; one between the values of two rows lies in the middle."""
     threshold = grown.threshold[: len(kind)].copy()
@@ -564,7 +568,7 @@ def _thresholds(
 
 
 def _category_sets(
-    table: TreeTable, grown: records.GrownNodes, grid: _Grid, feature: np.ndarray, trees: int
+    table: TreeTable, grown: records.RandomTreeNodes, grid: _Grid, feature: np.ndarray, trees: int
 ) -> dict[str, np.ndarray]:
     """Return where the category set of every node begins in its tree, all sets, where a tree's end."""
     if not table.has_categories:

@@ -119,10 +119,10 @@ def _starts(sizes: np.ndarray) -> np.ndarray:
 
 def add_masked(layout: Masks, X: np.ndarray, total: np.ndarray) -> None:
     """Add what all trees answer to ``total``, (rows, outputs), for a C-contiguous block of values."""
-    from arboretum.engine.predict.bitmask import GROUP, ROWS, Work, add_answers, add_vectors
+    from arboretum.engine.predict.bitmask import GROUP, ROWS, MaskWork, add_answers, add_vectors
 
     word = layout.masks.dtype
-    work = Work(
+    work = MaskWork(
         x=np.zeros(ROWS),
         rank=np.empty(ROWS, np.uint64),
         places=np.empty((ROWS, len(layout.features)), np.uint32),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arboretum.engine.gradient.loss import GIVEN, Loss
-from arboretum.engine.gradient.rounds import Target, Turn, new_log
+from arboretum.engine.gradient.loss import GIVEN, LossKernel
+from arboretum.engine.gradient.rounds import RoundTarget, Turn, new_log
 from arboretum.engine.gradient.score import Features
 from arboretum.engine.keys import key_of
 from arboretum.grow.histogram import HistogramGrower
@@ -31,7 +31,9 @@ def target_of(outputs=1, seed=0, loss=None):
     rng = np.random.default_rng(seed)
     g = rng.normal(size=(outputs, N)).astype(np.float32)
     h = rng.uniform(0.5, 1.0, (outputs, N)).astype(np.float32)
-    return Target(loss or Loss(GIVEN), np.zeros(N), np.empty(0), np.zeros((N, outputs)), g, h)
+    return RoundTarget(
+        loss or LossKernel(GIVEN), np.zeros(N), np.empty(0), np.zeros((N, outputs)), g, h
+    )
 
 
 def make(one, target, **turn):

@@ -5,7 +5,7 @@ import pytest
 
 from arboretum.engine.level_tree.divide import describe_new, divide_level
 from arboretum.engine.level_tree.grow import Nodes
-from arboretum.engine.level_tree.search import CATEGORIES, NUMBERS, Table
+from arboretum.engine.level_tree.search import CATEGORIES, NUMBERS, LevelTable
 
 EMPTY = np.empty(0)
 
@@ -18,7 +18,7 @@ def _nodes(**some) -> Nodes:
 def test_rows_go_by_their_values(missing_child):
     values = np.array([[1.0, 2.0, 3.0, np.nan], [0.0, 33.0, 2.0, np.nan]])
     kind = np.array([NUMBERS, CATEGORIES], np.uint8)
-    table = Table(
+    table = LevelTable(
         np.empty((2, 0), np.uint32), np.zeros(2, np.int64), kind, np.array([0, 40]), values, True
     )
     bits = np.array([1, 2], np.uint32)  # categories 0 and 33 go left

@@ -12,7 +12,7 @@ from arboretum.engine.level_tree.search import (
     NUMBERS,
     VARIES,
     LevelBest,
-    Table,
+    LevelTable,
     pack_rows,
     scan_columns,
 )
@@ -35,7 +35,7 @@ def _scan(X, r, node, m, w=None, least=1, ask=False, categories=False):
     whole = sums[1].astype(float)
     kind = np.full(width, CATEGORIES if categories else NUMBERS, np.uint8)
     codes = np.full(width, int(np.nanmax(X)) + 1 if categories else 0)
-    table = Table(lists, present, kind, codes, np.ascontiguousarray(X.T), categories)
+    table = LevelTable(lists, present, kind, codes, np.ascontiguousarray(X.T), categories)
     shape = (width, m)
     counts = [np.zeros(shape, np.int64) for _ in range(3)]
     found = LevelBest(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from arboretum.engine.random_tree.describe import describe_classes, describe_numbers
-from arboretum.engine.random_tree.records import GrownNodes
+from arboretum.engine.random_tree.records import RandomTreeNodes
 
 # two trees of the same form: root (rows 0..6), left leaf 0..2, right leaf 2..6
 FIRST_CHILD = np.array([1, -1, -1, 1, -1, -1], np.int32)
@@ -12,11 +12,11 @@ START = np.array([0, 0, 2, 6, 6, 8], np.uint32)
 END = np.array([6, 2, 6, 12, 8, 12], np.uint32)
 
 
-def _grown() -> GrownNodes:
+def _grown() -> RandomTreeNodes:
     nothing = np.empty(0)
-    parts = dict.fromkeys(GrownNodes._fields, nothing)
+    parts = dict.fromkeys(RandomTreeNodes._fields, nothing)
     parts |= {"first_child": FIRST_CHILD, "start": START, "end": END}
-    return GrownNodes(**parts)._replace(node_start=np.array([0, 3, 6]))
+    return RandomTreeNodes(**parts)._replace(node_start=np.array([0, 3, 6]))
 
 
 def _rows(rng) -> np.ndarray:

@@ -19,7 +19,7 @@ from arboretum import (
 )
 from arboretum.explain.worksheet.draws import columns_visited, drawn_question
 from arboretum.explain.worksheet.rendering import number, signed
-from arboretum.explain.worksheet.sheet import Formula, Sheet, Table
+from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
 from tests.explain.worksheet.tables import check_shown, classes, table
 
 X = table(80, seed=61)
@@ -142,7 +142,9 @@ def test_a_table_as_wide_as_the_screen():
     header = ("split", *(f"number {k}" for k in range(7)))
     sheet = Sheet(
         "wide",
-        tables=[Table("wide", header, rows, frozenset([1]), optional=("number 6", "number 5"))],
+        tables=[
+            SheetTable("wide", header, rows, frozenset([1]), optional=("number 6", "number 5"))
+        ],
     )
     for width in (60, 80, 120, 200):
         text = sheet.to_text(width)
@@ -177,7 +179,7 @@ def test_a_sheet_is_read_by_its_names():
         "whole",
         {"n": np.int64(3)},
         [Formula("x", "a", "1", np.float64(2.0))],
-        [Table("t", ("a", "b"), [(1, np.nan)])],
+        [SheetTable("t", ("a", "b"), [(1, np.nan)])],
         ["note"],
         [part],
     )

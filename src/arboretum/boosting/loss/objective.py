@@ -23,7 +23,7 @@ from arboretum.predict.link import IDENTITY, Link
 
 if TYPE_CHECKING:
     from arboretum.boosting.loss.loss import Loss
-    from arboretum.engine.gradient.loss import Loss as CompiledLoss
+    from arboretum.engine.gradient.loss import LossKernel
 
     Array = np.ndarray
 
@@ -121,7 +121,7 @@ class Objective:
     def _write(self, rows: RoundRows, g: Array, h: Array, n_jobs: int) -> None:
         raise NotImplementedError
 
-    def compiled(self, y: Array) -> CompiledLoss | None:
+    def compiled(self, y: Array) -> LossKernel | None:
         """Return the loss by which compiled rounds take derivatives themselves, if they know it."""
         return None
 
@@ -237,7 +237,7 @@ class LossObjective(Objective):
         pieces = parallel.blocks(len(y), -(-len(y) * width // _BLOCK))
         parallel.run(lambda piece: write(*piece), pieces, n_jobs)
 
-    def compiled(self, y: Array) -> CompiledLoss | None:
+    def compiled(self, y: Array) -> LossKernel | None:
         from arboretum.engine.gradient import loss as kernels
 
         kinds = {
@@ -248,7 +248,7 @@ class LossObjective(Objective):
         kind = kinds.get(self.loss.kernel)
         if kind is None or self._is_one_against_rest:
             return None
-        return kernels.Loss(kind, *self._settings_for(y)[0])
+        return kernels.LossKernel(kind, *self._settings_for(y)[0])
 
     def _settings_for(self, y: Array) -> list[tuple[float, ...]]:
         """Return the kernel's settings for every loss; some depend on the labels as a whole."""

@@ -27,7 +27,7 @@ from arboretum.data.checks import list_rows
 from arboretum.errors import DataError
 
 if TYPE_CHECKING:
-    from arboretum.engine.gradient.ranking import Lists, Rules
+    from arboretum.engine.gradient.ranking import QueryLists, Rules
 
 __all__ = ["RankingObjective"]
 
@@ -93,14 +93,14 @@ class RankingObjective(Objective):
     def _write(self, rows: RoundRows, g: np.ndarray, h: np.ndarray, n_jobs: int) -> None:
         from arboretum.engine import parallel
         from arboretum.engine.gradient import loss
-        from arboretum.engine.gradient.ranking import Scratch, lambda_derivatives
+        from arboretum.engine.gradient.ranking import RankingScratch, lambda_derivatives
 
         queries = _queries(rows.groups, len(rows.y))
         lists, rules = self._lists(rows.y, rows.margin, queries), self._rules(rows.iteration)
 
         def work(piece: tuple[int, int]) -> None:
             n = len(lists.discount)
-            scratch = Scratch(*np.empty((4, n), np.int64), *np.empty((9, n)))
+            scratch = RankingScratch(*np.empty((4, n), np.int64), *np.empty((9, n)))
             lambda_derivatives(lists, rules, scratch, *piece, g[0], h[0])
 
         parallel.run(work, _pieces(lists.start), n_jobs)
@@ -127,14 +127,14 @@ class RankingObjective(Objective):
         check_weight(weight, len(queries))
         return np.repeat(weight / weight.mean(), queries.sizes)
 
-    def _lists(self, y: np.ndarray, margin: np.ndarray, queries: Queries) -> Lists:
-        from arboretum.engine.gradient.ranking import Lists
+    def _lists(self, y: np.ndarray, margin: np.ndarray, queries: Queries) -> QueryLists:
+        from arboretum.engine.gradient.ranking import QueryLists
 
         gain = y if self.gains is None else np.array(self.gains)[y.astype(np.intp)]
         longest = np.arange(queries.sizes.max())
         start = np.append(queries.start, queries.n_rows).astype(np.int64)
         score = np.ascontiguousarray(margin[:, 0])
-        return Lists(start, score, gain, 1.0 / np.log2(longest + 2.0))
+        return QueryLists(start, score, gain, 1.0 / np.log2(longest + 2.0))
 
     def _rules(self, iteration: int) -> Rules:
         from arboretum.engine.gradient import ranking

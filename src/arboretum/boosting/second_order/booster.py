@@ -17,8 +17,8 @@ import numpy as np
 from arboretum.boosting.loss.user import UserObjective
 from arboretum.boosting.second_order.dart import dropped_trees
 from arboretum.data.checks import list_rows
-from arboretum.engine.gradient.loss import GIVEN, Loss
-from arboretum.engine.gradient.rounds import Target, Turn
+from arboretum.engine.gradient.loss import GIVEN, LossKernel
+from arboretum.engine.gradient.rounds import RoundTarget, Turn
 from arboretum.engine.keys import ALL_BITS, key_of
 from arboretum.errors import DataError
 from arboretum.grow.histogram import NOT_GOOD, GrownNodes, Logged
@@ -166,7 +166,7 @@ class Booster:
         alone = plan.n_parallel == 1 and plan.dart is None and self.objective.renew_leaf is None
         return alone and self.grower.is_small(len(self.training.y), k)
 
-    def _loss(self) -> Loss | None:
+    def _loss(self) -> LossKernel | None:
         """Return the loss if the compiled rounds of a small table take derivatives themselves."""
         plan = self.plan  # some need derivatives before
         if plan.averaged or plan.goss is not None or self.recipe.table.follows == "every":
@@ -184,7 +184,7 @@ class Booster:
         columns = plan.columns_by_tree < 1.0 or plan.rules.node_columns > 0
         return not (columns or self.recipe.draws.draws_rows(plan))
 
-    def _grow_together(self, m: int, most: int, loss: Loss | None) -> list[int]:
+    def _grow_together(self, m: int, most: int, loss: LossKernel | None) -> list[int]:
         """Grow the trees of all outputs in one call; they are decoded when somebody asks for them."""
         plan, table, k = self.plan, self.training, self.objective.n_outputs
         draws = self.recipe.draws
@@ -198,8 +198,8 @@ class Booster:
             may_stick=self._may_stick(),
         )  # fmt: skip
         grown = self.grower.grow_rounds(
-            Target(
-                loss or Loss(GIVEN), table.y, _NO_WEIGHT if table.weight is None else table.weight,
+            RoundTarget(
+                loss or LossKernel(GIVEN), table.y, _NO_WEIGHT if table.weight is None else table.weight,
                 self.margin, self._g, self._h,
             ),
             turn, rows=rows, factor=factor,

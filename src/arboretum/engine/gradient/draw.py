@@ -17,10 +17,10 @@ import numpy as np
 from arboretum.engine.jit import leaf_kernel
 from arboretum.engine.random import mix, pick_column
 
-__all__ = ["Draw", "draw_columns", "inherit_groups", "new_draw", "open_all_groups"]
+__all__ = ["ColumnDraw", "draw_columns", "inherit_groups", "new_draw", "open_all_groups"]
 
 
-class Draw(NamedTuple):
+class ColumnDraw(NamedTuple):
     """What features are drawn from, and scratch."""
 
     features: np.ndarray  # int64, of the tree, ascending
@@ -31,10 +31,12 @@ class Draw(NamedTuple):
     group_of: np.ndarray  # (features, words) uint64, groups a feature is in; or empty
 
 
-def new_draw(features: np.ndarray, n_features: int, n_nodes: int, group_of: np.ndarray) -> Draw:
+def new_draw(
+    features: np.ndarray, n_features: int, n_nodes: int, group_of: np.ndarray
+) -> ColumnDraw:
     """Return what trees of up to ``n_nodes`` nodes draw from ``features``, some of ``n_features``."""
     words = group_of.shape[1]
-    return Draw(
+    return ColumnDraw(
         features=features,
         drawn=np.empty((2, n_features), np.int64),
         marks=np.zeros(n_features, np.uint8),

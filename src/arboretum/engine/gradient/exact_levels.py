@@ -17,7 +17,7 @@ import numpy as np
 from arboretum.engine.columns.lists import NOWHERE, Lists, PlacedRows, divide_rows, filter_lists
 from arboretum.engine.columns.presort import POSITION
 from arboretum.engine.dtypes import NUMBER
-from arboretum.engine.gradient.draw import Draw, inherit_groups, open_all_groups
+from arboretum.engine.gradient.draw import ColumnDraw, inherit_groups, open_all_groups
 from arboretum.engine.gradient.exact import (
     Candidates,
     Level,
@@ -29,7 +29,7 @@ from arboretum.engine.gradient.exact import (
     search_lists,
 )
 from arboretum.engine.gradient.loss import derive
-from arboretum.engine.gradient.pack import Given, add_value, choose_scales, find_largest
+from arboretum.engine.gradient.pack import GivenRows, add_value, choose_scales, find_largest
 from arboretum.engine.gradient.score import part_bounds
 from arboretum.engine.jit import inline, kernel, leaf_kernel
 from arboretum.engine.random import mix
@@ -57,7 +57,7 @@ class GrowingExactTree(NamedTuple):
     nodes: np.ndarray  # EXACT_NODE
     able: np.ndarray  # int64, nodes of the level that might be split, counted from its first
     counters: np.ndarray  # (1,) EXACT_COUNTERS
-    draw: Draw
+    draw: ColumnDraw
 
 
 class ExactTable(NamedTuple):
@@ -313,7 +313,7 @@ def grow_exact_rounds(tree, table, given, scales, rules, target, turn, columns, 
             for j in range(columns.shape[1]):
                 tree.draw.features[j] = columns[min(k, len(columns) - 1), j]
             key = mix(mix(mix(turn.seed, np.uint64(m)), np.uint64(k)), np.uint64(0))
-            of_output = Given(
+            of_output = GivenRows(
                 target.g[k], target.h[k], given.rows, given.factor, given.factor_of, given.most, key
             )
             find_largest(of_output, 0, len(of_output.g), scales.largest[0])

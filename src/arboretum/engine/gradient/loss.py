@@ -19,7 +19,7 @@ import numpy as np
 from arboretum.engine.jit import inline, kernel, subkernel
 
 __all__ = [
-    "Loss",
+    "LossKernel",
     "absolute",
     "derive",
     "exp",
@@ -48,7 +48,7 @@ GIVEN, SQUARED, LOGISTIC, SOFTMAX = 0, 1, 2, 3  # kinds of losses
 _LARGEST = 80.0  # of a log-link margin: beyond e**80 a million rows would not fit into float32
 
 
-class Loss(NamedTuple):
+class LossKernel(NamedTuple):
     """A loss that `derive` knows: its kind and the settings of its kernel."""
 
     kind: int

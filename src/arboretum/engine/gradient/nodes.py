@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from arboretum.engine.dtypes import CATEGORIES
-from arboretum.engine.gradient.draw import Draw, inherit_groups, open_all_groups
+from arboretum.engine.gradient.draw import ColumnDraw, inherit_groups, open_all_groups
 from arboretum.engine.gradient.histogram import BINS
-from arboretum.engine.gradient.pack import Given, Scales
+from arboretum.engine.gradient.pack import GivenRows, Scales
 from arboretum.engine.gradient.score import Features, SplitRules, answer, part_bounds
 from arboretum.engine.jit import leaf_kernel
 
@@ -66,7 +66,7 @@ class GrowingTree(NamedTuple):
     lists: np.ndarray  # (2, n) uint64, entries of nodes at even and at odd depths
     ranges: np.ndarray  # (nodes, blocks) RANGE, where a node's entries stand in every block
     goes_left: np.ndarray  # uint8, by code
-    draw: Draw
+    draw: ColumnDraw
     task: np.ndarray  # (1,) TASK
     best: np.ndarray  # (pieces,) SPLIT, best splits by piece of a search
     best_members: np.ndarray  # (pieces, words) uint32
@@ -79,7 +79,7 @@ class State(NamedTuple):
     tree: GrowingTree
     features: Features
     rules: SplitRules
-    given: Given
+    given: GivenRows
     scales: Scales
 
 

@@ -23,7 +23,7 @@ from arboretum.engine.jit import inline, kernel, leaf_kernel
 from arboretum.engine.random import mix
 
 __all__ = [
-    "Given",
+    "GivenRows",
     "Scales",
     "add_fine",
     "add_leaf",
@@ -50,7 +50,7 @@ _INFINITY, _FRACTION, _EXPONENT = np.uint32(0x7F800000), np.uint32(0x7FFFFF), np
 _LOW32 = np.uint64(0xFFFFFFFF)
 
 
-class Given(NamedTuple):
+class GivenRows(NamedTuple):
     """What a tree is grown for."""
 
     g: np.ndarray  # float32, by row
@@ -71,14 +71,14 @@ def make_given(
     key: int,
     rows: np.ndarray | None = None,
     factor: np.ndarray | None = None,
-) -> Given:
+) -> GivenRows:
     """Return what a tree is grown for: all rows, or some, which may count more or less than once."""
     if rows is None or factor is None:
         these = _NO_ROWS if rows is None else rows
-        return Given(g, h, these, _NO_FACTORS, _NO_FACTORS, 1.0, np.uint64(key))
+        return GivenRows(g, h, these, _NO_FACTORS, _NO_FACTORS, 1.0, np.uint64(key))
     by_row = np.zeros(len(g), np.float32)
     by_row[rows] = factor
-    return Given(g, h, rows, factor, by_row, float(factor.max(initial=1.0)), np.uint64(key))
+    return GivenRows(g, h, rows, factor, by_row, float(factor.max(initial=1.0)), np.uint64(key))
 
 
 class Scales(NamedTuple):

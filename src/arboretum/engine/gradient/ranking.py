@@ -22,12 +22,12 @@ from arboretum.engine.gradient.loss import exp
 from arboretum.engine.jit import kernel, leaf_kernel
 from arboretum.engine.random import mix, uniform
 
-__all__ = ["MAP", "NDCG", "PAIRWISE", "Lists", "Rules", "Scratch", "lambda_derivatives"]
+__all__ = ["MAP", "NDCG", "PAIRWISE", "QueryLists", "RankingScratch", "Rules", "lambda_derivatives"]
 
 PAIRWISE, NDCG, MAP = 0, 1, 2
 
 
-class Lists(NamedTuple):
+class QueryLists(NamedTuple):
     """What is ranked: list q holds the rows ``start[q]`` up to ``start[q + 1]``."""
 
     start: np.ndarray  # int64
@@ -50,7 +50,7 @@ class Rules(NamedTuple):
     by_sum: bool  # divide a list's derivatives by their size
 
 
-class Scratch(NamedTuple):
+class RankingScratch(NamedTuple):
     """Places to write to, as long as the longest list. What has no other order is by falling score."""
 
     order: np.ndarray  # int64: the list's rows by falling score

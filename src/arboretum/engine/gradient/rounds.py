@@ -17,13 +17,13 @@ import numpy as np
 
 from arboretum.engine.dtypes import NODE, record_table
 from arboretum.engine.gradient.grow import add_leaves, grow
-from arboretum.engine.gradient.loss import Loss, derive
+from arboretum.engine.gradient.loss import LossKernel, derive
 from arboretum.engine.gradient.nodes import State
-from arboretum.engine.gradient.pack import Given
+from arboretum.engine.gradient.pack import GivenRows
 from arboretum.engine.jit import kernel, subkernel
 from arboretum.engine.random import mix
 
-__all__ = ["Log", "Target", "Turn", "grow_rounds", "new_log"]
+__all__ = ["Log", "RoundTarget", "Turn", "grow_rounds", "new_log"]
 
 
 class Log(NamedTuple):
@@ -36,10 +36,10 @@ class Log(NamedTuple):
     most_nodes: int  # that a round may have
 
 
-class Target(NamedTuple):
+class RoundTarget(NamedTuple):
     """What trees are grown for."""
 
-    loss: Loss
+    loss: LossKernel
     y: np.ndarray  # float64, by row
     weight: np.ndarray  # float64, by row; empty: 1
     score: np.ndarray  # (rows, outputs) float64, what the trees so far add up to
@@ -106,7 +106,7 @@ def grow_rounds(team, state, scratch, n_rows, target, turn, columns, log):
             for j in range(columns.shape[1] if k < len(columns) else 0):
                 tree.draw.features[j] = columns[k, j]
             key = mix(mix(mix(turn.seed, np.uint64(m)), np.uint64(k)), np.uint64(0))
-            of_output = Given(
+            of_output = GivenRows(
                 target.g[k], target.h[k], given.rows, given.factor, given.factor_of, given.most, key
             )
             begun = State(state.store, tree, state.features, state.rules, of_output, state.scales)

@@ -33,10 +33,10 @@ from arboretum.engine.random import draw_features, mix
 from arboretum.engine.split.score import CHANCE, free_categories
 
 __all__ = [
+    "LevelRows",
+    "LevelWork",
     "Limits",
     "Nodes",
-    "Rows",
-    "Work",
     "close_level",
     "grow_tree",
     "level_of",
@@ -49,7 +49,7 @@ __all__ = [
 _EPS = float(np.finfo(np.float64).eps)
 
 
-class Rows(NamedTuple):
+class LevelRows(NamedTuple):
     """What rows bring along."""
 
     r: np.ndarray  # float64: residuals
@@ -94,7 +94,7 @@ class Nodes(NamedTuple):
     used: np.ndarray  # (1,) int64: words of ``bits`` so far
 
 
-class Work(NamedTuple):
+class LevelWork(NamedTuple):
     """What a tree is grown with; the next tree may use it again."""
 
     node: np.ndarray  # uint16: of every row

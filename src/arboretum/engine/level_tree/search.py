@@ -37,7 +37,7 @@ __all__ = [
     "TIE",
     "VARIES",
     "LevelBest",
-    "Table",
+    "LevelTable",
     "pack_rows",
     "scan_columns",
 ]
@@ -52,7 +52,7 @@ LEFT, MET, VARIES = 1, 2, 4  # of missing values; the node has two values (only 
 _CLEARLY = 1 + TIE
 
 
-class Table(NamedTuple):
+class LevelTable(NamedTuple):
     """Columns sorted once per fit."""
 
     # (columns, rows of the bag) uint32, see columns/presort.py; categories by code

@@ -21,7 +21,7 @@ import numpy as np
 from arboretum.engine.intrinsics import and_lanes, lowest_bit, meet_lanes, search_step
 from arboretum.engine.jit import kernel, leaf_kernel
 
-__all__ = ["Masks", "Work", "add_answers", "add_vectors", "fill_masks"]
+__all__ = ["MaskWork", "Masks", "add_answers", "add_vectors", "fill_masks"]
 
 GROUP = 32  # trees whose masks lie side by side
 ROWS = 512  # whose places are found before trees are asked
@@ -44,7 +44,7 @@ class Masks(NamedTuple):
     outputs: np.ndarray  # int64, the output of every tree, where a leaf answers one number
 
 
-class Work(NamedTuple):
+class MaskWork(NamedTuple):
     """What a block of rows is worked on; one per thread."""
 
     x: np.ndarray  # (ROWS,) float64
@@ -57,7 +57,7 @@ class Work(NamedTuple):
     sums: np.ndarray  # (outputs, 8) float64
 
 
-class Rows(NamedTuple):
+class MaskRows(NamedTuple):
     """Up to eight rows; numbers only."""
 
     first: int  # in the block
@@ -235,7 +235,7 @@ def add_answers(layout, X, work, total):
         _find_places(layout, X, start, end, work)
         for group in range(len(layout.masks)):
             for i in range(start, end, 8):
-                rows = Rows(np.uint64(i), np.uint64(i - start), np.uint64(min(8, end - i)))
+                rows = MaskRows(np.uint64(i), np.uint64(i - start), np.uint64(min(8, end - i)))
                 _add_group(layout, group, rows, work, total)
 
 
@@ -247,5 +247,5 @@ def add_vectors(layout, X, work, total):
         _find_places(layout, X, start, end, work)
         for group in range(len(layout.masks)):
             for i in range(start, end, 8):
-                rows = Rows(np.uint64(i), np.uint64(i - start), np.uint64(min(8, end - i)))
+                rows = MaskRows(np.uint64(i), np.uint64(i - start), np.uint64(min(8, end - i)))
                 _add_vectors_of_group(layout, group, rows, work, total)

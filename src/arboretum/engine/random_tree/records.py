@@ -22,7 +22,15 @@ import numpy as np
 
 __all__ = ["CATEGORY", "CHANNELS", "NUMBER", "ONE_LABEL", "ONE_SUM", "RANK"]
 __all__ += ["EXAMPLE", "ROWS", "STAMP", "SUMS", "WEIGHT"]
-__all__ += ["Bags", "Counter", "GrownNodes", "Scratch", "Target", "TreeColumns", "TreeRules"]
+__all__ += [
+    "Bags",
+    "Counter",
+    "RandomTreeNodes",
+    "RandomTreeScratch",
+    "RandomTreeTarget",
+    "TreeColumns",
+    "TreeRules",
+]
 
 NUMBER, RANK, CATEGORY = 0, 1, 2  # kinds of columns
 ONE_SUM, ONE_LABEL, CHANNELS = 0, 1, 2  # forms of a target
@@ -61,7 +69,7 @@ class Bags(NamedTuple):
     rows: np.ndarray  # uint32, the trees' rows, tree after tree: written
 
 
-class Target(NamedTuple):
+class RandomTreeTarget(NamedTuple):
     """What the rows of the tree that grows add to their nodes, by position."""
 
     label: np.ndarray | None  # (outputs, n) uint32
@@ -97,7 +105,7 @@ class TreeRules(NamedTuple):
     loner: float  # what one of a single row gains more than that, as a share of it
 
 
-class GrownNodes(NamedTuple):
+class RandomTreeNodes(NamedTuple):
     """Room for the nodes of some trees, tree after tree; children are counted from their tree's root."""
 
     feature: np.ndarray  # int32, -1 at a leaf
@@ -126,7 +134,7 @@ class Counter(NamedTuple):
     takes: np.ndarray  # (codes,) uint8: does the category go left?
 
 
-class Scratch(NamedTuple):
+class RandomTreeScratch(NamedTuple):
     """What a search writes on."""
 
     keys: np.ndarray  # uint64, as many as rows

@@ -25,7 +25,7 @@ import numpy as np
 
 from arboretum.engine.jit import kernel, leaf_kernel
 
-__all__ = ["Bottoms", "Scratch", "fill_bottoms", "find_bottoms"]
+__all__ = ["BottomScratch", "Bottoms", "fill_bottoms", "find_bottoms"]
 
 
 class Bottoms(NamedTuple):
@@ -42,7 +42,7 @@ class Bottoms(NamedTuple):
     table: np.ndarray  # float64, (states, 1 + columns, 4 L) of every bottom branch
 
 
-class Scratch(NamedTuple):
+class BottomScratch(NamedTuple):
     """What tables are made with: a slot for every node of a bottom branch."""
 
     slot: np.ndarray  # int32, of every node of the tree

@@ -25,8 +25,8 @@ from arboretum.engine.jit import kernel, leaf_kernel
 __all__ = [
     "LEAVES",
     "Branches",
+    "CellPart",
     "Codes",
-    "Part",
     "describe_branches",
     "describe_part",
     "group_trees",
@@ -56,7 +56,7 @@ class Branches(NamedTuple):
     before: np.ndarray  # int32, leaves that stand before it in the order
 
 
-class Part(NamedTuple):
+class CellPart(NamedTuple):
     """A part of a tree, at most LEAVES leaves, and the groups that they make."""
 
     leaf: np.ndarray  # (LEAVES,) int32, their nodes

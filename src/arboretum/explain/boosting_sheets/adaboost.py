@@ -25,9 +25,9 @@ from arboretum.explain.worksheet.family import (
     same_classes,
     table_of_row,
 )
-from arboretum.explain.worksheet.grown import GrownTree, Names
+from arboretum.explain.worksheet.grown import Names, ShownTree
 from arboretum.explain.worksheet.rendering import number
-from arboretum.explain.worksheet.sheet import Formula, Sheet, Table
+from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
 from arboretum.grow import settings
 from arboretum.textbook.adaboost import amount_of_say
 
@@ -103,7 +103,7 @@ class AdaBoostFamily(Family):
     def trees(self) -> list:
         return self.model.trees_ if self.has_trees else []
 
-    def _tree_of(self, t: int) -> GrownTree:
+    def _tree_of(self, t: int) -> ShownTree:
         model = self.model
         member, base = model.estimators_[t], model.estimator_
         codes, labels, given = self.learned
@@ -123,7 +123,7 @@ class AdaBoostFamily(Family):
                 min_samples_leaf=max(1, int(member.min_samples_leaf)),
             )
         del resample, codes
-        return GrownTree(
+        return ShownTree(
             tree,
             self.matrix,
             target.y,
@@ -310,7 +310,9 @@ class AdaBoostFamily(Family):
         stop = f"Boosting ended here: {model.stop_}." if m == len(model.estimators_) - 1 else ""
         return Sheet(f"round {m} of {self.name}", facts, formulas, tables, [stop] if stop else [])
 
-    def _weights_table(self, m: int, w: Any, factor: Any, after: Any, answers: np.ndarray) -> Table:
+    def _weights_table(
+        self, m: int, w: Any, factor: Any, after: Any, answers: np.ndarray
+    ) -> SheetTable:
         order = np.argsort(-after, kind="stable")[:10]
         lines = []
         classes = class_names(self.model)
@@ -324,7 +326,7 @@ class AdaBoostFamily(Family):
             lines.append(
                 (i, truth_of(self.given.y, i), said, float(w[i]), float(factor[i]), float(after[i]))
             )
-        return Table(
+        return SheetTable(
             "Heaviest rows afterwards",
             ("row", "y", "answer", "weight before", "factor", "weight after"),
             lines,
@@ -369,7 +371,7 @@ class AdaBoostFamily(Family):
             facts["class shares"] = model.predict_proba(X)[0].tolist()
         if i is not None:
             facts["in training"] = truth_of(self.given.y, i)
-        tables = [self.values_table(matrix), Table("Round by round", header, lines, shown=40)]
+        tables = [self.values_table(matrix), SheetTable("Round by round", header, lines, shown=40)]
         formulas = [self._together(answers)]
         if self.has_trees:
             heaviest = int(np.argmax(model.estimator_weights_))
@@ -432,7 +434,7 @@ class AdaBoostFamily(Family):
         return Sheet(
             f"worksheet of {self.name}",
             facts,
-            tables=[Table("Rounds", ("round", "ε", "α"), lines, shown=20)],
+            tables=[SheetTable("Rounds", ("round", "ε", "α"), lines, shown=20)],
             notes=[self.menu()],
         )
 
@@ -446,11 +448,11 @@ def _fresh(member: Any, schema: Any) -> Any:
     return twin
 
 
-def spread_table(title: str, before: np.ndarray, after: np.ndarray) -> Table:
+def spread_table(title: str, before: np.ndarray, after: np.ndarray) -> SheetTable:
     """Return how weights are spread before and after a round."""
     lines = []
     for name, w in (("before", before), ("after", after)):
         some = w[w > 0]
         quarters = [float(np.quantile(some, q)) for q in (0, 0.25, 0.5, 0.75, 1)]
         lines.append((name, float(some.sum()), *quarters))
-    return Table(title, ("", "sum", "least", "quarter", "median", "3 quarters", "most"), lines)
+    return SheetTable(title, ("", "sum", "least", "quarter", "median", "3 quarters", "most"), lines)

@@ -15,7 +15,7 @@ from arboretum.explain.worksheet.family import (
     table_of_row,
 )
 from arboretum.explain.worksheet.rendering import number, signed
-from arboretum.explain.worksheet.sheet import Formula, Sheet, Table
+from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
 from arboretum.textbook.adaboost import amount_of_say
 
 __all__ = ["CoordinateFamily"]
@@ -124,7 +124,7 @@ class CoordinateFamily(Family):
             )
             for i in order.tolist()
         ]
-        table = Table(
+        table = SheetTable(
             "Heaviest rows afterwards",
             ("row", "y", "F before", "answer", "v before", "v after"),
             lines,
@@ -168,6 +168,6 @@ class CoordinateFamily(Family):
             [formula, share],
             [
                 self.values_table(matrix),
-                Table("Classifiers, the heaviest first", header, lines, shown=40),
+                SheetTable("Classifiers, the heaviest first", header, lines, shown=40),
             ],
         )

@@ -15,7 +15,7 @@ from arboretum.explain.worksheet.family import (
     table_of_row,
 )
 from arboretum.explain.worksheet.rendering import number, signed
-from arboretum.explain.worksheet.sheet import Formula, Sheet, Table
+from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
 
 __all__ = ["GradientFamily"]
 
@@ -86,7 +86,7 @@ class GradientFamily(LeafSteps):
         ]
         return Sheet(f"round {m} of {self.name}", facts, formulas, tables, self._bag_notes(m))
 
-    def _trees_table(self, m: int) -> list[Table]:
+    def _trees_table(self, m: int) -> list[SheetTable]:
         if not self.has_trees:
             return []
         lines = []
@@ -105,14 +105,14 @@ class GradientFamily(LeafSteps):
                 )
             )
         return [
-            Table(
+            SheetTable(
                 "Its trees",
                 ("tree", "leaves", "root asks", "gain", "least step", "largest step"),
                 lines,
             )
         ]
 
-    def _residual_table(self, played: Played) -> Table:
+    def _residual_table(self, played: Played) -> SheetTable:
         lines = []
         for k in range(self.width):
             r = played.residuals[:, k]
@@ -120,11 +120,11 @@ class GradientFamily(LeafSteps):
             classes = class_names(self.model)
             name = str(classes[k]) if self.width > 1 and classes is not None else "residual"
             lines.append((name, float(r.mean()), *quarters))
-        return Table(
+        return SheetTable(
             "Residuals", ("", "mean", "least", "quarter", "median", "3 quarters", "most"), lines
         )
 
-    def _rows_table(self, played: Played, after: np.ndarray, before: Any, now: Any) -> Table:
+    def _rows_table(self, played: Played, after: np.ndarray, before: Any, now: Any) -> SheetTable:
         order = np.argsort(-np.abs(played.residuals).sum(axis=1), kind="stable")[:10]
         lines = []
         for j in order.tolist():
@@ -144,7 +144,7 @@ class GradientFamily(LeafSteps):
         header = ["row", "y", "F", "residual", "moves", "drawn"]
         if before is not None:
             header += ["loss before", "loss after"]
-        return Table("Rows that are furthest off", header, lines, optional=("drawn",))
+        return SheetTable("Rows that are furthest off", header, lines, optional=("drawn",))
 
     # ------------------------------------------------------------------ a row
     def row(self, row: Any) -> Sheet:
@@ -199,7 +199,7 @@ class GradientFamily(LeafSteps):
         ]
         tables = [
             self.values_table(matrix),
-            Table("Round by round", header, lines, shown=30, optional=("round",)),
+            SheetTable("Round by round", header, lines, shown=30, optional=("round",)),
         ]
         if self.has_trees:
             heaviest = int(np.argmax([abs(line[header.index("adds")]) for line in lines]))
@@ -227,7 +227,7 @@ class GradientFamily(LeafSteps):
                 else None
             )
             lines.append((m, int(out.sum()), score, float(model.oob_improvement_[m])))
-        table = Table(
+        table = SheetTable(
             "After every round",
             ("round", "rows out of bag", "score", "improvement"),
             lines,

@@ -23,7 +23,7 @@ from arboretum.explain.worksheet.family import (
     class_names,
     same_classes,
 )
-from arboretum.explain.worksheet.grown import GrownTree, Names
+from arboretum.explain.worksheet.grown import Names, ShownTree
 from arboretum.explain.worksheet.rendering import number
 from arboretum.grow import settings
 
@@ -135,7 +135,7 @@ class GradientReplay(Family):
         weight = drawn * (1.0 if self.w is None else self.w)
         return Played(loss, F, residuals, weight, drawn)
 
-    def _tree_of(self, t: int) -> GrownTree:
+    def _tree_of(self, t: int) -> ShownTree:
         model, (m, k) = self.model, divmod(t, self.width)
         played = self.played(m)
         target = _target_of(self.y, self.w)
@@ -151,7 +151,7 @@ class GradientReplay(Family):
         rules = textbook_rules(how, model.criterion, model.schema_, target)
         rules = replace(rules, two_classes=getattr(model, "n_classes_", None) == 2)
         alpha = float(model.ccp_alpha)
-        return GrownTree(
+        return ShownTree(
             self.trees[t],
             self.table,
             played.residuals[:, [k]],

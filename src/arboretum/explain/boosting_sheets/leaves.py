@@ -11,7 +11,7 @@ from arboretum.explain.boosting_sheets.nodes import NodeSheets
 from arboretum.explain.boosting_sheets.replay import AtNode
 from arboretum.explain.worksheet.cart import truth_of
 from arboretum.explain.worksheet.rendering import number, signed
-from arboretum.explain.worksheet.sheet import Formula, Sheet, Table
+from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
 from arboretum.textbook.gradient_scan import (
     gradient_answer,
 )
@@ -121,7 +121,7 @@ class LeafSheets(NodeSheets):
             why.append(f"H below min_child_weight={number(r.min_weight)} answers 0")
         return Formula("b kept", "; ".join(why), number(raw), step)
 
-    def _leaf_rows(self, t: int, at: AtNode) -> Table:
+    def _leaf_rows(self, t: int, at: AtNode) -> SheetTable:
         """Return some rows of a leaf with their derivatives."""
         m, output, _ = self.place_of(t)
         g, h = self.gradients(t)
@@ -141,4 +141,4 @@ class LeafSheets(NodeSheets):
             if len(rows) <= 200
             else f"The first 200 of its {len(rows)} rows"
         )
-        return Table(title, ("row", "y", "margin before", "g", "h"), lines, shown=10)
+        return SheetTable(title, ("row", "y", "margin before", "g", "h"), lines, shown=10)

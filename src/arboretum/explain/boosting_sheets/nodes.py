@@ -15,7 +15,7 @@ import numpy as np
 from arboretum.explain.boosting_sheets.replay import AtNode, Replay
 from arboretum.explain.worksheet.family import class_names
 from arboretum.explain.worksheet.rendering import number, signed
-from arboretum.explain.worksheet.sheet import Formula, Sheet, Table
+from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
 from arboretum.textbook.gradient_scan import (
     GradientCandidate,
     GradientScan,
@@ -173,7 +173,7 @@ class NodeSheets(Replay):
 
     def _columns_table(
         self, scans: dict[int, GradientScan], winner: GradientCandidate | None
-    ) -> Table:
+    ) -> SheetTable:
         firsts: list[tuple[int, GradientCandidate | None]] = []
         for f, scan in scans.items():
             best = scan.best() or scan.best(refused=True)
@@ -193,18 +193,18 @@ class NodeSheets(Replay):
                 lines.append((*self._line(c), tried, self.verdict_of(c, winner)))
         marked = frozenset() if winner is None else frozenset([0])
         header = (*self._header, "tried", "verdict")
-        return Table("Best split of every column", header, lines, marked, optional=_OPTIONAL)
+        return SheetTable("Best split of every column", header, lines, marked, optional=_OPTIONAL)
 
     def _rivals_table(
         self, scans: dict[int, GradientScan], winner: GradientCandidate | None
-    ) -> Table:
+    ) -> SheetTable:
         every = [c for scan in scans.values() for c in scan.best(_RIVALS, refused=True)]
         others = [c for c in every if not self._is_winner(c, winner)]
         others.sort(key=lambda c: -c.gain)
         lines = [] if winner is None else [(*self._line(winner), "wins")]
         lines += [(*self._line(c), self.verdict_of(c, winner)) for c in others[:_RIVALS]]
         marked = frozenset() if winner is None else frozenset([0])
-        return Table(
+        return SheetTable(
             "Closest rivals", (*self._header, "verdict"), lines, marked, optional=_OPTIONAL
         )
 

@@ -12,7 +12,7 @@ from arboretum.explain.boosting_sheets.rows import RowSheets
 from arboretum.explain.worksheet.cart import truth_of
 from arboretum.explain.worksheet.family import index_of
 from arboretum.explain.worksheet.rendering import number
-from arboretum.explain.worksheet.sheet import Formula, Sheet, Table
+from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
 
 __all__ = ["RoundSheets"]
 
@@ -80,7 +80,7 @@ class RoundSheets(RowSheets):
             matrix, self.threads, self.start
         )
 
-    def _trees_table(self, trees: list[int]) -> Table:
+    def _trees_table(self, trees: list[int]) -> SheetTable:
         lines = []
         for t in trees:
             tree = self.trees[t]
@@ -98,9 +98,9 @@ class RoundSheets(RowSheets):
                 )
             )
         header = ("tree", "leaves", "depth", "root asks", "gain", "smallest value", "largest value")
-        return Table("Its trees", header, lines)
+        return SheetTable("Its trees", header, lines)
 
-    def _spread_table(self, state: RoundState) -> Table:
+    def _spread_table(self, state: RoundState) -> SheetTable:
         lines: list[tuple[Any, ...]] = []
         for k in range(len(state.g)):
             name = "" if len(state.g) == 1 else self._output_name(k)
@@ -122,11 +122,11 @@ class RoundSheets(RowSheets):
         )
         if len(state.g) == 1:
             header, lines = header[1:], [line[1:] for line in lines]
-        return Table("Gradients and hessians", header, lines)
+        return SheetTable("Gradients and hessians", header, lines)
 
     def _rows_table(
         self, state: RoundState, after: np.ndarray, losses: list[np.ndarray | None]
-    ) -> Table:
+    ) -> SheetTable:
         """Return the rows that are pulled hardest."""
         pull = np.abs(state.g).sum(axis=0)
         order = np.argsort(-pull, kind="stable")[:10]
@@ -148,4 +148,4 @@ class RoundSheets(RowSheets):
         header = ["row", "y", "margin", "g", "h", "step"]
         if losses[0] is not None:
             header += ["loss before", "loss after"]
-        return Table("Rows that are pulled hardest", header, lines, optional=("h",))
+        return SheetTable("Rows that are pulled hardest", header, lines, optional=("h",))

@@ -10,7 +10,7 @@ from arboretum.explain.boosting_sheets.leaves import LeafSheets
 from arboretum.explain.worksheet.cart import truth_of
 from arboretum.explain.worksheet.family import class_names
 from arboretum.explain.worksheet.rendering import number, signed
-from arboretum.explain.worksheet.sheet import Formula, Sheet, Table
+from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
 
 __all__ = ["RowSheets"]
 
@@ -95,7 +95,7 @@ class RowSheets(LeafSheets):
 
     def _rounds_table(
         self, part: Any, leaves: np.ndarray, added: list[float], start: np.ndarray, i: int | None
-    ) -> Table:
+    ) -> SheetTable:
         """Return what every tree adds to a row, and for training rows what drove it there."""
         margin, per = start.copy(), part.per_round
         label = None if i is None else self.whole.y[[i]]
@@ -121,7 +121,7 @@ class RowSheets(LeafSheets):
         header = ["round", "tree", "leaf", "adds", "margin"]
         header += ["g", "h"] if derived else []
         header += ["loss before", "loss after"] if costs else []
-        return Table("Round by round", header, lines, shown=30, optional=("h", "g", "round"))
+        return SheetTable("Round by round", header, lines, shown=30, optional=("h", "g", "round"))
 
     def _loss_of(self, label: np.ndarray, margin: np.ndarray) -> float | None:
         values = self.losses(label, margin[None])

@@ -13,7 +13,7 @@ import numpy as np
 
 from arboretum.explain.case_sheets.family import CaseFamily, CasesHere, branches_to, way_to
 from arboretum.explain.worksheet.rendering import number
-from arboretum.explain.worksheet.sheet import Formula, Sheet, Table
+from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
 from arboretum.textbook.c45 import C45Node, spread
 from arboretum.textbook.c45_pruning import (
     Decision,
@@ -131,7 +131,7 @@ class C45Family(CaseFamily):
             f"node {k} of the tree: {what}",
             self.facts_of(k, here),
             formulas,
-            [Table("Best test of every column", header, lines, marked, optional=_OPTIONAL)],
+            [SheetTable("Best test of every column", header, lines, marked, optional=_OPTIONAL)],
             notes,
         )
 
@@ -370,7 +370,7 @@ class C45Family(CaseFamily):
             decided = decided + prune_reduced_error(collapsed, here.X, here.y, here.w)[1]
         return decided
 
-    def _decision_table(self, decisions: list[Decision], title: str) -> Table:
+    def _decision_table(self, decisions: list[Decision], title: str) -> SheetTable:
         lines = []
         for d in decisions:
             raised = d.as_raised if np.isfinite(d.as_raised) else None
@@ -385,7 +385,7 @@ class C45Family(CaseFamily):
             "largest branch raised",
             "verdict",
         )
-        return Table(title, header, lines, shown=40)
+        return SheetTable(title, header, lines, shown=40)
 
     def _path_words(self, path: tuple[int, ...]) -> str:
         return "the root" if not path else "branch " + ".".join(map(str, path))

@@ -15,7 +15,7 @@ import numpy as np
 from arboretum.explain.worksheet.cart import truth_of
 from arboretum.explain.worksheet.family import Family, class_names, same_classes
 from arboretum.explain.worksheet.rendering import number
-from arboretum.explain.worksheet.sheet import Formula, Sheet, Table
+from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
 from arboretum.textbook.c45 import spread
 from arboretum.textbook.c45_splits import C45Test
 from arboretum.textbook.id3 import Cases, gather_cases
@@ -143,11 +143,11 @@ class CaseFamily(Family):
         shown: Any = format_category(words[int(test.threshold)]) if words else test.threshold
         return Condition(feature, column.name, "<=", (shown,), kind=column.value_kind).pretty()
 
-    def class_table(self, node: int, counts: np.ndarray, laplace: bool) -> Table:
+    def class_table(self, node: int, counts: np.ndarray, laplace: bool) -> SheetTable:
         shares = (counts + laplace) / (counts + laplace).sum() if counts.sum() + laplace else counts
         lines = [(self.label(k), float(counts[k]), float(shares[k])) for k in range(len(counts))]
         best = frozenset([int(self.tree.value[node, 0].argmax())])
-        return Table("Classes", ("class", "cases", "share"), lines, best)
+        return SheetTable("Classes", ("class", "cases", "share"), lines, best)
 
     def entropy_formula(self, counts: np.ndarray, name: str = "H") -> Formula:
         total = float(counts.sum())
@@ -198,8 +198,8 @@ class CaseFamily(Family):
         facts = {"answer": self.label(k), "share": float(answer[k])}
         if i is not None:
             facts["in training"] = truth_of(self.given.y, i)
-        table = Table("The way down", ("node", "fraction", "because", "then"), lines, shown=40)
-        shares = Table(
+        table = SheetTable("The way down", ("node", "fraction", "because", "then"), lines, shown=40)
+        shares = SheetTable(
             "Leaves it reaches",
             ("leaf", "fraction", *(self.label(c) for c in range(len(answer)))),
             [(node, share, *tree.value[node, 0].tolist()) for node, share in ends],

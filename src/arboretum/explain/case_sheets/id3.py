@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from arboretum.explain.case_sheets.family import CaseFamily
 from arboretum.explain.worksheet.rendering import number
-from arboretum.explain.worksheet.sheet import Formula, Sheet, Table
+from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
 from arboretum.textbook.id3 import Cases, id3_candidates
 from arboretum.tree.condition import format_category
 
@@ -55,7 +55,7 @@ class ID3Family(CaseFamily):
             for c in table
         ]
         tables = [
-            Table(
+            SheetTable(
                 "Gain of every column",
                 ("column", "values", "H(D|A)", "gain", "verdict"),
                 lines,
@@ -88,7 +88,7 @@ class ID3Family(CaseFamily):
                 for b in winner.figures.branches
             ]
             tables.append(
-                Table(
+                SheetTable(
                     f"Branches of {self.columns[asked].name}",
                     ("value", "share", "entropy"),
                     branches,

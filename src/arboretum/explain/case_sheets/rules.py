@@ -9,7 +9,7 @@ import numpy as np
 from arboretum.explain.case_sheets.family import CaseFamily
 from arboretum.explain.worksheet.cart import truth_of
 from arboretum.explain.worksheet.rendering import number
-from arboretum.explain.worksheet.sheet import Formula, Sheet, Table
+from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
 from arboretum.textbook.c45_pruning import (
     extra_errors,
 )
@@ -59,7 +59,7 @@ class RulesFamily(CaseFamily):
         return Sheet(
             f"worksheet of {self.name}",
             {"rows": self.n_rows, "rules": len(m.rules_), "default": format_category(m.default_)},
-            tables=[Table("Rules, asked in this order", header, lines)],
+            tables=[SheetTable("Rules, asked in this order", header, lines)],
             notes=[self.menu()],
         )
 
@@ -117,12 +117,12 @@ class RulesFamily(CaseFamily):
             "accuracy": rule.accuracy,
         }
         tables = [
-            Table(
+            SheetTable(
                 "Conditions: the pessimistic rate without each",
                 ("condition", "rate without it", "verdict"),
                 lines,
             ),
-            Table(
+            SheetTable(
                 "Classes: (n_k + prior) / (N + 1)",
                 ("class", "cases", "prior", "share"),
                 classes,
@@ -164,14 +164,14 @@ class RulesFamily(CaseFamily):
             facts["in training"] = truth_of(self.given.y, i)
         tables = [
             self.values_table(matrix),
-            Table(
+            SheetTable(
                 "Rules, from the top",
                 ("rule", "class", "why"),
                 lines,
                 frozenset([fired] if fired >= 0 else []),
                 shown=40,
             ),
-            Table(
+            SheetTable(
                 "Class shares",
                 ("class", "share"),
                 [(self.label(c), float(s)) for c, s in enumerate(shares)],

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from arboretum.explain.boosting_sheets.replay import AtNode, Replay
     from arboretum.explain.boosting_sheets.second_order import SecondOrderFamily
 
-__all__ = ["BinnedTable", "GradientOutline", "has_outline"]
+__all__ = ["GradientOutline", "OutlineBins", "has_outline"]
 
 
 def has_outline(family: Replay) -> bool:
@@ -35,7 +35,7 @@ def has_outline(family: Replay) -> bool:
     return getattr(family.recipe.table, "proposals", "") != "local"
 
 
-class BinnedTable:
+class OutlineBins:
     """All rows in bins: numbers side by side, categories one by one.
 
     Attributes
@@ -94,7 +94,7 @@ class BinnedTable:
 class GradientOutline:
     """The outline of one tree; ``most`` columns are told besides the winner."""
 
-    def __init__(self, family: SecondOrderFamily, t: int, binned: BinnedTable, most: int) -> None:
+    def __init__(self, family: SecondOrderFamily, t: int, binned: OutlineBins, most: int) -> None:
         self.family, self.t, self.binned, self.most = family, t, binned, most
         self.tree = family.trees[t]
         rows, _ = family.drawn_rows(t)

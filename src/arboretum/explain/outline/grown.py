@@ -26,7 +26,7 @@ from arboretum.textbook.column_scan import FEW_CATEGORIES, Channels
 from arboretum.tree.tree import SUBSET
 
 if TYPE_CHECKING:
-    from arboretum.explain.worksheet.grown import GrownTree
+    from arboretum.explain.worksheet.grown import ShownTree
 
 __all__ = ["GrownOutline", "cost_of", "has_outline"]
 
@@ -35,14 +35,14 @@ _NO_SUMS = ("absolute_error", "poisson")
 _LOWER = np.finfo(np.float64).tiny
 
 
-def has_outline(grown: GrownTree) -> bool:
+def has_outline(grown: ShownTree) -> bool:
     """Tell whether a tree is of the common case."""
     rules = grown.rules
     plain = not rules.surrogates and not (rules.monotonic_cst and any(rules.monotonic_cst))
     return plain and rules.criterion not in _NO_SUMS and grown.y.shape[1] == 1
 
 
-def cost_of(grown: GrownTree, columns: list[Coded]) -> int:
+def cost_of(grown: ShownTree, columns: list[Coded]) -> int:
     """Return how many sums there are to make: what an outline costs."""
     tree, rows = grown.tree, len(grown.weight)
     passes = rows * (tree.max_depth + 1)
@@ -57,7 +57,7 @@ def sorted_nodes(node: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
+class NodeGroups:
     """The values that nodes hold, node by node: place among the column's values, sums of all up to it."""
 
     node: np.ndarray
@@ -72,10 +72,12 @@ class Groups:
         last = np.append(self.node[1:] != self.node[:-1], True)
         return np.where(last, -1, np.append(self.place[1:], -1))
 
-    def among(self, nodes: np.ndarray) -> Groups:
+    def among(self, nodes: np.ndarray) -> NodeGroups:
         """Return the groups of some nodes (bool)."""
         some = nodes[self.node]
-        return self if some.all() else Groups(self.node[some], self.place[some], self.below[some])
+        return (
+            self if some.all() else NodeGroups(self.node[some], self.place[some], self.below[some])
+        )
 
     def of(self, node: int) -> tuple[int, int]:
         """Return where the groups of a node begin and end."""
@@ -86,7 +88,7 @@ class Groups:
 class GrownOutline:
     """The outline of one tree."""
 
-    def __init__(self, grown: GrownTree, columns: list[Coded]) -> None:
+    def __init__(self, grown: ShownTree, columns: list[Coded]) -> None:
         self.grown, self.columns, self.tree = grown, columns, grown.tree
         self.inner = np.flatnonzero(~self.tree.is_leaf)
         rows = np.flatnonzero(grown.weight > 0)
@@ -126,7 +128,7 @@ class GrownOutline:
         of_leaves = np.stack(parts, axis=-1).reshape(leaves, width, -1)
         return up_the_tree(self.tree, of_leaves[:, :-1])
 
-    def _groups(self, f: int) -> list[Groups]:
+    def _groups(self, f: int) -> list[NodeGroups]:
         """Return the values that every inner node holds of a column of numbers, with the sums up to each.
 
         All nodes together, or level by level.
@@ -136,9 +138,9 @@ class GrownOutline:
             return [self._groups_at(f, depth) for depth in range(self.tree.max_depth)]
         here = sums[self.inner]
         at, place = np.nonzero(here[..., 0])
-        return [Groups(self.inner[at], place, np.cumsum(here, axis=1)[at, place])]
+        return [NodeGroups(self.inner[at], place, np.cumsum(here, axis=1)[at, place])]
 
-    def _groups_at(self, f: int, depth: int) -> Groups:
+    def _groups_at(self, f: int, depth: int) -> NodeGroups:
         """Return the same of the nodes of a level, by sorting rows into (node, value)."""
         column = self.columns[f]
         order = column.order
@@ -152,13 +154,15 @@ class GrownOutline:
         code = column.code[self.rows[at]]
         starts = np.flatnonzero(np.append(True, (node[1:] != node[:-1]) | (code[1:] != code[:-1])))
         if not len(node):
-            return Groups(node, code, np.empty((0, len(self.channels.columns))))
+            return NodeGroups(node, code, np.empty((0, len(self.channels.columns))))
         parts = [np.add.reduceat(c[at], starts) for c in self.channels.columns]
         sums = np.cumsum(np.stack(parts, axis=-1), axis=0)
         node, code = node[starts], code[starts]
         first = np.flatnonzero(np.append(True, node[1:] != node[:-1]))
         before = np.vstack([np.zeros(sums.shape[1]), sums])[first]
-        return Groups(node, code, sums - np.repeat(before, np.diff(np.append(first, len(node))), 0))
+        return NodeGroups(
+            node, code, sums - np.repeat(before, np.diff(np.append(first, len(node))), 0)
+        )
 
     @cached_property
     def place_of_row(self) -> np.ndarray:
@@ -311,7 +315,7 @@ class GrownOutline:
             found |= self._best_cuts(f, one.among(drew))
         return found
 
-    def _best_cuts(self, f: int, groups: Groups) -> dict[int, Line]:
+    def _best_cuts(self, f: int, groups: NodeGroups) -> dict[int, Line]:
         """Return the best cut of a column of numbers at the nodes of some groups."""
         missing, following = self.missing[f][groups.node], groups.following
         gaps, more = missing[:, 0] > 0, following >= 0

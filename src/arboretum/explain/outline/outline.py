@@ -34,7 +34,7 @@ class Outliner:
 
     def __init__(self, family: Any, most: int = 6) -> None:
         self.family, self.most = family, most
-        self._bins: tuple[Any, gradient.BinnedTable] | None = None
+        self._bins: tuple[Any, gradient.OutlineBins] | None = None
         self._coded: tuple[Any, list[Coded]] | None = None
 
     @cached_property
@@ -48,11 +48,11 @@ class Outliner:
             self._coded = matrix, coded_columns(matrix)
         return self._coded[1]
 
-    def _binned(self, t: int) -> gradient.BinnedTable:
+    def _binned(self, t: int) -> gradient.OutlineBins:
         """Return the table in the bins of a tree; most trees share them."""
         bins = self.family.bins_for(t)
         if self._bins is None or self._bins[0] is not bins:
-            self._bins = bins, gradient.BinnedTable(self.family, t)
+            self._bins = bins, gradient.OutlineBins(self.family, t)
         return self._bins[1]
 
     def cost(self, t: int) -> int | None:

@@ -12,13 +12,13 @@ import numpy as np
 
 from arboretum.explain.worksheet.draws import columns_visited, drawn_question, node_key
 from arboretum.explain.worksheet.rendering import number
-from arboretum.explain.worksheet.sheet import Table
+from arboretum.explain.worksheet.sheet import SheetTable
 from arboretum.textbook.cart import EPSILON, TIE
 from arboretum.textbook.column_scan import ColumnScan, scan_column
 from arboretum.textbook.splits import Candidate, Question, Sample, judge_question
 
 if TYPE_CHECKING:
-    from arboretum.explain.worksheet.grown import GrownTree
+    from arboretum.explain.worksheet.grown import ShownTree
 
 __all__ = ["NodeCandidates"]
 
@@ -30,7 +30,7 @@ _MEDIANS = 2_000_000  # rows × cuts of absolute_error that are judged one by on
 class NodeCandidates:
     """The candidates of one node: the winner, the best of every column, close rivals."""
 
-    def __init__(self, grown: GrownTree, node: int, sample: Sample) -> None:
+    def __init__(self, grown: ShownTree, node: int, sample: Sample) -> None:
         self.grown, self.node, self.sample = grown, node, sample
         self.whole = np.ones(len(sample.X), bool)
         self.drawn = self._drawn()
@@ -218,7 +218,7 @@ class NodeCandidates:
             *charge,
         )
 
-    def columns_table(self) -> Table:
+    def columns_table(self) -> SheetTable:
         """Return the best candidate of every column, the best column first."""
         winner, lines = self.winner, []
         firsts = list(self.best.items())
@@ -235,9 +235,9 @@ class NodeCandidates:
                 lines.append((*self._line(c), self.tried[f], self.verdict(c)))
         header = (*self._header(), "tried", "verdict")
         marked = frozenset() if winner is None else frozenset([0])
-        return Table("Best split of every column", header, lines, marked, optional=_OPTIONAL)
+        return SheetTable("Best split of every column", header, lines, marked, optional=_OPTIONAL)
 
-    def rivals_table(self) -> Table:
+    def rivals_table(self) -> SheetTable:
         """Return the candidates that came closest, whatever their column."""
         winner = self.winner
         others = [c for c in self.rivals(_RIVALS) if winner is None or not self._same(c, winner)]
@@ -245,7 +245,7 @@ class NodeCandidates:
         lines += [(*self._line(c), self.verdict(c)) for c in others[:_RIVALS]]
         marked = frozenset() if winner is None else frozenset([0])
         header = (*self._header(), "verdict")
-        return Table("Closest rivals", header, lines, marked, optional=_OPTIONAL)
+        return SheetTable("Closest rivals", header, lines, marked, optional=_OPTIONAL)
 
     def verdict(self, c: Candidate) -> str:
         """Return why a candidate was not taken."""

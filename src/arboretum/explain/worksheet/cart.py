@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from arboretum.explain.worksheet.family import Family, class_names, same_classes
-from arboretum.explain.worksheet.grown import Draw, GrownTree, Names
+from arboretum.explain.worksheet.grown import Draw, Names, ShownTree
 from arboretum.explain.worksheet.journey import nodes_of
 from arboretum.explain.worksheet.rendering import number
-from arboretum.explain.worksheet.sheet import Formula, Sheet, Table
+from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
 from arboretum.grow import settings
 from arboretum.textbook.cart import TextbookNode
 from arboretum.textbook.pruning import links, tree_score
@@ -80,7 +80,7 @@ class CartFamily(Family):
     }
 
     @cached_property
-    def grown(self) -> GrownTree:
+    def grown(self) -> ShownTree:
         """The tree with the rows it was grown on."""
         model = self.model
         target, w = learn_target(self)
@@ -95,7 +95,7 @@ class CartFamily(Family):
             if hasattr(model, "pruning_curve_"):
                 alpha = model.pruning_curve_.alpha[model.pruning_curve_.best]
             pruned = f"what was below it was pruned (α = {number(float(alpha))})"
-        return GrownTree(
+        return ShownTree(
             model.tree_,
             self.matrix,
             target.y,
@@ -108,7 +108,7 @@ class CartFamily(Family):
             n_jobs=self.threads,
         )
 
-    def tree_of(self, t: int) -> GrownTree:
+    def tree_of(self, t: int) -> ShownTree:
         return self.grown
 
     def more_facts(self) -> dict[str, Any]:
@@ -228,7 +228,7 @@ def pruning_sheet(tree: Tree, alpha: float, curve: Any = None) -> Sheet:
             lines.append((float(a), float(risk), int(n), tree_score(float(risk), float(a), int(n))))
     taken = [i for i, line in enumerate(lines) if line[0] <= alpha]
     marked = frozenset(taken[-1:]) if alpha > 0 else frozenset([0])
-    tables = [Table("The path, weakest link first", header, lines, marked, shown=40)]
+    tables = [SheetTable("The path, weakest link first", header, lines, marked, shown=40)]
     facts: dict[str, Any] = {
         "leaves of the full tree": tree.n_leaves,
         "R(T)": lines[0][1],
@@ -239,7 +239,7 @@ def pruning_sheet(tree: Tree, alpha: float, curve: Any = None) -> Sheet:
         rows = [(float(a), int(n), float(m), float(s)) for a, n, m, s in figures]
         names = ("α", "leaves", "mean error", "standard error")
         tables.append(
-            Table("Cross-validation", names, rows, frozenset([int(curve.best)]), shown=40)
+            SheetTable("Cross-validation", names, rows, frozenset([int(curve.best)]), shown=40)
         )
         facts["rule"] = curve.rule
     notes = [

@@ -29,9 +29,9 @@ from arboretum.explain.worksheet.family import (
     same_classes,
 )
 from arboretum.explain.worksheet.forest import ForestFamily
-from arboretum.explain.worksheet.grown import GrownTree, Names
+from arboretum.explain.worksheet.grown import Names, ShownTree
 from arboretum.explain.worksheet.rendering import number, signed
-from arboretum.explain.worksheet.sheet import Formula, Sheet, Table
+from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
 from arboretum.grow import settings
 
 __all__ = ["BagFamily", "TogetherFamily"]
@@ -101,7 +101,7 @@ class BagFamily(ForestFamily):
         y = self.labels[1] if named is one else self.given.y
         return family_of(one)(named, Given(X, y, model._bags.weights(t)))
 
-    def _tree_of(self, t: int) -> GrownTree:
+    def _tree_of(self, t: int) -> ShownTree:
         model = self.model
         if model._has_trees and model._can_share(model.estimator_):
             return super()._tree_of(t)
@@ -156,7 +156,7 @@ class BagFamily(ForestFamily):
             facts["in training"] = truth_of(self.given.y, i)
         tables = [
             self.values_table(matrix),
-            Table("Estimator by estimator", names, lines, shown=40),
+            SheetTable("Estimator by estimator", names, lines, shown=40),
         ]
         tables += self._votes_table(said, counts)
         return Sheet(
@@ -295,7 +295,7 @@ class TogetherFamily(Family):
                 (name, type(one).__name__, float(w))
                 for (name, one), w in zip(self.pairs, weights, strict=True)
             ]
-            tables.append(Table("What the models count", ("model", "kind", "weight"), lines))
+            tables.append(SheetTable("What the models count", ("model", "kind", "weight"), lines))
             if hasattr(model, "voting"):
                 facts["voting"] = model.voting
         note = (
@@ -325,7 +325,7 @@ class TogetherFamily(Family):
             found += list(model.schema_.names)
         return found
 
-    def _final_table(self) -> Table:
+    def _final_table(self) -> SheetTable:
         """Return what the final model makes of its columns: coefficients, or importances."""
         final = self.model.final_estimator_
         coefficients = getattr(final, "coef_", None)
@@ -343,14 +343,14 @@ class TogetherFamily(Family):
                 (name, *map(float, column)) for name, column in zip(names, rows.T, strict=True)
             ]
             lines.append(("(start)", *map(float, np.atleast_1d(final.intercept_))))
-            return Table("Weights of the final model", ("column", *heads), lines)
+            return SheetTable("Weights of the final model", ("column", *heads), lines)
         importances = getattr(final, "feature_importances_", None)
         if importances is not None:
             names = self._input_names(len(importances))
             order = np.argsort(-np.asarray(importances), kind="stable").tolist()
             lines = [(names[k], float(importances[k])) for k in order]
-            return Table("Importances in the final model", ("column", "importance"), lines)
-        return Table(
+            return SheetTable("Importances in the final model", ("column", "importance"), lines)
+        return SheetTable(
             "The final model tells no weights", ("column",), [(name,) for name in self.inputs]
         )
 
@@ -377,7 +377,7 @@ class TogetherFamily(Family):
             tables.append(self._votes(X, formulas))
         return Sheet(f"{title} in {self.name}", facts, formulas, tables)
 
-    def _stacked_table(self, X: Any, formulas: list[Formula]) -> Table:
+    def _stacked_table(self, X: Any, formulas: list[Formula]) -> SheetTable:
         model = self.model
         seen = np.asarray(model.transform(X), dtype=object)[0]
         final = model.final_estimator_
@@ -403,9 +403,9 @@ class TogetherFamily(Family):
                     start + total,
                 )
             )
-        return Table(f"What the final model ({type(final).__name__}) sees", header, rows)
+        return SheetTable(f"What the final model ({type(final).__name__}) sees", header, rows)
 
-    def _votes(self, X: Any, formulas: list[Formula]) -> Table:
+    def _votes(self, X: Any, formulas: list[Formula]) -> SheetTable:
         model = self.model
         weights = np.array(model._weights_not_none or [1.0] * len(self.pairs), dtype=np.float64)
         classes = class_names(model)
@@ -425,7 +425,7 @@ class TogetherFamily(Family):
                     total / float(weights.sum()),
                 )
             )
-            return Table("What the models say", ("model", "kind", "weight", "answer"), lines)
+            return SheetTable("What the models say", ("model", "kind", "weight", "answer"), lines)
         if model.voting == "soft":
             shares = np.array([np.asarray(one.predict_proba(X))[0] for _, one in self.pairs])
             k = int((weights @ shares).argmax())
@@ -442,7 +442,7 @@ class TogetherFamily(Family):
                     total / float(weights.sum()),
                 )
             )
-            return Table("What the models say", ("model", "weight", *map(str, classes)), lines)
+            return SheetTable("What the models say", ("model", "weight", *map(str, classes)), lines)
         votes = np.array([int(one.predict(X)[0]) for _, one in self.pairs])
         tally = np.bincount(votes, weights, len(classes))
         k = int(tally.argmax())
@@ -453,7 +453,7 @@ class TogetherFamily(Family):
             (n, float(w), str(classes[v]))
             for (n, _), w, v in zip(self.pairs, weights, votes, strict=True)
         ]
-        return Table("What the models say", ("model", "weight", "vote"), lines)
+        return SheetTable("What the models say", ("model", "weight", "vote"), lines)
 
 
 def _plain(value: Any) -> Any:

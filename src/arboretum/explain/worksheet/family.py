@@ -21,7 +21,7 @@ from arboretum.errors import DataError, ParameterError
 from arboretum.explain.pick_tree import pick_tree
 from arboretum.explain.worksheet.journey import journey_table, ways_of
 from arboretum.explain.worksheet.rendering import number
-from arboretum.explain.worksheet.sheet import Sheet, Table
+from arboretum.explain.worksheet.sheet import Sheet, SheetTable
 from arboretum.tree.condition import format_category
 
 if TYPE_CHECKING:
@@ -158,9 +158,9 @@ class Family:
                 facts[column.name] = value
         return facts
 
-    def values_table(self, matrix: Matrix) -> Table:
+    def values_table(self, matrix: Matrix) -> SheetTable:
         facts = self.row_facts(matrix)
-        return Table("The row", ("column", "value"), list(facts.items()), shown=12)
+        return SheetTable("The row", ("column", "value"), list(facts.items()), shown=12)
 
     # ------------------------------------------------------------------ answers
     def overview(self) -> Sheet:
@@ -212,7 +212,7 @@ class Family:
         raise self.refuse("member")
 
     # ------------------------------------------------------------------ journeys
-    def journey(self, tree: Tree, matrix: Matrix, title: str = "The way down") -> Table:
+    def journey(self, tree: Tree, matrix: Matrix, title: str = "The way down") -> SheetTable:
         return journey_table(tree, matrix, title)
 
     def way(self, tree: Tree, matrix: Matrix) -> str:

@@ -13,9 +13,9 @@ import numpy as np
 from arboretum.base.sampling import growing_key
 from arboretum.explain.worksheet.cart import draw_of, learn_target, textbook_rules, truth_of
 from arboretum.explain.worksheet.family import Family, check_rows_of, class_names
-from arboretum.explain.worksheet.grown import GrownTree, Names
+from arboretum.explain.worksheet.grown import Names, ShownTree
 from arboretum.explain.worksheet.rendering import number
-from arboretum.explain.worksheet.sheet import Formula, Sheet, Table
+from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
 from arboretum.predict.walk import leaves_of
 from arboretum.textbook.forest_figures import oob_curve, out_of_bag
 
@@ -62,14 +62,14 @@ class ForestFamily(Family):
     def criterion(self) -> str:
         return self.model.criterion
 
-    def _tree_of(self, t: int) -> GrownTree:
+    def _tree_of(self, t: int) -> ShownTree:
         model, plan = self.model, self.plan
         how = plan.growth
         rules = textbook_rules(how, self.criterion, model.schema_, plan.target)
         pruned = (
             f"what was below it was pruned (α = {number(plan.ccp_alpha)})" if plan.ccp_alpha else ""
         )
-        return GrownTree(
+        return ShownTree(
             self.trees[t],
             self.matrix,
             plan.target.y,
@@ -131,7 +131,7 @@ class ForestFamily(Family):
             bag = () if counts is None else (int(counts[t]),)
             lines.append((t, int(leaves[t]), *bag, *shown(said[t]), *shown(running[t])))
         bag_header = () if counts is None else ("times in bag",)
-        table = Table(
+        table = SheetTable(
             "Tree by tree",
             ("tree", "leaf", *bag_header, *header, *(f"mean {h}" for h in header)),
             lines,
@@ -186,7 +186,7 @@ class ForestFamily(Family):
             name, "Σ over trees / number of trees", f"{number(total)} / {n}", float(final[k])
         )
 
-    def _votes_table(self, said: np.ndarray, counts: np.ndarray | None) -> list[Table]:
+    def _votes_table(self, said: np.ndarray, counts: np.ndarray | None) -> list[SheetTable]:
         """Return how many trees say what, those that have seen the row and those that have not."""
         classes = class_names(self.model)
         if counts is None and (classes is None or said.shape[1] != len(classes)):
@@ -200,14 +200,14 @@ class ForestFamily(Family):
             for name, some in groups.items():
                 tally = np.bincount(votes[some], minlength=len(classes))
                 lines.append((name, int(some.sum()), *tally.tolist()))
-            return [Table("Votes", ("", "trees", *map(str, classes)), lines)]
+            return [SheetTable("Votes", ("", "trees", *map(str, classes)), lines)]
         for name, some in groups.items():
             lines.append(
                 (name, int(some.sum()), float(said[some, 0].mean()) if some.any() else None)
             )
-        return [Table("In and out of bag", ("", "trees", "mean"), lines)]
+        return [SheetTable("In and out of bag", ("", "trees", "mean"), lines)]
 
-    def _neighbours(self, leaves: np.ndarray, i: int | None) -> list[Table]:
+    def _neighbours(self, leaves: np.ndarray, i: int | None) -> list[SheetTable]:
         """Return the training rows that share most leaves with a row: its proximity."""
         shared = np.zeros(self.n_rows, np.int64)
         for tree, leaf in zip(self.trees, leaves, strict=True):
@@ -222,7 +222,7 @@ class ForestFamily(Family):
             if shared[r] > 0
         ]
         return [
-            Table(
+            SheetTable(
                 "Nearest training rows, by proximity",
                 ("row", "y", "leaves shared", "proximity"),
                 lines,
@@ -273,7 +273,7 @@ class ForestFamily(Family):
             facts,
             [formula],
             [
-                Table(
+                SheetTable(
                     "Error after so many trees",
                     ("trees", "rows covered", "error"),
                     curve,
@@ -287,7 +287,7 @@ class ForestFamily(Family):
             ],
         )
 
-    def _worst(self, found: Any, y: np.ndarray, classes: bool) -> Table:
+    def _worst(self, found: Any, y: np.ndarray, classes: bool) -> SheetTable:
         """Return the rows that the out-of-bag answer gets most wrong."""
         decision, names = found.decision, class_names(self.model)
         rows = np.flatnonzero(found.covered)
@@ -321,7 +321,7 @@ class ForestFamily(Family):
                     )
                 )
         last = "share of its class" if classes else "error"
-        return Table("Rows it gets most wrong", ("row", "trees", "y", "answer", last), lines)
+        return SheetTable("Rows it gets most wrong", ("row", "trees", "y", "answer", last), lines)
 
     def _several_outputs(self, in_bag: np.ndarray) -> Sheet:
         away = (in_bag == 0).sum(axis=0)

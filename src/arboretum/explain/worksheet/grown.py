@@ -2,7 +2,7 @@
 
 CART, forests, ExtraTrees, bagging, AdaBoost and Friedman's boosting grow such trees; they differ in
 targets (classes, numbers, residuals), in what rows weigh in a tree (bags, rounds), and in which columns
-and cuts a node draws. A `GrownTree` holds these three, and asks the textbook (splits.py, column_scan.py)
+and cuts a node draws. A `ShownTree` holds these three, and asks the textbook (splits.py, column_scan.py)
 about the rows of one node:
 
     rows of the node ──► candidates of every column ──► best of each, closest rivals, verdicts
@@ -20,7 +20,7 @@ import numpy as np
 
 from arboretum.explain.worksheet.candidates import NodeCandidates
 from arboretum.explain.worksheet.rendering import number, signed
-from arboretum.explain.worksheet.sheet import Formula, Sheet, Table
+from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
 from arboretum.predict.walk import leaves_of
 from arboretum.textbook.cart import EPSILON, TextbookNode, reason_to_stop
 from arboretum.textbook.impurities import CLASS_CRITERIA
@@ -38,7 +38,7 @@ from arboretum.tree.tree import SUBSET, Tree
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
 
-__all__ = ["Draw", "GrownTree", "Names", "side_rows"]
+__all__ = ["Draw", "Names", "ShownTree", "side_rows"]
 
 _NAMED = 8  # classes whose shares are written out in a formula
 
@@ -65,7 +65,7 @@ class Names:
 
 
 @dataclass(frozen=True, eq=False)
-class GrownTree:
+class ShownTree:
     """One tree and what it was grown on; see the module's text.
 
     Attributes
@@ -352,7 +352,7 @@ class GrownTree:
             )
         return found
 
-    def _class_tables(self, sample: Sample, node: int) -> list[Table]:
+    def _class_tables(self, sample: Sample, node: int) -> list[SheetTable]:
         if self.rules.criterion not in CLASS_CRITERIA:
             return []
         tables = []
@@ -369,7 +369,7 @@ class GrownTree:
             ]
             title = "Classes" if len(self.tree.value[node]) == 1 else f"Classes of output {o}"
             best = frozenset([int(self.tree.value[node, o, : len(counts)].argmax())])
-            tables.append(Table(title, ("class", "rows", "weight", "share"), rows, best))
+            tables.append(SheetTable(title, ("class", "rows", "weight", "share"), rows, best))
         return tables
 
     # ------------------------------------------------------------------ formulas
@@ -380,7 +380,7 @@ class GrownTree:
         return Formula(criterion, rule, numbers, sample.impurity(_all(sample)))
 
     # ------------------------------------------------------------------ surrogates
-    def _surrogates(self, node: int, sample: Sample) -> list[Table]:
+    def _surrogates(self, node: int, sample: Sample) -> list[SheetTable]:
         """Return the stand-ins of a split and how often they agree with it."""
         kept = self.tree.surrogates
         if kept is None or self.tree.is_leaf[node]:
@@ -419,7 +419,7 @@ class GrownTree:
                 )
             )
         return [
-            Table(
+            SheetTable(
                 "Surrogates, asked in this order where the value is missing",
                 ("question", "yes goes", "agreeing weight", "majority", "agreement", "rows"),
                 lines,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.explain.worksheet.rendering import number
-from arboretum.explain.worksheet.sheet import Table
+from arboretum.explain.worksheet.sheet import SheetTable
 from arboretum.predict.walk import paths_of
 from arboretum.tree.condition import format_category, format_value
 
@@ -52,7 +52,7 @@ def _by_surrogate(tree: Tree, node: int, matrix: Matrix) -> str:
     return ""
 
 
-def journey_table(tree: Tree, matrix: Matrix, title: str = "The way down") -> Table:
+def journey_table(tree: Tree, matrix: Matrix, title: str = "The way down") -> SheetTable:
     """Return the questions that a row is asked, its answers and where they lead."""
     path = nodes_of(tree, matrix)
     lines: list[tuple[Any, ...]] = []
@@ -65,7 +65,7 @@ def journey_table(tree: Tree, matrix: Matrix, title: str = "The way down") -> Ta
             stand_in = _by_surrogate(tree, here, matrix)
             answer += f", {stand_in} stands in" if stand_in else ""
         lines.append((here, answer, tree.condition(here, child).pretty(max_categories=5), there))
-    return Table(title, ("node", "the row's value", "so", "goes to"), lines)
+    return SheetTable(title, ("node", "the row's value", "so", "goes to"), lines)
 
 
 def ways_of(tree: Tree, matrix: Matrix) -> str:
@@ -78,7 +78,7 @@ def ways_of(tree: Tree, matrix: Matrix) -> str:
     return " and ".join(steps) or f"a single leaf ({number(int(tree.count[0]))} rows)"
 
 
-def waterfall_table(model: Any, X: Any) -> Table | None:
+def waterfall_table(model: Any, X: Any) -> SheetTable | None:
     """Return what every column adds to the answer to one row (SHAP values), the largest first.
 
     None where a model has no such sum. Of several classes, those that add to the one predicted.
@@ -113,6 +113,6 @@ def waterfall_table(model: Any, X: Any) -> Table | None:
         bar = "█" * max(round(abs(float(added[f])) / longest * _BAR), 1)
         bar = ("+" if added[f] > 0 else "-") + bar if added[f] else ""
         lines.append((column.name, shown, float(added[f]), running, bar))
-    return Table(
+    return SheetTable(
         f"Start and what columns add{whose}", ("column", "value", "adds", "sum so far", ""), lines
     )

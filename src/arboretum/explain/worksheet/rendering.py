@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from arboretum.explain.worksheet.sheet import Formula, Sheet, Table
+    from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
 
 __all__ = ["as_html", "as_rich", "as_text", "number", "signed"]
 
@@ -87,7 +87,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_)
 
 
-def _is_numeric(table: Table, place: int) -> bool:
+def _is_numeric(table: SheetTable, place: int) -> bool:
     cells = [row[place] for row in table.rows if row[place] is not None and row[place] != ""]
     return bool(cells) and all(_is_number(cell) for cell in cells)
 
@@ -183,7 +183,7 @@ class _Laid:
     Where it is too narrow even so, columns are left out that the table can do without, and named below it.
     """
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: SheetTable) -> None:
         self.table = table
 
     def __rich_console__(self, console: Any, options: Any) -> Any:
@@ -219,7 +219,7 @@ class _Laid:
 class _Printed:
     """A column as it is printed: its cells, and the widths it can live with."""
 
-    def __init__(self, table: Table, place: int) -> None:
+    def __init__(self, table: SheetTable, place: int) -> None:
         self.name = _clean(table.header[place])
         self.numeric = _is_numeric(table, place)
         self.cells = [_clean(_cell(row[place])) for row in table.rows[: table.shown]]
@@ -276,7 +276,7 @@ def _html(sheet: Sheet) -> str:
     return "".join(parts)
 
 
-def _html_table(table: Table) -> str:
+def _html_table(table: SheetTable) -> str:
     numeric = [_is_numeric(table, place) for place in range(len(table.header))]
     head = "".join(
         f"<th{_right(right)}>{escape(name)}</th>" for name, right in zip(table.header, numeric)

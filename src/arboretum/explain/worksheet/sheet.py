@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Formula", "Sheet", "Table", "plain_value"]
+__all__ = ["Formula", "Sheet", "SheetTable", "plain_value"]
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Formula:
 
 
 @dataclass(frozen=True)
-class Table:
+class SheetTable:
     """A table of numbers and words.
 
     Attributes
@@ -92,12 +92,12 @@ class Sheet:
     title: str
     facts: dict[str, Any] = field(default_factory=dict)
     formulas: Sequence[Formula] = ()
-    tables: Sequence[Table] = ()
+    tables: Sequence[SheetTable] = ()
     notes: Sequence[str] = ()
     parts: Sequence[Sheet] = ()
 
     # ------------------------------------------------------------------ reading
-    def table(self, title: str) -> Table:
+    def table(self, title: str) -> SheetTable:
         """Return the first table whose title begins so."""
         return next(one for one in self.tables if one.title.startswith(title))
 

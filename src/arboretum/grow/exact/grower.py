@@ -26,7 +26,7 @@ from arboretum.engine.gradient import exact as engine
 from arboretum.engine.gradient import exact_levels as levels
 from arboretum.engine.gradient import pack
 from arboretum.engine.gradient import rounds as boost_round
-from arboretum.engine.gradient.pack import Given, make_given, new_scales
+from arboretum.engine.gradient.pack import GivenRows, make_given, new_scales
 from arboretum.engine.jit import writable
 from arboretum.errors import DataError
 from arboretum.grow.decoding import exact_trees_of
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from arboretum.data.matrix import Matrix
-    from arboretum.engine.gradient.rounds import Target, Turn
+    from arboretum.engine.gradient.rounds import RoundTarget, Turn
     from arboretum.engine.gradient.score import SplitRules
 
 __all__ = ["ExactGrower", "ExactTree"]
@@ -151,7 +151,7 @@ class ExactGrower:
 
     def grow_rounds(
         self,
-        target: Target,
+        target: RoundTarget,
         turn: Turn,
         *,
         rows: np.ndarray | None,
@@ -233,7 +233,7 @@ class ExactGrower:
         c = np.where(c > below, c, above)
         return np.maximum(np.nextafter(c, -np.inf), below)
 
-    def _fill(self, given: Given, n: int) -> np.ndarray:
+    def _fill(self, given: GivenRows, n: int) -> np.ndarray:
         """Choose scales, write rows and words; return the sums of g and h."""
         g, h, most = given.g, given.h, given.most
         largest_g, largest_h = float(max(g.max(), -g.min())), float(h.max())

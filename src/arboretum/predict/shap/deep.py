@@ -82,7 +82,7 @@ class _LaneWalk:
 
     def _bottoms(self, span: tuple[int, int], output: int) -> Any:
         """Return the bottom branches of a tree with their tables."""
-        from arboretum.engine.shap.bottoms import Bottoms, Scratch, fill_bottoms, find_bottoms
+        from arboretum.engine.shap.bottoms import Bottoms, BottomScratch, fill_bottoms, find_bottoms
 
         n, K, whole, long = span[1] - span[0], self.K, np.int32, np.int64
         none = np.empty(0)
@@ -97,7 +97,7 @@ class _LaneWalk:
         found = found._replace(
             column=np.empty(n_columns, whole), weights=np.empty(n_edges * 6 * K), table=np.empty(lines * K)
         )  # fmt: skip
-        scratch = Scratch(
+        scratch = BottomScratch(
             slot=np.empty(n, whole), columns=np.empty((_MOST_NODES, _MOST_NODES), whole),
             n_columns=np.empty(_MOST_NODES, long),
             table=np.empty((_MOST_NODES, _MOST_STATES, 1 + _MOST_NODES, K)),

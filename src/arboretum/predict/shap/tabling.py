@@ -153,14 +153,14 @@ class Tabled:
 
     # ------------------------------------------------------------------ making
     def _part(self) -> Any:
-        from arboretum.engine.shap.cells import LEAVES, Part
+        from arboretum.engine.shap.cells import LEAVES, CellPart
 
         layout = self.layout
         n_asks = LEAVES + int(layout.deepest.max(initial=0)) + 1
         columns = min(layout.n_columns, n_asks)
         cells = n_asks + 2 * columns + layout.coding.n_words
         whole = np.int32
-        return Part(
+        return CellPart(
             leaf=np.empty(LEAVES, whole), asks=np.empty(n_asks, whole),
             column=np.empty(columns, whole), slot=np.full(layout.n_columns, -1, whole),
             cell_at=np.empty(columns + 1, whole), first_code=np.empty(cells, whole),
