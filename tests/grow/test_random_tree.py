@@ -233,6 +233,7 @@ def test_a_branch_grown_on_a_copy_of_its_rows_is_the_same(make, monkeypatch):
     answers, questions = [], []
     for near in (1 << 20, 6 * 8 * 100):
         monkeypatch.setattr(random_tree, "_NEAR", near)
+        monkeypatch.setattr(random_tree, "_LARGE", near)
         model = make(n_estimators=3, random_state=0, categorical_features=[4]).fit(X, y)
         answers.append(model.predict_proba(X))
         # copied branches are grown after the others, so nodes are numbered in another order

@@ -55,7 +55,8 @@ _WITH_WORDS = 20  # and so many times as many where words are counted
 _ROUNDS, _FEW_SUBSETS, _FEW_ROUNDS = 50, 5, 4
 _NUMBER_BITS = 30  # of a sum of weights that multiply numbers on a grid
 _NO_LIMIT = np.iinfo(np.int64).max
-_NEAR = 1 << 20  # bytes of columns that are copied together for a branch of a large table
+_NEAR = 1 << 20  # bytes of columns that are copied together for a branch of a large table,
+_LARGE = 3 << 20  # which has more than so many: the cache serves a smaller one without a copy
 _TOGETHER, _ROWS_TOGETHER = 25, 20_000  # trees and rows of one call
 
 
@@ -153,7 +154,7 @@ def tree_table(
         codes=None if codes is None else codes.ravel(),
         values=None if values is None else values.ravel(),
         step=np.uint64(n),
-        by_row=_by_row(table, copies=n > _few(table)),
+        by_row=_by_row(table, copies=table.nbytes > _LARGE),
         n_codes=n_codes,
         kind=kind,
         sign=sign,
