@@ -374,6 +374,8 @@ class BoostedClassifier(Classes, BoostedModel):
         return np.ones((len(shares), 1)) if self.n_classes_ == 1 else shares
 
     def _predicted(self, margin: np.ndarray) -> np.ndarray:
+        if self.n_classes_ == 2 and margin.shape[1] == 1:  # of two equals the first is taken
+            return self._label_of_two(self._shares(margin), 0.5)
         return self.classes_[self._probabilities(margin).argmax(axis=1)]
 
     def _meanings(self) -> dict[str, Callable[[np.ndarray], Any]]:
