@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from arboretum.errors import ParameterError
-from arboretum.predict.link import Link
+from arboretum.predict.link import Link, both_classes, opposite_shares, probability
 
 MARGINS = np.array([-3.0, -0.5, 0.0, 0.25, 2.0])
 
@@ -35,3 +35,14 @@ def test_the_ends_of_the_range_are_finite_but_no_margin(name):
 
 def test_a_step_is_a_class():
     assert Link("step").predict(MARGINS).tolist() == [0, 0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("turn", [both_classes, opposite_shares])
+def test_one_row_is_answered_as_among_many(turn):
+    """One row is made in another way than many; the numbers are the same to the last bit."""
+    margin = np.concatenate(
+        [np.random.default_rng(0).normal(scale=3, size=500), [0.0, -0.0, np.nan]]
+    )
+    numbers = probability(margin) if turn is both_classes else margin
+    each = np.concatenate([turn(numbers[k : k + 1]) for k in range(len(numbers))])
+    np.testing.assert_array_equal(each, turn(numbers))

@@ -24,7 +24,8 @@ import numpy as np
 
 from arboretum.errors import ParameterError
 
-__all__ = ["IDENTITY", "RAREST", "Link", "both_classes", "probability", "softmax"]
+__all__ = ["IDENTITY", "RAREST", "Link", "both_classes", "opposite_shares", "probability"]
+__all__ += ["softmax"]
 
 RAREST = float(np.finfo(np.float32).eps)  # a share below this is taken for it: its log is finite
 _RANGES = {
@@ -58,7 +59,7 @@ class Link:
             with np.errstate(over="ignore"):
                 return np.exp(margin)
         if self.name == "logit":
-            return probability(self.sigma * margin)
+            return probability(margin if self.sigma == 1.0 else self.sigma * margin)
         if self.name == "softmax":
             return softmax(margin if self.sigma == 1.0 else self.sigma * margin)
         return (margin > 0).astype(np.float64) if self.name == "step" else margin
@@ -106,10 +107,31 @@ def both_classes(second: np.ndarray) -> np.ndarray:
     >>> both_classes(np.array([0.25]))
     array([[0.75, 0.25]])
     """
+    if len(second) == 1:  # to fill an array takes three times as long as to make one
+        share = second.item()
+        return np.array([[1.0 - share, share]])
     both = np.empty((len(second), 2))
     np.subtract(1.0, second, out=both[:, 0])
     both[:, 1] = second
     return both
+
+
+def opposite_shares(margin: np.ndarray, sigma: float = 1.0) -> np.ndarray:
+    """Return the softmax of -σm and σm, (rows, 2).
+
+    >>> opposite_shares(np.array([0.0, np.log(3) / 2]))
+    array([[0.5 , 0.5 ],
+           [0.25, 0.75]])
+    """
+    if len(margin) == 1:  # the same in few steps: the exponential of the larger is 1
+        m = sigma * margin.item()
+        less = np.exp(np.array([-2.0 * abs(m)])).item()
+        many, few = 1.0 / (1.0 + less), less / (1.0 + less)
+        return np.array([[few, many] if m > 0 else [many, few]])
+    both = np.empty((len(margin), 2))
+    np.multiply(margin, sigma, out=both[:, 1])
+    np.negative(both[:, 1], out=both[:, 0])
+    return softmax(both)
 
 
 def softmax(margin: np.ndarray) -> np.ndarray:

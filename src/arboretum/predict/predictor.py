@@ -53,11 +53,12 @@ class Predictor:
     _base: np.ndarray
     _total: float | None  # what sums are divided by
     _absent: float | None
+    _one_row: tuple[int, int]  # the shape that is mostly asked about
     _add: Callable[..., None]
 
     __slots__ = (
-        "_absent", "_add", "_base", "_ensemble", "_masks", "_meaning", "_model", "_packed", "_total",
-        "method", "n_features",
+        "_absent", "_add", "_base", "_ensemble", "_masks", "_meaning", "_model", "_one_row", "_packed",
+        "_total", "method", "n_features",
     )  # fmt: skip
 
     def __init__(self, model: Any, ensemble: Ensemble, method: str, absent: float) -> None:
@@ -79,6 +80,7 @@ class Predictor:
             "_base": np.array(ensemble.base, np.float64)[None],
             "_total": float(ensemble.weights.sum()) if mean else None,
             "_absent": None if np.isnan(absent) else absent,
+            "_one_row": (1, model.n_features_in_),
             "_add": add_packed,
         }
         for name, value in parts.items():
@@ -100,13 +102,14 @@ class Predictor:
         """
         if type(X) is not np.ndarray or X.dtype is not _FLOAT or not X.flags.carray:
             X = np.array(X, np.float64, order="C")
-        if X.ndim == 1:
-            X = X.reshape(1, -1)
-        if X.ndim != 2 or X.shape[1] != self.n_features:
-            raise DataError(
-                f"X has the shape {X.shape}, the predictor takes (rows, {self.n_features}) or one row of "
-                f"{self.n_features} numbers"
-            )
+        if X.shape != self._one_row:
+            if X.ndim == 1:
+                X = X.reshape(1, -1)
+            if X.ndim != 2 or X.shape[1] != self.n_features:
+                raise DataError(
+                    f"X has the shape {X.shape}, the predictor takes (rows, {self.n_features}) or one row "
+                    f"of {self.n_features} numbers"
+                )
         if self._absent is not None:
             X = np.where(self._absent == X, np.nan, X)
         return self._meaning(self._answers(X))

@@ -357,3 +357,19 @@ def test_ctrl_c_keeps_the_rounds_so_far(monkeypatch):
     monkeypatch.undo()
     whole = XGBRegressor(n_estimators=3).fit(X, y)
     assert np.array_equal(model.predict(X), whole.predict(X))
+
+
+# ---------------------------------------------------------------------- raw margins
+def test_raw_margins_of_one_class_tell_one_class():
+    X = np.arange(20.0)[:, None]
+    model = XGBClassifier(n_estimators=2, objective="binary:logitraw").fit(X, np.zeros(20))
+    np.testing.assert_array_equal(model.predict_proba(X), np.ones((20, 1)))
+    np.testing.assert_array_equal(model.predict(X), np.zeros(20))
+
+
+def test_raw_margins_decide_by_their_sign_alone_or_among_many():
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    model = XGBClassifier(n_estimators=5, objective="binary:logitraw").fit(X, X[:, 0] > 0.3)
+    decided = model.decision_function(X) > 0
+    np.testing.assert_array_equal(model.predict(X), decided)
+    np.testing.assert_array_equal([model.predict(X[k : k + 1])[0] for k in range(200)], decided)

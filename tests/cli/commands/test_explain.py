@@ -23,7 +23,11 @@ def booster(shelf):
 def test_what_there_is_to_ask(shelf):
     result = run("explain", shelf / "fate.arb", shelf / "seedlings.csv")
     assert "worksheet of CARTClassifier" in result.stdout
-    assert "--row NUMBER" in result.stderr
+    assert "Ask ." not in result.stdout  # no Python where commands are typed
+    assert "--row NUMBER, --node NUMBER --tree NUMBER" in result.stderr.replace(
+        "--node NUMBER --tree NUMBER, --row NUMBER", "--row NUMBER, --node NUMBER --tree NUMBER"
+    )
+    assert "--round" not in result.stderr  # a tree has none
 
 
 def test_a_row_of_a_tree_has_its_leaf(shelf):
@@ -96,6 +100,7 @@ def test_what_a_tree_has_not(shelf):
     code, line = fails("explain", shelf / "fate.arb", shelf / "seedlings.csv", "--round", "1")
     assert code == 2
     assert "not made in rounds" in line
+    assert "worksheet." not in line
 
 
 @pytest.fixture(scope="module")
@@ -116,11 +121,25 @@ def test_a_member_of_a_stack_has_classes_by_name(shelf, stack):
     assert "what the columns of row 3 add" in row
 
 
+def test_a_row_of_a_stack_says_how_to_go_on(shelf, stack):
+    result = run("explain", stack, shelf / "seedlings.csv", "--row", "3")
+    assert "What the final model" in result.stdout
+    assert "add --member, one of random_forest" in result.stderr
+    assert "model." not in result.stderr
+    overview = run("explain", stack, shelf / "seedlings.csv")
+    assert "--member NAME one of random_forest" in overview.stderr
+    assert "Ask ." not in overview.stdout
+
+
 def test_errors_about_members(shelf, stack):
     table = shelf / "seedlings.csv"
     code, told = fails("explain", stack, table, "--node", "0")
     assert (code, "add --member, one of random_forest" in told) == (2, True)
     code, told = fails("explain", stack, table, "--member", "nobody", "--node", "0")
     assert (code, "no model 'nobody'" in told) == (2, True)
+    code, told = fails("explain", stack, table, "--round", "0")
+    assert (code, "no round of its own: add --member, one of random_forest" in told) == (2, True)
+    code, told = fails("explain", stack, table, "--member", "final", "--row", "3")
+    assert (code, "not kept" in told, "show --member final" in told) == (2, True, True)
     code, told = fails("explain", shelf / "fate.arb", table, "--member", "tree")
     assert (code, "not made of other models" in told) == (2, True)

@@ -69,9 +69,9 @@ def fitted(make, weighted=False):
     return model, worksheet(model, X, y, w)
 
 
-def shown(book, t, node, names):
+def shown(book, t, node, names, title="Best split"):
     """Return verdict and figures of the worksheet's lines by column, those of no figures left out."""
-    found = book.node(t, node).table("Best split")
+    found = book.node(t, node).table(title)
     head = list(found.header)
     return [
         (row[-1], row[head.index("gain")], [row[head.index(name)] for name in names])
@@ -80,8 +80,8 @@ def shown(book, t, node, names):
     ]
 
 
-def check(lines, wanted, places):
-    """Lines are the worksheet's; of splits that gain the same either may be told."""
+def check(lines, wanted, places, rivals, rows):
+    """Lines are the worksheet's; of equal gains another may be told, with its own rows."""
     assert len(lines) == len(wanted)
     assert lines[0].verdict == wanted[0][0] == "wins"
     gains = sorted(line.gain for line in lines)
@@ -94,14 +94,17 @@ def check(lines, wanted, places):
         ]
         told = [line.numbers[place] for place in places]
         assert same, line
-        alike = [np.allclose(told, one, rtol=1e-7, atol=1e-8) for one in same]
-        mirrored = line.cut == np.inf or len(same) > 1  # "is it there?" has two first sides
-        assert any(alike) or mirrored or _ties(line, wanted), (line, wanted)
+        counts = _sides(told, rows)
+        tied = [
+            n for _, gain, n in wanted + rivals if np.isclose(gain, line.gain, rtol=1e-7, atol=1e-9)
+        ]
+        alike = any(np.allclose(told, one, rtol=1e-7, atol=1e-8) for one in same)
+        assert alike or counts in [_sides(one, rows) for one in tied], (line, tied)
 
 
-def _ties(line, wanted) -> bool:
-    """Whether a column has another split of the same gain: rows on the left may then differ."""
-    return sum(np.isclose(gain, line.gain, rtol=1e-7, atol=1e-9) for _, gain, _ in wanted) >= 1
+def _sides(numbers, rows) -> tuple[int, int]:
+    """Return how many rows go to the smaller and the larger side."""
+    return tuple(sorted(int(numbers[place]) for place in rows))
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -118,7 +121,10 @@ def test_grown_trees(name, weighted):
         inner = np.flatnonzero(~family.trees[t].is_leaf)
         assert sorted(found.lines) == inner.tolist()
         for node in inner[:12].tolist():
-            check(found.lines[node], shown(book, t, node, names), places)
+            wanted, rivals = (
+                shown(book, t, node, names, one) for one in ("Best split", "Closest rivals")
+            )
+            check(found.lines[node], wanted, places, rivals, (0, 1))
             assert_allclose(found.lines[node][0].gain, family.trees[t].gain[node], rtol=1e-9)
 
 
@@ -152,7 +158,10 @@ def test_second_order_trees(name):
         assert outliner.cost(t) > 0
         found = outliner.outline(t)
         for node in list(found.lines)[:12]:
-            check(found.lines[node], shown(book, t, node, names), places)
+            wanted, rivals = (
+                shown(book, t, node, names, one) for one in ("Best split", "Closest rivals")
+            )
+            check(found.lines[node], wanted, places, rivals, (2, 3))
         for node in range(len(family.trees[t])):
             at = family.at(t, node).node
             assert_allclose(found.facts[node][:3], (at.G, at.H, at.n), rtol=1e-9, atol=1e-9)

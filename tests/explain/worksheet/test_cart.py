@@ -174,6 +174,19 @@ def test_a_row_and_its_way():
     )
 
 
+@pytest.mark.parametrize("kind", [CARTRegressor, ExtraTreeRegressor])
+def test_the_answer_of_a_row_of_numbers(kind):
+    X = table(seed=8)
+    y = signal(X)
+    model = kind(max_depth=4, random_state=1, n_jobs=1).fit(X, y)
+    for i in (0, 7):
+        answer = check_shown(worksheet(model, X, y).row(i)).facts["answer"]
+        assert answer == pytest.approx(model.predict(X.iloc[[i]])[0], rel=1e-12)
+    pair = np.column_stack([y, -y])
+    two = kind(max_depth=4, random_state=1, n_jobs=1).fit(X, pair)
+    assert_allclose(worksheet(two, X, pair).row(5).facts["answer"], two.predict(X.iloc[[5]])[0])
+
+
 def test_the_path_of_pruning():
     X = table(seed=9)
     y = classes(X)

@@ -113,6 +113,8 @@ def test_stacks():
     for given, words in ((0, "pair"), (("tree", 0), "joins cart"), ((7, 0), "no model 7")):
         with pytest.raises(ParameterError, match=words):
             sheets.node(given, 0)
+    with pytest.raises(ParameterError, match="final_estimator_ is the model itself"):
+        sheets.member("final")
     numbers = [
         ("cart", CARTRegressor(max_depth=3)),
         ("forest", RandomForestRegressor(4, random_state=0)),

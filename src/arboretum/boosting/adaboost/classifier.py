@@ -21,7 +21,7 @@ from arboretum.cart.cart import CARTClassifier
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.predict import votes
 from arboretum.predict.ensemble import Ensemble
-from arboretum.predict.link import Link, softmax
+from arboretum.predict.link import Link, opposite_shares, softmax
 
 if TYPE_CHECKING:
     from arboretum.tree.tree import Tree
@@ -216,16 +216,13 @@ class AdaBoostClassifier(Classes, AdaBoost):
             return np.ones((len(decision), 1))
         if self.n_classes_ > 2:
             return softmax(decision / (self.n_classes_ - 1))
-        logits = np.empty((len(decision), 2))
-        np.negative(decision, out=logits[:, 0])
-        logits[:, 1] = decision
-        return softmax(logits if self.algorithm == "discrete" else logits / 2)
+        return opposite_shares(decision, 1.0 if self.algorithm == "discrete" else 0.5)
 
     def _labels(self, decision: np.ndarray) -> np.ndarray:
         if self.n_classes_ == 1:
             return np.repeat(self.classes_, len(decision))
         if decision.ndim == 1:
-            return self.classes_[(decision > 0).astype(np.int64)]
+            return self._label_of_two(decision, 0.0)
         return self.classes_[decision.argmax(axis=1)]
 
     def _meanings(self) -> dict[str, Callable[[np.ndarray], Any]]:

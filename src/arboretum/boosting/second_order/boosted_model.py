@@ -362,14 +362,20 @@ class BoostedClassifier(Classes, BoostedModel):
             return with_class_weight(given.class_weight, [self.classes_], codes, rows)
 
     # ------------------------------------------------------------------ answers
+    def _shares(self, margin: np.ndarray) -> np.ndarray:
+        """Return the probability of the second of two classes, (rows,), or of all, (rows, classes)."""
+        return self.objective_.predict(margin)
+
     def _probabilities(self, margin: np.ndarray) -> np.ndarray:
         """Return the probabilities of the classes, (rows, classes)."""
-        shares = self.objective_.predict(margin)
+        shares = self._shares(margin)
         if shares.ndim == 1:
             shares = both_classes(shares)
         return np.ones((len(shares), 1)) if self.n_classes_ == 1 else shares
 
     def _predicted(self, margin: np.ndarray) -> np.ndarray:
+        if self.n_classes_ == 2 and margin.shape[1] == 1:  # of two equals the first is taken
+            return self._label_of_two(self._shares(margin), 0.5)
         return self.classes_[self._probabilities(margin).argmax(axis=1)]
 
     def _meanings(self) -> dict[str, Callable[[np.ndarray], Any]]:

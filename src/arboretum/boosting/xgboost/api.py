@@ -55,11 +55,10 @@ class XGBClassifier(BoostedClassifier, XGBModel):
     usual_objective: ClassVar = "binary:logistic"
     __init__ = with_objective(usual_objective)
 
-    def _probabilities(self, margin: np.ndarray) -> np.ndarray:
-        if not is_raw(self.objective_):
-            return super()._probabilities(margin)
-        second = 1.0 / (1.0 + np.exp(-margin[:, 0]))
-        return np.column_stack([1.0 - second, second])
+    def _shares(self, margin: np.ndarray) -> np.ndarray:
+        if is_raw(self.objective_):
+            return 1.0 / (1.0 + np.exp(-margin[:, 0]))
+        return super()._shares(margin)
 
     def predict_proba(
         self,

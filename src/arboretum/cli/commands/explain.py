@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,17 @@ from arboretum.cli.stopwatch import working
 from arboretum.data.slices import take_rows
 from arboretum.errors import DataError, ParameterError
 from arboretum.explain.pick_tree import pick_tree
+from arboretum.explain.worksheet.family import NotInModel
 from arboretum.predict.walk import leaves_of
 
 __all__ = ["explain"]
+
+# what the options ask, by the worksheet's own names
+_OPTIONS = {
+    "row": "--row NUMBER",
+    "node": "--node NUMBER --tree NUMBER",
+    "round": "--round NUMBER",
+}
 
 
 def explain(
@@ -72,17 +81,18 @@ def explain(
         book = _member_of(book, member)
         model, X = book.model, book.table
     elif node is not None:
-        _refuse_joined(model)
+        _refuse_joined(model, "tree")
+    elif number is not None:
+        _refuse_joined(model, "round")
     which = 0 if tree is None else parse_tree(tree)
     if book is not None and row is not None:
         _explain_row(model, book, X, row, which if tree is not None else None)
     elif book is not None and node is not None:
-        print_sheet(book.node(which, node))
+        _print_answer(book.node, which, node)
     if book is not None and number is not None:
-        print_sheet(book.round(number))
+        _print_answer(book.round, number)
     if book is not None and row is node is number is None:
-        print_sheet(book.sheet())
-        tell("--row NUMBER, --node NUMBER --tree NUMBER and --round NUMBER show more")
+        _print_overview(model, book)
     if shap is not None:
         _write_shap(model, X, shap)
 
@@ -98,20 +108,53 @@ def _table(model: Any, path: Path, target: str, reading: Reading | None) -> tupl
     return features_of(model, problem.features, known=known).table, problem.y, problem.weight
 
 
-def _refuse_joined(model: Any) -> None:
-    """Raise a UsageError for a stack or a vote, whose trees are those of its members."""
-    names = [name for name, _ in model._pairs()] if hasattr(model, "_pairs") else []
+def _joined(model: Any) -> list[str]:
+    """Return the names of the models that a stack or a vote joins; of other models none."""
+    return [name for name, _ in model._pairs()] if hasattr(model, "_pairs") else []
+
+
+def _refuse_joined(model: Any, what: str) -> None:
+    """Raise a UsageError for a stack or a vote, whose trees and rounds are those of its members."""
+    names = _joined(model)
     if names:
         raise UsageError(
-            f"{type(model).__name__} joins other models and has no tree of its own: add --member, one of "
+            f"{type(model).__name__} joins other models and has no {what} of its own: add --member, one of "
             f"{', '.join(names)}"
         )
+
+
+def _print_answer(ask: Any, *asked: Any) -> None:
+    """Print what a worksheet answers; what the model does not have is said in words of the command line."""
+    try:
+        print_sheet(ask(*asked))
+    except NotInModel as error:
+        raise UsageError(error.why) from None
+
+
+def _print_overview(model: Any, book: Any) -> None:
+    """Print what there is to ask about, and the options that ask it."""
+    sheet = book.sheet()
+    print_sheet(
+        replace(sheet, notes=[note for note in sheet.notes if not note.startswith("Ask .")])
+    )
+    names = _joined(model)
+    if names:
+        tell(f"--row NUMBER shows a row; --member NAME one of {', '.join(names)}")
+        return
+    options = [_OPTIONS[name] for name in book.answers if name in _OPTIONS]
+    tell(f"more: {', '.join(options)}")
 
 
 def _member_of(book: Any, name: str) -> Any:
     """Return the worksheet of a member, by its name, or by its number in a bag."""
     try:
         return book.member(int(name) if name.lstrip("-").isdigit() else name)
+    except NotInModel as error:
+        why = error.why
+        if name == "final":
+            why += ": leave --member out and see what it makes of them, --row NUMBER shows a row; `arboretum "
+            why += "show --member final` shows its trees"
+        raise UsageError(f"--member: {why}") from None
     except ParameterError as error:
         raise UsageError(f"--member: {str(error).removeprefix('worksheet: ')}") from None
 
@@ -136,6 +179,10 @@ def _explain_row(model: Any, book: Any, X: Any, row: int, tree: Any) -> None:
     added = waterfall_table(model, one)
     if added is not None:
         print_sheet(Sheet(f"what the columns of row {row} add", tables=[added]))
+    names = _joined(model)
+    if names:
+        tell(f"the journey through one of its models: add --member, one of {', '.join(names)}")
+        return
     if sheet.parts:  # the leaf of a single tree is part of its journey
         return
     try:

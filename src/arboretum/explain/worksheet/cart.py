@@ -132,6 +132,9 @@ class CartFamily(Family):
         tree = self.model.tree_
         leaf = nodes_of(tree, matrix)[-1]
         facts = {"leaf": leaf, **self.grown.answer(leaf)}
+        for name in ("value", "values"):  # of a row it is the answer
+            if name in facts:
+                facts["answer"] = facts.pop(name)
         if i is not None:
             facts["in training"] = truth_of(self.given.y, i)
             if not self.grown.weight[i] > 0:

@@ -23,6 +23,7 @@ from arboretum.explain.worksheet.cart import CartFamily, truth_of
 from arboretum.explain.worksheet.family import (
     Family,
     Given,
+    NotInModel,
     check_rows_of,
     class_names,
     index_of,
@@ -252,6 +253,14 @@ class TogetherFamily(Family):
     def _place(self, which: Any) -> int:
         names = [name for name, _ in self.pairs]
         if isinstance(which, str):
+            if which == "final" and self.is_stack and which not in names:
+                raise NotInModel(
+                    f"worksheet: the final model of {self.name} learned from answers to rows its models had "
+                    "not seen, which are not kept: .sheet() tells what it makes of them, .row(i) what it "
+                    "sees of a row, model.final_estimator_ is the model itself",
+                    f"the final model of {self.name} learned from answers to rows its models had not seen, "
+                    "which are not kept",
+                )
             if which not in names:
                 raise ParameterError(
                     f"worksheet: there is no model {which!r}, {self.name} joins {', '.join(names)}"

@@ -8,6 +8,7 @@ those of the fit.
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Family",
     "Given",
+    "NotInModel",
     "check_rows_of",
     "class_names",
     "index_of",
@@ -46,6 +48,14 @@ _MENTIONED = {
     "pruning": ".pruning()",
     "oob": ".oob()",
 }
+
+
+class NotInModel(ParameterError):
+    """A question that a model has no answer to; ``why`` says so without naming the methods of a worksheet."""
+
+    def __init__(self, message: str, why: str = "") -> None:
+        super().__init__(message)
+        self.why = why
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +198,8 @@ class Family:
             else "there is nothing like it in this model"
         )
         why = self.without.get(name, usual)
-        return ParameterError(f"worksheet.{name}: {why} ({self.name}). {self.menu()}")
+        message = f"worksheet.{name}: {why} ({self.name}). {self.menu()}"
+        return NotInModel(message, f"{self.name}: {re.split('[:;] ask ', why)[0]}")
 
     def node(self, tree: Any, node: Any) -> Sheet:
         raise self.refuse("node")

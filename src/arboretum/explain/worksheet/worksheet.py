@@ -70,6 +70,11 @@ class Worksheet:
         """The training table, with the columns of the model; of a member its own."""
         return self._family.given.X
 
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """Names of the methods that this model has an answer to."""
+        return self._family.answers
+
     def node(self, tree: Any, node: int) -> Sheet:
         """Return how a node came about: every column's best split, the closest rivals and why they lost.
 
