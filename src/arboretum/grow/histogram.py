@@ -179,6 +179,7 @@ class HistogramGrower:
         self.threads = teams.crew(n_jobs)
         self.scratch = [self._new_scratch() for _ in range(self.threads)]
         self._tree: GrowingTree | None = None
+        self._rows = np.empty(0, np.uint32)  # that the last tree was grown on; none: all
         self._log, self._logged = boost_round.new_log(0, 0), 0
 
     def _store(self, codes: np.ndarray, wide: np.ndarray) -> Store:
@@ -275,6 +276,8 @@ class HistogramGrower:
             extra=np.empty((blocks - 1, table), np.int64),
             lists=np.empty((2, n), np.uint64) if old is None else old.lists,
             ranges=record_table((n_nodes, blocks), RANGE),
+            leaf_of=np.empty(n, np.int32) if old is None else old.leaf_of,
+            fine_sums=np.empty((blocks, n_nodes, 2), np.int64),
             goes_left=np.empty(len(self.scratch[0].gain), np.uint8),
             draw=new_draw(columns, n_features, n_nodes, self.groups),
             task=as_records(np.zeros(1, TASK)),
@@ -303,7 +306,9 @@ class HistogramGrower:
         if columns is None:
             columns = np.arange(len(self.features.storage), dtype=np.int64)
         tree = self._tree_for(columns, n)
-        self._grow(tree, make_given(g, h, key, rows, factor), n)
+        given = make_given(g, h, key, rows, factor)
+        self._grow(tree, given, n)
+        self._rows = given.rows
         if tree.counters["failed"][0]:
             raise DataError(NOT_GOOD)
         return self._grown(tree)
@@ -385,12 +390,12 @@ class HistogramGrower:
         """Add the values of the last tree's leaves to the scores of the rows it was grown on."""
         last = self._tree
         assert last is not None
-        shares = parallel.threads_for(len(score), parallel.CODE, self.n_jobs)
-        self._each(
-            lambda k: engine.add_leaves(last, values, score, output, k, shares),
-            list(range(shares)),
-            len(score),
-        )
+        n = int(last.nodes["rows"][0])
+
+        def add(block: tuple[int, int]) -> None:
+            pack.add_marked(last.leaf_of, values, self._rows, block[0], block[1], score, output)
+
+        self._each(add, parallel.blocks(n, self.n_jobs), n)
 
     def walk_to(
         self,

@@ -162,7 +162,7 @@ def test_words_are_whole_numbers_and_their_sums():
     entries, words, sums = np.empty(3, np.uint64), np.empty((3, 2), np.int64), np.empty(2, np.int64)
     scales = record_table(1, SCALES)
     scales["fine"] = (8.0, 16.0)
-    given = GivenRows(g, h, rows, factor, factor[:0], 4.0, np.uint64(0))
+    given = GivenRows(g, h, rows, factor, 4.0, np.uint64(0))
     engine.fill_words(given, scales, 0, 3, entries, words, sums)
     assert (entries >> np.uint64(32)).tolist() == [0, 1, 3]
     assert words.tolist() == [[4, 16], [-4, 64], [32, 32]]

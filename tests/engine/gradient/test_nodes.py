@@ -36,7 +36,8 @@ def new_tree(n_nodes, *, slots=8, blocks=1, words=1, codes=BINS):
         nodes, np.zeros((n_nodes, words), np.uint32), counters, np.empty(n_nodes, np.int64),
         np.arange(slots), np.empty((0, 0), np.int64), np.empty((0, 0), np.int64),
         np.empty((2, 0), np.uint64), as_records(np.zeros((n_nodes, blocks), RANGE)),
-        np.empty(codes, np.uint8), new_draw(np.arange(2), 2, n_nodes, NO_GROUPS),
+        np.empty(0, np.int32), np.empty((blocks, n_nodes, 2), np.int64), np.empty(codes, np.uint8),
+        new_draw(np.arange(2), 2, n_nodes, NO_GROUPS),
         as_records(np.zeros(1, TASK)), as_records(np.zeros(4, SPLIT)),
         np.zeros((4, words), np.uint32),
     )  # fmt: skip

@@ -314,7 +314,7 @@ def grow_exact_rounds(tree, table, given, scales, rules, target, turn, columns, 
                 tree.draw.features[j] = columns[min(k, len(columns) - 1), j]
             key = mix(mix(mix(turn.seed, np.uint64(m)), np.uint64(k)), np.uint64(0))
             of_output = GivenRows(
-                target.g[k], target.h[k], given.rows, given.factor, given.factor_of, given.most, key
+                target.g[k], target.h[k], given.rows, given.factor, given.most, key
             )
             find_largest(of_output, 0, len(of_output.g), scales.largest[0])
             if not choose_scales(of_output, scales, n_rows):

@@ -14,7 +14,7 @@ touch nothing of each other's; when a task is done, its leader goes on to the ne
     COUNT     tiles of columns, times groups of blocks where tiles do not share out evenly
     MERGE     tiles of columns: the groups' histograms added up
     SCAN      ranges of the features of both children
-    SUM       leaves: Σg and Σh at fine scales
+    SUM       blocks of rows: Σg and Σh of the leaves at fine scales
 
 Sums are whole numbers and the first of equal splits is kept, so the tree is the same for any number of
 threads, blocks and pieces.
@@ -49,18 +49,18 @@ from arboretum.engine.gradient.nodes import (
 )
 from arboretum.engine.gradient.pack import (
     add_fine,
-    add_value,
     choose_scales,
     fetched_until,
     fill_entries,
     find_largest,
+    mark_rows,
 )
 from arboretum.engine.gradient.score import ScannedNode, answer, is_plain
 from arboretum.engine.gradient.split import best_of
 from arboretum.engine.intrinsics import prefetch, ticks
 from arboretum.engine.jit import inline, kernel, leaf_kernel
 
-__all__ = ["add_leaves", "grow"]
+__all__ = ["grow"]
 
 _AHEAD, _APART = np.uint64(24), np.uint64(16)  # entries; rows, whose codes are a byte or two each
 _ROW = np.uint64(32)
@@ -225,16 +225,21 @@ def _scan_piece(state, scratch, item):
 
 
 @inline
-def _sum_leaf(state, k):
-    """Add up the gradients of a leaf's rows at fine scales."""
-    tree, node = state.tree, state.tree.nodes[k]
-    node.fine_g, node.fine_h = 0, 0
-    if node.first_child >= 0:
-        return
-    entries, fine = tree.lists[node.depth & 1], state.scales.chosen[0].fine
-    for b in range(tree.ranges.shape[1]):
-        piece = tree.ranges[k, b]
-        add_fine(state.given, fine, entries, piece.start, piece.end, node)
+def _sum_block(state, block):
+    """Note the leaves of a block's rows; add up the leaves' gradients at fine scales.
+
+    They are added in the order of rows, which is that of memory: leaf by leaf, a row's g and h would be
+    fetched from somewhere else each.
+    """
+    tree = state.tree
+    sums, rows = tree.fine_sums[block], tree.ranges[0, block]
+    for k in range(tree.counters[0].nodes):
+        node, piece = tree.nodes[k], tree.ranges[k, block]
+        sums[k, 0], sums[k, 1] = 0, 0
+        if node.first_child < 0:
+            mark_rows(tree.lists[node.depth & 1], piece.start, piece.end, k, tree.leaf_of)
+    fine = state.scales.chosen[0].fine
+    add_fine(state.given, fine, rows.start, rows.end, tree.leaf_of, sums)
 
 
 @leaf_kernel
@@ -258,7 +263,7 @@ def _do_item(state, scratch, item):
         start, end = n * item // blocks, n * (item + 1) // blocks
         find_largest(given, start, end, state.scales.largest[item])
     else:
-        _sum_leaf(state, item)
+        _sum_block(state, item)
 
 
 # ---------------------------------------------------------------------- from one task to the next
@@ -360,7 +365,7 @@ def _part_next(state):
     tree = state.tree
     node = next_leaf(tree, state.rules)
     if node < 0:
-        return _task(tree, SUM, tree.counters[0].nodes, tree.nodes[0].rows < _FEW_ROWS)
+        return _task(tree, SUM, tree.ranges.shape[1], tree.nodes[0].rows < _FEW_ROWS)
     fill_sides(state.features, tree, state.store, node)
     tree.task[0].node = node
     return _task(tree, PART, tree.ranges.shape[1], tree.nodes[node].rows < _FEW_ROWS)
@@ -383,6 +388,17 @@ def _count_children(state):
         return _count(state, smaller, nodes[larger].slot, _NOBODY)
     nodes[larger].slot = take_slot(tree)
     return _count(state, smaller, _NOBODY, larger)
+
+
+@inline
+def _merge_sums(tree):
+    """Add up the leaves' fine sums of all blocks."""
+    for k in range(tree.counters[0].nodes):
+        node = tree.nodes[k]
+        node.fine_g, node.fine_h = 0, 0
+        for b in range(len(tree.fine_sums)):
+            node.fine_g += tree.fine_sums[b, k, 0]
+            node.fine_h += tree.fine_sums[b, k, 1]
 
 
 @leaf_kernel
@@ -412,6 +428,7 @@ def _go_on(state):
     if kind == SCAN:
         _keep_splits(state)
         return _part_next(state)
+    _merge_sums(tree)
     give_answers(tree, state.features, state.scales.chosen[0].fine, state.rules)
     return 0
 
@@ -453,20 +470,3 @@ def grow(team, state, scratch, n_rows, n_threads, leads):
             waited = teams.wait_turn(waited)
         else:
             return
-
-
-@kernel
-def add_leaves(tree, values, score, output, share, shares):
-    """Add the values of every ``shares``-th leaf of a grown tree to the scores of its rows."""
-    at = 0
-    for k in range(tree.counters[0].nodes):
-        node = tree.nodes[k]
-        if node.first_child >= 0:
-            continue
-        at += 1
-        if at % shares != share:
-            continue
-        entries = tree.lists[node.depth & 1]
-        for b in range(tree.ranges.shape[1]):
-            piece = tree.ranges[k, b]
-            add_value(entries, piece.start, piece.end, values[k], score, np.uint64(output))

@@ -65,6 +65,8 @@ class GrowingTree(NamedTuple):
     extra: np.ndarray  # (pieces - 1, sums) int64, for many threads on few columns
     lists: np.ndarray  # (2, n) uint64, entries of nodes at even and at odd depths
     ranges: np.ndarray  # (nodes, blocks) RANGE, where a node's entries stand in every block
+    leaf_of: np.ndarray  # (n,) int32, the leaf of every row that took part
+    fine_sums: np.ndarray  # (blocks, nodes, 2) int64, Σg and Σh of a leaf's rows in every block
     goes_left: np.ndarray  # uint8, by code
     draw: ColumnDraw
     task: np.ndarray  # (1,) TASK

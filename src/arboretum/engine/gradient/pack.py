@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from arboretum.engine.dtypes import PAIR, SCALES, record_table
-from arboretum.engine.intrinsics import prefetch, prefetch_at
+from arboretum.engine.intrinsics import prefetch
 from arboretum.engine.jit import inline, kernel, leaf_kernel
 from arboretum.engine.random import mix
 
@@ -27,6 +27,7 @@ __all__ = [
     "Scales",
     "add_fine",
     "add_leaf",
+    "add_marked",
     "add_reached",
     "add_value",
     "choose_scales",
@@ -35,6 +36,7 @@ __all__ = [
     "find_largest",
     "fine_scale",
     "make_given",
+    "mark_rows",
     "new_scales",
     "scale_for",
 ]
@@ -48,6 +50,7 @@ _ROW, _ONE = np.uint64(32), np.uint64(1)
 _NO_SIGN, _MINUS_ZERO = np.uint32(0x7FFFFFFF), np.uint32(0x80000000)
 _INFINITY, _FRACTION, _EXPONENT = np.uint32(0x7F800000), np.uint32(0x7FFFFF), np.uint32(23)
 _LOW32 = np.uint64(0xFFFFFFFF)
+_OF_G, _OF_H = np.uint64(0), np.uint64(1)  # columns of fine sums
 
 
 class GivenRows(NamedTuple):
@@ -57,7 +60,6 @@ class GivenRows(NamedTuple):
     h: np.ndarray
     rows: np.ndarray  # uint32, those that take part, ascending; empty: all
     factor: np.ndarray  # float32, what each of them counts; empty: 1
-    factor_of: np.ndarray  # float32, the same by row; empty: 1
     most: float  # the largest factor
     key: np.uint64  # of what is rounded at random
 
@@ -75,10 +77,8 @@ def make_given(
     """Return what a tree is grown for: all rows, or some, which may count more or less than once."""
     if rows is None or factor is None:
         these = _NO_ROWS if rows is None else rows
-        return GivenRows(g, h, these, _NO_FACTORS, _NO_FACTORS, 1.0, np.uint64(key))
-    by_row = np.zeros(len(g), np.float32)
-    by_row[rows] = factor
-    return GivenRows(g, h, rows, factor, by_row, float(factor.max(initial=1.0)), np.uint64(key))
+        return GivenRows(g, h, these, _NO_FACTORS, 1.0, np.uint64(key))
+    return GivenRows(g, h, rows, factor, float(factor.max(initial=1.0)), np.uint64(key))
 
 
 class Scales(NamedTuple):
@@ -216,32 +216,43 @@ def _fine(value, scale):
 
 
 @leaf_kernel
-def add_fine(given, fine, entries, start, end, node):
-    """Add g and h of the rows of entries start:end to the fine sums of a node."""
-    g, h, factor_of = given.g, given.h, given.factor_of
+def mark_rows(entries, start, end, leaf, leaf_of):
+    """Note the leaf of the rows of entries start:end."""
+    for i in range(np.uint64(start), np.uint64(end)):
+        leaf_of[entries[i] >> _ROW] = leaf
+
+
+@leaf_kernel
+def add_fine(given, fine, start, end, leaf_of, sums):
+    """Add g and h of the start-th to the end-th row that takes part to the fine sums of its leaf."""
+    g, h, rows, factor = given.g, given.h, given.rows, given.factor
     g_scale, h_scale = fine.g, fine.h
-    sum_g, sum_h = np.int64(0), np.int64(0)
-    first, last = np.uint64(start), np.uint64(end)
-    if len(factor_of):
-        for i in range(first, last):
-            row = entries[i] >> _ROW
-            sum_g += _fine(g[row] * factor_of[row], g_scale)
-            sum_h += _fine(h[row] * factor_of[row], h_scale)
-    else:
-        near = max(last, first + _AHEAD) - _AHEAD
-        for i in range(first, near):
-            ahead = entries[i + _AHEAD] >> _ROW
-            prefetch_at(g, ahead)
-            prefetch_at(h, ahead)
-            row = entries[i] >> _ROW
-            sum_g += _fine(g[row], g_scale)
-            sum_h += _fine(h[row], h_scale)
-        for i in range(near, last):
-            row = entries[i] >> _ROW
-            sum_g += _fine(g[row], g_scale)
-            sum_h += _fine(h[row], h_scale)
-    node.fine_g += sum_g
-    node.fine_h += sum_h
+    if len(rows) == 0:
+        for i in range(np.uint64(start), np.uint64(end)):
+            leaf = np.uint64(leaf_of[i])
+            sums[leaf, _OF_G] += _fine(g[i], g_scale)
+            sums[leaf, _OF_H] += _fine(h[i], h_scale)
+        return
+    for i in range(np.uint64(start), np.uint64(end)):
+        row, by = np.uint64(rows[i]), np.float32(1.0)
+        if len(factor):
+            by = factor[i]
+        leaf = np.uint64(leaf_of[row])
+        sums[leaf, _OF_G] += _fine(g[row] * by, g_scale)
+        sums[leaf, _OF_H] += _fine(h[row] * by, h_scale)
+
+
+@kernel
+def add_marked(leaf_of, values, rows, start, end, score, output):
+    """Add to the scores of the start-th to the end-th row the values of their leaves; ``rows`` as given."""
+    column = np.uint64(output)
+    if len(rows) == 0:
+        for i in range(np.uint64(start), np.uint64(end)):
+            score[i, column] += values[np.uint64(leaf_of[i])]
+        return
+    for i in range(np.uint64(start), np.uint64(end)):
+        row = np.uint64(rows[i])
+        score[row, column] += values[np.uint64(leaf_of[row])]
 
 
 @leaf_kernel

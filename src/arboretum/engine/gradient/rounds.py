@@ -16,10 +16,10 @@ from typing import NamedTuple
 import numpy as np
 
 from arboretum.engine.dtypes import NODE, record_table
-from arboretum.engine.gradient.grow import add_leaves, grow
+from arboretum.engine.gradient.grow import grow
 from arboretum.engine.gradient.loss import LossKernel, derive
 from arboretum.engine.gradient.nodes import State
-from arboretum.engine.gradient.pack import GivenRows
+from arboretum.engine.gradient.pack import GivenRows, add_marked
 from arboretum.engine.jit import kernel, subkernel
 from arboretum.engine.random import mix
 
@@ -107,7 +107,7 @@ def grow_rounds(team, state, scratch, n_rows, target, turn, columns, log):
                 tree.draw.features[j] = columns[k, j]
             key = mix(mix(mix(turn.seed, np.uint64(m)), np.uint64(k)), np.uint64(0))
             of_output = GivenRows(
-                target.g[k], target.h[k], given.rows, given.factor, given.factor_of, given.most, key
+                target.g[k], target.h[k], given.rows, given.factor, given.most, key
             )
             begun = State(state.store, tree, state.features, state.rules, of_output, state.scales)
             grow(team, begun, scratch, n_rows, 1, True)
@@ -116,7 +116,7 @@ def grow_rounds(team, state, scratch, n_rows, target, turn, columns, log):
             n = tree.counters[0].nodes
             _write_down(tree, turn.step if n > 1 else turn.step_alone, log, at, values)
             if turn.moves:
-                add_leaves(tree, values, target.score, k, 0, 1)
+                add_marked(tree.leaf_of, values, given.rows, 0, n_rows, target.score, k)
             at += n
             log.ends[made] = at
             made += 1
