@@ -6,11 +6,11 @@ the one it began with.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
+from arboretum.data.checks import warn_caller
 from arboretum.errors import DataError, ParameterError
 
 __all__ = ["check_same", "goes_on", "signature"]
@@ -27,9 +27,7 @@ def goes_on(model: Any, what: str) -> bool:
             "warm_start=True it must not get smaller"
         )
     if model.n_estimators == done:
-        warnings.warn(
-            f"warm_start=True, and n_estimators has not grown: no {what} is added", stacklevel=3
-        )
+        warn_caller(f"warm_start=True, and n_estimators has not grown: no {what} is added")
     return True
 
 

@@ -21,7 +21,6 @@ from arboretum.data.schema import Schema, _match
 from arboretum.data.slices import as_view, take_columns, take_rows
 from arboretum.data.table import read_table
 from arboretum.engine.keys import key_of, uniform_array
-from arboretum.engine.random import seed_from
 from arboretum.errors import DataError
 
 if TYPE_CHECKING:
@@ -192,9 +191,14 @@ class TreeLearner:
             w = np.bincount(rows, minlength=len(w)).astype(np.float64)
         else:
             w = round_weights(w if self.factor is None else w * self.factor, self.given)
-        seed = seed_from(_state_of(self.seed, number)) if self.trees.draws else 0
-        grown = self.trees.grow(w, seed)
+        grown = self.trees.grow(w, self._seed_of(number))
         return self._member(number, grown.tree), self.read(grown.tree.value)[grown.leaf]
+
+    def _seed_of(self, number: int) -> int:
+        """Return what a tree that draws columns or cuts draws them by."""
+        from arboretum.engine.random import seed_from
+
+        return seed_from(_state_of(self.seed, number)) if self.trees.draws else 0
 
     def _member(self, number: int, tree: Tree) -> Any:
         """Return what `make_member` would make, fitted, without asking for its parameters again."""

@@ -11,7 +11,6 @@ split any more, and the model is the same, bit for bit, for any number of thread
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self
 
@@ -28,6 +27,7 @@ from arboretum.boosting.second_order.boosted_model import (
     squeezed,
 )
 from arboretum.boosting.second_order.fit import GivenTable
+from arboretum.data.checks import warn_caller
 from arboretum.errors import DataError
 
 __all__ = ["LGBMClassifier", "LGBMRanker", "LGBMRegressor"]
@@ -198,10 +198,9 @@ class LGBMClassifier(BoostedClassifier, LGBMModel):
 
     def _probabilities(self, margin: np.ndarray) -> np.ndarray:
         if isinstance(self.objective_, UserObjective):
-            warnings.warn(
+            warn_caller(
                 "the objective is a function, so what the scores mean is not known: raw scores are "
-                "returned",
-                stacklevel=4,
+                "returned"
             )
             return squeezed(margin)
         return super()._probabilities(margin)

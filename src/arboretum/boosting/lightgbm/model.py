@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -18,6 +17,7 @@ from arboretum.boosting.lightgbm.tables import FitArguments, categories_asked
 from arboretum.boosting.second_order.boosted_model import BoostedModel, squeezed
 from arboretum.boosting.second_order.fit import FitRequest, GivenTable, asked_snapshot, seed_of
 from arboretum.boosting.watch.lightgbm_callbacks import Calls, early_stopping
+from arboretum.data.checks import warn_caller
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.io.checked import whole
 
@@ -226,7 +226,7 @@ class LGBMModel(NativeNames, BoostedModel):
             reason = "early stopping does not follow the training rows: give other tables"
         if reason:
             if self.verbosity is None or self.verbosity >= 0:
-                warnings.warn(reason, stacklevel=4)
+                warn_caller(reason)
             return []
         return [one.rule(own) for one in wanted]
 

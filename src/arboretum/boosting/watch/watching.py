@@ -9,7 +9,6 @@ dialect, or from a user's function.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,6 +17,7 @@ import numpy as np
 
 from arboretum.base.holdout import Patience
 from arboretum.boosting.metric.evaluation_set import EvaluationSet
+from arboretum.data.checks import warn_caller
 from arboretum.errors import DataError, ParameterError
 from arboretum.predict.ensemble import Ensemble
 
@@ -386,9 +386,8 @@ class TrainingLoss:
         best, lowest = min(earlier, key=lambda one: one[1])
         if not last - lowest > _RISE * self._seen[0][1]:
             return
-        warnings.warn(
+        warn_caller(
             f"the loss on the training rows rose from {lowest:.4g} after {best} rounds to {last:.4g} "
             f"after {now}: steps have run away, as they may where classes are rare. Lower "
-            "learning_rate, or raise min_child_weight or reg_lambda.",
-            stacklevel=6,
+            "learning_rate, or raise min_child_weight or reg_lambda."
         )

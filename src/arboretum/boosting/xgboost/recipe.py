@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from arboretum.boosting.second_order.recipe import MANY, BoostPlan, Recipe
 from arboretum.boosting.second_order.tables import Draws, Histograms, PresortedColumns, Sketches
 from arboretum.boosting.watch.watching import Measure, MetricValue, measure_by
 from arboretum.boosting.xgboost.parameters import DEFAULTS
+from arboretum.data.checks import warn_caller
 from arboretum.engine.gradient.score import SplitRules
 from arboretum.engine.keys import key_of
 from arboretum.errors import DataError, ParameterError
@@ -144,10 +144,9 @@ def _of_function(function: Callable, objective: Objective) -> Measure:
         weighs = truth.weight is not None
         if weighs and not takes_weight and not is_told:
             is_told = True
-            warnings.warn(
+            warn_caller(
                 f"the metric {name!r} takes no sample_weight, so it counts all rows alike: let it take "
-                "(y, prediction, sample_weight=None)",
-                stacklevel=2,
+                "(y, prediction, sample_weight=None)"
             )
         how = {"sample_weight": truth.weight} if weighs and takes_weight else {}
         value = function(truth.y, prediction, **how)
