@@ -59,7 +59,9 @@ def _number(strings: Any, places: np.dtype) -> tuple[np.ndarray, list[str]]:
         starts = starts.astype(np.int64)
         starts.flags.writeable = False  # to Numba another type: the kernel is compiled for one
     letters = _view(text, _LETTER)
-    eights = np.ndarray((max(len(letters) - 7, 0),), np.uint64, letters, 0, (1,))  # they overlap
+    if len(letters) < 9:  # a single word of eight does not overlap, to Numba another type
+        letters = np.frombuffer(letters.tobytes().ljust(9, b"\0"), _LETTER)
+    eights = np.ndarray((len(letters) - 7,), np.uint64, letters, 0, (1,))  # they overlap
     bits = _view(present, _LETTER) if strings.null_count else _NOTHING
     codes, room, found = np.empty(rows, np.int32), _FEW, -1
     while found < 0:

@@ -129,7 +129,7 @@ class PresortedTable:
         place = np.full(self.matrix.n_rows, NOWHERE)
         place[bag.rows] = np.arange(len(bag.rows))
         lists, _ = keep_rows(store.lists, place, len(bag.rows), self.threads)
-        return replace(store, lists=lists, codes=store.codes[:, bag.rows])
+        return replace(store, lists=lists, codes=store.codes.take(bag.rows, axis=1))
 
     @cached_property
     def _tree_table(self) -> TreeTable:
