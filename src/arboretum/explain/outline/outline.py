@@ -19,6 +19,7 @@ GRADIENT_NUMBERS = (
     "G left", "H left", "rows left", "G right", "H right", "rows right", "sim. left", "sim. right",
 )  # fmt: skip
 _SET = 60  # sums that one parting of categories costs as much as
+_SCAN = 6_000  # of a column of categories at a node, however few they are
 _NODE = 2_000  # and writing down a node
 
 
@@ -64,7 +65,9 @@ class Outliner:
             tree, binned = family.trees[t], self._binned(t)
             n_rows, inner = len(family.table.y), len(tree) - tree.n_leaves
             sets = sum(binned.n_bins[f] for f in binned.sets)
-            return n_rows * len(binned.code) // 7 + inner * (binned.cells + _SET * sets + _NODE)
+            return n_rows * len(binned.code) // 7 + inner * (
+                binned.cells + _SET * sets + _SCAN * len(binned.sets) + _NODE
+            )
         if not hasattr(family, "tree_of"):
             return None
         one = family.tree_of(t)
