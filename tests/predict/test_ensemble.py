@@ -170,8 +170,10 @@ def test_small_trees_are_asked_by_masks_and_few_rows_walk_packed_trees(of_classe
     assert model.terms.masks is not None
     assert model.terms.masks.value.ndim == 3
     monkeypatch.setattr(asking, "_FEW_NODES", 0)
+    monkeypatch.setattr(asking, "_FEW_WALKS", 9 * 30)
     assert fresh(model).terms._way(asking._FEW_ROWS).__name__ == "_walk_packed"
-    assert fresh(model).terms._way(asking._FEW_ROWS + 1).__name__ == "_walk"
+    assert fresh(model).terms._way(30).__name__ == "_walk_packed"
+    assert fresh(model).terms._way(31).__name__ == "_walk"
     assert fresh(model).terms._way(asking._MANY_ROWS).__name__ == "<lambda>"
     monkeypatch.setattr(asking, "_MOST_NUMBERS", 0)
     assert fresh(model).terms._way(1).__name__ == "_walk"
