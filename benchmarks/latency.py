@@ -97,7 +97,7 @@ def _boosters(X: np.ndarray, y: np.ndarray, jobs: int) -> Iterator[tuple[str, As
     for peer in (_xgboost, _lightgbm, _scikit_learn_boosting, _catboost):
         try:
             yield from peer(X, y, jobs)
-        except ImportError:  # a peer that is not installed is left out
+        except (ImportError, AttributeError):  # not installed, or not beside what is: left out
             continue
 
 

@@ -73,6 +73,7 @@ _DTYPES = {
         *("uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"),
     )
 }
+_PORTABLE = {dtype: dtype.newbyteorder("<") for dtype in _DTYPES.values()}
 
 # A whole JSON string, or one that never ends. Possessive, so that no input makes it backtrack.
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
@@ -244,12 +245,12 @@ def _plain(value: Any, arrays: list[list[np.ndarray]], where: str, depth: int) -
 
 def _portable(array: np.ndarray, where: str) -> np.ndarray:
     """Return the array in C order and little-endian."""
-    if array.dtype.name not in _DTYPES or array.ndim > MAX_DIMENSIONS:
+    portable = _PORTABLE.get(array.dtype.newbyteorder("="))
+    if portable is None or array.ndim > MAX_DIMENSIONS:
         raise ParameterError(
             f"{where} cannot be written: an array of dtype {array.dtype} with {array.ndim} "
             f"dimensions; known are {', '.join(_DTYPES)} with at most {MAX_DIMENSIONS} dimensions"
         )
-    portable = _DTYPES[array.dtype.name].newbyteorder("<")
     return np.asarray(array, dtype=portable, order="C")
 
 

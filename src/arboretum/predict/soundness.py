@@ -58,27 +58,38 @@ def prove_ensemble(
         raise ModelFileError("its trees do not have one finite weight each")
     if not np.isfinite(base).all():
         raise ModelFileError("its answer before the first tree is not finite")
-    allowed = np.isin(np.arange(256), (LEAF, *questions))  # by kind
-    for number, tree in enumerate(trees):
-        _prove_tree(tree, number, schema, allowed, spreads)
-    _prove_widths(ensemble)
+    if trees:
+        _prove_questions(trees, schema, questions, spreads)
+        _prove_widths(ensemble)
 
 
-def _prove_tree(
-    tree: Tree, number: int, schema: Schema, allowed: np.ndarray, spreads: bool
+def _prove_questions(
+    trees: Sequence[Tree], schema: Schema, questions: Sequence[int], spreads: bool
 ) -> None:
-    if tree.n_features != schema.n_features:
-        raise ModelFileError(f"tree {number} asks about other columns than the model has")
-    if not allowed[tree.kind].all():
-        raise ModelFileError(f"tree {number} asks questions that trees of this model do not ask")
-    if tree.spreads and not spreads:
-        raise ModelFileError(
-            f"tree {number} sends missing values down several branches, as trees of this model do not"
+    """All trees at once: they ask about the columns of the model, in its ways."""
+    for number, tree in enumerate(trees):
+        if tree.n_features != schema.n_features:
+            raise ModelFileError(f"tree {number} asks about other columns than the model has")
+    ends = np.cumsum([len(tree) for tree in trees])
+
+    def refuse(bad: np.ndarray, problem: str) -> None:
+        if bad.any():
+            raise ModelFileError(f"tree {np.searchsorted(ends, bad.argmax(), 'right')} {problem}")
+
+    kind = np.concatenate([tree.kind for tree in trees])
+    allowed = np.isin(np.arange(256), (LEAF, *questions))  # by kind
+    refuse(~allowed[kind], "asks questions that trees of this model do not ask")
+    spreading = (kind != LEAF) & (np.concatenate([tree.missing_child for tree in trees]) < 0)
+    if not spreads:
+        refuse(
+            spreading, "sends missing values down several branches, as trees of this model do not"
         )
-    if tree.spreads and not _spreads_all(tree):
-        raise ModelFileError(
-            f"tree {number} has branches without weight to spread missing values by"
-        )
+    elif spreading.any():
+        for number, tree in enumerate(trees):
+            if not _spreads_all(tree):
+                raise ModelFileError(
+                    f"tree {number} has branches without weight to spread missing values by"
+                )
 
 
 def _spreads_all(tree: Tree) -> bool:
@@ -92,8 +103,6 @@ def _spreads_all(tree: Tree) -> bool:
 def _prove_widths(ensemble: Ensemble) -> None:
     """All leaves say as many numbers; together, the trees of a round say one for every answer."""
     trees, base = ensemble.trees, ensemble.base
-    if not trees:
-        return
     shape = trees[0].value.shape[1:]
     if any(tree.value.shape[1:] != shape for tree in trees):
         raise ModelFileError("its trees disagree on outputs or classes")

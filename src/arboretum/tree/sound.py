@@ -214,11 +214,12 @@ def _joined(trees: Sequence[Tree], like: Tree, name: Callable[[int], str]) -> No
     for field, (dtype, axes) in NODE_ARRAYS.items():
         each = [getattr(tree, field) for tree in trees]
         _check_dtypes(each, field, dtype, axes, name)
-        for number, (array, size) in enumerate(zip(each, sizes, strict=True)):
-            if len(array) != size:
-                raise ModelFileError(
-                    f"{name(number)} has {size} nodes but its {field!r} has another length"
-                )
+        lengths = list(map(len, each))
+        if lengths != sizes:
+            number = next(i for i, size in enumerate(sizes) if lengths[i] != size)
+            raise ModelFileError(
+                f"{name(number)} has {sizes[number]} nodes but its {field!r} has another length"
+            )
         if field == "value":
             _check_values(each, like.value.shape[1:], name)
         arrays[field] = each[0] if len(each) == 1 else np.concatenate(each)
@@ -239,6 +240,8 @@ def _check_dtypes(
     arrays: list[np.ndarray], field: str, dtype: str, axes: int, name: Callable[[int], str]
 ) -> None:
     wanted = np.dtype(dtype)
+    if all(type(a) is np.ndarray and a.dtype is wanted and a.ndim == axes for a in arrays):
+        return  # as nearly always; the native types are one object each, which is quickly told
     for number, array in enumerate(arrays):
         if not isinstance(array, np.ndarray) or array.dtype != wanted or array.ndim != axes:
             raise ModelFileError(

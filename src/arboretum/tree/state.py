@@ -81,11 +81,11 @@ def trees_to_state(trees: Sequence[Tree]) -> dict[str, Any]:
         raise ModelFileError("there are no trees to keep")
     found = read_trees(trees, _without_leaves)
     parts = {name: [part[name] for part in found] for name in found[0]}
-    if any(part["gain"] is None for part in found):  # leaves have some, too
+    if any(gain is None for gain in parts["gain"]):  # leaves have some, too
         parts["gain"] = [tree.gain for tree in trees]
-    if all(part["weight"] is None for part in found):
+    if all(weight is None for weight in parts["weight"]):
         del parts["weight"]
-    else:
+    elif any(weight is None for weight in parts["weight"]):
         parts["weight"] = [tree.weight for tree in trees]
     state: dict[str, Any] = {name: _one_array(each) for name, each in parts.items()}
     if all(np.all(each == 2) for each in parts["n_children"]):
