@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from arboretum.engine.keys import ALL_BITS, key_of, mix_array, uniform_array
+from arboretum.engine.keys import ALL_BITS, key_of, mix_array, seed_from, uniform_array
 from arboretum.engine.rows.sample import hash_keys
 
 
@@ -29,3 +29,16 @@ def test_uniform_numbers_fill_the_unit_interval():
     counts = np.histogram(draws, 20, (0, 1))[0]
     assert np.abs(counts - 1000).max() < 150
     assert draws[:10].tolist() == uniform_array(9, 10).tolist()
+
+
+def test_seeds_follow_scikit_learns_rule():
+    assert seed_from(5) == seed_from(np.int64(5)) == seed_from(np.random.RandomState(5))
+    assert seed_from(5) != seed_from(6)
+    assert seed_from(None) != seed_from(None)
+    assert seed_from(np.random.default_rng(5)) == seed_from(np.random.default_rng(5))
+    generator = np.random.RandomState(5)
+    assert seed_from(generator) != seed_from(generator)
+    seeds = [seed_from(i) for i in range(200)]
+    assert len(set(seeds)) == 200
+    assert min(seeds) >= 0
+    assert max(seeds) < 2**64

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from arboretum.engine.jit import kernel
-from arboretum.engine.random import child_keys, draw_features, mix, seed_from, uniform
+from arboretum.engine.random import child_keys, draw_features, mix, uniform
 
 
 @kernel
@@ -98,16 +98,3 @@ def test_draw_features_of_one_column():
     order = np.full((3, 1), 9)
     draw_features(np.arange(3, dtype=np.uint64), order)
     np.testing.assert_array_equal(order, 0)
-
-
-def test_seeds_follow_scikit_learns_rule():
-    assert seed_from(5) == seed_from(np.int64(5)) == seed_from(np.random.RandomState(5))
-    assert seed_from(5) != seed_from(6)
-    assert seed_from(None) != seed_from(None)
-    assert seed_from(np.random.default_rng(5)) == seed_from(np.random.default_rng(5))
-    generator = np.random.RandomState(5)
-    assert seed_from(generator) != seed_from(generator)
-    seeds = [seed_from(i) for i in range(200)]
-    assert len(set(seeds)) == 200
-    assert min(seeds) >= 0
-    assert max(seeds) < 2**64

@@ -31,7 +31,7 @@ from arboretum import (
     ExtraTreeRegressor,
     load,
 )
-from arboretum.base.bags import BagRules
+from arboretum.base.sampling import BagRules
 from arboretum.data.slices import take_columns, take_rows
 from tests.forest.forest_cases import Recorder, answers, data, mixed_table
 

@@ -27,7 +27,7 @@ from arboretum import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from arboretum.base.bags import Bootstrap
+from arboretum.base.sampling import Bootstrap
 from arboretum.data.schema import learn_schema
 from arboretum.engine import parallel
 from arboretum.engine.split.statistic import ENTROPY, GINI, SQUARED

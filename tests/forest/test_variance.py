@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import arboretum
 from arboretum import ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
-from arboretum.base.bags import Bootstrap
+from arboretum.base.sampling import Bootstrap
 from arboretum.errors import ArboretumError, DataError, ParameterError
 from arboretum.forest import variance
 from arboretum.forest.variance import prediction_variance

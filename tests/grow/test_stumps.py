@@ -6,8 +6,14 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from arboretum import AdaBoostClassifier, AdaBoostRegressor, CARTClassifier, CARTRegressor
-from arboretum.boosting.adaboost.weak import is_shared_tree
+from arboretum.boosting.adaboost.weak import is_shared_tree, round_weights
+from arboretum.data.schema import learn_schema
 from arboretum.grow.category_stumps import code_categories
+from arboretum.grow.stumps import LevelWise
+from arboretum.textbook import cart
+from arboretum.textbook.adaboost import AdaRules, samme
+from arboretum.textbook.splits import Rules
+from arboretum.textbook.weak_learners import tree_learner
 
 
 def _frame(n=200, gaps=False):
@@ -99,3 +105,59 @@ def test_counted_categories_are_divided_as_cart_divides_them(gaps):
         assert_array_equal(own.takes, cart.takes)
         assert_array_equal(own.right, cart.right)
     assert columns.search(np.zeros(len(y), np.int32), np.ones(len(y))) is None
+
+
+# ---------------------------------------------------------------------- ties
+TWINS = {
+    "the same": lambda x: x,
+    "stretched": np.exp,
+    "turned round": np.negative,  # what was on the left is on the right: sums are rounded otherwise
+}
+
+
+def _twins(twin, seed, n=40):
+    """Return two columns, each beside a column that divides rows as it does, and noisy classes."""
+    rng = np.random.default_rng(seed)
+    one, other = rng.normal(size=(2, n))
+    X = np.column_stack([one, twin(one), other, twin(other)])
+    return X, (one * other + 0.5 * rng.normal(size=n) > 0).astype(int)
+
+
+def _questions(tree, node=0, path=""):
+    """Return what every inner node asks, by the way from the root."""
+    if tree.n_children[node] == 0:
+        return {}
+    left, right = (_questions(tree, tree.first_child[node] + k, path + "LR"[k]) for k in (0, 1))
+    return {path: (tree.feature[node], tree.threshold[node]), **left, **right}
+
+
+@pytest.mark.parametrize("depth", [2, 3])
+@pytest.mark.parametrize("twin", TWINS.values(), ids=TWINS.keys())
+def test_of_columns_that_divide_alike_the_first_is_asked(twin, depth):
+    base, rules = CARTClassifier(max_depth=depth), Rules("gini", n_classes=2, max_depth=depth)
+    for seed in range(4):
+        X, y = _twins(twin, seed)
+        schema, matrix = learn_schema(X)
+        trees = LevelWise(base, matrix, schema, y, 2)
+        rng = np.random.default_rng(seed)
+        for w in (rng.random(len(y)) / 3, round_weights(rng.random(len(y)) / 3, None)):
+            asked = _questions(trees.grow(w).tree)
+            assert {feature for feature, _ in asked.values()} <= {0, 2}
+            nodes = [node for node in cart.grow(X, y, w, rules) if node.chosen]
+            assert asked == {
+                node.path: (node.chosen.feature, node.chosen.threshold) for node in nodes
+            }
+
+
+@pytest.mark.parametrize("twin", TWINS.values(), ids=TWINS.keys())
+def test_a_column_that_divides_as_one_before_it_changes_no_round(twin):
+    X, y = _twins(twin, seed=1)
+    w = np.random.default_rng(1).random(len(y)) / 3
+    base = CARTClassifier(max_depth=2)
+    model = AdaBoostClassifier(base, n_estimators=8).fit(X, y, w)
+    for member in model.estimators_:
+        assert {feature for feature, _ in _questions(member.tree_).values()} <= {0, 2}
+    alone = AdaBoostClassifier(base, n_estimators=8).fit(X[:, ::2], y, w)
+    assert_array_equal(model.decision_function(X), alone.decision_function(X[:, ::2]))
+    book = samme(X, y, w, AdaRules(8), tree_learner(Rules("gini", n_classes=2, max_depth=2)))
+    assert_allclose(model.estimator_errors_, book.errors, rtol=1e-9)

@@ -1,4 +1,4 @@
-"""What every estimator is, whatever it learns: a table's columns, rows in numbers, threads, files, tags.
+"""What every estimator is, whatever it learns: columns, rows in numbers, threads, files, tags, going on.
 
     X ──_learn_table──► schema_, matrix        new X ──_encode──► matrix
     fitted model ──save──► file ──load──► _read_fitted_state
@@ -6,6 +6,9 @@
 A family says what it learns. Its name for what a fitted model has stands in ``_fitted``; what a fit begins
 without in ``_learned``; what a file holds is written by `_get_fitted_state` and read by `_read_fitted_state`,
 where every class of the family adds its part and passes the rest on to the next.
+
+A fit with ``warm_start=True`` keeps what there is and adds to it. Every model that can go on is checked
+alike: it may not be asked for less than it has, and the table must be the one it began with.
 """
 
 from __future__ import annotations
@@ -21,16 +24,17 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from arboretum.base.parameters import Declared
+from arboretum.data.checks import warn_caller
 from arboretum.data.schema import Schema, encode, learn_schema
 from arboretum.data.suspicion import warn_of_columns
-from arboretum.errors import ParameterError
+from arboretum.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.predict.ensemble import Ensemble
     from arboretum.predict.predictor import Predictor
 
-__all__ = ["Estimator"]
+__all__ = ["Estimator", "check_same", "goes_on", "signature"]
 
 _FEW_ROWS = 64  # that no second thread helps with
 
@@ -62,7 +66,9 @@ class Estimator(Declared, BaseEstimator):
 
     _fitted: ClassVar[str]  # an attribute that fitted models have
     _learned: ClassVar[tuple[str, ...]] = ()  # what a fit begins without
-    _cached: ClassVar[tuple[str, ...]] = ()  # worked out from the rest; pickle leaves it out
+    _cached: ClassVar[
+        tuple[str, ...]
+    ] = ()  # dicts, worked out from the rest; pickle leaves them out
     _several_outputs: ClassVar[bool] = False  # y may have several columns
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -74,7 +80,7 @@ class Estimator(Declared, BaseEstimator):
     def _learn_table(self, X: Any) -> Matrix:
         """Learn the columns of a table and forget the last fit; return the rows in numbers."""
         schema, matrix = learn_schema(X, **self._column_kinds())
-        for name in ("interrupted_", *self._learned, *self._cached):
+        for name in ("interrupted_", *self._learned):
             self.__dict__.pop(name, None)
         self._take_schema(schema)
         return matrix
@@ -100,6 +106,8 @@ class Estimator(Declared, BaseEstimator):
         self.__dict__.pop("feature_names_in_", None)
         if schema.named:
             self.feature_names_in_ = np.array(schema.names, dtype=object)
+        for name in self._cached:  # empty, so that to predict adds no attribute
+            setattr(self, name, {})
 
     def _encode(self, X: Any) -> Matrix:
         """Return rows to be asked about, in numbers."""
@@ -256,3 +264,39 @@ class Estimator(Declared, BaseEstimator):
         tags.target_tags.single_output = True
         tags.target_tags.multi_output = self._several_outputs
         return tags
+
+
+# ---------------------------------------------------------------------- going on from the last fit
+def goes_on(model: Any, what: str) -> bool:
+    """Tell whether a fit adds to what there is; ``what`` is one of the things that are added."""
+    if not (model.warm_start and hasattr(model, model._fitted)):
+        return False
+    done = model._n_done
+    if model.n_estimators < done:
+        raise ParameterError(
+            f"n_estimators is {model.n_estimators}, but there are {done} {what}s already: with "
+            "warm_start=True it must not get smaller"
+        )
+    if model.n_estimators == done:
+        warn_caller(f"warm_start=True, and n_estimators has not grown: no {what} is added")
+    return True
+
+
+def signature(model: Any) -> tuple[Any, ...]:
+    """Return what must stay the same: columns, classes, outputs."""
+    classes = getattr(model, "classes_", None)
+    each = classes if isinstance(classes, list) else [classes]
+    return getattr(model, "schema_", None), each, getattr(model, "n_outputs_", None)
+
+
+def check_same(model: Any, earlier: tuple[Any, ...], *, same_rows: bool = True) -> None:
+    """Raise a DataError if the model goes on with another table than it began with."""
+    now = signature(model)
+    same = earlier[0] == now[0] and earlier[2] == now[2] and len(earlier[1]) == len(now[1])
+    if not (same_rows and same and all(map(np.array_equal, earlier[1], now[1]))):
+        raise DataError(
+            "with warm_start=True the table must have the rows, columns, categories and classes of the "
+            "first fit, the same rows of weight 0, and samples must be drawn as before: set "
+            "warm_start=False to begin anew"
+        )
+    model._take_schema(earlier[0])  # the very one that the members there are know

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from arboretum.base.bags import BagRules
+from arboretum.base.sampling import BagRules
 from arboretum.data.column_kinds import resolve_wishes
 from arboretum.data.schema import Schema
 from arboretum.data.slices import take_columns, take_rows

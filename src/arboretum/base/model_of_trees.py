@@ -14,7 +14,6 @@ from arboretum.predict.soundness import YES_NO, prove_ensemble
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
-    from arboretum.data.schema import Schema
     from arboretum.tree.tree import Tree
 
 __all__ = ["ModelOfMembers", "ModelOfTrees"]
@@ -24,6 +23,7 @@ class ModelOfTrees(Explains, Estimator):
     """Reading `trees_` over the columns of `schema_`, one or many."""
 
     trees_: list[Tree]
+    _asked: dict[str, Any]
 
     _cached: ClassVar = ("_asked",)
     _questions: ClassVar[tuple[int, ...]] = YES_NO  # kinds of nodes that its trees may have
@@ -32,10 +32,6 @@ class ModelOfTrees(Explains, Estimator):
         "ensemble_ : Ensemble": "The trees as one: answers of some rounds, leaves, and the additive form, "
         "a number for every leaf."
     }
-
-    def _take_schema(self, schema: Schema) -> None:
-        super()._take_schema(schema)
-        self._asked: dict[str, Any] = {}  # to predict changes nothing of the model itself
 
     @property
     def ensemble_(self) -> Ensemble:

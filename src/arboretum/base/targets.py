@@ -118,15 +118,11 @@ class Classes(ClassifierMixin, _Target):
 
         codes = self._learn_classes(y, n_rows)
         w = weights(sample_weight, n_rows)
-        if self._weighs_classes():
+        if self.class_weight not in (None, "balanced_subsample"):  # forests weigh these bag by bag
             w = with_class_weight(self.class_weight, self._each_classes, codes, w)
         if w is not None:
             check_weights(w)
         return make_target(codes, np.array([len(c) for c in self._each_classes]), w), w
-
-    def _weighs_classes(self) -> bool:
-        """Tell whether class weights join those of the rows."""
-        return self.class_weight is not None
 
     # ------------------------------------------------------------------ answers
     def _labels_of(self, best: np.ndarray) -> np.ndarray:

@@ -170,7 +170,7 @@ class C45Classifier(CaseTreeClassifier):
 
     def _hold_out(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows to grow on and those to prune on, the classes in proportion."""
-        from arboretum.engine.random import seed_from
+        from arboretum.engine.keys import seed_from
 
         if len(codes) < 2:
             raise DataError(

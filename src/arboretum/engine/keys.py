@@ -3,7 +3,7 @@
 A draw is a hash of what it is for: seed → tree → level → column. It never depends on how many draws came
 before it or which thread makes it. Every step of such a path is SplitMix64's finaliser (Steele, Lea and Flood
 2014), whose output passes the usual statistical test batteries for consecutive counters. Nothing is imported
-but NumPy, so that a seed can be turned into keys before anything is compiled.
+at first but NumPy, so that a seed can be turned into keys before anything is compiled.
 
 >>> key_of(7, 3, 1) == key_of(key_of(7, 3), 1) != key_of(7, 1, 3)
 True
@@ -13,9 +13,11 @@ True
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-__all__ = ["ALL_BITS", "GOLDEN", "STEPS", "key_of", "mix_array", "uniform_array"]
+__all__ = ["ALL_BITS", "GOLDEN", "STEPS", "key_of", "mix_array", "seed_from", "uniform_array"]
 
 ALL_BITS = (1 << 64) - 1
 GOLDEN = 0x9E3779B97F4A7C15  # 2^64 over the golden ratio, odd: what counters are multiplied by
@@ -45,3 +47,15 @@ def mix_array(seed: int, counters: np.ndarray) -> np.ndarray:
 def uniform_array(seed: int, n: int) -> np.ndarray:
     """Return n numbers in [0, 1), that of place i from ``key_of(seed, i)``."""
     return (mix_array(seed, np.arange(n)) >> np.uint64(11)) * (1.0 / (1 << 53))
+
+
+def seed_from(random_state: Any) -> int:
+    """Return a 64-bit seed from None, an int, a RandomState or a Generator (scikit-learn's rule)."""
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(0, 2**63))
+    from sklearn.utils import check_random_state
+
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+    rng = check_random_state(random_state)
+    return int(rng.randint(0, 2**31 - 1)) << 31 | int(rng.randint(0, 2**31 - 1))

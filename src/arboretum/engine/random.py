@@ -5,7 +5,7 @@ import numpy as np
 from arboretum.engine.jit import inline, kernel, leaf_kernel
 from arboretum.engine.keys import GOLDEN, STEPS
 
-__all__ = ["child_keys", "draw_features", "draw_rows", "mix", "pick_column", "seed_from", "uniform"]
+__all__ = ["child_keys", "draw_features", "draw_rows", "mix", "pick_column", "uniform"]
 
 _GOLDEN, _ONE = np.uint64(GOLDEN), np.uint64(1)
 (_S1, _M1), (_S2, _M2), (_S3, _) = ((np.uint64(s), np.uint64(m)) for s, m in STEPS)
@@ -65,15 +65,3 @@ def draw_rows(key, size, counts):
     n = len(counts)
     for i in range(size):
         counts[np.uint64(uniform(mix(key, np.uint64(i))) * n)] += 1.0
-
-
-def seed_from(random_state) -> int:
-    """Return a 64-bit seed from None, an int, a RandomState or a Generator (scikit-learn's rule)."""
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(0, 2**63))
-    from sklearn.utils import check_random_state
-
-    if random_state is None:
-        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
-    rng = check_random_state(random_state)
-    return int(rng.randint(0, 2**31 - 1)) << 31 | int(rng.randint(0, 2**31 - 1))

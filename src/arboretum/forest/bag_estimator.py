@@ -15,12 +15,12 @@ from sklearn.base import MetaEstimatorMixin
 
 from arboretum.base import members
 from arboretum.base import parameters as p
-from arboretum.base.bags import BagRules, make_bags
+from arboretum.base.estimator import check_same, goes_on, signature
 from arboretum.base.model_of_trees import ModelOfMembers
 from arboretum.base.parameters import Parameter
 from arboretum.base.rounds import Interrupted, Interruptible, progress, run_rounds
+from arboretum.base.sampling import BagRules, make_bags
 from arboretum.base.shared_parameters import ENSEMBLE, MEMBERS_TABLE, RUNNING
-from arboretum.base.warm_start import check_same, goes_on, signature
 from arboretum.cart.cart import CARTClassifier, CARTRegressor
 from arboretum.cart.extra_tree import ExtraTreeClassifier, ExtraTreeRegressor
 from arboretum.data.checks import told_once
@@ -148,7 +148,7 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
         """
         from sklearn.utils.validation import has_fit_parameter
 
-        from arboretum.engine.random import seed_from
+        from arboretum.engine.keys import seed_from
 
         self._check_parameters()
         before = self.estimators_ if goes_on(self, "estimator") else []

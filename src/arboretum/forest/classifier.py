@@ -49,9 +49,6 @@ class ForestClassifier(ClassesOutOfBag, Classes, Forest):
         "a row.",
     }
 
-    def _weighs_classes(self) -> bool:
-        return self.class_weight is not None and self.class_weight != "balanced_subsample"
-
     @property
     def _reading(self) -> str:
         return "vote" if self.voting == "hard" else "value"

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from arboretum.base import parameters as p
-from arboretum.base.bags import Bootstrap
+from arboretum.base.estimator import check_same, goes_on, signature
 from arboretum.base.model_of_trees import ModelOfTrees
 from arboretum.base.parameters import Parameter
 from arboretum.base.rounds import Interrupted, Interruptible, progress
-from arboretum.base.sampling import n_draws
+from arboretum.base.sampling import Bootstrap, n_draws
 from arboretum.base.shared_parameters import ENSEMBLE, GROWTH, RUNNING, TABLE
-from arboretum.base.warm_start import check_same, goes_on, signature
 from arboretum.data.checks import check_rows
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.forest.training_rows import TrainingRows, keep, read_training_rows
@@ -100,7 +99,7 @@ class Forest(OutOfBagAttributes, Interruptible, ModelOfTrees):
         -------
         self
         """
-        from arboretum.engine.random import seed_from
+        from arboretum.engine.keys import seed_from
         from arboretum.forest.growing import grow_trees
 
         self._check_parameters()

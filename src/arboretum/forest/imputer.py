@@ -182,7 +182,7 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         return self._put_back(X, table, filled)
 
     def _fill_training(self, X: Any, y: Any) -> tuple[Table, np.ndarray]:
-        from arboretum.engine.random import seed_from
+        from arboretum.engine.keys import seed_from
 
         self._check_parameters()
         table = _read(X)

@@ -23,7 +23,9 @@ from arboretum.engine.dtypes import (
     CATEGORIES,
     COUNTERS,
     NODE,
+    PAIR,
     RANGE,
+    SCALES,
     SPLIT,
     TASK,
     as_records,
@@ -32,9 +34,9 @@ from arboretum.engine.dtypes import (
 from arboretum.engine.gradient import decode, histogram, pack
 from arboretum.engine.gradient import grow as engine
 from arboretum.engine.gradient import rounds as boost_round
-from arboretum.engine.gradient.draw import new_draw
+from arboretum.engine.gradient.draw import ColumnDraw
 from arboretum.engine.gradient.nodes import GrowingTree, State, Store
-from arboretum.engine.gradient.pack import GivenRows, make_given, new_scales
+from arboretum.engine.gradient.pack import GivenRows, Scales
 from arboretum.engine.gradient.score import Features, SplitRules, SplitScratch
 from arboretum.errors import DataError
 
@@ -43,7 +45,15 @@ if TYPE_CHECKING:
 
     from arboretum.engine.gradient.rounds import RoundTarget, Turn
 
-__all__ = ["GrownNodes", "HistogramGrower", "Logged"]
+__all__ = [
+    "GrownNodes",
+    "HistogramGrower",
+    "Logged",
+    "make_given",
+    "new_draw",
+    "new_log",
+    "new_scales",
+]
 
 _ADD = 1  # nanoseconds that a code takes to be added to a histogram, with threads that spin
 MOST_LOGGED = 1 << 18  # nodes that a round of small trees may have
@@ -52,6 +62,7 @@ NOT_GOOD = "derivatives must be finite, and second ones not negative"
 POOL = 1 << 29  # bytes for histograms of leaves that wait
 LOG = 1 << 13  # nodes of small trees that are written down before a new log is made
 _NO_COLUMNS = np.empty((0, 0), np.int64)
+_NO_ROWS, _NO_FACTORS = np.empty(0, np.uint32), np.empty(0, np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +149,70 @@ class Logged(NamedTuple):
         return [self.nodes.part(start, end) for start, end in zip(starts, ends, strict=True)]
 
 
+# ---------------------------------------------------------------------- what kernels are handed
+def make_given(
+    g: np.ndarray,
+    h: np.ndarray,
+    key: int,
+    rows: np.ndarray | None = None,
+    factor: np.ndarray | None = None,
+) -> GivenRows:
+    """Return what a tree is grown for: all rows, or some, which may count more or less than once."""
+    if rows is None or factor is None:
+        these = _NO_ROWS if rows is None else rows
+        return GivenRows(g, h, these, _NO_FACTORS, 1.0, np.uint64(key))
+    return GivenRows(g, h, rows, factor, float(factor.max(initial=1.0)), np.uint64(key))
+
+
+def new_scales(n_blocks: int) -> Scales:
+    """Return scales to be chosen, for rows that are looked at in so many blocks."""
+    return Scales(record_table(n_blocks, PAIR), record_table(1, SCALES))
+
+
+def new_draw(
+    features: np.ndarray, n_features: int, n_nodes: int, group_of: np.ndarray
+) -> ColumnDraw:
+    """Return what trees of up to ``n_nodes`` nodes draw from ``features``, some of ``n_features``."""
+    words = group_of.shape[1]
+    return ColumnDraw(
+        features=features,
+        drawn=np.empty((2, n_features), np.int64),
+        marks=np.zeros(n_features, np.uint8),
+        order=np.empty(n_features, np.int64),
+        groups=np.empty((n_nodes if words else 0, words), np.uint64),
+        group_of=group_of,
+    )
+
+
+def new_log(n_nodes: int, n_words: int, dtype: np.dtype = NODE) -> boost_round.Log:
+    """Return a log for so many nodes."""
+    members = np.empty((n_nodes, n_words), np.uint32)
+    return boost_round.Log(record_table(n_nodes, dtype), members, 0, np.empty(0, np.int64), n_nodes)
+
+
+def tile_shape(n_columns: int) -> tuple[int, int, int]:
+    """Return tiles, words of a tile and columns of a word, so that few places are empty.
+
+    >>> [tile_shape(n) for n in (3, 8, 10, 28, 33, 500)]
+    [(1, 1, 3), (1, 1, 8), (1, 2, 5), (2, 2, 7), (3, 2, 6), (32, 2, 8)]
+    """
+    if n_columns <= histogram.WORD:
+        return 1, 1, max(n_columns, 1)
+    tiles = -(-n_columns // histogram.TILE)
+    return tiles, 2, -(-n_columns // (2 * tiles))
+
+
+def wide_shape(n_columns: int) -> tuple[int, int]:
+    """Return tiles and columns of a tile, for columns whose codes have 16 bits.
+
+    >>> [wide_shape(n) for n in (0, 1, 3, 5, 28)]
+    [(0, 1), (1, 1), (1, 3), (2, 3), (7, 4)]
+    """
+    tiles = -(-n_columns // histogram.WIDE_WORD)
+    return tiles, -(-n_columns // max(tiles, 1)) or 1
+
+
+# ---------------------------------------------------------------------- the grower
 def most_leaves(rules: SplitRules, n_rows: int) -> int:
     """Return how many leaves a tree on so many rows may have."""
     leaves = min(rules.max_leaves, max(n_rows, 1))
@@ -180,13 +255,13 @@ class HistogramGrower:
         self.scratch = [self._new_scratch() for _ in range(self.threads)]
         self._tree: GrowingTree | None = None
         self._rows = np.empty(0, np.uint32)  # that the last tree was grown on; none: all
-        self._log, self._logged = boost_round.new_log(0, 0), 0
+        self._log, self._logged = new_log(0, 0), 0
 
     def _store(self, codes: np.ndarray, wide: np.ndarray) -> Store:
         """Pack the codes of a table into words."""
         (n_columns, n), n_wide = codes.shape, len(wide)
-        tiles, many, width = histogram.tile_shape(n_columns)
-        wide_tiles, wide_width = histogram.wide_shape(n_wide)
+        tiles, many, width = tile_shape(n_columns)
+        wide_tiles, wide_width = wide_shape(n_wide)
         words = np.empty((tiles if n_columns else 0, n, many), np.uint64)
         wide_words = np.empty((wide_tiles, n), np.uint64)
         blocks = parallel.blocks(n, self.n_jobs)
@@ -337,7 +412,7 @@ class HistogramGrower:
         state = State(self.store, tree, self.features, self.rules, given, self.scales)
         most_nodes = k * self._most_nodes(n)
         if self._logged + most_nodes > len(self._log.nodes):
-            self._log = boost_round.new_log(max(most_nodes, LOG), tree.members.shape[1])
+            self._log = new_log(max(most_nodes, LOG), tree.members.shape[1])
             self._logged = 0
         codes = len(target.y) * (len(self.store.starts) - 1)
         turn = turn._replace(rounds=min(turn.rounds, 1 + MANY_CODES // (k * codes)))

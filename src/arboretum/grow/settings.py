@@ -21,8 +21,8 @@ __all__ = ["count_of", "growth", "monotone_signs", "n_drawn"]
 
 def growth(model: Any, schema: Schema, target: Target, n_rows: int) -> Growth:
     """Return how far and in what way this estimator grows a tree on this data."""
+    from arboretum.engine.keys import seed_from
     from arboretum.engine.parallel import effective_jobs
-    from arboretum.engine.random import seed_from
     from arboretum.engine.split.score import loner_excess
     from arboretum.grow.criterion import CLASSIFICATION, REGRESSION
     from arboretum.grow.levelwise import Growth

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.gradient.draw import new_draw
 from arboretum.engine.gradient.exact import draw_allowed
 from arboretum.engine.gradient.score import SplitRules
+from arboretum.grow.histogram import new_draw
 
 RULES = SplitRules(
     0.0, 1.0, 0.0, 0.0, 0.0, True, 1.0, 0.0, 0.0, 0.0, 0.0, 0, 0, 0.0, 6, 64, True, 0, 0

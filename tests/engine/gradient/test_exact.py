@@ -17,10 +17,10 @@ from arboretum.engine.columns.lists import (
 from arboretum.engine.columns.presort import MISSING, NEW, POSITION, sort_column
 from arboretum.engine.dtypes import EXACT_COUNTERS, EXACT_CUT, EXACT_NODE, SCALES, record_table
 from arboretum.engine.gradient import exact as engine
-from arboretum.engine.gradient.draw import new_draw
 from arboretum.engine.gradient.exact_levels import GrowingExactTree, make_root, open_level
 from arboretum.engine.gradient.pack import GivenRows
 from arboretum.engine.gradient.score import SplitRules
+from arboretum.grow.histogram import new_draw
 
 RULES = SplitRules(
     0.0, 1.0, 0.0, 0.0, 0.0, True, 1.0, 0.0, 0.0, 0.0, 0.0, 0, 0, 0.0, 6, 64, True, 0, 0

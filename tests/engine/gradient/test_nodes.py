@@ -18,10 +18,10 @@ from arboretum.engine.dtypes import (
     record_table,
 )
 from arboretum.engine.gradient import nodes as engine
-from arboretum.engine.gradient.draw import new_draw
 from arboretum.engine.gradient.histogram import BINS
 from arboretum.engine.gradient.score import Features
 from arboretum.engine.jit import kernel
+from arboretum.grow.histogram import new_draw
 from tests.engine.gradient.scan_cases import RULES
 
 NO_GROUPS = np.empty((0, 0), np.uint64)

@@ -6,29 +6,31 @@ import numpy as np
 import pytest
 
 from arboretum.engine.dtypes import PAIR, record_table
+from arboretum.engine.fixed_point import bits_of_each, scale_for
 from arboretum.engine.gradient import pack
 from arboretum.engine.jit import kernel
+from arboretum.grow.histogram import make_given
 
 G, H = np.float32([1.0, -2.0, 0.5]), np.float32([1.0, 1.0, 2.0])
 
 
 def test_all_rows_count_once():
-    given = pack.make_given(G, H, 7)
+    given = make_given(G, H, 7)
     assert (len(given.rows), len(given.factor), given.most, given.key) == (0, 0, 1.0, 7)
 
 
 def test_the_largest_factor_is_known():
-    given = pack.make_given(G, H, 0, np.uint32([0, 2]), np.float32([1.0, 3.0]))
+    given = make_given(G, H, 0, np.uint32([0, 2]), np.float32([1.0, 3.0]))
     assert given.factor.tolist() == [1.0, 3.0]
     assert given.most == 3.0
 
 
 @pytest.mark.parametrize(("most", "n"), [(1.0, 1), (0.3, 1000), (5e-9, 7), (1e30, 2**31)])
 def test_fine_sums_fit_and_use_their_bits(most, n):
-    scale = pack.fine_scale(most, n)
+    scale = scale_for(most, bits_of_each(n))
     assert np.frexp(scale)[0] == 0.5  # a power of two
     assert 2.0**59 <= most * scale * 2 ** n.bit_length() < 2.0**62
-    assert pack.fine_scale(0.0, n) == 1.0
+    assert scale_for(0.0, bits_of_each(n)) == 1.0
 
 
 def test_leaves_add_their_values_to_their_rows():
@@ -55,7 +57,7 @@ SOME = np.uint32([0, 2, 3])
 )
 def test_leaves_sum_the_derivatives_of_the_rows_that_take_part(rows, factor):
     g, h = np.float32([1.0, -2.0, 4.0, 0.25]), np.float32([1.0, 1.0, 0.5, 2.0])
-    given, fine = pack.make_given(g, h, 0, rows, factor), record_table(1, PAIR)
+    given, fine = make_given(g, h, 0, rows, factor), record_table(1, PAIR)
     fine["g"], fine["h"] = 4.0, 2.0
     takes = np.arange(4) if rows is None else rows.astype(np.int64)
     entries = takes[::-1].astype(np.uint64) << np.uint64(32)  # the last one is alone in its leaf

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from arboretum.engine.gradient.loss import GIVEN, LossKernel
-from arboretum.engine.gradient.rounds import RoundTarget, Turn, new_log
+from arboretum.engine.gradient.rounds import RoundTarget, Turn
 from arboretum.engine.gradient.score import Features
 from arboretum.engine.keys import key_of
-from arboretum.grow.histogram import HistogramGrower
+from arboretum.grow.histogram import HistogramGrower, new_log
 from tests.engine.gradient.scan_cases import RULES
 
 N, WIDTH, BINS = 60, 3, 8

@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.base import MetaEstimatorMixin
 
 from arboretum.base import parameters as p
+from arboretum.base.estimator import check_same, goes_on, signature
 from arboretum.base.holdout import Patience, set_aside
 from arboretum.base.members import (
     check_base,
@@ -28,7 +29,6 @@ from arboretum.base.model_of_trees import ModelOfMembers
 from arboretum.base.parameters import Parameter
 from arboretum.base.rounds import Interrupted, Interruptible, run_rounds
 from arboretum.base.shared_parameters import ENSEMBLE, MEMBERS_TABLE, RUNNING, STOPPING
-from arboretum.base.warm_start import check_same, goes_on, signature
 from arboretum.boosting.adaboost import weak
 from arboretum.boosting.adaboost.rounds import Verdict
 from arboretum.cart.cart import CARTClassifier, CARTRegressor
@@ -135,7 +135,7 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
         -------
         self
         """
-        from arboretum.engine.random import seed_from
+        from arboretum.engine.keys import seed_from
 
         self._check_parameters()
         before = self._rounds() if goes_on(self, "round") else []

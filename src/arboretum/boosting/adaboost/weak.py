@@ -196,7 +196,7 @@ class TreeLearner:
 
     def _seed_of(self, number: int) -> int:
         """Return what a tree that draws columns or cuts draws them by."""
-        from arboretum.engine.random import seed_from
+        from arboretum.engine.keys import seed_from
 
         return seed_from(_state_of(self.seed, number)) if self.trees.draws else 0
 

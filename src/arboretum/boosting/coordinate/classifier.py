@@ -156,7 +156,7 @@ class CoordinateBoostingClassifier(Classes, Interruptible, ModelOfTrees):
         -------
         self
         """
-        from arboretum.engine.random import seed_from
+        from arboretum.engine.keys import seed_from
 
         self._check_parameters()
         X = as_view(X)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from arboretum.base import parameters as p
+from arboretum.base.estimator import check_same, goes_on, signature
 from arboretum.base.holdout import Patience, set_aside
 from arboretum.base.model_of_trees import ModelOfTrees
 from arboretum.base.parameters import Parameter
 from arboretum.base.progress_lines import ProgressLines
 from arboretum.base.rounds import Interrupted, Interruptible, run_rounds
 from arboretum.base.shared_parameters import ENSEMBLE, GROWTH, RUNNING, STOPPING, TABLE
-from arboretum.base.warm_start import check_same, goes_on, signature
 from arboretum.boosting.adaboost.weak import in_order
 from arboretum.boosting.dialect.scikit_learn import make_loss
 from arboretum.boosting.gradient.start import Constant, fit_start, raw_start, take_rows
@@ -224,7 +224,7 @@ class GradientBoosting(Interruptible, ModelOfTrees):
     ) -> tuple[ResidualBooster, _HeldOut | None]:
         """Return what plays the rounds, and what tells when to stop."""
         from arboretum.boosting.gradient.fitting import BoostingTask, ResidualBooster
-        from arboretum.engine.random import seed_from
+        from arboretum.engine.keys import seed_from
         from arboretum.grow.presorted import presort
 
         loss = self._make_loss()

@@ -114,7 +114,7 @@ def seed_of(random_state: Any) -> int:
     """Return the seed of all draws; None is 0."""
     if random_state is None or isinstance(random_state, int | np.integer):
         return int(random_state or 0)
-    from arboretum.engine.random import seed_from
+    from arboretum.engine.keys import seed_from
 
     return seed_from(random_state)
 

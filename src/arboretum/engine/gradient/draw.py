@@ -17,7 +17,7 @@ import numpy as np
 from arboretum.engine.jit import leaf_kernel
 from arboretum.engine.random import mix, pick_column
 
-__all__ = ["ColumnDraw", "draw_columns", "inherit_groups", "new_draw", "open_all_groups"]
+__all__ = ["ColumnDraw", "draw_columns", "inherit_groups", "open_all_groups"]
 
 
 class ColumnDraw(NamedTuple):
@@ -29,21 +29,6 @@ class ColumnDraw(NamedTuple):
     order: np.ndarray  # int64, scratch
     groups: np.ndarray  # (nodes, words) uint64, groups of features still open; or empty
     group_of: np.ndarray  # (features, words) uint64, groups a feature is in; or empty
-
-
-def new_draw(
-    features: np.ndarray, n_features: int, n_nodes: int, group_of: np.ndarray
-) -> ColumnDraw:
-    """Return what trees of up to ``n_nodes`` nodes draw from ``features``, some of ``n_features``."""
-    words = group_of.shape[1]
-    return ColumnDraw(
-        features=features,
-        drawn=np.empty((2, n_features), np.int64),
-        marks=np.zeros(n_features, np.uint8),
-        order=np.empty(n_features, np.int64),
-        groups=np.empty((n_nodes if words else 0, words), np.uint64),
-        group_of=group_of,
-    )
 
 
 @leaf_kernel

@@ -35,8 +35,6 @@ __all__ = [
     "pack_tiles",
     "pack_wide",
     "subtract",
-    "tile_shape",
-    "wide_shape",
 ]
 
 WORD, TILE = 8, 16  # columns
@@ -53,28 +51,6 @@ _B1, _B2, _B3, _B4 = np.uint64(256), np.uint64(512), np.uint64(768), np.uint64(1
 _B5, _B6, _B7, _B8 = np.uint64(1280), np.uint64(1536), np.uint64(1792), np.uint64(2048)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 _BITS8, _BITS16 = np.uint64(3), np.uint64(4)  # of codes, as powers of two
-
-
-def tile_shape(n_columns: int) -> tuple[int, int, int]:
-    """Return tiles, words of a tile and columns of a word, so that few places are empty.
-
-    >>> [tile_shape(n) for n in (3, 8, 10, 28, 33, 500)]
-    [(1, 1, 3), (1, 1, 8), (1, 2, 5), (2, 2, 7), (3, 2, 6), (32, 2, 8)]
-    """
-    if n_columns <= WORD:
-        return 1, 1, max(n_columns, 1)
-    tiles = -(-n_columns // TILE)
-    return tiles, 2, -(-n_columns // (2 * tiles))
-
-
-def wide_shape(n_columns: int) -> tuple[int, int]:
-    """Return tiles and columns of a tile, for columns whose codes have 16 bits.
-
-    >>> [wide_shape(n) for n in (0, 1, 3, 5, 28)]
-    [(0, 1), (1, 1), (1, 3), (2, 3), (7, 4)]
-    """
-    tiles = -(-n_columns // WIDE_WORD)
-    return tiles, -(-n_columns // max(tiles, 1)) or 1
 
 
 @kernel

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.dtypes import PAIR, SCALES, record_table
+from arboretum.engine.fixed_point import bits_of_each, scale_for
 from arboretum.engine.intrinsics import prefetch
 from arboretum.engine.jit import inline, kernel, leaf_kernel
 from arboretum.engine.random import mix
@@ -34,17 +34,12 @@ __all__ = [
     "fetched_until",
     "fill_entries",
     "find_largest",
-    "fine_scale",
-    "make_given",
     "mark_rows",
-    "new_scales",
-    "scale_for",
 ]
 
 G_BITS, H_BITS = np.int64(15), np.int64(16)
 _MOST_G, _MOST_H = np.int32(32767), np.int32(65535)
 _G_PLACE, _SIGN = np.int32(16), np.uint32(0x80000000)
-_FINE_BITS = 61
 _AHEAD = np.uint64(24)  # entries whose rows are fetched, here and wherever entries are walked
 _ROW, _ONE = np.uint64(32), np.uint64(1)
 _NO_SIGN, _MINUS_ZERO = np.uint32(0x7FFFFFFF), np.uint32(0x80000000)
@@ -64,52 +59,11 @@ class GivenRows(NamedTuple):
     key: np.uint64  # of what is rounded at random
 
 
-_NO_ROWS, _NO_FACTORS = np.empty(0, np.uint32), np.empty(0, np.float32)
-
-
-def make_given(
-    g: np.ndarray,
-    h: np.ndarray,
-    key: int,
-    rows: np.ndarray | None = None,
-    factor: np.ndarray | None = None,
-) -> GivenRows:
-    """Return what a tree is grown for: all rows, or some, which may count more or less than once."""
-    if rows is None or factor is None:
-        these = _NO_ROWS if rows is None else rows
-        return GivenRows(g, h, these, _NO_FACTORS, 1.0, np.uint64(key))
-    return GivenRows(g, h, rows, factor, float(factor.max(initial=1.0)), np.uint64(key))
-
-
 class Scales(NamedTuple):
     """Powers of two that make whole numbers of g and h; written when a tree begins."""
 
     largest: np.ndarray  # (blocks,) PAIR, the largest |g| and h of every block of rows
     chosen: np.ndarray  # (1,) SCALES
-
-
-def new_scales(n_blocks: int) -> Scales:
-    """Return scales to be chosen, for rows that are looked at in so many blocks."""
-    return Scales(record_table(n_blocks, PAIR), record_table(1, SCALES))
-
-
-@leaf_kernel
-def scale_for(most, bits):
-    """Return the power of two that brings ``most`` just below 2 ** bits (1 if it is 0)."""
-    if not most > 0.0:
-        return 1.0
-    return math.ldexp(1.0, int(bits - math.frexp(most)[1]))
-
-
-def fine_scale(most: float, n_rows: int) -> float:
-    """Return the power of two by which any sum of so many numbers up to ``most`` fits 62 bits.
-
-    >>> fine_scale(1.0, 1000) * 1000 < 2.0**62
-    True
-    """
-    if not most > 0.0:
-        return 1.0
-    return math.ldexp(1.0, _FINE_BITS - int(n_rows).bit_length() - math.frexp(most)[1])
 
 
 @leaf_kernel
@@ -143,9 +97,6 @@ def _of_bits(bits):
 @leaf_kernel
 def choose_scales(given, scales, n_rows):
     """Make the scales of a block's largest numbers; return whether all derivatives are good."""
-    bits = 0
-    while n_rows >> bits:
-        bits += 1
     g, h = 0.0, 0.0
     for b in range(len(scales.largest)):
         g, h = max(g, scales.largest[b].g), max(h, scales.largest[b].h)
@@ -153,8 +104,9 @@ def choose_scales(given, scales, n_rows):
         return False
     g, h, chosen = g * given.most, h * given.most, scales.chosen[0]
     small, unit, fine, fine_unit = chosen.small, chosen.unit, chosen.fine, chosen.fine_unit
-    small.g, small.h = scale_for(g, G_BITS), scale_for(h, H_BITS)
-    fine.g, fine.h = scale_for(g, _FINE_BITS - bits), scale_for(h, _FINE_BITS - bits)
+    small.g, small.h = scale_for(g, int(G_BITS)), scale_for(h, int(H_BITS))
+    fine_bits = bits_of_each(n_rows)
+    fine.g, fine.h = scale_for(g, fine_bits), scale_for(h, fine_bits)
     unit.g, unit.h = 1.0 / small.g, 1.0 / small.h
     fine_unit.g, fine_unit.h = 1.0 / fine.g, 1.0 / fine.h
     return True

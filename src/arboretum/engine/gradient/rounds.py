@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.dtypes import NODE, record_table
 from arboretum.engine.gradient.grow import grow
 from arboretum.engine.gradient.loss import LossKernel, derive
 from arboretum.engine.gradient.nodes import State
@@ -23,7 +22,7 @@ from arboretum.engine.gradient.pack import GivenRows, add_marked
 from arboretum.engine.jit import kernel, subkernel
 from arboretum.engine.random import mix
 
-__all__ = ["Log", "RoundTarget", "Turn", "grow_rounds", "new_log"]
+__all__ = ["Log", "RoundTarget", "Turn", "grow_rounds"]
 
 
 class Log(NamedTuple):
@@ -57,12 +56,6 @@ class Turn(NamedTuple):
     step_alone: float  # the same, of trees that were not split
     moves: bool  # answers are added to the scores
     may_stick: bool  # a round of trees that were not split is the last
-
-
-def new_log(n_nodes: int, n_words: int, dtype: np.dtype = NODE) -> Log:
-    """Return a log for so many nodes."""
-    members = np.empty((n_nodes, n_words), np.uint32)
-    return Log(record_table(n_nodes, dtype), members, 0, np.empty(0, np.int64), n_nodes)
 
 
 @subkernel

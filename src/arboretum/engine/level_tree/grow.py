@@ -5,7 +5,7 @@
     close_level    nodes take their best column; rows move on, children are described  divide.py
 
 Where a table is large and threads are there to share out its columns, Python calls the three itself
-(grow/presorted_levels.py).
+(grow/presorted.py).
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from arboretum.engine.random import seed_from
+from arboretum.engine.keys import seed_from
 from arboretum.errors import DataError, ParameterError
 from arboretum.explain.charts.importance import importances_of
 from arboretum.explain.effects.asking import Asked, matrix_of

@@ -22,17 +22,28 @@ from arboretum.engine import parallel
 from arboretum.engine.columns.lists import NOWHERE, Lists, PlacedRows, filter_lists
 from arboretum.engine.columns.presort import MAX_ROWS
 from arboretum.engine.dtypes import EXACT_CUT, EXACT_TREE, record_table
+from arboretum.engine.fixed_point import bits_of_each, scale_for
 from arboretum.engine.gradient import exact as engine
 from arboretum.engine.gradient import exact_levels as levels
 from arboretum.engine.gradient import pack
 from arboretum.engine.gradient import rounds as boost_round
-from arboretum.engine.gradient.pack import GivenRows, make_given, new_scales
+from arboretum.engine.gradient.pack import GivenRows
 from arboretum.engine.jit import writable
 from arboretum.errors import DataError
 from arboretum.grow.decoding import exact_trees_of
 from arboretum.grow.exact.columns import sort_lists, values_at
 from arboretum.grow.exact.levels import ExactTree, grow_levels, new_tree
-from arboretum.grow.histogram import LOG, MANY_CODES, MOST_LOGGED, NOT_GOOD, Logged, most_leaves
+from arboretum.grow.histogram import (
+    LOG,
+    MANY_CODES,
+    MOST_LOGGED,
+    NOT_GOOD,
+    Logged,
+    make_given,
+    most_leaves,
+    new_log,
+    new_scales,
+)
 from arboretum.predict.walk import walk_block
 
 if TYPE_CHECKING:
@@ -139,7 +150,7 @@ class ExactGrower:
         tree.draw.features[:] = columns
         levels.make_root(tree, self._fill(given, n), n)
         grow_levels(self, tree, self._root_lists(columns, rows), key)
-        log = boost_round.new_log(int(tree.counters["end"][0]), 0, EXACT_TREE)
+        log = new_log(int(tree.counters["end"][0]), 0, EXACT_TREE)
         many = levels.write_tree(tree, self.scales.chosen, self.rules, 1.0, log, 0)
         return self._grown(log, many)
 
@@ -163,7 +174,7 @@ class ExactGrower:
         given = make_given(target.g[0], target.h[0], 0, rows, factor)
         tree = self._tree_for(columns.shape[1])
         most_nodes = k * self._most_nodes()
-        log = boost_round.new_log(max(most_nodes, LOG), 0, EXACT_TREE)
+        log = new_log(max(most_nodes, LOG), 0, EXACT_TREE)
         turn = turn._replace(
             rounds=min(turn.rounds, 1 + MANY_CODES // (k * len(self.lists.entries)))
         )
@@ -239,7 +250,8 @@ class ExactGrower:
         largest_g, largest_h = float(max(g.max(), -g.min())), float(h.max())
         if not (largest_g < np.inf and largest_h < np.inf and h.min() >= 0):  # NaN fails, too
             raise DataError(NOT_GOOD)
-        fine = pack.fine_scale(largest_g * most, n), pack.fine_scale(largest_h * most, n)
+        bits = bits_of_each(n)
+        fine = scale_for(largest_g * most, bits), scale_for(largest_h * most, bits)
         chosen = self.scales.chosen
         chosen["fine"], chosen["fine_unit"] = fine, (1.0 / fine[0], 1.0 / fine[1])
         entries, words = self.rows.entries, self.rows.words

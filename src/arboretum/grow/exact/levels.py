@@ -18,8 +18,7 @@ from arboretum.engine.columns.lists import Lists, divide_rows
 from arboretum.engine.dtypes import EXACT_COUNTERS, EXACT_CUT, EXACT_NODE, record_table
 from arboretum.engine.gradient import exact as engine
 from arboretum.engine.gradient import exact_levels as levels
-from arboretum.engine.gradient.draw import new_draw
-from arboretum.grow.histogram import GrownNodes
+from arboretum.grow.histogram import GrownNodes, new_draw
 
 if TYPE_CHECKING:
     from arboretum.grow.exact.grower import ExactGrower
