@@ -6,6 +6,8 @@
     and_lanes      32 numbers and-ed with four times 32 others by wide instructions
     meet_lanes     32 numbers that are the and of four times 32 others
     search_step    one step of eight binary searches, without a branch
+    read_blocks    gathers eight numbers at a time, and finds the smallest and the largest
+    add_left       adds up the numbers whose value is not above a threshold, eight at a time
     lowest_bit     the place of the lowest bit that is set
     give_way       tells the processor, or the system, that this thread only waits
     ticks          a clock that costs nothing to read; always 0 where reading it is not allowed
@@ -22,6 +24,7 @@ import platform
 import numba
 
 __all__ = [
+    "add_left",
     "and_lanes",
     "atomic_add",
     "atomic_read",
@@ -32,6 +35,7 @@ __all__ = [
     "meet_lanes",
     "prefetch",
     "prefetch_at",
+    "read_blocks",
     "rest_a_moment",
     "search_step",
     "ticks",
@@ -86,6 +90,17 @@ if numba.config.DISABLE_JIT:
             if sorted_values[rank[i] + half - 1] < x[i]:
                 rank[i] += half
 
+    def read_blocks(values, column, rows, first, blocks, x, at):
+        first, at, n = int(first), int(at), 8 * int(blocks)
+        found = values[rows[first : first + n] + column]
+        x[at : at + n] = found
+        return found.min(), found.max()
+
+    def add_left(x, at, cut, numbers, first, blocks):
+        first, at, n = int(first), int(at), 8 * int(blocks)
+        left = x[at : at + n] <= cut
+        return left.sum(), numbers[first : first + n][left].sum()
+
     def lowest_bit(word):
         word = int(word)
         return (word & -word).bit_length() - 1
@@ -94,6 +109,7 @@ else:
     import llvmlite.binding as llvm
     from llvmlite import ir
     from numba import types
+    from numba.core import cgutils
     from numba.extending import intrinsic
 
     _yield = ctypes.WinDLL("kernel32").SwitchToThread if os.name == "nt" else None
@@ -320,3 +336,86 @@ else:
 
         kinds = sorted_values, x, rank, types.uint64, types.uint64
         return types.void(*kinds), build
+
+    def _over_lanes(builder, what, vector):
+        """Build the smallest, the largest or the sum of the eight lanes of a vector."""
+        size = vector.type.element.width
+        kind = ir.FunctionType(vector.type.element, [vector.type])
+        name = f"llvm.vector.reduce.{what}.v8i{size}"
+        return builder.call(builder.module.declare_intrinsic(name, (), kind), [vector])
+
+    @intrinsic
+    def read_blocks(typingctx, values, column, rows, first, blocks, x, at):
+        """Gather ``values[column + rows[first + i]]`` for ``blocks`` times eight i, into ``x[at + i]``.
+
+        Returns the smallest and the largest; there is one block at least. The compiler would make branches
+        of the two comparisons, which among a few rows are guessed wrong several times.
+        """
+
+        def build(context, builder, signature, arguments):
+            table, places, target = (
+                context.make_array(signature.args[k])(context, builder, arguments[k]).data
+                for k in (0, 2, 5)
+            )
+            size, word = signature.args[0].dtype.bitwidth, ir.IntType(64)
+            wide, largest = ir.VectorType(ir.IntType(size), 8), (1 << (size - 1)) - 1
+            low = cgutils.alloca_once_value(builder, ir.Constant(wide, [largest] * 8))
+            high = cgutils.alloca_once_value(builder, ir.Constant(wide, [-largest - 1] * 8))
+            with cgutils.for_range(builder, arguments[4]) as loop:
+                begin, here = builder.mul(loop.index, word(8)), ir.Constant(wide, ir.Undefined)
+                for lane in range(8):
+                    place = builder.add(builder.add(arguments[3], begin), word(lane))
+                    row = builder.zext(builder.load(builder.gep(places, [place])), word)
+                    found = builder.load(builder.gep(table, [builder.add(arguments[1], row)]))
+                    here = builder.insert_element(here, found, ir.IntType(32)(lane))
+                out = builder.gep(target, [builder.add(arguments[6], begin)])
+                builder.store(here, builder.bitcast(out, wide.as_pointer()), align=size // 8)
+                for end, before in ((low, "<"), (high, ">")):
+                    so_far = builder.load(end)
+                    further = builder.icmp_signed(before, here, so_far)
+                    builder.store(builder.select(further, here, so_far), end)
+            ends = [
+                _over_lanes(builder, "smin", builder.load(low)),
+                _over_lanes(builder, "smax", builder.load(high)),
+            ]
+            return context.make_tuple(builder, signature.return_type, ends)
+
+        index = types.uint64
+        return types.UniTuple(values.dtype, 2)(
+            values, index, rows, index, types.int64, x, index
+        ), build
+
+    @intrinsic
+    def add_left(typingctx, x, at, cut, numbers, first, blocks):
+        """Return how many of ``blocks`` times eight values ``x[at + i]`` are not above ``cut``, and the sum
+        of their ``numbers[first + i]``, int64. The compiler would skip the others by a branch.
+        """
+
+        def build(context, builder, signature, arguments):
+            values, numbers = (
+                context.make_array(signature.args[k])(context, builder, arguments[k]).data
+                for k in (0, 3)
+            )
+            size, word = signature.args[0].dtype.bitwidth, ir.IntType(64)
+            narrow, wide = ir.VectorType(ir.IntType(size), 8), ir.VectorType(word, 8)
+            none, first_lane = ir.Constant(narrow, ir.Undefined), ir.IntType(32)(0)
+            cut = builder.insert_element(none, arguments[2], first_lane)
+            zeros = ir.Constant(ir.VectorType(ir.IntType(32), 8), [0] * 8)
+            cut = builder.shuffle_vector(cut, none, zeros)
+            count, total = (
+                cgutils.alloca_once_value(builder, ir.Constant(wide, [0] * 8)) for _ in range(2)
+            )
+            with cgutils.for_range(builder, arguments[5]) as loop:
+                begin = builder.mul(loop.index, word(8))
+                place = builder.gep(values, [builder.add(arguments[1], begin)])
+                here = builder.load(builder.bitcast(place, narrow.as_pointer()), align=size // 8)
+                place = builder.gep(numbers, [builder.add(arguments[4], begin)])
+                adds = builder.load(builder.bitcast(place, wide.as_pointer()), align=8)
+                left = builder.sext(builder.icmp_signed("<=", here, cut), wide)
+                builder.store(builder.sub(builder.load(count), left), count)
+                builder.store(builder.add(builder.load(total), builder.and_(left, adds)), total)
+            sums = [_over_lanes(builder, "add", builder.load(one)) for one in (count, total)]
+            return context.make_tuple(builder, signature.return_type, sums)
+
+        index = types.uint64
+        return types.UniTuple(types.int64, 2)(x, index, x.dtype, numbers, index, types.int64), build

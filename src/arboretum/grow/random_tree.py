@@ -371,10 +371,10 @@ def _take_arrays(table: TreeTable, grid: _Grid, settings: Growth) -> _Arrays:
     )
     label, number = grid.bags.label, None
     if label is None:
-        number = np.empty((grid.rules.outputs, n), np.int64)
+        number = np.empty((grid.rules.outputs, n + 8), np.int64)  # read in blocks of eight
     else:
         label = np.empty_like(label)
-    target = records.RandomTreeTarget(label, number, np.empty(n, np.int64), None, None)
+    target = records.RandomTreeTarget(label, number, np.empty(n + 8, np.int64), None, None)
     return _Arrays(
         _grown(size, trees, settings.monotone is not None),
         target,
@@ -405,9 +405,11 @@ def _grown(size: int, trees: int, bounded: bool) -> records.RandomTreeNodes:
 def _scratch(
     columns: records.TreeColumns, n: int, channels: int | None, leaves: int
 ) -> records.RandomTreeScratch:
-    x = bits = None
+    x = bits = drawn = cuts = None
     if columns.values is not None:
-        x, bits = np.empty(n, columns.values.dtype), np.empty(3, columns.values.dtype)
+        x = np.empty(max(n, records.FEW * records.TOGETHER), columns.values.dtype)
+        bits = np.empty(3, columns.values.dtype)
+        drawn, cuts = np.empty((5, records.TOGETHER), np.int64), np.empty(records.TOGETHER)
     return records.RandomTreeScratch(
         keys=np.empty(n, np.uint64),
         spare=np.empty(n, np.uint64),
@@ -415,6 +417,8 @@ def _scratch(
         x=x,
         ends=None if bits is None else bits.view(f"f{bits.itemsize}"),
         bits=bits,
+        drawn=drawn,
+        cuts=cuts,
         left=None if channels is None else np.empty(2 * channels, np.int64),
         total=np.empty(channels or 1, np.int64),
         order=np.empty(len(columns.n_codes), np.int64),

@@ -19,6 +19,7 @@ from arboretum.engine.jit import inline, joined_kernel, leaf_kernel, plain_kerne
 from arboretum.engine.random import mix
 from arboretum.engine.random_tree.best_cut import best_cut, part_two
 from arboretum.engine.random_tree.best_first import NODE, put_by, take_out
+from arboretum.engine.random_tree.few_rows import cut_few
 from arboretum.engine.random_tree.node import (
     add_up,
     are_alike,
@@ -28,7 +29,7 @@ from arboretum.engine.random_tree.node import (
 )
 from arboretum.engine.random_tree.part import move, move_sum, part_categories, part_numbers
 from arboretum.engine.random_tree.random_cut import cut_pair, random_cut
-from arboretum.engine.random_tree.records import CATEGORY, ONE_LABEL
+from arboretum.engine.random_tree.records import CATEGORY, FEW, ONE_LABEL
 from arboretum.engine.split.statistic import POISSON
 
 __all__ = ["grow_trees"]
@@ -58,7 +59,7 @@ def _enough(n, depth, node_weight, rules):
 def _find_cut(
     codes, values, step, n_codes, kind, signs, constant, rows, start, n, label, number, weight, total,
     node_weight, chance, lower, upper, node_key, rules, logs, keys, spare, buckets, x, left, order, ends,
-    bits, tag, cells, seen, key, axis,
+    bits, drawn, cuts, tag, cells, seen, key, axis,
 ):  # fmt: skip
     """Search the columns of a node; see `best_cut` and `random_cut` for what comes back."""
     best, chosen, cut = -1.0, np.int64(-1), np.nan
@@ -70,7 +71,13 @@ def _find_cut(
                 values, step, kind, constant, rows, start, number, weight, total[0], node_weight,
                 node_key, rules, order, ends, bits,
             )  # fmt: skip
-        if not pair:
+        few = not pair and n <= FEW and left is None
+        if few and number is not None:
+            best, chosen, cut, side, last = cut_few(
+                values, step, n_codes, kind, constant, rows, start, n, number, weight, total[0],
+                node_weight, node_key, rules, x, order, ends, bits, keys, buckets, drawn, cuts,
+            )  # fmt: skip
+        if not (pair or few):
             best, chosen, cut, side, last = random_cut(
                 values, step, n_codes, kind, signs, constant, rows, start, n, label, number, weight,
                 total, node_weight, lower, upper, node_key, rules, logs, x, left, order, ends, bits,
@@ -246,6 +253,7 @@ def grow_trees(table, near, bags, target, seeds, rules, out, scratch, counter):
     bounds, node_start = out.bounds, out.node_start
     keys, spare, buckets = scratch.keys, scratch.spare, scratch.buckets
     x, ends, bits = scratch.x, scratch.ends, scratch.bits
+    drawn, cuts = scratch.drawn, scratch.cuts
     left, channel, order, constant = scratch.left, scratch.total, scratch.order, scratch.constant
     logs, stack, later = scratch.logs, scratch.stack, scratch.later
     heap, heap_real = scratch.heap, scratch.heap_real
@@ -344,7 +352,7 @@ def grow_trees(table, near, bags, target, seeds, rules, out, scratch, counter):
                 best, chosen, cut, side, last, last_left, first_right = _find_cut(
                     codes, values, step, n_codes, kind, signs, constant, rows, start, n, label, number,
                     weight, total, node_weight, chance, lower, upper, node_key, rules, logs, keys, spare,
-                    buckets, x, left, order, ends, bits, tag, cells, seen, order_key, axis,
+                    buckets, x, left, order, ends, bits, drawn, cuts, tag, cells, seen, order_key, axis,
                 )  # fmt: skip
                 decrease = best * (np.float64(node_weight) / root_weight) * gain_unit
                 if chosen < 0 or decrease + _EPSILON < rules.min_decrease:

@@ -48,22 +48,47 @@ def move_sum(values, start, n, side_of, spare):
 
 
 @leaf_kernel
-def _part(table, column, missing_code, last, side, rows, start, n, spare, side_of):
-    at, others, missing = start, np.uint64(0), np.int64(0)
-    for i in range(n):
-        row = rows[start + np.uint64(i)]
+def _part(table, column, missing_code, last, rows, start, n, spare, side_of):
+    """Missing values, the largest there are, go right; return how many go left, and the largest value."""
+    left, largest = np.uint64(0), np.int64(last)
+    for i in range(np.uint64(n)):
+        row = rows[start + i]
+        code = np.int64(table[column + row])
+        goes = np.uint64(code <= last)
+        largest = max(largest, code)
+        side_of[i] = goes
+        rows[start + left] = row
+        spare[i - left] = row
+        left += goes
+    for i in range(np.uint64(n) - left):
+        rows[start + left + i] = spare[i]
+    return np.int64(left), largest >= missing_code
+
+
+@leaf_kernel
+def _part_gaps(table, column, missing_code, last, rows, start, n, spare, side_of):
+    """`_part` where missing values go left."""
+    left, missing = np.uint64(0), np.int64(0)
+    for i in range(np.uint64(n)):
+        row = rows[start + i]
         code = np.int64(table[column + row])
         lost = np.int64(code == missing_code)
-        goes = (np.int64(code <= last) & (1 - lost)) | (lost & side)
+        goes = np.uint64(np.int64(code <= last) | lost)
         missing |= lost
         side_of[i] = goes
-        rows[at] = row
-        spare[others] = row
-        at += np.uint64(goes)
-        others += np.uint64(1 - goes)
-    for i in range(np.int64(others)):
-        rows[at + np.uint64(i)] = spare[i]
-    return np.int64(at - start), missing > 0
+        rows[start + left] = row
+        spare[i - left] = row
+        left += goes
+    for i in range(np.uint64(n) - left):
+        rows[start + left + i] = spare[i]
+    return np.int64(left), missing > 0
+
+
+@joined_kernel
+def _part_by(table, column, missing_code, last, side, rows, start, n, spare, side_of):
+    if side:
+        return _part_gaps(table, column, missing_code, last, rows, start, n, spare, side_of)
+    return _part(table, column, missing_code, last, rows, start, n, spare, side_of)
 
 
 @joined_kernel
@@ -75,11 +100,11 @@ def part_numbers(codes, values, column, n_codes, last, side, rows, start, n, spa
     many, missing = np.int64(0), False
     if values is not None:
         missing_code = np.int64(missing_of(values))
-        many, missing = _part(
+        many, missing = _part_by(
             values, column, missing_code, last, side, rows, start, n, spare, side_of
         )
     if codes is not None:
-        many, missing = _part(codes, column, n_codes, last, side, rows, start, n, spare, side_of)
+        many, missing = _part_by(codes, column, n_codes, last, side, rows, start, n, spare, side_of)
     return many, missing
 
 

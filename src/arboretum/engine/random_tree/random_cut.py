@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from arboretum.engine.intrinsics import read_blocks
 from arboretum.engine.jit import joined_kernel, kernel, leaf_kernel
 from arboretum.engine.random import mix, pick_column, uniform
 from arboretum.engine.random_tree.best_cut import is_known_constant
@@ -30,10 +31,9 @@ from arboretum.engine.random_tree.toss import (
 )
 from arboretum.engine.split.score import squares
 
-__all__ = ["cut_pair", "ordered_bits", "random_cut"]
+__all__ = ["ask_gaps", "cut_pair", "draw_threshold", "ordered_bits", "random_cut"]
 
 _ONE = np.uint64(1)
-_FEW = 48
 
 
 @kernel
@@ -51,8 +51,11 @@ def ordered_bits(values, out):
 def _ends(values, column, rows, start, n, x):
     """Gather a column's values; return the smallest and the largest."""
     low = high = values[column + rows[start]]
-    for i in range(n):
-        v = values[column + rows[start + np.uint64(i)]]
+    blocks = n >> 3
+    if blocks:
+        low, high = read_blocks(values, column, rows, start, blocks, x, np.uint64(0))
+    for i in range(np.uint64(8 * blocks), np.uint64(n)):
+        v = values[column + rows[start + i]]
         x[i] = v
         low = v if v < low else low
         high = v if v > high else high
@@ -60,46 +63,7 @@ def _ends(values, column, rows, start, n, x):
 
 
 @leaf_kernel
-def _ends_of_few(values, column, rows, start, n, missing_value):
-    """Return the smallest and the largest value, which is ``missing_value`` if one is missing.
-
-    A loop that may be left early stays a plain one: for a few rows that is what is quick.
-    """
-    low = high = values[column + rows[start]]
-    for i in range(n):
-        v = values[column + rows[start + np.uint64(i)]]
-        if v == missing_value:
-            return low, missing_value
-        low = v if v < low else low
-        high = v if v > high else high
-    return low, high
-
-
-@leaf_kernel
-def _ask_few(values, column, rows, start, n, cut, number, weight, total, node_weight, rules):
-    """`_ask_squares` for a few rows, whose values are read again."""
-    left_weight, left_sum, rows_left = np.int64(0), np.int64(0), np.int64(0)
-    if node_weight == n:
-        for i in range(n):
-            p = start + np.uint64(i)
-            goes = -np.int64(values[column + rows[p]] <= cut)
-            rows_left -= goes
-            left_sum += number[0, p] & goes
-        left_weight = rows_left
-    else:
-        for i in range(n):
-            p = start + np.uint64(i)
-            goes = -np.int64(values[column + rows[p]] <= cut)
-            rows_left -= goes
-            left_weight += weight[p] & goes
-            left_sum += number[0, p] & goes
-    if not allowed(rows_left, n, left_weight, node_weight, rules):
-        return -1.0
-    return squares(left_sum, left_weight, total, node_weight)
-
-
-@leaf_kernel
-def _draw(key, feature, low, high, ends, bits):
+def draw_threshold(key, feature, low, high, ends, bits):
     """Draw the threshold of a column at a node, as a number and as ordered bits.
 
     The largest value stays right. ``ends`` and ``bits`` are scratch, two views of the same memory.
@@ -142,7 +106,7 @@ def _ask_squares(x, start, n, cut, number, weight, total, node_weight, rules):
 
 
 @leaf_kernel
-def _ask_gaps(x, start, n, cut, several, number, weight, total, node_weight, rules):
+def ask_gaps(x, start, n, cut, several, number, weight, total, node_weight, rules):
     """`_ask_squares` where values are missing: they go right, or left, or stand against the others.
 
     Returns (score, way); the first way that scores best.
@@ -237,7 +201,7 @@ def _ask_general(
     x, start, n, cut, several, missing, label, number, weight, total, node_weight, rules, logs,
     left, sign, lower, upper,
 ):  # fmt: skip
-    """`_ask_gaps` with everything: any channels, constraints."""
+    """`ask_gaps` with everything: any channels, constraints."""
     channels = np.int64(len(total))
     rows_left, missing_rows, left_weight, missing_weight = _count_gaps(
         x, start, n, cut, label, number, weight, channels, left
@@ -292,7 +256,7 @@ def cut_pair(
         cut, last = np.nan, low
     elif high != np.int64(missing_value):
         short = values.dtype.type
-        cut, at = _draw(node_key, np.uint64(feature), short(low), short(high), ends, bits)
+        cut, at = draw_threshold(node_key, np.uint64(feature), short(low), short(high), ends, bits)
         last = np.int64(at)
         if kind[feature] == RANK:
             cut = np.floor(cut)  # as below
@@ -311,7 +275,7 @@ def random_cut(
     """
     missing_value = missing_of(values)
     best, feature, cut, side, last = -1.0, np.int64(-1), np.nan, np.int64(0), np.int64(0)
-    varied, few, worth = 0, n <= _FEW and left is None, -1.0
+    varied, worth = 0, -1.0
     everything, begin = rules.max_features >= len(order), np.int64(start)
     for turn in range(len(order)):
         if turn >= rules.max_features and varied:
@@ -320,15 +284,12 @@ def random_cut(
         if is_known_constant(constant, f, begin, begin + n):
             continue
         is_category, column = kind[f] == CATEGORY, f * step
-        reread, missing = few and not is_category, False
+        missing = False
         if is_category:
             low, high, missing = toss(
                 values, column, f, rows, start, n, node_key, n_codes[f], x, words
             )
-        elif reread:
-            low, high = _ends_of_few(values, column, rows, start, n, missing_value)
-            reread = high != missing_value
-        if not (is_category or reread):
+        else:
             low, high = _ends(values, column, rows, start, n, x)
             missing = high == missing_value
             if missing and low < missing_value:
@@ -341,15 +302,11 @@ def random_cut(
         if is_category:
             at = last_left(low, high, x)
         else:
-            value, at = _draw(node_key, f, low, high, ends, bits)
+            value, at = draw_threshold(node_key, f, low, high, ends, bits)
         if left is None and number is not None:
             if missing:
-                worth, way = _ask_gaps(
+                worth, way = ask_gaps(
                     x, start, n, at, low < high, number, weight, total[0], node_weight, rules
-                )
-            elif reread:
-                worth = _ask_few(
-                    values, column, rows, start, n, at, number, weight, total[0], node_weight, rules
                 )
             else:
                 worth = _ask_squares(x, start, n, at, number, weight, total[0], node_weight, rules)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 __all__ = ["CATEGORY", "CHANNELS", "NUMBER", "ONE_LABEL", "ONE_SUM", "RANK"]
-__all__ += ["EXAMPLE", "ROWS", "STAMP", "SUMS", "WEIGHT"]
+__all__ += ["EXAMPLE", "FEW", "ROWS", "STAMP", "SUMS", "TOGETHER", "WEIGHT"]
 __all__ += [
     "Bags",
     "Counter",
@@ -36,6 +36,8 @@ NUMBER, RANK, CATEGORY = 0, 1, 2  # kinds of columns
 ONE_SUM, ONE_LABEL, CHANNELS = 0, 1, 2  # forms of a target
 # cells of a code: the last count that met it, how many rows, their weight, one of them, their sums
 STAMP, ROWS, WEIGHT, EXAMPLE, SUMS = 0, 1, 2, 3, 4
+FEW = 48  # rows for which random cuts of several columns are made together,
+TOGETHER = 8  # and of how many
 
 
 class TreeColumns(NamedTuple):
@@ -143,6 +145,8 @@ class RandomTreeScratch(NamedTuple):
     x: np.ndarray | None  # the type of the table's values: random splits only, as are
     ends: np.ndarray | None  # three float64 or float32
     bits: np.ndarray | None  # the same memory as whole numbers
+    drawn: np.ndarray | None  # (5, TOGETHER) int64 and
+    cuts: np.ndarray | None  # (TOGETHER,) float64: columns that are cut together
     left: np.ndarray | None  # int64, two per channel; None: one sum
     total: np.ndarray
     order: np.ndarray  # int64, the columns
