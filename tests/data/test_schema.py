@@ -226,6 +226,17 @@ def test_ordered_categories_keep_ranks_not_seen():
         assert encode(schema, pd.DataFrame({"s": ["mid"]})).column(0).tolist() == [1]
 
 
+def test_codes_of_training_rows_take_half_the_memory_of_other_numbers():
+    frame = pd.DataFrame({"word": ["b", None, "a"], "number": [0.5, 1.5, 2.5]})
+    schema, matrix = learn_schema(frame)
+    word, number = matrix.columns
+    assert (word.itemsize, number.itemsize) == (4, 8)
+    later = encode(schema, frame)
+    for f in range(2):
+        np.testing.assert_array_equal(matrix.column(f), later.column(f))
+        assert matrix.column(f).dtype == np.float64
+
+
 def test_polars_enum_keeps_its_order():
     X = pl.DataFrame({"e": pl.Series(["z", "a"], dtype=pl.Enum(["z", "m", "a"]))})
     assert kinds(learn_schema(X)[0]) == [("categorical", ("z", "a"))]

@@ -39,6 +39,7 @@ __all__ = ["Coded", "apply_categories", "apply_numbers", "learn_column"]
 # kind, categories, has missing values, values as numbers
 Coded = tuple[str, tuple[Any, ...] | None, bool, np.ndarray]
 
+_WHOLE = 1 << 24  # up to here single precision has every whole number
 _PLURAL = {
     "str": "strings",
     "number": "numbers",
@@ -66,8 +67,13 @@ def learn_column(raw: Raw, name: str, wish: Wish | None) -> Coded:
         categories = _seen(words)
     if words.families != {"str"} and any(map(_is_infinite, categories)):
         raise DataError(f"column {name!r} has an infinite category: replace it or drop its rows")
-    values = _codes(words, _places(words.values, categories))
+    values = _codes(words, _places(words.values, categories), _dtype_of_codes(len(categories)))
     return kind, tuple(categories), bool(words.codes.min() < 0), values
+
+
+def _dtype_of_codes(n_categories: int) -> type[np.floating]:
+    """Return what codes are kept in: half as long as other numbers where each of them stays whole."""
+    return np.float32 if n_categories <= _WHOLE else np.float64
 
 
 def _is_infinite(value: object) -> bool:
@@ -134,9 +140,9 @@ def _places(values: Sequence[Any], categories: Sequence[Any]) -> list[float]:
     return [place.get(v, np.nan) for v in values]
 
 
-def _codes(words: Words, new: Sequence[float]) -> np.ndarray:
+def _codes(words: Words, new: Sequence[float], dtype: type[np.floating] = np.float64) -> np.ndarray:
     """Replace every code by a float; -1 picks the NaN at the end."""
-    return np.array([*new, np.nan]).take(words.codes)
+    return np.array([*new, np.nan], dtype).take(words.codes)
 
 
 # --------------------------------------------------------------------------- predict
