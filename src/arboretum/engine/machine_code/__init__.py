@@ -2,6 +2,7 @@
 
     compiled_code.py     a compiled kernel as bytes, under a name made of all it was made from
     compile_log.py       what this process has compiled, and the line that says so
+    by_address.py        kernels that are compiled apart from the kernels that call them
     prebuilt.py          packs of kernels that come with the package
     pack.py              making packs, for a wheel
     signatures.py        what kernels are called with: recorded, written down (signatures.json), read back
