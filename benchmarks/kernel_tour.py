@@ -53,16 +53,16 @@ def _targets(n: int) -> Iterator[np.ndarray]:
     yield rng.exponential(size=n)
 
 
-def make(name: str) -> Any:
-    """Return an estimator with few members."""
+def make(name: str, small: bool = True) -> Any:
+    """Return an estimator, with few members or its defaults."""
     cls = getattr(arboretum, name)
     known = inspect.signature(cls).parameters
-    small = {"n_estimators": 3, "max_iter": 2, "random_state": 0}
-    arguments = {key: value for key, value in small.items() if key in known}
+    few = {"n_estimators": 3, "max_iter": 2, "random_state": 0} if small else {"random_state": 0}
+    arguments = {key: value for key, value in few.items() if key in known}
     if name.startswith(("Stacking", "Voting")):
         kind = "Classifier" if name.endswith("Classifier") else "Regressor"
         members = [f"CART{kind}", f"RandomForest{kind}"]
-        arguments["estimators"] = [(member, make(member)) for member in members]
+        arguments["estimators"] = [(member, make(member, small)) for member in members]
     return cls(**arguments)
 
 

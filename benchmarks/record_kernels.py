@@ -5,6 +5,8 @@ Runs what uses the library, every process of it with ``ARBORETUM_RECORD_KERNELS`
 estimators at work have called to engine/machine_code/signatures.json, from which wheels and
 `arboretum warmup` are made:
 
+    first    the first fit and answer of every estimator on tables of three kinds (first_use.py): the ways
+             of use, by which a fit that has to compile knows what it will need next
     tour     a process per estimator: its golden cases and tables of every kind (kernel_tour.py)
     pages    the examples of README and docs, `arboretum demo`
     real     python -m benchmarks real --quick
@@ -29,10 +31,19 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import arboretum
-from arboretum.engine.machine_code.signatures import TABLE, Signature, read_table, write_table
+from arboretum.engine.machine_code.signatures import (
+    TABLE,
+    WAY,
+    Signature,
+    Ways,
+    read_table,
+    read_ways,
+    write_table,
+)
 from benchmarks import BENCHMARKS
+from benchmarks.first_use import KINDS
 
-__all__ = ["main", "merge"]
+__all__ = ["main", "merge", "merge_ways"]
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -42,7 +53,9 @@ def steps() -> dict[str, list[list[str]]]:
     quick = [name for name in BENCHMARKS if name not in ("real", "startup")]
     bench = ["-m", "benchmarks", "--quick", "--out", tempfile.gettempdir()]
     demo = Path(tempfile.gettempdir(), "arboretum-demo-of-kernels")
+    first = [[name, kind] for name in arboretum.ESTIMATORS for kind in KINDS]
     return {
+        "first": [["-m", "benchmarks.first_use", *words] for words in first],
         "tour": [["-m", "benchmarks.kernel_tour", name] for name in arboretum.ESTIMATORS],
         "pages": [
             ["-m", "benchmarks.page_tour"],
@@ -58,6 +71,8 @@ def run(commands: Iterable[list[str]], record: Path) -> None:
     """Run commands one after another; what they call is appended to ``record``."""
     env = {**os.environ, "ARBORETUM_RECORD_KERNELS": str(record)}
     for arguments in commands:
+        is_way = arguments[1] == "benchmarks.first_use"
+        env[WAY] = " ".join(arguments[2:]) if is_way else ""
         start = time.perf_counter()
         done = subprocess.run(
             [sys.executable, *arguments],
@@ -84,7 +99,25 @@ def merge(lines: Iterable[Mapping], known: Iterable[Signature] = ()) -> list[Sig
         Signature(kernel, tuple(json.loads(arguments)), frozenset(estimators))
         for (kernel, arguments), estimators in found.items()
     )
-    return [one for one in every if _is_known(one)]
+    return [one._replace(size=_size(one)) for one in every if _is_known(one)]
+
+
+def merge_ways(lines: Iterable[Mapping], known: Ways) -> Ways:
+    """Return what every first fit and answer has called, in that order; what was recorded now counts."""
+    found: dict[str, dict[str, Signature]] = {}
+    for line in lines:
+        if line.get("way") and line["estimators"] and "arguments" in line:
+            one = Signature(line["kernel"], tuple(line["arguments"]))
+            found.setdefault(line["way"], {})[json.dumps(one[:2])] = one
+    return {**known, **{name: list(way.values()) for name, way in found.items()}}
+
+
+def _size(signature: Signature) -> int:
+    """Return how many bytes a kernel has in the cache of whoever records."""
+    from numba.core.registry import cpu_target
+
+    file = signature.dispatcher()._cache.file(signature.types(), cpu_target.target_context)
+    return file.stat().st_size if file is not None and file.exists() else signature.size
 
 
 def _is_known(signature: Signature) -> bool:
@@ -102,6 +135,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", choices=every, default=list(every), metavar="STEP")
     parser.add_argument("--add", action="store_true", help="keep what the table has")
     parser.add_argument("--from", dest="records", type=Path, nargs="+", help="records made before")
+    parser.add_argument("--out", type=Path, default=TABLE, help="another file than the package's")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         record = Path(folder, "record")
@@ -112,12 +146,12 @@ def main() -> int:
     lines = [json.loads(line) for text in texts for line in text.splitlines()]
     known = list(read_table()) if TABLE.exists() else []
     signatures = merge(lines, known if asked.add else ())
-    write_table(signatures)
+    write_table(signatures, asked.out, merge_ways(lines, read_ways() if asked.add else {}))
     names = {(one.kernel, json.dumps(one.arguments)) for one in known}
     new = sum((one.kernel, json.dumps(one.arguments)) not in names for one in signatures)
     unknown = sorted({line["unknown"] for line in lines if "unknown" in line})
     print(*unknown, sep="\n", end="\n" if unknown else "")
-    print(f"{TABLE.name}: {len(signatures)} signatures, {new} of them new")
+    print(f"{asked.out.name}: {len(signatures)} signatures, {new} of them new")
     return 0
 
 

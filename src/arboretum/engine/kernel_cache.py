@@ -185,6 +185,10 @@ class KernelCache(NullCache):
         return identify(self._function, source_hash(self._source))
 
     @property
+    def _name(self) -> str:
+        return f"{self._function.__module__}:{self._function.__qualname__}"
+
+    @property
     def cache_path(self) -> str | None:
         """Where compiled forms are kept, as Numba calls it."""
         return str(self._folder) if self._folder else None
@@ -212,7 +216,7 @@ class KernelCache(NullCache):
         """Return compiled code, or None: what cannot be read is compiled again."""
         if self._source is None:
             return None
-        for read in (self._read_prebuilt, self._read_kept):
+        for read in (self._read_prebuilt, self._read_kept, self._read_when_compiled):
             try:
                 data = read(sig, target_context)
                 found = None if data is None else decode(data, sig, target_context)
@@ -229,6 +233,15 @@ class KernelCache(NullCache):
     def _read_kept(self, sig: Any, target_context: Any) -> bytes | None:
         file = self.file(sig, target_context)
         return file.read_bytes() if file is not None and file.exists() else None
+
+    def _read_when_compiled(self, sig: Any, target_context: Any) -> bytes | None:
+        """Read what another process compiles for this one (machine_code/side_by_side.py)."""
+        from arboretum.engine.machine_code.side_by_side import compiled_by_others
+
+        file = self.file(sig, target_context)
+        if file is None or not compiled_by_others(self._name, file, self._root):
+            return None
+        return file.read_bytes()
 
     def save_overload(self, sig: Any, data: CompileResult) -> None:
         """Keep compiled code if there is room for it.

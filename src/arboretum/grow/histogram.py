@@ -418,8 +418,9 @@ class HistogramGrower:
         turn = turn._replace(rounds=min(turn.rounds, 1 + MANY_CODES // (k * codes)))
         at, ends = self._logged, np.empty(k * turn.rounds, np.int64)
         log = self._log._replace(start=at, ends=ends, most_nodes=most_nodes)
+        scratch = self.scratch[0]
         made = boost_round.grow_rounds(
-            teams.new_team(), state, self.scratch[0], n, target, turn,
+            teams.new_team(), engine.find_parts(state, scratch), state, scratch, n, target, turn,
             columns if len(columns) > 1 else _NO_COLUMNS, log,
         )  # fmt: skip
         limits = [at, *ends[:made].tolist()]
@@ -432,13 +433,13 @@ class HistogramGrower:
         """Grow a tree on n rows, with the help of other threads if it is worth it."""
         state = State(self.store, tree, self.features, self.rules, given, self.scales)
         threads = self._threads_for(n)
-        team = teams.new_team()
+        team, parts = teams.new_team(), engine.find_parts(state, self.scratch[0])
         if threads == 1:
-            engine.grow(team, state, self.scratch[0], n, 1, True)
+            engine.grow(team, parts, state, self.scratch[0], n, 1, True)
             return
         parallel.run_with_helpers(
-            lambda: engine.grow(team, state, self.scratch[0], n, threads, True),
-            lambda k: engine.grow(team, state, self.scratch[k], n, threads, False),
+            lambda: engine.grow(team, parts, state, self.scratch[0], n, threads, True),
+            lambda k: engine.grow(team, parts, state, self.scratch[k], n, threads, False),
             lambda: teams.close(team),
             threads,
         )

@@ -18,9 +18,14 @@ touch nothing of each other's; when a task is done, its leader goes on to the ne
 
 Sums are whole numbers and the first of equal splits is kept, so the tree is the same for any number of
 threads, blocks and pieces.
+
+PART, COUNT, MERGE and SCAN, two thirds of the code, are compiled apart and called by address: once for one
+tree and for the trees of many rounds (rounds.py), and by two processes at once.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,6 +42,7 @@ from arboretum.engine.gradient.histogram import (
     subtract,
 )
 from arboretum.engine.gradient.nodes import (
+    State,
     add_children,
     fill_sides,
     give_answers,
@@ -55,12 +61,13 @@ from arboretum.engine.gradient.pack import (
     find_largest,
     mark_rows,
 )
-from arboretum.engine.gradient.score import ScannedNode, answer, is_plain
+from arboretum.engine.gradient.score import ScannedNode, SplitScratch, answer, is_plain
 from arboretum.engine.gradient.split import best_of
 from arboretum.engine.intrinsics import prefetch, ticks
-from arboretum.engine.jit import inline, kernel, leaf_kernel
+from arboretum.engine.jit import inline, kernel, leaf_kernel, plain_kernel
+from arboretum.engine.machine_code.by_address import address_of, call_at
 
-__all__ = ["grow"]
+__all__ = ["Parts", "do_count", "do_scan", "find_parts", "grow"]
 
 _AHEAD, _APART = np.uint64(24), np.uint64(16)  # entries; rows, whose codes are a byte or two each
 _ROW = np.uint64(32)
@@ -102,14 +109,13 @@ def _part(codes, column, goes, entries, target, start, end):
 
 
 @inline
-def _part_block(state, block):
+def _part_block(store, tree, features, block):
     """Part the entries of a node in one block."""
-    tree, store = state.tree, state.store
     k, left = tree.task[0].node, tree.counters[0].nodes
     node, piece = tree.nodes[k], tree.ranges[k, block]
     start, end = piece.start, piece.end
     source, target = tree.lists[node.depth & 1], tree.lists[1 - (node.depth & 1)]
-    column = np.uint64(state.features.storage[node.split.feature])
+    column = np.uint64(features.storage[node.split.feature])
     narrow = np.uint64(len(store.codes))
     if column < narrow:
         middle = start + _part(store.codes, column, tree.goes_left, source, target, start, end)
@@ -134,10 +140,9 @@ def _tile_columns(store, tile):
 
 
 @inline
-def _count_tile(state, scratch, tile, node, block, last_block, hist):
+def _count_tile(store, tree, scratch, tile, node, block, last_block, hist):
     """Count a node's rows of blocks block:last_block in the columns of a tile."""
-    store, ranges = state.store, state.tree.ranges
-    entries = state.tree.lists[state.tree.nodes[node].depth & 1]
+    ranges, entries = tree.ranges, tree.lists[tree.nodes[node].depth & 1]
     first, last = _tile_columns(store, tile)
     narrow, capacity, fresh = tile < len(store.words), FULL, np.bool_(True)
     for k in range(block, last_block):
@@ -159,16 +164,16 @@ def _count_tile(state, scratch, tile, node, block, last_block, hist):
 
 
 @inline
-def _count_piece(state, scratch, item):
+def _count_piece(store, tree, scratch, item):
     """Count a tile over a group of the blocks."""
-    tree, task = state.tree, state.tree.task[0]
+    task = tree.task[0]
     pieces, blocks = task.pieces, tree.ranges.shape[1]
     tile, piece = item // pieces, item % pieces
     block, last_block = blocks * piece // pieces, blocks * (piece + 1) // pieces
     hist = tree.hists[task.slot] if piece == 0 else tree.extra[piece - 1]
-    _count_tile(state, scratch, tile, task.node, block, last_block, hist)
+    _count_tile(store, tree, scratch, tile, task.node, block, last_block, hist)
     if pieces == 1:
-        _take_from_parent(state.store, tree, tile)
+        _take_from_parent(store, tree, tile)
 
 
 @leaf_kernel
@@ -198,10 +203,22 @@ def _merge_tile(store, tree, tile):
     _take_from_parent(store, tree, tile)
 
 
-@inline
-def _scan_piece(state, scratch, item):
-    """Look for the best split of a child among a range of its features."""
-    tree, task, rules = state.tree, state.tree.task[0], state.rules
+@plain_kernel
+def do_count(store, tree, features, scratch, item):
+    """Do one item of PART, COUNT or MERGE."""
+    kind = tree.task[0].kind
+    if kind == PART:
+        _part_block(store, tree, features, item)
+    elif kind == COUNT:
+        _count_piece(store, tree, scratch, item)
+    else:
+        _merge_tile(store, tree, item)
+
+
+@plain_kernel
+def do_scan(store, tree, features, rules, scales, scratch, item):
+    """Do one item of SCAN: look for the best split of a child among a range of its features."""
+    task = tree.task[0]
     side, piece = item // task.pieces, item % task.pieces
     n = task.n_features[side]
     first, last = n * piece // task.pieces, n * (piece + 1) // task.pieces
@@ -209,16 +226,14 @@ def _scan_piece(state, scratch, item):
     best.gain, best.feature = -np.inf, -1
     if first >= last:
         return
-    node, unit = tree.nodes[task.scanned[side]], state.scales.chosen[0].unit
+    node, unit = tree.nodes[task.scanned[side]], scales.chosen[0].unit
     rows, h = np.float64(node.rows), node.sum_h
     scanned = ScannedNode(
         node.sum_g, h, unit.g, unit.h, rows, node.answer, node.lower, node.upper,
         rows / np.float64(h) if h > 0 else 0.0, is_plain(node.lower, node.upper, rules),
     )  # fmt: skip
-    hist, starts = tree.hists[node.slot], state.store.starts
-    best_of(
-        hist, starts, tree.draw.drawn[side], first, last, state.features, scanned, rules, scratch
-    )
+    hist, drawn = tree.hists[node.slot], tree.draw.drawn[side]
+    best_of(hist, store.starts, drawn, first, last, features, scanned, rules, scratch)
     tree.best[item] = scratch.best[0]
     for w in range(tree.best_members.shape[1]):
         tree.best_members[item, w] = scratch.members[w]
@@ -243,18 +258,14 @@ def _sum_block(state, block):
 
 
 @leaf_kernel
-def _do_item(state, scratch, item):
+def _do_item(parts, state, scratch, item):
     """Do one item of the task the team is at."""
-    tree, given = state.tree, state.given
+    store, tree, given, features = state.store, state.tree, state.given, state.features
     kind = tree.task[0].kind
-    if kind == PART:
-        _part_block(state, item)
-    elif kind == COUNT:
-        _count_piece(state, scratch, item)
+    if kind in (PART, COUNT, MERGE):
+        call_at(parts.count, (store, tree, features, scratch, item))
     elif kind == SCAN:
-        _scan_piece(state, scratch, item)
-    elif kind == MERGE:
-        _merge_tile(state.store, tree, item)
+        call_at(parts.scan, (store, tree, features, state.rules, state.scales, scratch, item))
     elif kind == FILL:
         piece = tree.ranges[0, item]
         fill_entries(given, state.scales.chosen[0].small, piece.start, piece.end, tree.lists[0])
@@ -433,8 +444,24 @@ def _go_on(state):
     return 0
 
 
+class Parts(NamedTuple):
+    """Where the compiled code of items is that is compiled apart."""
+
+    count: int  # address of `do_count`
+    scan: int  # of `do_scan`
+
+
+def find_parts(state: State, scratch: SplitScratch) -> Parts:
+    """Return the addresses, after compiling what is there."""
+    store, tree, features, item = state.store, state.tree, state.features, 0
+    return Parts(
+        address_of(do_count, store, tree, features, scratch, item),
+        address_of(do_scan, store, tree, features, state.rules, state.scales, scratch, item),
+    )
+
+
 @kernel
-def grow(team, state, scratch, n_rows, n_threads, leads):
+def grow(team, parts, state, scratch, n_rows, n_threads, leads):
     """Grow a tree on ``n_rows`` rows as the leader of a team, or help until the team is closed.
 
     ``n_threads`` may take part, this one included.
@@ -452,7 +479,7 @@ def grow(team, state, scratch, n_rows, n_threads, leads):
         alone -= 1
         item = teams.take(team) if shared else alone
         if item >= 0:
-            _do_item(state, scratch, item)
+            _do_item(parts, state, scratch, item)
             if shared:
                 teams.done(team)
             waited = 0

@@ -70,7 +70,7 @@ def _write_down(tree, step, log, at, values):
 
 
 @kernel
-def grow_rounds(team, state, scratch, n_rows, target, turn, columns, log):
+def grow_rounds(team, parts, state, scratch, n_rows, target, turn, columns, log):
     """Make some rounds: a tree for every output; return how many trees were made.
 
     It ends early where the log is full, after a round that is stuck (`Turn.may_stick`), and where a
@@ -103,7 +103,7 @@ def grow_rounds(team, state, scratch, n_rows, target, turn, columns, log):
                 target.g[k], target.h[k], given.rows, given.factor, given.most, key
             )
             begun = State(state.store, tree, state.features, state.rules, of_output, state.scales)
-            grow(team, begun, scratch, n_rows, 1, True)
+            grow(team, parts, begun, scratch, n_rows, 1, True)
             if tree.counters[0].failed:
                 return made
             n = tree.counters[0].nodes

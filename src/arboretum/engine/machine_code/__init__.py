@@ -1,11 +1,14 @@
 """Compiled kernels: what they are called, where they come from, and who is told when they are made.
 
-    compiled_code.py   a compiled kernel as bytes, under a name made of all it was made from
-    compile_log.py     what this process has compiled, and the line that says so
-    prebuilt.py        packs of kernels that come with the package
-    pack.py            making packs, for a wheel
-    signatures.py      what kernels are called with: recorded, written down (signatures.json), read back
-    warmup.py          compiling ahead, in several processes
+    compiled_code.py     a compiled kernel as bytes, under a name made of all it was made from
+    compile_log.py       what this process has compiled, and the line that says so
+    by_address.py        kernels that are compiled apart from the kernels that call them
+    prebuilt.py          packs of kernels that come with the package
+    pack.py              making packs, for a wheel
+    signatures.py        what kernels are called with: recorded, written down (signatures.json), read back
+    compiler_process.py  a process that compiles what it is told
+    side_by_side.py      such processes help a first fit
+    warmup.py            compiling ahead, in several processes
 
 `engine/kernel_cache.py` puts them together for Numba.
 """

@@ -44,7 +44,7 @@ class CompileLog(event.Listener):
     functions : list of Compiled
         What was compiled, in that order.
     seconds : float
-        How long that took.
+        How long that took, and waiting for what other processes compiled for this one (side_by_side.py).
     tell : callable or None
         Is told the line instead of the screen, for every kernel that keeps people waiting, and None when
         it is done.
@@ -74,6 +74,25 @@ class CompileLog(event.Listener):
 
     def on_start(self, event: Any) -> None:
         """Note the time; have the line said if this takes too long."""
+        self._begin()
+
+    def on_end(self, event: Any) -> None:
+        """Write down what was compiled."""
+        function = event.data["dispatcher"].py_func
+        name = f"{function.__module__}:{function.__qualname__}"
+        self.functions.append(Compiled(name, tuple(event.data["args"]), self._depth == 1))
+        self._end()
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Count the time until another process has compiled a kernel as if this one did it."""
+        self._begin()
+        try:
+            yield
+        finally:
+            self._end()
+
+    def _begin(self) -> None:
         self._depth += 1
         if self._depth > 1:
             return
@@ -82,12 +101,8 @@ class CompileLog(event.Listener):
         self._timer.daemon = True
         self._timer.start()
 
-    def on_end(self, event: Any) -> None:
-        """Write down what was compiled."""
+    def _end(self) -> None:
         self._depth -= 1
-        function = event.data["dispatcher"].py_func
-        name = f"{function.__module__}:{function.__qualname__}"
-        self.functions.append(Compiled(name, tuple(event.data["args"]), self._depth == 0))
         if self._depth == 0:
             self.seconds += time.perf_counter() - self._began
             self._timer.cancel()

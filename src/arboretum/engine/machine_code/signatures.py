@@ -21,7 +21,7 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -34,10 +34,11 @@ from numba.core.types import Omitted
 import arboretum
 
 __all__ = ["TABLE", "Signature", "describe", "engine_hash", "example", "is_current"]
-__all__ += ["read_table", "record", "write_table"]
+__all__ += ["Ways", "at_work", "read_table", "read_ways", "record", "write_table"]
 
 TABLE = Path(__file__).with_name("signatures.json")
 RECORD = os.environ.get("ARBORETUM_RECORD_KERNELS")
+WAY = "ARBORETUM_RECORD_WAY"  # what the process that is recorded does: "XGBClassifier words"
 
 
 class Signature(NamedTuple):
@@ -46,6 +47,9 @@ class Signature(NamedTuple):
     kernel: str  # module:function
     arguments: tuple[Any, ...]  # descriptions
     estimators: frozenset[str] = frozenset()
+    size: int = (
+        0  # bytes of its compiled form, where it was recorded: about how long it takes to compile
+    )
 
     def dispatcher(self) -> Any:
         """Return the kernel itself."""
@@ -187,7 +191,8 @@ def record(dispatcher: Any) -> None:
 
 def _append(kernel: str, args: tuple, compiled: bool) -> None:
     line: dict[str, Any] = {"kernel": kernel, "compiled": compiled}
-    line["estimators"], line["caller"] = _at_work(), _caller()
+    line["estimators"], line["caller"] = at_work(), _caller()
+    line["way"] = os.environ.get(WAY, "")
     try:
         line["arguments"] = [describe(one) for one in args]
     except TypeError as error:
@@ -200,7 +205,7 @@ def _append(kernel: str, args: tuple, compiled: bool) -> None:
         os.close(out)
 
 
-def _at_work() -> list[str]:
+def at_work() -> list[str]:
     """Name the estimators that some thread is inside a method of."""
     names = set()
     for frame in list(sys._current_frames().values()):
@@ -223,7 +228,12 @@ def _caller() -> str:
 
 
 # ---------------------------------------------------------------------- the table
-def write_table(signatures: Iterable[Signature], path: Path = TABLE) -> None:
+Ways = Mapping[str, Sequence[Signature]]  # "XGBClassifier words": what a first fit and answer call
+
+
+def write_table(
+    signatures: Iterable[Signature], path: Path = TABLE, ways: Ways | None = None
+) -> None:
     """Write signatures in their order; kinds of arguments are numbered and written once."""
     kinds: dict[str, int] = {}
     names = sorted({name for one in signatures for name in one.estimators})
@@ -234,13 +244,24 @@ def write_table(signatures: Iterable[Signature], path: Path = TABLE) -> None:
         return kinds.setdefault(json.dumps(description), len(kinds))
 
     lines = []
-    for one in sorted(signatures, key=lambda s: (s.kernel, json.dumps(s.arguments))):
+    places: dict[tuple[str, str], int] = {}
+    for one in sorted(signatures, key=_key):
         users = [i for i, name in enumerate(names) if name in one.estimators]
-        lines.append(json.dumps([one.kernel, [number(a) for a in one.arguments], users]))
+        places[_key(one)] = len(lines)
+        lines.append(json.dumps([one.kernel, [number(a) for a in one.arguments], users, one.size]))
+    uses = [
+        f"{json.dumps(name)}: {[places[_key(one)] for one in way if _key(one) in places]}"
+        for name, way in sorted((ways or {}).items(), key=lambda item: item[0].split()[0])
+    ]
     parts = {"kinds": ",\n".join(kinds), "kernels": ",\n".join(lines)}
     text = ",\n".join(f'"{key}": [\n{rows}\n]' for key, rows in parts.items())
+    text += ',\n"ways": {\n' + ",\n".join(uses) + "\n}"
     head = f'"engine": "{engine_hash()}",\n"estimators": {json.dumps(names)}'
     path.write_text(f"{{\n{head},\n{text}\n}}\n", encoding="utf-8")
+
+
+def _key(signature: Signature) -> tuple[str, str]:
+    return signature.kernel, json.dumps(signature.arguments)
 
 
 def engine_hash() -> str:
@@ -265,6 +286,14 @@ def read_table(path: Path = TABLE) -> Iterator[Signature]:
         if isinstance(kind, dict) and "tuple" in kind:
             kind = {**kind, "of": [kinds[i] for i in kind["of"]]}
         kinds.append(kind)
-    for kernel, arguments, users in table["kernels"]:
+    for kernel, arguments, users, *size in table["kernels"]:  # older tables have no sizes
         names = frozenset(table["estimators"][i] for i in users)
-        yield Signature(kernel, tuple(kinds[i] for i in arguments), names)
+        yield Signature(kernel, tuple(kinds[i] for i in arguments), names, *size)
+
+
+@cache
+def read_ways(path: Path = TABLE) -> Ways:
+    """Return what a first fit and answer calls, by estimator and kind of table, the plainest first."""
+    every = list(read_table(path))
+    ways = json.loads(path.read_text(encoding="utf-8")).get("ways", {})  # older tables have none
+    return {name: [every[i] for i in numbers] for name, numbers in ways.items()}

@@ -4,19 +4,12 @@ What there is to compile stands in signatures.json. What is neither in the packa
 is shared out to processes, each of which is told a signature by a line on its standard input and answers
 when it is compiled:
 
-    signatures ──> missing ──┬──> python -m arboretum.engine.machine_code.warmup ──┐
-                             └──> python -m arboretum.engine.machine_code.warmup ──┴──> the user's cache
-
-Processes, because Numba compiles under one lock; programs of their own, because a forked or spawned one
-would run the script of a person who calls this from it.
+    signatures ──> missing ──┬──> compiler_process.py ──┐
+                             └──> compiler_process.py ──┴──> the user's cache
 """
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 import threading
 import time
 from collections import deque
@@ -27,6 +20,7 @@ from typing import NamedTuple
 
 import arboretum
 from arboretum.engine.jit import COMPILED
+from arboretum.engine.machine_code.compiler_process import compiler
 from arboretum.engine.machine_code.signatures import Signature, read_table
 from arboretum.engine.parallel import effective_jobs
 from arboretum.errors import ParameterError
@@ -160,7 +154,7 @@ def _compile(
     failed: list[str] = []
 
     def serve(own: deque[Signature]) -> None:
-        with _worker() as ask:
+        with compiler() as ask:
             while True:
                 longest = max(stretches, key=len)
                 try:
@@ -177,48 +171,3 @@ def _compile(
     for thread in threads:
         thread.join()
     return failed
-
-
-@contextmanager
-def _worker() -> Iterator[Callable[[Signature], str]]:
-    """Start a process; yields what sends it a signature and returns the reason of a failure."""
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "arboretum.engine.machine_code.warmup"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        env=env,
-    )
-
-    def ask(signature: Signature) -> str:
-        try:
-            print(json.dumps(signature[:2]), file=process.stdin, flush=True)
-        except BrokenPipeError:
-            return "the process that compiles ended"
-        answer = process.stdout.readline()  # an empty line if all is well
-        return answer.strip() if answer else "the process that compiles ended"
-
-    try:
-        yield ask
-    finally:
-        process.stdin.close()
-        process.wait()
-        process.stdout.close()
-
-
-def _serve() -> None:
-    """Be such a process."""
-    for line in sys.stdin:
-        kernel, arguments = json.loads(line)
-        one = Signature(kernel, tuple(arguments))
-        try:
-            one.dispatcher().compile(one.types())
-            print("", flush=True)
-        except Exception as error:
-            print(f"{type(error).__name__}: {error}".splitlines()[0], flush=True)
-
-
-if __name__ == "__main__":
-    _serve()

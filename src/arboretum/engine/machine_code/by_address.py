@@ -1,0 +1,58 @@
+"""Kernels that kernels call by their address.
+
+What a kernel calls is compiled into it (engine/parts.py). A large part that several kernels have, or that is
+large enough to be compiled by another process meanwhile, is better a kernel of its own:
+
+    Python     address = address_of(scan, tree, rules)      compiled or read, like any kernel
+               grow(address, tree, rules)
+    kernel         call_at(address, (tree, rules))
+
+It must be a `plain_kernel` that returns nothing; a call takes some nanoseconds. With ``NUMBA_DISABLE_JIT=1``
+an address is the Python function itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numba
+
+__all__ = ["address_of", "call_at"]
+
+if numba.config.DISABLE_JIT:
+
+    def address_of(function: Callable, *arguments: Any) -> Any:
+        return function
+
+    def call_at(address, arguments):
+        address(*arguments)
+
+else:
+    from numba import types
+    from numba.extending import intrinsic
+
+    def address_of(function: Callable, *arguments: Any) -> Any:
+        """Return where the compiled form of a kernel for such arguments is."""
+        kernel: Any = function
+        kinds = tuple(kernel.typeof_pyval(one) for one in arguments)
+        if kinds not in kernel.overloads:
+            kernel._compile_for_args(*arguments)
+        found = kernel.overloads[kinds]
+        return found.library.get_pointer_to_function(found.fndesc.llvm_func_name)
+
+    @intrinsic
+    def call_at(typingctx, address, arguments):
+        """Call the kernel at an address with a tuple of arguments."""
+
+        def build(context, builder, signature, given):
+            kinds, convention = signature.args[1].types, context.call_conv
+            form = convention.get_function_type(types.none, kinds)
+            result, error = (builder.alloca(kind.pointee) for kind in form.args[:2])
+            values = [builder.extract_value(given[1], i) for i in range(len(kinds))]
+            packed = convention._get_arg_packer(kinds).as_arguments(builder, values)
+            function = builder.inttoptr(given[0], form.as_pointer())
+            builder.call(function, [result, error, *packed])
+            return context.get_dummy_value()
+
+        return types.void(types.int64, arguments), build
