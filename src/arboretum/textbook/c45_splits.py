@@ -37,6 +37,7 @@ __all__ = [
     "gain",
     "grouping_test",
     "judge",
+    "least_cases",
     "multiway_test",
     "split_information",
     "threshold_test",
@@ -252,8 +253,7 @@ def threshold_test(
     refused = C45Candidate(feature, missing=missing)
     if known < 2 * settings.min_cases - TIE:
         return replace(refused, verdict="fewer than twice min_cases known")
-    least = max(settings.min_cases, min(0.1 * known / cases.n_classes, 25.0))
-    figures = _cuts(values, table, missing, least)
+    figures = _cuts(values, table, missing, least_cases(known, cases.n_classes, settings))
     n_cuts = len(figures[0])
     if not n_cuts:
         return replace(refused, verdict="no cut with enough cases on both sides")
@@ -277,6 +277,15 @@ def threshold_test(
         admissible=net > TIE,
         verdict="" if net > TIE else "gain does not cover the charge",
     )
+
+
+def least_cases(known: float, n_classes: int, settings: C45Settings = DEFAULT) -> float:
+    """Return how many cases each side of a cut must have.
+
+    >>> least_cases(150.0, 3), least_cases(10.0, 3)
+    (5.0, 2.0)
+    """
+    return max(settings.min_cases, min(0.1 * known / n_classes, 25.0))
 
 
 def _cuts(values: np.ndarray, table: np.ndarray, missing: float, least: float) -> list[np.ndarray]:
@@ -433,8 +442,10 @@ def judge(
     worth = [getattr(judged[i], figure) for i in running]
     winner = running[first_largest(worth)]
     pays = not settings.epsilon or max(worth) > settings.epsilon + TIE
-    for i in running:
-        lost = f"smaller {figure}" if pays else f"{figure} not above epsilon"
+    for i, figures in zip(running, worth):
+        lost = f"smaller {figure}" if figures < max(worth) - TIE else f"same {figure}, later column"
+        if not pays:
+            lost = f"{figure} not above epsilon"
         judged[i] = replace(judged[i], verdict="chosen" if pays and i == winner else lost)
     if not pays:
         return judged, None

@@ -155,7 +155,9 @@ def id3_candidates(
         return [], None
     best = first_largest([c.gain for c in table])
     pays = table[best].gain > epsilon + TIE
-    verdicts = ["smaller gain" if pays else "gain not above epsilon"] * len(table)
+    most = max(c.gain for c in table) - TIE
+    lost = ["smaller gain" if c.gain < most else "same gain, later column" for c in table]
+    verdicts = lost if pays else ["gain not above epsilon"] * len(table)
     verdicts[best] = "chosen" if pays else verdicts[best]
     table = [replace(c, verdict=verdict) for c, verdict in zip(table, verdicts)]
     return table, table[best].feature if pays else None

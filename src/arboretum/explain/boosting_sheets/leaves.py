@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from arboretum.explain.boosting_sheets.nodes import NodeSheets
+from arboretum.explain.boosting_sheets.refusals import Looked
 from arboretum.explain.boosting_sheets.replay import AtNode
 from arboretum.explain.worksheet.cart import truth_of
 from arboretum.explain.worksheet.rendering import number, signed
@@ -29,14 +30,10 @@ class LeafSheets(NodeSheets):
         k = self.number_of_node(grown, leaf, what="leaf")
         at = self.at(t, k)
         formulas, notes = self._leaf_formulas(t, k, at), []
-        columns, _ = self.columns_of(t, k, at)
         if len(grown) > 1 or self.plan.unsplit_answers:
-            scans = (
-                {f: self.scan(t, f, at) for f in columns}
-                if at.depth < self.plan.rules.max_depth
-                else {}
-            )
-            notes.append(f"It is a leaf: {self.why_leaf(t, k, at, scans)}.")
+            full = at.depth >= self.plan.rules.max_depth
+            looked = Looked({}, {}) if full else self.look(t, k, at)
+            notes.append(f"It is a leaf: {self.why_leaf(t, k, at, looked)}.")
         else:
             notes.append("The tree found no split, and LightGBM lets such a tree answer 0.")
         return Sheet(

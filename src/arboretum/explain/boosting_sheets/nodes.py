@@ -12,7 +12,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from arboretum.explain.boosting_sheets.replay import AtNode, Replay
+from arboretum.explain.boosting_sheets.refusals import Looked, Refusals
+from arboretum.explain.boosting_sheets.replay import AtNode
+from arboretum.explain.worksheet.candidates import tried_note
 from arboretum.explain.worksheet.family import class_names
 from arboretum.explain.worksheet.rendering import number, signed
 from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
@@ -23,7 +25,6 @@ from arboretum.textbook.gradient_scan import (
     gradient_score,
     scan_one,
 )
-from arboretum.tree.condition import Condition, format_category
 from arboretum.tree.tree import SUBSET
 
 __all__ = ["NodeSheets"]
@@ -33,7 +34,7 @@ _MANY = 1 << 29  # more than any limit that somebody sets
 _OPTIONAL = ("missing", "rows left", "rows right", "tried", "H left", "H right")
 
 
-class NodeSheets(Replay):
+class NodeSheets(Refusals):
     """A booster that tells of its nodes."""
 
     # ------------------------------------------------------------------ a node
@@ -42,15 +43,22 @@ class NodeSheets(Replay):
         grown = self.trees[t]
         k = self.number_of_node(grown, node)
         at = self.at(t, k)
-        columns, drawn = self.columns_of(t, k, at)
-        scans = {f: self.scan(t, f, at) for f in columns}
-        winner = None if grown.is_leaf[k] else self._winner(t, k, at, scans)
+        looked, drawn = self.look(t, k, at), self.columns_of(t, k, at)[1]
+        winner = None if grown.is_leaf[k] else self._winner(t, k, at, looked.scans)
         what = "a leaf" if winner is None else grown.condition(k, 0).pretty() + "?"
         formulas = [self._score_formula(at)]
         if winner is not None:
             formulas.append(_gain_formula(winner))
-        notes = self._node_notes(t, k, at, winner, scans, drawn)
-        tables = [self._columns_table(scans, winner), self._rivals_table(scans, winner)]
+        notes = self._tried_notes(looked, drawn)
+        if winner is None:
+            notes.append(f"It is a leaf: {self.why_leaf(t, k, at, looked)}.")
+        else:
+            notes += self.refusal_notes(looked, winner)
+            notes += self.held_back_notes(t, at, looked, winner)
+            notes += self._kept_despite_gamma(winner) + self._missing_note(t, at, winner)
+        notes += self._row_notes(t)
+        tables = [self._columns_table(t, at, looked, winner)]
+        tables.append(self._rivals_table(looked.tried, winner))
         return Sheet(
             f"node {k} of {self.title(t)}: {what}",
             self._facts(t, k, at),
@@ -105,24 +113,6 @@ class NodeSheets(Replay):
         extra = self.extra_l2(tree, node, t)
         return scan_one(at.node, f, sums, cut, categories, default, sign, extra, missing)
 
-    def question(self, c: GradientCandidate) -> str:
-        """Return a candidate's question in the words of the table."""
-        column = self.table.schema.columns[c.feature]
-        words = column.categories or ()
-        if c.categories is not None:
-            left = tuple(words[k] for k in sorted(c.categories))
-            text = Condition(c.feature, column.name, "in", left, kind=column.kind).pretty(
-                max_categories=5
-            )
-        elif c.cut == np.inf:
-            return f"{column.name} is present"
-        else:
-            shown: Any = format_category(words[int(c.cut)]) if words else c.cut
-            text = Condition(
-                c.feature, column.name, "<=", (shown,), kind=column.value_kind
-            ).pretty()
-        return text + (" or missing" if c.default == "left" and c.missing_rows else "")
-
     def _line(self, c: GradientCandidate) -> tuple[Any, ...]:
         return (
             self.question(c),
@@ -150,30 +140,10 @@ class NodeSheets(Replay):
         "gain",
     )
 
-    def _is_winner(self, c: GradientCandidate, winner: GradientCandidate | None) -> bool:
-        if winner is None or c.feature != winner.feature or c.n_left != winner.n_left:
-            return False
-        return c.gain == winner.gain or abs(c.gain - winner.gain) <= 1e-9 * (
-            c.score_left + c.score_right
-        )
-
-    def verdict_of(self, c: GradientCandidate, winner: GradientCandidate | None) -> str:
-        if c is winner or self._is_winner(c, winner):
-            return "wins"
-        if c.verdict != "admissible":
-            return c.verdict
-        if winner is None:
-            return "admissible"
-        close = 1e-9 * (abs(winner.score_left) + abs(winner.score_right) + abs(winner.score_node))
-        if abs(c.gain - winner.gain) <= close:
-            return "tie: the first wins"
-        if c.gain > winner.gain:
-            return "lost by rounding to 16 bits" if not self.is_exact else "lost by rounding"
-        return "gains less"
-
     def _columns_table(
-        self, scans: dict[int, GradientScan], winner: GradientCandidate | None
+        self, t: int, at: AtNode, looked: Looked, winner: GradientCandidate | None
     ) -> SheetTable:
+        scans, others = looked.scans, looked.others
         firsts: list[tuple[int, GradientCandidate | None]] = []
         for f, scan in scans.items():
             best = scan.best() or scan.best(refused=True)
@@ -185,21 +155,33 @@ class NodeSheets(Replay):
         )
         lines: list[tuple[Any, ...]] = []
         for f, c in firsts:
-            tried = scans[f].n_tried
+            tried = 0 if f in others else scans[f].n_tried
             if c is None:
                 blank = [None] * (len(self._header) - 1)
-                lines.append((self.table.schema.columns[f].name, *blank, tried, "nothing to part"))
+                name, why = self.table.schema.columns[f].name, self._why_nothing(t, f, at)
+                lines.append((name, *blank, tried, why))
+            elif f in others:
+                why = "not drawn" if "drawn" in others[f] else "interaction constraint"
+                lines.append((*self._line(c), tried, why))
             else:
                 lines.append((*self._line(c), tried, self.verdict_of(c, winner)))
         marked = frozenset() if winner is None else frozenset([0])
         header = (*self._header, "tried", "verdict")
         return SheetTable("Best split of every column", header, lines, marked, optional=_OPTIONAL)
 
+    def _why_nothing(self, t: int, f: int, at: AtNode) -> str:
+        """Return why a column has no candidate."""
+        code, _, categories = self.binned(t, f, at.rows)
+        met = len(np.unique(code[code >= 0]))
+        if categories is None or met < 2 or self.rules.xgboost:
+            return "nothing to part"
+        return "categories of too few rows"
+
     def _rivals_table(
         self, scans: dict[int, GradientScan], winner: GradientCandidate | None
     ) -> SheetTable:
         every = [c for scan in scans.values() for c in scan.best(_RIVALS, refused=True)]
-        others = [c for c in every if not self._is_winner(c, winner)]
+        others = [c for c in every if not self.is_winner(c, winner)]
         others.sort(key=lambda c: -c.gain)
         lines = [] if winner is None else [(*self._line(winner), "wins")]
         lines += [(*self._line(c), self.verdict_of(c, winner)) for c in others[:_RIVALS]]
@@ -208,26 +190,30 @@ class NodeSheets(Replay):
             "Closest rivals", (*self._header, "verdict"), lines, marked, optional=_OPTIONAL
         )
 
-    def _node_notes(
-        self,
-        t: int,
-        node: int,
-        at: AtNode,
-        winner: GradientCandidate | None,
-        scans: dict[int, GradientScan],
-        drawn: str,
-    ) -> list[str]:
-        tried = sum(scan.n_tried for scan in scans.values())
-        notes = [f"{tried:,} candidates of {len(scans)} columns were tried."]
+    def _tried_notes(self, looked: Looked, drawn: str) -> list[str]:
+        scans, rules = looked.tried, self.rules
+        notes = [tried_note(sum(scan.n_tried for scan in scans.values()), len(scans))]
         if drawn:
             notes.append(f"Columns: {drawn}.")
-        if winner is not None:
-            notes += self._missing_note(winner, scans.get(winner.feature))
-        else:
-            notes.append(f"It is a leaf: {self.why_leaf(t, node, at, scans)}.")
-        return notes + self._row_notes(t)
+        untried = [f for f, scan in scans.items() if not scan.n_tried]
+        if not rules.xgboost and any(self.table.schema.columns[f].categories for f in untried):
+            notes.append(
+                "LightGBM leaves out categories of fewer than "
+                f"cat_smooth={number(rules.cat_min_rows)} rows, and asks for "
+                f"min_data_per_group={number(rules.min_group)} rows in a group of them."
+            )
+        return notes
 
-    def _missing_note(self, winner: GradientCandidate, scan: GradientScan | None) -> list[str]:
+    def _kept_despite_gamma(self, winner: GradientCandidate) -> list[str]:
+        """Return why a split of less than γ stands: exact growth cuts back from the leaves."""
+        if not (self.is_exact and winner.gain < self.rules.min_gain):
+            return []
+        return [
+            f"It gains less than {self.option('gamma')}={number(self.rules.min_gain)} and stays: trees are "
+            "cut back from their leaves, and a split below it gained enough."
+        ]
+
+    def _missing_note(self, t: int, at: AtNode, winner: GradientCandidate) -> list[str]:
         """Return where missing values went, and what the other way would have gained."""
         name = self.table.schema.columns[winner.feature].name
         if not winner.missing_rows:
@@ -235,28 +221,40 @@ class NodeSheets(Replay):
         rows = int(winner.missing_rows)
         if winner.cut == np.inf:
             return [f"The {rows} rows that miss {name} are parted from all others."]
-        other = None
-        if scan is not None:
-            each = (
-                [scan[i] for i in range(scan.n_tried)]
-                if scan.n_tried < 4000
-                else scan.best(400, refused=True)
-            )
-            same = [
-                c
-                for c in each
-                if c.default != winner.default
-                and c.categories == winner.categories
-                and (c.cut == winner.cut or winner.categories is not None)
-            ]
-            other = same[0] if same else None
         text = f"{rows} rows miss {name} and go {winner.default}"
-        if other is None:
-            return [text + "; the other way was not tried."]
+        if winner.categories is not None and not self.rules.xgboost:
+            text += ", as LightGBM lets missing categories always go"
+        other = self._other_way(t, at, winner)
         less = winner.gain - other.gain
+        refused = other.verdict in ("min_child_weight", "min_child_samples", "monotone constraint")
+        why = f", but {self.refused_because(other)}" if refused else ""
         return [
-            f"{text}; the other way the split would gain {number(other.gain)}, {number(less)} less."
+            f"{text}; the other way the split would gain {number(other.gain)}, "
+            f"{number(abs(less))} {'less' if less >= 0 else 'more'}{why}."
         ]
+
+    def _other_way(self, t: int, at: AtNode, winner: GradientCandidate) -> GradientCandidate:
+        """Return the winner with missing values on the other side."""
+        f = winner.feature
+        gone = at.rows[self.binned(t, f, at.rows)[0] < 0]
+        g, h = self.gradients(t)
+        missing = np.array([g[gone].sum(), h[gone].sum(), float(len(gone))])
+        left = np.array([winner.G_left, winner.H_left, winner.n_left])
+        right_now = winner.default == "right"
+        sums = left + missing if right_now else left - missing
+        signs = self.plan.monotone
+        sign = 0 if signs is None or winner.categories is not None else int(signs[f])
+        return scan_one(
+            at.node,
+            f,
+            sums,
+            winner.cut,
+            winner.categories,
+            "left" if right_now else "right",
+            sign,
+            0.0 if winner.categories is None else self.column_l2(t, f),
+            winner.missing_rows,
+        )
 
     def _row_notes(self, t: int) -> list[str]:
         """Return which rows the tree saw, and how their g and h were rounded."""
@@ -288,20 +286,16 @@ class NodeSheets(Replay):
             )
         return notes
 
-    def why_leaf(self, t: int, node: int, at: AtNode, scans: dict[int, GradientScan]) -> str:
+    def why_leaf(self, t: int, node: int, at: AtNode, looked: Looked) -> str:
         """Return what made a node a leaf."""
         rules, tree = self.plan.rules, self.trees[t]
         if at.depth >= rules.max_depth:
             return f"max_depth={rules.max_depth} is reached"
         if len(at.rows) < max(2 * rules.min_rows, 2):
             return f"{len(at.rows)} rows cannot give two sides that are large enough"
-        able = [c for scan in scans.values() for c in scan.best()]
+        able = [c for scan in looked.tried.values() for c in scan.best()]
         if not able:
-            refused = [c for scan in scans.values() for c in scan.best(refused=True)]
-            best = max(refused, key=lambda c: c.gain, default=None)
-            return "no split is admissible" + (
-                f"; the best is refused: {best.verdict}" if best else ""
-            )
+            return "no split is admissible" + self.why_refused(looked)
         best = max(able, key=lambda c: c.gain)
         if rules.max_leaves < _MANY and tree.n_leaves >= rules.max_leaves:
             return (
@@ -309,7 +303,8 @@ class NodeSheets(Replay):
                 f"{number(best.gain)}"
             )
         if rules.min_gain > 0:
-            return f"its best split gains {number(best.gain)}; γ = {number(rules.min_gain)} took it back"
+            name = self.option("gamma")
+            return f"its best split gains {number(best.gain)}; {name}={number(rules.min_gain)} took it back"
         return f"its best split, of gain {number(best.gain)}, was lost by rounding"
 
     # ------------------------------------------------------------------ formulas

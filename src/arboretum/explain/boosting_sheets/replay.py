@@ -23,9 +23,7 @@ from arboretum.boosting.second_order.dart import dropped_trees
 from arboretum.boosting.second_order.fit import GivenTable, margins_of, rows_that_count
 from arboretum.boosting.second_order.recipe import Recipe, TrainingTable
 from arboretum.data.matrix import FrameMatrix
-from arboretum.engine.keys import key_of
 from arboretum.errors import DataError
-from arboretum.explain.worksheet.draws import columns_visited
 from arboretum.explain.worksheet.family import Family, check_rows_of
 from arboretum.textbook.gradient_scan import (
     GradientNode,
@@ -424,15 +422,14 @@ class Replay(Family):
 
     def extra_l2(self, tree: Tree, node: int, t: int) -> float:
         """Return by how much λ of a node's children is raised: LightGBM's sorted categories."""
-        if tree.kind[node] != SUBSET or not self.rules.cat_l2:
+        return self.column_l2(t, int(tree.feature[node])) if tree.kind[node] == SUBSET else 0.0
+
+    def column_l2(self, t: int, f: int) -> float:
+        """Return by how much λ is raised for splits of a column."""
+        bins = self.bins_for(t) if self.rules.cat_l2 else None
+        if bins is None or not bins.is_category[f]:
             return 0.0
-        bins = self.bins_for(t)
-        assert bins is not None
-        return (
-            self.rules.cat_l2
-            if int(bins.n_bins[int(tree.feature[node])]) > self.rules.max_onehot
-            else 0.0
-        )
+        return self.rules.cat_l2 if int(bins.n_bins[f]) > self.rules.max_onehot else 0.0
 
     def _described(
         self,
@@ -448,44 +445,6 @@ class Replay(Family):
             answer = 0.0  # exact growth lets a node of too little cover answer nothing
         node = GradientNode(G, H, n, answer, bounds, self.rules)
         return AtNode(np.empty(0, np.int64), node, lean, extra, depth)
-
-    # ------------------------------------------------------------------ columns
-    def columns_of(self, t: int, node: int, at: AtNode) -> tuple[list[int], str]:
-        """Return the columns that a node may ask for, and a sentence on how they were drawn."""
-        m, output, twin = self.place_of(t)
-        plan, rules, tree = self.plan, self.plan.rules, self.trees[t]
-        key = key_of(plan.seed, m, output, twin)
-        columns = [int(f) for f in self.recipe.draws.tree_columns(plan, key)]
-        width, said = self.table.schema.n_features, []
-        if len(columns) < width:
-            said.append(f"the tree drew {len(columns)} of {width} columns")
-        for what, many, place in (
-            ("depth", rules.level_columns, at.depth << 1),
-            ("node", rules.node_columns, node << 1 | 1),
-        ):
-            if not many or many >= len(columns):
-                continue
-            if what == "node" and self.is_exact and rules.min_gain > 0:
-                return (
-                    columns,
-                    "which columns this node drew cannot be told, because pruning numbered the nodes anew",
-                )
-            picked = columns_visited(key_of(key, place), len(columns), many, lambda f: True)
-            columns = sorted(columns[k] for k in picked)
-            said.append(
-                f"its {what} drew {many} of those" if said else f"its {what} drew {many} columns"
-            )
-        if plan.groups is not None:
-            open_ = np.full(plan.groups.shape[1], ~np.uint64(0))
-            above = node
-            while above:
-                above = int(tree.parent[above])
-                open_ &= plan.groups[int(tree.feature[above])]
-            before = len(columns)
-            columns = [f for f in columns if (plan.groups[f] & open_).any()]
-            if len(columns) < before:
-                said.append("interaction constraints leave those that may meet the columns above")
-        return columns, "; ".join(said)
 
     def scan(self, t: int, f: int, at: AtNode) -> GradientScan:
         """Return the candidates of a column at a node."""

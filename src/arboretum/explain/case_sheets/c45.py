@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from arboretum.explain.case_sheets.family import CaseFamily, CasesHere, branches_to, way_to
+from arboretum.explain.case_sheets.refusals import CaseRefusals
 from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
 from arboretum.textbook.c45 import C45Node, spread
@@ -111,6 +112,10 @@ class C45Family(CaseFamily):
             notes.append(self._missing_note(asked, cases))
         else:
             notes.append(f"It is a leaf: {self._why_leaf(k, cases, choice)}.")
+        rival = winner if winner is not None and winner.verdict == "chosen" else None
+        notes += CaseRefusals(
+            table, rival, average, cases, self.settings, self._short_question
+        ).notes()
         counted = "1e6, nothing counts" if average >= 1e6 else number(average)
         notes.append(
             f"The average gain of the admissible tests is {counted}"
@@ -134,6 +139,11 @@ class C45Family(CaseFamily):
             [SheetTable("Best test of every column", header, lines, marked, optional=_OPTIONAL)],
             notes,
         )
+
+    def _short_question(self, c: C45Candidate) -> str:
+        """Return a test in a few words: where every value has a branch, the column."""
+        test = None if c.test is None or c.test.multiway else c.test
+        return self.question(test, c.feature)
 
     def _sorted(self, table: list[C45Candidate]) -> list[C45Candidate]:
         figure = "ratio" if self.settings.criterion == "gain_ratio" else "gain"
@@ -202,11 +212,8 @@ class C45Family(CaseFamily):
         unknown = total - n_known
         split = [float(w) for w in weights if w > 0] + ([unknown] if unknown > 1e-12 else [])
         info = entropy(split)
-        numbers = (
-            "-("
-            + " + ".join(f"{number(w)}/{number(total)} log2" for w in split[:6])
-            + (" …)" if len(split) > 6 else ")")
-        )
+        terms = [f"{number(w)}/{number(total)} log2 {number(w)}/{number(total)}" for w in split[:6]]
+        numbers = "-(" + " + ".join(terms) + (" + …)" if len(split) > 6 else ")")
         formulas.append(
             Formula(
                 "split information", "entropy of the branches, missing being one", numbers, info

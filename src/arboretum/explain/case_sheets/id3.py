@@ -94,6 +94,12 @@ class ID3Family(CaseFamily):
                     branches,
                 )
             )
+            notes += [
+                f"{self.columns[c.feature].name} gains as much, {number(c.gain)}: of equals the first column "
+                "is taken."
+                for c in table
+                if c.verdict.startswith("same")
+            ][:1]
         else:
             notes.append(f"It is a leaf: {self._why_leaf(k, cases, open_, choice)}.")
         if used:
@@ -114,10 +120,13 @@ class ID3Family(CaseFamily):
             return f"max_depth={m.max_depth} is reached"
         if len(cases.y) < count_of(m.min_samples_split, len(self.whole.y)):
             return f"it has {len(cases.y)} rows, min_samples_split={m.min_samples_split}"
+        if choice is not None:
+            return "nothing better was found"
+        best = max(id3_candidates(cases, open_)[0], key=lambda c: c.gain)
+        name = self.columns[best.feature].name
         return (
-            f"no gain exceeds epsilon={number(float(m.epsilon))}"
-            if choice is None
-            else "nothing better was found"
+            f"{name} gains most, {number(best.gain)}, and a gain must exceed "
+            f"epsilon={number(float(m.epsilon))}"
         )
 
     def leaf(self, tree: Any, leaf: Any) -> Sheet:

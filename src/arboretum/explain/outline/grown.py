@@ -225,8 +225,11 @@ class GrownOutline:
             verdict, less = line.verdict, worth - (line.gain - line.numbers[-1])
             if not verdict and abs(less) <= max(slack, EPSILON):
                 verdict = "tie: lower column or cut wins"
+            elif not verdict and less > 0:
+                charged = line.gain > winner.gain
+                verdict = "gains less after its charge" if charged else "gains less"
             elif not verdict:
-                verdict = "gains less" if less > 0 else self._why_more(line)
+                verdict = self._why_more(line)
             found.append((less, replace(line, verdict=verdict)))
         return [line for _, line in sorted(found, key=lambda pair: pair[0])]
 

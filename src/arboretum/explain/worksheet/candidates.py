@@ -20,7 +20,7 @@ from arboretum.textbook.splits import Candidate, Question, Sample, judge_questio
 if TYPE_CHECKING:
     from arboretum.explain.worksheet.grown import ShownTree
 
-__all__ = ["NodeCandidates"]
+__all__ = ["NodeCandidates", "tried_note"]
 
 _RIVALS = 8  # shown besides the best of every column
 _OPTIONAL = ("charge", "W left", "W right", "tried")  # columns that a narrow screen leaves out
@@ -190,6 +190,30 @@ class NodeCandidates:
                     found.append((charge - scan.gain[i], f, i))
         return [self.scans[f].candidate(i) for _, f, i in sorted(found)[: n + 1]]
 
+    def refused(self, n: int) -> list[Candidate]:
+        """Return refused splits that would gain more than the winner, at most n, the best first."""
+        floor = self.winner.gain if self.winner is not None else 0.0
+        found = [
+            (-scan.gain[i], f, i)
+            for f, scan in self.scans.items()
+            if self.looked_at(f) and scan.n_tried
+            for i in scan.leading(n, ~scan.allowed & (scan.gain > floor))
+        ]
+        return [self.scans[f].candidate(i) for _, f, i in sorted(found)[:n]]
+
+    def sides(self, c: Candidate) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows that a split sends left, and right."""
+        used = self.whole
+        if self.sample.rules.surrogates:
+            used = ~np.isnan(self.sample.X[:, c.feature])
+        return c.left, used & ~c.left
+
+    @property
+    def slack(self) -> float:
+        """Gains that differ by less are a tie."""
+        weight = float(self.sample.w.sum()) / self.sample.total
+        return max(TIE * self.before * weight, EPSILON)
+
     def _charge(self, feature: int) -> float:
         return self.sample.charge(feature, self.before)
 
@@ -206,9 +230,8 @@ class NodeCandidates:
     def _line(self, c: Candidate) -> tuple[Any, ...]:
         weights = (c.weight_left, c.weight_right) if self.grown.is_weighted else ()
         charge = (c.charge,) if self._is_charged else ()
-        asked = self.grown.question(c) + (" or missing" if c.missing_goes == "left" else "")
         return (
-            asked,
+            self.words(c),
             c.n_left,
             c.n_right,
             *weights,
@@ -217,6 +240,10 @@ class NodeCandidates:
             c.gain,
             *charge,
         )
+
+    def words(self, c: Candidate) -> str:
+        """Return a split in the words of the table."""
+        return self.grown.question(c) + (" or missing" if c.missing_goes == "left" else "")
 
     def columns_table(self) -> SheetTable:
         """Return the best candidate of every column, the best column first."""
@@ -260,8 +287,7 @@ class NodeCandidates:
             return "admissible"
         if self._same(c, winner):
             return "wins"
-        slack = TIE * self.before * float(self.sample.w.sum()) / self.sample.total
-        if abs(c.worth - winner.worth) <= max(slack, EPSILON):
+        if abs(c.worth - winner.worth) <= self.slack:
             return "tie: lower column or cut wins"
         if c.worth > winner.worth:
             if self.grown.binned:
@@ -270,7 +296,7 @@ class NodeCandidates:
             if draw is not None and draw.key is None:
                 return "not drawn, it seems"
             return "missed by the order of categories" if c.kind == "subset" else "gains more"
-        return "gains less"
+        return "gains less" if c.gain <= winner.gain else "gains less after its charge"
 
     # ------------------------------------------------------------------ notes
     def missing_notes(self) -> list[str]:
@@ -306,8 +332,7 @@ class NodeCandidates:
         grown, draw, columns = self.grown, self.grown.draw, self.grown.tree.schema.columns
         here = [f for f in self.tried if self.looked_at(f)]
         tried = sum(self.tried[f] for f in here)
-        many = "column" if len(here) == 1 else "columns"
-        found = [f"{tried:,} candidates of {len(here)} {many} were tried."]
+        found = [tried_note(tried, len(here))]
         if draw is not None and draw.key is None:
             found.append(
                 "Nodes draw columns or cuts, by a random_state that was None or is a generator: what "
@@ -316,7 +341,8 @@ class NodeCandidates:
             )
         elif self.drawn is not None:
             names = ", ".join(columns[f].name for f in self.drawn)
-            found.append(f"The node drew {names}, in this order, and looked at nothing else.")
+            order = ", in this order," if len(self.drawn) > 1 else ""
+            found.append(f"The node drew {names}{order} and looked at nothing else.")
         if draw is not None and draw.random_splits and draw.key is not None:
             found.append(
                 "Every column is asked one question, drawn at random: the best of them wins."
@@ -332,6 +358,16 @@ class NodeCandidates:
                 "gain less charge."
             )
         return found
+
+
+def tried_note(candidates: int, columns: int) -> str:
+    """Say how much was tried.
+
+    >>> tried_note(1, 1), tried_note(1200, 3)
+    ('1 candidate of 1 column was tried.', '1,200 candidates of 3 columns were tried.')
+    """
+    one, few = ("", "was") if candidates == 1 else ("s", "were")
+    return f"{candidates:,} candidate{one} of {columns} column{'' if columns == 1 else 's'} {few} tried."
 
 
 def _as_scan(feature: int, found: list[Candidate]) -> ColumnScan:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.explain.worksheet.candidates import NodeCandidates
+from arboretum.explain.worksheet.refusals import least_rows, refusal_notes, why_refused
 from arboretum.explain.worksheet.rendering import number, signed
 from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
 from arboretum.predict.walk import leaves_of
@@ -207,7 +208,7 @@ class ShownTree:
             formulas.append(_gain_formula(sample, winner, looked.before))
             if winner.charge:
                 formulas.append(_charge_formula(winner))
-            notes += looked.missing_notes()
+            notes += [*refusal_notes(looked), *looked.missing_notes()]
         else:
             notes.append(f"It is a leaf: {self.why_leaf(node, rows, looked)}.")
         notes += looked.notes()
@@ -262,8 +263,7 @@ class ShownTree:
             "pure": "its rows agree, nothing is left to part",
             "max_depth": f"max_depth={rules.max_depth} is reached",
             "min_samples_split": f"it has {len(rows)} rows, min_samples_split={rules.min_samples_split}",
-            "min_samples_leaf": f"{len(rows)} rows cannot give two sides of min_samples_leaf="
-            f"{rules.min_samples_leaf}",
+            "min_samples_leaf": f"{len(rows)} rows cannot give two sides: {least_rows(rules)}",
             "min_weight_leaf": "its weight cannot give two sides that weigh enough",
         }
         if reason:
@@ -271,7 +271,7 @@ class ShownTree:
         looked = looked or NodeCandidates(self, node, self.sample(node, rows))
         best = looked.best_allowed()
         if best is None:
-            return "no split is admissible"
+            return "no split is admissible" + why_refused(looked)
         if best.gain + EPSILON < rules.min_impurity_decrease:
             return (
                 f"the best split gains {number(best.gain)}, less than min_impurity_decrease="

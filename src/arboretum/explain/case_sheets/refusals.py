@@ -1,0 +1,83 @@
+"""Why columns of a node of C4.5 did not win: a sentence for every reason, with its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from arboretum.explain.worksheet.rendering import number
+from arboretum.textbook.c45_splits import C45Candidate, C45Settings, least_cases
+from arboretum.textbook.id3 import Cases
+
+__all__ = ["CaseRefusals"]
+
+
+@dataclass(frozen=True, eq=False)
+class CaseRefusals:
+    """The best tests of a node's columns, and what they were judged by."""
+
+    table: list[C45Candidate]
+    winner: C45Candidate | None
+    average: float  # the gate
+    cases: Cases
+    settings: C45Settings
+    words: Callable[[C45Candidate], str]  # a test in the words of the table
+
+    def notes(self) -> list[str]:
+        """Return a sentence for every reason that kept a column out which did not simply gain less.
+
+        Where several columns share a reason, the one that lost most by it is named.
+        """
+        figure = "ratio" if self.settings.criterion == "gain_ratio" else "gain"
+        found: dict[str, list[C45Candidate]] = {}
+        for c in sorted(self.table, key=lambda c: -getattr(c, figure)):
+            if c.verdict != "chosen" and not c.verdict.startswith("smaller"):
+                found.setdefault(c.verdict, []).append(c)
+        notes = []
+        for some in found.values():
+            text, others = self._sentence(some[0]), len(some) - 1
+            if text:
+                more = f"; so {'is' if others == 1 else 'are'} {others} more" if others else ""
+                notes.append(f"{text}{more}.")
+        return notes
+
+    def _sentence(self, c: C45Candidate) -> str:
+        asked, least = self.words(c), f"min_cases={number(self.settings.min_cases)}"
+        branches = " | ".join(number(w, 4) for w in c.weights[:6])
+        branches += " | …" if len(c.weights) > 6 else ""
+        known = float(self.cases.w.sum()) - c.missing
+        reason, _, _ = c.verdict.partition(",")
+        match reason:
+            case "gain below average":
+                return f"{asked} is out by the gate: {self._below(c)}"
+            case "fewer than two branches with min_cases":
+                return f"{asked} is out, its branches have {branches} cases: two must have {least}"
+            case "fewer than twice min_cases known":
+                return (
+                    f"{asked} is out, {number(known)} cases have a value: a cut needs twice {least}"
+                )
+            case "no cut with enough cases on both sides":
+                needed = number(least_cases(known, self.cases.n_classes, self.settings))
+                return f"{asked} is out, no cut leaves {needed} cases on both sides"
+            case "gain does not cover the charge":
+                gained = f"{asked} is out, its gain {number(c.gain + c.charge)} does not cover"
+                return f"{gained} the charge of {number(c.charge)} for the cuts that were tried"
+            case "split information too small":
+                info = f"its split information is {number(c.split_information)}"
+                return f"{asked} is out, it hardly parts the cases ({branches}): {info}"
+            case "same ratio" | "same gain":
+                same = reason.removeprefix("same ")
+                worth = f"has the same {same}, {number(getattr(c, same))}"
+                return f"{asked} {worth}: of equals the first column is taken"
+            case "ratio not above epsilon" | "gain not above epsilon":
+                worth = f"{reason.split()[0]} is {number(getattr(c, reason.split()[0]))}"
+                return f"{asked} is out, its {worth}, not more than epsilon={number(self.settings.epsilon)}"
+        return ""
+
+    def _below(self, c: C45Candidate) -> str:
+        """Return how far a gain is below the average, and whether its ratio would have won."""
+        text = f"its gain {number(c.gain)} is below the average {number(self.average)}"
+        if self.winner is not None and c.ratio > self.winner.ratio:
+            more = f"{number(c.ratio)} is more than the winner's {number(self.winner.ratio)}"
+            text += f", though its ratio {more}"
+        return text
