@@ -40,7 +40,7 @@ from arboretum.grow.search import Searcher
 from arboretum.tree.pruning import number_levels
 from arboretum.tree.tree import Tree
 
-__all__ = ["Growth", "grow"]
+__all__ = ["Growth", "grow", "grow_in_order"]
 
 
 @dataclass(frozen=True)
@@ -89,11 +89,23 @@ def grow(
         The columns of these rows, made before; None makes them here. Growing reorders its lists unless the
         tree is a stump: hand over a copy to use them again.
     """
+    return grow_in_order(matrix, schema, target, rows, settings, store)[0]
+
+
+def grow_in_order(
+    matrix: Matrix,
+    schema: Schema,
+    target: Target,
+    rows: np.ndarray | None,
+    settings: Growth,
+    store: ColumnStore | None = None,
+) -> tuple[Tree, np.ndarray]:
+    """`grow`; return also the order of the rows in which those of a leaf are neighbours, the left first."""
     # the columns are given back here
-    nodes = _LevelGrower(matrix, schema, target, rows, settings, store).grow()
+    nodes, order = _LevelGrower(matrix, schema, target, rows, settings, store).grow()
     tree = nodes.to_tree(schema)
     # level by level the nodes are made in the order they are numbered
-    return tree if settings.max_leaf_nodes is None else number_levels(tree)
+    return tree if settings.max_leaf_nodes is None else number_levels(tree), order
 
 
 class _LevelGrower:
@@ -151,7 +163,7 @@ class _LevelGrower:
         self.total_weight = 0.0
 
     # ------------------------------------------------------------------ policies
-    def grow(self) -> NodeTable:
+    def grow(self) -> tuple[NodeTable, np.ndarray]:
         frontier = self._make_root()
         if self.settings.max_leaf_nodes is None:
             while len(frontier):
@@ -160,9 +172,9 @@ class _LevelGrower:
                 if not chosen.all():
                     batch, divisions = batch.only(chosen), divisions.only(chosen)
                 frontier = self._divide(batch, divisions)
-            return self.nodes
+            return self.nodes, self.positions
         self._grow_best_first(frontier)
-        return self.nodes
+        return self.nodes, self.positions
 
     def _grow_best_first(self, frontier: np.ndarray) -> None:
         assert self.settings.max_leaf_nodes is not None

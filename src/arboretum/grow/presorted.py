@@ -47,10 +47,10 @@ from arboretum.engine.level_tree.search import (
     scan_columns,
 )
 from arboretum.grow.criterion import Target
-from arboretum.grow.levelwise import Growth, grow
-from arboretum.predict.walk import leaves_of
-from arboretum.tree.build import build_tree
-from arboretum.tree.pruning import number_levels, prune
+from arboretum.grow.levelwise import Growth, grow_in_order
+from arboretum.predict.walk import has_no_gaps, leaves_of
+from arboretum.tree.build import build_tree, leaf_of_rows
+from arboretum.tree.pruning import prune
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
@@ -125,22 +125,31 @@ class PresortedTable:
         settings = self.settings if not seed else replace(self.settings, seed=seed)
         if self.min_share > 0:
             settings = self._with_least_weight(settings, bag)
-        leaf: np.ndarray | None = None
         if len(self.table.lists):
             tree, leaf = self._grower.grow(r, bag, settings)
         elif settings.max_features is not None:
-            tree = self._grow_drawn(r, bag, settings)
+            tree, leaf = self._grow_drawn(r, bag, settings)
         else:
-            weight = bag.weight_inside
-            target = Target(
-                writable(bag.of(r)[:, None]), None, np.empty(0) if weight is None else weight
-            )
-            tree = grow(self.matrix, self.schema, target, bag.rows, settings, self._columns_of(bag))
+            tree, leaf = self._grow_as_cart(r, bag, settings)
         if self.ccp_alpha > 0:
-            tree, leaf = prune(tree, self.ccp_alpha), None
-        if leaf is None:
-            leaf = leaves_of(tree, self.matrix, settings.n_jobs)
+            tree = prune(tree, self.ccp_alpha)
+            leaf = self._walk(tree)
         return tree, leaf
+
+    def _walk(self, tree: Tree) -> np.ndarray:
+        return leaves_of(tree, self.matrix, self.settings.n_jobs, complete=self._is_complete)
+
+    @cached_property
+    def _is_complete(self) -> bool:
+        return has_no_gaps(self.matrix)
+
+    def _grow_as_cart(self, r: np.ndarray, bag: Bag, settings: Growth) -> tuple[Tree, np.ndarray]:
+        weight, columns = bag.weight_inside, self._columns_of(bag)
+        target = Target(
+            writable(bag.of(r)[:, None]), None, np.empty(0) if weight is None else weight
+        )
+        tree, order = grow_in_order(self.matrix, self.schema, target, bag.rows, settings, columns)
+        return tree, leaf_of_rows(tree, order) if bag.rows is None else self._walk(tree)
 
     @cached_property
     def _store(self) -> ColumnStore:
@@ -167,19 +176,19 @@ class PresortedTable:
             self.schema,
             random_splits=False,
             monotone=self.settings.monotone,
+            keep_lists=True,
             n_jobs=self.settings.n_jobs,
         )
 
-    def _grow_drawn(self, r: np.ndarray, bag: Bag, settings: Growth) -> Tree:
+    def _grow_drawn(self, r: np.ndarray, bag: Bag, settings: Growth) -> tuple[Tree, np.ndarray]:
         """Grow a tree that draws its columns; rows outside the bag weigh nothing."""
-        from arboretum.grow.random_tree import grow_random_tree
+        from arboretum.grow.random_tree import grow_placed_tree
 
         weight = bag.weight if len(bag.weight) else np.ones(len(r))
         if bag.rows is not None:
             weight = weight * bag.inside
         target = Target(writable(r[:, None]), None, weight)
-        tree = grow_random_tree(self._tree_table, target, settings, weight=weight, alone=True)
-        return number_levels(tree)
+        return grow_placed_tree(self._tree_table, target, settings, weight)
 
     def sorted_bag(self, bag: Bag) -> LevelTable:
         """Return the table with the order of the bag's rows only."""

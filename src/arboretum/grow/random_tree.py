@@ -27,7 +27,9 @@ from arboretum.engine.random_tree.random_cut import ordered_bits
 from arboretum.engine.split import statistic as stat
 from arboretum.engine.split.categories import EXHAUSTIVE
 from arboretum.engine.split.score import CHANCE, XLOGX
-from arboretum.tree.build import cut_trees
+from arboretum.predict.walk import has_no_gaps, leaves_of
+from arboretum.tree.build import cut_trees, leaf_of_rows
+from arboretum.tree.pruning import number_levels
 from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ __all__ = [
     "SMALL",
     "TreeTable",
     "can_grow",
+    "grow_placed_tree",
     "grow_random_tree",
     "grow_random_trees",
     "looks_at_little",
@@ -98,6 +101,11 @@ class TreeTable:
         return bool((self.columns.kind == records.CATEGORY).any())
 
     @cached_property
+    def is_complete(self) -> bool:
+        """Whether no value is missing."""
+        return has_no_gaps(self.matrix)
+
+    @cached_property
     def node_kinds(self) -> np.ndarray:
         """What a node is that asks for each column; the last is what one is that asks for none."""
         kinds = np.full(len(self.columns.kind) + 1, THRESHOLD, np.uint8)
@@ -113,15 +121,20 @@ def tree_table(
     *,
     random_splits: bool,
     monotone: np.ndarray | None = None,
+    keep_lists: bool = False,
     n_jobs: int = 1,
 ) -> TreeTable:
-    """Rank the values of every column; or, for random splits, lay the columns out side by side."""
+    """Rank the values of every column; or, for random splits, lay the columns out side by side.
+
+    ``keep_lists``: also keep them presorted, for trees whose large nodes are many: those of boosting.
+    """
     n, width = matrix.n_rows, matrix.n_columns
     kind = np.array([_KINDS[column.kind] for column in schema.columns], np.int8)
     n_codes = np.array([len(c.categories or ()) for c in schema.columns], np.int64)
     number = _shortest(matrix) if random_splits else np.float64
     values = np.empty((width, n), f"i{number().itemsize}") if random_splits else None
     codes = None if random_splits else np.empty((width, n), np.uint32)
+    lists = np.empty((width if keep_lists and not random_splits else 0, n), np.uint32)
 
     def code(f: int) -> None:
         assert codes is not None
@@ -130,7 +143,7 @@ def tree_table(
             missing = np.isnan(column)
             codes[f] = np.where(missing, n_codes[f], column) if missing.any() else column
             return
-        entries = np.empty(n, np.uint32)
+        entries = lists[f] if len(lists) else np.empty(n, np.uint32)
         n_codes[f] = sort_column(writable(column), entries)
         ranks_of(entries, n_codes[f], codes[f])
 
@@ -159,6 +172,7 @@ def tree_table(
         kind=kind,
         sign=sign,
         origin=np.empty(0, np.uint32),
+        lists=lists,
     )
     return TreeTable(matrix, schema, columns)
 
@@ -232,6 +246,32 @@ def grow_random_trees(
             grow_random_trees(table, target, settings, [s], w, alone=alone)[0]
             for s, w in one_by_one
         ]
+    return _grow_in_one_call(table, target, settings, seeds, weights, alone)[0]
+
+
+def grow_placed_tree(
+    table: TreeTable, target: Target, settings: Growth, weight: np.ndarray
+) -> tuple[Tree, np.ndarray]:
+    """Grow a single tree, numbered level by level; return it and the leaf of every row of the table.
+
+    ``weight`` is what the rows weigh; those of weight 0 take no part, but have a leaf.
+    """
+    trees, rows = _grow_in_one_call(table, target, settings, [settings.seed], weight[None], True)
+    tree = number_levels(trees[0])
+    if len(rows) == table.matrix.n_rows:
+        return tree, leaf_of_rows(tree, rows)
+    return tree, leaves_of(tree, table.matrix, settings.n_jobs, complete=table.is_complete)
+
+
+def _grow_in_one_call(
+    table: TreeTable,
+    target: Target,
+    settings: Growth,
+    seeds: list[int],
+    weights: np.ndarray,
+    alone: bool,
+) -> tuple[list[Tree], np.ndarray]:
+    """Return the trees, and their rows tree after tree, those of a leaf side by side."""
     grid = _to_grid(table, target, settings, weights, alone)
     arrays = _take_arrays(table, grid, settings)
     y, row_weight = (target.y, weights[0]) if grid.rules.regrid else (None, None)
@@ -242,7 +282,7 @@ def grow_random_trees(
     )  # fmt: skip
     trees = _to_trees(table, target, weights, grid, arrays.grown)
     table.spares.append(arrays)
-    return trees
+    return trees, grid.bags.rows
 
 
 # --------------------------------------------------------------------------- the grid
@@ -422,6 +462,7 @@ def _scratch(
         left=None if channels is None else np.empty(2 * channels, np.int64),
         total=np.empty(channels or 1, np.int64),
         order=np.empty(len(columns.n_codes), np.int64),
+        place=np.empty(n if len(columns.lists) else 0, np.uint32),
         constant=np.empty((len(columns.n_codes), 2), np.int64),
         logs=XLOGX,
         stack=np.empty((n + 2, 7), np.int64),

@@ -40,6 +40,8 @@ from arboretum.grow.criterion import Absolute, Batch, Statistic
 
 __all__ = ["Searcher"]
 
+_NODES_TOGETHER = 256  # nodes, each as often as columns are counted, of one call
+
 
 @dataclass
 class Searcher:
@@ -122,11 +124,19 @@ class Searcher:
     def _search_codes(
         self, positions: np.ndarray, batch: Batch, lo: int, hi: int, best: Best
     ) -> None:
-        everyone = np.arange(len(batch))
-        for feature in self.store.code_features[lo:hi]:
-            features = np.full(len(batch), feature)
-            column_best = self._scan_codes(positions, batch, features)
-            keep_better_at(column_best, everyone, features, FROM_CODES, best)
+        """Search columns of codes; of few nodes several at a time, each node laid out for every column."""
+        k, fewest = len(batch), int((batch.nodes.end - batch.nodes.start).min())
+        features, n_codes = self.store.code_features[lo:hi], self.store.n_codes[lo:hi]
+        counted = self.store.categorical[lo:hi] | (n_codes <= max(FEW, fewest))
+        if isinstance(self.statistic, Absolute) or 2 * k > _NODES_TOGETHER:
+            counted[:] = False
+        alone = [np.array([feature]) for feature in features[~counted]]  # may have to be sorted
+        step, some = max(_NODES_TOGETHER // k, 1), features[counted]
+        for columns in [*alone, *(some[at : at + step] for at in range(0, len(some), step))]:
+            nodes, asked = np.tile(np.arange(k), len(columns)), np.repeat(columns, k)
+            part = batch if len(columns) == 1 else batch.only(nodes)
+            column_best = self._scan_codes(positions, part, asked)
+            keep_better_at(column_best, nodes, asked, FROM_CODES, best)
 
     # ------------------------------------------------------------------ some columns
     def _search_drawn(self, positions: np.ndarray, batch: Batch) -> Best:

@@ -42,13 +42,13 @@ from arboretum.engine.split.stump_error import search_error_stumps
 from arboretum.grow.apply_split import midpoint
 from arboretum.grow.category_stumps import CategoryColumns, CategoryCut, code_categories
 from arboretum.grow.criterion import make_target
-from arboretum.grow.levelwise import grow
+from arboretum.grow.levelwise import grow_in_order
 from arboretum.grow.presorted import DEEPEST, Bag, presort
-from arboretum.grow.random_tree import grow_random_tree, tree_table
+from arboretum.grow.random_tree import grow_placed_tree, tree_table
 from arboretum.grow.settings import growth
 from arboretum.predict.walk import leaves_of
-from arboretum.tree.build import build_tree, leaves
-from arboretum.tree.pruning import number_levels, prune
+from arboretum.tree.build import build_tree, leaf_of_rows, leaves
+from arboretum.tree.pruning import prune
 from arboretum.tree.tree import SUBSET, THRESHOLD, Tree
 
 if TYPE_CHECKING:
@@ -413,9 +413,11 @@ class Shallow(_Filtered):
         settings = growth(self.base, self.schema, target, self.matrix.n_rows)
         if settings.max_depth != 1:  # deeper trees reorder the lists
             columns = replace(columns, lists=columns.lists.copy())
-        tree = grow(self.matrix, self.schema, target, rows, settings, columns)
+        tree, order = grow_in_order(self.matrix, self.schema, target, rows, settings, columns)
         if self.base.ccp_alpha > 0:
             tree = prune(tree, float(self.base.ccp_alpha))
+        if rows is None:
+            return GrownTree(tree, leaf_of_rows(tree, order))
         return GrownTree(tree, leaves_of(tree, self.matrix, self.n_jobs))
 
 
@@ -446,6 +448,7 @@ class Drawn(SortedTrees):
             schema,
             random_splits=self.settings.random_splits,
             monotone=self.settings.monotone,
+            keep_lists=True,
             n_jobs=self.settings.n_jobs,
         )
 
@@ -454,8 +457,8 @@ class Drawn(SortedTrees):
         target = make_target(self.y, self.classes, weights)
         least = self.least * float(weights.sum())
         settings = replace(self.settings, seed=seed, min_weight_leaf=least)
-        tree = grow_random_tree(self.table, target, settings, weight=weights, alone=True)
-        tree = number_levels(tree)
+        tree, leaf = grow_placed_tree(self.table, target, settings, weights)
         if self.ccp_alpha > 0:
             tree = prune(tree, self.ccp_alpha)
-        return GrownTree(tree, leaves_of(tree, self.table.matrix, settings.n_jobs))
+            leaf = leaves_of(tree, self.table.matrix, settings.n_jobs)
+        return GrownTree(tree, leaf)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from arboretum.engine.predict.walk import Paths
 
 __all__ = [
+    "has_no_gaps",
     "leaves_of",
     "paths_of",
     "proba_of",
@@ -116,14 +117,24 @@ def _once(tree: Tree, name: str, make: Callable[[], Any]) -> Any:
     return tree.__dict__[name]
 
 
-def leaves_of(tree: Tree, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
-    """Return the leaf every row of an encoded table reaches."""
+def has_no_gaps(matrix: Matrix) -> bool:
+    """Tell whether no value of a table is missing: who walks it often asks once."""
+    return not any(np.isnan(matrix.column(f)).any() for f in range(matrix.n_columns))
+
+
+def leaves_of(
+    tree: Tree, matrix: Matrix, n_jobs: int = 1, *, complete: bool | None = None
+) -> np.ndarray:
+    """Return the leaf every row of an encoded table reaches.
+
+    ``complete``: whether it has no missing value; None looks.
+    """
     from arboretum.engine.predict.walk import is_complete
 
     out = np.empty(matrix.n_rows, np.int64)
 
     def go(lo: int, hi: int, X: np.ndarray) -> None:
-        walk_block(tree, X, is_complete(X), out=out[lo:hi])
+        walk_block(tree, X, is_complete(X) if complete is None else complete, out=out[lo:hi])
 
     run_blocks(go, matrix, n_jobs)
     return out

@@ -21,7 +21,7 @@ from arboretum.tree.tree import LEAF, Surrogates, Tree
 if TYPE_CHECKING:
     from arboretum.data.schema import Schema
 
-__all__ = ["build_tree", "cut_trees", "leaves", "to_leaves"]
+__all__ = ["build_tree", "cut_trees", "leaf_of_rows", "leaves", "to_leaves"]
 
 _NODE_ARRAYS = tuple(one.name for one in fields(Tree) if one.name not in ("schema", "surrogates"))
 _NO_BITS = np.zeros(0, np.uint32)
@@ -112,6 +112,27 @@ def cut_trees(
         map(arrays[name].__getitem__, words if name == "bits" else part) for name in _NODE_ARRAYS
     )
     return list(map(Tree, *columns, repeat(schema)))
+
+
+def leaf_of_rows(tree: Tree, rows: np.ndarray) -> np.ndarray:
+    """Return the leaf of every row of a binary tree that was grown from ``rows``.
+
+    They stand as the grower left them: those of the left child first, then those of the right one.
+
+        node 0      4 1 | 0 3 2        leaf 1: rows 4 and 1, leaf 2: rows 0, 3 and 2
+    """
+    start, level = np.zeros(len(tree), np.int64), np.zeros(1, np.int64)
+    while len(level):
+        level = level[tree.kind[level] != LEAF]
+        left = tree.first_child[level]
+        start[left] = start[level]
+        start[left + 1] = start[level] + tree.count[left]
+        level = np.concatenate([left, left + 1])
+    ends = tree.leaves
+    ends = ends[start[ends].argsort()]
+    leaf = np.empty(len(rows), np.int64)
+    leaf[rows] = np.repeat(ends, tree.count[ends])
+    return leaf
 
 
 def _slices(ends: Sequence[int] | np.ndarray) -> list[slice]:

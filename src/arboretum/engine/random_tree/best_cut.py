@@ -7,6 +7,9 @@ gathers the column's codes, sorts them (by rank for a few, in rounds of buckets 
     code << 32 | place     31·0 12·1 31·2 08·3    sorted:  08·3  12·1  31·0  31·2
                                                   cuts:        |     |
 
+Where the columns' presorted lists are kept, a large node sorts nothing: it takes its rows out of the list, in
+their order.
+
 Two habits keep the compiled loops short. Indices that are read from arrays are unsigned: of a signed one
 Numba asks whether it counts from the end. And arrays are handed over one by one to functions of their own,
 not in tuples or inlined: else Numba counts references at every node.
@@ -16,6 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from arboretum.engine.columns.presort import POSITION
 from arboretum.engine.jit import inline, joined_kernel, leaf_kernel
 from arboretum.engine.random import pick_column
 from arboretum.engine.random_tree.counts import (
@@ -36,6 +40,8 @@ _TINY, _FEW = 12, 96  # so many rows are sorted by insertion, and by their ranks
 _PLACE = np.uint64(0xFFFFFFFF)
 _HIGH = np.uint64(32)
 _LOW7 = np.uint32(7)
+_NEW_BIT = np.uint32(31)
+_COUNTED = 64  # so many codes are counted where a list is at hand, too
 
 
 @leaf_kernel
@@ -110,9 +116,49 @@ def _sort(codes, column, rows, start, n, keys, spare, buckets):
 
 
 @leaf_kernel
+def _take_sorted(entries, place, start, n, keys):
+    """`_sort` for a large node: its rows are taken out of the column's list, which has all rows in order.
+
+    ``place`` says where a row of the table stands now. Every entry is written, and overwritten unless it is
+    the node's: nobody could guess which are.
+    """
+    at, size, rank = np.uint64(0), np.uint64(n), np.uint64(0xFFFFFFFFFFFFFFFF)
+    for i in range(len(entries)):
+        entry = entries[i]
+        rank += np.uint64(entry >> _NEW_BIT)
+        here = np.uint64(place[np.uint64(entry & POSITION)]) - start
+        keys[at] = (rank << _HIGH) | here
+        at += np.uint64(here < size)
+        if at == size:
+            break
+    return keys[0] >> _HIGH != keys[n - 1] >> _HIGH
+
+
+@leaf_kernel
+def _walk_alike(keys, n, start, number, total, rules):
+    """`_walk_squares` where every row weighs 1 and has a value; return (score, rows before the cut)."""
+    best, place, left_sum, code = -1.0, np.int64(0), np.int64(0), keys[0] >> _HIGH
+    for i in range(n - 1):
+        left_sum += number[0, start + (keys[i] & _PLACE)]
+        after = keys[i + 1] >> _HIGH
+        if after == code:
+            continue
+        code = after
+        if not allowed(i + 1, n, i + 1, n, rules):
+            continue
+        worth = squares(left_sum, i + 1, total, n)
+        if worth > best:
+            best, place = worth, np.int64(i + 1)
+    return best, place
+
+
+@leaf_kernel
 def _walk_squares(keys, n, present, start, number, weight, total, node_weight, rules):
     """Score the cuts of a sorted column; return (score, rows before the cut, missing left?)."""
     best, place, best_side = -1.0, np.int64(0), np.int64(0)
+    if rules.unit_weights and present == n:
+        best, place = _walk_alike(keys, n, start, number, total, rules)
+        return best, place, best_side
     for side in range(2 if present < n else 1):
         left_weight, left_sum = np.int64(0), np.int64(0)
         if side:
@@ -233,7 +279,7 @@ def part_two(
 
 @joined_kernel
 def best_cut(
-    codes, step, n_codes, kind, signs, constant, rows, start, n, label, number, weight, total,
+    codes, lists, place, step, n_codes, kind, signs, constant, rows, start, n, label, number, weight, total,
     node_weight, chance, lower, upper, node_key, rules, logs, keys, spare, buckets, left, order, tag, cells,
     seen, key, axis,
 ):  # fmt: skip
@@ -244,13 +290,16 @@ def best_cut(
     categories. The threshold is NaN if it lies between those two rows, or there is none.
 
     When columns compete, ``chance`` is charged for every category that gains by its order alone
-    (`free_categories`): what one more is expected to gain if it means nothing.
+    (`free_categories`): what one more is expected to gain if it means nothing. ``lists`` is of no columns
+    where the node is too small for them.
     """
     best, feature, cut, best_side, last = -1.0, np.int64(-1), np.nan, np.int64(0), np.int64(0)
     rank_of_best = -np.inf
     below = above = rows[start]
-    varied, everything = 0, rules.max_features >= len(n_codes)
-    begin, worth, place, side = np.int64(start), -1.0, np.int64(0), np.int64(0)
+    varied, everything, few = 0, rules.max_features >= len(n_codes), n
+    if len(lists):
+        few = min(few, _COUNTED)
+    begin, worth, at, side = np.int64(start), -1.0, np.int64(0), np.int64(0)
     for turn in range(len(n_codes)):
         if turn >= rules.max_features and varied:
             break
@@ -259,7 +308,7 @@ def best_cut(
             continue
         missing_code, sign = np.uint64(n_codes[f]), signs[f]
         is_category, column = kind[f] == CATEGORY, f * step
-        if is_category or np.int64(missing_code) < n:
+        if is_category or np.int64(missing_code) < few:
             m = count_codes(
                 codes, column, rows, start, n, label, number, weight, len(total), tag, cells, seen
             )
@@ -285,11 +334,11 @@ def best_cut(
             else:
                 m = order_codes(np.int64(missing_code), m, tag[0], cells, seen)
             if left is None:
-                worth, place, side = walk_sums(
+                worth, at, side = walk_sums(
                     m, missing_code, has_missing, n, node_weight, cells, seen, total[0], rules
                 )
             if left is not None:
-                worth, place, side = walk_counts(
+                worth, at, side = walk_counts(
                     m, missing_code, has_missing, subsets, n, node_weight, cells, seen, total, left,
                     rules, logs, sign, lower, upper,
                 )  # fmt: skip
@@ -298,14 +347,18 @@ def best_cut(
             rank = worth - charge
             if rank > rank_of_best or (rank == rank_of_best and np.int64(f) < feature):
                 best, rank_of_best, feature, best_side = worth, rank, np.int64(f), np.int64(side)
-                last, cut = place, np.nan
+                last, cut = at, np.nan
                 if not is_category:
-                    last = seen[place - 1]
-                    cut = np.inf if place == m else np.nan
+                    last = seen[at - 1]
+                    cut = np.inf if at == m else np.nan
                     below = np.uint32(cells[np.uint64(last), EXAMPLE])
-                    above = np.uint32(cells[np.uint64(seen[min(place, m - 1)]), EXAMPLE])
+                    above = np.uint32(cells[np.uint64(seen[min(at, m - 1)]), EXAMPLE])
             continue
-        if not _sort(codes, column, rows, start, n, keys, spare, buckets):
+        if len(lists):
+            varies = _take_sorted(lists[f], place, start, n, keys)
+        else:
+            varies = _sort(codes, column, rows, start, n, keys, spare, buckets)
+        if not varies:
             constant[f, 0], constant[f, 1] = begin, begin + n
             continue
         varied += 1
@@ -313,11 +366,11 @@ def best_cut(
         while present and keys[present - 1] >> _HIGH == missing_code:
             present -= 1
         if left is None and number is not None:
-            worth, place, side = _walk_squares(
+            worth, at, side = _walk_squares(
                 keys, n, present, start, number, weight, total[0], node_weight, rules
             )
         if left is not None:
-            worth, place, side = _walk_channels(
+            worth, at, side = _walk_channels(
                 keys, n, present, start, label, number, weight, total, node_weight, rules, logs, left,
                 sign, lower, upper,
             )  # fmt: skip
@@ -325,8 +378,8 @@ def best_cut(
             worth > rank_of_best or (worth == rank_of_best and np.int64(f) < feature)
         ):
             best, rank_of_best, feature, best_side = worth, worth, np.int64(f), np.int64(side)
-            last = np.int64(keys[place - 1] >> _HIGH)
-            cut = np.inf if place == present else np.nan
-            below = rows[start + (keys[place - 1] & _PLACE)]
-            above = rows[start + (keys[min(place, n - 1)] & _PLACE)]
+            last = np.int64(keys[at - 1] >> _HIGH)
+            cut = np.inf if at == present else np.nan
+            below = rows[start + (keys[at - 1] & _PLACE)]
+            above = rows[start + (keys[min(at, n - 1)] & _PLACE)]
     return best, feature, cut, best_side, last, below, above

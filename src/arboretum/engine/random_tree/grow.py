@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from arboretum.engine.columns.lists import NOWHERE
 from arboretum.engine.intrinsics import prefetch
 from arboretum.engine.jit import inline, joined_kernel, leaf_kernel, plain_kernel
 from arboretum.engine.random import mix
@@ -35,6 +36,7 @@ from arboretum.engine.split.statistic import POISSON
 __all__ = ["grow_trees"]
 
 _AHEAD = np.uint64(16)  # rows that are asked for before they are copied
+_LISTED = 6  # a node of more than a sixth of all rows takes them out of presorted lists: less than sorting
 _EPSILON = np.finfo(np.float64).eps
 _START, _END, _DEPTH, _KEY, _WEIGHT, _SUM = 0, 1, 3, 4, 5, 6  # what is known of a waiting branch
 
@@ -57,9 +59,9 @@ def _enough(n, depth, node_weight, rules):
 # --------------------------------------------------------------------------- one node
 @joined_kernel
 def _find_cut(
-    codes, values, step, n_codes, kind, signs, constant, rows, start, n, label, number, weight, total,
-    node_weight, chance, lower, upper, node_key, rules, logs, keys, spare, buckets, x, left, order, ends,
-    bits, drawn, cuts, tag, cells, seen, key, axis,
+    codes, values, lists, place, step, n_codes, kind, signs, constant, rows, start, n, label, number, weight,
+    total, node_weight, chance, lower, upper, node_key, rules, logs, keys, spare, buckets, x, left, order,
+    ends, bits, drawn, cuts, tag, cells, seen, key, axis,
 ):  # fmt: skip
     """Search the columns of a node; see `best_cut` and `random_cut` for what comes back."""
     best, chosen, cut = -1.0, np.int64(-1), np.nan
@@ -91,9 +93,9 @@ def _find_cut(
             )  # fmt: skip
         if not pair:
             best, chosen, cut, side, last, last_left, first_right = best_cut(
-                codes, step, n_codes, kind, signs, constant, rows, start, n, label, number, weight,
-                total, node_weight, chance, lower, upper, node_key, rules, logs, keys, spare, buckets,
-                left, order, tag, cells, seen, key, axis,
+                codes, lists, place, step, n_codes, kind, signs, constant, rows, start, n, label, number,
+                weight, total, node_weight, chance, lower, upper, node_key, rules, logs, keys, spare,
+                buckets, left, order, tag, cells, seen, key, axis,
             )  # fmt: skip
     return best, chosen, cut, side, last, last_left, first_right
 
@@ -219,6 +221,13 @@ def _go_back(near, rows, branch):
 
 
 @leaf_kernel
+def _write_places(place, rows, start, end):
+    """Write where the rows that stand from start to end stand."""
+    for p in range(np.uint64(start), np.uint64(end)):
+        place[np.uint64(rows[p])] = np.uint32(p)
+
+
+@leaf_kernel
 def _begin(constant, bounds, root):
     """Forget what was known of the tree before."""
     for f in range(len(constant)):
@@ -256,6 +265,7 @@ def grow_trees(table, near, bags, target, seeds, rules, out, scratch, counter):
     drawn, cuts = scratch.drawn, scratch.cuts
     left, channel, order, constant = scratch.left, scratch.total, scratch.order, scratch.constant
     logs, stack, later = scratch.logs, scratch.stack, scratch.later
+    lists, place = table.lists, scratch.place
     heap, heap_real = scratch.heap, scratch.heap_real
     tag, cells, seen = counter.tag, counter.cells, counter.seen
     order_key, axis, takes = counter.key, counter.axis, counter.takes
@@ -275,6 +285,11 @@ def grow_trees(table, near, bags, target, seeds, rules, out, scratch, counter):
         height, in_heap, leaves = np.int64(0), np.int64(0), np.int64(1)
         _push(stack, height, height, m, root, height, seeds[tree], node_weight, sum_here)
         height, nodes = np.int64(1), nodes + 1
+        least = np.int64(len(place) // _LISTED)  # rows of a node that takes them out of lists
+        if len(lists):
+            for row in range(len(place)):
+                place[row] = NOWHERE
+            _write_places(place, rows, np.int64(0), m)
         small, aside, branch = np.int64(0), np.int64(0), np.int64(-1)
         if m > len(near.origin):
             small = np.int64(len(near.origin))
@@ -349,10 +364,12 @@ def grow_trees(table, near, bags, target, seeds, rules, out, scratch, counter):
                     )
                 lower, upper = _bounds_of(bounds, node, middle, unit)
                 chance = rules.charge * impurity / np.float64(n)
+                listed = len(lists) if n >= least and len(origin) == 0 else 0
                 best, chosen, cut, side, last, last_left, first_right = _find_cut(
-                    codes, values, step, n_codes, kind, signs, constant, rows, start, n, label, number,
-                    weight, total, node_weight, chance, lower, upper, node_key, rules, logs, keys, spare,
-                    buckets, x, left, order, ends, bits, drawn, cuts, tag, cells, seen, order_key, axis,
+                    codes, values, lists[:listed], place, step, n_codes, kind, signs, constant, rows, start,
+                    n, label, number, weight, total, node_weight, chance, lower, upper, node_key, rules,
+                    logs, keys, spare, buckets, x, left, order, ends, bits, drawn, cuts, tag, cells, seen,
+                    order_key, axis,
                 )  # fmt: skip
                 decrease = best * (np.float64(node_weight) / root_weight) * gain_unit
                 if chosen < 0 or decrease + _EPSILON < rules.min_decrease:
@@ -387,6 +404,8 @@ def grow_trees(table, near, bags, target, seeds, rules, out, scratch, counter):
                     spare_row,
                     side_of,
                 )
+            if len(lists) and n >= least and len(origin) == 0:
+                _write_places(place, rows, begin, end)
             left_weight = many
             if not rules.unit_weights:
                 left_weight = move_sum(weight, start, n, side_of, spare.view(np.int64))

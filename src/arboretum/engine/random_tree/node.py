@@ -39,10 +39,11 @@ def put_on_grid(y, row_weight, rows, start, n, rules, number, weight):
         0.0,
         np.float64(n),
     )
-    if len(row_weight):
+    if len(row_weight) and not rules.unit_weights:
         node_weight = 0.0
         for p in range(start, end):
             node_weight += row_weight[rows[p]]
+    low = high = 0.0
     for o in range(y.shape[1]):
         low, high = _range(y, o, rows, start, end)
         equal &= low == high
@@ -51,7 +52,8 @@ def put_on_grid(y, row_weight, rows, start, n, rules, number, weight):
     shift = shift_for(largest, bits_of_each(node_weight))
     scale = math.ldexp(1.0, int(shift))
     for o in range(y.shape[1]):
-        low, high = _range(y, o, rows, start, end)
+        if y.shape[1] > 1:
+            low, high = _range(y, o, rows, start, end)
         centre = 0.0 if rules.criterion == POISSON else low / 2.0 + high / 2.0
         if o == 0:
             first_centre = centre

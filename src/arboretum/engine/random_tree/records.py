@@ -60,6 +60,9 @@ class TreeColumns(NamedTuple):
     kind: np.ndarray  # (columns,) int8: NUMBER, RANK, CATEGORY
     sign: np.ndarray  # (columns,) int8: monotone constraints
     origin: np.ndarray  # (n,) uint32, the rows' own numbers; empty if they are numbered so here
+    lists: (
+        np.ndarray
+    )  # (columns, n) uint32, presorted (columns/presort.py); of no columns if not kept
 
 
 class Bags(NamedTuple):
@@ -150,6 +153,7 @@ class RandomTreeScratch(NamedTuple):
     left: np.ndarray | None  # int64, two per channel; None: one sum
     total: np.ndarray
     order: np.ndarray  # int64, the columns
+    place: np.ndarray  # uint32, where every row of the table stands; empty if there are no lists
     constant: np.ndarray  # (columns, 2) int64: rows among which a column is known not to vary
     logs: np.ndarray  # x ln x of small whole numbers: only read
     stack: np.ndarray  # (rows + 2, 7) int64: branches that wait to be searched
