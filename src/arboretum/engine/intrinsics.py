@@ -8,6 +8,7 @@
     search_step    one step of eight binary searches, without a branch
     read_blocks    gathers eight numbers at a time, and finds the smallest and the largest
     add_left       adds up the numbers whose value is not above a threshold, eight at a time
+    sum_block      the sum of 16 numbers and of the magnitudes of their upper halves
     lowest_bit     the place of the lowest bit that is set
     give_way       tells the processor, or the system, that this thread only waits
     ticks          a clock that costs nothing to read; always 0 where reading it is not allowed
@@ -24,6 +25,7 @@ import platform
 import numba
 
 __all__ = [
+    "LANES",
     "add_left",
     "and_lanes",
     "atomic_add",
@@ -38,8 +40,11 @@ __all__ = [
     "read_blocks",
     "rest_a_moment",
     "search_step",
+    "sum_block",
     "ticks",
 ]
+
+LANES = 16  # numbers of a block
 
 _X86 = platform.machine().lower() in ("x86_64", "amd64", "i686")
 _ARM = platform.machine().lower() in ("aarch64", "arm64")
@@ -100,6 +105,10 @@ if numba.config.DISABLE_JIT:
         first, at, n = int(first), int(at), 8 * int(blocks)
         left = x[at : at + n] <= cut
         return left.sum(), numbers[first : first + n][left].sum()
+
+    def sum_block(sums, at):
+        block = sums[int(at) : int(at) + LANES]
+        return block.sum(), ((block ^ (block >> 63)) >> 32).sum()
 
     def lowest_bit(word):
         word = int(word)
@@ -245,6 +254,30 @@ else:
             return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
 
         return types.uint64(types.uint64), build
+
+    @intrinsic
+    def sum_block(typingctx, sums, at):
+        """Return the sum of ``sums[at : at + 16]`` (int64) and that of the magnitudes of their upper halves.
+
+        Each magnitude may be one too small. The index is uint64. The compiler would add one by one: it
+        unrolls so short a loop before it looks for wide instructions.
+        """
+
+        def build(context, builder, signature, arguments):
+            word = ir.IntType(64)
+            lanes = ir.VectorType(word, LANES)
+            place = _place(context, builder, signature.args[0], *arguments)
+            block = builder.load(builder.bitcast(place, lanes.as_pointer()), align=8)
+            zero, half = ir.Constant(lanes, [0] * LANES), ir.Constant(lanes, [32] * LANES)
+            below = builder.sext(builder.icmp_signed("<", block, zero), lanes)
+            magnitude = builder.lshr(builder.xor(block, below), half)
+            add = builder.module.declare_intrinsic(
+                f"llvm.vector.reduce.add.v{LANES}i64", (), ir.FunctionType(word, [lanes])
+            )
+            found = [builder.call(add, [block]), builder.call(add, [magnitude])]
+            return context.make_tuple(builder, signature.return_type, found)
+
+        return types.UniTuple(types.int64, 2)(sums, types.uint64), build
 
     def _and_four(context, builder, signature, arguments, also_lanes):
         """Build ``lanes = table[a] & table[b] & table[c] & table[d]``, and also & lanes if so asked."""

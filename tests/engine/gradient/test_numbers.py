@@ -5,6 +5,7 @@ import pytest
 
 from arboretum.engine.dtypes import NUMBER
 from arboretum.engine.gradient import numbers
+from arboretum.engine.intrinsics import LANES, sum_block
 from arboretum.engine.jit import kernel
 from tests.engine.gradient.scan_cases import (
     RULES,
@@ -31,6 +32,11 @@ def scan_packed(f, n, sums, missing, node, node_score, rules, scratch):
 @kernel
 def scan_two_bins(f, node, node_score, rules, scratch):
     numbers.scan_two_bins(f, node, node_score, rules, scratch)
+
+
+@kernel
+def sums_at(sums, at):
+    return sum_block(sums, np.uint64(at))
 
 
 SETTINGS = {
@@ -147,3 +153,14 @@ def test_equal_bins_and_a_better_split_before_leave_nothing_to_find():
     scratch.best["gain"], scratch.best["feature"] = 1e9, 2
     scan_number(5, 9, node, itself, 0.0, RULES, scratch)
     assert scratch.best[0]["feature"] == 2
+
+
+def test_a_block_has_its_sum_and_at_least_nearly_the_magnitudes_of_all():
+    rng = np.random.default_rng(3)
+    g, h = rng.integers(-(2**20), 2**20, 3 * LANES), rng.integers(0, 2**31, 3 * LANES)
+    sums = (g << 32) + h
+    for at in (0, 5, 2 * LANES):
+        block = slice(at, at + LANES)
+        total, magnitude = sums_at(sums, at)
+        assert total == sums[block].sum()
+        assert 0 <= np.abs(g[block]).sum() - magnitude <= LANES

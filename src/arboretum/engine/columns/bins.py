@@ -30,6 +30,7 @@ __all__ = [
 ]
 
 _TILE = 512  # rows handled column by column: the tile stays in the cache
+_WIDE_TILE = 8192  # the same for codes of 16 bits: their tables are longer than the tile
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 
 
@@ -216,8 +217,9 @@ def encode_block(block, feature, target, tables, out, at, seen):
         Set to 1 where a value was missing.
     """
     n, width = block.shape
-    for start in range(0, n, _TILE):
-        end = min(n, start + _TILE)
+    tile = _TILE if out.itemsize == 1 else _WIDE_TILE
+    for start in range(0, n, tile):
+        end = min(n, start + tile)
         for j in range(width):
             f = feature + j
             if target[f] < 0:

@@ -12,7 +12,8 @@ column is first looked over in single precision and without a division, with roo
 
     a² / p + d² / q > best     asked as     a²·q + d²·p > best · (1 - 10⁻⁵) · p·q      in some cut?
 
-Only if one says yes are the gains written, in double precision.
+This is asked of blocks of bins first, for the most that a cut within one could score, and then of the cuts
+of blocks that said yes. Only if one says yes again are the gains written, in double precision.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import numpy as np
 from arboretum.engine.dtypes import NUMBER
 from arboretum.engine.gradient.histogram import LOW32
 from arboretum.engine.gradient.score import answer, is_worth, keep_best, plain_gain, rows_of, score
+from arboretum.engine.intrinsics import LANES, sum_block
 from arboretum.engine.jit import inline, leaf_kernel
 
 __all__ = ["scan_number", "scan_packed", "scan_two_bins"]
@@ -32,7 +34,9 @@ _CLEARLY = 1.0 - 1e-5  # times a number: below it by more than single precision 
 _HALVES = np.int64(1) << 31  # of sums in one number; below it both have a sign of their own
 _LARGE = 2.0**60  # in units of sums: up to here products stay finite in single precision
 _G, _H = np.uint64(1), np.uint64(0)  # halves of a packed number, as memory has them
-_TWO = np.uint64(2)
+_ONE, _TWO = np.uint64(1), np.uint64(2)
+_BLOCK = np.uint64(LANES)  # bins
+_BIT = np.uint32(1)
 
 
 @inline
@@ -144,23 +148,77 @@ def scan_number(f, n, node, node_score, sign, rules, scratch):
 
 
 @leaf_kernel
-def _add_up(sums, n, left):
-    """Write the sums of every beginning of n bins, Σg and Σh in one number; return how many they are."""
-    total = np.int64(0)
-    for b in range(n):
-        total += sums[b]
-        left[b] = total
-    return n
+def _outline(sums, n, before, turns):
+    """Write the sums before every block of bins, those of all at the end, and Σ|g| or a little more.
+
+    Returns how many blocks there are.
+    """
+    blocks, total = np.uint64(n) // _BLOCK, np.int64(0)
+    for k in range(blocks):
+        before[k] = total
+        whole, magnitude = sum_block(sums, k * _BLOCK)
+        total += whole
+        turns[k] = magnitude + LANES
+    if blocks * _BLOCK < np.uint64(n):
+        before[blocks], magnitude = total, np.int64(0)
+        for b in range(blocks * _BLOCK, np.uint64(n)):
+            total += sums[b]
+            magnitude += abs(sums[b] >> 32)
+        turns[blocks] = magnitude
+        blocks += _ONE
+    before[blocks] = total
+    return blocks
+
+
+@inline
+def _beats(g, rest_g, p, q, least):
+    """Tell whether a cut with such sums on its sides scores more than ``least``, without a division."""
+    return g * g * q + rest_g * rest_g * p > least * (p * q)
 
 
 @leaf_kernel
-def _add_up_present(sums, n, left, order):
-    """`_add_up` for a node of few rows: bins without any are left out, ``order`` tells the others."""
-    total, many = np.int64(0), np.uint64(0)
-    for b in range(np.uint64(n)):
-        total += sums[b]
-        left[many], order[many] = total, b
-        many += np.uint64(sums[b] != 0)
+def _mark_blocks(before, turns, blocks, missing, total, l2, limit, marks):
+    """Mark the blocks within which some cut might score ``limit``, in units of the sums.
+
+    Left of a cut, Σh lies between the sums before and behind its block, and Σg at most half of Σ|g| beside
+    them. The score is convex, so no cut scores more than a corner of these ranges. Corners are whole
+    numbers, so that what they leave for the right side is not rounded, however small.
+    """
+    sums, magnitudes = before.view(np.int32), turns.view(np.uint32)
+    least, l2 = np.float32(limit), np.float32(l2)
+    all_g, all_h = np.int32(total >> 32), np.int32(total & LOW32)
+    with_g, with_h = np.int32(missing >> 32), np.int32(missing & LOW32)
+    for k in range(blocks):
+        near, far = _TWO * k, _TWO * k + _TWO
+        turn, step = magnitudes[near + _H], np.uint32(sums[far + _G] - sums[near + _G])
+        start = np.int32(sums[near + _G] + with_g)
+        low = np.int32(start - np.int32(np.uint32(turn - step) >> _BIT))
+        high = np.int32(start + np.int32(np.uint32(turn + step) >> _BIT))
+        a, c = np.float32(low), np.float32(high)
+        b, d = np.float32(np.int32(all_g - low)), np.float32(np.int32(all_g - high))
+        h = np.int32(sums[near + _H] + with_h)
+        p, q = np.float32(h) + l2, np.float32(np.int32(all_h - h)) + l2
+        found = _beats(a, b, p, q, least) | _beats(c, d, p, q, least)
+        h = np.int32(sums[far + _H] + with_h)
+        p, q = np.float32(h) + l2, np.float32(np.int32(all_h - h)) + l2
+        marks[k] = np.int64(found | _beats(a, b, p, q, least) | _beats(c, d, p, q, least))
+
+
+@leaf_kernel
+def _take_cuts(sums, before, marks, blocks, first, end, left, order):
+    """Write the sums left of the cuts first:end in marked blocks, and after which bins they are.
+
+    A cut after a bin without rows is the cut before it. Returns how many cuts there are.
+    """
+    many, first, end = np.uint64(0), np.uint64(first), np.uint64(end)
+    for k in range(blocks):
+        if marks[k] == 0:
+            continue
+        total = before[k]
+        for b in range(k * _BLOCK, min((k + _ONE) * _BLOCK, end)):
+            total += sums[b]
+            left[many], order[many] = total, b
+            many += np.uint64((sums[b] != 0) & (b >= first))
     return np.int64(many)
 
 
@@ -170,33 +228,27 @@ def _rounded_rows(both, share):
     return np.int32(np.float64(both & LOW32) * share + 0.5)
 
 
-@inline
-def _rows_in(left, k, share):
-    """Return the rows of a bin, as `rows_of` has them, from the sums up to it."""
-    return _rounded_rows(left[k] - left[k - 1] if k > 0 else left[k], share)
-
-
 @leaf_kernel
-def _enough_rows(left, n, cuts, from_left, node, rules):
+def _enough_rows(sums, n, cuts, from_left, node, rules):
     """Return the first of the cuts with ``min_rows`` on both sides, and the one after the last.
 
-    ``left`` are the sums of every beginning of n bins. The rows are those of `_count_rows`; they only grow
-    from cut to cut, so these cuts are neighbours, and are found from both ends.
+    The rows are those of `_count_rows`; they only grow from cut to cut, so these cuts are neighbours, and
+    are found from both ends.
     """
     share, low, high = node.share, rules.min_rows, node.rows - rules.min_rows
-    total, ahead = _rounded_rows(left[0], share), left[1:n]
-    for k in range(n - 1):
-        total += _rounded_rows(ahead[k] - left[k], share)
+    total = np.int32(0)
+    for b in range(n):
+        total += _rounded_rows(sums[b], share)
     if not from_left:  # the right side is counted, the left one has the rest
         low, high = total - high, total - low
-    first, end, rows = np.int64(0), cuts, _rows_in(left, 0, share)
+    first, end, rows = np.int64(0), cuts, _rounded_rows(sums[0], share)
     while first < cuts and rows < low:
         first += 1
-        rows += _rows_in(left, first, share)
-    rows = total if cuts == n else total - _rows_in(left, n - 1, share)
+        rows += _rounded_rows(sums[first], share) if first < n else np.int32(0)
+    rows = total if cuts == n else total - _rounded_rows(sums[n - 1], share)
     while end > first and rows > high:
         end -= 1
-        rows -= _rows_in(left, end, share)
+        rows -= _rounded_rows(sums[end], share)
     return first, max(first, end)
 
 
@@ -220,50 +272,64 @@ def _may_beat(left, missing, n, total, l2, limit):
     found = False
     for k in range(np.uint64(n)):
         g, h = np.int32(halves[_TWO * k + _G] + with_g), np.int32(halves[_TWO * k + _H] + with_h)
-        a, p = np.float32(g), np.float32(h) + l2
-        d, q = np.float32(np.int32(total_g - g)), np.float32(np.int32(total_h - h)) + l2
-        found |= a * a * q + d * d * p > least * (p * q)  # an empty side: 0 > 0
+        p, q = np.float32(h) + l2, np.float32(np.int32(total_h - h)) + l2
+        # an empty side: 0 > 0
+        found |= _beats(np.float32(g), np.float32(np.int32(total_g - g)), p, q, least)
     return found
+
+
+@leaf_kernel
+def _best_cut(sums, blocks, missing, first, end, node, node_score, rules, limit, scratch):
+    """Return the place of the best of the cuts first:end among those taken; -1: none beats the best so far.
+
+    A ``limit`` that is not above 0 tells nothing.
+    """
+    before, left, marks = scratch.h, scratch.left_g, scratch.bits
+    total, l2 = (node.g << 32) + node.h, rules.l2 / node.h_unit
+    if limit > 0.0:
+        _mark_blocks(before, scratch.left_h, blocks, missing, total, l2, limit, marks)
+    else:
+        for k in range(blocks):
+            marks[k] = 1
+    many = _take_cuts(sums, before, marks, blocks, first, end, left, scratch.order)
+    if many == 0 or (limit > 0.0 and not _may_beat(left, missing, many, total, l2, limit)):
+        return np.int64(-1)
+    _score_packed(left, missing, many, node, node_score, rules, scratch.gain)
+    at = _first_largest(scratch.gain, scratch.bits, many)
+    if at >= 0 and not (
+        scratch.gain[at] > scratch.best[0].gain and is_worth(scratch.gain[at], node_score, rules)
+    ):
+        at = np.int64(-1)
+    return at
 
 
 @inline
 def scan_packed(f, n, sums, missing, node, node_score, rules, scratch):
-    """`scan_number` for sums of two in one number, where scores are G² / (H + λ).
-
-    A cut after a bin without rows is the cut before it, which comes first.
-    """
-    left, gain = scratch.left_g, scratch.gain
-    few = node.rows < n
-    many = _add_up_present(sums, n, left, scratch.order) if few else _add_up(sums, n, left)
-    total, l2 = (node.g << 32) + node.h, rules.l2 / node.h_unit
+    """`scan_number` for sums of two in one number, where scores are G² / (H + λ)."""
+    blocks = _outline(sums, n, scratch.h, scratch.left_h)
     per_unit = _CLEARLY * node.h_unit / (node.g_unit * node.g_unit)
-    looks_over = node.h < _HALVES and l2 < _LARGE
+    looks_over = node.h < _HALVES and rules.l2 / node.h_unit < _LARGE
     for side in range(2 if missing else 1):
         with_left = missing if side else np.int64(0)
         from_left = missing != 0 and side == 0
-        cuts = many if from_left else many - 1
+        cuts = np.int64(n) if from_left else np.int64(n) - 1
         limit = (scratch.best[0].gain + node_score) * per_unit  # -inf at first
-        can_tell = looks_over and 0.0 < limit < _LARGE
-        if can_tell and not _may_beat(left, with_left, cuts, total, l2, limit):
+        if not (looks_over and limit < _LARGE):
+            limit = -np.inf
+        at = _best_cut(
+            sums, blocks, with_left, _ZERO, cuts, node, node_score, rules, limit, scratch
+        )
+        if at >= 0 and rules.min_rows > 0.0:  # only now: most columns have nothing to offer anyway
+            first, end = _enough_rows(sums, n, cuts, from_left, node, rules)
+            if not first <= scratch.order[at] < end:
+                at = _best_cut(
+                    sums, blocks, with_left, first, end, node, node_score, rules, limit, scratch
+                )
+        if at < 0:
             continue
-        _score_packed(left, with_left, cuts, node, node_score, rules, gain)
-        at = _first_largest(gain, scratch.bits, cuts)
-        if at < 0 or not (
-            gain[at] > scratch.best[0].gain and is_worth(gain[at], node_score, rules)
-        ):
-            continue
-        if rules.min_rows > 0.0:  # only now: most columns have nothing to offer anyway
-            first, end = _enough_rows(left, many, cuts, from_left, node, rules)
-            if at < first or at >= end:
-                at = first + _first_largest(gain[first:end], scratch.bits[first:end], end - first)
-            if at < first or not (
-                gain[at] > scratch.best[0].gain and is_worth(gain[at], node_score, rules)
-            ):
-                continue
-        both = left[at] + with_left
+        both = scratch.left_g[at] + with_left
         sum_g, sum_h = both >> 32, both & LOW32
         heavier = 2 * sum_h >= node.h  # no value is missing: a later one goes with the many
         towards = np.int64(side if missing else heavier and not rules.as_xgboost)
-        keep_best(
-            gain[at], f, scratch.order[at] if few else at, towards, NUMBER, sum_g, sum_h, scratch
-        )
+        gain, cut = scratch.gain[at], scratch.order[at]
+        keep_best(gain, f, cut, towards, NUMBER, sum_g, sum_h, scratch)

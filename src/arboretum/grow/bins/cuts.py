@@ -182,7 +182,8 @@ def _quantile_places(weight: np.ndarray, n_bins: int) -> np.ndarray:
         np.abs(below[np.minimum(above, len(below) - 1)] / total - wanted),
         np.abs(below[np.maximum(above - 1, 0)] / total - wanted),
     )
-    return np.unique(np.searchsorted(below, (wanted - distance - TIE) * total))
+    places = np.sort(np.searchsorted(below, (wanted - distance - TIE) * total))
+    return places[starts(places)]  # `np.unique` takes ten times as long
 
 
 def _enough_rows(places: np.ndarray, counts: np.ndarray, least: int) -> np.ndarray:
