@@ -24,6 +24,7 @@ def test_what_estimators_call_is_kept_once():
         _line(KEYS, "CARTClassifier"),
         _line("arboretum.engine.random:gone", "CARTClassifier"),
         _line("tests.engine.test_jit:mine", "CARTClassifier"),
+        _line(KEYS, "CARTClassifier", arguments=("uint64 1C",)),  # as it was called once
         {"kernel": KEYS, "estimators": ["CARTClassifier"], "unknown": "a word"},
     ]
     known = [Signature(KEYS, ("uint64 1C", "uint64 1C"), frozenset({"XGBRanker"}))]
@@ -32,6 +33,22 @@ def test_what_estimators_call_is_kept_once():
         ("uint64 1C", "uint64 1A"): {"CARTClassifier"},
         ("uint64 1C", "uint64 1C"): {"C45Rules", "ID3Classifier", "CARTClassifier", "XGBRanker"},
     }
+
+
+def test_ways_of_use_are_kept_in_the_order_of_calls():
+    here = {"way": "CARTClassifier words"}
+    lines = [
+        {**_line("m:b", "CARTClassifier"), **here},
+        {**_line("m:a", "CARTClassifier"), **here},
+        {**_line("m:b", "CARTClassifier"), **here},
+        {**_line("m:c"), **here},
+        {**_line("m:d", "CARTClassifier"), "way": ""},
+        _line("m:d", "CARTClassifier"),
+    ]
+    known = {"CARTClassifier words": [], "C45Rules words": [Signature("m:e", ())]}
+    ways = record_kernels.merge_ways(lines, known)
+    found = {name: [one.kernel for one in way] for name, way in ways.items()}
+    assert found == {"CARTClassifier words": ["m:b", "m:a"], "C45Rules words": ["m:e"]}
 
 
 def test_every_estimator_can_be_toured():

@@ -254,6 +254,7 @@ class HistogramGrower:
         self.threads = teams.crew(n_jobs)
         self.scratch = [self._new_scratch() for _ in range(self.threads)]
         self._tree: GrowingTree | None = None
+        self._parts: engine.Parts | None = None
         self._rows = np.empty(0, np.uint32)  # that the last tree was grown on; none: all
         self._log, self._logged = new_log(0, 0), 0
 
@@ -420,7 +421,7 @@ class HistogramGrower:
         log = self._log._replace(start=at, ends=ends, most_nodes=most_nodes)
         scratch = self.scratch[0]
         made = boost_round.grow_rounds(
-            teams.new_team(), engine.find_parts(state, scratch), state, scratch, n, target, turn,
+            teams.new_team(), self._parts_for(state), state, scratch, n, target, turn,
             columns if len(columns) > 1 else _NO_COLUMNS, log,
         )  # fmt: skip
         limits = [at, *ends[:made].tolist()]
@@ -433,7 +434,7 @@ class HistogramGrower:
         """Grow a tree on n rows, with the help of other threads if it is worth it."""
         state = State(self.store, tree, self.features, self.rules, given, self.scales)
         threads = self._threads_for(n)
-        team, parts = teams.new_team(), engine.find_parts(state, self.scratch[0])
+        team, parts = teams.new_team(), self._parts_for(state)
         if threads == 1:
             engine.grow(team, parts, state, self.scratch[0], n, 1, True)
             return
@@ -443,6 +444,12 @@ class HistogramGrower:
             lambda: teams.close(team),
             threads,
         )
+
+    def _parts_for(self, state: State) -> engine.Parts:
+        """Return where code that is compiled apart is: asked once, of a small fit it is a hundredth."""
+        if self._parts is None:
+            self._parts = engine.find_parts(state, self.scratch[0])
+        return self._parts
 
     def _threads_for(self, n: int) -> int:
         return parallel.threads_for(n * (len(self.store.starts) - 1), _ADD, self.threads)

@@ -13,6 +13,7 @@ from arboretum.engine.machine_code.signatures import (
     describe,
     example,
     read_table,
+    read_ways,
     write_table,
 )
 from arboretum.engine.machine_code.warmup import missing
@@ -67,6 +68,22 @@ def test_the_table_is_read_as_it_was_written(tmp_path):
         return sorted(rows)
 
     assert in_order(read_table(tmp_path / "table.json")) == in_order(written)
+
+
+def test_ways_of_use_are_read_as_they_were_written(tmp_path):
+    f, g = Signature("m:f", ("int64",), size=7), Signature("m:g", ("uint8 1C",), frozenset({"B"}))
+    path = tmp_path / "table.json"
+    write_table([g, f], path, {"B words": [g], "B numbers": [g, f, Signature("m:gone", ())]})
+    assert dict(read_ways(path)) == {"B words": [g], "B numbers": [g, f]}
+    write_table([g, f], tmp_path / "without.json")
+    assert not read_ways(tmp_path / "without.json")
+
+
+def test_a_table_without_sizes_and_ways_is_read(tmp_path):
+    path = tmp_path / "table.json"
+    path.write_text('{"estimators": ["B"], "kinds": ["int64"], "kernels": [["m:f", [0], [0]]]}')
+    assert list(read_table(path)) == [Signature("m:f", ("int64",), frozenset({"B"}), 0)]
+    assert not read_ways(path)
 
 
 RECORDED = """

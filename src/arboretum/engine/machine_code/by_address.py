@@ -35,11 +35,14 @@ else:
     def address_of(function: Callable, *arguments: Any) -> Any:
         """Return where the compiled form of a kernel for such arguments is."""
         kernel: Any = function
-        kinds = tuple(kernel.typeof_pyval(one) for one in arguments)
-        if kinds not in kernel.overloads:
+        key = kernel, *(kernel.typeof_pyval(one) for one in arguments)
+        if key not in _known:
             kernel._compile_for_args(*arguments)
-        found = kernel.overloads[kinds]
-        return found.library.get_pointer_to_function(found.fndesc.llvm_func_name)
+            found = kernel.overloads[key[1:]]
+            _known[key] = found.library.get_pointer_to_function(found.fndesc.llvm_func_name)
+        return _known[key]
+
+    _known: dict[tuple, int] = {}  # LLVM takes 100 µs to look for a name
 
     @intrinsic
     def call_at(typingctx, address, arguments):
