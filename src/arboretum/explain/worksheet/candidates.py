@@ -21,7 +21,7 @@ from arboretum.textbook.splits import Candidate, Question, Sample, judge_questio
 if TYPE_CHECKING:
     from arboretum.explain.worksheet.grown import ShownTree
 
-__all__ = ["NodeCandidates", "tried_note"]
+__all__ = ["RIVALS", "NodeCandidates", "tried_note"]
 
 RIVALS = 12  # that are judged
 _RIVALS = 8  # of them, shown besides the best of every column

@@ -238,8 +238,9 @@ def _chosen_columns(table: SheetTable, room: int) -> tuple[list[_Printed], list[
     for name in table.optional:
         if _together(one.easy for one in columns) <= room:
             break
-        gone += [one.name for one in columns if one.name == name]
-        columns = [one for one in columns if one.name != name]
+        pair = (name, name.replace(" left", " right"))  # half of it would say little
+        gone += [one.name for one in columns if one.name in pair]
+        columns = [one for one in columns if one.name not in pair]
     for digits in (4, 3):
         if _together(one.least for one in columns) <= room:
             break
