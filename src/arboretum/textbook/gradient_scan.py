@@ -179,6 +179,9 @@ class GradientScan:
     def best(self, n: int = 1, *, refused: bool = False) -> list[GradientCandidate]:
         """Return the n candidates that gain most, of equals the first; refused ones only if asked for."""
         some = np.flatnonzero(self.allowed | refused)
+        if len(some) > 4 * n:  # all that gain as much as the n-th
+            gain = self.gain[some]
+            some = some[gain >= np.partition(gain, len(gain) - n)[len(gain) - n]]
         order = np.argsort(-self.gain[some], kind="stable")[:n]
         return [self._make(int(i)) for i in some[order]]
 

@@ -131,6 +131,26 @@ def test_a_row_of_a_stack_says_how_to_go_on(shelf, stack):
     assert "Ask ." not in overview.stdout
 
 
+def test_the_final_model_of_a_stack(shelf, stack):
+    table = shelf / "seedlings.csv"
+    final = run("explain", stack, table, "--member", "final")
+    assert "Importances in the final model" in final.stdout
+    assert "show MODEL --member final" in final.stderr
+    row = ok("explain", stack, table, "--member", "final", "--row", "3")
+    assert "What the final model" in row
+
+
+def test_a_row_of_another_file_is_not_said_to_be_of_the_training(shelf, tmp_path):
+    table = shelf / "seedlings.csv"
+    part = tmp_path / "part.csv"
+    part.write_text("".join(table.read_text().splitlines(keepends=True)[:40]))
+    assert "in training" in ok("explain", shelf / "fate.arb", table, "--row", "3")
+    result = run("explain", shelf / "fate.arb", part, "--row", "3")
+    assert "in training" not in result.stdout
+    assert "in the table" in result.stdout
+    assert "no worksheet of a leaf" in result.stderr
+
+
 def test_errors_about_members(shelf, stack):
     table = shelf / "seedlings.csv"
     code, told = fails("explain", stack, table, "--node", "0")
@@ -139,7 +159,10 @@ def test_errors_about_members(shelf, stack):
     assert (code, "no model 'nobody'" in told) == (2, True)
     code, told = fails("explain", stack, table, "--round", "0")
     assert (code, "no round of its own: add --member, one of random_forest" in told) == (2, True)
-    code, told = fails("explain", stack, table, "--member", "final", "--row", "3")
-    assert (code, "not kept" in told, "show --member final" in told) == (2, True, True)
+    code, told = fails("explain", stack, table, "--member", "final", "--node", "0")
+    assert (code, "not kept" in told) == (2, True)
+    code, told = fails("explain", stack, table, "--shap", shelf / "stack.csv")
+    assert (code, "add --member, one of random_forest" in told) == (2, True)
+    assert "estimators_" not in told
     code, told = fails("explain", shelf / "fate.arb", table, "--member", "tree")
     assert (code, "not made of other models" in told) == (2, True)

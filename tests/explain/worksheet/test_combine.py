@@ -113,8 +113,11 @@ def test_stacks():
     for given, words in ((0, "pair"), (("tree", 0), "joins cart"), ((7, 0), "no model 7")):
         with pytest.raises(ParameterError, match=words):
             sheets.node(given, 0)
-    with pytest.raises(ParameterError, match="final_estimator_ is the model itself"):
-        sheets.member("final")
+    final = sheets.member("final")
+    assert check_shown(final.sheet()).table("Weights").rows == weights_.rows
+    assert check_shown(final.row(5)).facts["answer"] == model.predict(X.iloc[[5]])[0]
+    with pytest.raises(ParameterError, match="which are not kept"):
+        final.node(0, 0)
     numbers = [
         ("cart", CARTRegressor(max_depth=3)),
         ("forest", RandomForestRegressor(4, random_state=0)),
@@ -127,6 +130,10 @@ def test_stacks():
     trees = StackingRegressor(numbers, cv=3).fit(X, signal(X))
     shown = worksheet(trees, X, signal(X)).sheet().table("Importances").column("importance")
     assert_allclose(sorted(shown), sorted(trees.final_estimator_.feature_importances_))
+    tree = StackingRegressor(numbers, CARTRegressor(max_depth=2), cv=3).fit(X, signal(X))
+    shown = check_shown(worksheet(tree, X, signal(X)).member("final").sheet()).table("The tree")
+    assert_allclose(shown.column("answer"), tree.final_estimator_.tree_.value[:, 0, 0])
+    assert shown.rows[0][1].startswith(("cart <= ", "forest <= "))
 
 
 @pytest.mark.parametrize("voting", ["soft", "hard"])

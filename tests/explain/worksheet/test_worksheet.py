@@ -81,6 +81,7 @@ BAD = {
     ),
     "a strange column": (lambda: worksheet(TREE, X, Y).row({"height": 1}), DataError, "'height'"),
     "two rows": (lambda: worksheet(TREE, X, Y).row(X[:2]), DataError, "a table of 2"),
+    "another table": (lambda: worksheet(TREE, X[:50], Y[:50]).node(0, 0), DataError, "it had"),
     "no such round": (lambda: worksheet(BOOSTER, X, Y).round(2), ParameterError, "no round 2"),
     "no rounds": (lambda: worksheet(TREE, X, Y).round(0), ParameterError, "not made in rounds"),
     "no bags": (lambda: worksheet(TREE, X, Y).oob(), ParameterError, "out of bag"),
@@ -152,6 +153,16 @@ def test_a_table_as_wide_as_the_screen():
     assert "a wider screen has: number 6" in sheet.to_text(70)
     assert "a wider screen" not in sheet.to_text(200)
     assert sheet.to_dict()["tables"][0]["header"] == list(header)
+
+
+def test_neither_numbers_nor_words_are_broken():
+    rows = [("passengerClass in {1st, 2nd}", *[-0.0012345] * 4, "min_child_weight")]
+    header = ("split", *(f"number {k}" for k in range(4)), "verdict")
+    sheet = Sheet("narrow", tables=[SheetTable("t", header, rows, frozenset([0]))])
+    for width, cell in ((100, "-0.0012345"), (80, "-0.001234 ")):  # rather fewer digits
+        text = sheet.to_text(width)
+        for whole in ("passengerClass", cell, "min_child_weight", "►"):
+            assert whole in text, text
 
 
 def test_numbers_in_words():

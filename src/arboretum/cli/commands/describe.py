@@ -31,7 +31,7 @@ def describe(model_file: Path, as_json: bool) -> None:
     if as_json:
         print(json.dumps(_document(model, version), indent=2, ensure_ascii=False, default=repr))
         return
-    print_facts(_facts(model, model_file, version))
+    print_facts([*_facts(model, model_file, version), _what_next(model_file)])
     print()
     _print_parameters(model)
     print_schema(model)
@@ -51,6 +51,13 @@ def _facts(model: Any, model_file: Path, version: str) -> list[tuple[str, str]]:
     elif hasattr(model, "classes_"):
         facts.append(("classes", ", ".join(str(label) for label in model.classes_)))
     return facts
+
+
+def _what_next(model_file: Path) -> tuple[str, str]:
+    """Return which commands show more of a model."""
+    name = model_file.name
+    commands = (f"explain {name} DATA --row 17", f"show {name}", f"report {name} DATA")
+    return "more", "; ".join(f"arboretum {command}" for command in commands)
 
 
 def _print_parameters(model: Any) -> None:

@@ -80,6 +80,11 @@ def explain(
     if book is not None and member is not None:
         book = _member_of(book, member)
         model, X = book.model, book.table
+        if member == "final" and _joined(
+            model
+        ):  # of a stack, whose columns are the others' answers
+            _explain_final(book, row, node, number, shap)
+            return
     elif node is not None:
         _refuse_joined(model, "tree")
     elif number is not None:
@@ -150,13 +155,24 @@ def _member_of(book: Any, name: str) -> Any:
     try:
         return book.member(int(name) if name.lstrip("-").isdigit() else name)
     except NotInModel as error:
-        why = error.why
-        if name == "final":
-            why += ": leave --member out and see what it makes of them, --row NUMBER shows a row; `arboretum "
-            why += "show --member final` shows its trees"
-        raise UsageError(f"--member: {why}") from None
+        raise UsageError(f"--member: {error.why}") from None
     except ParameterError as error:
         raise UsageError(f"--member: {str(error).removeprefix('worksheet: ')}") from None
+
+
+def _explain_final(book: Any, row: int | None, *refused: Any) -> None:
+    """Show the final model of a stack, or what it makes of a row."""
+    if any(one is not None for one in refused):
+        raise UsageError(
+            "--member final takes --row NUMBER only: it learned from answers to rows that the others had "
+            "not seen, which are not kept"
+        )
+    if row is not None:
+        print_sheet(book.row(row))
+        return
+    print_sheet(book.sheet())
+    if hasattr(book.model.final_estimator_, "trees_"):
+        tell("its trees: `arboretum show MODEL --member final`")
 
 
 # ---------------------------------------------------------------------- a row
@@ -196,6 +212,7 @@ def _explain_row(model: Any, book: Any, X: Any, row: int, tree: Any) -> None:
 # ---------------------------------------------------------------------- all rows
 def _write_shap(model: Any, X: Any, path: Path) -> None:
     """Write what every column adds to every answer; the last column is what they are added to."""
+    _refuse_joined(model, "SHAP values")
     with working(f"explaining {plural(X.n_rows, 'row')}"):
         values, base = model.shap_values(X), np.atleast_1d(model.shap_base_value())
     names = list(model.schema_.names)

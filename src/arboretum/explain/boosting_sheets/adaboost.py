@@ -16,7 +16,7 @@ import numpy as np
 from arboretum.base.sampling import draw_by_weight
 from arboretum.boosting.adaboost import weak
 from arboretum.boosting.adaboost.rounds import r2_losses
-from arboretum.explain.worksheet.cart import draw_of, textbook_rules, truth_of
+from arboretum.explain.worksheet.cart import draw_of, textbook_rules
 from arboretum.explain.worksheet.family import (
     Family,
     check_rows_of,
@@ -24,6 +24,7 @@ from arboretum.explain.worksheet.family import (
     index_of,
     same_classes,
     table_of_row,
+    truth_of,
 )
 from arboretum.explain.worksheet.grown import Names, ShownTree
 from arboretum.explain.worksheet.rendering import number
@@ -369,8 +370,7 @@ class AdaBoostFamily(Family):
         facts: dict[str, Any] = {"answer": answer.item() if hasattr(answer, "item") else answer}
         if model._classifies:
             facts["class shares"] = model.predict_proba(X)[0].tolist()
-        if i is not None:
-            facts["in training"] = truth_of(self.given.y, i)
+        facts |= self.truth(i)
         tables = [self.values_table(matrix), SheetTable("Round by round", header, lines, shown=40)]
         formulas = [self._together(answers)]
         if self.has_trees:

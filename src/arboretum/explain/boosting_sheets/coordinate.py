@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from arboretum.explain.worksheet.cart import truth_of
 from arboretum.explain.worksheet.family import (
     Family,
     index_of,
     same_classes,
     table_of_row,
+    truth_of,
 )
 from arboretum.explain.worksheet.rendering import number, signed
 from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
@@ -152,8 +152,7 @@ class CoordinateFamily(Family):
             "decision": decision,
             "class shares": model.predict_proba(X)[0].tolist(),
         }
-        if i is not None:
-            facts["in training"] = truth_of(self.given.y, i)
+        facts |= self.truth(i)
         formula = Formula("decision", "Σ λ_j g_j(x)", f"of {len(used)} classifiers", total)
         share = Formula(
             f"share of {model.classes_[-1]}",

@@ -8,11 +8,11 @@ import numpy as np
 
 from arboretum.explain.boosting_sheets.friedman_leaves import LeafSteps
 from arboretum.explain.boosting_sheets.friedman_replay import Played
-from arboretum.explain.worksheet.cart import truth_of
 from arboretum.explain.worksheet.family import (
     class_names,
     index_of,
     table_of_row,
+    truth_of,
 )
 from arboretum.explain.worksheet.rendering import number, signed
 from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
@@ -185,8 +185,7 @@ class GradientFamily(LeafSteps):
         facts["F"] = float(F[0, 0]) if self.width == 1 else F[0].tolist()
         if hasattr(model, "predict_proba"):
             facts["class shares"] = np.asarray(model.predict_proba(X))[0].tolist()
-        if i is not None:
-            facts["in training"] = truth_of(self.given.y, i)
+        facts |= self.truth(i)
         begin = np.asarray(model._start(X, 1))[0]
         formulas = [
             Formula(

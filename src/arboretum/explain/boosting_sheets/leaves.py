@@ -10,7 +10,7 @@ import numpy as np
 from arboretum.explain.boosting_sheets.nodes import NodeSheets
 from arboretum.explain.boosting_sheets.refusals import Looked
 from arboretum.explain.boosting_sheets.replay import AtNode
-from arboretum.explain.worksheet.cart import truth_of
+from arboretum.explain.worksheet.family import truth_of
 from arboretum.explain.worksheet.rendering import number, signed
 from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
 from arboretum.textbook.gradient_scan import (

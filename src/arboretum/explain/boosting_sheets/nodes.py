@@ -147,7 +147,8 @@ class NodeSheets(Refusals):
         firsts: list[tuple[int, GradientCandidate | None]] = []
         for f, scan in scans.items():
             best = scan.best() or scan.best(refused=True)
-            firsts.append((f, best[0] if best else None))
+            parts = best and min(best[0].n_left, best[0].n_right) > 0
+            firsts.append((f, best[0] if parts else None))
         if winner is not None:
             firsts = [(f, winner if f == winner.feature else c) for f, c in firsts]
         firsts.sort(

@@ -9,8 +9,7 @@ import numpy as np
 
 from arboretum.explain.boosting_sheets.replay import RoundState
 from arboretum.explain.boosting_sheets.rows import RowSheets
-from arboretum.explain.worksheet.cart import truth_of
-from arboretum.explain.worksheet.family import index_of
+from arboretum.explain.worksheet.family import index_of, truth_of
 from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
 

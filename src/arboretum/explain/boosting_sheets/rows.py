@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from arboretum.explain.boosting_sheets.leaves import LeafSheets
-from arboretum.explain.worksheet.cart import truth_of
 from arboretum.explain.worksheet.family import class_names
 from arboretum.explain.worksheet.rendering import number, signed
 from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
@@ -51,8 +50,7 @@ class RowSheets(LeafSheets):
         if ensemble.link.name not in ("identity", "own"):
             facts["link"] = ensemble.link.name
             facts["prediction"] = self.objective.predict(final).ravel().tolist()
-        if i is not None:
-            facts["in training"] = truth_of(self.given.y, i)
+        facts |= self.truth(i)
         formulas = []
         for k in range(ensemble.n_outputs):
             name = "margin" if ensemble.n_outputs == 1 else f"margin of {self._output_name(k)}"

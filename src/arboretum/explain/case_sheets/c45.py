@@ -69,6 +69,13 @@ class C45Family(CaseFamily):
             raise self.refuse("pruning")
         return self.model._hold_out(self.whole.y)
 
+    @cached_property
+    def is_training_table(self) -> bool:
+        if getattr(self.model, "pruning", None) != "reduced_error":
+            return super().is_training_table
+        known = isinstance(self.model.random_state, Integral)
+        return known and len(self._held_out[0]) == int(self.tree.count[0])
+
     def at(self, node: int, tree: Tree | None = None) -> CasesHere:
         tree = self.tree if tree is None else tree
         rows = np.arange(len(self.whole.y))

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from arboretum.explain.worksheet.cart import truth_of
-from arboretum.explain.worksheet.family import Family, class_names, same_classes
+from arboretum.explain.worksheet.family import Family, check_rows_of, class_names, same_classes
 from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
 from arboretum.textbook.c45 import spread
@@ -50,7 +49,10 @@ class CaseFamily(Family):
         same_classes(twin.classes_, model.classes_, self.name)
         X = self.matrix.rows(0, self.n_rows)
         sizes = [len(c.categories or ()) if c.kind == "categorical" else 0 for c in self.columns]
-        return gather_cases(X, codes, w, sizes, len(model.classes_))
+        cases = gather_cases(X, codes, w, sizes, len(model.classes_))
+        if hasattr(model, "tree_") and getattr(model, "pruning", None) != "reduced_error":
+            check_rows_of(len(cases.y), int(model.tree_.count[0]), self.name)
+        return cases
 
     @cached_property
     def kept(self) -> np.ndarray:
@@ -196,8 +198,7 @@ class CaseFamily(Family):
         answer = np.sum([share * tree.value[node, 0] for node, share in ends], axis=0)
         k = int(answer.argmax())
         facts = {"answer": self.label(k), "share": float(answer[k])}
-        if i is not None:
-            facts["in training"] = truth_of(self.given.y, i)
+        facts |= self.truth(i)
         table = SheetTable("The way down", ("node", "fraction", "because", "then"), lines, shown=40)
         shares = SheetTable(
             "Leaves it reaches",

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from arboretum.explain.case_sheets.family import CaseFamily
-from arboretum.explain.worksheet.cart import truth_of
 from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
 from arboretum.textbook.c45_pruning import (
@@ -160,8 +159,7 @@ class RulesFamily(CaseFamily):
             "answer": format_category(answer),
             "rule": fired if fired >= 0 else "none: the default class",
         }
-        if i is not None:
-            facts["in training"] = truth_of(self.given.y, i)
+        facts |= self.truth(i)
         tables = [
             self.values_table(matrix),
             SheetTable(

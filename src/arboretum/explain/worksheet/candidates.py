@@ -6,6 +6,7 @@ All gains of a column come from one pass (textbook/column_scan.py); only what is
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,9 +21,10 @@ from arboretum.textbook.splits import Candidate, Question, Sample, judge_questio
 if TYPE_CHECKING:
     from arboretum.explain.worksheet.grown import ShownTree
 
-__all__ = ["NodeCandidates", "tried_note"]
+__all__ = ["RIVALS", "NodeCandidates", "tried_note"]
 
-_RIVALS = 8  # shown besides the best of every column
+RIVALS = 12  # that are judged
+_RIVALS = 8  # of them, shown besides the best of every column
 _OPTIONAL = ("charge", "W left", "W right", "tried")  # columns that a narrow screen leaves out
 _MEDIANS = 2_000_000  # rows × cuts of absolute_error that are judged one by one, for a column
 
@@ -33,6 +35,8 @@ class NodeCandidates:
     def __init__(self, grown: ShownTree, node: int, sample: Sample) -> None:
         self.grown, self.node, self.sample = grown, node, sample
         self.whole = np.ones(len(sample.X), bool)
+        self.rivals = lru_cache(maxsize=2)(self._rivals)
+        self._n_questions = lru_cache(maxsize=None)(self._count_questions)
         self.drawn = self._drawn()
         self.scans = {f: self._look(f) for f in range(sample.X.shape[1])}
         self.tried = {f: scan.n_tried for f, scan in self.scans.items()}
@@ -135,7 +139,7 @@ class NodeCandidates:
         left, right = (frozenset(map(int, some)) for some in tree.categories_of(0, 0))
         return [Question(feature, "subset", np.nan, left, right)] if left and right else []
 
-    def _n_questions(self, feature: int) -> int:
+    def _count_questions(self, feature: int) -> int:
         x = self.sample.X[:, feature]
         known = np.unique(x[~np.isnan(x)])
         if self.sample.kinds[feature] == "categorical":
@@ -179,7 +183,7 @@ class NodeCandidates:
         ]
         return max(allowed, key=lambda c: c.worth, default=None)
 
-    def rivals(self, n: int) -> list[Candidate]:
+    def _rivals(self, n: int) -> list[Candidate]:
         """Return the n candidates that gain most, and refused ones that gain more than the winner."""
         floor = self.winner.worth if self.winner is not None else -np.inf
         found = []
@@ -267,7 +271,11 @@ class NodeCandidates:
     def rivals_table(self) -> SheetTable:
         """Return the candidates that came closest, whatever their column."""
         winner = self.winner
-        others = [c for c in self.rivals(_RIVALS) if winner is None or not self._same(c, winner)]
+        others = [
+            c
+            for c in self.rivals(RIVALS)[: _RIVALS + 1]
+            if winner is None or not self._same(c, winner)
+        ]
         lines = [] if winner is None else [(*self._line(winner), self.verdict(winner))]
         lines += [(*self._line(c), self.verdict(c)) for c in others[:_RIVALS]]
         marked = frozenset() if winner is None else frozenset([0])

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from arboretum.explain.worksheet.family import Family, class_names, same_classes
-from arboretum.explain.worksheet.grown import Draw, Names, ShownTree
+from arboretum.explain.worksheet.family import Family, check_rows_of, class_names, same_classes
+from arboretum.explain.worksheet.grown import Draw, Names, ShownTree, answer_of
 from arboretum.explain.worksheet.journey import nodes_of
 from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from arboretum.grow.levelwise import Growth
     from arboretum.tree.tree import Tree
 
-__all__ = ["CartFamily", "draw_of", "learn_target", "link_formula", "textbook_rules", "truth_of"]
+__all__ = ["CartFamily", "draw_of", "learn_target", "link_formula", "textbook_rules"]
 
 _TEXTBOOK_LEAVES = 200  # the textbook works all links out anew at every step
 _FORMULAS = 8
@@ -85,6 +85,7 @@ class CartFamily(Family):
         model = self.model
         target, w = learn_target(self)
         weight = np.ones(self.n_rows) if w is None else w
+        check_rows_of(int(np.count_nonzero(weight)), int(model.tree_.count[0]), self.name)
         here = target if w is None or w.all() else target.take(np.flatnonzero(w))
         how = settings.growth(self.twin, model.schema_, here, self.n_rows)
         known = isinstance(model.random_state, Integral)
@@ -131,19 +132,20 @@ class CartFamily(Family):
         matrix, title, i = self.encoded(row)
         tree = self.model.tree_
         leaf = nodes_of(tree, matrix)[-1]
-        facts = {"leaf": leaf, **self.grown.answer(leaf)}
+        criterion, names = self.model.criterion, Names(classes=class_names(self.model))
+        facts = {"leaf": leaf, **answer_of(tree, leaf, criterion, names)}
         for name in ("value", "values"):  # of a row it is the answer
             if name in facts:
                 facts["answer"] = facts.pop(name)
-        if i is not None:
-            facts["in training"] = truth_of(self.given.y, i)
-            if not self.grown.weight[i] > 0:
-                facts["weight"] = 0.0
+        facts |= self.truth(i)
+        here = self.is_training_table
+        if i is not None and here and not self.grown.weight[i] > 0:
+            facts["weight"] = 0.0
         return Sheet(
             f"{title} in {self.name}",
             facts,
             tables=[self.values_table(matrix), self.journey(tree, matrix)],
-            parts=[self.grown.leaf(leaf)],
+            parts=[self.grown.leaf(leaf)] if here else [],
         )
 
     def pruning(self) -> Sheet:
@@ -159,15 +161,6 @@ class CartFamily(Family):
         return replace(
             sheet, notes=[*sheet.notes, "The full tree was grown again from the table given."]
         )
-
-
-def truth_of(y: Any, i: int) -> Any:
-    """Return the target of a training row."""
-    if hasattr(y, "iloc"):
-        y = y.iloc[i]
-    else:
-        y = np.asarray(y)[i] if not isinstance(y, list) else y[i]
-    return y.tolist() if hasattr(y, "tolist") else y
 
 
 # ---------------------------------------------------------------------- cost-complexity pruning

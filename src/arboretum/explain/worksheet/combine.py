@@ -19,16 +19,16 @@ from arboretum.base import members as bag_members
 from arboretum.data.schema import encode
 from arboretum.data.slices import as_view, take_columns, take_rows
 from arboretum.errors import ParameterError
-from arboretum.explain.worksheet.cart import CartFamily, truth_of
+from arboretum.explain.worksheet.cart import CartFamily
 from arboretum.explain.worksheet.family import (
     Family,
     Given,
-    NotInModel,
     check_rows_of,
     class_names,
     index_of,
     same_classes,
 )
+from arboretum.explain.worksheet.final import FinalFamily
 from arboretum.explain.worksheet.forest import ForestFamily
 from arboretum.explain.worksheet.grown import Names, ShownTree
 from arboretum.explain.worksheet.rendering import number, signed
@@ -153,8 +153,7 @@ class BagFamily(ForestFamily):
             *(f"mean {h}" for h in header),
         )
         facts = self._final_facts(said.mean(axis=0))
-        if i is not None:
-            facts["in training"] = truth_of(self.given.y, i)
+        facts |= self.truth(i)
         tables = [
             self.values_table(matrix),
             SheetTable("Estimator by estimator", names, lines, shown=40),
@@ -244,6 +243,8 @@ class TogetherFamily(Family):
         """Return the worksheet of one of the models."""
         from arboretum.explain.worksheet.worksheet import family_of
 
+        if which == "final" and self.is_stack and "final" not in dict(self.pairs):
+            return FinalFamily(self)
         k = self._place(which)
         one = self.pairs[k][1]
         named = with_classes(one, class_names(self.model))
@@ -253,14 +254,6 @@ class TogetherFamily(Family):
     def _place(self, which: Any) -> int:
         names = [name for name, _ in self.pairs]
         if isinstance(which, str):
-            if which == "final" and self.is_stack and which not in names:
-                raise NotInModel(
-                    f"worksheet: the final model of {self.name} learned from answers to rows its models had "
-                    "not seen, which are not kept: .sheet() tells what it makes of them, .row(i) what it "
-                    "sees of a row, model.final_estimator_ is the model itself",
-                    f"the final model of {self.name} learned from answers to rows its models had not seen, "
-                    "which are not kept",
-                )
             if which not in names:
                 raise ParameterError(
                     f"worksheet: there is no model {which!r}, {self.name} joins {', '.join(names)}"
@@ -297,7 +290,7 @@ class TogetherFamily(Family):
         tables = []
         if self.is_stack:
             facts["final model"] = type(model.final_estimator_).__name__
-            tables.append(self._final_table())
+            tables.append(self.final_table())
         else:
             weights = model._weights_not_none or [1.0] * len(self.pairs)
             lines = [
@@ -334,14 +327,14 @@ class TogetherFamily(Family):
             found += list(model.schema_.names)
         return found
 
-    def _final_table(self) -> SheetTable:
+    def final_table(self) -> SheetTable:
         """Return what the final model makes of its columns: coefficients, or importances."""
         final = self.model.final_estimator_
         coefficients = getattr(final, "coef_", None)
         if coefficients is not None:
             rows = np.atleast_2d(coefficients)
             width = rows.shape[1]
-            names = self._input_names(width)
+            names = self.input_names(width)
             classes = class_names(self.model)
             heads = (
                 ["weight"]
@@ -355,7 +348,7 @@ class TogetherFamily(Family):
             return SheetTable("Weights of the final model", ("column", *heads), lines)
         importances = getattr(final, "feature_importances_", None)
         if importances is not None:
-            names = self._input_names(len(importances))
+            names = self.input_names(len(importances))
             order = np.argsort(-np.asarray(importances), kind="stable").tolist()
             lines = [(names[k], float(importances[k])) for k in order]
             return SheetTable("Importances in the final model", ("column", "importance"), lines)
@@ -363,7 +356,9 @@ class TogetherFamily(Family):
             "The final model tells no weights", ("column",), [(name,) for name in self.inputs]
         )
 
-    def _input_names(self, width: int) -> list[str]:
+    def input_names(self, width: int | None = None) -> list[str]:
+        """Return the names of the columns that the final model sees, by number if they are not known."""
+        width = int(self.model.final_estimator_.n_features_in_) if width is None else width
         return self.inputs if len(self.inputs) == width else [f"column {k}" for k in range(width)]
 
     # ------------------------------------------------------------------ a row
@@ -376,8 +371,7 @@ class TogetherFamily(Family):
         facts: dict[str, Any] = {"answer": answer.item() if hasattr(answer, "item") else answer}
         if hasattr(model, "predict_proba") and getattr(model, "voting", "soft") == "soft":
             facts["class shares"] = np.asarray(model.predict_proba(X))[0].tolist()
-        if i is not None:
-            facts["in training"] = truth_of(self.given.y, i)
+        facts |= self.truth(i)
         formulas: list[Formula] = []
         tables = [self.values_table(matrix)]
         if self.is_stack:
@@ -390,7 +384,7 @@ class TogetherFamily(Family):
         model = self.model
         seen = np.asarray(model.transform(X), dtype=object)[0]
         final = model.final_estimator_
-        names = self._input_names(len(seen))
+        names = self.input_names(len(seen))
         coefficients = getattr(final, "coef_", None)
         header: tuple[str, ...] = ("column", "answer")
         rows: list[tuple[Any, ...]] = [(n, _plain(v)) for n, v in zip(names, seen, strict=True)]

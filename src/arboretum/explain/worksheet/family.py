@@ -38,6 +38,8 @@ __all__ = [
     "index_of",
     "same_classes",
     "table_of_row",
+    "trained_rows",
+    "truth_of",
 ]
 
 _MENTIONED = {
@@ -119,6 +121,20 @@ class Family:
     @property
     def name(self) -> str:
         return type(self.model).__name__
+
+    @cached_property
+    def is_training_table(self) -> bool:
+        """Whether the table may be the one of the training: it has as many rows as the model learned from."""
+        trained, w = trained_rows(self.model), self.given.sample_weight
+        counted = self.n_rows if w is None else int(np.count_nonzero(w))
+        return trained in (self.n_rows, counted)
+
+    def truth(self, i: int | None) -> dict[str, Any]:
+        """Return the target of a row of the table, under a name that says whose it is."""
+        if i is None:
+            return {}
+        name = "in training" if self.is_training_table else "in the table"
+        return {name: truth_of(self.given.y, i)}
 
     # ------------------------------------------------------------------ what is asked
     def number_of_tree(self, tree: Any) -> int:
@@ -284,6 +300,25 @@ def _named(values: list[Any], schema: Any) -> Any:
         else:
             columns[column.name] = pd.Series([None if missing else value], dtype=object)
     return pd.DataFrame(columns)
+
+
+def truth_of(y: Any, i: int) -> Any:
+    """Return the target of a training row."""
+    if hasattr(y, "iloc"):
+        y = y.iloc[i]
+    else:
+        y = np.asarray(y)[i] if not isinstance(y, list) else y[i]
+    return y.tolist() if hasattr(y, "tolist") else y
+
+
+def trained_rows(model: Any) -> int:
+    """Return how many rows a model was trained on; 0 if it does not know."""
+    if hasattr(model, "_bags"):
+        return int(model._bags.n_rows)
+    for name in ("_n_rows", "n_samples_fit_"):
+        if hasattr(model, name):
+            return int(getattr(model, name))
+    return int(model.tree_.count[0]) if hasattr(model, "tree_") else 0
 
 
 def check_rows_of(n_rows: int, trained: int, name: str) -> None:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from arboretum.base.sampling import growing_key
-from arboretum.explain.worksheet.cart import draw_of, learn_target, textbook_rules, truth_of
-from arboretum.explain.worksheet.family import Family, check_rows_of, class_names
+from arboretum.explain.worksheet.cart import draw_of, learn_target, textbook_rules
+from arboretum.explain.worksheet.family import Family, check_rows_of, class_names, truth_of
 from arboretum.explain.worksheet.grown import Names, ShownTree
 from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
@@ -139,8 +139,7 @@ class ForestFamily(Family):
         )
         final = ensemble.answers(matrix, 1).ravel()
         facts = {**self._final_facts(final), "trees": n_trees}
-        if i is not None:
-            facts["in training"] = truth_of(self.given.y, i)
+        facts |= self.truth(i)
         tables = [self.values_table(matrix), table, *self._votes_table(said, counts)]
         tables += self._neighbours(leaves, i)
         formulas = [self._mean_formula(said, final)]

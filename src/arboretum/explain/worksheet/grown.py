@@ -22,6 +22,7 @@ from arboretum.explain.worksheet.candidates import NodeCandidates
 from arboretum.explain.worksheet.refusals import least_rows, refusal_notes, why_refused
 from arboretum.explain.worksheet.rendering import number, signed
 from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
+from arboretum.explain.worksheet.surrogates import surrogate_tables
 from arboretum.predict.walk import leaves_of
 from arboretum.textbook.cart import EPSILON, TextbookNode, reason_to_stop
 from arboretum.textbook.impurities import CLASS_CRITERIA
@@ -39,7 +40,7 @@ from arboretum.tree.tree import SUBSET, Tree
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
 
-__all__ = ["Draw", "Names", "ShownTree", "side_rows"]
+__all__ = ["Draw", "Names", "ShownTree", "answer_of", "side_rows"]
 
 _NAMED = 8  # classes whose shares are written out in a formula
 
@@ -212,7 +213,11 @@ class ShownTree:
         else:
             notes.append(f"It is a leaf: {self.why_leaf(node, rows, looked)}.")
         notes += looked.notes()
-        tables = [looked.columns_table(), looked.rivals_table(), *self._surrogates(node, sample)]
+        tables = [
+            looked.columns_table(),
+            looked.rivals_table(),
+            *surrogate_tables(self, node, sample),
+        ]
         return Sheet(self._title(node), facts, formulas, [one for one in tables if one.rows], notes)
 
     def _title(self, node: int) -> str:
@@ -234,17 +239,7 @@ class ShownTree:
 
     def answer(self, node: int) -> dict[str, Any]:
         """Return what a node would answer."""
-        value = self.tree.value[node]
-        if self.rules.criterion not in CLASS_CRITERIA:
-            return (
-                {"value": float(value[0, 0])}
-                if len(value) == 1
-                else {"values": value[:, 0].tolist()}
-            )
-        if len(value) > 1:
-            return {"class shares": [shares.tolist() for shares in value]}
-        k = int(value[0].argmax())
-        return {"answer": f"{self.names.of_class(k)} (share {number(float(value[0, k]))})"}
+        return answer_of(self.tree, node, self.rules.criterion, self.names)
 
     def why_leaf(self, node: int, rows: np.ndarray, looked: NodeCandidates | None = None) -> str:
         """Return the rule that made a node a leaf."""
@@ -379,55 +374,21 @@ class ShownTree:
         rule, numbers = impurity_numbers(criterion, sample)
         return Formula(criterion, rule, numbers, sample.impurity(_all(sample)))
 
-    # ------------------------------------------------------------------ surrogates
-    def _surrogates(self, node: int, sample: Sample) -> list[SheetTable]:
-        """Return the stand-ins of a split and how often they agree with it."""
-        kept = self.tree.surrogates
-        if kept is None or self.tree.is_leaf[node]:
-            return []
-        tree, feature = self.tree, int(self.tree.feature[node])
-        known = ~np.isnan(sample.X[:, feature])
-        left = self.split_question(node, sample.X[:, feature]).yes(sample.X[:, feature])
-        weight = float(sample.w[known].sum())
-        majority = max(float(sample.w[known & left].sum()), float(sample.w[known & ~left].sum()))
-        lines = []
-        for i in range(int(kept.start[node]), int(kept.start[node + 1])):
-            f = int(kept.feature[i])
-            x, column = sample.X[:, f], tree.column(f)
-            if kept.kind[i] == SUBSET:
-                inside = tree.categories_of(int(kept.bits_start[i]), f)[0]
-                codes = [c for c, word in enumerate(column.categories or ()) if word in inside]
-                says, said = np.isin(x, codes), Condition(f, column.name, "in", tuple(inside))
-            else:
-                threshold = float(kept.threshold[i])
-                shown: Any = threshold
-                if column.categories:
-                    shown = format_category(column.categories[int(threshold)])
-                says = x <= threshold
-                said = Condition(f, column.name, "<=", (shown,), kind=column.value_kind)
-            both = known & ~np.isnan(x)
-            goes = says != bool(kept.reverse[i])
-            agreeing = float(sample.w[both & (goes == left)].sum())
-            lines.append(
-                (
-                    said.pretty(max_categories=5),
-                    "right" if kept.reverse[i] else "left",
-                    agreeing,
-                    majority,
-                    agreeing / weight,
-                    int(both.sum()),
-                )
-            )
-        return [
-            SheetTable(
-                "Surrogates, asked in this order where the value is missing",
-                ("question", "yes goes", "agreeing weight", "majority", "agreement", "rows"),
-                lines,
-            )
-        ]
-
 
 # ---------------------------------------------------------------------- helpers
+def answer_of(tree: Tree, node: int, criterion: str, names: Names) -> dict[str, Any]:
+    """Return what a node would answer, in words."""
+    value = tree.value[node]
+    if criterion not in CLASS_CRITERIA:
+        return (
+            {"value": float(value[0, 0])} if len(value) == 1 else {"values": value[:, 0].tolist()}
+        )
+    if len(value) > 1:
+        return {"class shares": [shares.tolist() for shares in value]}
+    k = int(value[0].argmax())
+    return {"answer": f"{names.of_class(k)} (share {number(float(value[0, k]))})"}
+
+
 def side_rows(tree: Tree, node: int, leaf_of: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Return the rows of positive weight whose leaf is a node or below it."""
     below = np.zeros(len(tree), bool)

@@ -7,15 +7,12 @@ those of the best that was refused.
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from arboretum.explain.worksheet.candidates import RIVALS, NodeCandidates
 from arboretum.explain.worksheet.rendering import number
 from arboretum.textbook.splits import UNBOUNDED, Candidate, Rules
-
-if TYPE_CHECKING:
-    from arboretum.explain.worksheet.candidates import NodeCandidates
 
 __all__ = ["both_numbers", "least_rows", "refusal_notes", "why_refused"]
 
@@ -97,7 +94,7 @@ def both_numbers(left: float, right: float) -> str:
 def _better(looked: NodeCandidates, winner: Candidate) -> list[Candidate]:
     """Return splits of the winner's gain or more, the largest first: refused, charged, not drawn or tied."""
     least = winner.gain - looked.slack
-    others = [*looked.rivals(_LOOKED_AT), *looked.best.values()]
+    others = [*looked.rivals(RIVALS), *looked.best.values()]
     found = looked.refused(_LOOKED_AT)
     found += [c for c in others if c is not None and c.verdict == "admissible" and c.gain >= least]
     return sorted((c for c in found if looked.verdict(c) != "wins"), key=lambda c: -c.gain)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import math
 import re
+from collections.abc import Iterable
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,8 @@ __all__ = ["as_html", "as_rich", "as_text", "number", "signed"]
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 _LONGEST = 60  # characters of a cell
-_NARROW = 18  # characters that a column of words keeps
+_NARROW = 18  # characters that a column of words keeps while others can be left out for it
+_LONG_WORD = 28  # characters of a word that is not broken
 _DIGITS = 5  # of a number in a table
 _STYLE = """<style>
 .arboretum-sheet{font:13px/1.45 system-ui,sans-serif;margin:.4em 0;max-width:60em}
@@ -78,8 +80,8 @@ def signed(value: float, digits: int = 6) -> str:
     return f"({text})" if text.startswith("-") else text
 
 
-def _cell(value: Any) -> str:
-    text = number(value, _DIGITS, 0)
+def _cell(value: Any, digits: int = _DIGITS) -> str:
+    text = number(value, digits, 0)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
@@ -192,13 +194,7 @@ class _Laid:
         from rich.text import Text
 
         table, marked = self.table, bool(self.table.marked)
-        columns = [_Printed(table, place) for place in range(len(table.header))]
-        room, left_out = options.max_width - (3 if marked else 0), list(table.optional)
-        gone: list[str] = []
-        while left_out and _least(columns) > room:
-            name = left_out.pop(0)
-            columns, before = [one for one in columns if one.name != name], len(columns)
-            gone += [name] * (len(columns) < before)
+        columns, gone = _chosen_columns(table, room := options.max_width - (3 if marked else 0))
         grid = Grid(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
         if marked:
             grid.add_column("", width=1, style="green")
@@ -217,26 +213,54 @@ class _Laid:
 
 
 class _Printed:
-    """A column as it is printed: its cells, and the widths it can live with."""
+    """A column as it is printed: its cells, and the widths it can live with.
 
-    def __init__(self, table: SheetTable, place: int) -> None:
+    Numbers are never broken, and words only between each other, unless a single one is very long.
+    """
+
+    def __init__(self, table: SheetTable, place: int, digits: int = _DIGITS) -> None:
         self.name = _clean(table.header[place])
         self.numeric = _is_numeric(table, place)
-        self.cells = [_clean(_cell(row[place])) for row in table.rows[: table.shown]]
-        word = max((len(part) for part in self.name.split()), default=1)
-        self.natural = max([word, *map(len, self.cells)])
-        self.least = self.natural if self.numeric else max(word, min(self.natural, _NARROW))
+        self.cells = [_clean(_cell(row[place], digits)) for row in table.rows[: table.shown]]
+        head = max((len(part) for part in self.name.split()), default=1)
+        words = [len(part) for cell in self.cells for part in cell.split()]
+        self.natural = max([head, *map(len, self.cells)])
+        self.least = (
+            self.natural if self.numeric else max([head, min(max([0, *words]), _LONG_WORD)])
+        )
+        self.easy = max(self.least, min(self.natural, _NARROW))
 
 
-def _least(columns: list[_Printed]) -> int:
-    return sum(one.least for one in columns) + 2 * (len(columns) - 1)
+def _chosen_columns(table: SheetTable, room: int) -> tuple[list[_Printed], list[str]]:
+    """Return the columns that have room, and the names of those left out; numbers lose digits at last."""
+    columns = [_Printed(table, place) for place in range(len(table.header))]
+    gone: list[str] = []
+    for name in table.optional:
+        if _together(one.easy for one in columns) <= room:
+            break
+        pair = (name, name.replace(" left", " right"))  # half of it would say little
+        gone += [one.name for one in columns if one.name in pair]
+        columns = [one for one in columns if one.name not in pair]
+    for digits in (4, 3):
+        if _together(one.least for one in columns) <= room:
+            break
+        names = {one.name for one in columns}
+        places = [k for k, name in enumerate(table.header) if _clean(name) in names]
+        columns = [_Printed(table, place, digits) for place in places]
+    return columns, gone
+
+
+def _together(widths: Iterable[int]) -> int:
+    every = list(widths)
+    return sum(every) + 2 * (len(every) - 1)
 
 
 def _widths(columns: list[_Printed], room: int) -> list[int]:
     """Return how wide columns are; what is left goes to the words, then to headers in one line."""
     widths = [one.least for one in columns]
-    spare = room - _least(columns)
+    spare = room - _together(widths)
     for wanted in (
+        [one.easy for one in columns],
         [one.natural for one in columns],
         [max(one.natural, len(one.name)) for one in columns],
     ):
