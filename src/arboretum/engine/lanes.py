@@ -2,7 +2,7 @@
 
     load_four(array, at)        the four numbers from a place of a flat array on
     store_four(array, at, x)    writes them there
-    add_four(a, b)   mul_four(a, b)   no_four()
+    add_four(a, b)   mul_four(a, b)
 
 A sum over products with short rows of two tables is such a loop: rows of 8 to 16 numbers, one after the
 other, each with a start of its own. Where a processor has narrower registers the compiler takes several.
@@ -12,9 +12,8 @@ With ``NUMBA_DISABLE_JIT=1`` they are arrays of four numbers.
 from __future__ import annotations
 
 import numba
-import numpy as np
 
-__all__ = ["add_four", "load_four", "mul_four", "no_four", "store_four"]
+__all__ = ["add_four", "load_four", "mul_four", "store_four"]
 
 if numba.config.DISABLE_JIT:
 
@@ -29,9 +28,6 @@ if numba.config.DISABLE_JIT:
 
     def mul_four(a, b):
         return a * b
-
-    def no_four():
-        return np.zeros(4)
 
 else:
     from llvmlite import ir
@@ -84,12 +80,3 @@ else:
     def mul_four(typingctx, a, b):
         """Return the products."""
         return _FOUR(a, b), lambda context, builder, signature, given: builder.fmul(*given)
-
-    @intrinsic
-    def no_four(typingctx):
-        """Return four zeros."""
-
-        def build(context, builder, signature, arguments):
-            return ir.Constant(_WIDE, [0.0] * 4)
-
-        return _FOUR(), build

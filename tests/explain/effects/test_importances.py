@@ -63,6 +63,12 @@ def test_mean_shap_values():
     model, (X, _) = fitted("XGB"), new_rows("XGB")
     found = feature_importances(model, "shap", X)
     np.testing.assert_allclose(found.mean, np.abs(model.shap_values(X)).mean(axis=0))
+    rows = np.random.default_rng(0).normal(size=(60, 3))
+    forest = arb.RandomForestClassifier(2, random_state=0).fit(rows, (rows[:, :2] > 0).astype(int))
+    found = feature_importances(forest, "shap", rows)  # two targets of two classes
+    np.testing.assert_allclose(
+        found.mean, np.abs(forest.shap_values(rows)).sum(axis=(2, 3)).mean(axis=0)
+    )
 
 
 @pytest.mark.parametrize(

@@ -108,16 +108,19 @@ def test_the_same_bits_for_any_number_of_threads(grown):
     assert_array_equal(found[0], found[2])
 
 
-def test_very_long_paths_are_walked(small):
-    """One column for every row: a path of 39 questions about as many columns."""
-    X, y = np.eye(40), np.arange(40.0) ** 2
+@pytest.mark.parametrize("columns", [30, 50, 140])
+def test_long_paths(columns, small):
+    """One column for every row: a path of so many questions; a lane has room for 128 columns."""
+    X, y = np.eye(columns), np.arange(float(columns)) ** 2
     model = ab.CARTRegressor().fit(X, y)
     layout = model._contributions(model.ensemble_).layout
-    assert layout.longest[0] == 39
-    assert not has_lanes(layout).any()
-    rows = np.tile(X, (13, 1))
-    total = model.shap_base_value() + model.shap_values(rows).sum(axis=1)
+    assert layout.longest[0] == columns - 1
+    assert has_lanes(layout).any() == (columns < 129)
+    rows = np.tile(X, (-(-520 // columns), 1))
+    found = model.shap_values(rows)
+    total = model.shap_base_value() + found.sum(axis=1)
     assert_allclose(total, model.predict(rows), rtol=1e-10, atol=1e-9)
+    assert_allclose(found[:9], model.shap_values(rows[:9]), rtol=1e-10, atol=1e-9)  # by the walk
 
 
 def test_in_plain_python():

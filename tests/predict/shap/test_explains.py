@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -98,14 +99,16 @@ def test_an_explanation_is_complete(monkeypatch):
     assert found.output_names == ["0", "1", "2"]
     assert found.base_values.shape == (5, 3)
     assert found.data.shape == (5, 4)
-    assert found.data[1, 2] == rows["word"].iloc[1]
-    assert found.data[0, 2] is None
+    assert found.display_data[:2, 2].tolist() == ["missing", rows["word"].iloc[1]]
+    assert np.isnan(found.data[0, 2])
+    assert found[1].display_data[2] == rows["word"].iloc[1]
     assert_array_equal(found.values, model.shap_values(rows))
     one = found[2]
     assert_array_equal(one.values, found.values[2])
     assert (len(found), found.shape) == (5, (5, 4, 3))
     plain = ab.CARTRegressor().fit([[1.0], [2.0]], [0.0, 1.0]).explain([[1.5]])
     assert (plain.base_values.tolist(), plain.output_names) == ([0.5], None)
+    assert plain.display_data is None
     binned = fitted("ID3").explain(rows)
     assert binned.feature_names == list(NAMES)
 
@@ -115,6 +118,26 @@ def test_it_is_shaps_own_where_that_is_installed():
     found = fitted("XGB").explain(new_rows(5))
     assert isinstance(found, shap.Explanation)
     assert found.values.shape == (5, 4)
+
+
+@pytest.mark.parametrize("name", ["LGBM", "XGB", "forest"])
+def test_shaps_plots_take_words_and_gaps(name, monkeypatch):
+    """Those that look at values: shap itself can neither order nor colour a column of words."""
+    shap = pytest.importorskip("shap")
+    plt = pytest.importorskip("matplotlib.pyplot")
+    monkeypatch.setattr(plt, "show", lambda: None)
+    found = fitted(name).explain(table(60, 3))
+    found = found[..., 0] if found.values.ndim == 3 else found
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        shap.plots.waterfall(found[0], show=False)
+        assert any("word" in text.get_text() for text in plt.gca().get_yticklabels())
+        shap.plots.beeswarm(found, show=False)
+        shap.plots.violin(found, show=False)
+        shap.plots.heatmap(found, show=False)
+        shap.plots.scatter(found[:, "word"], color=found[:, "age"], show=False)
+        shap.plots.scatter(found[:, "size"], color=found[:, "word"], show=False)
+    plt.close("all")
 
 
 NO_FORM = {

@@ -7,7 +7,7 @@ of two or three *outcomes*; together they are its *state*:
     2      it has failed the column further up already; only where the column was asked above
 
 What a branch gives is linear in the product C of the path above it, so of every state a table holds, for each
-of the 4·L nodes t of the quadrature, by how much C is multiplied:
+of some NODES nodes t of the quadrature, by how much C is multiplied:
 
     line 0             Σ of the leaves below, v · factors                  what is below
     line j             the same times slopes of the edges that ask for the branch's j-th column
@@ -15,6 +15,10 @@ of the 4·L nodes t of the quadrature, by how much C is multiplied:
 Tables are made from the leaves up: those of a node are products of its two branches' and of its edges.
 
     largest branches of at most `most` states ──► tables        edges above them ──► factors and slopes
+
+K nodes are exact for paths of up to 2 K columns, and few paths are much longer than the others. So bottom
+branches are of classes, 0 if their longest path has up to 16 columns, 1 if up to 32, and so on, and a walk is
+for one class and for NODES of its nodes: those of class 0 are walked once, of class 1 twice.
 """
 
 from __future__ import annotations
@@ -25,12 +29,16 @@ import numpy as np
 
 from arboretum.engine.jit import kernel, leaf_kernel
 
-__all__ = ["BottomScratch", "Bottoms", "fill_bottoms", "find_bottoms"]
+__all__ = ["NODES", "BottomScratch", "Bottoms", "fill_bottoms", "find_bottoms"]
+
+NODES = 8  # of the quadrature, in a walk: two registers
 
 
 class Bottoms(NamedTuple):
-    """What the walk of one tree needs; nodes are numbered from the root of the tree on."""
+    """What a walk of one tree needs; nodes are numbered from the root of the tree on."""
 
+    longest: np.ndarray  # int32, of every node: the most columns of a path through it
+    classes: np.ndarray  # uint8, of every node: a bit for every class of bottom branches below
     states: np.ndarray  # int32, of every node's branch; more than allowed: it has no table
     times: np.ndarray  # uint8, of nodes inside: what its outcome counts in the state
     number: np.ndarray  # int32, of every node: its bottom branch
@@ -38,8 +46,8 @@ class Bottoms(NamedTuple):
     column_at: np.ndarray  # int64, where the columns of a bottom branch begin
     table_at: np.ndarray  # int64, where its table begins
     column: np.ndarray  # int32
-    weights: np.ndarray  # float64, (edges, 6, 4 L): factors and slopes of the three cases
-    table: np.ndarray  # float64, (states, 1 + columns, 4 L) of every bottom branch
+    weights: np.ndarray  # float64, (edges, 6, NODES): factors and slopes of the three cases
+    table: np.ndarray  # float64, (states, 1 + columns, NODES) of every bottom branch
 
 
 class BottomScratch(NamedTuple):
@@ -48,8 +56,8 @@ class BottomScratch(NamedTuple):
     slot: np.ndarray  # int32, of every node of the tree
     columns: np.ndarray  # (slots, columns) int32
     n_columns: np.ndarray  # (slots,) int64
-    table: np.ndarray  # (slots, states, 1 + columns, 4 L) float64
-    weights: np.ndarray  # (2, 6, 4 L) float64, of the two edges of a node
+    table: np.ndarray  # (slots, states, 1 + columns, NODES) float64
+    weights: np.ndarray  # (2, 6, NODES) float64, of the two edges of a node
 
 
 @leaf_kernel
@@ -68,24 +76,44 @@ def _add_columns(paths, edges, first, end, columns, n):
     return n
 
 
-@kernel
-def find_bottoms(paths, edges, branches, span, most, bottoms, columns):
-    """Find the bottom branches of a tree; return how many edges, columns and lines of tables.
-
-    ``columns`` is scratch for the columns of one of them.
-    """
+@leaf_kernel
+def _measure(paths, edges, branches, span, most, bottoms):
+    """Write how many states the branch of every node has, its longest path, and the classes below."""
     root, end = span
+    bottoms.longest[0] = 0
+    for at in range(root + 1, end):
+        node = edges.order[at]
+        above = bottoms.longest[branches.parent[node] - root]
+        bottoms.longest[node - root] = above + (edges.same[node] == 0)
     for at in range(end - 1, root - 1, -1):
         node = edges.order[at]
-        states = np.int64(1)
+        here, states = node - root, np.int64(1)
         if paths.kind[node] != 0:
-            left = paths.first_child[node]
-            states = 3 if edges.same[left] > 0 else 2
-            states *= np.int64(bottoms.states[left - root]) * bottoms.states[left + 1 - root]
-        bottoms.states[node - root] = min(states, most + 1)
+            left = paths.first_child[node] - root
+            states = 3 if edges.same[left + root] > 0 else 2
+            states *= np.int64(bottoms.states[left]) * bottoms.states[left + 1]
+            bottoms.longest[here] = max(bottoms.longest[left], bottoms.longest[left + 1])
+            bottoms.classes[here] = bottoms.classes[left] | bottoms.classes[left + 1]
+        bottoms.states[here] = min(states, most + 1)
+        if states <= most:
+            number = max(bottoms.longest[here] - 1, 0) // (2 * NODES)
+            bottoms.classes[here] = np.uint8(1 << number)
+
+
+@kernel
+def find_bottoms(paths, edges, branches, span, most, which, bottoms, columns):
+    """Find the bottom branches of a tree of one class; return how many edges, columns and lines of tables.
+
+    ``which`` is the bit of the class, ``columns`` scratch for the columns of one of them.
+    """
+    root, end = span
+    _measure(paths, edges, branches, span, most, bottoms)
     n_edges, n_bottoms, n_columns, lines, at = 0, 0, 0, 0, root
     while at < end:
         node = edges.order[at]
+        if bottoms.classes[node - root] & which == 0:
+            at += branches.size[node]
+            continue
         bottoms.edge[node - root] = n_edges
         n_edges += 1
         if bottoms.states[node - root] > most:
@@ -189,8 +217,8 @@ def _count_outcomes(paths, edges, bottoms, root, first, end):
 
 
 @kernel
-def fill_bottoms(paths, edges, branches, span, most, said, nodes, scratch, bottoms):
-    """Fill the weights of the edges and the tables of a tree whose bottom branches were found.
+def fill_bottoms(paths, edges, branches, span, most, which, said, nodes, scratch, bottoms):
+    """Fill the weights of the edges and the tables of a tree whose bottom branches of a class were found.
 
     ``said`` is what nodes say, (nodes, k), and which of the k numbers is asked for; ``nodes`` are the t.
     """
@@ -200,6 +228,9 @@ def fill_bottoms(paths, edges, branches, span, most, said, nodes, scratch, botto
     at = root
     while at < end:
         node = edges.order[at]
+        if bottoms.classes[node - root] & which == 0:
+            at += branches.size[node]
+            continue
         begin = np.int64(bottoms.edge[node - root]) * 6 * K
         weights = bottoms.weights[begin : begin + 6 * K].reshape((6, K))
         _weigh_edge(edges.above[node], edges.share[node], nodes, weights)

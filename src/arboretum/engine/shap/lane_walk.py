@@ -1,7 +1,8 @@
 """SHAP values of many rows by large trees: the walk of walk.py, its bottom branches by tables (bottoms.py).
 
-Nodes t of the quadrature are the lanes here, four to a register and L registers: a row reads the factors of
-its case as they stand, nothing is chosen number by number.
+NODES nodes t of the quadrature are the lanes here, four to a register and two registers: a row reads the
+factors of its case as they stand, nothing is chosen number by number. Where more nodes are needed, the tree
+is walked again for the next ones: what a column gets is a sum over them.
 
     edge       C of the row ← C above · factors of its case                     down
     bottom     b = C above · factors;   E = b · table[state, 0]                  what is below
@@ -18,13 +19,14 @@ from typing import NamedTuple
 import numpy as np
 
 from arboretum.engine.jit import joined_kernel, kernel, leaf_kernel
-from arboretum.engine.lanes import add_four, load_four, mul_four, no_four, store_four
+from arboretum.engine.lanes import add_four, load_four, mul_four, store_four
 from arboretum.engine.predict.walk import next_node
+from arboretum.engine.shap.bottoms import NODES
 
 __all__ = ["BLOCK", "Lanes", "walk_lanes"]
 
 BLOCK = 64  # rows
-_ONE, _FOUR, _ROWS = np.uint64(1), np.uint64(4), np.uint64(BLOCK)
+_ONE, _FOUR, _ROWS, _K = np.uint64(1), np.uint64(4), np.uint64(BLOCK), np.uint64(NODES)
 
 
 class Lanes(NamedTuple):
@@ -37,8 +39,8 @@ class Lanes(NamedTuple):
     )  # (depth, BLOCK) uint8, 1: it takes the edge and those above of the same column
     case: np.ndarray  # (depth, BLOCK) uint8, 0 takes the edge, 1 fails here, 2 has failed above
     state: np.ndarray  # (BLOCK,) uint8
-    product: np.ndarray  # (depth · BLOCK · 4 L,) float64
-    below: np.ndarray  # (depth · BLOCK · 4 L,) float64
+    product: np.ndarray  # (depth · BLOCK · NODES,) float64
+    below: np.ndarray  # (depth · BLOCK · NODES,) float64
     sums: np.ndarray  # (columns · BLOCK · 4,) float64
     path: np.ndarray  # (depth,) int32
     empty: np.ndarray  # (depth,) uint8, 1: nothing was added to what is below yet
@@ -79,81 +81,69 @@ def _take(goes, branch, alive, n, takes, case):
 
 
 @leaf_kernel
-def _descend(product, depth, weights, edge, case, n, lanes):
+def _descend(product, depth, weights, edge, case, n):
     """Multiply the products of a block by the factors of an edge."""
-    K = np.uint64(len(lanes)) * _FOUR
-    above, here = np.uint64(depth - 1) * _ROWS * K, np.uint64(depth) * _ROWS * K
-    begin = np.uint64(edge) * np.uint64(6) * K
+    above, here = np.uint64(depth - 1) * _ROWS * _K, np.uint64(depth) * _ROWS * _K
+    begin = np.uint64(edge) * np.uint64(6) * _K
     for r in range(n):
-        factor, at = begin + np.uint64(case[r]) * K, np.uint64(r) * K
-        for q in lanes:
-            x = mul_four(load_four(product, above + at + q), load_four(weights, factor + q))
-            store_four(product, here + at + q, x)
+        factor, at = begin + np.uint64(case[r]) * _K, np.uint64(r) * _K
+        x = mul_four(load_four(product, above + at), load_four(weights, factor))
+        store_four(product, here + at, x)
+        at, factor = at + _FOUR, factor + _FOUR
+        x = mul_four(load_four(product, above + at), load_four(weights, factor))
+        store_four(product, here + at, x)
 
 
 @leaf_kernel
-def _ascend(below, depth, weights, edge, case, n, lanes, empty, sums, column):
+def _ascend(below, depth, weights, edge, case, n, empty, sums, column):
     """Leave an edge: its column gets Σ_q E · slope, and what is below its parent grows."""
-    K = np.uint64(len(lanes)) * _FOUR
-    above, here = np.uint64(depth - 1) * _ROWS * K, np.uint64(depth) * _ROWS * K
-    begin = (np.uint64(edge) * np.uint64(6) + np.uint64(3)) * K
+    above, here = np.uint64(depth - 1) * _ROWS * _K, np.uint64(depth) * _ROWS * _K
+    begin = (np.uint64(edge) * np.uint64(6) + np.uint64(3)) * _K
     total = np.uint64(column) * _ROWS * _FOUR
     for r in range(n):
-        slope, at = begin + np.uint64(case[r]) * K, np.uint64(r) * K
+        slope, at = begin + np.uint64(case[r]) * _K, np.uint64(r) * _K
         place = total + np.uint64(r) * _FOUR
-        got = load_four(sums, place)
-        for q in lanes:
-            x = load_four(below, here + at + q)
-            got = add_four(got, mul_four(x, load_four(weights, slope + q)))
-            if not empty:
-                x = add_four(x, load_four(below, above + at + q))
-            store_four(below, above + at + q, x)
+        x, y = load_four(below, here + at), load_four(below, here + at + _FOUR)
+        got = add_four(load_four(sums, place), mul_four(x, load_four(weights, slope)))
+        got = add_four(got, mul_four(y, load_four(weights, slope + _FOUR)))
         store_four(sums, place, got)
+        if not empty:
+            x = add_four(x, load_four(below, above + at))
+            y = add_four(y, load_four(below, above + at + _FOUR))
+        store_four(below, above + at, x)
+        store_four(below, above + at + _FOUR, y)
 
 
 @leaf_kernel
-def _end(work, depth, bottoms, edge, number, n, lanes, empty, column):
+def _end(work, depth, bottoms, edge, number, n, empty, column):
     """Go down an edge and end in the bottom branch below it."""
-    K = np.uint64(len(lanes)) * _FOUR
     product, below, sums = work.product, work.below, work.sums
     weights, table, columns = bottoms.weights, bottoms.table, bottoms.column
-    above = np.uint64(depth - 1) * _ROWS * K
-    begin = np.uint64(edge) * np.uint64(6) * K
+    above = np.uint64(depth - 1) * _ROWS * _K
+    begin = np.uint64(edge) * np.uint64(6) * _K
     first, last = np.uint64(bottoms.column_at[number]), np.uint64(bottoms.column_at[number + 1])
-    start, size = np.uint64(bottoms.table_at[number]) * K, (last - first + _ONE) * K
+    start, size = np.uint64(bottoms.table_at[number]) * _K, (last - first + _ONE) * _K
     total = np.uint64(column) * _ROWS * _FOUR
     for r in range(n):
-        factor, at = begin + np.uint64(work.case[depth, r]) * K, above + np.uint64(r) * K
-        slope, line = factor + np.uint64(3) * K, start + np.uint64(work.state[r]) * size
+        factor, at = begin + np.uint64(work.case[depth, r]) * _K, above + np.uint64(r) * _K
+        slope, line = factor + np.uint64(3) * _K, start + np.uint64(work.state[r]) * size
+        a = mul_four(load_four(product, at), load_four(weights, factor))
+        b = mul_four(load_four(product, at + _FOUR), load_four(weights, factor + _FOUR))
+        x, y = mul_four(a, load_four(table, line)), mul_four(b, load_four(table, line + _FOUR))
         place = total + np.uint64(r) * _FOUR
-        got = load_four(sums, place)
-        b0 = b1 = b2 = b3 = no_four()
-        for q in lanes:
-            b = mul_four(load_four(product, at + q), load_four(weights, factor + q))
-            if q == 0:
-                b0 = b
-            elif q == 4:
-                b1 = b
-            elif q == 8:
-                b2 = b
-            else:
-                b3 = b
-            x = mul_four(b, load_four(table, line + q))
-            got = add_four(got, mul_four(x, load_four(weights, slope + q)))
-            if not empty:
-                x = add_four(x, load_four(below, at + q))
-            store_four(below, at + q, x)
+        got = add_four(load_four(sums, place), mul_four(x, load_four(weights, slope)))
+        got = add_four(got, mul_four(y, load_four(weights, slope + _FOUR)))
         store_four(sums, place, got)
+        if not empty:
+            x = add_four(x, load_four(below, at))
+            y = add_four(y, load_four(below, at + _FOUR))
+        store_four(below, at, x)
+        store_four(below, at + _FOUR, y)
         for j in range(first, last):
-            line += K
+            line += _K
             place = (np.uint64(columns[j]) * _ROWS + np.uint64(r)) * _FOUR
-            got = add_four(load_four(sums, place), mul_four(b0, load_four(table, line)))
-            if len(lanes) > 1:
-                got = add_four(got, mul_four(b1, load_four(table, line + _FOUR)))
-            if len(lanes) > 2:
-                got = add_four(got, mul_four(b2, load_four(table, line + _FOUR + _FOUR)))
-            if len(lanes) > 3:
-                got = add_four(got, mul_four(b3, load_four(table, line + np.uint64(12))))
+            got = add_four(load_four(sums, place), mul_four(a, load_four(table, line)))
+            got = add_four(got, mul_four(b, load_four(table, line + _FOUR)))
             store_four(sums, place, got)
 
 
@@ -199,20 +189,19 @@ def _level(edges, node):
 
 
 @joined_kernel
-def _leave(edges, bottoms, root, work, level, n, lanes):
+def _leave(edges, bottoms, root, work, level, n):
     node = work.path[level]
     _ascend(
-        work.below, level, bottoms.weights, bottoms.edge[node - root], work.case[level], n, lanes,
+        work.below, level, bottoms.weights, bottoms.edge[node - root], work.case[level], n,
         work.empty[level - 1] == 1, work.sums, edges.column[node],
     )  # fmt: skip
     work.empty[level - 1] = 0
 
 
 @leaf_kernel
-def _walk_block(paths, edges, branches, bottoms, span, most, rule, X, block, work):
+def _walk_block(paths, edges, branches, bottoms, span, most, which, weights, X, block, work):
     """Walk a block of rows down a tree."""
     root, end = span
-    weights, lanes = rule
     lo, n = block
     for r in range(n):
         work.takes[0, r], work.goes[0, r] = 1, 0
@@ -223,9 +212,12 @@ def _walk_block(paths, edges, branches, bottoms, span, most, rule, X, block, wor
     level, at = 0, root
     while at < end:
         node = edges.order[at]
+        if bottoms.classes[node - root] & which == 0:
+            at += branches.size[node]
+            continue
         depth = np.int64(edges.depth[node]) + 1
         while level >= depth:
-            _leave(edges, bottoms, root, work, level, n, lanes)
+            _leave(edges, bottoms, root, work, level, n)
             level -= 1
         alive = work.takes[_level(edges, node)]
         _take(
@@ -235,24 +227,24 @@ def _walk_block(paths, edges, branches, bottoms, span, most, rule, X, block, wor
         if bottoms.states[node - root] <= most:
             _find_states(paths, edges, branches, bottoms, root, node, X, lo, n, work)
             _end(
-                work, depth, bottoms, edge, bottoms.number[node - root], n, lanes,
+                work, depth, bottoms, edge, bottoms.number[node - root], n,
                 work.empty[depth - 1] == 1, edges.column[node],
             )  # fmt: skip
             work.empty[depth - 1] = 0
             at += branches.size[node]
             continue
         _choose(paths, node, X, work.rows, lo, n, work.goes[depth])
-        _descend(work.product, depth, bottoms.weights, edge, work.case[depth], n, lanes)
+        _descend(work.product, depth, bottoms.weights, edge, work.case[depth], n)
         work.path[depth], work.empty[depth] = node, 1
         level = depth
         at += 1
     while level >= 1:
-        _leave(edges, bottoms, root, work, level, n, lanes)
+        _leave(edges, bottoms, root, work, level, n)
         level -= 1
 
 
 @kernel
-def walk_lanes(paths, edges, branches, bottoms, tree, rule, X, work, out):
+def walk_lanes(paths, edges, branches, bottoms, tree, weights, X, work, out):
     """Add what a tree gives to every column of every row to ``out``, (rows, outputs, columns).
 
     Parameters
@@ -260,16 +252,15 @@ def walk_lanes(paths, edges, branches, bottoms, tree, rule, X, work, out):
     paths, edges, branches : Paths, Edges, Branches
         Of all trees, one behind the other.
     bottoms : Bottoms
-        Of this tree.
+        Of this tree, those of one class.
     tree : tuple
-        Where it begins and ends; the states of a bottom branch; the output it adds to.
-    rule : tuple
-        The weights of the 4 L nodes of the quadrature; where each of the L registers begins among them. The
-        length of this tuple is known to the compiler, so that its loops are written out.
+        Where it begins and ends; the states of a bottom branch; the bit of the class; the output it adds to.
+    weights : (NODES,) float64
+        Of the nodes of the quadrature.
     X : C-contiguous (rows, columns) float64
     work : Lanes
     """
-    span, most, output = tree
+    span, most, which, output = tree
     n_columns = X.shape[1]
     for lo in range(0, len(X), BLOCK):
         n = min(BLOCK, len(X) - lo)
@@ -278,7 +269,7 @@ def walk_lanes(paths, edges, branches, bottoms, tree, rule, X, work, out):
                 work.rows[f, r] = X[lo + r, f]
         for k in range(len(work.sums)):
             work.sums[k] = 0.0
-        _walk_block(paths, edges, branches, bottoms, span, most, rule, X, (lo, n), work)
+        _walk_block(paths, edges, branches, bottoms, span, most, which, weights, X, (lo, n), work)
         for r in range(n):
             for f in range(n_columns):
                 at = (f * BLOCK + r) * 4

@@ -1,11 +1,12 @@
 """SHAP values of many rows by tables: codes of a block of rows, states of every group, numbers added up.
 
     block of rows ──► codes, (columns, rows) uint16          once
-        group ──► state of every row: a sum over the steps that its codes exceed
-              ──► every column of the group's table: sums of the column += table[state]
+        batch of groups ──► states, (groups, rows): sums over the steps that the codes exceed
+                        ──► every place: sums of the place += column of a table[state]
+                                                            of every group that has such a column
 
-Everything runs along the rows, which are the lanes of wide instructions; a column of a table is a few
-thousand numbers that stay close.
+Everything runs along the rows. What a place gets of a batch is added up in one go, four columns at a time:
+adding one group after the other would move all sums, megabytes for pairs, through the cache for every group.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.intrinsics import search_step
+from arboretum.engine.intrinsics import prefetch_at, search_step
 from arboretum.engine.jit import kernel, leaf_kernel
 
-__all__ = ["Coder", "add_tables", "count_rows"]
+__all__ = ["Batches", "Coder", "add_tables", "count_rows"]
 
 _ONE, _NONE, _EIGHT = np.uint64(1), np.uint64(0), np.uint64(8)
 
@@ -32,7 +33,17 @@ class Coder(NamedTuple):
     x: np.ndarray  # (rows, a multiple of eight) float64
     rank: np.ndarray  # (rows) uint64
     codes: np.ndarray  # (columns of the table, rows) uint16
-    state: np.ndarray  # (rows) uint16
+    states: np.ndarray  # (groups of a batch, rows) uint16
+
+
+class Batches(NamedTuple):
+    """Groups a batch at a time: what columns of their tables are added to, by place."""
+
+    group_at: np.ndarray  # int64, where the groups of a batch begin
+    look_at: np.ndarray  # int64, where its columns of tables begin
+    place: np.ndarray  # int32, of every column of a table, in order within a batch
+    group: np.ndarray  # int32, the number of its group within the batch
+    table_at: np.ndarray  # int64, where it begins among all tables
 
 
 @leaf_kernel
@@ -66,32 +77,94 @@ def _encode(coder, X, lo, n):
 
 
 @leaf_kernel
-def _find_states(tables, group, coder, n):
-    """Write the state of every row of the block."""
-    state = coder.state
+def _count_step(codes, least, by, state, n):
+    """Add what a step counts to the states of the rows beyond it."""
     for r in range(n):
-        state[r] = np.uint16(0)
-    for step in range(tables.step_at[group], tables.step_at[group + 1]):
-        codes = coder.codes[tables.step_column[step]]
-        least, by = tables.step_code[step], tables.step_by[step]
-        for r in range(n):
-            state[r] = np.uint16(state[r] + (by if codes[r] > least else np.uint16(0)))
+        state[r] = np.uint16(state[r] + (by if codes[r] > least else np.uint16(0)))
 
 
 @leaf_kernel
-def _add_four(sums, place, table, states, state, n):
-    """Add four columns of a table at once: the state of a row is read once for all of them."""
-    one, two, three, four = sums[place[0]], sums[place[1]], sums[place[2]], sums[place[3]]
-    first, second = table[:states], table[states : 2 * states]
-    third, fourth = table[2 * states : 3 * states], table[3 * states : 4 * states]
+def _count_four(codes, column, least, by, state, n):
+    """`_count_step` for four steps: states are read and written once for all of them."""
+    none = np.uint16(0)
+    one, two, three, four = codes[column[0]], codes[column[1]], codes[column[2]], codes[column[3]]
+    a, b, c, d = least[0], least[1], least[2], least[3]
+    by_a, by_b, by_c, by_d = by[0], by[1], by[2], by[3]
     for r in range(n):
-        s = np.uint64(state[r])
-        a, b, c, d = one[r] + first[s], two[r] + second[s], three[r] + third[s], four[r] + fourth[s]
-        one[r], two[r], three[r], four[r] = a, b, c, d
+        first = (by_a if one[r] > a else none) + (by_b if two[r] > b else none)
+        second = (by_c if three[r] > c else none) + (by_d if four[r] > d else none)
+        state[r] = np.uint16(state[r] + first + second)
+
+
+@leaf_kernel
+def _find_states(tables, group, codes, state, n):
+    """Write the state of every row of the block in a group."""
+    for r in range(n):
+        state[r] = np.uint16(0)
+    step, end = tables.step_at[group], tables.step_at[group + 1]
+    while step + 4 <= end:
+        _count_four(
+            codes, tables.step_column[step:end], tables.step_code[step:end],
+            tables.step_by[step:end], state, n,
+        )  # fmt: skip
+        step += 4
+    while step < end:
+        _count_step(
+            codes[tables.step_column[step]], tables.step_code[step], tables.step_by[step], state, n
+        )
+        step += 1
+
+
+@leaf_kernel
+def _add_one(total, table, state, n):
+    """Add a column of a table."""
+    for r in range(n):
+        total[r] += table[np.uint64(state[r])]
+
+
+@leaf_kernel
+def _add_four(total, table, table_at, states, group, n):
+    """Add columns of four groups' tables, in their order: sums are read and written once for all."""
+    first, second = table[table_at[0] :], table[table_at[1] :]
+    third, fourth = table[table_at[2] :], table[table_at[3] :]
+    one, two, three, four = states[group[0]], states[group[1]], states[group[2]], states[group[3]]
+    for r in range(n):
+        x = total[r] + first[np.uint64(one[r])]
+        x += second[np.uint64(two[r])]
+        x += third[np.uint64(three[r])]
+        total[r] = x + fourth[np.uint64(four[r])]
+
+
+@leaf_kernel
+def _hurry(tables, batches, first, k, last):
+    """Ask for a column of a table before it is needed: states come in no order, so nobody foresees it."""
+    if k < last:
+        begin = np.uint64(batches.table_at[k])
+        for at in range(begin, begin + np.uint64(tables.states[first + batches.group[k]]), _EIGHT):
+            prefetch_at(tables.table, at)
+
+
+@leaf_kernel
+def _add_batch(tables, batches, batch, states, sums, n):
+    """Add what all places get of a batch of groups whose states are known."""
+    first, k = batches.group_at[batch], batches.look_at[batch]
+    place, group, table_at = batches.place, batches.group, batches.table_at
+    while k < batches.look_at[batch + 1]:
+        total, end = sums[place[k]], k + 1
+        while end < batches.look_at[batch + 1] and place[end] == place[k]:
+            end += 1
+        while k + 4 <= end:
+            for later in range(k + 4, k + 8):
+                _hurry(tables, batches, first, later, batches.look_at[batch + 1])
+            _add_four(total, tables.table, table_at[k:end], states, group[k:end], n)
+            k += 4
+        while k < end:
+            _add_one(total, tables.table[table_at[k] :], states[group[k]], n)
+            k += 1
 
 
 @kernel
-def add_tables(tables, coder, X, sums, out):
+def add_tables(tables, batches, coder, X, sums, out):
     """Add SHAP values of rows by all groups to ``out``, (rows, places).
 
     ``sums``, (places, rows of a block), is scratch.
@@ -103,21 +176,11 @@ def add_tables(tables, coder, X, sums, out):
         for place in range(len(sums)):
             for r in range(n):
                 sums[place, r] = 0.0
-        state = coder.state
-        for group in range(len(tables.states)):
-            _find_states(tables, group, coder, n)
-            begin, states = tables.table_at[group], tables.states[group]
-            k, end = tables.column_at[group], tables.column_at[group + 1]
-            while k + 4 <= end:
-                _add_four(sums, tables.place[k : k + 4], tables.table[begin:], states, state, n)
-                begin += 4 * states
-                k += 4
-            while k < end:
-                total, table = sums[tables.place[k]], tables.table[begin : begin + states]
-                begin += states
-                k += 1
-                for r in range(n):
-                    total[r] += table[np.uint64(state[r])]
+        for batch in range(len(batches.group_at) - 1):
+            first = batches.group_at[batch]
+            for group in range(first, batches.group_at[batch + 1]):
+                _find_states(tables, group, coder.codes, coder.states[group - first], n)
+            _add_batch(tables, batches, batch, coder.states, sums, n)
         for r in range(n):
             for place in range(len(sums)):
                 out[lo + r, place] += sums[place, r]
@@ -126,12 +189,12 @@ def add_tables(tables, coder, X, sums, out):
 @kernel
 def count_rows(tables, coder, X, counts):
     """Add to ``counts`` how many rows are in every state of every group, one group behind the other."""
-    size = len(coder.state)
+    size, state = coder.states.shape[1], coder.states[0]
     for lo in range(0, len(X), size):
         n = min(size, len(X) - lo)
         _encode(coder, X, lo, n)
         for group in range(len(tables.states)):
-            _find_states(tables, group, coder, n)
+            _find_states(tables, group, coder.codes, state, n)
             begin = tables.state_at[group]
             for r in range(n):
-                counts[begin + np.int64(coder.state[r])] += 1
+                counts[begin + np.int64(state[r])] += 1

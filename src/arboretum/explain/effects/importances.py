@@ -185,6 +185,5 @@ def row_losses(ask: Asked, answers: np.ndarray, truth: np.ndarray) -> np.ndarray
 
 def _shap(model: Any, X: Any) -> Importance:
     values = np.abs(np.asarray(model.shap_values(X)))
-    if values.ndim == 3:  # (rows, columns, outputs)
-        values = values.sum(axis=2)
+    values = values.sum(axis=tuple(range(2, values.ndim)))  # (rows, columns, outputs, classes)
     return Importance(values.mean(axis=0)[None], model.schema_.names, "mean |SHAP value|")

@@ -61,10 +61,14 @@ def open_states(
         if size[0] > _MOST_STATES or total > _MOST_NUMBERS:
             return None
         sizes.append(size)
-        begins = _stretches(tree, place, grid)
-        jumps = np.diff(_curves(tree, value[:, 0], place, grid[:, begins]), axis=1, prepend=0.0)
+        right = _sides(tree, place, grid)
+        begins = _stretches(right, n_points)
+        sides = {node: side[begins] for node, side in right.items()}
+        curves = _curves(tree, value[:, 0], sides, len(begins))
+        jumps = np.broadcast_to(curves, (len(begins), int(size[0]))).copy()
+        jumps[1:] -= curves[:-1]
         points.append(begins)
-        tables.append(jumps.T.ravel())
+        tables.append(jumps.ravel())
     return OpenStates(
         np.concatenate(sizes),
         np.cumsum([0, *map(len, points)]),
@@ -76,51 +80,57 @@ def open_states(
 
 def _count(tree: Tree, place: np.ndarray) -> np.ndarray:
     """Return how many states every node has; a child stands behind its parent."""
-    size = np.ones(len(tree), np.int64)
+    size, first = [1] * len(tree), tree.first_child.tolist()
+    is_open = (place[tree.feature] >= 0).tolist()
     for node in np.flatnonzero(~tree.is_leaf)[::-1].tolist():
-        left = int(tree.first_child[node])
-        pair = size[left], size[left + 1]
-        is_open = place[tree.feature[node]] >= 0
-        size[node] = min(pair[0] * pair[1] if is_open else pair[0] + pair[1], 1 << 40)
-    return size
+        one, two = size[first[node]], size[first[node] + 1]
+        size[node] = min(one * two if is_open[node] else one + two, 1 << 40)
+    return np.array(size, np.int64)
 
 
-def _stretches(tree: Tree, place: np.ndarray, grid: np.ndarray) -> np.ndarray:
+def _sides(tree: Tree, place: np.ndarray, grid: np.ndarray) -> dict[int, np.ndarray]:
+    """Return of every node that asks for an open column which points go right."""
+    asks = np.flatnonzero(~tree.is_leaf & (place[tree.feature] >= 0)).tolist()
+    return {node: _goes_right(tree, node, grid[place[tree.feature[node]]]) for node in asks}
+
+
+def _stretches(right: dict[int, np.ndarray], n_points: int) -> np.ndarray:
     """Return where stretches of points begin that no open column of a tree tells apart."""
-    new = np.zeros(grid.shape[1], np.bool_)
+    new = np.zeros(n_points, np.bool_)
     new[:1] = True
-    for node in np.flatnonzero(~tree.is_leaf & (place[tree.feature] >= 0)).tolist():
-        right = _goes_right(tree, node, grid[place[tree.feature[node]]])
-        new[1:] |= right[1:] != right[:-1]
+    for side in right.values():
+        new[1:] |= side[1:] != side[:-1]
     return np.flatnonzero(new)
 
 
-def _curves(tree: Tree, value: np.ndarray, place: np.ndarray, grid: np.ndarray) -> np.ndarray:
-    """Return the curve of every state of a tree, (states, points)."""
-    first, feature = tree.first_child.tolist(), tree.feature.tolist()
+def _curves(tree: Tree, value: np.ndarray, right: dict[int, np.ndarray], n: int) -> np.ndarray:
+    """Return the curves of all states of a tree, (points, states); one line if they are flat."""
+    first = tree.first_child.tolist()
     said: list[list[float] | None] = [
         [v] for v in value.tolist()
     ]  # of the leaves below; None: open
     for node in np.flatnonzero(~tree.is_leaf)[::-1].tolist():
-        left, right = said[first[node]], said[first[node] + 1]
-        flat = place[feature[node]] < 0 and left is not None and right is not None
-        said[node] = left + right if flat else None
+        one, two = said[first[node]], said[first[node] + 1]
+        flat = node not in right and one is not None and two is not None
+        said[node] = one + two if flat else None
 
     def make(node: int, points: np.ndarray) -> np.ndarray:
         below = said[node]
         if below is not None:
-            return np.broadcast_to(np.array(below)[:, None], (len(below), len(points)))
-        left, asked = first[node], int(place[feature[node]])
-        if asked < 0:
-            return np.concatenate([make(left, points), make(left + 1, points)])
-        right = _goes_right(tree, node, grid[asked, points])
-        a, b = make(left, points[~right]), make(left + 1, points[right])
-        both = np.empty((len(a) * len(b), len(points)))
-        both[:, ~right] = np.repeat(a, len(b), axis=0)
-        both[:, right] = np.tile(b, (len(a), 1))
-        return both
+            return np.array(below)[None]
+        child = first[node]
+        if node not in right:
+            one, two = make(child, points), make(child + 1, points)
+            both = np.empty((len(points), one.shape[1] + two.shape[1]))
+            both[:, : one.shape[1]], both[:, one.shape[1] :] = one, two
+            return both
+        side = right[node][points]
+        one, two = make(child, points[~side]), make(child + 1, points[side])
+        pairs = np.empty((len(points), one.shape[1], two.shape[1]))
+        pairs[~side], pairs[side] = one[:, :, None], two[:, None, :]
+        return pairs.reshape(len(points), one.shape[1] * two.shape[1])
 
-    return make(0, np.arange(grid.shape[1]))
+    return make(0, np.arange(n))
 
 
 def _goes_right(tree: Tree, node: int, x: np.ndarray) -> np.ndarray:

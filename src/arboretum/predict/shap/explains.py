@@ -130,7 +130,8 @@ class Explains:
         -------
         shap.Explanation
             If the package shap is installed: all of its plots take it. Else our own `Explanation` of the same
-            attributes: ``values``, ``base_values``, ``data``, ``feature_names``, ``output_names``.
+            attributes: ``values``, ``base_values``, ``data``, ``feature_names``, ``output_names``, and
+            ``display_data``, the rows with words where ``data`` has places of categories.
         """
         from arboretum.predict.shap.explanation import make_explanation
 
@@ -144,8 +145,9 @@ class Explains:
         several = found.values.ndim > 2 + bool(interactions)
         if several and isinstance(getattr(self, "classes_", None), np.ndarray):
             names = [str(label) for label in self.classes_]  # type: ignore[attr-defined]
+        rows = np.array(matrix.rows(0, matrix.n_rows))
         return make_explanation(
-            found.values, base, _words(matrix, schema), list(schema.names), names
+            found.values, base, rows, list(schema.names), names, _words(rows, schema)
         )
 
     # ------------------------------------------------------------------ how
@@ -284,15 +286,14 @@ def _plain(base: np.ndarray) -> Any:
     return float(base) if np.ndim(base) == 0 else base
 
 
-def _words(matrix: Matrix, schema: Schema) -> np.ndarray:
-    """Return rows as they were: numbers, and the words that codes stand for."""
-    rows = matrix.rows(0, matrix.n_rows)
+def _words(rows: np.ndarray, schema: Schema) -> np.ndarray | None:
+    """Return rows with the words that codes stand for; None if there are none."""
     if all(column.categories is None for column in schema.columns):
-        return rows
+        return None
     shown = rows.astype(object)
     for f, column in enumerate(schema.columns):
         if column.categories is not None:
-            words = np.array([*column.categories, None], dtype=object)
+            words = np.array([*map(str, column.categories), "missing"], dtype=object)
             known = ~np.isnan(rows[:, f])
             codes = np.where(known, rows[:, f], len(words) - 1).astype(np.int64)
             shown[:, f] = words[np.clip(codes, 0, len(words) - 1)]

@@ -23,10 +23,12 @@ class Explanation:
         With another axis of columns for pairs.
     base_values : float array of shape (rows,) or (rows, outputs)
         ``base_values + values.sum(axis=1)`` is what the model says.
-    data : array of shape (rows, columns)
-        The rows that are explained.
+    data : float array of shape (rows, columns)
+        The rows that are explained, as the model sees them: of words the places of categories.
     feature_names : list of str
     output_names : list of str or None
+    display_data : array of shape (rows, columns) or None
+        The same with words, "missing" where there is none; None if all columns are numbers.
 
     Examples
     --------
@@ -40,6 +42,7 @@ class Explanation:
     data: np.ndarray
     feature_names: list[str]
     output_names: list[str] | None = None
+    display_data: np.ndarray | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -50,9 +53,11 @@ class Explanation:
 
     def __getitem__(self, rows: Any) -> Explanation:
         """Return the explanation of one row, or of some."""
+        shown = None if self.display_data is None else self.display_data[rows]
         return replace(
-            self, values=self.values[rows], base_values=self.base_values[rows], data=self.data[rows]
-        )
+            self, values=self.values[rows], base_values=self.base_values[rows],
+            data=self.data[rows], display_data=shown,
+        )  # fmt: skip
 
 
 def make_explanation(
@@ -61,12 +66,14 @@ def make_explanation(
     data: np.ndarray,
     names: list[str],
     outputs: list[str] | None,
+    shown: np.ndarray | None,
 ) -> Any:
-    """Return shap's own explanation if shap is installed, else ours."""
+    """Return shap's own explanation if shap is installed, else ours; ``shown`` are rows in words."""
     try:
         import shap
     except ImportError:
-        return Explanation(values, base, data, names, outputs)
+        return Explanation(values, base, data, names, outputs, shown)
     return shap.Explanation(
-        values, base_values=base, data=data, feature_names=names, output_names=outputs
-    )
+        values, base_values=base, data=data, display_data=shown, feature_names=names,
+        output_names=outputs,
+    )  # fmt: skip

@@ -23,7 +23,9 @@ __all__ = ["Coding", "Tabled", "has_tables", "table_cap"]
 _MOST_CODES = 1 << 16
 _MOST_CATEGORIES = 256  # of a column: every other one may be a step
 _MOST_COLUMNS = 13  # of a path: its leaf has 2^13 states
-_BLOCK_BYTES = 1 << 22  # of the sums of a block of rows
+_BLOCK_BYTES = 1 << 23  # of the sums of a block of rows
+_BATCH_BYTES = 1 << 21  # of the states of a batch of groups
+_MOST_ROWS = 9_400  # of a block
 _SHARES = 4  # of the work of building, for every thread
 
 
@@ -62,15 +64,15 @@ class Coding:
         self.codes = Codes(rank, n_codes.astype(np.int32), by_category.astype(np.uint8))
         self.n_words = int(n_codes[by_category].sum())
 
-    def coder(self, n_columns: int, n_rows: int) -> Any:
-        """Return what a block of rows is coded with."""
+    def coder(self, n_columns: int, n_rows: int, n_groups: int = 1) -> Any:
+        """Return what a block of rows is coded with, and its states in a batch of groups."""
         from arboretum.engine.shap.table_rows import Coder
 
         padded = -(-n_rows // 8) * 8
         return Coder(
             self.columns, self.n_categories, self.cuts, self.cuts_at, np.zeros(padded),
             np.zeros(padded, np.uint64), np.empty((n_columns, n_rows), np.uint16),
-            np.empty(n_rows, np.uint16),
+            np.empty((n_groups, n_rows), np.uint16),
         )  # fmt: skip
 
 
@@ -255,15 +257,37 @@ class Tabled:
 
         layout = self.layout
         places = out.shape[1] * out.shape[2]
-        most = max(64, min(4096, _BLOCK_BYTES // (8 * places)))
+        most = max(64, min(_MOST_ROWS, _BLOCK_BYTES // (8 * places)))
+        n_groups = max(1, _BATCH_BYTES // (2 * most))
+        batches = self._batches(n_groups)
 
         def go(lo: int, hi: int, X: np.ndarray) -> None:
-            size = min(most, hi - lo)
-            coder = layout.coding.coder(layout.n_columns, size)
+            size = -(-(hi - lo) // -(-(hi - lo) // most))  # blocks of the same size
+            coder = layout.coding.coder(layout.n_columns, size, n_groups)
             flat = out[lo:hi].reshape(hi - lo, places)
-            add_tables(self.tables, coder, X, np.empty((places, size)), flat)
+            add_tables(self.tables, batches, coder, X, np.empty((places, size)), flat)
 
         run_blocks(go, matrix, n_jobs)
+
+    def _batches(self, n_groups: int) -> Any:
+        """Return the columns of all tables by batches of groups and, within, by their places."""
+        from arboretum.engine.shap.table_rows import Batches
+
+        tables = self.tables
+        n, columns = len(tables.states), np.diff(tables.column_at)
+        group = np.repeat(np.arange(n), columns)
+        within = np.arange(len(group)) - np.repeat(tables.column_at[:-1], columns)
+        table_at = tables.table_at[group] + within * tables.states[group]
+        batch, within = np.divmod(group, n_groups)
+        order = np.lexsort((tables.place, batch))  # stable: groups keep their order
+        firsts = np.arange(0, n, n_groups)
+        return Batches(
+            group_at=np.append(firsts, n),
+            look_at=np.append(tables.column_at[firsts], len(group)),
+            place=tables.place[order],
+            group=within[order].astype(np.int32),
+            table_at=table_at[order],
+        )
 
 
 def _starts(sizes: np.ndarray) -> np.ndarray:
