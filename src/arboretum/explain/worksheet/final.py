@@ -12,10 +12,10 @@ from arboretum.explain.worksheet.family import Family, class_names
 from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import Sheet, SheetTable
 from arboretum.tree.condition import format_category
+from arboretum.tree.tree import Tree
 
 if TYPE_CHECKING:
     from arboretum.explain.worksheet.combine import TogetherFamily
-    from arboretum.tree.tree import Tree
 
 __all__ = ["FinalFamily"]
 
@@ -49,7 +49,7 @@ class FinalFamily(Family):
         }
         tables = [self.stack.final_table()]
         tree = getattr(self.final, "tree_", None)
-        if hasattr(tree, "n_children"):
+        if isinstance(tree, Tree):
             tables.append(tree_table(tree, self.stack.input_names(), class_names(self.model)))
         sentence = _NOT_KEPT[0].upper() + _NOT_KEPT[1:]
         return Sheet(
