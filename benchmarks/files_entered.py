@@ -3,7 +3,8 @@
     python -m benchmarks.files_entered [--all] [CART forest GBM XGB LGBM]
 
 A file is *entered* if a Python function of it is called by a second, warm fit on a small table. Kernels are
-compiled, so engine files count by their Python side only; with NUMBA_DISABLE_JIT=1 kernels count, too.
+compiled, so engine files count by their Python side only; with NUMBA_DISABLE_JIT=1 kernels count, too. (Calls
+are traced, not profiled: some ways to call a kernel tell a profiler of it and others do not.)
 
 A fit should go down the house, from the model to the engine. A call is an *upward turn* if it leads from a
 function in one file to a function in a file of a higher room: the lower one then knows, by a method or by a
@@ -53,7 +54,7 @@ def count(fit: Callable[[], Any]) -> tuple[set[str], set[tuple[str, str]]]:
             names[path] = Path(path).relative_to(ROOT).as_posix() if inside else None
         return names[path]
 
-    def look(frame: FrameType, event: str, _: Any) -> None:
+    def look(frame: FrameType, event: str, _: Any) -> None:  # None: its lines are of no interest
         if event != "call" or (callee := name_of(frame)) is None:
             return
         files.add(callee)
@@ -66,11 +67,11 @@ def count(fit: Callable[[], Any]) -> tuple[set[str], set[tuple[str, str]]]:
             turns.add((made, f"{callee}:{frame.f_code.co_qualname}"))
 
     fit()
-    sys.setprofile(look)
+    sys.settrace(look)
     try:
         fit()
     finally:
-        sys.setprofile(None)
+        sys.settrace(None)
     return files, turns
 
 

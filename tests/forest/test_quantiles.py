@@ -17,7 +17,7 @@ Q = [0.0, 0.05, 0.1, 0.3, 0.5, 0.75, 0.9, 1.0]
 def weights_of(forest, X):
     """Return the textbook's weights of the training rows for every row of X."""
     new = forest.apply(X).T
-    kept = forest._kept
+    kept = forest._training_rows
     return textbook.leaf_weights(kept.leaves.T, bags(forest) * kept.weight, new)
 
 

@@ -65,13 +65,13 @@ def test_numbers_are_answered_the_same_after_loading(name):
         lambda m: m.oob_score_,
     ):
         assert_array_equal(ask(loaded), ask(model))
-    assert type(loaded._kept.rows) is type(model._kept.rows)
+    assert type(loaded._training_rows.rows) is type(model._training_rows.rows)
     assert saved(loaded) == saved(model)
 
 
 def test_each_kind_of_table_is_kept_as_it_is():
     for table, kind in ((X, DenseMatrix), (FRAME, FrameMatrix), (SPARSE, SparseMatrix)):
-        assert type(kept(RandomForestRegressor, table, NUMBERS)._kept.rows) is kind
+        assert type(kept(RandomForestRegressor, table, NUMBERS)._training_rows.rows) is kind
 
 
 def test_copies_per_class_are_the_same_after_loading():
@@ -119,7 +119,7 @@ def test_a_score_by_a_function_is_kept_though_the_function_is_not():
 
 def test_a_forest_that_keeps_nothing_writes_nothing_of_its_rows():
     lean = RandomForestRegressor(5, random_state=0).fit(X, NUMBERS)
-    assert again(lean)._kept is None
+    assert again(lean)._training_rows is None
     assert len(saved(kept(RandomForestRegressor, X, NUMBERS, 5))) > len(saved(lean)) / 10 + X.nbytes
 
 

@@ -32,7 +32,7 @@ from arboretum.engine.kinds import MULTIWAY
 
 __all__ = ["C45Growth", "grow"]
 
-_ROOM = 1 << 22  # cases a level may hold at once, if the table itself has fewer
+_MOST_CASES = 1 << 22  # cases a level may hold at once, if the table itself has fewer
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class _Grower:
 
     def grow(self) -> Draft:
         stack: list[CaseLevel | _Divided] = []
-        root = self._plant()
+        root = self._make_root()
         if root is not None:
             stack.append(root)
         while stack:
@@ -108,7 +108,7 @@ class _Grower:
                 stack.append(children)
         return self.draft.finish()
 
-    def _plant(self) -> CaseLevel | None:
+    def _make_root(self) -> CaseLevel | None:
         table = self.table
         n = len(table.label)
         total = np.bincount(table.label, table.weight, table.n_classes)[None, :]
@@ -152,9 +152,9 @@ class _Grower:
         size = np.where(known > 0, rows + here[parent], 0)
         live = self._worth(total, size, level.depth + 1) & (size > 0)
         wide = np.cumsum(np.where(live, size, 0))
-        room = max(_ROOM, 2 * len(table.label))
+        most = max(_MOST_CASES, 2 * len(table.label))
         fits = 1 + int(
-            np.searchsorted(wide[questions.first_child + questions.n_children - 1], room)
+            np.searchsorted(wide[questions.first_child + questions.n_children - 1], most)
         )
         if fits < len(task.places):
             first, rest = _cut(task, fits)

@@ -134,23 +134,23 @@ def _settle(
     """
     lo, hi = np.zeros(len(draft), np.uint32), np.zeros(len(draft), np.uint32)
     n = len(weight)
-    room = 2 * n + 1024
+    capacity = 2 * n + 1024
     while True:
-        pile = np.empty(room, np.uint32), np.empty(room)
+        pile = np.empty(capacity, np.uint32), np.empty(capacity)
         pile[0][:n], pile[1][:n] = np.arange(n, dtype=np.uint32) if row is None else row, weight
-        out = np.empty(room, np.uint32), np.empty(room)
+        out = np.empty(capacity, np.uint32), np.empty(capacity)
         done = settle(
-            draft.questions, root, table.values, table.label, *pile, n, own, _copies(room), *out,
+            draft.questions, root, table.values, table.label, *pile, n, own, _copies(capacity), *out,
             lo, hi, count, total,
         )  # fmt: skip
         if done >= 0:
             break
-        room *= 2
+        capacity *= 2
     return _Settled(out[0][:done], out[1][:done], lo, hi)
 
 
-def _copies(room: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return np.empty(room, np.uint32), np.empty(room), np.empty(room, np.int32)
+def _copies(capacity: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return np.empty(capacity, np.uint32), np.empty(capacity), np.empty(capacity, np.int32)
 
 
 def _whole_again(row: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -170,10 +170,10 @@ def prune_by_errors(
 class _Pruner:
     def __init__(self, draft: Draft, table: CaseTable, pessimism: Pessimism, raising: bool) -> None:
         self.draft, self.table, self.raising = draft, table, raising
-        self.how = pessimism.plain()
+        self.pessimism = pessimism.plain()
         self.estimate = np.zeros(len(draft))
         self.most = int(draft.questions.n_children.max(initial=1)) + 1
-        self.room = 2 * len(table.label) + 1024
+        self.capacity = 2 * len(table.label) + 1024
 
     def prune(self, root: int, row: np.ndarray | None, weight: np.ndarray) -> None:
         """Send cases down the branch at ``root`` and prune it."""
@@ -187,12 +187,12 @@ class _Pruner:
             at, child = prune_upwards(
                 draft.questions, order, at, self.table.values, self.table.label,
                 (settled.row, settled.weight), settled.lo, settled.hi, draft.total, self.raising,
-                self.how, self.estimate, *self._scratch(),
+                self.pessimism, self.estimate, *self._scratch(),
             )  # fmt: skip
             if at == len(order):
                 break
             if child < 0:
-                self.room *= 2
+                self.capacity *= 2
                 continue
             node = int(order[at])
             self._raise(node, int(child))
@@ -204,8 +204,8 @@ class _Pruner:
         size = len(self.draft) + 1
         stack = tuple(np.empty(size, np.int64) for _ in range(3))
         return (
-            (np.empty(self.room, np.uint32), np.empty(self.room)),
-            (*_copies(self.room), np.empty(self.most, np.int64), *stack),
+            (np.empty(self.capacity, np.uint32), np.empty(self.capacity)),
+            (*_copies(self.capacity), np.empty(self.most, np.int64), *stack),
         )
 
     def _raise(self, node: int, child: int) -> None:

@@ -79,16 +79,16 @@ def search(
     def category(slot: int) -> None:
         f, n_values = table.categorical[slot], int(table.n_values[slot])
         grouped = growth.subset and n_values > 2
-        heavy = np.zeros(len(level.ids), np.int64)
+        n_large = np.zeros(len(level.ids), np.int64)
         if grouped:
             from arboretum.engine.cases.grouping import scan_groups as scan
         else:
             scan = scan_values
         scan(
             table.values.codes[slot], n_values, cases, nodes, growth.min_cases, bits,
-            best_tests.gain[f], best_tests.info[f], heavy,
+            best_tests.gain[f], best_tests.info[f], n_large,
         )  # fmt: skip
-        best_tests.admissible[f] = heavy >= 2
+        best_tests.admissible[f] = n_large >= 2
         if not grouped:
             best_tests.admissible[f] &= ~level.used[:, slot]
 

@@ -45,10 +45,10 @@ class Forest(OutOfBagAttributes, Interruptible, ModelOfTrees):
     category_penalty: float = 1.0  # where subsets are searched, not drawn
 
     _bags: Bootstrap
-    _kept: TrainingRows | None = None
+    _training_rows: TrainingRows | None = None
 
     _fitted: ClassVar = "trees_"
-    _learned: ClassVar = ("trees_", "oob_score_", "_oob", "_kept")
+    _learned: ClassVar = ("trees_", "oob_score_", "_oob", "_training_rows")
     _several_outputs: ClassVar = True
     _parameters: ClassVar = {
         **GROWTH,
@@ -120,7 +120,7 @@ class Forest(OutOfBagAttributes, Interruptible, ModelOfTrees):
         self.trees_ = before + new
         self.max_features_ = plan.growth.max_features or self.n_features_in_
         if self.keep_leaves:
-            self._kept = keep(self.trees_, matrix, target, self._threads())
+            self._training_rows = keep(self.trees_, matrix, target, self._threads())
         if self.oob_score is not False:
             self._set_oob(plan)
         ended = Interrupted(len(self.trees_), wanted.stop, "tree")
@@ -251,7 +251,7 @@ class Forest(OutOfBagAttributes, Interruptible, ModelOfTrees):
             "trees": trees_to_state(self.trees_),
             "bags": self._bags.to_state(),
             "max_features": self.max_features_,
-            "kept": None if self._kept is None else self._kept.to_state(),
+            "kept": None if self._training_rows is None else self._training_rows.to_state(),
             "oob": self._oob_state(),
         }
 
@@ -268,6 +268,6 @@ class Forest(OutOfBagAttributes, Interruptible, ModelOfTrees):
         if state["kept"] is not None:
             classes = getattr(self, "_each_classes", None)
             codes = None if classes is None else [len(labels) for labels in classes]
-            self._kept = read_training_rows(state["kept"], self, codes)
+            self._training_rows = read_training_rows(state["kept"], self, codes)
         shape = self._bags.n_rows, *self._leaf_shape
         self._read_oob(state["oob"], shape, len(self.trees_))

@@ -362,7 +362,7 @@ def _as_asked(schema: Schema, X: Any, table: Table, rows: np.ndarray) -> Any:
 
 def _training_rows(forest: ForestClassifier) -> tuple[Donors, np.ndarray, np.ndarray]:
     """Return the training rows of a forest as donors, their leaves and their class codes."""
-    training = forest._kept
+    training = forest._training_rows
     if training is None:
         raise DataError(
             "filling rows needs the training rows, and this forest has not kept them: fit it with "

@@ -90,16 +90,16 @@ def _leaves(forest: Forest, X: Any) -> np.ndarray:
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(forest, "trees_")
-    if forest._kept is None:
+    if forest._training_rows is None:
         raise DataError(
             "the forest has not kept the leaves of its training rows: pass X, or fit with "
             "keep_leaves=True"
         )
-    return forest._kept.leaves
+    return forest._training_rows.leaves
 
 
 def _check_training_rows(forest: Forest, leaves: np.ndarray, what: str) -> None:
-    training, n = forest._kept, forest._bags.n_rows
+    training, n = forest._training_rows, forest._bags.n_rows
     if len(leaves) != n or (training is not None and not np.array_equal(training.leaves, leaves)):
         raise DataError(
             f"kind='oob' compares training rows, and {what} ({len(leaves):,} rows) is not the table "

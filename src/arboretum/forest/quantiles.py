@@ -137,12 +137,12 @@ def _check_kept(forest: Forest) -> TrainingRows:
             f"quantiles are of numbers, and {name} predicts classes: use predict_proba, or a "
             "regression forest"
         )
-    if forest._kept is None:
+    if forest._training_rows is None:
         raise ParameterError(
             "quantiles need the leaves of the training rows, which this forest has not kept: fit "
             f"it with {name}(keep_leaves=True)"
         )
-    return forest._kept
+    return forest._training_rows
 
 
 def _rank(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

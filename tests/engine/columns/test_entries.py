@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from arboretum.data.matrix import DenseMatrix, SparseMatrix
 from arboretum.data.schema import learn_schema
-from arboretum.grow.bins.find import find_bins
+from arboretum.grow.bins.find import BinRules, find_bins
 from arboretum.grow.bins.sparse import rows_by_column
 
 
@@ -34,7 +34,7 @@ def test_entries_have_the_codes_of_the_dense_table(make, max_bin):
     X[rng.random(X.shape) < 0.1] = np.nan
     schema, dense = learn_schema(X)
     assert isinstance(dense, DenseMatrix)
-    bins = find_bins(dense, schema, max_bin, min_data_in_bin=1)
+    bins = find_bins(dense, schema, BinRules(max_bin, min_data_in_bin=1))
     assert bins.is_wide.any() == (max_bin == 300)
     entries = bins.code_entries(SparseMatrix(make(X)))
     codes = bins.encode(dense)
@@ -45,7 +45,7 @@ def test_entries_have_the_codes_of_the_dense_table(make, max_bin):
 def test_unstored_entries_have_the_code_of_their_value():
     X = _table(2)
     schema, dense = learn_schema(X)
-    bins = find_bins(dense, schema, min_data_in_bin=1)
+    bins = find_bins(dense, schema, BinRules(min_data_in_bin=1))
     fill = np.array([0.0, np.nan, 2.0, 0.0, 0.0, 0.0, 0.0])
     entries = bins.code_entries(SparseMatrix(sp.csr_matrix(X), fill))
     expected = bins.encode(DenseMatrix(fill[np.newaxis]))[:, 0]

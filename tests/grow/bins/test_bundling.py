@@ -10,7 +10,7 @@ from arboretum.data.matrix import DenseMatrix, SparseMatrix
 from arboretum.data.schema import Column, Schema
 from arboretum.engine import parallel
 from arboretum.grow.bins.bundling import plan_bundles
-from arboretum.grow.bins.find import Bins, find_bins
+from arboretum.grow.bins.find import BinRules, Bins, find_bins
 from arboretum.textbook import lightgbm_sampling as textbook
 
 
@@ -23,9 +23,10 @@ def _one_hot(seed: int, sizes: list[int], n: int = 600) -> np.ndarray:
     return np.hstack([np.eye(k)[rng.integers(0, k, n)] for k in sizes])
 
 
-def _find(X, **options) -> Bins:
+def _find(X, n_jobs=1, **options) -> Bins:
     matrix = SparseMatrix(X) if sp.issparse(X) else DenseMatrix(X)
-    return find_bins(matrix, _schema(X.shape[1]), min_data_in_bin=1, **{"bundle": True, **options})
+    rules = BinRules(min_data_in_bin=1, **{"bundle": True, **options})
+    return find_bins(matrix, _schema(X.shape[1]), rules, n_jobs=n_jobs)
 
 
 def _taken_apart(bins: Bins) -> np.ndarray:
@@ -225,8 +226,8 @@ def test_columns_whose_absent_values_are_missing_share_a_column():
     X = sp.csr_matrix(_one_hot(3, [5, 7]) * np.arange(1.0, 13.0))
     X.data[:4] = [np.nan, 9.0, np.nan, 8.5]
     matrix = SparseMatrix(X, np.full(12, np.nan))
-    alone = find_bins(matrix, _schema(12), min_data_in_bin=1)
-    shared = find_bins(matrix, _schema(12), min_data_in_bin=1, bundle=True)
+    alone = find_bins(matrix, _schema(12), BinRules(min_data_in_bin=1))
+    shared = find_bins(matrix, _schema(12), BinRules(min_data_in_bin=1, bundle=True))
     assert shared.n_storage == 2
     assert not shared.conflicts.any()
     assert shared.has_missing.all()

@@ -19,7 +19,7 @@ from arboretum.grow.bins.cuts import (
     cut_places,
     number_bounds,
 )
-from arboretum.grow.bins.find import Bins, _count_codes, find_bins, sample_rows
+from arboretum.grow.bins.find import BinRules, Bins, _count_codes, find_bins, sample_rows
 from arboretum.textbook import lightgbm as textbook
 
 TINY, HUGE = np.finfo(float).smallest_subnormal, np.finfo(float).max
@@ -29,10 +29,11 @@ def _schema(n_columns: int) -> Schema:
     return Schema(tuple(Column(f"x{f}", "numeric") for f in range(n_columns)), False)
 
 
-def _bins(X, **options) -> Bins:
+def _bins(X, weight=None, **options) -> Bins:
     X = np.asarray(X)
     X = X[:, np.newaxis] if X.ndim == 1 else X
-    return find_bins(DenseMatrix(X), _schema(X.shape[1]), **{"min_data_in_bin": 1, **options})
+    rules = BinRules(**{"min_data_in_bin": 1, **options})
+    return find_bins(DenseMatrix(X), _schema(X.shape[1]), rules, weight)
 
 
 def _expected(bins: Bins, f: int, x: np.ndarray) -> np.ndarray:
@@ -192,10 +193,10 @@ def test_layout_dtype_and_threads_change_nothing():
     kinds = [DenseMatrix(X), DenseMatrix(np.asfortranarray(X)), FrameMatrix(list(X.T)),
              DenseMatrix(np.repeat(X, 2, axis=1)[:, ::2])]  # fmt: skip
     X.flags.writeable = False
-    first = find_bins(kinds[0], _schema(8), sample=5000)
+    first = find_bins(kinds[0], _schema(8), BinRules(sample=5000))
     for matrix in kinds:
         for n_jobs in (1, 2, 3, 8):
-            bins = find_bins(matrix, _schema(8), sample=5000, n_jobs=n_jobs)
+            bins = find_bins(matrix, _schema(8), BinRules(sample=5000), n_jobs=n_jobs)
             np.testing.assert_array_equal(bins.codes, first.codes)
             np.testing.assert_array_equal(bins.bounds, first.bounds)
             np.testing.assert_array_equal(bins.has_missing, first.has_missing)
@@ -231,7 +232,7 @@ def test_cuts_of_a_sample_are_near_those_of_all_rows():
 # ---------------------------------------------------------------------- categories
 def _words(words, **options):
     schema, matrix = learn_schema([[word] for word in words])
-    return schema, find_bins(matrix, schema, **options)
+    return schema, find_bins(matrix, schema, BinRules(**options))
 
 
 def _frequent(**options):
@@ -293,7 +294,7 @@ def test_lightgbm_keeps_as_many_categories(max_bin, least, lost):
         )
         schema, matrix = learn_schema(x[:, None], categorical_features=[0])
         keep = _frequent(max_bin=max_bin, min_data_in_bin=least)
-        bins = find_bins(matrix, schema, categories=keep)
+        bins = find_bins(matrix, schema, BinRules(categories=keep))
         assert bins.n_bins[0] + 1 == data.construct().feature_num_bin(0), levels
 
 
@@ -323,7 +324,7 @@ def test_a_sparse_table_has_the_codes_of_the_dense_one(form, sample, weighted):
     dense = _bins(X, max_bin=20, sample=sample, weight=weight)
     matrix = SparseMatrix(getattr(sp, f"{form}_array")(X))
     sparse = find_bins(
-        matrix, _schema(6), 20, sample=sample, min_data_in_bin=1, weight=weight, n_jobs=2
+        matrix, _schema(6), BinRules(20, sample=sample, min_data_in_bin=1), weight, n_jobs=2
     )
     np.testing.assert_array_equal(sparse.bounds, dense.bounds)
     np.testing.assert_array_equal(sparse.codes, dense.codes)
@@ -334,7 +335,7 @@ def test_a_sparse_table_has_the_codes_of_the_dense_one(form, sample, weighted):
 def test_sparse_categories_fill_with_the_code_of_zero():
     X = sp.csr_array(np.array([[0.0, 1], [7, 0], [0, 0], [7, 2], [0, 0], [9, 0]]))
     schema, matrix = learn_schema(X, categorical_features=[0])
-    bins = find_bins(matrix, schema, min_data_in_bin=1)
+    bins = find_bins(matrix, schema, BinRules(min_data_in_bin=1))
     assert bins.categories_of(0).tolist() == [0, 1, 2]
     assert bins.codes.tolist() == [[0, 1, 0, 1, 0, 2], [1, 0, 0, 2, 0, 0]]
 
@@ -392,7 +393,7 @@ def test_bins_around_zero_are_lightgbms(name, max_bin):
         x = COLUMNS[name](np.random.default_rng(n), n)
         X = x[:, np.newaxis]
         schema, matrix = learn_schema(X)
-        ours = find_bins(matrix, schema, max_bin, zero_apart=True)
+        ours = find_bins(matrix, schema, BinRules(max_bin, zero_apart=True))
         asked = {
             "max_bin": max_bin,
             "verbose": -1,

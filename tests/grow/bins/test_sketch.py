@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from arboretum.data.matrix import DenseMatrix, SparseMatrix
 from arboretum.data.schema import Column, Schema, learn_schema
 from arboretum.errors import DataError, ParameterError
-from arboretum.grow.bins.find import find_bins
+from arboretum.grow.bins.find import BinRules, find_bins
 from arboretum.grow.bins.sketch import QuantileSketch, Summary, sketch_bins
 from arboretum.textbook import quantile_sketch as textbook
 
@@ -164,7 +164,7 @@ def test_bins_of_a_table_with_equal_hessians_are_those_of_its_quantiles():
     X[::7, 1] = np.nan
     matrix = DenseMatrix(X)
     bins = sketch_bins(matrix, _schema(3), np.ones(3000), max_bin=64)
-    plain = find_bins(matrix, _schema(3), 64, min_data_in_bin=1)
+    plain = find_bins(matrix, _schema(3), BinRules(64, min_data_in_bin=1))
     np.testing.assert_array_equal(bins.codes, plain.codes)
     np.testing.assert_allclose(bins.bounds, plain.bounds)
 

@@ -158,10 +158,10 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
         learner: Any
         resample = self.sampling == "resample"
         if weak.is_shared_tree(base, resample):
-            how = resample, self.seed_, self._threads()
             learner = weak.tree_learner(
-                base, (matrix, self.schema_), labels, self._read_nodes, how, w
-            )
+                base, (matrix, self.schema_), labels, self._read_nodes, w,
+                resample=resample, seed=self.seed_, threads=self._threads(),
+            )  # fmt: skip
         else:
             learner = weak.AnyLearner(base, X, labels, self._read, resample, self.seed_)
         self.estimator_ = base

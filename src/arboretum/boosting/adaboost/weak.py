@@ -213,19 +213,21 @@ def tree_learner(
     table: tuple[Matrix, Schema],
     y: np.ndarray,
     read: Callable[[np.ndarray], np.ndarray],
-    how: tuple[bool, int, int],
     given: np.ndarray | None,
+    *,
+    resample: bool,
+    seed: int,
+    threads: int,
 ) -> TreeLearner:
     """Return the learner of a CART.
 
-    ``y``: labels as it takes them, ``how``: resample, seed, threads, ``given``: weights of the rows.
+    ``y``: labels as it takes them, ``given``: weights of the rows.
     """
     from arboretum.data.checks import check_rows
     from arboretum.grow import stumps
     from arboretum.grow.settings import n_drawn
 
     matrix, schema = table
-    resample, seed, threads = how
     tree = make_member(base, seed, 0)
     tree._check_parameters()
     tree.n_jobs = threads

@@ -248,13 +248,13 @@ class GradientBoosting(Interruptible, ModelOfTrees):
             raw = self._sums(self._rows_for_init(X, aside), here)
             w_out = None if w is None else w[aside]
             held_out = _HeldOut(self, here, y[aside], w_out, raw, self._rows_for_init(X, aside))
-        how = settings.growth(self, self.schema_, _target_of(y_in, w_in), table.n_rows)
-        self.max_features_ = how.max_features or self.n_features_in_
+        limits = settings.growth(self, self.schema_, _target_of(y_in, w_in), table.n_rows)
+        self.max_features_ = limits.max_features or self.n_features_in_
         task = BoostingTask(
             presorted=presort(
                 table,
                 self.schema_,
-                how,
+                limits,
                 self.min_weight_fraction_leaf,
                 float(self.ccp_alpha),
                 float(self.category_penalty),

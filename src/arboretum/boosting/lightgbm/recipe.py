@@ -231,7 +231,11 @@ def _table_maker(model: LGBMModel, seed: int) -> Histograms:
 
 def make_plan(model: Any, schema: Schema, seed: int, n_jobs: int) -> BoostPlan:
     """Return how to boost."""
-    signs, given = monotone_signs(model.monotone_constraints, schema), model.monotone_constraints
+    given, signs, groups = model.monotone_constraints, None, model.interaction_constraints
+    if given is not None:
+        signs = monotone_signs(given, schema)
+    if groups is not None:
+        groups = interaction_groups(groups, schema)
     if isinstance(given, list | tuple | np.ndarray) and len(given) != schema.n_features:
         raise ParameterError(
             f"monotone_constraints has {len(given)} signs for {schema.n_features} columns: give one per "
@@ -252,7 +256,7 @@ def make_plan(model: Any, schema: Schema, seed: int, n_jobs: int) -> BoostPlan:
         n_jobs=n_jobs,
         pool=_pool(model.histogram_pool_size),
         monotone=signs,
-        groups=interaction_groups(model.interaction_constraints, schema),
+        groups=groups,
     )
 
 
@@ -290,6 +294,8 @@ def _pool(megabytes: float | None) -> int:
 
 def _by_node(model: Any, n_features: int) -> int:
     """Return how many columns a node draws; 0 for all."""
+    if model.feature_fraction_bynode == 1.0:
+        return 0
     tree = share_of(n_features, model.colsample_bytree)
     node = share_of(tree, model.feature_fraction_bynode)
     return node if node < tree else 0

@@ -26,8 +26,7 @@ from arboretum.boosting.second_order.draws import (
 )
 from arboretum.engine.gradient.score import Features
 from arboretum.engine.keys import key_of
-from arboretum.grow.bins.categories import Keep, every_category
-from arboretum.grow.bins.find import find_bins
+from arboretum.grow.bins.find import BinRules, find_bins
 from arboretum.grow.decoding import exact_trees_of, trees_of
 from arboretum.grow.histogram import HistogramGrower
 
@@ -171,18 +170,10 @@ class TableMaker(Protocol):
 
 
 @dataclass(frozen=True)
-class Histograms:
-    """Bins found once; see `find_bins` for what the attributes mean."""
+class Histograms(BinRules):
+    """Bins found once."""
 
-    max_bin: int = 255
-    sample: int = 200_000
-    seed: int = 0
-    min_data_in_bin: int = 3
     weighted: bool = False  # rows count by their weights
-    bundle: bool = False
-    max_conflict: float = 0.0
-    categories: Keep = every_category
-    zero_apart: bool = False
 
     follows: ClassVar[str] = "never"
 
@@ -193,11 +184,7 @@ class Histograms:
         matrix, weight = training.matrix, training.weight if self.weighted else None
         if weight is not None and len(weight) != matrix.n_rows:
             weight = None  # one per group
-        bins = find_bins(
-            matrix, training.schema, self.max_bin, self.sample, self.seed, self.min_data_in_bin, weight,
-            plan.n_jobs, self.bundle, max_conflict=self.max_conflict, categories=self.categories,
-            zero_apart=self.zero_apart,
-        )  # fmt: skip
+        bins = find_bins(matrix, training.schema, self, weight, plan.n_jobs)
         return BinnedTable(bins, training.schema, plan)
 
 

@@ -71,10 +71,10 @@ class Bins:
 
     Examples
     --------
-    >>> from arboretum.grow.bins.find import find_bins
+    >>> from arboretum.grow.bins.find import BinRules, find_bins
     >>> from arboretum.data.schema import encode, learn_schema
     >>> schema, matrix = learn_schema([[1.0, "a"], [2.0, "b"], [np.nan, "b"], [4.0, "b"]])
-    >>> bins = find_bins(matrix, schema, min_data_in_bin=1)
+    >>> bins = find_bins(matrix, schema, BinRules(min_data_in_bin=1))
     >>> bins.codes.tolist(), bins.bounds_of(0).tolist(), bins.categories_of(1).tolist()
     ([[0, 1, 255, 2], [0, 1, 1, 1]], [1.5, 3.0, inf], [0, 1])
     >>> bins.encode(encode(schema, [[3.0, "a"]])).tolist()

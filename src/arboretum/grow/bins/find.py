@@ -11,13 +11,14 @@ stretch). So neither threads nor the layout of the table change a bin.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from arboretum.data.matrix import DenseMatrix, Matrix, SparseMatrix
 from arboretum.engine import parallel
-from arboretum.engine.keys import key_of
+from arboretum.engine.keys import key_of, uniform_array
 from arboretum.errors import ParameterError
 from arboretum.grow.bins.bins import MOST_BINS, Bins, by_rows, flat, storage_columns
 from arboretum.grow.bins.bundling import bundle_columns
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Absent",
+    "BinRules",
     "Bins",
     "ColumnBins",
     "bin_table",
@@ -61,26 +63,12 @@ class ColumnBins(NamedTuple):
         return len(self.bounds if self.categories is None else self.categories)
 
 
-def find_bins(
-    matrix: Matrix,
-    schema: Schema,
-    max_bin: int = 255,
-    sample: int = 200_000,
-    seed: int = 0,
-    min_data_in_bin: int = 3,
-    weight: np.ndarray | None = None,
-    n_jobs: int = 1,
-    bundle: bool = False,
-    max_conflict: float = 0.0,
-    categories: Keep = every_category,
-    zero_apart: bool = False,
-) -> Bins:
-    """Find the bins of every column and code the table.
+@dataclass(frozen=True)
+class BinRules:
+    """How bins are found.
 
-    Parameters
+    Attributes
     ----------
-    matrix : Matrix
-    schema : Schema
     max_bin : int
         The most bins of a column of numbers, 2 to 65535.
     sample : int
@@ -89,9 +77,6 @@ def find_bins(
         Which rows are drawn.
     min_data_in_bin : int
         The fewest sampled rows of a bin of numbers.
-    weight : array of shape (n_rows,) or None
-        Bins then have about equal weight instead of about equally many rows.
-    n_jobs : int
     bundle : bool
         Let columns that are rarely both out of their most frequent bin share one (bundling.py).
     max_conflict : float
@@ -101,11 +86,37 @@ def find_bins(
     zero_apart : bool
         Give zero a bin of its own, as LightGBM does; there are then no weights.
     """
-    _check(max_bin=(max_bin, 2, MOST_BINS), sample=(sample, 2, np.inf))
-    _check(min_data_in_bin=(min_data_in_bin, 1, np.inf), max_conflict=(max_conflict, 0, 1))
+
+    max_bin: int = 255
+    sample: int = 200_000
+    seed: int = 0
+    min_data_in_bin: int = 3
+    bundle: bool = False
+    max_conflict: float = 0.0
+    categories: Keep = every_category
+    zero_apart: bool = False
+
+
+_RULES = BinRules()
+
+
+def find_bins(
+    matrix: Matrix,
+    schema: Schema,
+    rules: BinRules = _RULES,
+    weight: np.ndarray | None = None,
+    n_jobs: int = 1,
+) -> Bins:
+    """Find the bins of every column and code the table.
+
+    With ``weight``, one per row, bins have about equal weight instead of about equally many rows.
+    """
+    max_bin, min_data = rules.max_bin, rules.min_data_in_bin
+    _check(max_bin=(max_bin, 2, MOST_BINS), sample=(rules.sample, 2, np.inf))
+    _check(min_data_in_bin=(min_data, 1, np.inf), max_conflict=(rules.max_conflict, 0, 1))
     numbers = any(column.kind != "categorical" for column in schema.columns)
     numbers |= isinstance(matrix, SparseMatrix)  # not turned by column as a whole
-    rows = sample_rows(matrix.n_rows, sample, seed) if numbers else None
+    rows = sample_rows(matrix.n_rows, rules.sample, rules.seed) if numbers else None
     if isinstance(matrix, SparseMatrix):
         part: Matrix = rows_by_column(matrix, rows)
     else:
@@ -118,11 +129,11 @@ def find_bins(
 
     def cut(f: int, x: np.ndarray, w: np.ndarray | None, absent: Absent | None) -> None:
         table = count_values(x, w, absent)
-        if zero_apart:
+        if rules.zero_apart:
             lost = table.counts.sum() < n_sampled  # missing values take a bin
-            bounds = bounds_around_zero(table, max(max_bin - lost, 2), min_data_in_bin)
+            bounds = bounds_around_zero(table, max(max_bin - lost, 2), min_data)
         else:
-            bounds = number_bounds(table, max_bin, min_data_in_bin)
+            bounds = number_bounds(table, max_bin, min_data)
         if absent is not None:
             usual = absent[0]
         else:
@@ -131,8 +142,8 @@ def find_bins(
 
     visit_numbers(part, schema, cut, weight, n_jobs)
     del part  # the memory is needed for the codes
-    found |= category_bins(matrix, schema, categories)
-    return bin_table(matrix, schema, found, n_jobs, max_conflict if bundle else None)
+    found |= category_bins(matrix, schema, rules.categories)
+    return bin_table(matrix, schema, found, n_jobs, rules.max_conflict if rules.bundle else None)
 
 
 def _check(**parameters: tuple[float, float, float]) -> None:
@@ -154,12 +165,8 @@ def sample_rows(n: int, size: int, seed: int) -> np.ndarray | None:
     """
     if n <= size:
         return None
-    from arboretum.engine.rows.sample import hash_keys
-
-    keys = np.empty(size, np.uint64)
-    hash_keys(np.uint64(key_of(seed, _SAMPLE)), keys)
     edges = np.arange(size + 1, dtype=np.int64) * n // size
-    share = (keys >> np.uint64(11)) * (1.0 / (1 << 53))
+    share = uniform_array(key_of(seed, _SAMPLE), size)
     return edges[:-1] + (share * np.diff(edges)).astype(np.int64)
 
 
