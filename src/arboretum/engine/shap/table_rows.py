@@ -188,7 +188,10 @@ def add_tables(tables, batches, coder, X, sums, out):
 
 @kernel
 def count_rows(tables, coder, X, counts):
-    """Add to ``counts`` how many rows are in every state of every group, one group behind the other."""
+    """Add to ``counts`` how many rows are in every state of every group, one group behind the other.
+
+    Its four lines are added up later: rows in a common state need not wait for each other.
+    """
     size, state = coder.states.shape[1], coder.states[0]
     for lo in range(0, len(X), size):
         n = min(size, len(X) - lo)
@@ -196,5 +199,11 @@ def count_rows(tables, coder, X, counts):
         for group in range(len(tables.states)):
             _find_states(tables, group, coder.codes, state, n)
             begin = tables.state_at[group]
-            for r in range(n):
-                counts[begin + np.int64(state[r])] += 1
+            one, two, three, four = counts[0], counts[1], counts[2], counts[3]
+            for r in range(0, n - 3, 4):
+                one[np.uint64(begin + np.int64(state[r]))] += 1
+                two[np.uint64(begin + np.int64(state[r + 1]))] += 1
+                three[np.uint64(begin + np.int64(state[r + 2]))] += 1
+                four[np.uint64(begin + np.int64(state[r + 3]))] += 1
+            for r in range(n - n % 4, n):
+                one[np.uint64(begin + np.int64(state[r]))] += 1

@@ -237,17 +237,20 @@ class Tabled:
         from arboretum.engine.shap.table_rows import count_rows
 
         layout, counts = self.layout, np.zeros(self.tables.state_at[-1], np.int64)
-        found = []
+        free: list[np.ndarray] = []  # one for every thread: large, so not one for every block
 
         def go(lo: int, hi: int, X: np.ndarray) -> None:
-            own = np.zeros_like(counts)
-            coder = layout.coding.coder(layout.n_columns, min(hi - lo, 2048))
+            try:
+                own = free.pop()
+            except IndexError:
+                own = np.zeros((4, len(counts)), np.int64)
+            coder = layout.coding.coder(layout.n_columns, min(hi - lo, _MOST_ROWS))
             count_rows(self.tables, coder, X, own)
-            found.append(own)
+            free.append(own)
 
         run_blocks(go, background, self.n_jobs)
-        for own in found:  # whole numbers: their order does not matter
-            counts += own
+        for own in free:  # whole numbers: their order does not matter
+            counts += own.sum(axis=0)
         return counts / background.n_rows
 
     # ------------------------------------------------------------------ asking
