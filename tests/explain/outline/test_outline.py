@@ -16,6 +16,8 @@ from arboretum.explain.outline.outline import (
     GROWN_NUMBERS,
     Outliner,
 )
+from arboretum.explain.outline.plain_scan import PlainNodes
+from arboretum.textbook.gradient_scan import GradientNode, GradientRules, scan_sets
 from tests.explain.worksheet.tables import classes, signal, table, weights
 
 GROWN = {
@@ -25,6 +27,9 @@ GROWN = {
     ),
     "CART numbers": lambda: arb.CARTRegressor(max_depth=5),
     "CART friedman": lambda: arb.CARTRegressor(max_depth=4, criterion="friedman_mse"),
+    "CART surrogates": lambda: arb.CARTClassifier(max_depth=4, surrogates=2),
+    "CART monotone": lambda: arb.CARTRegressor(max_depth=4, monotonic_cst={"age": 1}),
+    "CART poisson": lambda: arb.CARTRegressor(max_depth=4, criterion="poisson"),
     "forest": lambda: arb.RandomForestClassifier(3, max_depth=6, random_state=0),
     "forest numbers": lambda: arb.RandomForestRegressor(2, max_features=2, random_state=0),
     "extra trees": lambda: arb.ExtraTreesClassifier(3, max_depth=7, random_state=0),
@@ -62,6 +67,7 @@ def fitted(make, weighted=False):
     model = make()
     X = table(160, seed=4, words=getattr(model, "tree_method", "") != "exact")
     y = classes(X) if hasattr(model, "predict_proba") else signal(X)
+    y = np.abs(y) if getattr(model, "criterion", "") == "poisson" else y
     w = weights(160) if weighted else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -147,6 +153,59 @@ def test_columns_of_many_values_give_the_same_lines(name, monkeypatch):
         assert not others
 
 
+@pytest.mark.parametrize("name", ["CART gini", "CART poisson", "forest numbers", "XGB exact"])
+def test_on_a_grid_every_line_is_a_candidate(name, monkeypatch):
+    """The winner stays; other columns gain at most what their best cut does, and less than the winner."""
+    from arboretum.explain.outline import line
+
+    _, book = fitted((GROWN | GRADIENT)[name])
+    monkeypatch.setattr(line.on_grid, "__defaults__", (6,))
+    whole, grid = (Outliner(book._family, 9, grid=some).outline(0) for some in (False, True))
+    fewer = 0
+    for node, lines in whole.lines.items():
+        best = {one.feature: one for one in lines}
+        assert_allclose(grid.lines[node][0].gain, lines[0].gain, rtol=1e-12)
+        for one in grid.lines[node][1:]:
+            other = best[one.feature]
+            if not one.verdict.startswith("min_") and not other.verdict.startswith("min_"):
+                assert one.gain <= other.gain + 1e-9 * abs(other.gain) + 1e-12
+                fewer += one.gain < other.gain - 1e-9 * abs(other.gain)
+    assert fewer
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        GradientRules(),
+        GradientRules(max_onehot=8),
+        GradientRules(max_cat_threshold=3, min_gain=0.5),
+        GradientRules(
+            xgboost=False, max_onehot=2, cat_l2=3.0, cat_smooth=2.0, min_rows=2, min_group=3
+        ),
+        GradientRules(xgboost=False, max_onehot=8, min_rows=2),
+    ],
+)
+def test_partings_of_all_nodes_at_once_are_the_textbooks(rules):
+    rng = np.random.default_rng(3)
+    bins = rng.normal(size=(40, 8, 3)) * 3
+    bins[..., 2] = rng.integers(0, 6, (40, 8))
+    bins[..., 1] = bins[..., 2] * 0.25
+    bins[:, -1] *= rng.random((40, 1)) < 0.5  # half of the nodes miss no value
+    bins[bins[..., 2] == 0] = 0.0
+    totals = bins.sum(axis=1)
+    found = PlainNodes(totals, rules).sets(bins)
+    for at, (sums, (G, H, n)) in enumerate(zip(bins, totals, strict=True)):
+        node = GradientNode(G, H, n, rules=rules)
+        best = scan_sets(node, 0, sums[:-1], range(7), sums[-1]).best()
+        if not best:
+            assert found.gain[at] == -np.inf
+            continue
+        assert_allclose(found.gain[at], best[0].gain, rtol=1e-9)
+        inside = set(found.order[at, found.first[at] : found.last[at]].tolist())
+        assert inside == best[0].categories
+        assert bool(found.missing_left[at]) == (best[0].default == "left")
+
+
 @pytest.mark.parametrize("name", GRADIENT)
 def test_second_order_trees(name):
     _, book = fitted(GRADIENT[name])
@@ -182,17 +241,11 @@ def test_rounds_in_turn_stand_where_they_stand_alone():
     "make",
     [
         lambda: arb.CARTRegressor(criterion="absolute_error", max_depth=2),
-        lambda: arb.CARTClassifier(surrogates=2, max_depth=2),
-        lambda: (
-            arb.XGBRegressor(n_estimators=1, tree_method="approx", sketch_proposals="local")
-            if "sketch_proposals" in arb.XGBRegressor().get_params()
-            else arb.CARTRegressor(criterion="poisson", max_depth=2)
-        ),
+        lambda: arb.XGBRegressor(n_estimators=1, tree_method="approx", proposals="local"),
     ],
 )
 def test_trees_without_an_outline_have_none(make):
-    model = make()
-    X = table(80, words=False)
-    y = np.abs(signal(X)) if not hasattr(model, "predict_proba") else classes(X)
+    model, X = make(), table(80, words=False)
+    y = signal(X)
     book = worksheet(model.fit(X, y), X, y)
     assert Outliner(book._family).cost(0) is None

@@ -11,6 +11,7 @@ import pytest
 
 from arboretum import report
 from arboretum.explain.effects.asking import Asked
+from arboretum.explain.report.one_target import one_target
 from tests.explain.report.report_models import FAMILIES, fitted, new_rows, random_rows, table
 
 CHROMIUM = next(
@@ -106,6 +107,12 @@ def test_the_page_fits_its_width(browser, folder, name, width, look):
         ".map(s => s.getBoundingClientRect().right)]"
     )
     assert max(wide) <= width
+    opened.page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    cut = opened.page.evaluate(
+        "[...document.querySelectorAll('.scroll')].filter(s => s.scrollWidth > s.clientWidth + 1)"
+        ".map(s => s.closest('section').id)"
+    )
+    assert cut == []  # nothing is read by moving sideways
     paper = opened.page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (sum(map(int, paper[4:-1].split(","))) < 200) == (look == "dark")
     assert opened.problems == []
@@ -213,6 +220,47 @@ def test_the_page_writes_the_worksheets_own_numbers(browser, folder):
             np.testing.assert_allclose(
                 gains, wanted.column("gain")[: len(gains)], rtol=1e-4, atol=1e-4
             )
+    assert opened.problems == []
+    opened.page.close()
+
+
+@pytest.mark.parametrize("name", ["XGB", "gradient", "AdaBoost", "coordinate"])
+def test_the_slider_goes_over_all_rounds(browser, folder, name):
+    X, *targets = table()
+    y = targets[FAMILIES[name][1] - 1]
+    path = report(
+        fitted(name), X[260:], y[260:], folder / f"rounds {name}.html", train=(X[:260], y[:260])
+    ).path
+    opened = Opened(browser, path)
+    count = opened.page.evaluate("report.model.sheets.rounds.count")
+    lines = opened.page.evaluate("report.model.sheets.rounds.lines.map(l => l[1].length)")
+    assert lines
+    assert set(lines) == {count}
+    slider = opened.page.locator("#rounds input[type=range]")
+    for m in range(count):
+        slider.evaluate("(s, m) => { s.value = m; s.dispatchEvent(new Event('input')); }", m)
+        text = opened.page.inner_text("#rounds")
+        assert f"Round {m} of 0 to {count - 1}" in text
+        for word in ("NaN", "undefined", "[object"):
+            assert word not in text
+    assert opened.problems == []
+    opened.page.close()
+
+
+def test_a_menu_changes_the_target(browser, folder):
+    import arboretum as arb
+
+    X, *_ = table()
+    Y = np.column_stack([X["age"], X["owns"] * 2.0])
+    model = arb.CARTRegressor(max_depth=3).fit(X[:260], Y[:260])
+    opened = Opened(browser, report(model, X[260:], Y[260:], folder / "targets.html", rows=12).path)
+    rows = random_rows(model, 20)
+    for k in (0, 1):
+        opened.page.select_option("#targets select", str(k))
+        told = np.array(opened.page.evaluate("rows => rows.map(report.predict)", _plain(rows)))
+        assert np.abs(told[:, 0] - Asked(one_target(model, k))(rows)[:, 0]).max() < 1e-12
+        assert f"target {k}, counted from 0" in opened.page.inner_text("#lead")
+    assert opened.page.locator("section").count() == opened.page.locator("nav a").count()
     assert opened.problems == []
     opened.page.close()
 

@@ -1,11 +1,12 @@
-"""A page of a model of several targets is about one of them, with the answers that the model gives."""
+"""A page of a model of several targets shows one of them at a time, with the answers that the model gives."""
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.neighbors import KNeighborsRegressor
 
 import arboretum as arb
-from arboretum.explain.report.one_target import one_target
+from arboretum.explain.report.one_target import one_target, targets_shown
 
 RNG = np.random.RandomState(0)
 X = pd.DataFrame(RNG.normal(size=(120, 3)), columns=list("abc"))
@@ -22,6 +23,7 @@ LABELS = np.column_stack(
         (arb.RandomForestRegressor(4, oob_score=True, random_state=0), Y),
         (arb.ExtraTreesClassifier(4, random_state=0), LABELS),
         (arb.CARTClassifier(max_depth=3), LABELS),
+        (arb.BaggingRegressor(n_estimators=3, max_features=0.7, random_state=0), Y),
     ],
 )
 @pytest.mark.parametrize("output", [None, 1])
@@ -33,8 +35,10 @@ def test_it_answers_as_the_whole_model(model, y, output):
         np.testing.assert_array_equal(single.predict_proba(X), model.predict_proba(X)[output or 0])
     page = model.report(X, y, output=output, train=(X, y))
     assert f'"of_targets":[{output or 0},2]' in page.html
-    name = ("weight", "height")[output or 0] if y is Y else "y"
-    assert f'"target":"{name}"' in page.html
+    names = ("weight", "height") if y is Y else ("y, target 0", "y, target 1")
+    assert f'"target":"{names[output or 0]}"' in page.html
+    assert f'"target":"{names[1]}"' in page.html
+    assert (f'"target":"{names[0]}"' in page.html) == (output is None)
     assert np.asarray(model.predict(X)).shape == (120, 2)  # the model itself is as it was
 
 
@@ -45,4 +49,12 @@ def test_what_cannot_be_is_said():
     with pytest.raises(arb.DataError, match="give a column for each"):
         model.report(X, Y["weight"])
     with pytest.raises(arb.ParameterError, match="by members"):
-        arb.BaggingRegressor(n_estimators=2).fit(X, Y).report(X, Y)
+        arb.BaggingRegressor(KNeighborsRegressor(), n_estimators=2).fit(X, Y).report(X, Y)
+
+
+def test_too_large_a_model_shows_its_first_target(monkeypatch):
+    model = arb.CARTRegressor(max_depth=2).fit(X, Y)
+    assert targets_shown(model, None) == [0, 1]
+    assert targets_shown(model, 1) == [1]
+    monkeypatch.setattr("arboretum.explain.report.one_target._MOST_NODES", 10)
+    assert targets_shown(model, None) == [0]

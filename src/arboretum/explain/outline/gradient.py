@@ -1,20 +1,31 @@
 """Outlines of second-order trees: ΣG, ΣH and rows of every node, and the best cut of every column.
 
-The sums of a tree are made once by leaf and bin; the textbook scores the bins of all columns of a node
-together.
+The sums of a tree are made once by leaf and bin. Where nothing bends answers, all nodes are scored at once
+(plain_scan.py); else, and for columns that have refused splits only, the textbook scores node by node.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from arboretum.explain.outline.line import Line, TreeOutline, first_best, up_the_tree
+from arboretum.engine.rows.leaf_sums import add_by_leaf
+from arboretum.explain.outline.line import (
+    Coded,
+    Line,
+    TreeOutline,
+    coded_columns,
+    first_best,
+    inner_sums,
+    on_grid,
+    up_the_tree,
+)
+from arboretum.explain.outline.plain_scan import BestCuts, BestSets, PlainNodes
 from arboretum.predict.walk import leaves_of
 from arboretum.textbook.gradient_scan import (
-    ROUNDING,
     GradientCandidate,
     GradientNode,
     scan_columns,
@@ -42,8 +53,10 @@ class OutlineBins:
     ----------
     numbers, sets : list of int
         Columns of numbers, and of categories.
-    code : list of int64 arrays
+    code : list of int32 arrays
         The bin of every row; missing values come after the last bin.
+    side_by_side : int32 array
+        Those of the columns of numbers, (columns, rows).
     cuts : list of arrays
         Upper ends of the bins of numbers.
     categories : list
@@ -52,8 +65,12 @@ class OutlineBins:
         Bins of the column that has most, missing values not counted.
     """
 
-    def __init__(self, family: Replay, t: int) -> None:
+    def __init__(self, family: Replay, t: int, grid: bool = False) -> None:
         everything = np.arange(len(family.table.y))
+        self.values: list[Coded] | None = None
+        if family.is_exact:
+            columns = coded_columns(family.matrix_seen)
+            self.values = [on_grid(one) for one in columns] if grid else columns
         self.numbers: list[int] = []
         self.sets: list[int] = []
         self.code: list[np.ndarray] = []
@@ -62,18 +79,22 @@ class OutlineBins:
         self.n_bins: list[int] = []
         for f in range(family.table.schema.n_features):
             code, cuts, categories = family.binned(t, f, everything)
+            if categories is None and self.values is not None:  # every value has a bin
+                code, cuts = self.values[f].code, self.values[f].ends[:-1]
             (self.numbers if categories is None else self.sets).append(f)
             n_bins = len(cuts) + 1 if categories is None else len(categories)
-            self.code.append(np.where(code < 0, n_bins, code))
+            self.code.append(np.where(code < 0, n_bins, code).astype(np.int32))
             self.cuts.append(cuts)
             self.categories.append(categories)
             self.n_bins.append(n_bins)
-        self.values = _values(family) if family.is_exact else None
         self.width = max((self.n_bins[f] for f in self.numbers), default=0)
-        for (
-            f
-        ) in self.numbers:  # columns of numbers lie side by side, missing values in one last place
-            self.code[f] = np.where(self.code[f] == self.n_bins[f], self.width, self.code[f])
+        # missing values have one last place
+        columns = [
+            np.where(self.code[f] == self.n_bins[f], np.int32(self.width), self.code[f])
+            for f in self.numbers
+        ]
+        rows = len(self.code[0]) if self.code else 0
+        self.side_by_side = np.array(columns, np.int32).reshape(len(columns), rows)
 
     def cut(self, f: int, place: int, filled: np.ndarray) -> float:
         """Return the cut behind a bin; the exact method cuts midway to the next value of the node."""
@@ -82,7 +103,7 @@ class OutlineBins:
             return np.inf
         if self.values is None:
             return float(self.cuts[f][place])
-        low, high = self.values[f][place], self.values[f][above[0]]
+        low, high = self.values[f].ends[place], self.values[f].values[above[0]]
         return float(low / 2 + high / 2)
 
     @property
@@ -100,12 +121,16 @@ class GradientOutline:
         rows, _ = family.drawn_rows(t)
         g, h = family.gradients(t)
         self.rows, self.leaf = rows, self._leaves(rows)
-        self.values = (g[rows], h[rows])
+        self.values = np.stack([g[rows], h[rows], np.ones(len(rows))], axis=1, dtype=np.float64)
         self.signs = np.zeros(len(binned.code), np.int64)
         if family.plan.monotone is not None:
             self.signs = np.asarray(family.plan.monotone, np.int64)
-        self.cuts = self._number_sums()
-        self.sets = {f: self._set_sums(f) for f in binned.sets}
+        sums = self._sums(binned.side_by_side, binned.width + 1)
+        self.cuts = inner_sums(self.tree, sums)  # (inner nodes, columns, bins, 3)
+        self.sets = {
+            f: up_the_tree(self.tree, self._sums(binned.code[f][None], binned.n_bins[f] + 1)[:, 0])
+            for f in binned.sets
+        }
         self.total = self._node_sums()
 
     def _leaves(self, rows: np.ndarray) -> np.ndarray:
@@ -126,31 +151,15 @@ class GradientOutline:
             waiting += [(first, some[left]), (first + 1, some[~left])]
         return found
 
-    def _fill(self, f: int, first_cell: np.ndarray, sums: np.ndarray) -> None:
-        """Write G, H and rows by leaf and bin into (leaves, bins, 3); missing ones come last."""
-        code, (leaves, width, _) = self.binned.code[f], sums.shape
-        cell = first_cell + (code if len(code) == len(self.rows) else code[self.rows])
-        for k, v in enumerate((*self.values, None)):
-            sums[..., k] = np.bincount(cell, v, leaves * width).reshape(leaves, width)
-
-    def _number_sums(self) -> np.ndarray:
-        binned, leaves = self.binned, self.tree.n_leaves
-        found = np.empty((leaves, len(binned.numbers), binned.width + 1, 3))
-        first_cell = self.leaf * (binned.width + 1)
-        for at, f in enumerate(binned.numbers):
-            self._fill(f, first_cell, found[:, at])
-        return up_the_tree(self.tree, found)
-
-    def _set_sums(self, f: int) -> np.ndarray:
-        width = self.binned.n_bins[f] + 1
-        found = np.empty((self.tree.n_leaves, width, 3))
-        self._fill(f, self.leaf * width, found)
-        return up_the_tree(self.tree, found)
+    def _sums(self, codes: np.ndarray, width: int) -> np.ndarray:
+        """Return G, H and rows by leaf, column and bin, (leaves, columns, width, 3)."""
+        of_leaves = np.zeros((self.tree.n_leaves, len(codes), width, 3))
+        add_by_leaf(codes, self.rows, self.leaf, self.values, of_leaves)
+        return of_leaves
 
     def _node_sums(self) -> np.ndarray:
         leaves = self.tree.n_leaves
-        parts = [np.bincount(self.leaf, v, leaves) for v in self.values]
-        parts.append(np.bincount(self.leaf, minlength=leaves))
+        parts = [np.bincount(self.leaf, v, leaves) for v in self.values.T]
         return up_the_tree(self.tree, np.stack(parts, axis=-1))
 
     # ------------------------------------------------------------------ all of it
@@ -172,15 +181,25 @@ class GradientOutline:
     def _lines(self, node: int, here: AtNode) -> list[Line]:
         columns = set(self.family.columns_of(self.t, node, here)[0])
         winner = self._winner(node, here)
-        best = self._best_cuts(node, here, columns - {winner.feature})
-        best += self._best_sets(node, here, columns - {winner.feature})
-        best.sort(key=lambda one: -one[1].gain)
+        best = self._candidates(node, here.node, columns - {winner.feature})
         lines = [self._line(winner, "wins")]
-        for line, c in best[: self.most]:
-            f, cut, inside, missing, figures = line
-            verdict = self.family.verdict_of(c, winner)
-            lines.append(Line(f, cut, inside, missing, figures, c.gain, verdict))
-        return lines
+        return lines + [self._line(c, self.family.verdict_of(c, winner)) for c in best]
+
+    def _candidates(
+        self, node: int, here: GradientNode, columns: set[int]
+    ) -> list[GradientCandidate]:
+        """Return the best split of columns, refused ones only where there are not enough others."""
+        some = np.array([f in columns for f in range(len(self.binned.code))])
+        found: list[GradientCandidate] = []
+        if self.plain:
+            gains = np.where(some, self.best_gains[self.rank[node]], -np.inf)
+            for f in np.argsort(-gains, kind="stable")[: self.most].tolist():
+                if gains[f] > -np.inf:
+                    found.append(self._plain_best(node, here, f))
+            some &= gains == -np.inf
+        if len(found) < self.most and some.any():
+            found += self._judged_cuts(node, here, some) + self._judged_sets(node, here, some)
+        return sorted(found, key=lambda c: -c.gain)[: self.most]
 
     def _line(self, c: GradientCandidate, verdict: str) -> Line:
         inside = () if c.categories is None else tuple(sorted(c.categories))
@@ -194,11 +213,12 @@ class GradientOutline:
         if tree.kind[node] == SUBSET:
             seen = self.sets[f][first, :-1, 2] > 0
             inside = frozenset(np.asarray(self.binned.categories[f])[seen].tolist())
-        sums = self.sets[f][node] if f in self.sets else self.cuts[node, self._place(f)]
+        sums = self.sets[f][node] if f in self.sets else self.cuts[self.rank[node], self._place(f)]
         if self.plain and inside is None:
             default = "left" if tree.missing_child[node] == 0 else "right"
             cut, left = float(tree.threshold[node]), self.total[first].tolist()
-            return _plain_candidate(here.node, f, left, cut, default, float(sums[-1, 2]))
+            asked = _Question(f, cut, None, default)
+            return _plain_candidate(here.node, asked, left, float(sums[-1, 2]))
         return scan_one(
             here.node,
             f,
@@ -214,18 +234,33 @@ class GradientOutline:
     def _place(self, f: int) -> int:
         return self.binned.numbers.index(f)
 
-    def _best_cuts(self, node: int, here: AtNode, columns: set[int]) -> list[Any]:
-        """Return the best cuts of columns of numbers, refused ones only where there are not enough others."""
-        some = np.array([at for at, f in enumerate(self.binned.numbers) if f in columns], np.int64)
-        if not len(some):
-            return []
-        found: list[Any] = []
-        done = np.zeros(len(some), bool)
-        if self.plain:
-            found, done = self._plain_cuts(here.node, some, self.cuts[node, some])
-        if len(found) < self.most and not done.all():
-            found += self._judged_cuts(here.node, some[~done], self.cuts[node, some[~done]])
+    # ------------------------------------------------------------------ all nodes at once
+    @cached_property
+    def rank(self) -> np.ndarray:
+        """The place of every node among the inner ones."""
+        return np.cumsum(~self.tree.is_leaf) - 1
+
+    @cached_property
+    def best_gains(self) -> np.ndarray:
+        """The largest gain of an admissible split, (inner nodes, columns)."""
+        found = np.full((int(self.rank[-1]) + 1, len(self.binned.code)), -np.inf)
+        found[:, self.binned.numbers] = self._plain_cuts.gain
+        for f, sets in self._plain_sets.items():
+            found[:, f] = sets.gain
         return found
+
+    @cached_property
+    def _nodes(self) -> PlainNodes:
+        return PlainNodes(self.total[~self.tree.is_leaf], self.family.rules)
+
+    @cached_property
+    def _plain_cuts(self) -> BestCuts:
+        return self._nodes.cuts(self.cuts)
+
+    @cached_property
+    def _plain_sets(self) -> dict[int, BestSets]:
+        inner = ~self.tree.is_leaf
+        return {f: self._nodes.sets(sums[inner]) for f, sums in self.sets.items()}
 
     @cached_property
     def plain(self) -> bool:
@@ -234,54 +269,33 @@ class GradientOutline:
         bent = rules.reg_alpha or rules.max_delta_step or rules.path_smooth
         return not bent and not self.signs.any() and rules.min_weight > 0
 
-    def _plain_cuts(
-        self, node: GradientNode, some: np.ndarray, sums: np.ndarray
-    ) -> tuple[list[Any], np.ndarray]:
-        """Return the best cuts by the plain formula, and which columns have an admissible one."""
-        rules, l2 = node.rules, node.rules.reg_lambda
-        missing, gaps = sums[:, -1], sums[:, -1, 2] > 0
-        present, told = np.cumsum(sums[:, :-1], axis=1), None
-        own = node.G * node.G / (node.H + l2)
-        if rules.min_rows > 0:
-            told = np.cumsum(node.rows_told(sums[:, :-1, 1]), axis=1)
-        best, place, sides = np.full(len(sums), -np.inf), np.zeros(len(sums), int), gaps & False
-        for side in (False, True) if gaps.any() else (False,):
-            left = present + missing[:, None] if side else present
-            G, H = left[..., 0], left[..., 1]
-            other = node.H - H
-            with np.errstate(divide="ignore", invalid="ignore"):
-                gain = G * G / (H + l2) + (node.G - G) ** 2 / (other + l2) - own
-            bad = np.minimum(H, other) < rules.min_weight
-            if told is not None:
-                rows = told if not side else told + (node.n - told[:, -1:])
-                if not side:  # without gaps the rest is what the others are told to be
-                    rows = np.where(gaps[:, None], told, node.n - (told[:, -1:] - told))
-                bad |= np.minimum(rows, node.n - rows) < rules.min_rows
-            bad |= ~(gain > ROUNDING * abs(own))
-            bad |= gain < rules.min_gain if rules.reach_gain else gain <= rules.min_gain
-            gain[bad | (sums[:, :-1, 2] == 0)] = -np.inf
-            if side:
-                gain[~gaps] = -np.inf
-            here = gain.argmax(axis=1)
-            top = gain[np.arange(len(gain)), here]
-            more = top > best
-            best, place = np.where(more, top, best), np.where(more, here, place)
-            sides = np.where(more, side, sides)
-        done = np.isfinite(best)
-        leading = np.argsort(-best, kind="stable")[: self.most]
-        found = []
-        for k in leading[done[leading]].tolist():
-            left = present[k, place[k]] + missing[k] * bool(sides[k])
-            f, goes = self.binned.numbers[some[k]], 0 if sides[k] else 1
-            cut = self.binned.cut(f, int(place[k]), np.flatnonzero(sums[k, :-1, 2]))
-            default = ("left", "right")[goes]
-            c = _plain_candidate(node, f, left.tolist(), cut, default, float(missing[k, 2]))
-            found.append(((f, cut, (), goes if gaps[k] else -1, _figures(c)), c))
-        return found, done
+    def _plain_best(self, node: int, here: GradientNode, f: int) -> GradientCandidate:
+        """Return the best admissible split of a column."""
+        at, binned, rules = self.rank[node], self.binned, self.family.rules
+        if f in self.sets:
+            best, missing = self._plain_sets[f], float(self.sets[f][node, -1, 2])
+            bins = best.order[at, best.first[at] : best.last[at]]
+            inside = frozenset(np.asarray(binned.categories[f])[bins].tolist())
+            sorted_ = binned.n_bins[f] > rules.max_onehot and not rules.xgboost
+            side = "left" if best.missing_left[at] else "right"
+            question = _Question(f, np.nan, inside, side, rules.cat_l2 * sorted_)
+            return _plain_candidate(here, question, best.left[at].tolist(), missing)
+        k, cuts = self._place(f), self._plain_cuts
+        sums = self.cuts[at, k]
+        cut = binned.cut(f, int(cuts.place[at, k]), np.flatnonzero(sums[:-1, 2]))
+        side = "left" if cuts.missing_left[at, k] else "right"
+        question = _Question(f, cut, None, side)
+        return _plain_candidate(here, question, cuts.left[at, k].tolist(), float(sums[-1, 2]))
 
-    def _judged_cuts(self, node: GradientNode, some: np.ndarray, sums: np.ndarray) -> list[Any]:
+    # ------------------------------------------------------------------ node by node
+    def _judged_cuts(
+        self, at: int, node: GradientNode, columns: np.ndarray
+    ) -> list[GradientCandidate]:
         """Return the best cut of every column, by the textbook's scan."""
-        features = np.asarray(self.binned.numbers)[some]
+        some = np.flatnonzero(columns[self.binned.numbers])
+        if not len(some):
+            return []
+        features, sums = np.asarray(self.binned.numbers)[some], self.cuts[self.rank[at], some]
         many = scan_columns(node, sums[:, :-1], sums[:, -1], self.signs[features])
         scan, picked = many.scan, {}
         for good in (~scan.allowed, scan.allowed):
@@ -291,59 +305,51 @@ class GradientOutline:
         leading = sorted(picked.values(), key=lambda i: -scan.gain[i])[: self.most]
         found = []
         for i in leading:
-            k, c = int(many.column[i]), scan[i]
-            filled = np.flatnonzero(sums[k, :-1, 2])
-            cut = self.binned.cut(int(features[k]), int(many.bin[i]), filled)
-            missing = -1 if not sums[k, -1, 2] else 0 if many.missing_left[i] else 1
-            found.append(((int(features[k]), cut, (), missing, _figures(c)), c))
+            k, f = int(many.column[i]), int(features[many.column[i]])
+            cut = self.binned.cut(f, int(many.bin[i]), np.flatnonzero(sums[k, :-1, 2]))
+            found.append(replace(scan[i], feature=f, cut=cut, missing_rows=float(sums[k, -1, 2])))
         return found
 
-    def _best_sets(self, node: int, here: AtNode, columns: set[int]) -> list[Any]:
+    def _judged_sets(
+        self, at: int, node: GradientNode, columns: np.ndarray
+    ) -> list[GradientCandidate]:
         found = []
         for f in self.binned.sets:
-            if f not in columns:
+            if not columns[f]:
                 continue
-            sums = self.sets[f][node]
-            scan = scan_sets(here.node, f, sums[:-1], self.binned.categories[f], sums[-1])
-            best = scan.best() or scan.best(refused=True)
-            if best:
-                line = self._line(best[0], "")
-                parts = (line.feature, line.cut, line.inside, line.missing, line.numbers)
-                found.append((parts, best[0]))
+            sums = self.sets[f][at]
+            scan = scan_sets(node, f, sums[:-1], self.binned.categories[f], sums[-1])
+            found += scan.best() or scan.best(refused=True)
         return found
 
 
-def _values(family: Replay) -> list[np.ndarray]:
-    matrix = family.matrix_seen
-    columns = (np.asarray(matrix.column(f), np.float64) for f in range(matrix.n_columns))
-    return [np.unique(x[~np.isnan(x)]) for x in columns]
+class _Question(NamedTuple):
+    """A split without its figures."""
+
+    feature: int
+    cut: float
+    inside: frozenset[int] | None
+    side: str
+    extra_l2: float = 0.0
 
 
 def _plain_candidate(
-    node: GradientNode, f: int, left: list[float], cut: float, side: str, missing: float
+    node: GradientNode, asked: _Question, left: list[float], missing: float
 ) -> GradientCandidate:
-    """Return an admissible cut with its figures, where nothing bends answers."""
-    (G, H, n), l2 = left, node.rules.reg_lambda
+    """Return an admissible split with its figures, where nothing bends answers."""
+    (G, H, n), l2 = left, node.rules.reg_lambda + asked.extra_l2
     GR, HR, nR = node.G - G, node.H - H, node.n - n
-    own, one, two = node.G * node.G / (node.H + l2), G * G / (H + l2), GR * GR / (HR + l2)
-    answers = -G / (H + l2), -GR / (HR + l2)
-    gain = one + two - own
+    own = node.G * node.G / (node.H + node.rules.reg_lambda)
+    one, two = G * G / (H + l2), GR * GR / (HR + l2)
     return GradientCandidate(
-        f,
-        cut,
-        None,
-        side,
-        G,
-        H,
-        n,
-        GR,
-        HR,
-        nR,
-        *answers,
-        one,
-        two,
-        own,
-        gain,
+        asked.feature,
+        asked.cut,
+        asked.inside,
+        asked.side,
+        *(G, H, n, GR, HR, nR),
+        *(-G / (H + l2), -GR / (HR + l2)),
+        *(one, two, own),
+        one + two - own,
         "admissible",
         missing,
     )

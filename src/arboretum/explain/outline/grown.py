@@ -1,112 +1,108 @@
 """Outlines of trees of CART's kind: impurities and gains of all nodes, from sums by leaf and value.
 
-It knows the common case: sums tell the impurity (not absolute_error, poisson), no monotone constraint, no
-surrogates, one target. Other trees have worksheets only.
+Sums have to tell the impurity: trees of absolute_error, and of several targets, have worksheets only. Columns
+of few values, or on a grid (line.py), are looked at side by side (dense_cuts.py), others one by one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arboretum.explain.outline.dense_cuts import DenseCuts
 from arboretum.explain.outline.line import (
     Coded,
     Line,
+    SideBySide,
     TreeOutline,
     first_best,
     up_the_tree,
 )
+from arboretum.explain.outline.node_groups import NodeGroups, sorted_nodes
+from arboretum.explain.outline.refusals import Refusals
 from arboretum.explain.worksheet.draws import columns_visited, drawn_question, node_key
 from arboretum.textbook.cart import EPSILON, TIE
 from arboretum.textbook.column_scan import FEW_CATEGORIES, Channels
-from arboretum.tree.tree import SUBSET
+from arboretum.tree.tree import SUBSET, Tree
 
 if TYPE_CHECKING:
     from arboretum.explain.worksheet.grown import ShownTree
 
 __all__ = ["GrownOutline", "cost_of", "has_outline"]
 
-_NODE = 4_000  # sums that writing down a node costs as much as
-_NO_SUMS = ("absolute_error", "poisson")
+# Nanoseconds: to add a row up in a column, to score a cut, to sort a row into its node, to write a node down.
+_ROW, _CUT, _SORTED, _NODE = 9, 120, 150, 400_000
 _LOWER = np.finfo(np.float64).tiny
 
 
 def has_outline(grown: ShownTree) -> bool:
-    """Tell whether a tree is of the common case."""
-    rules = grown.rules
-    plain = not rules.surrogates and not (rules.monotonic_cst and any(rules.monotonic_cst))
-    return plain and rules.criterion not in _NO_SUMS and grown.y.shape[1] == 1
+    """Tell whether sums tell the impurities of a tree."""
+    return grown.rules.criterion != "absolute_error" and grown.y.shape[1] == 1
 
 
-def cost_of(grown: ShownTree, columns: list[Coded]) -> int:
-    """Return how many sums there are to make: what an outline costs."""
-    tree, rows = grown.tree, len(grown.weight)
-    passes = rows * (tree.max_depth + 1)
-    sums = sum(min(len(tree) * (one.width + 1), 4 * passes) + rows for one in columns)
-    return sums + _NODE * len(tree)
+def cost_of(tree: Tree, like: ShownTree, columns: list[Coded]) -> int:
+    """Return about how many nanoseconds the outline of a tree takes; ``like`` has its rows and rules."""
+    rows, inner, found = len(like.weight), len(tree) - tree.n_leaves, 0
+    for one in columns:
+        if _is_dense(tree, rows, one.width):
+            found += _ROW * rows + _CUT * inner * (one.width + 1)
+        else:
+            found += _SORTED * rows * (tree.max_depth + 1)
+    return found + _NODE * inner
 
 
-def sorted_nodes(node: np.ndarray) -> np.ndarray:
-    """Return the places of nodes in their order, of equals the first; short numbers are sorted fastest."""
-    few = not len(node) or node.max() < 2**15
-    return np.argsort(node.astype(np.int16) if few else node, kind="stable")
-
-
-@dataclass(frozen=True, eq=False)
-class NodeGroups:
-    """The values that nodes hold, node by node: place among the column's values, sums of all up to it."""
-
-    node: np.ndarray
-    place: np.ndarray
-    below: np.ndarray  # (groups, channels)
-
-    @property
-    def following(self) -> np.ndarray:
-        """The place of the next value in the same node; -1: there is none."""
-        if not len(self.node):
-            return self.place
-        last = np.append(self.node[1:] != self.node[:-1], True)
-        return np.where(last, -1, np.append(self.place[1:], -1))
-
-    def among(self, nodes: np.ndarray) -> NodeGroups:
-        """Return the groups of some nodes (bool)."""
-        some = nodes[self.node]
-        return (
-            self if some.all() else NodeGroups(self.node[some], self.place[some], self.below[some])
-        )
-
-    def of(self, node: int) -> tuple[int, int]:
-        """Return where the groups of a node begin and end."""
-        low, high = np.searchsorted(self.node, [node, node + 1])
-        return int(low), int(high)
+def _is_dense(tree: Tree, rows: int, width: int) -> bool:
+    """Whether a column has so few values that every node may have a sum for each."""
+    return len(tree) * width <= 4 * rows * tree.max_depth
 
 
 class GrownOutline:
-    """The outline of one tree."""
+    """The outline of one tree; ``most`` columns are told besides the winner."""
 
-    def __init__(self, grown: ShownTree, columns: list[Coded]) -> None:
-        self.grown, self.columns, self.tree = grown, columns, grown.tree
+    def __init__(self, grown: ShownTree, table: SideBySide, most: int) -> None:
+        self.grown, self.table, self.tree, self.most = grown, table, grown.tree, most
+        self.columns = columns = table.columns
+        self.surrogates = bool(grown.rules.surrogates)
         self.inner = np.flatnonzero(~self.tree.is_leaf)
         rows = np.flatnonzero(grown.weight > 0)
-        self.sample = grown.sample(0, rows)
+        one_row = grown.sample(0, rows[:1])  # its values are not looked at
+        self.sample = replace(one_row, y=grown.y[rows], w=grown.weight[rows])
         self.channels = Channels(self.sample)
+        if grown.rules.criterion == "poisson":  # impurities need Σ w y log y, gains do not
+            y = self.sample.y[:, 0]
+            self.channels.columns.append(self.sample.w * y * np.log(np.where(y > 0, y, 1.0)))
+        self.refusals = Refusals(grown, self.channels)
         rank = np.cumsum(self.tree.is_leaf) - 1
         self.rows, self.leaf = rows, rank[grown.leaf_of[rows]]
         self.total = self._missing_sums(np.ones(len(rows), bool))  # (nodes, channels)
-        self.missing = [self._missing_sums(one.code[rows] == one.width) for one in columns]
-        # None: too many values
+        none = np.zeros_like(self.total)
+        self.missing = [
+            self._missing_sums(one.code[rows] == one.width) if one.has_missing else none
+            for one in columns
+        ]
+        kinds = self.sample.kinds
+        dense = [f for f, kind in enumerate(kinds) if kind != "categorical" and self._is_dense(f)]
+        self.dense = DenseCuts(self, dense if self._draw_cuts is None else [])
+        self.place_in_dense = {f: at for at, f in enumerate(self.dense.columns.tolist())}
         self.sums: list[Any] = [
-            self._sums(f) if self._is_dense(f) else None for f in range(len(columns))
+            self._sums(f) if self._needs_sums(f) else None for f in range(len(columns))
         ]
         self.groups = [
-            None if kind == "categorical" else self._groups(f)
-            for f, kind in enumerate(self.sample.kinds)
+            None if kind == "categorical" or f in self.place_in_dense else self._groups(f)
+            for f, kind in enumerate(kinds)
         ]
-        self.before = self.channels.mixed(self.total) / np.maximum(self.total[:, 1], _LOWER)
+        self.before = self.impurity(self.total)
+
+    def impurity(self, sums: np.ndarray) -> np.ndarray:
+        """Return the impurity of every row of sums."""
+        mixed = self.channels.mixed(sums)
+        if self.grown.rules.criterion == "poisson":
+            mixed = mixed + sums[:, -1]
+        return mixed / np.maximum(sums[:, 1], _LOWER)
 
     def _missing_sums(self, some: np.ndarray) -> np.ndarray:
         """Return what every node adds up over some of the rows, (nodes, channels)."""
@@ -115,9 +111,29 @@ class GrownOutline:
         return up_the_tree(self.tree, np.stack(parts, axis=-1))
 
     def _is_dense(self, f: int) -> bool:
-        """Whether a column has so few values that every node may have a sum for each."""
-        few = len(self.tree) * self.columns[f].width <= 4 * len(self.rows) * self.tree.max_depth
+        few = _is_dense(self.tree, len(self.rows), self.columns[f].width)
         return few or self.sample.kinds[f] == "categorical"
+
+    def _needs_sums(self, f: int) -> bool:
+        """Whether sums of every node and value are looked at by themselves."""
+        return self.sample.kinds[f] == "categorical" or (
+            self._is_dense(f) and f not in self.place_in_dense
+        )
+
+    @cached_property
+    def distinct_channels(self) -> tuple[np.ndarray, list[int]]:
+        """The channels that differ, (rows, distinct), and the place of every channel among them.
+
+        The last class is left out: it is what the others leave of the weight.
+        """
+        found: list[np.ndarray] = []
+        places = []
+        for one in self.channels.columns[: -1 if self.channels.classes else None]:
+            same = [at for at, other in enumerate(found) if np.array_equal(one, other)]
+            places.append(same[0] if same else len(found))
+            if not same:
+                found.append(one)
+        return np.stack(found, axis=1), places
 
     def _sums(self, f: int) -> np.ndarray:
         """Return what every node adds up for every value, (nodes, values, channels)."""
@@ -192,6 +208,9 @@ class GrownOutline:
         visited = self._visited()
         best: list[dict[int, Line]] = []
         for f in range(len(self.columns)):
+            if f in self.place_in_dense:
+                best.append({})
+                continue
             if self._draw_cuts is not None:
                 best.append(self._drawn_of(f, visited))
                 continue
@@ -199,17 +218,62 @@ class GrownOutline:
             if visited is not None:
                 drew[self.inner] = [f in some for some in visited]
             best.append(self._best_of(f, drew))
+        dense, winners = self._dense_lines(visited), self._winners()
         for at, node in enumerate(self.inner.tolist()):
-            winner = self._winner(node)
-            others = [
+            winner = winners[at]
+            others = dense[node] + [
                 line
                 for f, lines in enumerate(best)
                 if f != winner.feature
                 and (visited is None or f in visited[at])
                 and (line := lines.get(node)) is not None
             ]
-            found.lines[node] = [winner, *self._judged(node, winner, others)]
+            found.lines[node] = [winner, *self._judged(node, winner, others)[: self.most]]
         return found
+
+    def _dense_lines(self, visited: list[list[int]] | None) -> dict[int, list[Line]]:
+        """Return the best cuts of the columns side by side at every inner node, the winner's left out."""
+        dense = self.dense
+        found: dict[int, list[Line]] = {node: [] for node in self.inner.tolist()}
+        if not len(dense.columns):
+            return found
+        gain = dense.gain.copy()
+        gain[self.tree.feature[self.inner][:, None] == dense.columns] = np.nan
+        if visited is not None:
+            gain[~np.array([np.isin(dense.columns, some) for some in visited])] = np.nan
+        order = np.argsort(-gain, axis=1, kind="stable")[:, : self.most]  # NaN comes last
+        at, place = np.divmod(np.arange(order.size), order.shape[1])
+        k = order[at, place]
+        at, k = (one[~np.isnan(gain[at, k])] for one in (at, k))
+        nodes, lefts = self.inner[at], dense.left[at, k]
+        totals = self._totals(dense.columns[k], nodes)
+        figures = self._figures(-1, nodes, lefts, totals)
+        for i, (a, j) in enumerate(zip(at.tolist(), k.tolist(), strict=True)):
+            f, node = int(dense.columns[j]), int(nodes[i])
+            verdict = self.refusals.name(lefts[i], totals[i]) if dense.refused[a, j] else ""
+            cut, goes, following = np.inf, int(dense.goes[a, j]), int(dense.following[a, j])
+            if following >= 0:
+                cut = self._between(f, int(dense.place[a, j]), following)
+            found[node].append(Line(f, cut, (), goes, figures[i], float(gain[a, j]), verdict))
+        return found
+
+    def _between(self, f: int, place: int, following: int) -> float:
+        column = self.columns[f]
+        low, high = float(column.ends[place]), float(column.values[following])
+        middle = low / 2 + high / 2
+        return low if self.sample.kinds[f] == "ordinal" or middle >= high else middle
+
+    def _totals(self, f: Any, nodes: np.ndarray) -> np.ndarray:
+        """Return what nodes add up to over the rows that splits of a column (or of each) are judged by."""
+        if not self.surrogates:  # they place the missing rows
+            return self.total[nodes]
+        if isinstance(f, int):
+            return self.total[nodes] - self.missing[f][nodes]
+        return self.total[nodes] - np.stack(self.missing)[f, nodes]
+
+    def _gaps(self, f: int) -> np.ndarray:
+        """Return what the missing values of nodes add up to, nothing where surrogates place them."""
+        return np.zeros_like(self.missing[f]) if self.surrogates else self.missing[f]
 
     @property
     def _draw_cuts(self) -> int | None:
@@ -251,8 +315,11 @@ class GrownOutline:
         found = []
         for at, node in enumerate(self.inner.tolist()):
             key = node_key(draw.key, self.grown.sides(node))
-            here = varies[:, at].tolist()
-            found.append(columns_visited(key, n_columns, draw.max_features, here.__getitem__))
+
+            def varied(f: int, at: int = at, node: int = node) -> bool:
+                return bool(varies[f, at]) or self._varies_in_a_bin(f, node)
+
+            found.append(columns_visited(key, n_columns, draw.max_features, varied))
         return found
 
     def _varies(self, f: int) -> np.ndarray:
@@ -260,9 +327,22 @@ class GrownOutline:
         present, gaps = self._present(f), self.missing[f][:, 0] > 0
         return (present > 0) & (present + gaps > 1)
 
+    def _varies_in_a_bin(self, f: int, node: int) -> bool:
+        """Tell whether a node holds several values of a column that are one on the grid."""
+        column = self.columns[f]
+        if column.ends is column.values:
+            return False
+        x = np.asarray(self.grown.matrix.column(f), np.float64)[self.grown.rows_of(node)]
+        x = x[~np.isnan(x)]
+        return len(x) > 1 and bool(x.min() < x.max())
+
     def _present(self, f: int) -> np.ndarray:
         """Return how many values of a column every node holds."""
         groups = self.groups[f]
+        if f in self.place_in_dense:
+            found = np.zeros(len(self.tree), np.int64)
+            found[self.inner] = self.dense.n_values[:, self.place_in_dense[f]]
+            return found
         if groups is not None:
             nodes = np.concatenate([one.node for one in groups])
             return np.bincount(nodes, minlength=len(self.tree))
@@ -320,7 +400,7 @@ class GrownOutline:
 
     def _best_cuts(self, f: int, groups: NodeGroups) -> dict[int, Line]:
         """Return the best cut of a column of numbers at the nodes of some groups."""
-        missing, following = self.missing[f][groups.node], groups.following
+        missing, following = self._gaps(f)[groups.node], groups.following
         gaps, more = missing[:, 0] > 0, following >= 0
         right, left = np.flatnonzero(more | gaps), np.flatnonzero(more & gaps)
         pick = np.concatenate([right, left])
@@ -331,15 +411,11 @@ class GrownOutline:
         lefts = groups.below[pick]
         if len(left):
             lefts = lefts + missing[pick] * (goes == 0)[:, None]
-        values, kind = self.columns[f].values, self.sample.kinds[f]
 
         def said(i: int) -> tuple[float, tuple[int, ...], int]:
             if not more[pick[i]]:
                 return np.inf, (), 1
-            low = float(values[groups.place[pick[i]]])
-            high = float(values[following[pick[i]]])
-            middle = low / 2 + high / 2
-            cut = low if kind == "ordinal" or middle >= high else middle
+            cut = self._between(f, int(groups.place[pick[i]]), int(following[pick[i]]))
             return cut, (), int(goes[i])
 
         return self._lines(f, groups.node[pick], lefts, said)
@@ -348,7 +424,7 @@ class GrownOutline:
         """Return the best set of categories at some nodes."""
         if not len(nodes):
             return {}
-        here, missing = self.sums[f][nodes], self.missing[f][nodes]
+        here, missing = self.sums[f][nodes], self._gaps(f)[nodes]
         found: dict[int, Line] = {}
         whole, gaps = here.sum(axis=1), missing[:, 0] > 0
         lowest = (here[..., 0] > 0).argmax(axis=1)
@@ -414,39 +490,27 @@ class GrownOutline:
         if np.any(nodes[1:] < nodes[:-1]):
             order = sorted_nodes(nodes)
             nodes, lefts = nodes[order], lefts[order]
-        totals = self.total[nodes]
+        totals = self._totals(f, nodes)
         gain = self.channels.gains(lefts, totals)
-        allowed = self._allowed(lefts, totals)
+        allowed = self.refusals.allowed(f, nodes, lefts, totals)
         found = {}
         for refused in (True, False):
             some = np.flatnonzero(allowed != refused)
             best = some[first_best(nodes[some], gain[some])]
             figures = self._figures(f, nodes[best], lefts[best], totals[best])
-            verdict = "min_samples_leaf" if refused else ""
-            for i, node, line, gained in zip(
-                order[best].tolist(),
-                nodes[best].tolist(),
-                figures,
-                gain[best].tolist(),
-                strict=True,
-            ):
-                found[node] = Line(f, *said(i), line, gained, verdict)
+            for i, line in zip(best.tolist(), figures, strict=True):
+                node = int(nodes[i])
+                verdict = self.refusals.name(lefts[i], totals[i]) if refused else ""
+                found[node] = Line(f, *said(int(order[i])), line, float(gain[i]), verdict)
         return found
-
-    def _allowed(self, lefts: np.ndarray, totals: np.ndarray) -> np.ndarray:
-        rules, good = self.sample.rules, np.ones(len(lefts), bool)
-        for side in (lefts, totals - lefts):
-            good &= side[:, 0] >= max(rules.min_samples_leaf, 1)
-            good &= side[:, 1] >= rules.min_weight_leaf * (1 - 1e-12)
-        return good
 
     def _figures(
         self, f: int, nodes: np.ndarray, lefts: np.ndarray, totals: np.ndarray
     ) -> list[tuple[float, ...]]:
-        """Return rows and weights of both sides, their impurities, and the charge."""
+        """Return rows and weights of both sides, their impurities, and the charge; f = -1: numbers."""
         sides, impurities = (lefts, totals - lefts), []
         for side in sides:
-            impurity = self.channels.mixed(side) / np.maximum(side[:, 1], _LOWER)
+            impurity = self.impurity(side)
             nothing = impurity < 1e-12 * np.abs(self.before[nodes])  # what rounding leaves
             impurities.append(np.where(nothing, 0.0, impurity))
         told = [sides[0][:, :2], sides[1][:, :2], *(one[:, None] for one in impurities)]
@@ -455,7 +519,7 @@ class GrownOutline:
     def _charges(self, f: int, nodes: np.ndarray) -> np.ndarray:
         """Return what categories are charged for chance at some nodes, (nodes, 1)."""
         found = np.zeros((len(nodes), 1))
-        if self.sample.kinds[f] == "categorical" and self.sample.rules.category_penalty:
+        if f >= 0 and self.sample.kinds[f] == "categorical" and self.sample.rules.category_penalty:
             held = self._present(f)[nodes].tolist()
             for i, (node, present) in enumerate(zip(nodes.tolist(), held, strict=True)):
                 rows, weight = self.total[node, :2].tolist()
@@ -463,21 +527,33 @@ class GrownOutline:
                 found[i] = chance * weight / self.sample.total
         return found
 
-    def _winner(self, node: int) -> Line:
-        """Return the split of the model with its figures."""
-        tree = self.tree
-        f, first = int(tree.feature[node]), int(tree.first_child[node])
-        left, total = self.total[first], self.total[node]
-        gain = float(self.channels.gains(left[None], total[None])[0])
-        missing = int(tree.missing_child[node]) if self.missing[f][node, 0] else -1
-        inside: tuple[int, ...] = ()
-        if tree.kind[node] == SUBSET:
-            seen = self.sums[f][first, :, 0] > 0
-            inside = tuple(self.columns[f].values[seen].astype(int).tolist())
-        cut = np.inf if tree.kind[node] == SUBSET and not inside else float(tree.threshold[node])
-        cut = np.nan if inside else cut
-        figures = self._figures(f, np.array([node]), left[None], total[None])[0]
-        return Line(f, cut, inside, missing, figures, gain, "wins")
+    def _winners(self) -> list[Line]:
+        """Return the splits of the model with their figures, one for every inner node."""
+        tree, nodes = self.tree, self.inner
+        feature, first = tree.feature[nodes], tree.first_child[nodes]
+        lefts, totals = self._totals(feature, first), self._totals(feature, nodes)
+        gains = self.channels.gains(lefts, totals).tolist()
+        figures: list[Any] = [None] * len(nodes)
+        for f in np.unique(feature).tolist():
+            some = np.flatnonzero(feature == f)
+            for i, one in zip(
+                some.tolist(), self._figures(f, nodes[some], lefts[some], totals[some]), strict=True
+            ):
+                figures[i] = one
+        return [
+            Line(int(feature[i]), *self._asked(node), figures[i], gains[i], "wins")
+            for i, node in enumerate(nodes.tolist())
+        ]
+
+    def _asked(self, node: int) -> tuple[float, tuple[int, ...], int]:
+        """Return cut, categories on the left and the side of missing values of a node."""
+        tree, f, first = self.tree, int(self.tree.feature[node]), int(self.tree.first_child[node])
+        missing = int(tree.missing_child[node]) if self._gaps(f)[node, 0] else -1
+        if tree.kind[node] != SUBSET:
+            return float(tree.threshold[node]), (), missing
+        seen = self.sums[f][first, :, 0] > 0
+        inside = tuple(self.columns[f].values[seen].astype(int).tolist())
+        return np.nan if inside else np.inf, inside, missing
 
 
 def _keep_better(found: dict[int, Line], more: dict[int, Line]) -> None:

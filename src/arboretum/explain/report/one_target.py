@@ -9,9 +9,29 @@ from typing import Any
 import numpy as np
 
 from arboretum.errors import DataError, ParameterError
+from arboretum.explain.pick_tree import trees_of
 from arboretum.tree.tree import Tree
 
-__all__ = ["one_target", "target_column"]
+__all__ = ["one_target", "target_column", "targets_shown"]
+
+_MOST_NODES = 60_000  # of trees, times targets, that one page holds
+_MOST_TARGETS = 12
+
+
+def targets_shown(model: Any, output: int | None) -> list[int | None]:
+    """Return the targets a page has: the one asked for, or all that have room, else the first.
+
+    >>> from arboretum import CARTRegressor
+    >>> targets_shown(CARTRegressor().fit([[0.0], [1.0]], [[1.0, 5.0], [2.0, 6.0]]), None)
+    [0, 1]
+    """
+    n = int(getattr(model, "n_outputs_", 1))
+    if n == 1 or output is not None:
+        return [output]
+    nodes = sum(len(tree) for tree in trees_of(model))
+    if n > _MOST_TARGETS or n * nodes > _MOST_NODES:
+        return [0]
+    return list(range(n))
 
 
 def one_target(model: Any, output: int | None) -> Any:
@@ -46,6 +66,8 @@ def one_target(model: Any, output: int | None) -> Any:
         single.tree_ = _of_target(model.tree_, output, width)
     elif "trees_" in vars(model):
         single.trees_ = [_of_target(tree, output, width) for tree in model.trees_]
+    elif getattr(model, "_has_trees", False):
+        single.estimators_ = [one_target(member, output) for member in model.estimators_]
     else:
         raise ParameterError(
             f"this {type(model).__name__} answers {n} targets by members: a report is made of "

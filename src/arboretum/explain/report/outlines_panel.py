@@ -3,6 +3,7 @@
     trees   {shown number: {"l": {node: lines}, "s": sums of every node, "b": steps of leaves}}
     line    [column, cut or categories or null, missing side, verdict, …numbers of the family]
             grown      rows left, impurity left, impurity right, gain (, weight left, charge)
+                       (, rows right, weight right: where surrogates place the missing rows)
             gradient   G left, H left, rows left, gain
 
 Trees are taken in their order until the sums to be made, or the numbers to be kept, are too many for a page;
@@ -18,11 +19,13 @@ import numpy as np
 
 from arboretum.explain.outline.line import Line, TreeOutline
 from arboretum.explain.outline.outline import Outliner
+from arboretum.explain.report.rounds_panel import RoundLog
 from arboretum.explain.report.tree_code import rounded
 
 __all__ = ["OutlineWriter"]
 
-_MOST_SUMS = 110_000_000  # about four seconds
+_MOST_COST = 5_800_000_000  # nanoseconds
+_LOOKED = 8  # trees whose cost tells that of all
 _MOST_NUMBERS = 220_000  # in a page
 _COLUMNS = 4  # told of besides the winner's
 _LEAF_ROWS = 20_000_000  # rows times leaves that are gone through for Friedman's steps
@@ -31,28 +34,40 @@ _LEAF_ROWS = 20_000_000  # rows times leaves that are gone through for Friedman'
 class OutlineWriter:
     """Writes the outlines of one model's trees, and of its members'."""
 
-    def __init__(self) -> None:
+    def __init__(self, log: RoundLog) -> None:
+        self.log = log
         self.trees: dict[str, Any] = {}
         self.verdicts: list[str] = []
         self.rules: list[dict[str, Any]] = []
-        self._sums, self._numbers = _MOST_SUMS, _MOST_NUMBERS
+        self._cost, self._numbers = _MOST_COST, _MOST_NUMBERS
 
     def write(self, family: Any, shown: list[tuple[int, int]]) -> None:
         """Write trees of a family: pairs of the number in the page and the family's own."""
-        outliner = Outliner(family, _COLUMNS)
-        self.rules.append(_rules_of(family, outliner.is_gradient))
+        outliner = self._outliner(family, [t for _, t in shown])
+        self.rules.append(_rules_of(family, outliner))
         with family.in_turn() if outliner.is_gradient else nullcontext():
             for at, t in shown:
+                if outliner.is_gradient:
+                    self.log.look(family, t)
                 cost = outliner.cost(t)
                 if cost is None:
                     return
-                if cost > self._sums or self._numbers <= 0:
+                if cost > self._cost or self._numbers <= 0:
                     continue
-                self._sums -= cost
+                self._cost -= cost
                 self.trees[str(at)] = self._code(outliner.outline(t), outliner.is_gradient)
                 steps = _steps(family, t)
                 if steps is not None:
                     self.trees[str(at)]["b"] = steps
+
+    def _outliner(self, family: Any, trees: list[int]) -> Outliner:
+        """Return what makes outlines: of every cut if all trees can have one in time, else of a grid."""
+        exact = Outliner(family, _COLUMNS)
+        costs = [exact.cost(t) for t in trees[:: max(1, len(trees) // _LOOKED)]]
+        known = [cost for cost in costs if cost is not None]
+        if len(known) < len(costs) or np.mean(known) * len(trees) <= self._cost:
+            return exact
+        return Outliner(family, _COLUMNS, grid=True)
 
     def _code(self, outline: TreeOutline, is_gradient: bool) -> dict[str, Any]:
         line = self._gradient_line if is_gradient else self._grown_line
@@ -74,9 +89,12 @@ class OutlineWriter:
         return [line.feature, cut, line.missing, self.verdicts.index(line.verdict)]
 
     def _grown_line(self, line: Line) -> list[Any]:
-        rows, weight, _, _, left, right, charge = line.numbers
+        rows, weight, rows_right, weight_right, left, right, charge = line.numbers
         told = [int(rows), *(_number(v) for v in (left, right, line.gain))]
-        if weight != rows or charge:
+        if self.rules[-1].get("surrogates"):
+            others = int(rows_right), _number(weight_right, 7)
+            told += [_number(weight, 7), _number(charge), *others]
+        elif weight != rows or charge:
             told += [_number(weight, 7), _number(charge)] if charge else [_number(weight, 7)]
         return self._head(line) + told
 
@@ -93,11 +111,13 @@ def _number(value: float, digits: int = 5) -> Any:
     return int(short) if short == int(short) else short
 
 
-def _rules_of(family: Any, is_gradient: bool) -> dict[str, Any]:
+def _rules_of(family: Any, outliner: Outliner) -> dict[str, Any]:
     """Return what the formulas of the page need besides sums."""
-    if not is_gradient:
+    if not outliner.is_gradient:
         criterion = getattr(family, "criterion", None) or getattr(family.model, "criterion", "")
         found: dict[str, Any] = {"kind": "grown", "criterion": str(criterion)}
+        found["grid"] = outliner.grid
+        found["surrogates"] = bool(outliner.has_surrogates)
         found["rates"] = rounded(np.asarray(getattr(family.model, "_rates", ()), np.float64), 6)
         return found
     rules, plan = family.rules, family.plan
@@ -111,6 +131,7 @@ def _rules_of(family: Any, is_gradient: bool) -> dict[str, Any]:
         "bent": bool(bent),
         "renewed": family.objective.renew_leaf is not None,
         "rounded": not family.is_exact,
+        "grid": outliner.grid and family.is_exact,
     }
 
 

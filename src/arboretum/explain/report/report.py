@@ -27,7 +27,7 @@ from arboretum.explain.report import effects_panel, history
 from arboretum.explain.report.data_sheet import columns_of, hints_of
 from arboretum.explain.report.judged import Judged, judge
 from arboretum.explain.report.model_code import ModelCode, code_of_model
-from arboretum.explain.report.one_target import one_target, target_column
+from arboretum.explain.report.one_target import one_target, target_column, targets_shown
 from arboretum.explain.report.overview import overview_of
 from arboretum.explain.report.page import render
 from arboretum.explain.report.rows_panel import choose_rows, rows_panel
@@ -111,7 +111,8 @@ def report(
     target : str, optional
         What y is called.
     output : int, optional
-        Which target a model of several is judged by, the first by default; y has all of them.
+        Which target a model of several is judged by; y has all of them. By default a menu of the page has
+        all, or, of a model too large for that, the first.
     random_state : int, default=0
         Of the rows that are drawn and of the bootstrap.
     progress_bar : bool, optional
@@ -131,33 +132,52 @@ def report(
     >>> page.html[:15], "petal width" in page.html
     ('<!doctype html>', True)
     """
-    wanted = _rows_wanted(rows)
-    n_targets = int(getattr(model, "n_outputs_", 1))
-    model = one_target(model, output)
-    y, named = target_column(y, n_targets, output)
-    if train is not None:
-        train = train[0], target_column(train[1], n_targets, output)[0]
-    maker = _Maker(model, X, y, train, wanted, target or named, int(random_state))
-    if n_targets > 1:
-        maker.payload["of_targets"] = [output or 0, n_targets]
-    shown = sys.stderr.isatty() if progress_bar is None else progress_bar
-    steps = maker.steps()
+    wanted, n_targets = _rows_wanted(rows), int(getattr(model, "n_outputs_", 1))
+    makers = []
+    for k in targets_shown(model, output):
+        single = one_target(model, k)
+        column, named = target_column(y, n_targets, k)
+        given = None if train is None else (train[0], target_column(train[1], n_targets, k)[0])
+        name = target or named
+        if n_targets > 1 and named is None:
+            name = f"{target or 'y'}, target {k}"
+        makers.append(_Maker(single, X, column, given, wanted, name, int(random_state)))
+        if n_targets > 1:
+            makers[-1].payload["of_targets"] = [k or 0, n_targets]
+    _make_panels(makers, sys.stderr.isatty() if progress_bar is None else progress_bar)
+    first, *others = makers
+    heading = title or f"{type(model).__name__}: {_what(makers)}"
+    began = time.perf_counter()
+    payload, part = first.payload, first.model_part()
+    if others:
+        names = [maker.payload["target"] for maker in makers]
+        payload["targets"] = {"names": names, "others": [maker.payload for maker in others]}
+        part["others"] = [maker.model_part() for maker in others]
+    page = render(heading, payload, part)
+    first.seconds["page"] = time.perf_counter() - began
+    made = Report(page, None, first.seconds, heading)
+    if path is not None:
+        made.save(path)
+    return made
+
+
+def _make_panels(makers: list[_Maker], shown: bool) -> None:
+    """Make all panels, with a bar."""
+    steps = [(maker, *step) for maker in makers for step in maker.steps()]
     with progress(len(steps), shown, "report") as on_progress:
-        for number, (name, step) in enumerate(steps, start=1):
+        for number, (maker, name, step) in enumerate(steps, start=1):
             began = time.perf_counter()
             step()
             maker.seconds[name] = time.perf_counter() - began
             if on_progress is not None:
                 on_progress(number)
-    heading = title or f"{type(model).__name__}: {maker.payload['target']}"
-    began = time.perf_counter()
-    maker.payload["seconds"] = {k: round(v, 2) for k, v in maker.seconds.items()}
-    page = render(heading, maker.payload, maker.model_part())
-    maker.seconds["page"] = time.perf_counter() - began
-    made = Report(page, None, maker.seconds, heading)
-    if path is not None:
-        made.save(path)
-    return made
+    for maker in makers:
+        maker.payload["seconds"] = {k: round(v, 2) for k, v in maker.seconds.items()}
+
+
+def _what(makers: list[_Maker]) -> str:
+    """Return the names of the targets."""
+    return ", ".join(maker.payload["target"] for maker in makers)
 
 
 def _rows_wanted(rows: Any) -> int | str:

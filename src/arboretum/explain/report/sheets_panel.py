@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from arboretum.errors import ArboretumError
-from arboretum.explain.pick_tree import rounds_of, trees_of
+from arboretum.explain.pick_tree import trees_of
 from arboretum.explain.report.outlines_panel import OutlineWriter
+from arboretum.explain.report.rounds_panel import RoundLog, rounds_panel
 
 __all__ = ["sheets_panel", "without_sheets"]
 
@@ -26,8 +27,6 @@ _MOST_BYTES = (
 )
 _MOST_SHEETS = 60
 _ALONE = 500  # sheets of a tree that has no outline
-_ROUNDS = 12
-_ROUND_VALUES = 30_000_000  # rows times trees that are walked for rounds
 _CANDIDATES = 12  # rows of a table
 
 
@@ -57,7 +56,8 @@ def sheets_panel(
             return without_sheets("the rows given are not those the model was fitted on")
     except (ArboretumError, AttributeError) as problem:
         return without_sheets(str(problem))
-    outlines, writer = OutlineWriter(), _Writer(rows_shown)
+    log = RoundLog()
+    outlines, writer = OutlineWriter(log), _Writer(rows_shown)
     for member, shown in _by_member(sources).items():
         try:
             one = book.member(member) if member else book
@@ -70,7 +70,7 @@ def sheets_panel(
             writer.trees(one, known, alone=str(known[0][0]) not in outlines.trees)
     return {
         "nodes": writer.found,
-        "rounds": _rounds(model, book, len(trees), rows_shown),
+        "rounds": rounds_panel(model, book, log, _Writer(rows_shown).round_of(book)),
         "outlines": outlines.trees,
         "verdicts": outlines.verdicts,
         "rules": outlines.rules,
@@ -79,7 +79,7 @@ def sheets_panel(
 
 def without_sheets(why: str) -> dict[str, Any]:
     """Return what a page has where worksheets cannot be: the reason."""
-    return {"nodes": {}, "rounds": [], "outlines": {}, "verdicts": [], "rules": [], "why": why}
+    return {"nodes": {}, "rounds": None, "outlines": {}, "verdicts": [], "rules": [], "why": why}
 
 
 def _by_member(sources: list[tuple[Any, str]]) -> dict[str, list[tuple[int, Any]]]:
@@ -102,25 +102,6 @@ def _is_training_table(book: Any, tree: Any) -> bool:
         return True
     found = [one.value for one in sheet.formulas if one.name in ("gain", "decrease")]
     return not found or bool(np.isclose(found, tree.gain[node], rtol=1e-3).any())
-
-
-def _rounds(model: Any, book: Any, n_trees: int, rows_shown: bool) -> list[list[Any]]:
-    """Return the sheets of some rounds, the first and the last among them."""
-    rounds = rounds_of(model)
-    n = (
-        n_trees // rounds.per_round
-        if rounds is not None
-        else len(getattr(model, "estimators_", ()))
-    )
-    if not n or not (rounds is not None or hasattr(model, "estimator_weights_")):
-        return []
-    each = max(1, int(getattr(model, "_n_rows", 1)) * n_trees)
-    wanted = int(np.clip(_ROUND_VALUES // each, 1, _ROUNDS))
-    chosen = np.unique(np.concatenate([[0], np.linspace(0, n - 1, wanted).round()]).astype(int))
-    writer = _Writer(rows_shown)
-    for m in chosen.tolist():
-        writer.write(str(m), book.round, m)
-    return [[int(m), sheet] for m, sheet in writer.found.items()]
 
 
 class _Writer:
@@ -150,6 +131,15 @@ class _Writer:
                     return
             if self._values < _MOST_VALUES // 20:
                 return
+
+    def round_of(self, book: Any) -> Any:
+        """Return what writes the sheet of a round."""
+
+        def write(m: int) -> Any:
+            self.write(str(m), book.round, m)
+            return self.found.get(str(m))
+
+        return write
 
     def write(self, name: str, ask: Any, *arguments: int) -> None:
         try:

@@ -1,6 +1,7 @@
 // Outlines: the candidate table and the formulas of any node, written from the numbers the page holds of it.
 "use strict";
 const Outline = (() => {
+  const GRID = "The winner is the model's own. The other columns are told by their best cut on a grid, 254 places with about as many rows between them: a cut beside it may gain a little more.";
   const value = (name, rule, numbers, v) => ({ name, rule, numbers, value: v });
   const inBrackets = v => v < 0 ? `(${fmt(v, 6)})` : fmt(v, 6);
   const weightOf = (tree, node) => (tree.w || tree.n)[node];
@@ -45,10 +46,10 @@ const Outline = (() => {
     return [];
   }
   function grownTable(columns, tree, node, lines, verdicts) {
-    const n = tree.n[node], W = weightOf(tree, node), weighted = !!tree.w, charged = lines.some(l => l.length > 9);
+    const n = tree.n[node], W = weightOf(tree, node), weighted = !!tree.w, charged = lines.some(l => l[9]);
     const rows = lines.map(l => {
-      const [, , , verdict, rowsLeft, left, right, gained, weight = rowsLeft, charge = 0] = l;
-      return [asked(columns, l), rowsLeft, n - rowsLeft, ...(weighted ? [weight, W - weight] : []), left, right, gained, ...(charged ? [charge] : []), verdicts[verdict]];
+      const [, , , verdict, rowsLeft, left, right, gained, weight = rowsLeft, charge = 0, rowsRight = n - rowsLeft, weightRight = W - weight] = l;
+      return [asked(columns, l), rowsLeft, rowsRight, ...(weighted ? [weight, weightRight] : []), left, right, gained, ...(charged ? [charge] : []), verdicts[verdict]];
     });
     return { title: "Best split of the columns that came closest", header: ["split", "left", "right", ...(weighted ? ["W left", "W right"] : []), "impurity left", "impurity right", "gain", ...(charged ? ["charge"] : []), "verdict"], rows, marked: [0], more: 0 };
   }
@@ -70,6 +71,7 @@ const Outline = (() => {
     const rows = lines.map(l => [asked(columns, l), l[6], n - l[6], l[4], G - l[4], l[5], H - l[5], l[7], verdicts[l[3]]]);
     const notes = ["G and H are sums of the first and second derivatives of the loss."];
     if (r.rounded) notes.push("The search itself adds up g and h that are rounded to 16 bits, so the gain that the model keeps may differ in its last digits.");
+    if (r.grid) notes.push(GRID);
     if (r.gamma) notes.push(`A split has to gain γ = ${fmt(r.gamma, 6)}.`);
     return { title: "", facts: { "ΣG": G, "ΣH": H, rows: n, "gain the model keeps": tree.g[tree.at[node]] }, formulas, notes, parts: [], tables: [{ title: "Best split of the columns that came closest", header: ["split", "left", "right", "G left", "G right", "H left", "H right", "gain", "verdict"], rows, marked: [0], more: 0 }] };
   }
@@ -103,6 +105,8 @@ const Outline = (() => {
     }
     const lines = one && one.l[node];
     if (lines) tables.push(grownTable(columns, tree, node, lines, S.verdicts));
+    if (lines && r.grid) notes.push(GRID);
+    if (lines && r.surrogates) notes.push("Rows that miss the column of a split are not counted with it: surrogates place them.");
     return formulas.length || tables.length ? { title: "", facts: {}, formulas, tables, notes, parts: [] } : null;
   }
   return { sheet };

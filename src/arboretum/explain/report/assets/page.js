@@ -4,9 +4,22 @@
   const P = JSON.parse(document.getElementById("payload").textContent);
   const packed = Uint8Array.from(atob(document.getElementById("model").textContent), c => c.charCodeAt(0));
   const M = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+  const menu = document.getElementById("targets"), pages = [[P, M], ...(P.targets ? P.targets.others.map((p, k) => [p, M.others[k]]) : [])];
+  if (pages.length > 1) menu.append(choice("Target", P.targets.names.map(n => short(n, 40)), k => draw(...pages[k])));
+  const seen = new IntersectionObserver(entries => entries.forEach(e => { const link = document.querySelector(`#contents a[href="#${e.target.id}"]`); if (e.isIntersecting && link) { document.querySelectorAll("#contents a").forEach(a => a.classList.remove("here")); link.classList.add("here"); } }), { rootMargin: "-20% 0px -70% 0px" });
+  const root = document.documentElement;
+  draw(P, M);
+  document.getElementById("look").addEventListener("click", () => {
+    const dark = root.dataset.look ? root.dataset.look === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    root.dataset.look = dark ? "light" : "dark";
+  });
+  root.dataset.ready = "yes";
+
+  function draw(P, M) {
   P.sizes = P.columns.map(c => c.words ? c.words.length : 0);
   const main = document.getElementById("main"), contents = document.getElementById("contents"), o = P.overview;
-  document.getElementById("lead").textContent = `${P.labels ? "Classification" : "Regression"} of ${P.target} from ${plural(o.columns, "column")}, judged on ${plural(o.rows, "row")}.${P.of_targets ? ` The model answers ${P.of_targets[1]} targets at once; this page is about target ${P.of_targets[0]}, counted from 0.` : ""}`;
+  clear(main); clear(contents);
+  document.getElementById("lead").textContent = `${P.labels ? "Classification" : "Regression"} of ${P.target} from ${plural(o.columns, "column")}, judged on ${plural(o.rows, "row")}.${P.of_targets ? ` The model answers ${P.of_targets[1]} targets at once; this page ${pages.length > 1 ? "shows one of them at a time, now" : "is about"} target ${P.of_targets[0]}, counted from 0.` : ""}`;
   document.getElementById("end").textContent = `Made by arboretum ${o.versions[0][1]}. ${P.rows.x.length ? `${plural(P.rows.x.length, "row")} of the table ${P.rows.x.length === 1 ? "stands" : "stand"} in this page as ${P.rows.x.length === 1 ? "it is" : "they are"}` : "No row of the table stands in this page"}; everything else is counts, means and the model itself. It loads nothing from anywhere.`;
 
   let trees = null;
@@ -26,7 +39,7 @@
     P.rules && ["rules", "Rules", "Asked from the first to the last: the first whose conditions all hold gives the answer.", () => rulesPanel(P)],
     ["row", "One row", "Why the model says what it says of one row.", () => rowPanel(P, M, goTree)],
     ["whatif", "What if", "Change values and see what the model says. It is walked here in the page and gives the numbers that predict gives.", () => whatIfPanel(P, M)],
-    sheets.rounds && ["rounds", "Rounds", "The arithmetic of one round, with its numbers.", () => sheets.rounds()],
+    sheets.rounds && ["rounds", "Rounds", "What every round did: move the slider. Some rounds have their whole arithmetic.", () => sheets.rounds()],
     P.theory && ["theory", "Boosting theory", "AdaBoost's training error stays below the product of its Z. Margins go on growing after the last training row is right: that is why it may go on learning.", () => theory(P)],
     P.oob && ["oob", "Out-of-bag error", "The error on rows that a tree has not seen, as trees are added. Where the line is flat, more trees bring nothing.", () => oob(P)],
     P.proximity && ["proximity", "Proximity map", "Rows of this page on a plane: near each other where many trees send them to the same leaf.", () => proximity(P)],
@@ -38,15 +51,7 @@
     contents.append(el("a", { href: "#" + id }, name));
     place.append(make());
   }
-  // ---------------------------------------------------------------- where one is
-  const links = new Map([...contents.children].map(a => [a.getAttribute("href").slice(1), a]));
-  const seen = new IntersectionObserver(entries => entries.forEach(e => { if (e.isIntersecting) { links.forEach(a => a.classList.remove("here")); links.get(e.target.id).classList.add("here"); } }), { rootMargin: "-20% 0px -70% 0px" });
-  main.querySelectorAll("section").forEach(s => seen.observe(s));
-  const root = document.documentElement;
-  document.getElementById("look").addEventListener("click", () => {
-    const dark = root.dataset.look ? root.dataset.look === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-    root.dataset.look = dark ? "light" : "dark";
-  });
+  main.querySelectorAll("section").forEach(place => seen.observe(place));
   window.report = { payload: P, model: M, predict: row => answerOf(P, M, asRow(row)), trees };
-  root.dataset.ready = "yes";
+  }
 })().catch(problem => { document.getElementById("main").append(el("p", { class: "hint" }, "This page could not be drawn: " + problem.message)); document.documentElement.dataset.ready = "failed"; throw problem; });

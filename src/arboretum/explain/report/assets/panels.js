@@ -24,7 +24,7 @@ function dataSheet(P) {
   const most = 200, box = el("div");
   P.hints.forEach(h => box.append(el("div", { class: "hint" }, h)));
   if (!P.hints.length) box.append(el("p", { class: "note" }, "Nothing suspicious: no constant column, no row numbers or names, no column that alone tells the target."));
-  box.append(el("div", { class: "tall scroll" }, table(["column", "kind", "shape", "missing", "distinct", "range or most frequent"], P.columns.slice(0, most).map(c => [short(c.name, 34), el("td", { class: "l" }, c.kind + (c.dtype === "datetime" ? ", date" : "")), el("td", { class: "l" }, c.counts ? spark(c.words ? [...c.counts].sort((a, b) => b - a).slice(0, 24) : c.counts) : ""),
+  box.append(el("div", { class: "tall scroll" }, table(["column", "kind", "shape", "missing", "distinct", "range or most frequent"], P.columns.slice(0, most).map(c => [short(c.name, 34), el("td", { class: "l half" }, c.kind + (c.dtype === "datetime" ? ", date" : "")), el("td", { class: "l half" }, c.counts ? spark(c.words ? [...c.counts].sort((a, b) => b - a).slice(0, 24) : c.counts) : ""),
     c.missing ? percent(c.missing / P.overview.used) : "–", fmt(c.distinct), el("td", { class: "l" }, c.words ? c.counts.map((n, k) => [n, k]).sort((a, b) => b[0] - a[0]).slice(0, 3).map(([n, k]) => `${short(c.words[k], 18)} ${percent(n / P.overview.used, 0)}`).join(", ") : c.range ? `${valueOf(c, c.range[0])} to ${valueOf(c, c.range[1])}, median ${valueOf(c, c.quantiles[2])}` : "no value")]), 1)));
   if (P.columns.length > most) box.append(el("p", { class: "note" }, `The first ${most} of ${fmt(P.columns.length)} columns.`));
   return box;
@@ -63,7 +63,7 @@ function thresholds(P) {
   const chart = drawn(w => { const xs = Array.from({ length: 101 }, (_, i) => i / 100); return lineChart(w, [{ name: "mean cost of a row", x: xs, y: xs.map(price), color: css("c1"), step: true }], { height: 170, xlabel: "threshold", x: [0, 1], marks: [{ x: cut, name: fmt(cut, 3) }] }); });
   function say() {
     const [tp, fp] = at(cut), fn = c.p - tp, tn = c.n - fp, no = P.labels[0], yes = P.labels[1];
-    const cell = (v, good, all) => ({ text: `${fmt(v)}  ${percent(v / (all || 1), 0)}`, color: `color-mix(in srgb, var(--${good ? "good" : "bad"}) ${Math.round(6 + 50 * v / (all || 1))}%, transparent)` });
+    const cell = (v, good, all) => ({ text: `${fmt(v)} · ${percent(v / (all || 1), 0)}`, color: `color-mix(in srgb, var(--${good ? "good" : "bad"}) ${Math.round(6 + 50 * v / (all || 1))}%, transparent)` });
     clear(out).append(heat([no, yes], [no, yes], [[cell(tn, true, c.n), cell(fp, false, c.n)], [cell(fn, false, c.p), cell(tp, true, c.p)]], "truth ↓ told →"),
       facts([["accuracy", percent((tp + tn) / (c.p + c.n), 2)], ["precision", tp + fp ? percent(tp / (tp + fp), 2) : "–"], ["recall", c.p ? percent(tp / c.p, 2) : "–"], ["mean cost of a row", fmt(price(cut), 4)]]));
     chart.redraw();
@@ -78,7 +78,7 @@ function classCurves(P) {
   const list = P.class_curves, K = P.labels.length;
   const lines = (fx, fy) => list.map(c => { const pts = c.cut.map((_, i) => [fx(c, i), fy(c, i)]); return { c, pts }; });
   const named = c => K === 2 ? "" : short(P.labels[c.class], 18);
-  const roc = drawn(w => lineChart(w, [{ x: [0, 1], y: [0, 1], color: css("quiet"), dash: true, width: 1 }, ...lines((c, i) => c.fp[i] / (c.n || 1), (c, i) => c.tp[i] / (c.p || 1)).map(({ c, pts }) => ({ name: `${named(c) || "ROC"}${c.auc === null ? "" : `, area ${fmt(c.auc, 4)}`}`, x: [0, ...pts.map(p => p[0])], y: [0, ...pts.map(p => p[1])], color: classColor(K === 2 ? 0 : c.class, K) }))], { x: [0, 1], y: [0, 1], xlabel: "share of the others told so (false alarms)", ylabel: "share of the class found", height: 300, nolegend: K === 2 }));
+  const roc = drawn(w => lineChart(w, [{ x: [0, 1], y: [0, 1], color: css("quiet"), dash: true, width: 1 }, ...lines((c, i) => c.fp[i] / (c.n || 1), (c, i) => c.tp[i] / (c.p || 1)).map(({ c, pts }) => ({ name: `${named(c) || "ROC"}${c.auc === null ? "" : `, area ${fmt(c.auc, 4)}`}`, x: [0, ...pts.map(p => p[0])], y: [0, ...pts.map(p => p[1])], color: classColor(K === 2 ? 0 : c.class, K) }))], { x: [0, 1], y: [0, 1], xlabel: "false alarms: share of the others", ylabel: "share of the class found", height: 300, nolegend: K === 2 }));
   const pr = drawn(w => lineChart(w, [...lines((c, i) => c.tp[i] / (c.p || 1), (c, i) => c.tp[i] / (c.tp[i] + c.fp[i])).map(({ c, pts }) => ({ name: `${named(c) || "precision"}${c.ap === null ? "" : `, mean ${fmt(c.ap, 4)}`}`, x: pts.map(p => p[0]), y: pts.map(p => p[1]), color: classColor(K === 2 ? 0 : c.class, K) })), ...(K === 2 ? [{ x: [0, 1], y: [list[0].p / (list[0].p + list[0].n), list[0].p / (list[0].p + list[0].n)], color: css("quiet"), dash: true, width: 1 }] : [])], { x: [0, 1], y: [0, 1], xlabel: "share of the class found (recall)", ylabel: "share of the told that are right (precision)", height: 300, nolegend: K === 2 }));
   const cal = drawn(w => lineChart(w, [{ x: [0, 1], y: [0, 1], color: css("quiet"), dash: true, width: 1 }, ...list.map(c => ({ name: `${named(c) || "seen"}`, x: c.calibration.told, y: c.calibration.seen, color: classColor(K === 2 ? 0 : c.class, K) }))], { x: [0, 1], y: [0, 1], xlabel: "share the model tells", ylabel: "share that turns out so", height: 300, nolegend: K === 2,
     bands: K === 2 ? [{ x: list[0].calibration.told, low: list[0].calibration.seen.map((v, i) => Math.max(0, v - 2 * list[0].calibration.error[i])), high: list[0].calibration.seen.map((v, i) => Math.min(1, v + 2 * list[0].calibration.error[i])), color: css("c0") }] : [] }));
@@ -97,7 +97,8 @@ function residuals(P, goRow) {
   return box;
 }
 function importances(P) {
-  const kinds = P.importances, place = el("div"), most = 15;
+  // What rounding leaves of nothing is nothing.
+  const kinds = P.importances.map(k => { const top = Math.max(...k.value.map(v => Math.abs(v || 0))); return { ...k, value: k.value.map(v => Math.abs(v || 0) < 1e-12 * top ? 0 : v || 0) }; }), place = el("div"), most = 15;
   let all = false;
   const pick = k => {
     buttons.forEach((b, i) => b.setAttribute("aria-pressed", i === k));
@@ -141,7 +142,7 @@ function pairs(P) {
   const name = p => `${short(P.columns[p.a].name, 24)} × ${short(P.columns[p.b].name, 24)}`;
   function draw(i) {
     const p = list[i], [low, high] = extent(p.mean.flat(), 0), a = P.columns[p.a], b = P.columns[p.b];
-    clear(place).append(el("h3", null, `${name(p)}: mean ${P.labels ? "share of " + short(P.labels[P.labels.length === 2 ? 1 : p.of]) : "answer"}`), heat(p.axes[0].map(v => valueOf(a, v)), p.axes[1].map(v => short(valueOf(b, v), 9)), p.mean.map((row, r) => row.map((v, c) => ({ text: P.labels ? percent(v, 0) : fmt(v, 3), color: `color-mix(in srgb, ${ramp((v - low) / (high - low || 1))} 70%, transparent)`, title: `${a.name} ${valueOf(a, p.axes[0][r])}\n${b.name} ${valueOf(b, p.axes[1][c])}\n${fmt(v, 4)}` }))), `${short(a.name, 18)} ↓  ${short(b.name, 18)} →`));
+    clear(place).append(el("h3", null, `${name(p)}: mean ${P.labels ? "share of " + short(P.labels[P.labels.length === 2 ? 1 : p.of]) : "answer"}`), heat(p.axes[0].map(v => valueOf(a, v)), p.axes[1].map(v => short(valueOf(b, v), 9)), p.mean.map((row, r) => row.map((v, c) => ({ text: P.labels ? percent(v, 0) : fmt(v, p.axes[1].length > 6 ? 2 : 3), color: `color-mix(in srgb, ${ramp((v - low) / (high - low || 1))} 70%, transparent)`, title: `${a.name} ${valueOf(a, p.axes[0][r])}\n${b.name} ${valueOf(b, p.axes[1][c])}\n${fmt(v, 4)}` }))), `${short(a.name, 18)} ↓  ${short(b.name, 18)} →`));
   }
   const left = el("div", null, bars(list.map(p => ({ label: name(p), value: p.strength, text: P.labels && !shap ? percent(p.strength, 2) : fmt(p.strength, 3) }))), el("div", { class: "controls", style: { marginTop: ".8rem" } }, choice("Show", list.map(name), draw)));
   left.append(el("p", { class: "note" }, shap ? `Bars: the mean size of the pair's SHAP value, in the unit of the model's sum${P.labels ? " (before it becomes a share)" : ""}; all pairs of columns were compared. The map: the mean answer if every row had these two values.` : "Bars: how far the map is from the sum of two separate curves (root mean square); compared were the most important columns, because the model has no SHAP values of pairs, or they take too long."));
@@ -149,11 +150,11 @@ function pairs(P) {
   return el("div", { class: "grid2 wide" }, left, place);
 }
 function rulesPanel(P) {
-  return el("div", { class: "tall" }, P.rules.map((r, i) => el("div", { class: "rule" }, r.if.length ? [el("span", { class: "tag" }, `rule ${i + 1}`), " if ", el("b", null, r.if.join(" and ")), " then ", el("b", { class: "ok" }, r.then), el("span", { class: "note" }, `  covers ${fmt(r.covers, 4)} training rows, ${fmt(r.wrong, 4)} wrong, estimated accuracy ${percent(r.accuracy)}`)] : [el("span", { class: "tag" }, "else"), " ", el("b", { class: "ok" }, r.then), el("span", { class: "note" }, `  ${fmt(r.covers, 4)} training rows that no rule covers`)])));
+  return el("div", { class: "tall" }, P.rules.map((r, i) => el("div", { class: "rule" }, r.if.length ? [el("span", { class: "tag" }, `rule ${i + 1}`), " if ", el("b", null, r.if.join(" and ").replaceAll(" <= ", " ≤ ")), " then ", el("b", { class: "ok" }, r.then), el("span", { class: "note" }, `  covers ${fmt(r.covers, 4)} training rows, ${fmt(r.wrong, 4)} wrong, estimated accuracy ${percent(r.accuracy)}`)] : [el("span", { class: "tag" }, "else"), " ", el("b", { class: "ok" }, r.then), el("span", { class: "note" }, `  ${fmt(r.covers, 4)} training rows that no rule covers`)])));
 }
 function theory(P) {
   const T = P.theory, shades = ["c7", "c5", "c0", "c1"];
-  const a = drawn(w => lineChart(w, [{ ...T.bound, color: css("quiet"), dash: true }, ...(T.train ? [{ ...T.train, color: css("c0") }] : []), { ...T.errors, color: css("c1") }], { xlabel: "rounds", xname: "round", ylabel: "share", y: [0, Math.min(1, Math.max(0.55, ...T.errors.y))], height: 280 }));
+  const a = drawn(w => lineChart(w, [{ ...T.bound, color: css("quiet"), dash: true }, ...(T.train ? [{ ...T.train, color: css("c0") }] : []), { ...T.errors, color: css("c1") }], { xlabel: "rounds", xname: "round", ylabel: "share", y: [0, Math.min(1, Math.max(0.55, ...T.errors.y, ...T.bound.y))], height: 280 }));
   const b = T.margins.length ? drawn(w => lineChart(w, T.margins.map((m, i) => ({ name: plural(m.rounds, "round"), x: m.theta, y: m.theta.map((_, j) => j / (m.theta.length - 1)), color: css(shades[i % 4]) })), { x: [-1, 1], y: [0, 1], xlabel: "margin θ", ylabel: "share of rows with a margin ≤ θ", height: 280, marks: [{ x: 0, name: "wrong | right" }] })) : null;
   const c = drawn(w => lineChart(w, [{ ...T.weights, color: css("c2") }], { xlabel: "rounds", xname: "round", ylabel: "α, weight of the learner", height: 220 }));
   return el("div", { class: "grid2" }, el("div", null, el("h3", null, "Errors and the bound on the training error"), a), b ? el("div", null, el("h3", null, "Margins"), b) : null, el("div", null, el("h3", null, "Weights of the learners"), c));

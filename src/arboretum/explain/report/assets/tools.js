@@ -89,10 +89,13 @@ function table(head, rows, left = 1, attributes) {
   const side = i => i < left ? { class: "l" } : {};
   const first = rows.length ? rows[0].cells || rows[0] : [];
   const like = i => first[i] instanceof Element && /\b(l|wrap)\b/.test(first[i].className) ? { class: "l" } : side(i); // a heading stands over its column
-  return el("table", attributes,
+  // On a narrow screen a row of many cells becomes a card: every cell then says what it is.
+  const cards = head.length > 3 ? { ...attributes, class: `cards${attributes && attributes.class ? " " + attributes.class : ""}` } : attributes;
+  const named = (cell, i) => { if (i && head.length > 3) cell.dataset.label = head[i] instanceof Element ? head[i].textContent : head[i]; return cell; };
+  return el("table", cards,
     el("thead", null, el("tr", null, head.map((h, i) => el("th", like(i), h)))),
     el("tbody", null, rows.map(row => el("tr", row.attributes, (row.cells || row).map((c, i) =>
-      c instanceof Element && c.tagName === "TD" ? c : el("td", side(i), c))))));
+      named(c instanceof Element && c.tagName === "TD" ? c : el("td", side(i), c), i))))));
 }
 const scroller = (...content) => el("div", { class: "scroll" }, content);
 function choice(label, options, onpick, value = 0) {

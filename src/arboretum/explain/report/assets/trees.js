@@ -36,6 +36,8 @@ function sideText(tree, node, side, columns) { // short, for an edge
   const text = branch(tree, node, side, columns, 2).slice(columns[tree.f[tree.at[node]]].name.length + 1);
   return short(text.replace(/^(in|=) /, ""), 20);
 }
+// What rounding leaves of nothing, beside what the other nodes say, is nothing.
+const orNothing = (tree, v) => Math.abs(v) < 1e-6 * (tree.top = tree.top || Math.max(...tree.d.map(d => Math.abs(d[0])))) ? 0 : v;
 // What a node says, in words.
 function nodeAnswer(P, tree, node, kind) {
   const d = tree.d[node], labels = P.labels;
@@ -43,7 +45,7 @@ function nodeAnswer(P, tree, node, kind) {
     const best = Walk.argmax(d);
     return { text: `${short(labels[best], 16)} ${percent(d[best] / (d.reduce((a, b) => a + b, 0) || 1), 0)}`, share: d[best], best };
   }
-  return { text: d.length === 1 ? fmt(Math.abs(d[0]) < 1e-6 * (tree.top = tree.top || Math.max(...tree.d.map(v => Math.abs(v[0])))) ? 0 : d[0], 4) : d.slice(0, 3).map(v => fmt(v, 3)).join(" · "), value: d[0] };
+  return { text: d.length === 1 ? fmt(orNothing(tree, d[0]), 4) : d.slice(0, 3).map(v => fmt(v, 3)).join(" · "), value: d[0] };
 }
 
 function treePanel(P, M, worksheet) {
@@ -62,9 +64,9 @@ function treePanel(P, M, worksheet) {
   // At first as many levels as can be read in the room there is.
   function shut() {
     if (closed.has(number)) return closed.get(number);
-    const tree = Walk.open(M.trees[number]), room = Math.max(canvas.clientWidth, 330) / 0.58;
-    let level = 2;
-    for (let l = 3; l <= 7; l++) { collapse(l); if (place(tree, closed.get(number)).width <= room) level = l; else break; }
+    const tree = Walk.open(M.trees[number]), narrow = canvas.clientWidth < 520, room = Math.max(canvas.clientWidth, 330) / (narrow ? 0.8 : 0.58);
+    let level = narrow ? 1 : 2;
+    for (let l = level + 1; l <= 7; l++) { collapse(l); if (place(tree, closed.get(number)).width <= room) level = l; else break; }
     collapse(level);
     return closed.get(number);
   }
@@ -155,7 +157,7 @@ function treePanel(P, M, worksheet) {
   function move() { if (view) group.setAttribute("transform", `translate(${view.x},${view.y}) scale(${view.k})`); }
   function fit() {
     const w = canvas.clientWidth || 320, h = Math.min(0.8 * innerHeight, 34 * 16);
-    const k = Math.min(1.1, Math.max(0.55, Math.min((w - 20) / layout.width, (h - 20) / layout.height)));
+    const k = Math.min(1.1, Math.max(w < 520 ? 0.8 : 0.55, Math.min((w - 20) / layout.width, (h - 20) / layout.height)));
     const root = layout.spots.get(0);
     view = { k, x: layout.width * k <= w ? (w - layout.width * k) / 2 : w / 2 - (root.x + BOX.w / 2) * k, y: 10 };
     canvas.style.height = Math.max(200, Math.min(h, layout.height * k + 24)) + "px";
@@ -206,7 +208,7 @@ function nodeSheet(P, M, number, node, select) {
   parts.push(facts([["rows", `${fmt(tree.n[node])} (${percent(tree.n[node] / (tree.n[0] || 1))} of the tree's)`],
     kind === "answers" && tree.i[node] !== null ? ["impurity", fmt(tree.i[node], 5)] : null, leaf ? null : ["gain of the split", fmt(tree.g[tree.at[node]], 5)]]));
   if (kind === "answers" && P.labels && d.length === P.labels.length) parts.push(bars(d.map((v, k) => ({ label: P.labels[k], value: v, text: percent(v), color: classColor(k, d.length) })).sort((a, b) => b.value - a.value).slice(0, 8)));
-  else parts.push(facts([[kind === "answers" ? "mean" : "value", d.map(v => fmt(v, 6)).join(", ")]]));
+  else parts.push(facts([[kind === "answers" ? "mean" : "value", d.map(v => fmt(orNothing(tree, v), 6)).join(", ")]]));
   if (!leaf) {
     const j = tree.at[node];
     parts.push(table(["branch", "rows", "says"], Walk.children(tree, node).map((c, k) => [el("td", { class: "wrap" }, el("a", { href: "#trees", onclick: e => { e.preventDefault(); select(c, false); } }, branch(tree, node, k, columns, 8))), fmt(tree.n[c]), nodeAnswer(P, tree, c, kind).text])));

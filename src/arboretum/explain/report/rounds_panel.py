@@ -1,0 +1,115 @@
+"""What the page tells of every round of a booster: a few numbers each, and whole sheets of some.
+
+    {"count": 100, "lines": [["loss after", [0.61, 0.55, …]], …], "whole": {"0": sheet, …}}
+
+Lines are what the model keeps (losses, ε, α, …), and for second-order boosters what is met on the way when
+outlines are made, because margins and gradients of a round take a walk through its trees.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from arboretum.explain.pick_tree import rounds_of, trees_of
+from arboretum.explain.report.tree_code import rounded
+
+__all__ = ["RoundLog", "rounds_panel"]
+
+_SHEETS = 12
+_WALKED = 30_000_000  # rows times trees that are walked for whole sheets
+
+
+class RoundLog:
+    """Sums of gradients and the loss of every round, as they are met."""
+
+    def __init__(self) -> None:
+        self.met: dict[int, list[float]] = {}
+
+    def look(self, family: Any, t: int) -> None:
+        """Write down the round of a tree of second-order boosting."""
+        m = family.place_of(t)[0]
+        if m in self.met:
+            return
+        state = family.state(m)
+        losses = family.losses(family.table.y, state.before)
+        loss = np.nan
+        if losses is not None:
+            weight = family.table.weight
+            counted = weight if weight is not None and len(weight) == len(losses) else None
+            loss = float(np.average(losses, weights=counted))
+        g, h = state.g.astype(np.float64), state.h.astype(np.float64)
+        self.met[m] = [loss, float(g.sum()), float(np.abs(g).max()), float(h.sum())]
+
+    def lines(self, n: int) -> list[list[Any]]:
+        """Return the lines, where all n rounds were met."""
+        if sorted(self.met) != list(range(n)):
+            return []
+        values = np.array([self.met[m] for m in range(n)]).T
+        names = ("loss before", "Σ g over all rows", "largest |g|", "Σ h over all rows")
+        return [
+            [name, rounded(line, 6)]
+            for name, line in zip(names, values, strict=True)
+            if not np.isnan(line).all()
+        ]
+
+
+def rounds_panel(model: Any, book: Any, log: RoundLog, write: Any) -> dict[str, Any] | None:
+    """Return the numbers of all rounds and the sheets of some; None where the model has none.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    book : Worksheet
+    log : RoundLog
+    write : callable
+        Takes a round and returns its sheet, None where there is none.
+    """
+    n = _count(model)
+    if not n:
+        return None
+    each = max(1, int(getattr(model, "_n_rows", 1)) * len(trees_of(model)))
+    wanted = int(np.clip(_WALKED // each, 1, _SHEETS))
+    chosen = np.unique(np.concatenate([[0], np.linspace(0, n - 1, wanted).round()]).astype(int))
+    sheets = {str(m): sheet for m in chosen.tolist() if (sheet := write(m)) is not None}
+    rounds = rounds_of(model)
+    return {
+        "count": n,
+        "per_round": rounds.per_round if rounds is not None else 1,
+        "lines": log.lines(n) + _kept(model, n),
+        "whole": sheets,
+    }
+
+
+def _count(model: Any) -> int:
+    """Return how many rounds a booster has; 0 for models that are none."""
+    rounds = rounds_of(model)
+    if rounds is not None:
+        return len(trees_of(model)) // rounds.per_round
+    if hasattr(model, "report_") and hasattr(model, "coefficients_"):
+        return len(model.report_)
+    return len(model.estimators_) if hasattr(model, "estimator_weights_") else 0
+
+
+def _kept(model: Any, n: int) -> list[list[Any]]:
+    """Return what the model itself remembers of its rounds."""
+    bound = getattr(model, "training_error_bound", None)
+    known: list[tuple[str, Any]] = [
+        ("loss after", getattr(model, "train_score_", None)),
+        ("learning rate", getattr(model, "_rates", None)),
+        ("ε: weighted error of the learner", getattr(model, "estimator_errors_", None)),
+        ("α: weight of the learner", getattr(model, "estimator_weights_", None)),
+        ("training error after", getattr(model, "train_errors_", None)),
+    ]
+    if bound is not None and getattr(model, "algorithm", "") != "SAMME.R":
+        product = np.asarray(bound(), np.float64)
+        known.append(("Z of the round", product / np.append(1.0, product[:-1])))
+    told = getattr(model, "report_", None)
+    if told is not None and hasattr(told, "delta"):
+        known += [("δ: step of the coordinate", told.delta), ("loss after", told.loss)]
+    return [
+        [name, rounded(np.asarray(values, np.float64), 6)]
+        for name, values in known
+        if values is not None and len(values) == n
+    ]
