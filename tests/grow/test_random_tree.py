@@ -28,6 +28,7 @@ from arboretum.engine.split import statistic as stat
 from arboretum.grow import random_tree
 from arboretum.grow.criterion import make_target
 from arboretum.grow.levelwise import Growth, grow
+from arboretum.predict.walk import leaves_of
 from arboretum.tree.pruning import number_levels
 
 CRITERIA = {
@@ -116,6 +117,32 @@ def test_one_call_grows_the_level_wise_tree(what, way):
             how = replace(how, monotone=np.array([1, -1, 0, 0, 0, 1], np.int8) if seed else None)
         target = target_of(rng, X, n_classes, outputs, weights)
         assert_same(*both(X, target, how, weights))
+
+
+@pytest.mark.parametrize("what", ["gini, two classes", "gini, four classes", "squared error"])
+def test_kept_lists_change_no_tree_and_every_row_knows_its_leaf(what):
+    criterion, n_classes, outputs = CRITERIA[what]
+    for seed, limit in enumerate([{"max_depth": 5}, {"max_leaf_nodes": 12}, {"max_depth": 5}]):
+        rng = np.random.RandomState(seed)
+        X = words_and_numbers(rng, 400)
+        X["ties"] = np.round(rng.normal(size=400), 1)
+        weights = (np.ones(400), rng.randint(0, 2, 400) * 1.0, rng.uniform(0.2, 2, 400))[seed]
+        target = target_of(rng, X, n_classes, outputs, weights)
+        how = Growth(criterion=criterion, max_features=4, seed=seed, **limit)
+        schema, matrix = learn_schema(X)
+        sorts, takes = (
+            random_tree.tree_table(matrix, schema, random_splits=False, keep_lists=keep)
+            for keep in (False, True)
+        )
+        sorted_in_nodes = random_tree.grow_random_tree(
+            sorts, target, how, weight=weights, alone=True
+        )
+        tree, leaf = random_tree.grow_placed_tree(takes, target, how, weights)
+        for name in ("feature", "threshold", "gain", "value", "bits"):
+            assert_array_equal(
+                getattr(number_levels(sorted_in_nodes), name), getattr(tree, name), err_msg=name
+            )
+        assert_array_equal(leaf, leaves_of(tree, matrix))
 
 
 @pytest.mark.parametrize("weights", ["whole", "any", "of several sizes"])

@@ -16,6 +16,7 @@ from arboretum.engine.split.score import (
     XLOGX,
     breaks_order,
     channel_score,
+    least_squares,
     moment_score,
     squares,
     x_log2_x,
@@ -27,6 +28,11 @@ from arboretum.engine.split.score import (
 def _moment(left_sum, left_weight, total, weight, form, table, out):
     out[0] = moment_score(left_sum, left_weight, total - left_sum, total, weight, form, table)
     out[1] = squares(np.int64(left_sum), np.int64(left_weight), np.int64(total), np.int64(weight))
+
+
+@kernel
+def _least(information, total, weight, out):
+    out[0] = least_squares(information, total, weight)
 
 
 @kernel
@@ -128,3 +134,16 @@ def test_constraints_on_the_means(sign, lower, upper, broken):
     out = np.empty(1, np.bool_)
     _breaks(2.0, 2.0, 8.0, 4.0, sign, lower, upper, out)
     assert out[0] == broken
+
+
+def test_information_needs_as_much_squares_as_its_bar_says():
+    rng, out, bar = np.random.default_rng(0), np.empty(2), np.empty(1)
+    for _ in range(300):
+        size = 10 ** rng.uniform(0.5, 15)
+        weight = np.floor(size) + 3.0
+        total = np.floor(rng.uniform(1, weight))
+        left = np.floor(rng.uniform(1, weight))
+        ones = np.floor(rng.uniform(max(0.0, total + left - weight), min(left, total) + 1))
+        _moment(ones, left, total, weight, INFORMATION, XLOGX, out)
+        _least(out[0], total, weight, bar)
+        assert bar[0] <= out[1]

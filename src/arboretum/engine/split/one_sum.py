@@ -13,7 +13,14 @@ from arboretum.engine.columns.lists import first_missing
 from arboretum.engine.columns.presort import MISSING, NEW, POSITION
 from arboretum.engine.jit import inline, kernel
 from arboretum.engine.split.best import FROM_LIST, REFUSED
-from arboretum.engine.split.score import SQUARES, breaks_order, moment_score, squares_from_mean
+from arboretum.engine.split.score import (
+    INFORMATION,
+    SQUARES,
+    breaks_order,
+    least_squares,
+    moment_score,
+    squares_from_mean,
+)
 
 __all__ = ["cut_range", "scan_moment", "search_moment"]
 
@@ -38,13 +45,15 @@ def _walk_plain(entries, number, start, first, last, before, totals):
 
 
 @inline
-def _walk_full(entries, start, row, nodes, k, first, last, before, totals, scoring, table):
-    """Weights, other scores and monotone constraints."""
+def _walk_full(entries, start, row, nodes, k, first, last, before, totals, scoring, table, floor):
+    """Weights, other scores, monotone constraints; a cut that scores less than ``floor`` may be left out."""
     left_weight, running = before
     weight, total = np.float64(totals[0]), np.float64(totals[1])
     least = np.float64(max(nodes.min_weight[k], 1))
     form, sign, bounded = scoring
-    best, place = REFUSED, np.int64(0)
+    best, place, mean, bar = REFUSED, np.int64(0), total / weight, 0.0
+    if form == INFORMATION:
+        bar = least_squares(floor, total, weight)
     for cut in range(1, last + 1):
         p = entries[start + cut - 1] & POSITION
         running += np.int64(row.number[p, 0])
@@ -54,6 +63,9 @@ def _walk_full(entries, start, row, nodes, k, first, last, before, totals, scori
         on_left, sum_left = np.float64(left_weight), np.float64(running)
         if on_left < least or weight - on_left < least:
             continue
+        d = sum_left - on_left * mean
+        if d * d < bar * on_left * (weight - on_left):
+            continue
         sum_right = np.float64(totals[1] - running)
         score = moment_score(sum_left, on_left, sum_right, total, weight, form, table)
         if score > best and not (
@@ -61,6 +73,8 @@ def _walk_full(entries, start, row, nodes, k, first, last, before, totals, scori
             and breaks_order(sum_left, on_left, total, weight, sign, nodes.lower[k], nodes.upper[k])
         ):
             best, place = score, np.int64(cut)
+            if form == INFORMATION:
+                bar = max(bar, least_squares(best, total, weight))
     return best, place
 
 
@@ -80,8 +94,8 @@ def cut_range(count, present, min_leaf, side, skip_missing):
 
 
 @inline
-def scan_moment(entries, start, end, row, nodes, k, sign, rules, table):
-    """Find the best cut of node k on the segment start..end of a list.
+def scan_moment(entries, start, end, row, nodes, k, sign, rules, table, floor):
+    """Find the best cut of node k on the segment start..end of a list; one below ``floor`` is of no use.
 
     Returns (score, present rows on the left, do missing rows go left?).
     """
@@ -106,7 +120,7 @@ def scan_moment(entries, start, end, row, nodes, k, sign, rules, table):
         if len(row.weight) or form != SQUARES or bounded:
             score, place = _walk_full(
                 entries, start, row, nodes, k, first, last, before, (weight, total),
-                (form, sign, bounded), table,
+                (form, sign, bounded), table, floor,
             )  # fmt: skip
         else:
             score, place = _walk_plain(
@@ -163,8 +177,9 @@ def search_moment(lists, columns, row, nodes, rules, table, best):
                 )  # fmt: skip
             else:
                 score, cut, missing_left = scan_moment(
-                    entries, start, end, row, nodes, k, signs[j, k % signs.shape[1]], rules, table
-                )
+                    entries, start, end, row, nodes, k, signs[j, k % signs.shape[1]], rules, table,
+                    best.score[k],
+                )  # fmt: skip
             if score < 0.0 or score < best.score[k]:
                 continue
             if score > best.score[k] or features[j] < best.feature[k]:

@@ -148,7 +148,7 @@ def draw_moment(codes, rows, row, nodes, keys, drawing, values, rules, table, be
                 continue
             varied += 1
             score, place, side = scan_moment(
-                out, 0, n, row, nodes, k, drawing.sign[f], rules, table
+                out, 0, n, row, nodes, k, drawing.sign[f], rules, table, best.score[k]
             )
             keep_drawn(
                 score, place, side, f, last, codes, rows, n, drawing.n_codes[f],
