@@ -48,7 +48,7 @@ class FinalFamily(Family):
             "learned from": "answers held out",
         }
         tables = [self.stack.final_table()]
-        tree = getattr(self.final, "tree_", None)
+        tree: Any = getattr(self.final, "tree_", None)
         if hasattr(tree, "n_children"):
             tables.append(tree_table(tree, self.stack.input_names(), class_names(self.model)))
         sentence = _NOT_KEPT[0].upper() + _NOT_KEPT[1:]
