@@ -100,12 +100,12 @@ class DenseCuts:
         worse = gain.copy()
         totals = _empty(*below.shape)
         totals[:] = total[:, :, None]
-        for which, (left, tried) in enumerate(sides):
+        for number, (left, tried) in enumerate(sides):
             with np.errstate(all="ignore"):  # empty sides are not tried
                 scored = outline.channels.gains(_flat(left), _flat(totals)).reshape(tried.shape)
             allowed = outline.refusals.allowed_cuts(some, outline.inner, left, totals)
-            gain[..., which] = np.where(tried & allowed, scored, -np.inf)
-            worse[..., which] = np.where(tried & ~allowed, scored, -np.inf)
+            gain[..., number] = np.where(tried & allowed, scored, -np.inf)
+            worse[..., number] = np.where(tried & ~allowed, scored, -np.inf)
         best, top = _first_best(gain)
         other, second = _first_best(worse)
         refused = np.isneginf(top)

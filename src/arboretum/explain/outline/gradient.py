@@ -89,12 +89,12 @@ class OutlineBins:
             self.n_bins.append(n_bins)
         self.width = max((self.n_bins[f] for f in self.numbers), default=0)
         # missing values have one last place
-        codes = [
+        lined_up = [
             np.where(self.code[f] == self.n_bins[f], np.int32(self.width), self.code[f])
             for f in self.numbers
         ]
         rows = len(self.code[0]) if self.code else 0
-        self.side_by_side = np.array(codes, np.int32).reshape(len(codes), rows)
+        self.side_by_side = np.array(lined_up, np.int32).reshape(len(lined_up), rows)
 
     def cut(self, f: int, place: int, filled: np.ndarray) -> float:
         """Return the cut behind a bin; the exact method cuts midway to the next value of the node."""

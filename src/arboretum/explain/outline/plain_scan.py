@@ -131,7 +131,7 @@ class PlainNodes:
         longest, found = min(rules.max_cat_threshold, n) - 1, _Best(len(bins), order)
         if longest < 1:
             return found.done()
-        some: np.ndarray = np.asarray(ranked.any(axis=2))
+        some = np.asarray(ranked.any(axis=2))
         rows = np.zeros((len(bins), longest)) if rules.min_rows > 0 else None
         begin = np.cumsum(ranked[:, :longest], axis=1)
         gain = np.where(some[:, :longest], self.gains(begin[..., 0], begin[..., 1], rows), -np.inf)

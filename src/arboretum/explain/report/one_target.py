@@ -66,7 +66,7 @@ def one_target(model: Any, output: int | None) -> Any:
         single.tree_ = _of_target(model.tree_, output, width)
     elif "trees_" in vars(model):
         single.trees_ = [_of_target(tree, output, width) for tree in model.trees_]
-    elif getattr(model, "_has_trees", False):
+    elif trees_of(model):  # a bag
         single.estimators_ = [one_target(member, output) for member in model.estimators_]
     else:
         raise ParameterError(
