@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from arboretum.explain.boosting_sheets.refusals import Looked, Refusals
+from arboretum.explain.boosting_sheets.refusals import BoosterRefusals, Looked
 from arboretum.explain.boosting_sheets.replay import AtNode
 from arboretum.explain.worksheet.candidates import tried_note
 from arboretum.explain.worksheet.family import class_names
@@ -34,7 +34,7 @@ _MANY = 1 << 29  # more than any limit that somebody sets
 _OPTIONAL = ("missing", "rows left", "rows right", "tried", "H left", "H right")
 
 
-class NodeSheets(Refusals):
+class NodeSheets(BoosterRefusals):
     """A booster that tells of its nodes."""
 
     # ------------------------------------------------------------------ a node

@@ -22,7 +22,7 @@ from arboretum.textbook.gradient_scan import (
 )
 from arboretum.tree.condition import Condition, format_category
 
-__all__ = ["Looked", "Refusals"]
+__all__ = ["BoosterRefusals", "Looked"]
 
 _LOOKED_AT = 40  # refused splits of a column whose reason is worked out
 _LIGHTGBM = {"min_child_weight": "min_sum_hessian_in_leaf", "gamma": "min_split_gain"}
@@ -41,7 +41,7 @@ class Looked:
         return {f: scan for f, scan in self.scans.items() if f not in self.others}
 
 
-class Refusals(ColumnDraws):
+class BoosterRefusals(ColumnDraws):
     """A booster that tells why splits were not taken."""
 
     def look(self, t: int, node: int, at: AtNode) -> Looked:
