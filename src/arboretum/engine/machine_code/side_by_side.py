@@ -192,10 +192,11 @@ def compiled_by_others(kernel: str, file: Path, cache_folder: Path) -> bool:
         _met.add(file)
         crew = _crew if _crew is not None and _crew.is_working else None
         if crew is None or file not in crew.known:
-            tasks = _next_tasks(kernel, file)
+            # all but the one that the fit itself begins with
+            tasks = {f: one for f, one in _next_tasks(kernel, file).items() if f != file}
             if crew is not None:
                 crew.add(tasks)
-            elif len(tasks) > 1:
+            elif tasks:
                 crew = _crew = _start(tasks, cache_folder)
         if crew is not None:
             crew.wait_for(file)
@@ -229,7 +230,7 @@ def _start(tasks: Tasks, cache_folder: Path) -> Crew | None:
     except OSError:
         os.close(lock)
         return None
-    return Crew(tasks, min(helpers_allowed(), len(tasks) - 1), lock)
+    return Crew(tasks, min(helpers_allowed(), len(tasks)), lock)
 
 
 # ---------------------------------------------------------------------- what will be met
