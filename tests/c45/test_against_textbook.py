@@ -442,16 +442,16 @@ def test_few_values_and_many_ties(seed):
 
 
 # ---------------------------------------------------------------------- levels wider than there is room
-@pytest.mark.parametrize("room", [1, 40, 500])
+@pytest.mark.parametrize("most", [1, 40, 500])
 @pytest.mark.parametrize("subset", [False, True])
-def test_a_wide_level_is_divided_a_few_nodes_at_a_time(monkeypatch, room, subset):
+def test_a_wide_level_is_divided_a_few_nodes_at_a_time(monkeypatch, most, subset):
     # a third is missing: cases multiply, and levels become wider than twice the table
     problem = made(8, n=150, missing=0.35, min_cases=0.3, subset=subset, pruning=None)
     whole = engine_tree(problem)
     calls = []
     cut = growing._cut
     monkeypatch.setattr(growing, "_cut", lambda *args: calls.append(args) or cut(*args))
-    monkeypatch.setattr(growing, "_ROOM", room)
+    monkeypatch.setattr(growing, "_MOST_CASES", most)
     assert_same_tree(engine_tree(problem), whole, rtol=0)
     assert calls, "no level was wide enough: the test shows nothing"
     check(problem, fresh_rows(problem))

@@ -177,8 +177,15 @@ class GradientScan:
         return self._make(int(same[0])) if len(same) else None
 
     def best(self, n: int = 1, *, refused: bool = False) -> list[GradientCandidate]:
-        """Return the n candidates that gain most, of equals the first; refused ones only if asked for."""
-        some = np.flatnonzero(self.allowed | refused)
+        """Return the n candidates that gain most, of equals the first; refused ones only if asked for.
+
+        Those that have all rows on one side part nothing and are not among them.
+        """
+        if not self.n_tried:
+            return []
+        rows, one = self.left[:, 2], self._make(0)
+        parts = (rows > 0) & (rows < one.n_left + one.n_right)
+        some = np.flatnonzero((self.allowed | refused) & parts)
         if len(some) > 4 * n:  # all that gain as much as the n-th
             gain = self.gain[some]
             some = some[gain >= np.partition(gain, len(gain) - n)[len(gain) - n]]

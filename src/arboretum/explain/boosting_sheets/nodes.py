@@ -147,8 +147,7 @@ class NodeSheets(BoosterRefusals):
         firsts: list[tuple[int, GradientCandidate | None]] = []
         for f, scan in scans.items():
             best = scan.best() or scan.best(refused=True)
-            parts = best and min(best[0].n_left, best[0].n_right) > 0
-            firsts.append((f, best[0] if parts else None))
+            firsts.append((f, best[0] if best else None))
         if winner is not None:
             firsts = [(f, winner if f == winner.feature else c) for f, c in firsts]
         firsts.sort(
