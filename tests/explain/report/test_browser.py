@@ -50,10 +50,9 @@ class Opened:
         self.page.on("pageerror", lambda e: self.problems.append(f"error: {e}"))
         self.page.on("request", self._asked)
         self.page.goto(path.as_uri())
-        self.page.wait_for_function("document.documentElement.dataset.ready", timeout=WAIT)
-        self.page.wait_for_function(
-            "[...document.querySelectorAll('.chart')].every(c => c.children.length)", timeout=WAIT
-        )
+        # selectors, because the page allows no text to be run as code
+        self.page.wait_for_selector("html[data-ready]", state="attached", timeout=WAIT)
+        self.page.wait_for_selector(".chart:not(:has(*))", state="detached", timeout=WAIT)
 
     def _asked(self, request):
         if not request.url.startswith(("file:", "data:", "blob:")):
