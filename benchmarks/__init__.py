@@ -6,6 +6,7 @@
     python -m benchmarks gbm             the same for gradient boosting
     python -m benchmarks adaboost        AdaBoost
     python -m benchmarks boosting        XGBoost's and LightGBM's ways; --phases: where the time goes
+    python -m benchmarks goals           every case that has a goal, in one table
     python -m benchmarks latency         1, 10 and 1,000 rows at a time: percentiles
     python -m benchmarks real            every model on real tables; --models, --case: some of them
     python -m benchmarks startup         first fits: from source, from a wheel, warm
@@ -36,6 +37,7 @@ BENCHMARKS = {
     "forest": "benchmarks.forest",
     "adaboost": "benchmarks.adaboost",
     "gbm": "benchmarks.gbm",
+    "goals": "benchmarks.goals",
     "boosting": "benchmarks.boosting",
     "latency": "benchmarks.latency",
     "real": "benchmarks.real",
