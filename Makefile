@@ -8,6 +8,9 @@ READY := $(VENV)/.ready
 COVER ?= $(shell $(PYTHON) -c 'import sys; sys.version_info >= (3, 12) and print("--cov --cov-report=")')
 export COVERAGE_CORE ?= $(shell $(PYTHON) -c 'import sys; sys.version_info >= (3, 12) and print("sysmon")')
 
+# Tests start some hundred processes: each would compile all it imports where bytecode is not kept.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test lint types unit cover bench warm record wheel clean
 
 demo: $(READY)
