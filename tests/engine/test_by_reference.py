@@ -95,6 +95,7 @@ def test_a_kernel_reads_every_field_and_writes_into_its_arrays(yes):
 def test_no_reference_is_lost_or_kept():
     given, out = outer(), np.zeros(7)
     everything(given, out)
+    without_counting(given, out)
     parts = [out, given.inner, *given.inner, given.pair]
     before = [sys.getrefcount(one) for one in parts]
     for _ in range(100):

@@ -9,6 +9,7 @@ import pytest
 import arboretum
 from arboretum.textbook.xgboost import grow_xgb, predict_tree_xgb
 from arboretum.textbook.xgboost_splits import XGBSettings
+from tests.boosting.xgboost_version import skip_newer_xgboost
 
 pytestmark = pytest.mark.filterwarnings("ignore:column 'word' holds categories unseen")
 
@@ -51,6 +52,7 @@ def settings(rng):
 @pytest.mark.parametrize("missing", [False, True])
 def test_the_first_tree_is_that_of_xgboost(classes, missing):
     xgboost = pytest.importorskip("xgboost")
+    skip_newer_xgboost("splits of categories")
     kind = "XGBClassifier" if classes else "XGBRegressor"
     for seed in range(12):
         X, y, rng = mixed(seed, missing)
@@ -147,7 +149,10 @@ def test_losses_are_those_of_the_peer(door, levels, classes):
         ours = getattr(arboretum, kind)(n_estimators=60).fit(X, y)
         theirs = getattr(peer, kind)(n_estimators=60, n_jobs=1, **more).fit(X, y)
         ratios.append(loss(ours, X_new, y_new, classes) / loss(theirs, X_new, y_new, classes))
-    assert np.mean(ratios) == pytest.approx(1.0, abs=0.025)
+    assert np.mean(ratios) < 1.025
+    if door == "XGB":
+        skip_newer_xgboost("splits of categories, and larger losses")
+    assert np.mean(ratios) > 0.975
 
 
 # ---------------------------------------------------------------------- many levels

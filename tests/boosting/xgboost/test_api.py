@@ -20,6 +20,7 @@ from arboretum.boosting.second_order.booster import Booster
 from arboretum.textbook.xgboost import boost_xgb, predict_margin_xgb
 from arboretum.textbook.xgboost_splits import XGBSettings
 from tests.boosting.xgboost.xgb_cases import halves, mixed, numbers, saved, thirds
+from tests.boosting.xgboost_version import skip_newer_xgboost
 
 
 # ---------------------------------------------------------------------- the textbook
@@ -79,6 +80,8 @@ PEER = {
 @pytest.mark.parametrize("case", PEER)
 def test_xgboost_predicts_the_same(case):
     peer = pytest.importorskip("xgboost")
+    if case in ("absolute", "quantile"):
+        skip_newer_xgboost("leaves of absolute and quantile error")
     X, y = numbers()
     y = np.abs(y) + 0.5
     w = np.random.default_rng(3).random(len(y)) + 0.5
@@ -106,7 +109,8 @@ def test_xgboost_tells_the_same_classes_importances_and_trees():
             assert mine.get_score(kind) == pytest.approx(expected, rel=2e-3)
         assert mine.num_boosted_rounds() == 5
         table, known = mine.trees_to_dataframe(), other.trees_to_dataframe()
-        assert list(table.columns) == list(known.columns)
+        newer = {"Target"}  # a column of XGBoost 3.3
+        assert list(table.columns) == [name for name in known.columns if name not in newer]
         assert sorted(table.groupby("Tree")["Cover"].sum()) == pytest.approx(
             sorted(known.groupby("Tree")["Cover"].sum()), rel=1e-5
         )
@@ -312,6 +316,7 @@ def test_a_clone_is_unfitted_and_has_the_same_parameters():
     peer = pytest.importorskip("xgboost")
     ours, theirs = XGBClassifier().get_params(), peer.XGBClassifier().get_params()
     missing = theirs.pop("missing")
+    theirs.pop("enable_categorical")  # True from XGBoost 3.3 on; here categories are always taken
     assert np.isnan(missing)
     assert np.isnan(ours["missing"])
     assert theirs.items() <= ours.items()
