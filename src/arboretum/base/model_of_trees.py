@@ -124,8 +124,11 @@ class ModelOfMembers(ModelOfTrees):
 
     def _encode(self, X: Any) -> Matrix:
         self._check_fitted()
-        unseen, name = self.estimators_[0].unseen, type(self).__name__
-        return encode(self.schema_, X, unseen=unseen, estimator_name=name)
+        told = getattr(
+            self.estimators_[0], "unseen", None
+        )  # other libraries' learners do not know it
+        unseen = told or getattr(self, "unseen", None) or "missing"
+        return encode(self.schema_, X, unseen=unseen, estimator_name=type(self).__name__)
 
     def _prove_sound(self) -> None:
         if self._has_trees:  # others have proved each for itself

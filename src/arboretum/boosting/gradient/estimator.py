@@ -400,6 +400,11 @@ class GradientBoosting(Interruptible, ModelOfTrees):
         return shaped(self._sums(X, matrix))
 
     def _served(self) -> Ensemble:
+        if self.estimator is not None:
+            raise ParameterError(
+                f"the rounds of this model are {type(self.estimator).__name__}s, not trees of its own, so it "
+                "has no predictor: call its predict"
+            )
         if not isinstance(self.init_, Constant):
             raise ParameterError(
                 "the sum of this model begins with what its init estimator says of every row, so it has no "

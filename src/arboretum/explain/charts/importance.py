@@ -164,8 +164,8 @@ def importances_of(model: Any) -> np.ndarray | None:
         return _asked_by_rules(model)
     if hasattr(model, "coefficients_") and getattr(model, "trees_", None):
         return _weighed_stumps(model)
-    members = getattr(model, "estimators_", None)
-    each = [importances_of(member) for member in members or ()]
+    members = np.ravel(np.array(getattr(model, "estimators_", ()), dtype=object))
+    each = [importances_of(member) for member in members]
     known = [found / found.sum() for found in each if found is not None and found.sum() > 0]
     width = getattr(model, "n_features_in_", None)
     known = [found for found in known if len(found) == width]

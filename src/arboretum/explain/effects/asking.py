@@ -2,7 +2,8 @@
 
     X ── rows_of ──► rows of numbers ── changed ──► Asked ──► shares of classes, or a number
 
-Models that are a sum of trees are asked by their `predictor`; others get a table whose words are put back.
+Models that are a sum of trees are asked by their `predictor`; others get a table whose words are put back,
+and those with learners of another library in them, which know no `Table`, a dataframe or an array.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from arboretum.data.table import Table
 from arboretum.data.values import RawNumbers, Words
 from arboretum.errors import ParameterError
 
-__all__ = ["Asked", "decoded", "matrix_of"]
+__all__ = ["Asked", "decoded", "matrix_of", "plain_table", "table_for"]
 
 
 def matrix_of(model: Any, X: Any) -> Matrix:
@@ -52,6 +53,50 @@ def decoded(schema: Schema, rows: np.ndarray) -> Table:
         codes = np.where(np.isnan(values), -1, values).astype(np.int64)
         columns.append(Words(codes, list(column.categories), column.dtype, "declared"))
     return Table(schema.names, schema.named, len(rows), columns)
+
+
+def plain_table(table: Table) -> Any:
+    """Return a table as any library takes it: a dataframe if its columns have names, else an array.
+
+    >>> from arboretum.data.schema import learn_schema
+    >>> schema, matrix = learn_schema([["red", 1.5], ["blue", 2.5]])
+    >>> plain_table(decoded(schema, matrix.rows(0, 2)))
+    array([['red', 1.5],
+           ['blue', 2.5]], dtype=object)
+    """
+    columns = []
+    for raw in table.columns:
+        if isinstance(raw, Words):
+            words = np.array([*raw.values, None], dtype=object)  # code -1 is the last
+            columns.append(words[np.asarray(raw.codes)])
+        else:
+            columns.append(raw.values)
+    if table.named:
+        try:
+            import pandas as pd
+        except ImportError:
+            pass
+        else:
+            return pd.DataFrame(dict(zip(table.names, columns)))
+    return np.column_stack(columns) if len(columns) else np.empty((table.n_rows, 0))
+
+
+def _is_foreign(model: Any) -> bool:
+    """Return whether a learner of another library is asked when the model is."""
+    if not type(model).__module__.startswith("arboretum."):
+        return hasattr(model, "predict")
+    parts = [getattr(model, "init_", None), getattr(model, "final_estimator_", None)]
+    held = *getattr(model, "members_", ()), getattr(model, "estimators_", ())
+    dictionary = getattr(getattr(model, "dictionary_", None), "members", ())
+    for several in (*held, dictionary):
+        parts += np.ravel(np.array(several, dtype=object)).tolist()
+    return any(_is_foreign(part) for part in parts if part is not None)
+
+
+def table_for(model: Any, rows: np.ndarray) -> Any:
+    """Return rows of numbers as a table that the model and all that is in it can read."""
+    table = decoded(model.schema_, rows)
+    return plain_table(table) if _is_foreign(model) else table
 
 
 class Asked:
@@ -89,7 +134,7 @@ class Asked:
         """Return class shares, (rows, classes), or numbers, (rows, 1)."""
         if self._predictor is not None:
             return np.asarray(self._predictor(rows)).reshape(len(rows), -1)
-        table = decoded(self.model.schema_, rows)
+        table = table_for(self.model, rows)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if self.method == "predict" or hasattr(self.model, "predict_proba"):

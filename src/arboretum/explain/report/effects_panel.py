@@ -9,7 +9,7 @@ import numpy as np
 
 from arboretum.data.matrix import DenseMatrix
 from arboretum.errors import ArboretumError
-from arboretum.explain.effects.asking import decoded
+from arboretum.explain.effects.asking import table_for
 from arboretum.explain.effects.importances import feature_importances
 from arboretum.explain.effects.partial_dependence import Grid, _as_sum, curves, grid_of
 from arboretum.explain.report.tree_code import rounded, whole
@@ -44,7 +44,7 @@ def importances_panel(
 ) -> list[dict[str, Any]]:
     """Return the kinds of importance that the model has, those quickest to work out first."""
     some = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), _PERMUTED)).round().astype(int))
-    table = decoded(model.schema_, rows[some])
+    table = table_for(model, rows[some])
     asks: list[tuple[str, Any, Any, int]] = [
         (kind, None, None, 1) for kind in ("gain", "cover", "split")
     ]
@@ -147,7 +147,7 @@ def _shap_pairs(model: Any, rows: np.ndarray) -> list[tuple[int, int, float]] | 
     n = min(len(rows), _SHAP_ROWS)
     some = np.unique(np.linspace(0, len(rows) - 1, n).round().astype(int))
     try:
-        values = model.shap_values(decoded(model.schema_, rows[some]), interactions=True)
+        values = model.shap_values(table_for(model, rows[some]), interactions=True)
     except (ArboretumError, NotImplementedError):
         return None
     values = np.asarray(values).reshape(len(some), n_columns, n_columns, -1)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from arboretum.explain.effects.asking import decoded
+from arboretum.explain.effects.asking import table_for
 from arboretum.explain.report.tree_code import rounded
 
 __all__ = ["learning_curve", "oob_of", "proximity_map", "pruning_of", "theory_of"]
@@ -54,14 +54,15 @@ def _staged(model: Any, rows: np.ndarray, judged: Any) -> dict[str, Any] | None:
     """Return the error on some rows of the page after every round."""
     classes = judged.labels is not None
     ask = getattr(model, "staged_predict", None)
-    rounds = len(getattr(model, "trees_", None) or getattr(model, "estimators_", None) or ())
+    held: Any = getattr(model, "trees_", None) or getattr(model, "estimators_", ())
+    rounds = len(held)
     if ask is None or not rounds:
         return None
     n = int(min(len(rows), _MOST_STAGED, max(_MOST_CELLS // rounds, 50)))
     some = np.unique(np.linspace(0, len(rows) - 1, n).round().astype(int))
     truth, errors = judged.truth[some], []
     known = np.asarray(getattr(model, "classes_", ()))
-    for told in ask(decoded(model.schema_, rows[some])):
+    for told in ask(table_for(model, rows[some])):
         told = np.asarray(told)
         if classes:
             right = (truth >= 0) & (told == known[np.maximum(truth, 0)])
@@ -81,7 +82,7 @@ def theory_of(model: Any, rows: np.ndarray, y: Any) -> dict[str, Any] | None:
     some = np.unique(
         np.linspace(0, len(rows) - 1, min(len(rows), _MOST_STAGED)).round().astype(int)
     )
-    table, margins = decoded(model.schema_, rows[some]), []
+    table, margins = table_for(model, rows[some]), []
     known = np.isin(np.asarray(y)[some], model.classes_)
     if known.all():
         for number, found in enumerate(model.staged_margins(table, np.asarray(y)[some]), start=1):

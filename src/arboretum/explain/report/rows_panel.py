@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from arboretum.errors import ArboretumError
-from arboretum.explain.effects.asking import decoded
+from arboretum.explain.effects.asking import table_for
 from arboretum.explain.report.judged import Judged
 from arboretum.explain.report.tree_code import rounded, whole
 
@@ -65,7 +65,7 @@ def rows_panel(
 
 def _explained(model: Any, rows: np.ndarray) -> dict[str, Any]:
     """Return SHAP values, (rows, outputs, columns), and what they are added to."""
-    values = np.asarray(model.shap_values(decoded(model.schema_, rows)))
+    values = np.asarray(model.shap_values(table_for(model, rows)))
     values = values[:, :, None] if values.ndim == 2 else values
     base = np.atleast_1d(np.asarray(model.shap_base_value(), np.float64))
     return {"shap": [rounded(one.T, 6) for one in values], "shap_base": whole(base)}
