@@ -75,6 +75,8 @@ _DTYPES = {
 }
 _PORTABLE = {dtype: dtype.newbyteorder("<") for dtype in _DTYPES.values()}
 
+_NOT_FINAL = {dict, list, float}  # what a header holds that has to be looked at again
+
 # A whole JSON string, or one that never ends. Possessive, so that no input makes it backtrack.
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
@@ -234,7 +236,10 @@ def _plain(value: Any, arrays: list[list[np.ndarray]], where: str, depth: int) -
             raise ParameterError(f"the key '$array' of {where} is reserved: use another one")
         # sorted here too, so that arrays are numbered the same whatever the order of insertion
         return {
-            key: _plain(value[key], arrays, f"{where}[{key!r}]", depth + 1) for key in sorted(value)
+            key: item
+            if (item := value[key]) is None or type(item) is str or type(item) is bool
+            else _plain(item, arrays, f"{where}[{key!r}]", depth + 1)
+            for key in sorted(value)
         }
     raise ParameterError(
         f"{where} cannot be written: {short_repr(value)} ({type(value).__name__}); a file holds "
@@ -439,15 +444,14 @@ def _checked_table(
 
 def _filled(value: Any, arrays: list[np.ndarray | None]) -> Any:
     """Put the arrays into the document (in place), each exactly once."""
-    if isinstance(value, list):
-        for i, item in enumerate(value):
-            value[i] = _filled(item, arrays)
-    elif isinstance(value, dict):
-        if "$array" in value:
-            return _take(value, arrays)
-        for key, item in value.items():
-            value[key] = _filled(item, arrays)
-    elif isinstance(value, float) and not isfinite(value):  # 1e999
+    kind = type(value)
+    if kind is dict and "$array" in value:
+        return _take(value, arrays)
+    if kind is dict or kind is list:
+        for key, item in value.items() if kind is dict else enumerate(value):
+            if type(item) in _NOT_FINAL:  # most are strings, whole numbers and the like
+                value[key] = _filled(item, arrays)
+    elif kind is float and not isfinite(value):  # 1e999
         raise ModelFileError("its header holds a number beyond the range of floats")
     return value
 

@@ -7,7 +7,7 @@ larger trees            None: rows walk down them
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from arboretum.engine.predict.bitmask import Masks
     from arboretum.engine.predict.tournament import Tournament
 
-    Layout = Tournament | Masks
+    Layout: TypeAlias = Tournament | Masks
 
 __all__ = ["add_laid_out", "lay_out"]
 

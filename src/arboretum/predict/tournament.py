@@ -47,7 +47,7 @@ def arrange_tournament(
         return None
     lists = np.full((len(features), 2), -1, np.int64)
     lists[column, sides] = 0
-    n_lists = np.count_nonzero(lists == 0)
+    n_lists = int(np.count_nonzero(lists == 0))
     lists[lists == 0] = np.arange(n_lists)
     asked = np.zeros(len(nodes.kind), np.int64)
     asked[inner] = column
