@@ -20,7 +20,7 @@ import numpy as np
 
 from arboretum.errors import ModelFileError
 from arboretum.predict.votes import read_leaves
-from arboretum.tree.together import pieces, sizes_of
+from arboretum.tree.together import arrays_of, pieces, sizes_of
 from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Tree
 
 if TYPE_CHECKING:
@@ -78,12 +78,10 @@ def _prove_questions(
         if bad.any():
             raise ModelFileError(f"tree {np.searchsorted(ends, bad.argmax(), 'right')} {problem}")
 
-    kind = np.concatenate([part.array("kind") for part in parts])
+    kind = np.concatenate(arrays_of(parts, "kind"))
     allowed = np.isin(np.arange(256), (LEAF, *questions))  # by kind
     refuse(~allowed[kind], "asks questions that trees of this model do not ask")
-    spreading = (kind != LEAF) & (
-        np.concatenate([part.array("missing_child") for part in parts]) < 0
-    )
+    spreading = (kind != LEAF) & (np.concatenate(arrays_of(parts, "missing_child")) < 0)
     if not spreads:
         refuse(
             spreading, "sends missing values down several branches, as trees of this model do not"
@@ -108,7 +106,7 @@ def _prove_widths(ensemble: Ensemble) -> None:
     """All leaves say as many numbers; together, the trees of a round say one for every answer."""
     trees, base = ensemble.trees, ensemble.base
     shape = trees[0].value.shape[1:]
-    if {part.array("value").shape[1:] for part in pieces(trees)} != {shape}:
+    if {value.shape[1:] for value in arrays_of(pieces(trees), "value")} != {shape}:
         raise ModelFileError("its trees disagree on outputs or classes")
     numbers = read_leaves(trees[0].value[:1], ensemble.reading).shape[1]
     together = ensemble.rule in ("mean", "median")  # every tree answers for all outputs

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.tree.together import pieces, sizes_of
+from arboretum.tree.together import arrays_of, pieces, sizes_of
 from arboretum.tree.tree import LEAF, SUBSET, Tree
 
 __all__ = ["JoinedTrees", "join_trees"]
@@ -42,7 +42,7 @@ def join_trees(trees: list[Tree]) -> JoinedTrees | None:
     parts = pieces(trees)
 
     def together(name: str) -> np.ndarray:
-        return np.concatenate([part.array(name) for part in parts])
+        return np.concatenate(arrays_of(parts, name))
 
     kind, missing_child = together("kind"), together("missing_child")
     if kind.max() > SUBSET or np.any((missing_child < 0) & (kind != LEAF)):

@@ -27,7 +27,7 @@ import numpy as np
 
 from arboretum.engine import parallel
 from arboretum.errors import ModelFileError
-from arboretum.tree.together import pieces, sizes_of
+from arboretum.tree.together import arrays_of, pieces, sizes_of
 from arboretum.tree.tree import GROUPS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Surrogates, Tree
 
 if TYPE_CHECKING:
@@ -137,9 +137,8 @@ def validate_trees(trees: Sequence[Tree]) -> None:
 def read_trees(trees: Sequence[Tree], reading: Callable[[NodeArrays], T]) -> list[T]:
     """Return what is read off the nodes of some trees at a time, after they are shown to be sound."""
     parts = pieces(trees)
-    if len(parts) < len(trees):
-        sizes = sizes_of(parts)
-    else:
+    sizes = sizes_of(parts) if len(parts) < len(trees) else [0]
+    if 0 in sizes:  # or not known: each of them may be at fault
         sizes = [_length(tree, number, len(trees)) for number, tree in enumerate(trees)]
 
     def work(lo: int, hi: int) -> T:
@@ -216,11 +215,12 @@ def _joined(trees: Sequence[Tree], like: Tree, name: Callable[[int], str]) -> No
     """Put the arrays of trees one behind the other, if they are of one form."""
     parts = pieces(trees)
     sizes = sizes_of(parts)
+    in_pieces = list(map(len, arrays_of(parts, "kind")))
     arrays = {}
     for field, (dtype, axes) in NODE_ARRAYS.items():
-        each = [part.array(field) for part in parts]
+        each = arrays_of(parts, field)
         joined = _put_together(each, dtype, axes)
-        if joined is None or list(map(len, each)) != [part.n_nodes for part in parts]:
+        if joined is None or list(map(len, each)) != in_pieces:
             each = [getattr(tree, field) for tree in trees]  # one of them is at fault
             _check_dtypes(each, field, dtype, axes, name)
             _check_lengths(each, field, sizes, name)
@@ -232,7 +232,7 @@ def _joined(trees: Sequence[Tree], like: Tree, name: Callable[[int], str]) -> No
             _check_values(each, like.value.shape[1:], name)
             joined = np.concatenate(each)
         arrays[field] = joined
-    words = [part.array("bits") for part in parts]
+    words = arrays_of(parts, "bits")
     bits = _put_together(words, "uint32", 1)
     if bits is None:
         _check_dtypes([tree.bits for tree in trees], "bits", "uint32", 1, name)

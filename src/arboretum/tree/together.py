@@ -13,14 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
     from arboretum.tree.tree import Tree
 
-__all__ = ["Piece", "Together", "pieces", "sizes_of"]
+__all__ = ["Piece", "Together", "arrays_of", "pieces", "sizes_of"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -51,26 +51,6 @@ class Piece(NamedTuple):
     hi: int
     first: Tree
 
-    @property
-    def n_nodes(self) -> int:
-        own = self.together
-        return len(self.first) if own is None else own.start[self.hi] - own.start[self.lo]
-
-    def array(self, name: str) -> np.ndarray:
-        """Return one array of them all."""
-        own = self.together
-        return getattr(self.first, name) if own is None else own.cut(name, self.lo, self.hi)
-
-    def sizes(self, name: str) -> list[int]:
-        """Return how long this array is of each; only that of bits differs from the others."""
-        own = self.together
-        if own is None:
-            return [len(getattr(self.first, name))]
-        start: Any = own.start if name != "bits" else own.bits_start
-        if start is None:
-            return [0] * (self.hi - self.lo)
-        return np.diff(start[self.lo : self.hi + 1]).tolist()
-
 
 def pieces(trees: Sequence[Tree]) -> list[Piece]:
     """Return the trees in as few pieces as they lie in.
@@ -100,6 +80,21 @@ def pieces(trees: Sequence[Tree]) -> list[Piece]:
     return found
 
 
+def arrays_of(parts: list[Piece], name: str) -> list[np.ndarray]:
+    """Return an array of all trees, piece by piece."""
+    return [
+        getattr(first, name) if together is None else together.cut(name, lo, hi)
+        for together, lo, hi, first in parts
+    ]
+
+
 def sizes_of(parts: list[Piece], name: str = "kind") -> list[int]:
     """Return how long an array of each tree is: how many nodes it has, or words of bits."""
-    return [size for part in parts for size in part.sizes(name)]
+    found: list[int] = []
+    for together, lo, hi, first in parts:
+        if together is None:
+            found.append(len(getattr(first, name)))
+            continue
+        start = together.start if name != "bits" else together.bits_start
+        found += np.diff(start[lo : hi + 1]).tolist() if start is not None else [0] * (hi - lo)
+    return found
