@@ -8,6 +8,7 @@ import pytest
 from arboretum import LGBMClassifier, LGBMRegressor, XGBClassifier, XGBRegressor
 from arboretum.predict.bitmask import mask_trees
 from arboretum.predict.terms import Terms
+from arboretum.tree.joined import join_trees
 
 WORDS = np.array(["red", "green", "blue", "grey", "pink"], object)
 
@@ -50,7 +51,7 @@ def test_the_same_sums_as_walking(name, monkeypatch):
     model, labels = MODELS[name]
     X, y = table(900)
     model.fit(X, labels(y))
-    assert model.ensemble_.terms.masks is not None
+    assert model.ensemble_.terms.layout is not None
     new, _ = table(1_234, seed=1)
     new[::7, 0] = np.nan
     raw = {"output_margin": True} if name == "depth 6" else {"raw_score": True}
@@ -73,7 +74,7 @@ def test_large_trees_are_walked():
     X, y = table(3_000)
     large = LGBMRegressor(n_estimators=5, num_leaves=65, min_child_samples=1).fit(X, y)
     assert max(tree.n_leaves for tree in large.ensemble_.trees) == 65
-    assert large.ensemble_.terms.masks is None
+    assert large.ensemble_.terms.layout is None
     assert np.isfinite(large.predict(X)).all()
 
 
@@ -83,7 +84,7 @@ def test_few_trees_of_many_columns_are_walked():
     model = LGBMRegressor(n_estimators=5).fit(X, X[:, :200].sum(axis=1))
     trees = model.ensemble_.trees
     outputs = np.zeros(len(trees), np.int64)
-    assert mask_trees(trees, [tree.value[:, 0] for tree in trees], outputs) is None
+    assert mask_trees(join_trees(trees), [tree.value[:, 0] for tree in trees], outputs) is None
 
 
 def test_trees_of_a_single_leaf_are_asked_too():
@@ -100,7 +101,7 @@ def test_a_pickled_model_makes_its_layout_anew():
     expected = model.predict(X)
     small = len(pickle.dumps(model))
     assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(X), expected)
-    assert model.ensemble_.terms.masks is not None
+    assert model.ensemble_.terms.layout is not None
     assert len(pickle.dumps(model)) == small
 
 
@@ -110,6 +111,6 @@ def test_the_layout_of_some_rounds_is_made_once():
     first = model.predict(X, num_iteration=10)
     part = model.ensemble_.rounds(0, 10)
     assert part is model.ensemble_.rounds(0, 10)
-    assert "masks" in part.terms.__dict__
+    assert "layout" in part.terms.__dict__
     assert np.array_equal(first, model.predict(X, num_iteration=10))
     assert not np.array_equal(first, model.predict(X, num_iteration=11))

@@ -167,8 +167,8 @@ def test_every_way_gives_the_same_bits(case, monkeypatch):
 def test_small_trees_are_asked_by_masks_and_few_rows_walk_packed_trees(of_classes, monkeypatch):
     trees, _ = of_classes
     model = Ensemble(trees, np.ones(9), np.zeros((1, 3)), 1, "mean")
-    assert model.terms.masks is not None
-    assert model.terms.masks.value.ndim == 3
+    assert model.terms.layout is not None
+    assert model.terms.layout.value.ndim == 3
     monkeypatch.setattr(asking, "_FEW_NODES", 0)
     monkeypatch.setattr(asking, "_FEW_WALKS", 9 * 30)
     assert fresh(model).terms._way(asking._FEW_ROWS).__name__ == "_walk_packed"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from arboretum.base.progress import Pace
 
 __all__ = ["ProgressLines"]
 
@@ -22,7 +22,7 @@ class ProgressLines:
 
     def __init__(self, verbose: int, n_rounds: int, *, out_of_bag: bool) -> None:
         self.verbose, self.n_rounds = int(verbose), n_rounds
-        self.started, self.first = time.perf_counter(), -1
+        self.pace, self.first = Pace(), -1
         names = ["Train Loss", *(["OOB Improve"] if out_of_bag else []), "Remaining Time"]
         print(f"{'Iter':>10}" + "".join(f"{name:>17}" for name in names))
 
@@ -33,7 +33,7 @@ class ProgressLines:
         step = 10 ** (len(str(done)) - 1) if done >= 10 else 1
         if self.verbose == 1 and done % step:
             return
-        each = (time.perf_counter() - self.started) / (done - self.first)
+        each = self.pace.seconds / (done - self.first)  # without compiling
         left = each * (self.n_rounds - done)
         shown = f"{left / 60:.2f}m" if left > 60 else f"{left:.2f}s"
         better = "" if improvement is None else f"{improvement:17.4f}"

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
+from arboretum.base.progress import Pace, time_left_column
 from arboretum.data.checks import warn_caller
 from arboretum.errors import ModelFileError, ParameterError
 
@@ -146,13 +147,19 @@ def progress(n: int, shown: bool, what: str) -> Iterator[Callable[[int], None] |
     if not shown or n == 0:
         yield None
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress
 
     with Progress(
-        f"{what}: growing trees", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+        f"{what}: growing trees", BarColumn(), MofNCompleteColumn(), time_left_column()
     ) as bar:
-        task = bar.add_task("", total=n)
-        yield lambda done: bar.update(task, completed=done)
+        pace = Pace()
+        task = bar.add_task("", total=n, pace=pace)
+
+        def on_progress(done: int) -> None:
+            pace.tell(done)
+            bar.update(task, completed=done)
+
+        yield on_progress
 
 
 class Interruptible(_AnyEstimator):

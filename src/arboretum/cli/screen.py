@@ -3,7 +3,7 @@
 Cells are plain text, never markup: a column may be called ``[red]``. Tables go to stdout. Notes go to
 stderr, and so does how far a stage of the work is: on a terminal a bar with counts and the time that is
 left, or a spinner where nothing can be counted; elsewhere a line for every stage that takes longer than a
-second, and now and then how far it is.
+second, and now and then how far it is. Compiling is no part of the time (base/progress.py).
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 import sys
 import threading
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from arboretum.base.progress import Pace, duration, time_left_column
 from arboretum.base.rounds import listening
 
 __all__ = [
@@ -34,7 +34,7 @@ __all__ = [
 
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")  # also what begins a command to a terminal
 _PATIENCE = 5.0  # seconds after which a stage is told where there is no terminal
-_BETWEEN = 10.0  # seconds between two lines on how far it is
+_BETWEEN = 10.0  # seconds of work between two lines on how far it is
 
 
 def _console(**options: Any) -> Any:
@@ -117,20 +117,17 @@ class _Bar:
     """A spinner on a terminal, which becomes a bar as soon as there is something to count."""
 
     def __init__(self, what: str) -> None:
-        from rich.progress import (
-            BarColumn,
-            Progress,
-            SpinnerColumn,
-            TextColumn,
-            TimeRemainingColumn,
-        )
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+        from rich.table import Column
 
         counts = TextColumn("{task.fields[counts]}")
-        columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(20), counts
-        left = TimeRemainingColumn()
+        what_column = TextColumn("{task.description}", table_column=Column())  # gives way
+        columns = SpinnerColumn(), what_column, BarColumn(20), counts
+        left = time_left_column()
         self.bar = Progress(*columns, left, console=_console(stderr=True), transient=True)
         self.what = what
         self.tasks: dict[str, Any] = {}
+        self.paces: dict[str, Pace] = {}
 
     def __enter__(self) -> _Bar:
         self.bar.start()
@@ -143,7 +140,10 @@ class _Bar:
     def told(self, who: str, done: int, wanted: int) -> None:
         if who not in self.tasks or done == 0:
             self.bar.remove_task(self.tasks.pop(who)) if who in self.tasks else None
-            self.tasks[who] = self.bar.add_task(who, total=wanted, counts="")
+            self.paces[who] = pace = Pace()
+            self.bar.update(self.tasks[""], is_silent=True) if "" in self.tasks else None
+            self.tasks[who] = self.bar.add_task(who, total=wanted, counts="", pace=pace)
+        self.paces[who].tell(done)
         counts = f"{done:,} of {wanted:,}"
         self.bar.update(self.tasks[who], completed=done, counts=counts)
 
@@ -152,10 +152,12 @@ class _Lines:
     """Lines where nobody watches: one for a stage that lasts, and how far it is from time to time."""
 
     def __init__(self, what: str) -> None:
-        self.what, self.last, self.told_of = what, time.monotonic(), False
+        self.what, self.told_of = what, False
         self.timer = threading.Timer(_PATIENCE, self._begin)
         self.timer.daemon = True
-        self.started: dict[str, float] = {}
+        self.work = Pace()
+        self.last = 0.0  # seconds of work when something was told
+        self.paces: dict[str, Pace] = {}
 
     def __enter__(self) -> _Lines:
         self.timer.start()
@@ -170,28 +172,16 @@ class _Lines:
             tell(f"{self.what} …")
 
     def told(self, who: str, done: int, wanted: int) -> None:
-        now = time.monotonic()
-        if done == 0:
-            self.started[who] = now
-        elif now - self.last >= _BETWEEN and done < wanted:
+        if done == 0 or who not in self.paces:
+            self.paces[who] = Pace()
+        pace = self.paces[who]
+        pace.tell(done)
+        if self.work.seconds - self.last >= _BETWEEN and 0 < done < wanted:
             self._begin()
-            left = (now - self.started.get(who, now)) / done * (wanted - done)
-            tell(f"{who}: {done:,} of {wanted:,}, about {duration(left)} left")
-            self.last = now
-
-
-def duration(seconds: float) -> str:
-    """Write how long something takes.
-
-    >>> duration(0.4), duration(75), duration(8000)
-    ('1 s', '1 min 15 s', '2 h 13 min')
-    """
-    whole = max(round(seconds), 1)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+            left = pace.left(wanted)
+            rest = "" if left is None else f", about {duration(left)} left"
+            tell(f"{who}: {done:,} of {wanted:,}{rest}")
+            self.last = self.work.seconds
 
 
 def number(value: float, digits: int = 4) -> str:

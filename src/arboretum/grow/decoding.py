@@ -1,18 +1,17 @@
 """GrownNodes trees of codes as `Tree` objects of values: bins become thresholds, sets of bins categories.
 
-Many trees are decoded at once, in arrays that hold the nodes of all: a `Tree` is then a view of its part.
+Many trees are decoded at once, in arrays that hold the nodes of all: a `Tree` knows its part of them.
 """
 
 from __future__ import annotations
 
-from dataclasses import fields
-from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from arboretum.engine.dtypes import as_records
 from arboretum.engine.gradient.decode import DecodedNodes, decode_nodes, decode_sets
+from arboretum.tree.build import cut_trees
 from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Tree
 
 if TYPE_CHECKING:
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from arboretum.grow.histogram import GrownNodes
 
 __all__ = ["exact_trees_of", "trees_of", "whole_ranks"]
-
-_ARRAYS = tuple(one.name for one in fields(Tree))[:-2]  # then come the schema and surrogates
 
 
 def trees_of(grown: GrownNodes, ends: np.ndarray, bins: Bins, schema: Schema) -> list[Tree]:
@@ -72,22 +69,12 @@ def _trees(
     bits_start: np.ndarray,
     schema: Schema,
 ) -> list[Tree]:
-    """Return every tree as a view of its part of the nodes and bits of all."""
+    """Return the trees, each with its part of the nodes and bits of all."""
     nodes["threshold"] = whole_ranks(nodes["threshold"], nodes["feature"], schema)
     nodes["value"] = grown.value.reshape(-1, 1, 1).copy()
     nodes["impurity"] = np.zeros(len(grown))
     nodes["weight"], nodes["count"] = grown.cover.copy(), grown.count.copy()
-    own, sets = _slices(starts), _slices(bits_start)
-    parts = [
-        map((bits if name == "bits" else nodes[name]).__getitem__, sets if name == "bits" else own)
-        for name in _ARRAYS
-    ]
-    return list(map(Tree, *parts, repeat(schema)))
-
-
-def _slices(starts: np.ndarray) -> list[slice]:
-    limits = starts.tolist()
-    return list(map(slice, limits[:-1], limits[1:]))
+    return cut_trees(schema, starts[1:], bits=bits, bits_ends=bits_start[1:], **nodes)
 
 
 def whole_ranks(threshold: np.ndarray, feature: np.ndarray, schema: Schema) -> np.ndarray:

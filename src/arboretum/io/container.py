@@ -57,6 +57,7 @@ MAX_CONTAINERS = 2**22  # lists and dictionaries: an empty one takes 2 bytes in 
 MAX_COMMAS = 2**22  # as many values, about: more would take minutes to look at one by one
 MAX_HEADER = 64 * 2**20
 MAX_DIMENSIONS = 16
+_GATHERED = 2**20  # bytes that are written at a time
 # Integers of 64 bits: also keeps anybody from building a dictionary whose keys all have one hash.
 MIN_INT, MAX_INT = -(2**63), 2**64 - 1
 
@@ -74,6 +75,8 @@ _DTYPES = {
     )
 }
 _PORTABLE = {dtype: dtype.newbyteorder("<") for dtype in _DTYPES.values()}
+
+_NOT_FINAL = {dict, list, float}  # what a header holds that has to be looked at again
 
 # A whole JSON string, or one that never ends. Possessive, so that no input makes it backtrack.
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
@@ -159,7 +162,7 @@ def _write_atomically(path: str, pieces: list[bytes | memoryview]) -> None:
     scratch = os.path.join(folder, f".arboretum-{uuid.uuid4().hex}.tmp")
     try:
         with open(scratch, "xb") as file:
-            file.writelines(pieces)
+            file.writelines(_gathered(pieces))
             file.flush()
             os.fsync(file.fileno())
         os.replace(scratch, path)
@@ -167,6 +170,17 @@ def _write_atomically(path: str, pieces: list[bytes | memoryview]) -> None:
         with contextlib.suppress(OSError):
             os.unlink(scratch)
         raise
+
+
+def _gathered(pieces: list[bytes | memoryview]) -> Iterator[bytearray]:
+    """Yield the bytes in parts of some size: to ask the system to write takes longer than to copy."""
+    part = bytearray()
+    for piece in pieces:
+        part += piece
+        if len(part) >= _GATHERED:
+            yield part
+            part = bytearray()
+    yield part
 
 
 def _pieces(document: dict[str, Any]) -> list[bytes | memoryview]:
@@ -193,7 +207,9 @@ def _pieces(document: dict[str, Any]) -> list[bytes | memoryview]:
         sort_keys=True,
         separators=(",", ":"),
     ).encode("utf-8", "surrogatepass")
-    n_containers, _ = _nesting(header)
+    n_containers = header.count(b"[") + header.count(b"{")  # those inside strings, too
+    if n_containers > MAX_CONTAINERS:
+        n_containers, _ = _nesting(header)
     sizes = len(header), n_containers, header.count(b",")
     if any(size > most for size, most in zip(sizes, (MAX_HEADER, MAX_CONTAINERS, MAX_COMMAS))):
         raise ParameterError(
@@ -234,7 +250,10 @@ def _plain(value: Any, arrays: list[list[np.ndarray]], where: str, depth: int) -
             raise ParameterError(f"the key '$array' of {where} is reserved: use another one")
         # sorted here too, so that arrays are numbered the same whatever the order of insertion
         return {
-            key: _plain(value[key], arrays, f"{where}[{key!r}]", depth + 1) for key in sorted(value)
+            key: item
+            if (item := value[key]) is None or type(item) is str or type(item) is bool
+            else _plain(item, arrays, f"{where}[{key!r}]", depth + 1)
+            for key in sorted(value)
         }
     raise ParameterError(
         f"{where} cannot be written: {short_repr(value)} ({type(value).__name__}); a file holds "
@@ -439,15 +458,14 @@ def _checked_table(
 
 def _filled(value: Any, arrays: list[np.ndarray | None]) -> Any:
     """Put the arrays into the document (in place), each exactly once."""
-    if isinstance(value, list):
-        for i, item in enumerate(value):
-            value[i] = _filled(item, arrays)
-    elif isinstance(value, dict):
-        if "$array" in value:
-            return _take(value, arrays)
-        for key, item in value.items():
-            value[key] = _filled(item, arrays)
-    elif isinstance(value, float) and not isfinite(value):  # 1e999
+    kind = type(value)
+    if kind is dict and "$array" in value:
+        return _take(value, arrays)
+    if kind is dict or kind is list:
+        for key, item in value.items() if kind is dict else enumerate(value):
+            if type(item) in _NOT_FINAL:  # most are strings, whole numbers and the like
+                value[key] = _filled(item, arrays)
+    elif kind is float and not isfinite(value):  # 1e999
         raise ModelFileError("its header holds a number beyond the range of floats")
     return value
 

@@ -1,7 +1,7 @@
 """Laying out a model of many small trees so that all are asked at once (engine/predict/bitmask.py).
 
-It pays where trees are many, have up to 64 leaves, and ask for few columns: boosted trees mostly are so, and
-forests of shallow trees. Both ways give the same sums, bit by bit.
+It pays where trees are many, have up to 64 leaves, and ask for few columns. Trees of thresholds only are
+asked faster still (tournament.py), so it is for those that ask for sets of categories, too.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.tree.joined import JoinedTrees, join_trees
-from arboretum.tree.tree import LEAF, SUBSET, Tree
+from arboretum.tree.joined import JoinedTrees
+from arboretum.tree.tree import LEAF, SUBSET
 
 if TYPE_CHECKING:
     from arboretum.engine.predict.bitmask import Masks
@@ -20,25 +20,20 @@ __all__ = ["add_masked", "mask_trees"]
 
 _MOST_LEAVES = 64
 _MOST_BYTES = 1 << 26  # of masks
-_FEW_TREES = 4
 # Columns that groups of trees ask for, per tree of the model: beyond so many, walking is faster. A mask of 64
 # leaves is twice as long; where leaves also answer several numbers, it never pays.
 _MOST_ASKED = {(32, False): 4.0, (32, True): 3.5, (64, False): 1.25, (64, True): 0.0}
 
 
-def mask_trees(trees: list[Tree], answers: list[np.ndarray], outputs: np.ndarray) -> Masks | None:
-    """Return the layout of trees, or None if it does not pay.
+def mask_trees(nodes: JoinedTrees, answers: list[np.ndarray], outputs: np.ndarray) -> Masks | None:
+    """Return the layout of joined trees, or None if it does not pay.
 
     ``answers`` is what the nodes of every tree answer, (nodes, numbers); ``outputs`` the output of every
     tree, where the number is one.
     """
     from arboretum.engine.predict.bitmask import fill_masks
 
-    if len(trees) < _FEW_TREES or max(map(len, trees)) >= 2 * _MOST_LEAVES:
-        return None
-    nodes = join_trees(trees)
-    if nodes is None:
-        return None
+    n_trees = len(nodes.start) - 1
     inner = nodes.kind != LEAF
     leaves = np.add.reduceat(~inner, nodes.start[:-1], dtype=np.int64)
     if leaves.max() > _MOST_LEAVES:
@@ -61,13 +56,13 @@ def mask_trees(trees: list[Tree], answers: list[np.ndarray], outputs: np.ndarray
     asked[inner] = column
     layout = _layout(nodes, int(leaves.max()), features, categories, (cuts[new], sizes), asked)
     several = answers[0].shape[1] > 1
-    if layout is None or not _pays(layout, len(trees), several):
+    if layout is None or not _pays(layout, n_trees, several):
         return None
     questions = (
         nodes.kind, nodes.threshold, nodes.first_child, nodes.missing_child, nodes.bits_start,
         nodes.bits,
     )  # fmt: skip
-    leaf_nodes = np.zeros((len(trees), int(leaves.max())), np.int64)
+    leaf_nodes = np.zeros((n_trees, int(leaves.max())), np.int64)
     fill_masks(layout, questions, asked, nodes.start, leaf_nodes)
     value = np.concatenate(answers)[leaf_nodes]
     value = value if several else value.reshape(leaf_nodes.shape)

@@ -17,17 +17,17 @@ import numpy as np
 
 from arboretum.data.matrix import DenseMatrix
 from arboretum.errors import DataError
-from arboretum.predict.bitmask import add_masked
+from arboretum.predict.layout import add_laid_out
 from arboretum.predict.packed import pack_trees
 
 if TYPE_CHECKING:
-    from arboretum.engine.predict.bitmask import Masks
     from arboretum.predict.ensemble import Ensemble
+    from arboretum.predict.layout import Layout
 
 __all__ = ["Predictor"]
 
 _FLOAT = np.dtype(np.float64)
-_MANY_ROWS = 64  # from which on all trees are asked at once (bitmask.py), where that pays
+_MANY_ROWS = 64  # from which on all trees are asked at once (layout.py), where that pays
 
 
 class Predictor:
@@ -48,7 +48,7 @@ class Predictor:
     _model: Any  # without its trees
     _meaning: Callable[[np.ndarray], Any]
     _packed: np.ndarray | None
-    _masks: Masks | None
+    _layout: Layout | None
     _ensemble: Ensemble | None  # where the trees cannot be packed
     _base: np.ndarray
     _total: float | None  # what sums are divided by
@@ -57,17 +57,17 @@ class Predictor:
     _add: Callable[..., None]
 
     __slots__ = (
-        "_absent", "_add", "_base", "_ensemble", "_masks", "_meaning", "_model", "_one_row", "_packed",
+        "_absent", "_add", "_base", "_ensemble", "_layout", "_meaning", "_model", "_one_row", "_packed",
         "_total", "method", "n_features",
     )  # fmt: skip
 
     def __init__(self, model: Any, ensemble: Ensemble, method: str, absent: float) -> None:
         from arboretum.engine.predict.packed_walk import add_packed
 
-        packed = masks = None
+        packed = layout = None
         if ensemble.rule != "median" and ensemble.trees:
             terms = ensemble.terms
-            packed, masks = pack_trees(terms.trees, terms.values, terms.columns), terms.masks
+            packed, layout = pack_trees(terms.trees, terms.values, terms.columns), terms.layout
         mean = ensemble.rule == "mean"
         parts = {
             "method": method,
@@ -75,7 +75,7 @@ class Predictor:
             "_model": model,
             "_meaning": model._meanings()[method],
             "_packed": packed,
-            "_masks": masks,
+            "_layout": layout,
             "_ensemble": ensemble if packed is None else None,
             "_base": np.array(ensemble.base, np.float64)[None],
             "_total": float(ensemble.weights.sum()) if mean else None,
@@ -120,10 +120,10 @@ class Predictor:
             return self._ensemble.answers(DenseMatrix(X))
         answers = self._base.copy() if len(X) == 1 else np.repeat(self._base, len(X), axis=0)
         total = answers if answers.ndim == 2 else answers.reshape(len(X), -1)
-        if len(X) < _MANY_ROWS or self._masks is None:
+        if len(X) < _MANY_ROWS or self._layout is None:
             self._add(self._packed, X, total)
         else:
-            add_masked(self._masks, X, total)
+            add_laid_out(self._layout, X, total)
         if self._total is not None:
             answers /= self._total
         return answers

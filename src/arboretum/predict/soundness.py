@@ -20,6 +20,7 @@ import numpy as np
 
 from arboretum.errors import ModelFileError
 from arboretum.predict.votes import read_leaves
+from arboretum.tree.together import arrays_of, pieces, sizes_of
 from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Tree
 
 if TYPE_CHECKING:
@@ -68,18 +69,19 @@ def _prove_questions(
 ) -> None:
     """All trees at once: they ask about the columns of the model, in its ways."""
     for number, tree in enumerate(trees):
-        if tree.n_features != schema.n_features:
+        if tree.schema is not schema and tree.n_features != schema.n_features:
             raise ModelFileError(f"tree {number} asks about other columns than the model has")
-    ends = np.cumsum([len(tree) for tree in trees])
+    parts = pieces(trees)
+    ends = np.cumsum(sizes_of(parts))
 
     def refuse(bad: np.ndarray, problem: str) -> None:
         if bad.any():
             raise ModelFileError(f"tree {np.searchsorted(ends, bad.argmax(), 'right')} {problem}")
 
-    kind = np.concatenate([tree.kind for tree in trees])
+    kind = np.concatenate(arrays_of(parts, "kind"))
     allowed = np.isin(np.arange(256), (LEAF, *questions))  # by kind
     refuse(~allowed[kind], "asks questions that trees of this model do not ask")
-    spreading = (kind != LEAF) & (np.concatenate([tree.missing_child for tree in trees]) < 0)
+    spreading = (kind != LEAF) & (np.concatenate(arrays_of(parts, "missing_child")) < 0)
     if not spreads:
         refuse(
             spreading, "sends missing values down several branches, as trees of this model do not"
@@ -104,7 +106,7 @@ def _prove_widths(ensemble: Ensemble) -> None:
     """All leaves say as many numbers; together, the trees of a round say one for every answer."""
     trees, base = ensemble.trees, ensemble.base
     shape = trees[0].value.shape[1:]
-    if any(tree.value.shape[1:] != shape for tree in trees):
+    if {value.shape[1:] for value in arrays_of(pieces(trees), "value")} != {shape}:
         raise ModelFileError("its trees disagree on outputs or classes")
     numbers = read_leaves(trees[0].value[:1], ensemble.reading).shape[1]
     together = ensemble.rule in ("mean", "median")  # every tree answers for all outputs

@@ -4,7 +4,7 @@ There are three ways, and all give the same bits: every number of a row is added
 trees, however rows are shared out.
 
     packed          few rows: one call walks them down all trees, which are one array (packed.py)
-    masks           many trees of up to 64 leaves: all are asked at once (bitmask.py)
+    all at once     many trees of up to 64 leaves: a tournament, or masks (layout.py)
     tree by tree    everything else: blocks of rows that fit the cache walk down one tree after another
 
 docs/design.md has the measurements that the choice between them rests on.
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arboretum.predict.bitmask import add_masked, mask_trees
+from arboretum.predict.layout import add_laid_out, lay_out
 from arboretum.predict.packed import pack_trees
 from arboretum.predict.walk import run_blocks, walk_block, walk_sum
 from arboretum.tree.tree import Tree
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from arboretum.data.matrix import Matrix
-    from arboretum.engine.predict.bitmask import Masks
+    from arboretum.predict.layout import Layout
 
     Adder = Callable[[np.ndarray, np.ndarray], None]
 
 __all__ = ["Terms", "leaves_in"]
 
-_MANY_ROWS = 256  # from which on masks are worth making,
+_MANY_ROWS = 256  # from which on a layout is worth making,
 _FEW_NODES = 1 << 14  # unless they are quickly made
 _FEW_ROWS = 24  # that walk down joined trees,
 _FEW_WALKS = 1 << 13  # or so many rows times trees: nothing else is laid out as quickly,
@@ -70,9 +70,9 @@ class Terms:
     def _way(self, n_rows: int) -> Adder:
         if self._is_little(n_rows, _FEW_WALKS) and self._packed is not None:
             return self._walk_packed
-        masks = self.masks if n_rows >= _MANY_ROWS or self._is_small else None
-        if masks is not None:
-            return lambda X, total: add_masked(masks, X, total)
+        layout = self.layout if n_rows >= _MANY_ROWS or self._is_small else None
+        if layout is not None:
+            return lambda X, total: add_laid_out(layout, X, total)
         return self._walk
 
     def _is_little(self, n_rows: int, few: int) -> bool:
@@ -85,9 +85,9 @@ class Terms:
         return sum(map(len, self.trees)) <= _FEW_NODES
 
     @cached_property
-    def masks(self) -> Masks | None:
+    def layout(self) -> Layout | None:
         """The trees laid out to be asked all at once, made once; None if that does not pay."""
-        return mask_trees(self.trees, self.values, self.columns)
+        return lay_out(self.trees, self.values, self.columns)
 
     @cached_property
     def _packed(self) -> np.ndarray | None:

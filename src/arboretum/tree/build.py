@@ -1,7 +1,7 @@
 """From grown nodes to a `Tree`: every grower hands over what it knows, and the rest is filled in.
 
 A grower that makes one tree calls `build_tree`; one that makes many has their nodes one tree behind the
-other, and `cut_trees` gives each tree a view of its part:
+other, and `cut_trees` tells each tree which part is its own (together.py):
 
     nodes     0  1  2 | 0  1  2  3  4 | 0            children are counted from the root of their tree
     ends              3               8   9
@@ -10,12 +10,11 @@ other, and `cut_trees` gives each tree a view of its part:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
-from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arboretum.tree.together import Together
 from arboretum.tree.tree import LEAF, Surrogates, Tree
 
 if TYPE_CHECKING:
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["build_tree", "cut_trees", "leaf_of_rows", "leaves", "to_leaves"]
 
-_NODE_ARRAYS = tuple(one.name for one in fields(Tree) if one.name not in ("schema", "surrogates"))
 _NO_BITS = np.zeros(0, np.uint32)
 _TWO, _NONE = np.int32(2), np.int32(0)  # children
 _AT_LEAF: dict[str, tuple[type, float]] = {
@@ -106,12 +104,12 @@ def cut_trees(
         return [build_tree(schema, bits=bits, surrogates=None, **nodes)]
     if "bits_start" not in nodes:
         nodes["bits_start"] = np.broadcast_to(np.int64(-1), len(nodes["kind"]))  # takes no room
-    arrays, part = {**_completed(nodes), "bits": bits}, _slices(ends)
-    words = list(repeat(slice(0, 0), len(part))) if bits_ends is None else _slices(bits_ends)
-    columns = (
-        map(arrays[name].__getitem__, words if name == "bits" else part) for name in _NODE_ARRAYS
-    )
-    return list(map(Tree, *columns, repeat(schema)))
+    words = None if bits_ends is None or not len(bits) else _limits(bits_ends)
+    together = Together({**_completed(nodes), "bits": bits}, _limits(ends), words)
+    trees = [Tree.__new__(Tree) for _ in ends]
+    for number, tree in enumerate(trees):
+        tree.__dict__.update(schema=schema, _together=together, _number=number)
+    return trees
 
 
 def leaf_of_rows(tree: Tree, rows: np.ndarray) -> np.ndarray:
@@ -135,9 +133,8 @@ def leaf_of_rows(tree: Tree, rows: np.ndarray) -> np.ndarray:
     return leaf
 
 
-def _slices(ends: Sequence[int] | np.ndarray) -> list[slice]:
-    limits = np.asarray(ends).tolist()
-    return list(map(slice, [0, *limits[:-1]], limits))
+def _limits(ends: Sequence[int] | np.ndarray) -> list[int]:
+    return [0, *np.asarray(ends).tolist()]
 
 
 def _completed(nodes: dict[str, Any]) -> dict[str, Any]:

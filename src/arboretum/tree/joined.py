@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from arboretum.tree.together import arrays_of, pieces, sizes_of
 from arboretum.tree.tree import LEAF, SUBSET, Tree
 
 __all__ = ["JoinedTrees", "join_trees"]
@@ -38,23 +39,26 @@ def join_trees(trees: list[Tree]) -> JoinedTrees | None:
     """
     if any(tree.surrogates is not None for tree in trees):
         return None
-    kind = np.concatenate([tree.kind for tree in trees])
-    missing_child = np.concatenate([tree.missing_child for tree in trees])
+    parts = pieces(trees)
+
+    def together(name: str) -> np.ndarray:
+        return np.concatenate(arrays_of(parts, name))
+
+    kind, missing_child = together("kind"), together("missing_child")
     if kind.max() > SUBSET or np.any((missing_child < 0) & (kind != LEAF)):
         return None
-    sizes, words = [len(tree) for tree in trees], [len(tree.bits) for tree in trees]
-    bits_start = np.concatenate([tree.bits_start for tree in trees])
-    if any(words):
-        bits_start += np.repeat(_starts(words)[:-1], sizes)
+    sizes, bits_start, bits = sizes_of(parts), together("bits_start"), together("bits")
+    if len(bits):
+        bits_start += np.repeat(_starts(sizes_of(parts, "bits"))[:-1], sizes)
     columns = trees[0].schema.columns
     return JoinedTrees(
         kind=kind,
-        feature=np.concatenate([tree.feature for tree in trees]),
-        threshold=np.concatenate([tree.threshold for tree in trees]),
-        first_child=np.concatenate([tree.first_child for tree in trees]),
+        feature=together("feature"),
+        threshold=together("threshold"),
+        first_child=together("first_child"),
         missing_child=missing_child,
         bits_start=bits_start,
-        bits=np.concatenate([tree.bits for tree in trees]),
+        bits=bits,
         start=_starts(sizes),
         n_codes=np.array([len(column.categories or ()) for column in columns], np.int64),
     )

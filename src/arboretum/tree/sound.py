@@ -27,6 +27,7 @@ import numpy as np
 
 from arboretum.engine import parallel
 from arboretum.errors import ModelFileError
+from arboretum.tree.together import arrays_of, pieces, sizes_of
 from arboretum.tree.tree import GROUPS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Surrogates, Tree
 
 if TYPE_CHECKING:
@@ -135,7 +136,10 @@ def validate_trees(trees: Sequence[Tree]) -> None:
 
 def read_trees(trees: Sequence[Tree], reading: Callable[[NodeArrays], T]) -> list[T]:
     """Return what is read off the nodes of some trees at a time, after they are shown to be sound."""
-    sizes = [_length(tree, number, len(trees)) for number, tree in enumerate(trees)]
+    parts = pieces(trees)
+    sizes = sizes_of(parts) if len(parts) < len(trees) else [0]
+    if 0 in sizes:  # or not known: each of them may be at fault
+        sizes = [_length(tree, number, len(trees)) for number, tree in enumerate(trees)]
 
     def work(lo: int, hi: int) -> T:
         name = partial(_shifted_name, lo, len(trees))
@@ -209,31 +213,60 @@ def _length(tree: Tree, number: int, n_trees: int) -> int:
 
 def _joined(trees: Sequence[Tree], like: Tree, name: Callable[[int], str]) -> NodeArrays:
     """Put the arrays of trees one behind the other, if they are of one form."""
-    sizes = [len(tree.kind) for tree in trees]
+    parts = pieces(trees)
+    sizes = sizes_of(parts)
+    in_pieces = list(map(len, arrays_of(parts, "kind")))
     arrays = {}
     for field, (dtype, axes) in NODE_ARRAYS.items():
-        each = [getattr(tree, field) for tree in trees]
-        _check_dtypes(each, field, dtype, axes, name)
-        lengths = list(map(len, each))
-        if lengths != sizes:
-            number = next(i for i, size in enumerate(sizes) if lengths[i] != size)
-            raise ModelFileError(
-                f"{name(number)} has {sizes[number]} nodes but its {field!r} has another length"
-            )
-        if field == "value":
+        each = arrays_of(parts, field)
+        joined = _put_together(each, dtype, axes)
+        if joined is None or list(map(len, each)) != in_pieces:
+            each = [getattr(tree, field) for tree in trees]  # one of them is at fault
+            _check_dtypes(each, field, dtype, axes, name)
+            _check_lengths(each, field, sizes, name)
+            joined = np.concatenate(each) if field != "value" else None
+        if field == "value" and (
+            joined is None or joined.shape[1:] != like.value.shape[1:] or not joined.size
+        ):
+            each = [tree.value for tree in trees]
             _check_values(each, like.value.shape[1:], name)
-        arrays[field] = each[0] if len(each) == 1 else np.concatenate(each)
-    words = [tree.bits for tree in trees]
-    _check_dtypes(words, "bits", "uint32", 1, name)
+            joined = np.concatenate(each)
+        arrays[field] = joined
+    words = arrays_of(parts, "bits")
+    bits = _put_together(words, "uint32", 1)
+    if bits is None:
+        _check_dtypes([tree.bits for tree in trees], "bits", "uint32", 1, name)
+        bits = np.concatenate(words)
     surrogates = [tree.surrogates for tree in trees]
     return NodeArrays(
         **arrays,
         start=_starts(sizes),
-        bits=words[0] if len(words) == 1 else np.concatenate(words),
-        bits_from=_starts([len(each) for each in words]),
+        bits=bits,
+        bits_from=_starts(sizes_of(parts, "bits")),
         schema=like.schema,
         surrogates=surrogates if any(one is not None for one in surrogates) else (),
     )
+
+
+def _check_lengths(
+    arrays: list[np.ndarray], field: str, sizes: list[int], name: Callable[[int], str]
+) -> None:
+    for number, (array, size) in enumerate(zip(arrays, sizes, strict=True)):
+        if len(array) != size:
+            raise ModelFileError(
+                f"{name(number)} has {size} nodes but its {field!r} has another length"
+            )
+
+
+def _put_together(arrays: list[np.ndarray], dtype: str, axes: int) -> np.ndarray | None:
+    """Return arrays one behind the other; None unless each of them has this type and so many axes."""
+    if set(map(type, arrays)) != {np.ndarray}:
+        return None
+    try:
+        joined = np.concatenate(arrays, dtype=dtype, casting="no") if len(arrays) > 1 else arrays[0]
+    except (TypeError, ValueError):  # of another type, or shape
+        return None
+    return joined if joined.dtype == dtype and joined.ndim == axes else None
 
 
 def _check_dtypes(

@@ -35,6 +35,7 @@ from arboretum.tree.sound import (
     read_trees,
     validate_trees,
 )
+from arboretum.tree.together import pieces, sizes_of
 from arboretum.tree.tree import LEAF, Surrogates, Tree
 
 if TYPE_CHECKING:
@@ -92,12 +93,12 @@ def trees_to_state(trees: Sequence[Tree]) -> dict[str, Any]:
         state["n_children"] = None
     if not any(len(each) for each in parts["bits"]):
         state |= dict.fromkeys(("bits_start", "bits"))
-    n_bits = np.array([len(tree.bits) for tree in trees])
+    n_bits = [] if state["bits"] is None else [len(tree.bits) for tree in trees]
     return {
         "weight": None,
         **state,
-        "n_nodes": _one_array([np.array([len(tree) for tree in trees])]),
-        "n_bits": None if state["bits"] is None else _one_array([n_bits]),
+        "n_nodes": _one_array([np.array(sizes_of(pieces(trees)))]),
+        "n_bits": None if state["bits"] is None else _one_array([np.array(n_bits)]),
         "surrogates": _surrogates_to_state([tree.surrogates for tree in trees]),
     }
 

@@ -110,6 +110,15 @@ class Tree:
     schema: Schema = field(repr=False)
     surrogates: Surrogates | None = field(default=None, repr=False)
 
+    def __getattr__(self, name: str) -> np.ndarray:
+        """Cut out an array of a tree that was made together with others (together.py), once."""
+        together = self.__dict__.get("_together")
+        if together is None or name not in together.arrays:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        number = self.__dict__["_number"]
+        array = self.__dict__[name] = together.cut(name, number, number + 1)
+        return array
+
     def __getstate__(self) -> dict[str, Any]:
         """What pickle keeps: the fields, not what was worked out from them."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
@@ -117,10 +126,14 @@ class Tree:
     # ------------------------------------------------------------------ shape
     @property
     def node_count(self) -> int:
-        return len(self.kind)
+        return len(self)
 
     def __len__(self) -> int:
-        return len(self.kind)
+        together = self.__dict__.get("_together")
+        if together is None:
+            return len(self.kind)
+        number = self.__dict__["_number"]
+        return together.start[number + 1] - together.start[number]
 
     @cached_property
     def is_leaf(self) -> np.ndarray:

@@ -291,6 +291,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
     def _read_fitted_state(self, state: dict[str, Any]) -> None:
         from arboretum.boosting.dialect.find import objective_from_state
         from arboretum.tree.state import trees_from_state
+        from arboretum.tree.together import arrays_of, pieces
 
         super()._read_fitted_state(state)
         self.objective_ = objective_from_state(state["objective"])
@@ -301,7 +302,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
             raise ModelFileError("its trees, weights and outputs do not fit together")
         if len(trees) % (len(base) * n_parallel):
             raise ModelFileError("its trees do not make whole rounds")
-        if any(tree.value.shape[1:] != (1, 1) for tree in trees):
+        if any(value.shape[1:] != (1, 1) for value in arrays_of(pieces(trees), "value")):
             raise ModelFileError("its trees answer more than one number")
         rule = "average" if flag_of(state, "averaged") else "sum"
         link = self.objective_.link

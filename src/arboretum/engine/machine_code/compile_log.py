@@ -66,6 +66,16 @@ class CompileLog(event.Listener):
         """Return how many kernels were compiled, what they call not counted."""
         return sum(one.is_outermost for one in self.functions)
 
+    @property
+    def running(self) -> float:
+        """Return for how many seconds something has been compiled or waited for; 0: nothing is."""
+        return time.perf_counter() - self._began if self._depth else 0.0
+
+    @property
+    def seconds_so_far(self) -> float:
+        """Return ``seconds`` and those of what is being compiled now."""
+        return self.seconds + self.running
+
     def notify(self, event: Any) -> None:
         """Pass on what concerns functions of this package."""
         module = event.data["dispatcher"].py_func.__module__  # None of what `exec` has made
@@ -102,9 +112,12 @@ class CompileLog(event.Listener):
         self._timer.start()
 
     def _end(self) -> None:
+        if self._depth == 1:
+            now = time.perf_counter()
+            self.seconds += now - self._began
+            self._began = now  # so that whoever asks just now counts no second twice
         self._depth -= 1
         if self._depth == 0:
-            self.seconds += time.perf_counter() - self._began
             self._timer.cancel()
             self._rest()
 
