@@ -18,7 +18,7 @@ import numpy as np
 from arboretum.engine.intrinsics import prefetch_at, search_step
 from arboretum.engine.jit import leaf_kernel, plain_kernel
 
-__all__ = ["Batches", "Coder", "add_tables", "count_rows"]
+__all__ = ["Batches", "Coder", "add_tables", "count_rows", "encode"]
 
 _ONE, _NONE, _EIGHT = np.uint64(1), np.uint64(0), np.uint64(8)
 
@@ -47,7 +47,7 @@ class Batches(NamedTuple):
 
 
 @leaf_kernel
-def _encode(coder, X, lo, n):
+def encode(coder, X, lo, n):
     """Write the codes of rows lo : lo + n: how many thresholds lie below a value, or its category."""
     x, rank = coder.x, coder.rank
     padded = np.uint64((n + 7) // 8 * 8)
@@ -159,7 +159,7 @@ def add_tables(tables, batches, coder, X, sums, out):
     size = sums.shape[1]
     for lo in range(0, len(X), size):
         n = min(size, len(X) - lo)
-        _encode(coder, X, lo, n)
+        encode(coder, X, lo, n)
         for place in range(len(sums)):
             for r in range(n):
                 sums[place, r] = 0.0
@@ -179,7 +179,7 @@ def count_rows(tables, coder, X, counts):
     size, state = coder.states.shape[1], coder.states[0]
     for lo in range(0, len(X), size):
         n = min(size, len(X) - lo)
-        _encode(coder, X, lo, n)
+        encode(coder, X, lo, n)
         for group in range(len(tables.states)):
             _find_states(tables, group, coder.codes, state, n)
             own = counts[tables.state_at[group] :]
