@@ -1,4 +1,4 @@
-"""Every family and every method on real tables with words, gaps and weights: sheets show what the model holds.
+"""Every family and method on real tables with words, gaps and weights: sheets show what the model holds.
 
 The table of docs/worksheets.md ("Who answers what") in a quick form. ``breast-cancer`` (286 patients) has
 words, ``labor`` (57 contracts) words and numbers with gaps in most rows. What a family's options change is
