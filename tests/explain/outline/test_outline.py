@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 import arboretum as arb
 from arboretum import worksheet
-from arboretum.explain.outline.grown import GrownOutline
+from arboretum.explain.outline.node_sums import NodeSums
 from arboretum.explain.outline.outline import (
     GRADIENT_NUMBERS,
     GROWN_NUMBERS,
@@ -140,7 +140,7 @@ def test_columns_of_many_values_give_the_same_lines(name, monkeypatch):
     _, book = fitted(GROWN[name])
     few = Outliner(book._family, most=9).outline(0)
     monkeypatch.setattr(
-        GrownOutline, "_is_dense", lambda self, f: self.sample.kinds[f] == "categorical"
+        NodeSums, "_is_dense", lambda self, f: self.sample.kinds[f] == "categorical"
     )
     many = Outliner(book._family, most=9).outline(0)
     assert few.lines.keys() == many.lines.keys()

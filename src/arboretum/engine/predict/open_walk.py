@@ -19,7 +19,7 @@ import numpy as np
 from arboretum.engine.gradient.loss import exp
 from arboretum.engine.jit import joined_kernel, leaf_kernel, plain_kernel
 
-__all__ = ["add_open", "add_open_sums", "add_states", "sum_steps", "turn_to_shares"]
+__all__ = ["add_open", "add_open_sums", "sum_steps", "turn_to_shares"]
 
 _LEAF, _SUBSET = 0, 2
 
@@ -177,77 +177,6 @@ def add_open_sums(nodes, value, output, columns, weight, grid, place, rows, poin
                 v, o = here * value[root + node, k], output[t] + k
                 for g in range(c, d):
                     total[o, points[g]] += v
-
-
-@leaf_kernel
-def _add_jumps(line, table, state):
-    """Add to a line what the state of every row has in a table."""
-    for i in range(np.uint64(len(line))):
-        line[i] += table[np.uint64(state[i])]
-
-
-@leaf_kernel
-def _step_right(line, value, values, rows, a, b, cut, missing):
-    """Add a value to those of rows a:b of a line that go right."""
-    for i in range(a, b):
-        row = np.uint64(rows[i])
-        x = values[row]
-        line[row] += value * np.int64((x > cut) | ((x != x) & missing))
-
-
-@plain_kernel
-def add_states(nodes, states, output, columns, place, rows, stack, state, steps):
-    """Add the jumps of every row's curve in every tree to ``steps``, (outputs, points, rows).
-
-    What a row gets along the grid depends on the side it takes at the nodes that ask for its own columns: its
-    state. A node that divides rows has the states of its left child, then those of its right one; a node
-    that divides the grid has a state for every pair of theirs. ``states`` is an OpenStates
-    (explain/effects/open_states.py); ``state`` is scratch, one per row. The sum of the steps up to a point is
-    what the trees say there.
-    """
-    size = states.size
-    for t in range(len(nodes.start) - 1):
-        root = nodes.start[t]
-        for i in range(len(state)):
-            state[i] = 0
-        stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, len(rows), 1
-        height = 1
-        while height:
-            height -= 1
-            node, a, b = stack[height, 0], stack[height, 1], stack[height, 2]
-            times, at = stack[height, 3], root + node
-            if size[at] == 1:  # nothing below divides rows
-                continue
-            f, first = nodes.feature[at], np.int64(nodes.first_child[at])
-            if place[f] >= 0:
-                stack[height, 0], stack[height, 1], stack[height, 2] = first, a, b
-                stack[height, 3] = times * size[root + first + 1]
-                stack[height + 1, 0] = first + 1
-                stack[height + 1, 1], stack[height + 1, 2] = a, b
-                stack[height + 1, 3] = times
-                height += 2
-                continue
-            if size[at] == 2 and nodes.kind[at] != _SUBSET:  # nothing below divides them further
-                cut, missing = nodes.threshold[at], nodes.missing_child[at] != 0
-                _step_right(
-                    state, times, columns[f], rows, np.uint64(a), np.uint64(b), cut, missing
-                )
-                continue
-            middle = _part(nodes, at, nodes.n_codes[f], columns[f], rows, a, b)
-            _step(state, times * size[root + first], rows, np.uint64(middle), np.uint64(b))
-            if a < middle:
-                stack[height, 0], stack[height, 1], stack[height, 2] = first, a, middle
-                stack[height, 3] = times
-                height += 1
-            if middle < b:
-                stack[height, 0], stack[height, 1], stack[height, 2] = first + 1, middle, b
-                stack[height, 3] = times
-                height += 1
-        begin, n_states = states.table_at[t], states.size[root]
-        for jump in range(states.jump_at[t], states.jump_at[t + 1]):
-            table = states.table[begin : begin + n_states]
-            _add_jumps(steps[output[t], states.point[jump]], table, state)
-            begin += n_states
 
 
 @plain_kernel

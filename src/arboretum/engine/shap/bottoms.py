@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.jit import kernel, leaf_kernel
+from arboretum.engine.jit import leaf_kernel, plain_kernel
 
 __all__ = ["NODES", "BottomScratch", "Bottoms", "fill_bottoms", "find_bottoms"]
 
@@ -100,7 +100,7 @@ def _measure(paths, edges, branches, span, most, bottoms):
             bottoms.classes[here] = np.uint8(1 << number)
 
 
-@kernel
+@plain_kernel
 def find_bottoms(paths, edges, branches, span, most, which, bottoms, columns):
     """Find the bottom branches of a tree of one class; return how many edges, columns and lines of tables.
 
@@ -216,7 +216,7 @@ def _count_outcomes(paths, edges, bottoms, root, first, end):
         bottoms.times[left + 1 - root] = times * bottoms.states[left - root]
 
 
-@kernel
+@plain_kernel
 def fill_bottoms(paths, edges, branches, span, most, which, said, nodes, scratch, bottoms):
     """Fill the weights of the edges and the tables of a tree whose bottom branches of a class were found.
 

@@ -20,7 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.jit import kernel, leaf_kernel
+from arboretum.engine.jit import leaf_kernel, plain_kernel
+from arboretum.engine.machine_code.by_address import call_at
 
 __all__ = [
     "LEAVES",
@@ -73,9 +74,10 @@ class CellPart(NamedTuple):
     classes: np.ndarray  # (columns,) int32, how many there are
     group: np.ndarray  # (LEAVES,) uint64, the leaves of every group
     waiting: np.ndarray  # (LEAVES + 1,) int32
+    found: np.ndarray  # (2,) int64, how many leaves, and columns asked for, it has
 
 
-@kernel
+@plain_kernel
 def describe_branches(edges, paths, n_children, starts, branches):
     """Fill the branches of all trees."""
     before = np.int32(0)
@@ -152,9 +154,12 @@ def _find_cells(paths, codes, part, n_asks, n_columns):
     part.cell_at[n_columns] = at
 
 
-@leaf_kernel
+@plain_kernel
 def describe_part(paths, edges, branches, codes, root, part):
-    """Describe the part of a tree below a node; return how many leaves and columns asked for it has."""
+    """Describe the part of a tree below a node; `part.found` is how many leaves and columns asked for it has.
+
+    Three kernels need it, so it is compiled once, apart, and called by address.
+    """
     n_asks, node, n_leaves = 0, root, 0
     while edges.depth[node] > 0:
         node = branches.parent[node]
@@ -204,7 +209,7 @@ def describe_part(paths, edges, branches, codes, root, part):
             node = branches.parent[node]
     for g in range(n_columns):
         part.slot[part.column[g]] = -1
-    return n_leaves, n_columns
+    part.found[0], part.found[1] = n_leaves, n_columns
 
 
 @leaf_kernel
@@ -297,13 +302,14 @@ def next_part(edges, branches, at, end):
     return at
 
 
-@kernel
-def group_trees(paths, edges, branches, codes, spans, most, part, groups, sizes):
+@plain_kernel
+def group_trees(describe, paths, edges, branches, codes, spans, most, part, groups, sizes):
     """Group the leaves of trees; write of each the root of its part, its leaves, and three sizes.
 
     ``groups`` are the roots and the leaves, ``sizes`` (groups, 4) states, columns, steps and the tree;
     there is room for a group of every leaf.
-    ``spans`` are where trees begin and end. Returns how many groups there are.
+    ``spans`` are where trees begin and end, ``describe`` is the address of `describe_part`. Returns how many
+    groups there are.
     """
     roots, members = groups
     n_groups = 0
@@ -312,7 +318,8 @@ def group_trees(paths, edges, branches, codes, spans, most, part, groups, sizes)
         at = next_part(edges, branches, spans[tree, 0], end)
         while at < end:
             root = edges.order[at]
-            n_leaves, n_columns = describe_part(paths, edges, branches, codes, root, part)
+            call_at(describe, (paths, edges, branches, codes, root, part))
+            n_leaves, n_columns = part.found[0], part.found[1]
             for g in range(group_part(edges, paths, branches, root, n_columns, most, part)):
                 roots[n_groups], members[n_groups] = root, part.group[g]
                 mark_classes(part, n_columns, part.group[g])

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.jit import kernel, leaf_kernel
+from arboretum.engine.jit import leaf_kernel, plain_kernel
 from arboretum.engine.predict.walk import next_node
 
 __all__ = ["Contrast", "contrast_trees"]
@@ -55,7 +55,7 @@ def _give(chosen, side, n_chosen, value, first, p, n, part, pair_of, row):
                 row[first + pair_of[f, g]] += 0.5 * value * both
 
 
-@kernel
+@plain_kernel
 def contrast_trees(paths, trees, value, part, rows, work, pair_of, out):
     """Add the SHAP values of rows against all of other rows, their mean, to ``out``.
 

@@ -23,9 +23,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.jit import kernel
+from arboretum.engine.jit import plain_kernel
 
-__all__ = ["Edges", "describe_edges"]
+__all__ = ["Edges", "Way", "describe_edges"]
 
 
 class Edges(NamedTuple):
@@ -41,27 +41,34 @@ class Edges(NamedTuple):
     reach: np.ndarray  # float64, share of all training weight that comes here
 
 
-@kernel
-def describe_edges(paths, n_children, weight, starts, edges, trees):
+class Way(NamedTuple):
+    """What describing is worked with: places for all nodes, and one more."""
+
+    waiting: np.ndarray  # int32, nodes to come
+    column: np.ndarray  # int32, of the edges on the way, by depth
+    share: np.ndarray  # float64, theirs
+    distinct: np.ndarray  # int64, columns up to each
+    patterns: np.ndarray  # float64, 2 to that number
+
+
+@plain_kernel
+def describe_edges(paths, n_children, weight, starts, edges, trees, way):
     """Fill the edges of trees, and of every tree what its paths come to.
 
     ``paths`` are the questions of all trees (engine/predict/walk.py), ``starts`` where trees begin, and the
     end. ``trees`` are the most columns that a path asks for, the length of the longest path, and Σ over the
-    leaves of 2 to the number of columns, the patterns of a row that they know. Weights below 0 count as 0;
-    branches without any weight share equally.
+    leaves of 2 to the number of columns, the patterns of a row that they know. ``way`` is scratch. Weights
+    below 0 count as 0; branches without any weight share equally.
     """
     longest, deepest, patterns = trees
-    waiting = np.empty(len(weight), np.int32)
+    waiting, column, share = way.waiting, way.column, way.share
+    way.distinct[0], way.patterns[0] = 0, 1.0
     for tree in range(len(starts) - 1):
         root, at = starts[tree], starts[tree]
         waiting[0], n_waiting = root, 1
         edges.depth[root], edges.reach[root] = 0, 1.0
         edges.above[root], edges.share[root], edges.same[root] = 1.0, 1.0, 0
         most, deep = 0, 0
-        size = starts[tree + 1] - root
-        column = np.empty(size + 1, np.int32)  # of the edges on the way, by depth
-        share = np.empty(size + 1)
-        distinct = np.zeros(size + 1, np.int64)
         while n_waiting > 0:
             n_waiting -= 1
             node = waiting[n_waiting]
@@ -70,11 +77,13 @@ def describe_edges(paths, n_children, weight, starts, edges, trees):
             depth = edges.depth[node]
             if depth > 0:
                 column[depth], share[depth] = edges.column[node], edges.share[node]
-                distinct[depth] = distinct[depth - 1] + (edges.same[node] == 0)
-            most, deep = max(most, distinct[depth]), max(deep, np.int64(depth))
+                is_new = edges.same[node] == 0
+                way.distinct[depth] = way.distinct[depth - 1] + is_new
+                way.patterns[depth] = way.patterns[depth - 1] * (2.0 if is_new else 1.0)
+            most, deep = max(most, way.distinct[depth]), max(deep, np.int64(depth))
             children = n_children[node]
             if children == 0:
-                patterns[tree] += 2.0 ** distinct[depth]
+                patterns[tree] += way.patterns[depth]
                 continue
             asked, first = paths.feature[node], paths.first_child[node]
             same = depth

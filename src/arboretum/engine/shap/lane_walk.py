@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.jit import joined_kernel, kernel, leaf_kernel
+from arboretum.engine.jit import joined_kernel, leaf_kernel, plain_kernel
 from arboretum.engine.lanes import add_four, load_four, mul_four, store_four
 from arboretum.engine.predict.walk import next_node
 from arboretum.engine.shap.bottoms import NODES
@@ -243,7 +243,7 @@ def _walk_block(paths, edges, branches, bottoms, span, most, which, weights, X, 
         level -= 1
 
 
-@kernel
+@plain_kernel
 def walk_lanes(paths, edges, branches, bottoms, tree, weights, X, work, out):
     """Add what a tree gives to every column of every row to ``out``, (rows, outputs, columns).
 

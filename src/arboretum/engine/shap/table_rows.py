@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from arboretum.engine.intrinsics import prefetch_at, search_step
-from arboretum.engine.jit import kernel, leaf_kernel
+from arboretum.engine.jit import leaf_kernel, plain_kernel
 
-__all__ = ["Batches", "Coder", "add_tables", "count_rows"]
+__all__ = ["Batches", "Coder", "add_tables", "count_rows", "encode"]
 
 _ONE, _NONE, _EIGHT = np.uint64(1), np.uint64(0), np.uint64(8)
 
@@ -47,7 +47,7 @@ class Batches(NamedTuple):
 
 
 @leaf_kernel
-def _encode(coder, X, lo, n):
+def encode(coder, X, lo, n):
     """Write the codes of rows lo : lo + n: how many thresholds lie below a value, or its category."""
     x, rank = coder.x, coder.rank
     padded = np.uint64((n + 7) // 8 * 8)
@@ -77,15 +77,8 @@ def _encode(coder, X, lo, n):
 
 
 @leaf_kernel
-def _count_step(codes, least, by, state, n):
-    """Add what a step counts to the states of the rows beyond it."""
-    for r in range(n):
-        state[r] = np.uint16(state[r] + (by if codes[r] > least else np.uint16(0)))
-
-
-@leaf_kernel
-def _count_four(codes, column, least, by, state, n):
-    """`_count_step` for four steps: states are read and written once for all of them."""
+def _count_steps(codes, column, least, by, state, n):
+    """Add what four steps count to the states of the rows beyond them: read and written once for all."""
     none = np.uint16(0)
     one, two, three, four = codes[column[0]], codes[column[1]], codes[column[2]], codes[column[3]]
     a, b, c, d = least[0], least[1], least[2], least[3]
@@ -98,21 +91,15 @@ def _count_four(codes, column, least, by, state, n):
 
 @leaf_kernel
 def _find_states(tables, group, codes, state, n):
-    """Write the state of every row of the block in a group."""
+    """Write the state of every row of the block in a group, whose steps come by fours."""
     for r in range(n):
         state[r] = np.uint16(0)
-    step, end = tables.step_at[group], tables.step_at[group + 1]
-    while step + 4 <= end:
-        _count_four(
+    end = tables.step_at[group + 1]
+    for step in range(tables.step_at[group], end, 4):
+        _count_steps(
             codes, tables.step_column[step:end], tables.step_code[step:end],
             tables.step_by[step:end], state, n,
         )  # fmt: skip
-        step += 4
-    while step < end:
-        _count_step(
-            codes[tables.step_column[step]], tables.step_code[step], tables.step_by[step], state, n
-        )
-        step += 1
 
 
 @leaf_kernel
@@ -163,7 +150,7 @@ def _add_batch(tables, batches, batch, states, sums, n):
             k += 1
 
 
-@kernel
+@plain_kernel
 def add_tables(tables, batches, coder, X, sums, out):
     """Add SHAP values of rows by all groups to ``out``, (rows, places).
 
@@ -172,7 +159,7 @@ def add_tables(tables, batches, coder, X, sums, out):
     size = sums.shape[1]
     for lo in range(0, len(X), size):
         n = min(size, len(X) - lo)
-        _encode(coder, X, lo, n)
+        encode(coder, X, lo, n)
         for place in range(len(sums)):
             for r in range(n):
                 sums[place, r] = 0.0
@@ -186,24 +173,15 @@ def add_tables(tables, batches, coder, X, sums, out):
                 out[lo + r, place] += sums[place, r]
 
 
-@kernel
+@plain_kernel
 def count_rows(tables, coder, X, counts):
-    """Add to ``counts`` how many rows are in every state of every group, one group behind the other.
-
-    Its four lines are added up later: rows in a common state need not wait for each other.
-    """
+    """Add to ``counts`` how many rows are in every state of every group, one group behind the other."""
     size, state = coder.states.shape[1], coder.states[0]
     for lo in range(0, len(X), size):
         n = min(size, len(X) - lo)
-        _encode(coder, X, lo, n)
+        encode(coder, X, lo, n)
         for group in range(len(tables.states)):
             _find_states(tables, group, coder.codes, state, n)
-            begin = tables.state_at[group]
-            one, two, three, four = counts[0], counts[1], counts[2], counts[3]
-            for r in range(0, n - 3, 4):
-                one[np.uint64(begin + np.int64(state[r]))] += 1
-                two[np.uint64(begin + np.int64(state[r + 1]))] += 1
-                three[np.uint64(begin + np.int64(state[r + 2]))] += 1
-                four[np.uint64(begin + np.int64(state[r + 3]))] += 1
-            for r in range(n - n % 4, n):
-                one[np.uint64(begin + np.int64(state[r]))] += 1
+            own = counts[tables.state_at[group] :]
+            for r in range(n):
+                own[np.uint64(state[r])] += 1

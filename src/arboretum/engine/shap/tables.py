@@ -27,8 +27,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.jit import kernel, leaf_kernel
-from arboretum.engine.shap.cells import describe_part, is_asked, mark_classes
+from arboretum.engine.jit import leaf_kernel, plain_kernel
+from arboretum.engine.machine_code.by_address import call_at
+from arboretum.engine.shap.cells import is_asked, mark_classes
 
 __all__ = ["Groups", "Leaf", "Tables", "fill_tables", "lay_steps"]
 
@@ -46,7 +47,7 @@ class Groups(NamedTuple):
 class Tables(NamedTuple):
     """The tables of all groups, one behind the other."""
 
-    step_at: np.ndarray  # int64, where the steps of a group begin
+    step_at: np.ndarray  # int64, where the steps of a group begin, each a multiple of four
     step_column: np.ndarray  # int32, whose code is looked at
     step_code: np.ndarray  # uint16, that it must exceed
     step_by: np.ndarray  # uint16, what is then added to the state
@@ -70,20 +71,20 @@ class Leaf(NamedTuple):
     got: np.ndarray  # (patterns,) float64, what a column gets
 
 
-@kernel
-def lay_steps(paths, edges, branches, codes, groups, span, places, pair_of, part, tables):
+@plain_kernel
+def lay_steps(describe, paths, edges, branches, codes, groups, span, places, pair_of, part, tables):
     """Write the steps of some groups, and where the columns of their tables are added to.
 
-    ``places`` is (columns and pairs of an output, numbers of a leaf), ``pair_of`` the place of every pair or
-    None.
+    ``describe`` is the address of `describe_part` (cells.py), ``places`` (columns and pairs of an output,
+    numbers of a leaf), ``pair_of`` the place of every pair or None.
     """
     per_output, width = places
-    described, n_leaves, n_columns = np.int32(-1), 0, 0
+    described, n_leaves, n_columns = np.int32(-1), np.int64(0), np.int64(0)
     for group in range(span[0], span[1]):
         leaves, output, root = groups.leaves[group], groups.output[group], groups.root[group]
         if root != described:  # groups of one part stand together
-            n_leaves, n_columns = describe_part(paths, edges, branches, codes, root, part)
-            described = root
+            call_at(describe, (paths, edges, branches, codes, root, part))
+            n_leaves, n_columns, described = part.found[0], part.found[1], root
         mark_classes(part, n_columns, leaves)
         step, at, factor = tables.step_at[group], tables.column_at[group], np.int64(1)
         n_asked = 0
@@ -99,6 +100,9 @@ def lay_steps(paths, edges, branches, codes, groups, span, places, pair_of, part
             if is_asked(part, n_leaves, g, leaves):
                 part.asks[n_asked] = part.column[g]  # whose nodes are known by now
                 n_asked += 1
+        for more in range(step, tables.step_at[group + 1]):  # nothing is added: fours are whole
+            tables.step_column[more] = part.column[0]
+            tables.step_code[more], tables.step_by[more] = 0, 0
         for i in range(n_asked):
             for k in range(width):
                 tables.place[at] = (output + k) * per_output + part.asks[i]
@@ -124,13 +128,22 @@ def _sum_products(d, share, nodes, weights, counts, product, sums, pairs):
         if counts is not None:
             for s in range(size):
                 product[s] = w * counts[s]
-            for i in range(d):
+            first = 0
+            if d > 1:  # two at once, which the loop below would take one by one
+                first = 2
+                for s in range(0, size, 4):
+                    a, b, c, e = product[s], product[s + 1], product[s + 2], product[s + 3]
+                    b, a = t * a + b, (1.0 - t) * b
+                    e, c = t * c + e, (1.0 - t) * e
+                    product[s], product[s + 2] = (1.0 - t) * c, t * a + c
+                    product[s + 1], product[s + 3] = (1.0 - t) * e, t * b + e
+            for i in range(first, d):
                 bit = 1 << i
-                for s in range(size):
-                    if s & bit == 0:
-                        fails, passes = product[s], product[s | bit]
+                for low in range(0, size, 2 * bit):  # patterns whose bit is not set, side by side
+                    for s in range(low, low + bit):
+                        fails, passes = product[s], product[s + bit]
                         product[s] = (1.0 - t) * passes
-                        product[s | bit] = t * fails + passes
+                        product[s + bit] = t * fails + passes
         else:
             product[0] = w
             for i in range(d):
@@ -218,23 +231,24 @@ def _read_leaf(part, n_columns, n_leaves, leaves, number, states, leaf):
     return d, at
 
 
-@kernel
+@plain_kernel
 def fill_tables(
-    paths, edges, branches, codes, groups, span, rules, value, pairs, counts, part, leaf, tables
-):
+    describe, paths, edges, branches, codes, groups, span, rules, value, pairs, counts, part, leaf,
+    tables,
+):  # fmt: skip
     """Fill the tables of some groups.
 
-    ``rules`` are Gauss-Legendre nodes and weights for every number of nodes. ``counts`` is the share of a
-    background's rows in every state, one group behind the other; None: path-dependent. ``pairs``
-    is None if they are not asked for.
+    ``describe`` is the address of `describe_part` (cells.py), ``rules`` are Gauss-Legendre nodes and weights
+    for every number of nodes. ``counts`` is the share of a background's rows in every state, one group behind
+    the other; None: path-dependent. ``pairs`` is None if they are not asked for.
     """
     width = value.shape[1]
-    described, n_leaves, n_columns = np.int32(-1), 0, 0
+    described, n_leaves, n_columns = np.int32(-1), np.int64(0), np.int64(0)
     for group in range(span[0], span[1]):
         leaves, states, root = groups.leaves[group], tables.states[group], groups.root[group]
         if root != described:
-            n_leaves, n_columns = describe_part(paths, edges, branches, codes, root, part)
-            described = root
+            call_at(describe, (paths, edges, branches, codes, root, part))
+            n_leaves, n_columns, described = part.found[0], part.found[1], root
         mark_classes(part, n_columns, leaves)
         begin = tables.table_at[group]
         for k in range(begin, tables.table_at[group + 1]):

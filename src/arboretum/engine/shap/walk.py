@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.jit import kernel, leaf_kernel
+from arboretum.engine.jit import leaf_kernel, plain_kernel
 from arboretum.engine.predict.walk import next_node
 
 __all__ = ["ROWS", "Walk", "walk_trees"]
@@ -303,7 +303,7 @@ def _walk_tree(paths, edges, span, value, output, rule, X, block, work, pair_of,
         level -= 1
 
 
-@kernel
+@plain_kernel
 def walk_trees(paths, edges, trees, value, rules, X, work, pair_of, sums, out):
     """Add SHAP values of rows by all trees to ``out``, (rows, outputs, columns and pairs).
 

@@ -9,7 +9,7 @@ ask for its other columns, and the sides it takes there are its state:
     for an open column   a pair: left's × right's                 left's at points that go left, else right's
 
 Shallow trees have few states, and their curves jump at few points of the grid: at thresholds of the open
-columns. What a row's curve jumps by is then looked up, tree by tree.
+columns. What a row's curve jumps by is then looked up, tree by tree (engine/predict/open_codes.py).
 
     points           0     1     2     3     4
     curve           .3    .3   -.1   -.1    .2
@@ -18,13 +18,18 @@ columns. What a row's curve jumps by is then looked up, tree by tree.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from arboretum.tree.tree import SUBSET, Tree
+from arboretum.tree.tree import LEAF, SUBSET, Tree
 
-__all__ = ["OpenStates", "open_states"]
+if TYPE_CHECKING:
+    from arboretum.engine.predict.open_codes import OpenCodes
+    from arboretum.engine.shap.table_rows import Coder
+    from arboretum.tree.joined import JoinedTrees
+
+__all__ = ["OpenCoding", "OpenStates", "open_states"]
 
 _MOST_STATES = 2_048  # of a tree
 _MOST_NUMBERS = 1 << 23  # of all curves: 64 megabytes
@@ -141,3 +146,65 @@ def _goes_right(tree: Tree, node: int, x: np.ndarray) -> np.ndarray:
     words = tree.bits[int(tree.bits_start[node]) + (codes >> 5)].astype(np.int64)
     outside = (words >> (codes & 31)) & 1 == 0
     return np.where(missing, tree.missing_child[node] == 1, outside)
+
+
+class OpenCoding:
+    """How the values of rows become codes, and which codes go right at nodes that ask for a row's columns.
+
+    Parameters
+    ----------
+    trees : list of Tree
+    nodes : JoinedTrees
+        The same, one behind the other.
+    place : int64 array
+        At least 0 for open columns.
+    """
+
+    def __init__(self, trees: list[Tree], nodes: JoinedTrees, place: np.ndarray) -> None:
+        asks = (nodes.kind != LEAF) & (place[nodes.feature] < 0)
+        by_set = np.zeros(len(place), np.bool_)
+        by_set[nodes.feature[asks & (nodes.kind == SUBSET)]] = True
+        self.columns = np.unique(nodes.feature[asks]).astype(np.int64)
+        self.n_categories = np.where(by_set, nodes.n_codes, -1)[self.columns]
+        self.n_columns = len(place)
+        n, cuts = len(nodes.kind), []
+        first, last, right_at = np.zeros(n, np.int64), np.zeros(n, np.int64), np.full(n, -1)
+        for f in self.columns[self.n_categories < 0].tolist():
+            mine = np.flatnonzero(asks & (nodes.feature == f))
+            cuts.append(np.unique(nodes.threshold[mine]))
+            first[mine] = np.searchsorted(cuts[-1], nodes.threshold[mine]) + 1
+            last[mine] = len(cuts[-1]) + (nodes.missing_child[mine] != 0)
+        sides = [np.zeros(0, np.bool_)]
+        words = np.flatnonzero(asks & by_set[nodes.feature])
+        for at, t in zip(
+            words.tolist(), np.searchsorted(nodes.start, words, "right") - 1, strict=True
+        ):
+            known = np.append(np.arange(float(nodes.n_codes[nodes.feature[at]])), np.nan)
+            right_at[at] = sum(map(len, sides))
+            sides.append(_goes_right(trees[t], int(at - nodes.start[t]), known))
+        self._cuts = np.concatenate([np.zeros(0), *cuts])
+        sizes = np.zeros(len(self.columns), np.int64)
+        sizes[self.n_categories < 0] = [len(own) for own in cuts]
+        self._cuts_at = np.concatenate([[0], np.cumsum(sizes)])
+        self.most = int(max(sizes.max(initial=0) + 2, self.n_categories.max(initial=0) + 1))
+        self._asked = first, last - first, right_at, np.concatenate(sides)
+
+    def questions(self) -> OpenCodes:
+        """Return what nodes ask, for the kernel."""
+        from arboretum.engine.predict.open_codes import OpenCodes
+
+        first, span, right_at, sides = self._asked
+        return OpenCodes(
+            first.astype(np.uint16), span.astype(np.uint16), right_at, sides.astype(np.uint8)
+        )
+
+    def coder(self) -> Coder:
+        """Return what a block of rows is coded with."""
+        from arboretum.engine.predict.open_codes import ROWS
+        from arboretum.engine.shap.table_rows import Coder
+
+        return Coder(
+            self.columns, self.n_categories, self._cuts, self._cuts_at, np.zeros(ROWS),
+            np.zeros(ROWS, np.uint64), np.empty((self.n_columns, ROWS), np.uint16),
+            np.empty((0, ROWS), np.uint16),
+        )  # fmt: skip

@@ -24,7 +24,7 @@ from arboretum.data.target import weights
 from arboretum.engine import parallel
 from arboretum.errors import DataError, ParameterError
 from arboretum.explain.effects.asking import Asked, matrix_of
-from arboretum.explain.effects.open_states import open_states
+from arboretum.explain.effects.open_states import OpenCoding, open_states
 from arboretum.predict.additive import AdditiveForm, NoAdditiveForm
 from arboretum.predict.ensemble import Ensemble
 from arboretum.predict.terms import Terms
@@ -41,6 +41,7 @@ _LOOKED_UP_CELLS = (
     1 << 18
 )  # the same where curves are looked up, and most of the block is left alone
 _MOST_ROWS = 4096  # of a block of which only the sum is kept
+_MOST_CODES = 1 << 16  # of a column
 
 
 class Grid(NamedTuple):
@@ -302,7 +303,9 @@ class _OpenForm:
             self.height = max(map(len, terms.trees)) + 1
         self.states = None
         if self.nodes is not None and (each or not linear):
-            self.states = open_states(terms.trees, terms.values, self.place, grid.points)
+            self.coding = OpenCoding(terms.trees, self.nodes, self.place)
+            if self.coding.most < _MOST_CODES:
+                self.states = open_states(terms.trees, terms.values, self.place, grid.points)
 
     def run(
         self, matrix: Matrix, points: np.ndarray, w: np.ndarray, each: bool, n_jobs: int
@@ -321,7 +324,7 @@ class _OpenForm:
 
         def work(number: int) -> None:
             lo, hi = blocks[number]
-            block = writable(matrix.rows(lo, hi).T)
+            block = matrix.rows(lo, hi)
             take = self._sums if short else self._each
             parts[number] = take(block, base[lo:hi], w[lo:hi], grid, each)
 
@@ -336,14 +339,15 @@ class _OpenForm:
     def _sums(
         self, block: np.ndarray, base: np.ndarray, w: np.ndarray, grid: np.ndarray, each: bool
     ) -> tuple:
+        from arboretum.engine.jit import writable
         from arboretum.engine.predict.open_walk import add_open_sums
 
         total = np.repeat((w @ base)[:, None], grid.shape[1], axis=1)
         if self.nodes is not None:
             kernel: Any = add_open_sums
             kernel(
-                self.nodes, self.value, self.columns, block, np.ascontiguousarray(w), grid, self.place,
-                *self._scratch(block, grid), total,
+                self.nodes, self.value, self.columns, writable(block.T), np.ascontiguousarray(w), grid,
+                self.place, *self._scratch(block, grid), total,
             )  # fmt: skip
         return (self.meaning(total.T).T if self.linear else total), None
 
@@ -352,7 +356,7 @@ class _OpenForm:
     ) -> tuple:
         from arboretum.engine.predict.open_walk import sum_steps
 
-        rows, points, outputs = block.shape[1], grid.shape[1], self.form.n_outputs
+        rows, points, outputs = len(block), grid.shape[1], self.form.n_outputs
         steps = np.zeros((outputs, points, rows))
         steps[:, 0] = base.T
         self._add_steps(block, grid, steps)
@@ -364,26 +368,30 @@ class _OpenForm:
 
     def _add_steps(self, block: np.ndarray, grid: np.ndarray, steps: np.ndarray) -> None:
         """Add the jumps of every row's curve, (outputs, points, rows)."""
-        from arboretum.engine.predict.open_walk import add_open, add_states
+        from arboretum.engine.jit import writable
 
         if self.nodes is None:
             return
-        rows, points, stack = self._scratch(block, grid)
         kernel: Any
         if self.states is None:
-            kernel = add_open
+            from arboretum.engine.predict.open_walk import add_open as kernel
+
             kernel(
-                self.nodes, self.value, self.columns, block, grid, self.place, rows, points, stack,
-                steps,
+                self.nodes, self.value, self.columns, writable(block.T), grid, self.place,
+                *self._scratch(block, grid), steps,
             )  # fmt: skip
         else:
-            kernel, state = add_states, np.empty(len(rows), np.int64)
+            from arboretum.engine.predict.open_codes import ROWS
+            from arboretum.engine.predict.open_codes import add_states as kernel
+
+            coding = self.coding
             kernel(
-                self.nodes, self.states, self.columns, block, self.place, rows, stack, state, steps
-            )
+                self.nodes, self.states, coding.questions(), coding.coder(), self.columns,
+                writable(block), self.place, np.empty((self.height, ROWS), np.uint16), steps,
+            )  # fmt: skip
 
     def _scratch(self, block: np.ndarray, grid: np.ndarray) -> tuple[np.ndarray, ...]:
-        rows, points = np.arange(block.shape[1]), np.arange(grid.shape[1])
+        rows, points = np.arange(len(block)), np.arange(grid.shape[1])
         return rows, points, np.empty((self.height, 5), np.int64)
 
 

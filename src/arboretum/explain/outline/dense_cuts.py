@@ -14,7 +14,7 @@ from arboretum.engine.rows.leaf_sums import add_by_leaf
 from arboretum.explain.outline.line import inner_sums
 
 if TYPE_CHECKING:
-    from arboretum.explain.outline.grown import GrownOutline
+    from arboretum.explain.outline.node_sums import NodeSums
 
 __all__ = ["DenseCuts"]
 
@@ -42,7 +42,7 @@ class DenseCuts:
         The value behind the cut that a node holds next; -1: there is none.
     """
 
-    def __init__(self, outline: GrownOutline, columns: list[int]) -> None:
+    def __init__(self, outline: NodeSums, columns: list[int]) -> None:
         self.outline, self.columns = outline, np.array(columns, np.int64)
         self._rows = outline.rows.astype(np.int64)
         self._leaf = outline.leaf.astype(np.int64)

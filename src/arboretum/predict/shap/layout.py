@@ -115,7 +115,7 @@ class Layout:
 
 def lay_out(form: AdditiveForm, n_columns: int, cover: str = "weight") -> Layout:
     """Return the trees of a form laid out; ``cover`` says which figure of a node is its weight."""
-    from arboretum.engine.shap.edges import Edges, describe_edges
+    from arboretum.engine.shap.edges import Edges, Way, describe_edges
 
     trees, values = form.terms.trees, form.values
     starts = np.concatenate([[0], np.cumsum([len(tree) for tree in trees])]).astype(np.int64)
@@ -133,7 +133,11 @@ def lay_out(form: AdditiveForm, n_columns: int, cover: str = "weight") -> Layout
     n_children = _joined(trees, "n_children", whole)
     weight = _joined(trees, cover, np.float64)
     patterns = np.zeros(len(trees))
-    describe_edges(paths, n_children, weight, starts, edges, (longest, deepest, patterns))
+    way = Way(
+        waiting=np.empty(n + 1, whole), column=np.empty(n + 1, whole), share=np.empty(n + 1),
+        distinct=np.empty(n + 1, np.int64), patterns=np.empty(n + 1),
+    )  # fmt: skip
+    describe_edges(paths, n_children, weight, starts, edges, (longest, deepest, patterns), way)
     outputs = np.asarray(form.columns, np.int64)
     start = np.asarray(form.start, np.float64)
     return Layout(

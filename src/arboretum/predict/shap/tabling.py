@@ -26,6 +26,7 @@ _MOST_COLUMNS = 13  # of a path: its leaf has 2^13 states
 _BLOCK_BYTES = 1 << 23  # of the sums of a block of rows
 _BATCH_BYTES = 1 << 21  # of the states of a batch of groups
 _MOST_ROWS = 9_400  # of a block
+_COUNTED_ROWS = 2_500  # of a block of the background, whose sums are small
 _SHARES = 4  # of the work of building, for every thread
 
 
@@ -124,8 +125,13 @@ class Tabled:
         background: Matrix | None = None,
         n_jobs: int = 1,
     ) -> None:
+        from arboretum.engine.machine_code.by_address import address_of
+        from arboretum.engine.shap.cells import describe_part
+
         self.layout, self.places, self.n_jobs = layout, places, n_jobs
-        self._questions = layout.paths, layout.edges, layout.branches, layout.coding.codes
+        told = layout.paths, layout.edges, layout.branches, layout.coding.codes
+        describe = address_of(describe_part, *told, np.int32(0), self._part())
+        self._questions = describe, *told
         groups, sizes = self._group(trees, most)
         self.tables = self._allot(sizes, pair_of is not None)
         states = int(sizes[:, 0].max(initial=1))
@@ -169,6 +175,7 @@ class Tabled:
             mask=np.empty(cells, np.uint64), share=np.empty((LEAVES, columns)),
             kind=np.empty(cells, whole), classes=np.empty(columns, whole),
             group=np.empty(LEAVES, np.uint64), waiting=np.empty(LEAVES + 1, whole),
+            found=np.empty(2, np.int64),
         )  # fmt: skip
 
     def _leaf(self, states: int, sums: int) -> Any:
@@ -214,7 +221,7 @@ class Tabled:
         """Return empty tables for groups of these sizes."""
         from arboretum.engine.shap.tables import Tables
 
-        states, columns, steps = sizes[:, 0], sizes[:, 1], sizes[:, 2]
+        states, columns, steps = sizes[:, 0], sizes[:, 1], -(-sizes[:, 2] // 4) * 4
         if pairs:
             columns = columns + columns * (columns - 1) // 2
         columns = columns * self.layout.value.shape[1]
@@ -243,14 +250,14 @@ class Tabled:
             try:
                 own = free.pop()
             except IndexError:
-                own = np.zeros((4, len(counts)), np.int64)
-            coder = layout.coding.coder(layout.n_columns, min(hi - lo, _MOST_ROWS))
+                own = np.zeros(len(counts), np.int64)
+            coder = layout.coding.coder(layout.n_columns, min(hi - lo, _COUNTED_ROWS))
             count_rows(self.tables, coder, X, own)
             free.append(own)
 
         run_blocks(go, background, self.n_jobs)
         for own in free:  # whole numbers: their order does not matter
-            counts += own.sum(axis=0)
+            counts += own
         return counts / background.n_rows
 
     # ------------------------------------------------------------------ asking

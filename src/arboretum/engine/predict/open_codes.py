@@ -1,0 +1,111 @@
+"""The states of rows while some columns of the trees are left open, and the jumps that are looked up by them.
+
+A row's state in a tree says which side it takes at all nodes that ask for its own columns
+(explain/effects/open_states.py). It is put together from the leaves up, for all rows of a block side by side:
+
+    node asks                state of the node
+    a row's column           left's, or how many states left has + right's
+    an open column           left's · how many states right has + right's
+
+Values become codes first, two bytes each: how many thresholds of the column lie below, or the category. A
+side is then a comparison of codes, sixteen or more rows at a time.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from arboretum.engine.jit import leaf_kernel, plain_kernel
+from arboretum.engine.shap.table_rows import encode
+
+__all__ = ["ROWS", "OpenCodes", "add_states"]
+
+ROWS = 512  # of a block: the states of all nodes of a tree stay near at hand
+_LEAF = 0
+
+
+class OpenCodes(NamedTuple):
+    """What nodes of all trees ask of a row, in codes."""
+
+    first: np.ndarray  # (nodes,) uint16, the first code that goes right
+    span: np.ndarray  # (nodes,) uint16, how many more go right with it
+    right_at: (
+        np.ndarray
+    )  # (nodes,) int64, of a question about categories: where its sides begin; -1
+    right: np.ndarray  # uint8, 1: this category goes right
+
+
+@leaf_kernel
+def _take_side(codes, first, span, left, right, by, n, out):
+    """Write the states of a node that asks for a number; those of its right child are ``by`` further on."""
+    for r in range(n):
+        beyond = np.uint16(codes[r] - first)
+        out[r] = np.uint16(right[r] + by) if beyond <= span else left[r]
+
+
+@leaf_kernel
+def _take_set(codes, sides, left, right, by, n, out):
+    """The same for a set of categories."""
+    for r in range(n):
+        out[r] = np.uint16(right[r] + by) if sides[np.uint64(codes[r])] else left[r]
+
+
+@leaf_kernel
+def _take_both(left, right, times, n, out):
+    """Write the states of a node that asks for an open column."""
+    for r in range(n):
+        out[r] = np.uint16(left[r] * times + right[r])
+
+
+@leaf_kernel
+def _find_states(nodes, size, questions, begin, end, codes, place, lines, n):
+    """Write the states of all nodes of a tree, the last one first; a node of one state has the last line."""
+    none = len(lines) - 1
+    for at in range(end - 1, begin - 1, -1):
+        if nodes.kind[at] == _LEAF or size[at] == 1:
+            continue
+        child, f = np.int64(nodes.first_child[at]), nodes.feature[at]
+        many, more = size[begin + child], size[begin + child + 1]
+        left = lines[child if many > 1 else none]
+        right, out = lines[child + 1 if more > 1 else none], lines[at - begin]
+        if place[f] >= 0:
+            _take_both(left, right, np.uint16(more), n, out)
+        elif questions.right_at[at] >= 0:
+            sides = questions.right[questions.right_at[at] :]
+            _take_set(codes[f], sides, left, right, np.uint16(many), n, out)
+        else:
+            first, span = questions.first[at], questions.span[at]
+            _take_side(codes[f], first, span, left, right, np.uint16(many), n, out)
+
+
+@leaf_kernel
+def _add_jumps(line, table, state, lo, n):
+    """Add to a line what the state of every row has in a table."""
+    for i in range(np.uint64(n)):
+        line[np.uint64(lo) + i] += table[np.uint64(state[i])]
+
+
+@plain_kernel
+def add_states(nodes, states, questions, coder, output, X, place, lines, steps):
+    """Add the jumps of every row's curve in every tree to ``steps``, (outputs, points, rows).
+
+    ``states`` is an OpenStates, ``questions`` its OpenCodes, ``coder`` a Coder of ROWS rows
+    (engine/shap/table_rows.py), ``place`` is at least 0 for open columns. ``lines``, (nodes of the largest
+    tree + 1, ROWS) uint16, is scratch. The sum of the steps up to a point is what the trees say there.
+    """
+    for r in range(ROWS):
+        lines[len(lines) - 1, r] = 0
+    for lo in range(0, len(X), ROWS):
+        n = min(ROWS, len(X) - lo)
+        encode(coder, X, lo, n)
+        for t in range(len(nodes.start) - 1):
+            begin, end = nodes.start[t], nodes.start[t + 1]
+            _find_states(nodes, states.size, questions, begin, end, coder.codes, place, lines, n)
+            n_states, at = states.size[begin], states.table_at[t]
+            state = lines[0 if n_states > 1 else len(lines) - 1]
+            for jump in range(states.jump_at[t], states.jump_at[t + 1]):
+                table = states.table[at : at + n_states]
+                _add_jumps(steps[output[t], states.point[jump]], table, state, lo, n)
+                at += n_states
