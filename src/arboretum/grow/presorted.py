@@ -23,6 +23,7 @@ import numpy as np
 
 from arboretum.engine import parallel
 from arboretum.engine.columns.lists import NOWHERE
+from arboretum.engine.columns.presort import MISSING, NEW, ranks_of
 from arboretum.engine.columns.store import ColumnStore, keep_rows, sort_columns, store_columns
 from arboretum.engine.fixed_point import GridWeights, bits_of_each, scale_for, weights_to_grid
 from arboretum.engine.jit import writable
@@ -37,14 +38,13 @@ from arboretum.engine.level_tree.grow import (
     open_level,
     scan_drawn,
 )
-from arboretum.engine.level_tree.search import (
+from arboretum.engine.level_tree.search import LevelBest, LevelTable, scan_columns
+from arboretum.engine.level_tree.words import (
     CATEGORIES,
     NUMBERS,
     RANKS,
+    ROWS_PER_CELL,
     SLOT_BITS,
-    LevelBest,
-    LevelTable,
-    scan_columns,
 )
 from arboretum.grow.criterion import Target
 from arboretum.grow.levelwise import Growth, grow_in_order
@@ -63,6 +63,7 @@ __all__ = ["DEEPEST", "Bag", "LevelGrower", "PresortedTable", "presort"]
 DEEPEST = 8  # levels: the nodes of one, and nobody's, have numbers of 8 bits
 _WORD_BITS = 62 - SLOT_BITS  # of a row's number, and a sign
 _NO_ROWS = np.zeros(0, np.int64)
+_NEW_VALUE = NEW | MISSING
 _KINDS = {"numeric": NUMBERS, "ordinal": RANKS, "categorical": CATEGORIES}
 
 
@@ -238,23 +239,51 @@ def presort(
         return values[f]
 
     lists, present = sort_columns(column, shape, settings.n_jobs)
+    n_codes = [
+        len(column.categories or ()) if kind == CATEGORIES else 0
+        for column, kind in zip(schema.columns, kinds, strict=True)
+    ]
     table = LevelTable(
         lists=lists,
         present=present,
         kind=np.array(kinds, np.uint8),
-        n_codes=np.array(
-            [
-                len(column.categories or ()) if kind == CATEGORIES else 0
-                for column, kind in zip(schema.columns, kinds, strict=True)
-            ],
-            np.int64,
-        ),
+        n_codes=np.array(n_codes, np.int64),
         values=values,
         has_categories=CATEGORIES in kinds,
+        **_code_columns(values, lists, n_codes),
     )
     return PresortedTable(
         matrix, schema, settings, min_share, ccp_alpha, category_penalty, table, threads
     )
+
+
+def _code_columns(
+    values: np.ndarray, lists: np.ndarray, n_categories: list[int]
+) -> dict[str, np.ndarray]:
+    """Return the codes of the columns that have few values; see engine/level_tree/counted.py."""
+    width, n = lists.shape
+    n_values = np.zeros(width, np.int64)
+    coded, columns, meanings = np.full(width, -1), [], []
+    for f in range(width):
+        size = n_values[f] = n_categories[f] or np.count_nonzero((lists[f] & _NEW_VALUE) == NEW)
+        if size > min(n // ROWS_PER_CELL, 65535) - 1:
+            continue
+        codes = np.empty(n, np.uint32)
+        if n_categories[f]:
+            codes[:] = np.where(np.isnan(values[f]), size, values[f])
+            meaning = np.zeros(0)
+        else:
+            ranks_of(lists[f], size, codes)
+            meaning = np.empty(size)
+            meaning[codes[codes < size]] = values[f][codes < size]
+        coded[f] = len(columns)
+        columns.append(codes.astype(np.uint16))
+        meanings.append(meaning)
+    value_of = np.zeros((len(columns), max(map(len, meanings), default=0)))
+    for line, meaning in zip(value_of, meanings, strict=True):
+        line[: len(meaning)] = meaning
+    codes = np.array(columns, np.uint16).reshape(len(columns), n)
+    return {"codes": codes, "coded": coded, "n_values": n_values, "value_of": value_of}
 
 
 # ---------------------------------------------------------------------- level by level

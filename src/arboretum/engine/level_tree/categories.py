@@ -10,6 +10,7 @@ them up for every node of a level; a node then puts its categories in order and 
     categories of b       green -.5 < red .2                           one
 
 Nodes keep theirs one after the other, each in as many places as it has rows: there are never more categories.
+Where a column has few, its rows are counted instead (counted.py) and only the second half is done here.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ import numpy as np
 
 from arboretum.engine.columns.presort import NEW, POSITION
 from arboretum.engine.jit import kernel, leaf_kernel
+from arboretum.engine.split.best import REFUSED
 from arboretum.engine.split.score import squares_from_mean
 
-__all__ = ["scan_categories"]
+__all__ = ["divide_counted", "scan_categories"]
 
 _FEW = np.int64(32)  # so many are put in order by insertion
 
@@ -93,41 +95,83 @@ def _add_up(entries, present, codes, words, row_weight, grid, start, so_far, gro
 
 
 @leaf_kernel
-def _count(codes, words, row_weight, grid, n_codes, table, start, groups, sizes):
-    """`_add_up` by counting: a row of the table for every node, a place in it for every category.
+def _divide(
+    first, size, groups, missing, node, least, least_weight, keys, order, arranged, clearly
+):
+    """Put a node's categories, ``size`` groups from ``first`` on, in order, and try the cuts between them.
 
-    ``table`` is zeros, and zeros again afterwards.
+    ``missing`` and ``node`` are (sum, weight, rows) and (mean, weight, rows). Returns score, categories on
+    the left and weight there, where missing values go right; then the same where they go left.
     """
-    shift, slot, whole_weights = grid
     code_of, sums, weights, counts = groups
-    width = np.uint64(n_codes)
-    for i in range(np.uint64(len(codes))):
-        x = codes[i]
-        if x != x:
-            continue
-        k = np.uint64(words[i]) & slot
-        at = k * width + np.uint64(x)
-        w = row_weight[i] if len(row_weight) else np.int64(1)
-        table[at, 0] += (words[i] >> shift) * (w if whole_weights else np.int64(1))
-        table[at, 1] += w
-        table[at, 2] += 1
-    for k in range(np.uint64(len(sizes))):
-        n, first = np.int64(0), np.int64(start[k])
+    missing_sum, missing_weight, missing_rows = missing
+    mean, weight, n_rows = node
+    for j in range(first, first + size):
+        keys[j] = np.float64(sums[j]) / np.float64(max(weights[j], 1))
+    _sort(keys, order, arranged, first, size)
+    left_sum, left_weight, left = np.int64(0), np.int64(0), np.int64(0)
+    best, place, on_left, bar = REFUSED, np.int64(0), 0.0, REFUSED  # missing values go right
+    other, other_place, other_left, other_bar = REFUSED, np.int64(0), 0.0, REFUSED  # and left
+    for j in range(size):
+        g = order[first + j]
+        arranged[first + j] = np.uint32(code_of[g])
+        left_sum += sums[g]
+        left_weight += weights[g]
+        left += counts[g]
+        last = j == size - 1
+        for side in range(2 if missing_rows and not last else 1):
+            count = left + side * missing_rows
+            weight_left = np.float64(left_weight + side * missing_weight)
+            weight_right = weight - weight_left
+            if count < least or n_rows - count < least:
+                continue
+            if weight_left < least_weight or weight_right < least_weight or weight_right <= 0.0:
+                continue
+            score = squares_from_mean(left_sum + side * missing_sum, weight_left, mean, weight)
+            if side and score > other_bar:
+                other, other_place, other_left = score, np.int64(j + 1), weight_left
+                other_bar = score * clearly
+            elif not side and score > bar:
+                best, place, on_left = score, np.int64(j + 1), weight_left
+                bar = score * clearly
+    return best, place, on_left, other, other_place, other_left
+
+
+@leaf_kernel
+def divide_counted(
+    cells, n_codes, weighted, level, least, least_weight, scratch, arranged, clearly, sizes, best, place,
+    on_left,
+):  # fmt: skip
+    """`scan_categories` for a column that was counted (counted.py).
+
+    ``scratch``: as many places as the column has categories.
+    """
+    mean, weight, n_rows = level
+    code_of, sums, weights, counts, keys, order = scratch
+    width, first = np.uint64(n_codes + 1), np.int64(0)
+    for k in range(len(mean) - 1):
+        size, base = np.int64(0), np.uint64(k) * width
         for c in range(width):
-            at = k * width + c
-            if table[at, 2] > 0 and k + np.uint64(1) < np.uint64(len(sizes)):
-                to = np.uint64(first + n)
-                code_of[to], sums[to] = np.int64(c), table[at, 0]
-                weights[to], counts[to] = table[at, 1], table[at, 2]
-                n += 1
-            table[at, 0], table[at, 1], table[at, 2] = 0, 0, 0
-        sizes[k] = n
+            at = base + c
+            if cells[at, 2] > 0 and c + np.uint64(1) < width:
+                code_of[size], sums[size], counts[size] = np.int64(c), cells[at, 0], cells[at, 2]
+                weights[size] = cells[at, 1] if weighted else cells[at, 2]
+                size += 1
+        at = base + width - np.uint64(1)
+        missing = cells[at, 0], cells[at, 1] if weighted else cells[at, 2], cells[at, 2]
+        groups, node = (code_of, sums, weights, counts), (mean[k], weight[k], n_rows[k])
+        best[0, k], place[0, k], on_left[0, k], best[1, k], place[1, k], on_left[1, k] = _divide(
+            np.int64(0), size, groups, missing, node, least, least_weight, keys, order,
+            arranged[first : first + n_rows[k]], clearly,
+        )  # fmt: skip
+        sizes[k] = size
+        first += n_rows[k]
 
 
 @kernel
 def scan_categories(
-    entries, present, codes, n_codes, words, row_weight, grid, level, least, least_weight, missing, scratch,
-    table, sizes, arranged, best, place, on_left, clearly,
+    entries, present, codes, words, row_weight, grid, level, least, least_weight, missing, scratch, sizes,
+    arranged, best, place, on_left, clearly,
 ):  # fmt: skip
     """Find the best division of one column's categories in every node.
 
@@ -135,8 +179,8 @@ def scan_categories(
     ----------
     entries, present : uint32 array, int
         The order of the rows by code, and how many of them have one.
-    codes, n_codes : float64 array, int
-        Of every row, and how many there are.
+    codes : float64 array
+        Of every row.
     words, row_weight : int64 arrays
         See `scan_columns`.
     grid : tuple
@@ -149,8 +193,6 @@ def scan_categories(
         (sum, weight, rows) that miss a value, of every node.
     scratch : tuple of arrays
         As many int64, int64, int64, int64, float64 and int64 as there are rows.
-    table : (cells, 3) int64 array
-        Zeros; where nodes times categories fit into it, rows are counted instead of followed in order.
     sizes : int64 array
         Filled with the number of categories of every node.
     arranged : uint32 array
@@ -170,45 +212,17 @@ def scan_categories(
         start[k] = start[k - 1] + n_rows[k - 1]
     sizes[:] = 0
     groups = code_of, sums, weights, counts
-    if m * n_codes <= len(table):
-        _count(codes, words, row_weight, grid, n_codes, table, start, groups, sizes)
-    else:
-        so_far = (
-            np.empty(m, np.int64),
-            np.empty(m, np.int64),
-            np.empty(m, np.int64),
-            np.empty(m, np.int64),
-        )
-        for k in range(m):
-            so_far[0][k], so_far[1][k], so_far[2][k] = 0, 0, 0
-        _add_up(entries, present, codes, words, row_weight, grid, start, so_far, groups, sizes)
+    so_far = (
+        np.empty(m, np.int64),
+        np.empty(m, np.int64),
+        np.empty(m, np.int64),
+        np.empty(m, np.int64),
+    )
+    for k in range(m):
+        so_far[0][k], so_far[1][k], so_far[2][k] = 0, 0, 0
+    _add_up(entries, present, codes, words, row_weight, grid, start, so_far, groups, sizes)
     for k in range(m - 1):
-        first, size = start[k], sizes[k]
-        for j in range(first, first + size):
-            keys[j] = np.float64(sums[j]) / np.float64(max(weights[j], 1))
-        _sort(keys, order, arranged, first, size)
-        left_sum, left_weight, left = np.int64(0), np.int64(0), np.int64(0)
-        bar, other_bar = -1.0, -1.0  # where missing values go right, and left
-        for j in range(size):
-            g = order[first + j]
-            arranged[first + j] = np.uint32(code_of[g])
-            left_sum += sums[g]
-            left_weight += weights[g]
-            left += counts[g]
-            last = j == size - 1
-            for side in range(2 if missing_rows[k] and not last else 1):
-                count = left + side * missing_rows[k]
-                weight_left = np.float64(left_weight + side * missing_weight[k])
-                weight_right = weight[k] - weight_left
-                if count < least or n_rows[k] - count < least:
-                    continue
-                if weight_left < least_weight or weight_right < least_weight or weight_right <= 0.0:
-                    continue
-                sum_left = left_sum + side * missing_sum[k]
-                score = squares_from_mean(sum_left, weight_left, mean[k], weight[k])
-                if score > (other_bar if side else bar):
-                    best[side, k], place[side, k], on_left[side, k] = score, j + 1, weight_left
-                    if side:
-                        other_bar = score * clearly
-                    else:
-                        bar = score * clearly
+        best[0, k], place[0, k], on_left[0, k], best[1, k], place[1, k], on_left[1, k] = _divide(
+            start[k], sizes[k], groups, (missing_sum[k], missing_weight[k], missing_rows[k]),
+            (mean[k], weight[k], n_rows[k]), least, least_weight, keys, order, arranged, clearly,
+        )  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from arboretum.engine.jit import kernel
-from arboretum.engine.level_tree.search import CATEGORIES
+from arboretum.engine.level_tree.words import CATEGORIES
 
 __all__ = ["describe_new", "divide_level"]
 

@@ -18,17 +18,8 @@ from arboretum.engine.columns.presort import POSITION
 from arboretum.engine.jit import inline, kernel, leaf_kernel
 from arboretum.engine.kinds import LEAF, SUBSET, THRESHOLD
 from arboretum.engine.level_tree.divide import describe_new, divide_level
-from arboretum.engine.level_tree.search import (
-    CATEGORIES,
-    LEFT,
-    MET,
-    RANKS,
-    SLOT,
-    TIE,
-    VARIES,
-    pack_rows,
-    scan_columns,
-)
+from arboretum.engine.level_tree.search import is_counted, pack_rows, scan_columns
+from arboretum.engine.level_tree.words import CATEGORIES, LEFT, MET, RANKS, SLOT, TIE, VARIES
 from arboretum.engine.random import draw_features, mix
 from arboretum.engine.split.score import CHANCE, free_categories
 
@@ -244,10 +235,18 @@ def _middle(low, high):
 
 
 @leaf_kernel
-def _write_question(table, work, found, nodes, f, k, node):
+def _write_question(table, work, found, nodes, f, k, node, counted):
     """Write what a node asks; categories it has not met go where missing values go."""
     place = found.place[f, k]
     nodes.kind[node] = SUBSET if table.kind[f] == CATEGORIES else THRESHOLD
+    if table.kind[f] != CATEGORIES and counted:
+        nodes.threshold[node] = np.inf  # present against missing
+        if place < table.n_values[f]:
+            line = np.uint64(table.coded[f])
+            low = table.value_of[line, np.uint64(found.sizes[f, k])]
+            high = table.value_of[line, np.uint64(place)]
+            nodes.threshold[node] = low if table.kind[f] == RANKS else _middle(low, high)
+        return
     if table.kind[f] != CATEGORIES:
         if place == table.present[f]:
             nodes.threshold[node] = np.inf  # present against missing
@@ -304,7 +303,7 @@ def close_level(table, rows, limits, work, found, nodes, size, m):
             goes_right = flags & LEFT == 0
         nodes.feature[node], nodes.gain[node], nodes.n_children[node] = f, gain, 2
         nodes.missing_child[node], nodes.first_child[node] = np.int32(goes_right), size
-        _write_question(table, work, found, nodes, f, k, node)
+        _write_question(table, work, found, nodes, f, k, node, is_counted(table, f, m + 1))
         _make_leaf(nodes, size)
         _make_leaf(nodes, size + 1)
         ids[divided], keys[divided] = size, work.keys[k]

@@ -20,36 +20,27 @@ import numpy as np
 
 from arboretum.engine.columns.presort import POSITION
 from arboretum.engine.fixed_point import to_grid
-from arboretum.engine.jit import kernel, leaf_kernel
+from arboretum.engine.jit import inline, kernel, leaf_kernel
 from arboretum.engine.level_tree.categories import scan_categories
+from arboretum.engine.level_tree.counted import scan_counted
+from arboretum.engine.level_tree.words import (
+    CATEGORIES,
+    CLEARLY,
+    LEFT,
+    MET,
+    ROWS_PER_CELL,
+    SHIFT,
+    SLOT,
+    VARIES,
+)
 from arboretum.engine.split.best import REFUSED
 from arboretum.engine.split.score import squares_from_mean
 
-__all__ = [
-    "CATEGORIES",
-    "LEFT",
-    "MET",
-    "NUMBERS",
-    "RANKS",
-    "SHIFT",
-    "SLOT",
-    "SLOT_BITS",
-    "TIE",
-    "VARIES",
-    "LevelBest",
-    "LevelTable",
-    "pack_rows",
-    "scan_columns",
-]
+__all__ = ["LevelBest", "LevelTable", "is_counted", "pack_rows", "scan_columns"]
 
-NUMBERS, RANKS, CATEGORIES = 0, 1, 2  # kinds of a column
-TIE = 1e-12  # scores that differ by less than this share are equal: the first cut wins
-SLOT_BITS = 8  # of the word: the node; the others: what the row adds
-SLOT = np.uint64((1 << SLOT_BITS) - 1)
-SHIFT = np.int64(SLOT_BITS)
 _NEW = np.uint32(31)
-LEFT, MET, VARIES = 1, 2, 4  # of missing values; the node has two values (only if asked for)
-_CLEARLY = 1 + TIE
+_NO_CODES, _NO_COLUMN = np.zeros((0, 0), np.uint16), np.zeros(0, np.int64)
+_NO_VALUES = np.zeros((0, 0))
 
 
 class LevelTable(NamedTuple):
@@ -62,6 +53,11 @@ class LevelTable(NamedTuple):
     n_codes: np.ndarray  # (columns,) int64: categories there are
     values: np.ndarray  # (columns, rows) float64, NaN where missing; categories: codes
     has_categories: bool
+    # columns of few values (counted.py); none of them, if that is left out
+    codes: np.ndarray = _NO_CODES  # (coded, rows) uint16: the code behind the last means missing
+    coded: np.ndarray = _NO_COLUMN  # (columns,) int64: line of ``codes``, -1 for none
+    n_values: np.ndarray = _NO_COLUMN  # (columns,) int64: codes there are
+    value_of: np.ndarray = _NO_VALUES  # (coded, codes) float64: what a code stands for
 
 
 class LevelBest(NamedTuple):
@@ -118,7 +114,7 @@ def _scan_plain(
             last[k] = code
             score = squares_from_mean(left_sum[k], count, mean[k], weight[k])
             if score > bar[k] and count >= least and weight[k] - count >= least:
-                best[k], bar[k] = score, score * _CLEARLY
+                best[k], bar[k] = score, score * CLEARLY
                 place[k], on_left[k] = i, count
         left_sum[k] += word >> SHIFT
         left[k] = count + 1.0
@@ -172,12 +168,20 @@ def _scan_full(
                     left_sum[j] + side * missing_sum[j], weight_left, mean[j], weight[j]
                 )
                 if score > bar[side, j]:
-                    best[side, j], bar[side, j] = score, score * _CLEARLY
+                    best[side, j], bar[side, j] = score, score * CLEARLY
                     place[side, j], on_left[side, j] = i, weight_left
         if i < present:
             left_sum[k] += number
             left_weight[k] += w
             left[k] += 1
+
+
+@inline
+def is_counted(table, f, m):
+    """Tell whether a column is counted where a level has m nodes, nobody's included."""
+    if len(table.coded) == 0 or table.coded[f] < 0:
+        return False
+    return m * (table.n_values[f] + 1) * ROWS_PER_CELL <= table.values.shape[1]
 
 
 @kernel
@@ -202,6 +206,18 @@ def scan_columns(table, columns, words, row_weight, level, rules, found):
     least, least_weight, whole_weights, ask = rules
     lists = table.lists
     m = len(mean)
+    counted, n_counted = np.empty(len(columns), np.int64), 0
+    others, n_others, n_words = np.empty(len(columns), np.int64), 0, 0
+    for f in columns:
+        if is_counted(table, f, m):
+            counted[n_counted] = f
+            n_counted += 1
+        else:
+            others[n_others] = f
+            n_others += 1
+            n_words += np.int64(table.kind[f] == CATEGORIES)
+    if n_counted:
+        scan_counted(table, counted[:n_counted], words, row_weight, level, rules, found)
     sums = np.empty((2, m), np.int64)  # on the left, and missing
     weights = np.empty((2, m), np.int64)
     counts = np.empty((3, m), np.int64)  # and the number of values
@@ -210,14 +226,12 @@ def scan_columns(table, columns, words, row_weight, level, rules, found):
     best, bar, at = np.empty((2, m)), np.empty((2, m)), np.empty((2, m), np.int64)
     best_left = np.empty((2, m))
     best_left[:] = 0.0
-    size = lists.shape[1] if table.has_categories else 0
+    size = lists.shape[1] if n_words else 0
     scratch = (
         np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64),
         np.empty(size, np.int64), np.empty(size), np.empty(size, np.int64),
     )  # fmt: skip
-    cells = np.empty((max(size, 256) if size else 0, 3), np.int64)
-    cells[:] = 0
-    for f in columns:
+    for f in others[:n_others]:
         present = table.present[f]
         best[:] = REFUSED
         bar[:] = REFUSED
@@ -240,13 +254,12 @@ def scan_columns(table, columns, words, row_weight, level, rules, found):
             )
             if table.kind[f] == CATEGORIES:
                 scan_categories(
-                    lists[f], present, table.values[f], table.n_codes[f], words, row_weight,
-                    (SHIFT, SLOT, whole_weights), level, least, least_weight,
-                    (sums[1], weights[1], counts[1]), scratch, cells, counts[2], found.arranged[f],
-                    best, at, best_left, _CLEARLY,
+                    lists[f], present, table.values[f], words, row_weight, (SHIFT, SLOT, whole_weights),
+                    level, least, least_weight, (sums[1], weights[1], counts[1]), scratch, counts[2],
+                    found.arranged[f], best, at, best_left, CLEARLY,
                 )  # fmt: skip
                 for k in range(m - 1):
-                    bar[0, k] = best[0, k] * _CLEARLY
+                    bar[0, k] = best[0, k] * CLEARLY
             else:
                 _scan_full(
                     lists[f], present, words, row_weight, whole_weights, mean, weight, n_rows, least,
