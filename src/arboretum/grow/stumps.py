@@ -8,8 +8,9 @@
 (engine/split/stump.py), and one count of every column of categories (category_stumps.py); `LevelWise` serves
 trees of numbers up to a depth of 8, grown in one compiled call (engine/level_tree/grow.py); `Shallow` serves
 every other tree that looks at all columns; `Drawn` serves those that draw columns or cuts, from columns
-ranked once. All but the second give the tree that CART would grow on the rows of weight > 0, but for the last
-bits of its values. A list of fewer rows is filtered, not sorted anew; bins are made anew.
+ranked once (stumps of two classes among them: drawn_stumps.py). All but the second give the tree that CART
+would grow on the rows of weight > 0, but for the last bits of its values. A list of fewer rows is filtered,
+not sorted anew; bins are made anew.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
 
 __all__ = [
+    "Cut",
     "Drawn",
     "GrownTree",
     "LevelWise",
@@ -152,7 +154,7 @@ class _Presorted(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class _Cut:
+class Cut:
     """The best cut of a column of numbers or ranks."""
 
     score: float
@@ -225,7 +227,7 @@ class Stumps(_Filtered):
         else:
             right, entries = np.empty(n, np.uint8), columns.lists[best_cut.column]
             missing = mark_stump(entries, best_cut.place, best_cut.missing_left, right)
-            nodes["threshold"][0] = self._threshold(entries, best_cut, rows)
+            nodes["threshold"][0] = self.threshold_of(entries, best_cut, rows)
         describe_stump(right, labels, weights, value, weight)
         heavier = 0 if weight[1] >= weight[2] else 1
         missing_child = (1 - best_cut.missing_left) if missing else heavier
@@ -260,7 +262,7 @@ class Stumps(_Filtered):
 
     def _search(
         self, columns: _Presorted, labels: np.ndarray, weights: np.ndarray
-    ) -> _Cut | CategoryCut | None:
+    ) -> Cut | CategoryCut | None:
         """Return the best cut of all columns, or None if there is none."""
         cut = self._search_lists(columns.lists, labels, weights)
         if columns.categories is None:
@@ -271,7 +273,7 @@ class Stumps(_Filtered):
 
     def _search_lists(
         self, lists: np.ndarray, labels: np.ndarray, weights: np.ndarray
-    ) -> _Cut | None:
+    ) -> Cut | None:
         """Return the best cut of the columns of numbers and ranks."""
         words = np.empty(len(labels), np.int64)
         whole, best_cut = are_whole(weights), []
@@ -288,16 +290,16 @@ class Stumps(_Filtered):
             return None
 
         def search(block: tuple[int, int]) -> None:
-            best_cut.append(look(lists, *block, words, all_weight, total))
+            best_cut.append(look(lists, np.arange(*block), words, all_weight, total))
 
         pieces = 2 * self.threads if self.threads > 1 else 1
         parallel.run(search, parallel.blocks(len(lists), pieces), self.threads)
         score, column, place, missing_left = max(best_cut, key=lambda one: (one[0], -one[1]))
         if score < 0:
             return None
-        return _Cut(score, self.features[column], missing_left, column, place)
+        return Cut(score, self.features[column], missing_left, column, place)
 
-    def _threshold(self, entries: np.ndarray, best_cut: _Cut, rows: np.ndarray | None) -> float:
+    def threshold_of(self, entries: np.ndarray, best_cut: Cut, rows: np.ndarray | None) -> float:
         """Return what lies between the two values of a cut: see `apply_split.Divider`."""
         both = entries[best_cut.place - 1 : best_cut.place + 1]
         if both[1] & MISSING:
