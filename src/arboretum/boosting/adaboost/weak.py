@@ -243,7 +243,7 @@ def tree_learner(
     ``y``: labels as it takes them, ``given``: weights of the rows.
     """
     from arboretum.data.checks import check_rows
-    from arboretum.grow import stumps
+    from arboretum.grow import binned_stumps, stumps
     from arboretum.grow.settings import n_drawn
 
     matrix, schema = table
@@ -261,6 +261,11 @@ def tree_learner(
         penalty = float(tree.category_penalty)
         trees = stumps.Stumps(
             matrix, schema, target.y[:, 0], classes, threads, penalty, base.criterion
+        )
+    elif binned_stumps.can_be_binned_stump(base, classes):
+        penalty = float(tree.category_penalty)
+        trees = binned_stumps.BinnedStumps(
+            matrix, schema, target.y[:, 0], base.max_bins, threads, penalty
         )
     elif stumps.can_be_level_wise(base, classes):
         trees = stumps.LevelWise(tree, matrix, schema, target.y[:, 0], classes)
