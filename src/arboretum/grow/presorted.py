@@ -27,6 +27,7 @@ from arboretum.engine.columns.presort import MISSING, NEW, ranks_of
 from arboretum.engine.columns.store import ColumnStore, keep_rows, sort_columns, store_columns
 from arboretum.engine.fixed_point import GridWeights, bits_of_each, scale_for, weights_to_grid
 from arboretum.engine.jit import writable
+from arboretum.engine.level_tree.describe import describe_above
 from arboretum.engine.level_tree.grow import (
     LevelRows,
     LevelWork,
@@ -64,6 +65,7 @@ DEEPEST = 8  # levels: the nodes of one, and nobody's, have numbers of 8 bits
 _WORD_BITS = 62 - SLOT_BITS  # of a row's number, and a sign
 _NO_ROWS = np.zeros(0, np.int64)
 _NEW_VALUE = NEW | MISSING
+_SMALL_BEST_FIRST = 10_000  # rows up to which a best-first tree is quicker grown in one call
 _KINDS = {"numeric": NUMBERS, "ordinal": RANKS, "categorical": CATEGORIES}
 
 
@@ -130,6 +132,8 @@ class PresortedTable:
             tree, leaf = self._grower.grow(r, bag, settings)
         elif settings.max_features is not None:
             tree, leaf = self._grow_drawn(r, bag, settings)
+        elif self._is_quicker_whole(bag):
+            tree, leaf = self._grow_whole(r, bag, settings)
         else:
             tree, leaf = self._grow_as_cart(r, bag, settings)
         if self.ccp_alpha > 0:
@@ -190,6 +194,34 @@ class PresortedTable:
             weight = weight * bag.inside
         target = Target(writable(r[:, None]), None, weight)
         return grow_placed_tree(self._tree_table, target, settings, weight)
+
+    def _is_quicker_whole(self, bag: Bag) -> bool:
+        """Tell whether a tree that looks at all columns is grown in one call: it has few rows.
+
+        Only where the tree is the same to the last bit: not with words, where columns tie, or weights.
+        """
+        from arboretum.grow.random_tree import SMALL
+
+        settings = self.settings
+        if len(bag.weight) or settings.monotone is not None or settings.random_splits:
+            return False
+        if any(column.kind == "categorical" for column in self.schema.columns):
+            return False
+        rows = self.matrix.n_rows if bag.rows is None else len(bag.rows)
+        return rows <= (SMALL if settings.max_leaf_nodes is None else _SMALL_BEST_FIRST)
+
+    def _grow_whole(self, r: np.ndarray, bag: Bag, settings: Growth) -> tuple[Tree, np.ndarray]:
+        """Grow a tree in one call; its nodes are described as if it were grown level by level."""
+        tree, leaf = self._grow_drawn(r, bag, settings)
+        parent = np.full(len(tree), -1)
+        inner = np.flatnonzero(tree.first_child >= 0)
+        for side in range(2):
+            parent[tree.first_child[inner] + side] = inner
+        rows = np.arange(len(r)) if bag.rows is None else bag.rows
+        value = tree.value[:, 0, 0].copy()
+        describe_above(writable(r), rows, leaf, parent, value, tree.impurity)
+        tree.value[:, 0, 0] = value
+        return tree, leaf
 
     def sorted_bag(self, bag: Bag) -> LevelTable:
         """Return the table with the order of the bag's rows only."""
