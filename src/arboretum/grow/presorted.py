@@ -35,11 +35,15 @@ from arboretum.engine.level_tree.grow import (
     Nodes,
     close_level,
     grow_tree,
+    level_of,
     make_root,
     open_level,
-    scan_drawn,
+    parts_for,
+    rules_of,
 )
-from arboretum.engine.level_tree.search import LevelBest, LevelTable, scan_columns
+from arboretum.engine.level_tree.parts import scan_drawn, scan_in_python
+from arboretum.engine.level_tree.search import LevelBest, LevelTable, new_scratch
+from arboretum.engine.level_tree.weighted import ROOM
 from arboretum.engine.level_tree.words import (
     CATEGORIES,
     NUMBERS,
@@ -56,6 +60,8 @@ from arboretum.tree.pruning import prune
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Schema
+    from arboretum.engine.level_tree.parts import LevelParts
+    from arboretum.engine.level_tree.search import LevelScratch
     from arboretum.grow.random_tree import TreeTable
     from arboretum.tree.tree import Tree
 
@@ -346,7 +352,13 @@ class LevelGrower:
             mean=np.empty(level + 1),
             weight=np.empty(level + 1),
             taken=np.empty((level, width if settings.max_features else 0), np.bool_),
+            state=np.zeros(2, np.int64),
+            next_ids=np.empty(level, np.int64),
+            next_keys=np.empty(level, np.uint64),
         )
+        self.level, self.columns = level, np.arange(width)
+        self.spares: list[LevelScratch] = []
+        self.parts: LevelParts | None = None
         shape = width, level
         self.found = LevelBest(
             score=np.full(shape, -1.0),
@@ -363,6 +375,7 @@ class LevelGrower:
         inside = _NO_ROWS if bag.rows is None else bag.rows
         weights = bag.on_grid
         rows = LevelRows(writable(r), bag.weight, weights.row, bag.inside, inside)
+        scale = _scale(rows, weights.whole_weights)
         limits = Limits(
             depth=self.depth,
             samples_split=int(settings.min_samples_split),
@@ -373,21 +386,44 @@ class LevelGrower:
             columns=int(settings.max_features or 0),
             seed=np.uint64(settings.seed),
             whole_weights=weights.whole_weights,
-            scale=_scale(rows, weights.whole_weights),
+            scale=scale,
             step=weights.step,
             penalty=self.presorted.category_penalty,
             loner=settings.loner_excess,
+            smallest=_smallest(rows) * scale * weights.step - float(weights.whole_weights),
         )
         nodes = self._new_nodes()
-        if self.presorted.threads == 1 and len(rows.row_weight) and not limits.columns:
-            from arboretum.engine.level_tree.weighted import grow_weighted_tree
-
-            size = grow_weighted_tree(table, rows, limits, self.work, self.found, nodes)
-        elif self.presorted.threads == 1:
-            size = grow_tree(table, rows, limits, self.work, self.found, nodes)
+        if self.presorted.threads == 1:
+            scratch = self._scratch(rows, limits)
+            parts = self._parts_for(table, rows, limits, scratch, nodes)
+            grow_tree(
+                parts, table, rows, limits, self.work, scratch, self.found, nodes, self.columns
+            )
+            self.spares.append(scratch)
         else:
-            size = self._grow_shared(table, rows, limits, nodes)
+            self._grow_shared(table, rows, limits, nodes)
+        size = int(self.work.state[0])
         return _to_tree(nodes, size, self.presorted.schema), self.work.node.copy()
+
+    def _parts_for(
+        self,
+        table: LevelTable,
+        rows: LevelRows,
+        limits: Limits,
+        scratch: LevelScratch,
+        nodes: Nodes,
+    ) -> LevelParts:
+        """Return the parts of growing; they are the same for every tree."""
+        if self.parts is None:
+            self.parts = parts_for(table, rows, limits, self.work, scratch, self.found, nodes)
+        return self.parts
+
+    def _scratch(self, rows: LevelRows, limits: Limits) -> LevelScratch:
+        """Return what a thread searches with; it is put by for the next one."""
+        if self.spares:
+            return self.spares.pop()
+        weighted, draws = bool(len(rows.row_weight)), limits.columns > 0
+        return new_scratch(self.presorted.table, self.level, ROOM, weighted=weighted, draws=draws)
 
     def _new_nodes(self) -> Nodes:
         most = self.most
@@ -406,31 +442,38 @@ class LevelGrower:
             used=self.used,
         )
 
-    def _grow_shared(self, table: LevelTable, rows: LevelRows, limits: Limits, nodes: Nodes) -> int:
+    def _grow_shared(
+        self, table: LevelTable, rows: LevelRows, limits: Limits, nodes: Nodes
+    ) -> None:
         """Grow as `grow_tree` does, columns shared out to threads."""
         threads, work, found = self.presorted.threads, self.work, self.found
-        pieces = [np.arange(lo, hi) for lo, hi in parallel.blocks(len(table.lists), 2 * threads)]
-        size, m = 1, make_root(rows, limits, nodes, work)
+        pieces = [self.columns[lo:hi] for lo, hi in parallel.blocks(len(self.columns), 2 * threads)]
+        rules = rules_of(limits)
+        make_root(rows, limits, nodes, work)
         for _ in range(self.depth):
-            if m == 0:
+            if work.state[1] == 0:
                 break
-            open_level(rows, limits, work, m)
+            open_level(rows, limits, work)
+            level = level_of(work, work.state[1])
+
+            def scan(columns: np.ndarray, level: tuple[Any, ...] = level) -> None:
+                scratch = self._scratch(rows, limits)
+                scan_in_python(
+                    table, columns, work.words, rows.row_weight, level, rules, scratch, found
+                )
+                self.spares.append(scratch)
+
             if limits.columns:
-                scan_drawn(table, rows, limits, work, found, m)
+                scratch = self._scratch(rows, limits)
+                parts = self._parts_for(table, rows, limits, scratch, nodes)
+                scan_drawn(
+                    parts, table, work.words, rows.row_weight, level, rules, work.keys,
+                    limits.columns, work.taken, scratch, found,
+                )  # fmt: skip
+                self.spares.append(scratch)
             else:
-                level = work.mean[: m + 1], work.weight[: m + 1], work.sums[2, : m + 1]
-                rules = limits.samples_leaf, limits.least_weight, limits.whole_weights, False
-
-                def scan(
-                    columns: np.ndarray,
-                    level: tuple[Any, ...] = level,
-                    rules: tuple[Any, ...] = rules,
-                ) -> None:
-                    scan_columns(table, columns, work.words, rows.row_weight, level, rules, found)
-
                 parallel.run(scan, pieces, threads)
-            size, m = close_level(table, rows, limits, work, found, nodes, size, m)
-        return size
+            close_level(table, rows, limits, work, found, nodes)
 
 
 def _scale(rows: LevelRows, whole_weights: bool) -> float:
@@ -444,6 +487,13 @@ def _scale(rows: LevelRows, whole_weights: bool) -> float:
         r = r[rows.bag]
     largest = max(float(r.max()), -float(r.min()))
     return scale_for(largest, min(_WORD_BITS, bits_of_each(size)) - 1)
+
+
+def _smallest(rows: LevelRows) -> float:
+    """Return the smallest target of the rows in the bag, where they have weights."""
+    if not len(rows.weight):
+        return 0.0
+    return float((rows.r[rows.bag] if len(rows.bag) else rows.r).min())
 
 
 def _to_tree(nodes: Nodes, n: int, schema: Schema) -> Tree:

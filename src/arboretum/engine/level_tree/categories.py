@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from arboretum.engine.columns.presort import NEW, POSITION
-from arboretum.engine.jit import kernel, leaf_kernel
+from arboretum.engine.jit import leaf_kernel
 from arboretum.engine.split.best import REFUSED
 from arboretum.engine.split.score import squares_from_mean
 
@@ -61,13 +61,12 @@ def _sort(keys, order, spare, start, size):
 
 
 @leaf_kernel
-def _add_up(entries, present, codes, words, row_weight, grid, start, so_far, groups, sizes):
-    """Add up the rows of every category in every node; ``so_far`` is scratch, ``sizes`` zeros."""
+def _add_up(entries, present, codes, words, row_weight, grid, start, so_far, groups, sizes, nobody):
+    """Add up the rows of every category in every node; ``so_far`` is scratch, and zeros."""
     shift, slot, whole_weights = grid
     code_of, sums, weights, counts = groups
     sum_here, weight_here, count_here, touched = so_far
     n_touched, code = 0, np.int64(0)
-    nobody = np.uint64(len(sizes) - 1)
     for i in range(present + 1):
         if i == present or entries[i] & NEW:
             for t in range(n_touched):
@@ -138,16 +137,23 @@ def _divide(
 
 
 @leaf_kernel
-def divide_counted(
-    cells, n_codes, weighted, level, least, least_weight, scratch, arranged, clearly, sizes, best, place,
-    on_left,
-):  # fmt: skip
-    """`scan_categories` for a column that was counted (counted.py).
+def _keep(k, groups, missing, node, least, least_weight, first, size, scratch, arranged, clearly):
+    """`_divide`, written to the node's place in the scratch."""
+    best, place, on_left = scratch.best, scratch.place, scratch.on_left
+    best[0, k], place[0, k], on_left[0, k], best[1, k], place[1, k], on_left[1, k] = _divide(
+        first, size, groups, missing, node, least, least_weight, scratch.keys, scratch.groups[4],
+        arranged, clearly,
+    )  # fmt: skip
 
-    ``scratch``: as many places as the column has categories.
-    """
+
+@leaf_kernel
+def divide_counted(
+    cells, n_codes, weighted, level, least, least_weight, scratch, arranged, clearly, sizes
+):
+    """`scan_categories` for a column that was counted (counted.py)."""
     mean, weight, n_rows = level
-    code_of, sums, weights, counts, keys, order = scratch
+    groups = scratch.groups[0], scratch.groups[1], scratch.groups[2], scratch.groups[3]
+    code_of, sums, weights, counts = groups
     width, first = np.uint64(n_codes + 1), np.int64(0)
     for k in range(len(mean) - 1):
         size, base = np.int64(0), np.uint64(k) * width
@@ -159,19 +165,18 @@ def divide_counted(
                 size += 1
         at = base + width - np.uint64(1)
         missing = cells[at, 0], cells[at, 1] if weighted else cells[at, 2], cells[at, 2]
-        groups, node = (code_of, sums, weights, counts), (mean[k], weight[k], n_rows[k])
-        best[0, k], place[0, k], on_left[0, k], best[1, k], place[1, k], on_left[1, k] = _divide(
-            np.int64(0), size, groups, missing, node, least, least_weight, keys, order,
-            arranged[first : first + n_rows[k]], clearly,
+        _keep(
+            k, groups, missing, (mean[k], weight[k], n_rows[k]), least, least_weight, np.int64(0),
+            size, scratch, arranged[first : first + n_rows[k]], clearly,
         )  # fmt: skip
         sizes[k] = size
         first += n_rows[k]
 
 
-@kernel
+@leaf_kernel
 def scan_categories(
     entries, present, codes, words, row_weight, grid, level, least, least_weight, missing, scratch, sizes,
-    arranged, best, place, on_left, clearly,
+    arranged, clearly,
 ):  # fmt: skip
     """Find the best division of one column's categories in every node.
 
@@ -182,7 +187,7 @@ def scan_categories(
     codes : float64 array
         Of every row.
     words, row_weight : int64 arrays
-        See `scan_columns`.
+        See search.py.
     grid : tuple
         (bits of a word below its number, mask of the node, are weights whole numbers?).
     level : tuple
@@ -191,38 +196,39 @@ def scan_categories(
         What each side needs.
     missing : tuple of arrays
         (sum, weight, rows) that miss a value, of every node.
-    scratch : tuple of arrays
-        As many int64, int64, int64, int64, float64 and int64 as there are rows.
+    scratch : LevelScratch
+        Its best, place (the number of categories on the left) and on_left are filled.
     sizes : int64 array
-        Filled with the number of categories of every node.
+        Zeros; filled with the number of categories of every node.
     arranged : uint32 array
         Filled with the categories of every node in their order, a node beginning where its rows begin.
-    best, place, on_left : arrays of shape (2, nodes)
-        As in `_scan_full`; ``place`` is the number of categories on the left.
     clearly : float
         What a score must be times the best so far to be better.
     """
     mean, weight, n_rows = level
     missing_sum, missing_weight, missing_rows = missing
-    m = len(mean)
-    code_of, sums, weights, counts, keys, order = scratch
-    start = np.empty(m, np.int64)
+    m, start = len(mean), scratch.left_code[0]
+    groups = scratch.groups[0], scratch.groups[1], scratch.groups[2], scratch.groups[3]
+    so_far = scratch.sums[0], scratch.weights[0], scratch.counts[0], scratch.left_code[1]
     start[0] = 0
     for k in range(1, m):
         start[k] = start[k - 1] + n_rows[k - 1]
-    sizes[:] = 0
-    groups = code_of, sums, weights, counts
-    so_far = (
-        np.empty(m, np.int64),
-        np.empty(m, np.int64),
-        np.empty(m, np.int64),
-        np.empty(m, np.int64),
+    _add_up(
+        entries,
+        present,
+        codes,
+        words,
+        row_weight,
+        grid,
+        start,
+        so_far,
+        groups,
+        sizes,
+        np.uint64(m - 1),
     )
-    for k in range(m):
-        so_far[0][k], so_far[1][k], so_far[2][k] = 0, 0, 0
-    _add_up(entries, present, codes, words, row_weight, grid, start, so_far, groups, sizes)
     for k in range(m - 1):
-        best[0, k], place[0, k], on_left[0, k], best[1, k], place[1, k], on_left[1, k] = _divide(
-            start[k], sizes[k], groups, (missing_sum[k], missing_weight[k], missing_rows[k]),
-            (mean[k], weight[k], n_rows[k]), least, least_weight, keys, order, arranged, clearly,
+        _keep(
+            k, groups, (missing_sum[k], missing_weight[k], missing_rows[k]),
+            (mean[k], weight[k], n_rows[k]), least, least_weight, start[k], sizes[k], scratch, arranged,
+            clearly,
         )  # fmt: skip

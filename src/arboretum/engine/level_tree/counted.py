@@ -18,9 +18,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.jit import kernel, leaf_kernel
+from arboretum.engine.jit import leaf_kernel, plain_kernel
 from arboretum.engine.level_tree.categories import divide_counted
-from arboretum.engine.level_tree.words import CATEGORIES, CLEARLY, LEFT, MET, SHIFT, SLOT, VARIES
+from arboretum.engine.level_tree.words import (
+    CATEGORIES,
+    CLEARLY,
+    FAR,
+    LEFT,
+    MET,
+    SHIFT,
+    SLOT,
+    VARIES,
+)
 from arboretum.engine.split.best import REFUSED
 from arboretum.engine.split.score import squares_from_mean
 
@@ -107,37 +116,29 @@ def _walk_codes(
 
 
 @leaf_kernel
-def _keep(f, cells, n_codes, is_category, left_code, values, best, place, on_left, found):
+def _keep(f, cells, n_codes, is_category, scratch, m, found):
     """Write what was found to the nodes' best cuts; the cells are zeros again."""
-    width = np.uint64(n_codes + 1)
-    for k in range(len(values) - 1):
+    width, best, values = np.uint64(n_codes + 1), scratch.best, scratch.counts[2]
+    for k in range(m - 1):
         bar = best[0, k] * CLEARLY if best[0, k] >= 0.0 else REFUSED
         side = np.int64(best[1, k] > bar)
-        found.score[f, k], found.place[f, k] = best[side, k], place[side, k]
-        found.on_left[f, k] = on_left[side, k]
-        found.sizes[f, k] = values[k] if is_category else left_code[side, k]
+        found.score[f, k], found.place[f, k] = best[side, k], scratch.place[side, k]
+        found.on_left[f, k] = scratch.on_left[side, k]
+        found.sizes[f, k] = values[k] if is_category else scratch.left_code[side, k]
         met = cells[(np.uint64(k) + np.uint64(1)) * width - np.uint64(1), 2] > 0
         varies = values[k] + np.int64(met) > 1
         found.flags[f, k] = LEFT * side | MET * np.int64(met) | VARIES * np.int64(varies)
-    for at in range(np.uint64(len(values)) * width):
+        if not is_category:
+            scratch.bars[k] = max(scratch.bars[k], best[side, k] * FAR)
+    for at in range(np.uint64(m) * width):
         cells[at, 0], cells[at, 1], cells[at, 2] = 0, 0, 0
 
 
-@kernel
-def scan_counted(table, columns, words, row_weight, level, rules, found):
-    """`search.scan_columns` for columns that have codes."""
-    mean = level[0]
-    least, least_weight, whole_weights, _ = rules
-    m, most, weighted = len(mean), 0, len(row_weight) > 0
-    for f in columns:
-        most = max(most, table.n_values[f] + 1)
-    cells = np.zeros((2, m * most, 4), np.int64)
-    scratch = (
-        np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64),
-        np.empty(most, np.int64), np.empty(most), np.empty(most, np.int64),
-    )  # fmt: skip
-    values, left_code = np.empty(m, np.int64), np.zeros((2, m), np.int64)
-    best, place, on_left = np.empty((2, m)), np.zeros((2, m), np.int64), np.zeros((2, m))
+@plain_kernel
+def scan_counted(table, columns, words, row_weight, level, rules, scratch, found):
+    """Search columns that have codes; see search.py."""
+    least, least_weight, whole_weights, _, _ = rules
+    m, weighted, cells = len(level[0]), len(row_weight) > 0, scratch.cells
     for turn in range(0, len(columns), 2):
         f, g = columns[turn], columns[min(turn + 1, len(columns) - 1)]
         _count_two(
@@ -150,22 +151,11 @@ def scan_counted(table, columns, words, row_weight, level, rules, found):
             if is_category:
                 divide_counted(
                     here, table.n_values[h], weighted, level, least, least_weight, scratch,
-                    found.arranged[h], CLEARLY, values, best, place, on_left,
+                    found.arranged[h], CLEARLY, scratch.counts[2],
                 )  # fmt: skip
             else:
                 _walk_codes(
-                    here, table.n_values[h], weighted, level, least, least_weight, left_code, values,
-                    best, place, on_left,
+                    here, table.n_values[h], weighted, level, least, least_weight, scratch.left_code,
+                    scratch.counts[2], scratch.best, scratch.place, scratch.on_left,
                 )  # fmt: skip
-            _keep(
-                h,
-                here,
-                table.n_values[h],
-                is_category,
-                left_code,
-                values,
-                best,
-                place,
-                on_left,
-                found,
-            )
+            _keep(h, here, table.n_values[h], is_category, scratch, m, found)

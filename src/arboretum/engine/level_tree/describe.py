@@ -1,8 +1,8 @@
 """Describing the inner nodes of a tree that is grown, from the leaf of every row.
 
 A tree grown in one call (random_tree/) describes its nodes when it is done, and then the rows of an inner
-node stand leaf by leaf: their sums have other last bits than in the order of the table, in which trees that are
-grown level by level add them up. Here every row adds itself to all nodes above its leaf, in that order.
+node stand leaf by leaf: their sums have other last bits than in the order of the table, in which trees that
+are grown level by level add them up. Here every row adds itself to all nodes above its leaf, in that order.
 """
 
 from __future__ import annotations

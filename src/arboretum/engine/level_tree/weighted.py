@@ -1,18 +1,17 @@
-"""A whole tree of weighted rows in one compiled call: what AdaBoost asks for again and again.
+"""Searching columns of weighted numbers: what AdaBoost asks for again and again.
 
-`search.scan_columns` looks after everything: weights, missing values, both sides that they may take, the
-cut behind the last row. A column of weighted numbers that misses none needs little of it. Its rows are dealt
-to their nodes, in their order, and each node is walked alone:
+`search.scan_full` looks after everything: weights, missing values, both sides that they may take, the cut
+behind the last row. A column of weighted numbers that misses none needs little of it. Its rows are dealt to
+their nodes, in their order, and each node is walked alone:
 
     deal          a row's number, weight and place in the list: two gathers, three writes
     64 rows       S_L rises at most by what they add, n_L by what they weigh: is there a cut among them
                   with d² > best · n_L n_R?  If not, their sums are all that is needed
     the others    row by row; only what may be better is scored
-    the rest      categories, few values, columns with gaps: `scan_columns`
 
-The best so far may be another column's: of those that cannot win, no cut is told.
-A row adds at least its weight times the smallest target, so S' = S - n · smallest only rises, and d lies
-between two numbers along the 64 rows. The trees are the same to the last bit.
+The best so far may be another column's: of those that cannot win, no cut is told. A row adds at least its
+weight times the smallest target, so S' = S - n · smallest only rises, and d lies between two numbers along
+the 64 rows. The trees are the same to the last bit.
 """
 
 from __future__ import annotations
@@ -20,24 +19,16 @@ from __future__ import annotations
 import numpy as np
 
 from arboretum.engine.columns.presort import NEW, POSITION
-from arboretum.engine.jit import kernel, leaf_kernel
-from arboretum.engine.level_tree.grow import (
-    close_level,
-    level_of,
-    make_root,
-    open_level,
-    rules_of,
-)
-from arboretum.engine.level_tree.search import is_counted, scan_columns
-from arboretum.engine.level_tree.words import CATEGORIES, CLEARLY, SHIFT, SLOT, TIE
+from arboretum.engine.jit import leaf_kernel, plain_kernel
+from arboretum.engine.level_tree.words import CLEARLY, FAR, SHIFT, SLOT, TIE
 from arboretum.engine.split.best import REFUSED
 from arboretum.engine.split.score import squares_from_mean
 
-__all__ = ["grow_weighted_tree", "scan_weighted_columns"]
+__all__ = ["ROOM", "scan_weighted"]
 
 _STRETCH = 64  # rows that are looked at together
+ROOM = _STRETCH + 1  # places that scratch has at least
 _ALMOST, _ROUNDING = 1.0 - TIE, 1e-15  # what rounding may do to a bound
-_FAR = 1.0 - 1e-6  # a column whose cuts are so much worse than another's cannot be a node's best
 
 
 @leaf_kernel
@@ -165,87 +156,39 @@ def _walk_node(
     return best, place, on_left
 
 
-@leaf_kernel
-def _search(table, f, words, row_weight, level, rules, smallest, start, bars, room, found):
-    """Search one column of numbers that misses none; raise the bars of the nodes."""
+@plain_kernel
+def scan_weighted(table, columns, words, row_weight, level, rules, scratch, found):
+    """Search columns of numbers that miss none; rows have weights, and nobody asks which columns vary."""
     mean, weight, n_rows = level
-    least, least_weight, whole_weights, _ = rules
-    at, numbers, weights, places = room
-    entries, m = table.lists[f], len(mean)
-    alone = n_rows[0] == len(entries)
-    if not alone:
-        for k in range(m):
-            at[k] = start[k]
-        _deal(
-            entries, 0, len(entries), words, row_weight, whole_weights, at, numbers, weights, places
-        )
-    for k in range(m - 1):
-        node = mean[k], weight[k], n_rows[k]
-        if alone:
-            best, place, on_left = _walk_root(
-                entries, words, row_weight, whole_weights, node, least, least_weight, smallest,
-                bars[k], room,
-            )  # fmt: skip
-        else:
-            best, place, on_left = _walk_node(
-                entries, numbers, weights, places, start[k], start[k] + n_rows[k], node, least,
-                least_weight, smallest, bars[k],
-            )  # fmt: skip
-        found.score[f, k], found.place[f, k], found.on_left[f, k] = best, place, on_left
-        found.flags[f, k], found.sizes[f, k] = 0, 0
-        bars[k] = max(bars[k], best * _FAR)
-
-
-@kernel
-def scan_weighted_columns(table, columns, words, row_weight, level, rules, smallest, found):
-    """`search.scan_columns` for rows that have weights; nobody asks which columns vary.
-
-    ``smallest``: the smallest target in steps of the grid, for a step of weight.
-    """
-    n, m, n_rows = table.lists.shape[1], len(level[0]), level[2]
-    start, bars = np.empty(m, np.int64), np.empty(m)
+    least, least_weight, whole_weights, _, smallest = rules
+    m, start, at, bars = len(mean), scratch.left_code[0], scratch.left_code[1], scratch.bars
+    room = at, scratch.numbers[0], scratch.numbers[1], scratch.places
+    numbers, weights, places = scratch.numbers[0], scratch.numbers[1], scratch.places
+    alone = n_rows[0] == table.lists.shape[1]
     start[0] = 0
     for k in range(1, m):
         start[k] = start[k - 1] + n_rows[k - 1]
-    others, plain = np.empty(len(columns), np.int64), np.empty(len(columns), np.int64)
-    n_others, n_plain = 0, 0
     for f in columns:
-        if table.kind[f] == CATEGORIES or table.present[f] < n or is_counted(table, f, m):
-            others[n_others] = f
-            n_others += 1
-        else:
-            plain[n_plain] = f
-            n_plain += 1
-    if n_others > 0:
-        scan_columns(table, others[:n_others], words, row_weight, level, rules, found)
-    for k in range(m):
-        bars[k] = REFUSED
-        for f in others[:n_others]:
-            if table.kind[f] != CATEGORIES and k < m - 1:
-                bars[k] = max(bars[k], found.score[f, k] * _FAR)
-    if n_plain > 0:
-        size = max(n, _STRETCH + 1)
-        at, places = np.empty(m, np.int64), np.empty(size, np.uint32)
-        room = at, np.empty(size, np.int64), np.empty(size, np.int64), places
-        for f in plain[:n_plain]:
-            _search(table, f, words, row_weight, level, rules, smallest, start, bars, room, found)
-
-
-@kernel
-def grow_weighted_tree(table, rows, limits, work, found, nodes):
-    """`grow.grow_tree` for rows that have weights, and nodes that look at all columns."""
-    size, m = 1, make_root(rows, limits, nodes, work)
-    smallest = nodes.stats[3, 0] * limits.scale * limits.step - np.float64(limits.whole_weights)
-    columns = np.empty(len(table.lists), np.int64)
-    for f in range(len(columns)):
-        columns[f] = f
-    for _ in range(limits.depth):
-        if m == 0:
-            break
-        open_level(rows, limits, work, m)
-        level, rules = level_of(work, m), rules_of(limits)
-        scan_weighted_columns(
-            table, columns, work.words, rows.row_weight, level, rules, smallest, found
-        )
-        size, m = close_level(table, rows, limits, work, found, nodes, size, m)
-    return size
+        entries = table.lists[f]
+        if not alone:
+            for k in range(m):
+                at[k] = start[k]
+            _deal(
+                entries, 0, len(entries), words, row_weight, whole_weights, at, numbers, weights,
+                places,
+            )  # fmt: skip
+        for k in range(m - 1):
+            node = mean[k], weight[k], n_rows[k]
+            if alone:
+                best, place, on_left = _walk_root(
+                    entries, words, row_weight, whole_weights, node, least, least_weight, smallest,
+                    bars[k], room,
+                )  # fmt: skip
+            else:
+                best, place, on_left = _walk_node(
+                    entries, numbers, weights, places, start[k], start[k] + n_rows[k], node, least,
+                    least_weight, smallest, bars[k],
+                )  # fmt: skip
+            found.score[f, k], found.place[f, k], found.on_left[f, k] = best, place, on_left
+            found.flags[f, k], found.sizes[f, k] = 0, 0
+            bars[k] = max(bars[k], best * FAR)
