@@ -71,6 +71,7 @@ DEEPEST = 8  # levels: the nodes of one, and nobody's, have numbers of 8 bits
 _WORD_BITS = 62 - SLOT_BITS  # of a row's number, and a sign
 _NO_ROWS = np.zeros(0, np.int64)
 _NEW_VALUE = NEW | MISSING
+_FEW_ROWS = 2_000  # numbers of fewer are walked, whatever they are
 _SMALL_BEST_FIRST = 10_000  # rows up to which a best-first tree is quicker grown in one call
 _KINDS = {"numeric": NUMBERS, "ordinal": RANKS, "categorical": CATEGORIES}
 
@@ -303,12 +304,15 @@ def _code_columns(
     n_values = np.zeros(width, np.int64)
     coded, columns, meanings = np.full(width, -1), [], []
     for f in range(width):
+        if not n_categories[f] and n < _FEW_ROWS:
+            continue
         size = n_values[f] = n_categories[f] or np.count_nonzero((lists[f] & _NEW_VALUE) == NEW)
         if size > min(n // ROWS_PER_CELL, 65535) - 1:
             continue
         codes = np.empty(n, np.uint32)
         if n_categories[f]:
-            codes[:] = np.where(np.isnan(values[f]), size, values[f])
+            gaps = np.isnan(values[f])
+            codes[:] = np.where(gaps, size, values[f]) if gaps.any() else values[f]
             meaning = np.zeros(0)
         else:
             ranks_of(lists[f], size, codes)

@@ -2,7 +2,7 @@
 
     PLAIN      numbers that miss none; rows weigh 1         search.scan_plain
                the same, rows have weights                  weighted.scan_weighted
-    FULL       gaps; nodes that draw their columns          search.scan_full
+    FULL       gaps; weights, where nodes draw columns      search.scan_full
     WORDS      categories                                   search.scan_words
     COUNTED    few values, or few categories                counted.scan_counted
 
@@ -48,13 +48,15 @@ class LevelParts(NamedTuple):
 
 
 @shared
-def part_of(table, f, m, asks):
+def part_of(table, f, m, row_weight, rules):
     """Return how a column is searched where a level has m nodes, nobody's included."""
     if is_counted(table, f, m):
         return COUNTED
     if table.kind[f] == CATEGORIES:
         return WORDS
-    return FULL if asks or table.present[f] < table.lists.shape[1] else PLAIN
+    if table.present[f] < table.lists.shape[1] or (rules[3] and len(row_weight) > 0):
+        return FULL
+    return PLAIN
 
 
 @leaf_kernel
@@ -66,7 +68,7 @@ def scan_columns(parts, table, columns, words, row_weight, level, rules, scratch
     for turn in range(4):
         kind, n = 3 - turn, 0  # what is counted comes first: it may spare the others their walk
         for f in columns:
-            if part_of(table, f, m, rules[3]) == kind:
+            if part_of(table, f, m, row_weight, rules) == kind:
                 scratch.columns[n] = f
                 n += 1
         if n == 0:
@@ -86,7 +88,7 @@ def scan_in_python(table, columns, words, row_weight, level, rules, scratch, fou
     """`scan_columns` for threads: Python calls the parts."""
     m = len(level[0])
     scratch.bars[:] = REFUSED
-    kinds = np.array([part_of(table, f, m, rules[3]) for f in columns.tolist()])
+    kinds = np.array([part_of(table, f, m, row_weight, rules) for f in columns.tolist()])
     plain = scan_weighted if len(row_weight) else scan_plain
     ways = {COUNTED: scan_counted, WORDS: scan_words, FULL: scan_full, PLAIN: plain}
     for kind, scan in ways.items():
@@ -144,7 +146,7 @@ def new_parts(search: tuple, ends: tuple) -> LevelParts:
     """
     table, _, _, row_weight, _, rules, scratch, _ = search
     needed = {
-        part_of(table, f, m, rules[3])  # of few nodes more is counted than of many
+        part_of(table, f, m, row_weight, rules)  # of few nodes more is counted than of many
         for f in range(len(table.lists))
         for m in (2, len(scratch.bars))
     }

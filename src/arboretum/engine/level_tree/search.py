@@ -286,9 +286,28 @@ def _keep(f, scratch, m, found):
         found.flags[f, k] = LEFT * side | MET * np.int64(met) | VARIES * np.int64(varies)
 
 
+@leaf_kernel
+def _count_ends(entries, words, last, first, values):
+    """Write 2 for nodes whose first and last value differ, 1 for others; every node but nobody's has rows."""
+    m, code, unmet = len(values), np.uint64(0), len(values) - 1
+    for k in range(m):
+        first[k] = 0
+    for i in range(len(entries)):
+        if unmet == 0:
+            break
+        entry = entries[i]
+        code += np.uint64(entry >> _NEW)
+        k = np.uint64(words[np.uint64(entry & POSITION)]) & SLOT
+        if first[k] == 0:
+            first[k] = np.int64(code)
+            unmet -= np.int64(k < np.uint64(m - 1))
+    for k in range(m - 1):
+        values[k] = 1 + np.int64(np.uint64(first[k]) != last[k])
+
+
 @plain_kernel
 def scan_plain(table, columns, words, row_weight, level, rules, scratch, found):
-    """Search columns of numbers that miss none; rows weigh 1, and nobody asks which columns vary."""
+    """Search columns of numbers that miss none; rows weigh 1."""
     mean, weight, _ = level
     for f in columns:
         _begin(scratch, len(mean))
@@ -297,6 +316,11 @@ def scan_plain(table, columns, words, row_weight, level, rules, scratch, found):
             scratch.left_rows, scratch.last, scratch.best[0], scratch.bar[0], scratch.place[0],
             scratch.on_left[0],
         )  # fmt: skip
+        if rules[3]:
+            _count_ends(
+                table.lists[f], words, scratch.last, scratch.left_code[0],
+                scratch.counts[2, : len(mean)],
+            )  # fmt: skip
         _keep(f, scratch, len(mean), found)
 
 
