@@ -103,7 +103,7 @@ class BinnedStumps(Stumps):
         first = store.values.start[line]
         low = store.values.high[first + cut.place]
         above = np.flatnonzero(counts[cut.place + 1 : n_codes])
-        high = store.values.low[first + cut.place + 1 + above[0]] if len(above) else np.inf
+        high: Any = store.values.low[first + cut.place + 1 + above[0]] if len(above) else np.inf
         ordinal = self.schema.columns[cut.feature].kind == "ordinal"
         threshold = low if ordinal and high < np.inf else midpoint(low, high)
         return right, bool(counts[n_codes]), float(threshold)

@@ -143,8 +143,10 @@ class LevelGrower:
 
     def _scratch(self, rows: LevelRows, limits: Limits) -> LevelScratch:
         """Return what a thread searches with; it is put by for the next one."""
-        if self.spares:
+        try:
             return self.spares.pop()
+        except IndexError:  # every other thread has its own
+            pass
         weighted, draws = bool(len(rows.row_weight)), limits.columns > 0
         return new_scratch(self.presorted.table, self.level, ROOM, weighted=weighted, draws=draws)
 

@@ -286,7 +286,9 @@ def code_columns(
     """
     width, n = lists.shape
     n_values = np.zeros(width, np.int64)
-    coded, columns, meanings = np.full(width, -1), [], []
+    coded = np.full(width, -1)
+    columns: list[np.ndarray] = []
+    meanings: list[np.ndarray] = []
     for f in range(width):
         if not n_categories[f] and n < few_rows:
             continue
@@ -308,5 +310,5 @@ def code_columns(
     value_of = np.zeros((len(columns), max(map(len, meanings), default=0)))
     for line, meaning in zip(value_of, meanings, strict=True):
         line[: len(meaning)] = meaning
-    codes = np.array(columns, np.uint16).reshape(len(columns), n)
-    return {"codes": codes, "coded": coded, "n_values": n_values, "value_of": value_of}
+    together = np.array(columns, np.uint16).reshape(len(columns), n)
+    return {"codes": together, "coded": coded, "n_values": n_values, "value_of": value_of}

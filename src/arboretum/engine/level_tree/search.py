@@ -109,16 +109,16 @@ def new_scratch(
     """Return scratch for levels of so many nodes; ``smallest_room`` is what weighted rows need at least."""
     width, n = table.values.shape
     m = level + 1
-    both, whole = (2, m), (2, m)
-    codes = int(table.n_values.max(initial=0)) + 1 if len(table.codes) else 0
-    cells = min(m * codes, max(n // ROWS_PER_CELL, codes)) if codes else 0
+    both = 2, m
+    codes = int(table.n_values[table.coded >= 0].max()) + 1 if len(table.codes) else 0
+    cells = min(m * codes, n // ROWS_PER_CELL)  # see `is_counted`
     groups = max(n if table.has_categories else 0, codes)
     dealt = max(n, smallest_room) if weighted else 0
     return LevelScratch(
         columns=np.empty(width, np.int64),
         drawn=np.empty(width, np.int64),
-        sums=np.empty(whole, np.int64),
-        weights=np.empty(whole, np.int64),
+        sums=np.empty(both, np.int64),
+        weights=np.empty(both, np.int64),
         counts=np.empty((3, m), np.int64),
         left_rows=np.empty(m),
         last=np.empty(m, np.uint64),
