@@ -64,3 +64,30 @@ def test_trees_are_those_of_the_bags_rows_alone(name, limits, max_features):
     assert_array_equal(leaf, leaves_of(alone, matrix, 1))
     again, _ = ready.grow(r, bag, 5)  # what was sorted once is as it was
     assert_array_equal(again.threshold, tree.threshold)
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [{"max_depth": 10}, {"max_leaf_nodes": 12}, {"max_depth": 9, "min_samples_leaf": 4}],
+    ids=["deep", "best first", "leaves"],
+)
+@pytest.mark.parametrize("name", ["all rows", "a bag"])
+@pytest.mark.parametrize("gaps", [False, True])
+def test_trees_of_few_rows_grown_in_one_call_are_the_same_to_the_last_bit(
+    monkeypatch, name, limits, gaps
+):
+    X, r = words_and_gaps()
+    X = X.drop(columns="word") if gaps else X[["a", "b", "d"]]
+    schema, matrix = learn_schema(X)
+    bag = bags(len(r))[name]
+    settings = Growth(criterion=stat.SQUARED, **limits)
+    whole = presort(matrix, schema, settings, 0.0, 0.0, 1.0)
+    assert whole._is_quicker_whole(bag)
+    tree, leaf = whole.grow(r, bag, 0)
+    monkeypatch.setattr(type(whole), "_is_quicker_whole", lambda self, bag: False)
+    levels, same_leaf = presort(matrix, schema, settings, 0.0, 0.0, 1.0).grow(r, bag, 0)
+    assert_array_equal(leaf, same_leaf)
+    for part in ("kind", "feature", "threshold", "first_child", "missing_child", "count", "weight"):
+        assert_array_equal(getattr(tree, part), getattr(levels, part))
+    for part in ("value", "impurity", "gain"):
+        assert getattr(tree, part).tobytes() == getattr(levels, part).tobytes()

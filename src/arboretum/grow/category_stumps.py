@@ -81,16 +81,33 @@ class CategoryColumns:
 
     def _search_counted(self, labels: np.ndarray, weights: np.ndarray) -> CategoryCut | None:
         """`search` for two classes by Gini impurity, which one sum per category decides."""
-        words, takes = np.empty(len(labels), np.int64), np.empty(int(self.n_codes.max()), np.uint8)
+        words = np.empty(len(labels), np.int64)
         weight, ones = weigh_words(weights, labels, are_whole(weights), words)
         if ones in (0, weight):  # one class is left
             return None
-        starts, counts = self._counts
         share = ones / weight
         chance = self.penalty * CHANCE / len(labels) * (share * (1.0 - share))  # of half of Gini
+        return self.search_words(np.arange(len(self.codes)), words, weight, ones, chance)
+
+    def search_words(
+        self, columns: np.ndarray, words: np.ndarray, weight: int, ones: int, chance: float
+    ) -> CategoryCut | None:
+        """Return the best division of some columns by what `weigh_words` made; None if there is none."""
+        takes = np.empty(int(self.n_codes.max()), np.uint8)
+        starts, counts = self._counts
         loner = loner_excess(self.penalty, True)
         worth, score, k, missing_left = search_category_stumps(
-            self.codes, self.n_codes, starts, counts, words, weight, ones, chance, loner, takes
+            columns,
+            self.codes,
+            self.n_codes,
+            starts,
+            counts,
+            words,
+            weight,
+            ones,
+            chance,
+            loner,
+            takes,
         )
         if score < 0:
             return None

@@ -1,7 +1,7 @@
 """The trees of gradient boosting: small, exact, many on one table.
 
 Columns are sorted once per fit. A tree of limited depth grows level by level, each column read once per
-level (`LevelGrower`); it leaves behind the leaf of every row, so nothing has to be walked. Deeper trees,
+level (level_grower.py); it leaves behind the leaf of every row, so nothing has to be walked. Deeper trees,
 best-first ones and those under monotone constraints are grown as CART grows them.
 
     rows     carry the node they stand in; nothing is moved
@@ -17,39 +17,29 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from arboretum.engine import parallel
 from arboretum.engine.columns.lists import NOWHERE
+from arboretum.engine.columns.presort import MISSING, NEW, ranks_of
 from arboretum.engine.columns.store import ColumnStore, keep_rows, sort_columns, store_columns
-from arboretum.engine.fixed_point import GridWeights, bits_of_each, scale_for, weights_to_grid
+from arboretum.engine.fixed_point import GridWeights, weights_to_grid
 from arboretum.engine.jit import writable
-from arboretum.engine.level_tree.grow import (
-    LevelRows,
-    LevelWork,
-    Limits,
-    Nodes,
-    close_level,
-    grow_tree,
-    make_root,
-    open_level,
-    scan_drawn,
-)
-from arboretum.engine.level_tree.search import (
+from arboretum.engine.level_tree.describe import describe_above
+from arboretum.engine.level_tree.search import LevelTable
+from arboretum.engine.level_tree.words import (
     CATEGORIES,
     NUMBERS,
     RANKS,
-    SLOT_BITS,
-    LevelBest,
-    LevelTable,
-    scan_columns,
+    ROWS_PER_CELL,
 )
 from arboretum.grow.criterion import Target
+from arboretum.grow.level_grower import LevelGrower
 from arboretum.grow.levelwise import Growth, grow_in_order
 from arboretum.predict.walk import has_no_gaps, leaves_of
-from arboretum.tree.build import build_tree, leaf_of_rows
+from arboretum.tree.build import leaf_of_rows
 from arboretum.tree.pruning import prune
 
 if TYPE_CHECKING:
@@ -58,11 +48,12 @@ if TYPE_CHECKING:
     from arboretum.grow.random_tree import TreeTable
     from arboretum.tree.tree import Tree
 
-__all__ = ["DEEPEST", "Bag", "LevelGrower", "PresortedTable", "presort"]
+__all__ = ["DEEPEST", "Bag", "PresortedTable", "code_columns", "presort"]
 
 DEEPEST = 8  # levels: the nodes of one, and nobody's, have numbers of 8 bits
-_WORD_BITS = 62 - SLOT_BITS  # of a row's number, and a sign
-_NO_ROWS = np.zeros(0, np.int64)
+_NEW_VALUE = NEW | MISSING
+_FEW_ROWS = 2_000  # numbers of fewer are walked, whatever they are
+_SMALL_BEST_FIRST = 10_000  # rows up to which a best-first tree is quicker grown in one call
 _KINDS = {"numeric": NUMBERS, "ordinal": RANKS, "categorical": CATEGORIES}
 
 
@@ -129,6 +120,8 @@ class PresortedTable:
             tree, leaf = self._grower.grow(r, bag, settings)
         elif settings.max_features is not None:
             tree, leaf = self._grow_drawn(r, bag, settings)
+        elif self._is_quicker_whole(bag):
+            tree, leaf = self._grow_whole(r, bag, settings)
         else:
             tree, leaf = self._grow_as_cart(r, bag, settings)
         if self.ccp_alpha > 0:
@@ -190,6 +183,34 @@ class PresortedTable:
         target = Target(writable(r[:, None]), None, weight)
         return grow_placed_tree(self._tree_table, target, settings, weight)
 
+    def _is_quicker_whole(self, bag: Bag) -> bool:
+        """Tell whether a tree that looks at all columns is grown in one call: it has few rows.
+
+        Only where the tree is the same to the last bit: not with words, where columns tie, or weights.
+        """
+        from arboretum.grow.random_tree import SMALL
+
+        settings = self.settings
+        if len(bag.weight) or settings.monotone is not None or settings.random_splits:
+            return False
+        if any(column.kind == "categorical" for column in self.schema.columns):
+            return False
+        rows = self.matrix.n_rows if bag.rows is None else len(bag.rows)
+        return rows <= (SMALL if settings.max_leaf_nodes is None else _SMALL_BEST_FIRST)
+
+    def _grow_whole(self, r: np.ndarray, bag: Bag, settings: Growth) -> tuple[Tree, np.ndarray]:
+        """Grow a tree in one call; its nodes are described as if it were grown level by level."""
+        tree, leaf = self._grow_drawn(r, bag, settings)
+        parent = np.full(len(tree), -1)
+        inner = np.flatnonzero(tree.first_child >= 0)
+        for side in range(2):
+            parent[tree.first_child[inner] + side] = inner
+        rows = np.arange(len(r)) if bag.rows is None else bag.rows
+        value = tree.value[:, 0, 0].copy()
+        describe_above(writable(r), rows, leaf, parent, value, tree.impurity)
+        tree.value[:, 0, 0] = value
+        return tree, leaf
+
     def sorted_bag(self, bag: Bag) -> LevelTable:
         """Return the table with the order of the bag's rows only."""
         if bag.rows is None:
@@ -238,168 +259,56 @@ def presort(
         return values[f]
 
     lists, present = sort_columns(column, shape, settings.n_jobs)
+    n_codes = [
+        len(column.categories or ()) if kind == CATEGORIES else 0
+        for column, kind in zip(schema.columns, kinds, strict=True)
+    ]
     table = LevelTable(
         lists=lists,
         present=present,
         kind=np.array(kinds, np.uint8),
-        n_codes=np.array(
-            [
-                len(column.categories or ()) if kind == CATEGORIES else 0
-                for column, kind in zip(schema.columns, kinds, strict=True)
-            ],
-            np.int64,
-        ),
+        n_codes=np.array(n_codes, np.int64),
         values=values,
         has_categories=CATEGORIES in kinds,
+        **code_columns(values, lists, n_codes),
     )
     return PresortedTable(
         matrix, schema, settings, min_share, ccp_alpha, category_penalty, table, threads
     )
 
 
-# ---------------------------------------------------------------------- level by level
-class LevelGrower:
-    """Grows trees, one after the other, on columns that were sorted once.
+def code_columns(
+    values: np.ndarray, lists: np.ndarray, n_categories: list[int], few_rows: int = _FEW_ROWS
+) -> dict[str, np.ndarray]:
+    """Return the codes of the columns that have few values; see engine/level_tree/counted.py.
 
-    Parameters
-    ----------
-    presorted : PresortedTable
+    ``n_categories``: of every column, 0 of numbers; numbers of fewer than ``few_rows`` have no codes.
     """
-
-    def __init__(self, presorted: PresortedTable) -> None:
-        settings = presorted.settings
-        assert settings.max_depth is not None
-        width, n = presorted.table.values.shape
-        self.presorted, self.depth = presorted, settings.max_depth
-        self.most = min(2 ** (self.depth + 1), 2 * n)
-        level = min(2 ** max(self.depth - 1, 0), n)  # nodes of one that is searched
-        words = -(-int(presorted.table.n_codes.max(initial=0)) // 32)  # of the largest set
-        self.bits, self.used = np.empty(self.most // 2 * words, np.uint32), np.zeros(1, np.int64)
-        self.work = LevelWork(
-            node=np.empty(n, np.uint16),
-            words=np.empty(n, np.int64),
-            slot_of=np.empty(self.most, np.uint8),
-            ids=np.empty(2 * level, np.int64),
-            keys=np.empty(2 * level, np.uint64),
-            sums=np.empty((3, level + 1), np.int64),
-            mean=np.empty(level + 1),
-            weight=np.empty(level + 1),
-            taken=np.empty((level, width if settings.max_features else 0), np.bool_),
-        )
-        shape = width, level
-        self.found = LevelBest(
-            score=np.full(shape, -1.0),
-            place=np.zeros(shape, np.int64),
-            on_left=np.zeros(shape),
-            flags=np.zeros(shape, np.int64),
-            arranged=np.empty((width, n if presorted.table.has_categories else 0), np.uint32),
-            sizes=np.zeros(shape, np.int64),
-        )
-
-    def grow(self, r: np.ndarray, bag: Bag, settings: Growth) -> tuple[Tree, np.ndarray]:
-        """Return the tree and the leaf of every row."""
-        table = self.presorted.sorted_bag(bag)
-        inside = _NO_ROWS if bag.rows is None else bag.rows
-        weights = bag.on_grid
-        rows = LevelRows(writable(r), bag.weight, weights.row, bag.inside, inside)
-        limits = Limits(
-            depth=self.depth,
-            samples_split=int(settings.min_samples_split),
-            samples_leaf=int(settings.min_samples_leaf),
-            weight_leaf=float(settings.min_weight_leaf),
-            least_weight=float(max(ceil(settings.min_weight_leaf / weights.step), 1)),
-            decrease=float(settings.min_impurity_decrease),
-            columns=int(settings.max_features or 0),
-            seed=np.uint64(settings.seed),
-            whole_weights=weights.whole_weights,
-            scale=_scale(rows, weights.whole_weights),
-            step=weights.step,
-            penalty=self.presorted.category_penalty,
-            loner=settings.loner_excess,
-        )
-        nodes = self._new_nodes()
-        if self.presorted.threads == 1 and len(rows.row_weight) and not limits.columns:
-            from arboretum.engine.level_tree.weighted import grow_weighted_tree
-
-            size = grow_weighted_tree(table, rows, limits, self.work, self.found, nodes)
-        elif self.presorted.threads == 1:
-            size = grow_tree(table, rows, limits, self.work, self.found, nodes)
+    width, n = lists.shape
+    n_values = np.zeros(width, np.int64)
+    coded = np.full(width, -1)
+    columns: list[np.ndarray] = []
+    meanings: list[np.ndarray] = []
+    for f in range(width):
+        if not n_categories[f] and n < few_rows:
+            continue
+        size = n_values[f] = n_categories[f] or np.count_nonzero((lists[f] & _NEW_VALUE) == NEW)
+        if size > min(n // ROWS_PER_CELL, 65535) - 1:
+            continue
+        codes = np.empty(n, np.uint32)
+        if n_categories[f]:
+            gaps = np.isnan(values[f])
+            codes[:] = np.where(gaps, size, values[f]) if gaps.any() else values[f]
+            meaning = np.zeros(0)
         else:
-            size = self._grow_shared(table, rows, limits, nodes)
-        return _to_tree(nodes, size, self.presorted.schema), self.work.node.copy()
-
-    def _new_nodes(self) -> Nodes:
-        most = self.most
-        return Nodes(
-            kind=np.empty(most, np.uint8),
-            feature=np.empty(most, np.int32),
-            first_child=np.empty(most, np.int32),
-            n_children=np.empty(most, np.int32),
-            missing_child=np.empty(most, np.int32),
-            threshold=np.empty(most),
-            gain=np.empty(most),
-            stats=np.empty((5, most)),
-            count=np.empty(most, np.int64),
-            bits_start=np.empty(most, np.int64),
-            bits=self.bits,
-            used=self.used,
-        )
-
-    def _grow_shared(self, table: LevelTable, rows: LevelRows, limits: Limits, nodes: Nodes) -> int:
-        """Grow as `grow_tree` does, columns shared out to threads."""
-        threads, work, found = self.presorted.threads, self.work, self.found
-        pieces = [np.arange(lo, hi) for lo, hi in parallel.blocks(len(table.lists), 2 * threads)]
-        size, m = 1, make_root(rows, limits, nodes, work)
-        for _ in range(self.depth):
-            if m == 0:
-                break
-            open_level(rows, limits, work, m)
-            if limits.columns:
-                scan_drawn(table, rows, limits, work, found, m)
-            else:
-                level = work.mean[: m + 1], work.weight[: m + 1], work.sums[2, : m + 1]
-                rules = limits.samples_leaf, limits.least_weight, limits.whole_weights, False
-
-                def scan(
-                    columns: np.ndarray,
-                    level: tuple[Any, ...] = level,
-                    rules: tuple[Any, ...] = rules,
-                ) -> None:
-                    scan_columns(table, columns, work.words, rows.row_weight, level, rules, found)
-
-                parallel.run(scan, pieces, threads)
-            size, m = close_level(table, rows, limits, work, found, nodes, size, m)
-        return size
-
-
-def _scale(rows: LevelRows, whole_weights: bool) -> float:
-    """Choose a grid so fine that no sum overflows and the word of a row holds its number."""
-    r, w, size = rows.r, rows.weight, len(rows.bag) or len(rows.r)
-    if len(w) and whole_weights:
-        size = int((w[rows.bag] if len(rows.bag) else w).sum())
-    elif len(w):
-        r = r * w
-    if len(rows.bag):
-        r = r[rows.bag]
-    largest = max(float(r.max()), -float(r.min()))
-    return scale_for(largest, min(_WORD_BITS, bits_of_each(size)) - 1)
-
-
-def _to_tree(nodes: Nodes, n: int, schema: Schema) -> Tree:
-    """Return the first n nodes as a tree."""
-    return build_tree(
-        schema,
-        kind=nodes.kind[:n],
-        feature=nodes.feature[:n],
-        threshold=nodes.threshold[:n],
-        first_child=nodes.first_child[:n],
-        n_children=nodes.n_children[:n],
-        missing_child=nodes.missing_child[:n],
-        bits_start=nodes.bits_start[:n],
-        bits=nodes.bits[: nodes.used[0]].copy(),
-        value=nodes.stats[1, :n].copy()[:, None, None],
-        impurity=nodes.stats[2, :n].copy(),
-        gain=nodes.gain[:n],
-        weight=nodes.stats[0, :n].copy(),
-        count=nodes.count[:n],
-    )
+            ranks_of(lists[f], size, codes)
+            meaning = np.empty(size)
+            meaning[codes[codes < size]] = values[f][codes < size]
+        coded[f] = len(columns)
+        columns.append(codes.astype(np.uint16))
+        meanings.append(meaning)
+    value_of = np.zeros((len(columns), max(map(len, meanings), default=0)))
+    for line, meaning in zip(value_of, meanings, strict=True):
+        line[: len(meaning)] = meaning
+    together = np.array(columns, np.uint16).reshape(len(columns), n)
+    return {"codes": together, "coded": coded, "n_values": n_values, "value_of": value_of}

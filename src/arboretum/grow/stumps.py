@@ -8,8 +8,9 @@
 (engine/split/stump.py), and one count of every column of categories (category_stumps.py); `LevelWise` serves
 trees of numbers up to a depth of 8, grown in one compiled call (engine/level_tree/grow.py); `Shallow` serves
 every other tree that looks at all columns; `Drawn` serves those that draw columns or cuts, from columns
-ranked once. All but the second give the tree that CART would grow on the rows of weight > 0, but for the last
-bits of its values. A list of fewer rows is filtered, not sorted anew; bins are made anew.
+ranked once (stumps of two classes among them: drawn_stumps.py). All but the second give the tree that CART
+would grow on the rows of weight > 0, but for the last bits of its values. A list of fewer rows is filtered,
+not sorted anew; bins are made anew.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
 
 __all__ = [
+    "Cut",
     "Drawn",
     "GrownTree",
     "LevelWise",
@@ -64,6 +66,7 @@ __all__ = [
     "can_be_level_wise",
     "can_be_stump",
     "can_draw",
+    "is_plain_stump",
 ]
 
 
@@ -126,10 +129,17 @@ def _filter(lists: np.ndarray, n: int, rows: np.ndarray, n_jobs: int) -> np.ndar
 def can_be_stump(base: Any, n_classes: int) -> bool:
     """Tell whether `Stumps` grows what this CART would grow."""
     return (
-        base.max_depth == 1
-        and base.max_bins is None
+        base.max_bins is None
         and base.criterion in ("gini", "error")
         and 2 <= n_classes <= MOST_CLASSES
+        and is_plain_stump(base)
+    )
+
+
+def is_plain_stump(base: Any) -> bool:
+    """Tell whether a CART is a stump without any limits."""
+    return (
+        base.max_depth == 1
         and base.min_samples_split == 2
         and base.min_samples_leaf == 1
         and base.min_weight_fraction_leaf == 0
@@ -152,14 +162,14 @@ class _Presorted(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class _Cut:
+class Cut:
     """The best cut of a column of numbers or ranks."""
 
     score: float
     feature: int
     missing_left: int
-    column: int  # among the lists
-    place: int  # rows on the left that have a value
+    column: int  # among the lists, or lines of codes
+    place: int  # rows on the left that have a value; of codes, the last one on the left
 
     @property
     def worth(self) -> float:
@@ -189,28 +199,39 @@ class Stumps(_Filtered):
         category_penalty: float = 1.0,
         criterion: str = "gini",
     ) -> None:
-        super().__init__(matrix, schema, np.ascontiguousarray(y, np.int32), n_jobs)
+        self._set_up(matrix, schema, y, n_classes, n_jobs, criterion)
+        shape = len(self.features), matrix.n_rows
+        lists, _ = sort_columns(lambda j: matrix.column(self.features[j]), shape, n_jobs)
+        categories = code_categories(matrix, schema, n_classes, category_penalty, criterion)
+        self.columns: Any = _Presorted(lists, categories)
+
+    def _set_up(
+        self,
+        matrix: Matrix,
+        schema: Schema,
+        y: np.ndarray,
+        n_classes: int,
+        n_jobs: int,
+        criterion: str = "gini",
+    ) -> None:
+        _Filtered.__init__(self, matrix, schema, np.ascontiguousarray(y, np.int32), n_jobs)
         self.n_classes = n_classes
         self.by_error = criterion == "error"
         n, columns = matrix.shape
         self.threads = parallel.threads_for(n * columns, parallel.SCAN, n_jobs)
         self.features = [f for f, c in enumerate(schema.columns) if c.kind != "categorical"]
-        shape = len(self.features), n
-        lists, _ = sort_columns(lambda j: matrix.column(self.features[j]), shape, n_jobs)
-        categories = code_categories(matrix, schema, n_classes, category_penalty, criterion)
-        self.columns = _Presorted(lists, categories)
 
-    def _whole(self) -> _Presorted:
+    def _whole(self) -> Any:
         return self.columns
 
-    def _take(self, rows: np.ndarray) -> _Presorted:
+    def _take(self, rows: np.ndarray) -> Any:
         lists, categories = self.columns
         return _Presorted(
             _filter(lists, self.matrix.n_rows, rows, self.threads),
             None if categories is None else categories.take(rows),
         )
 
-    def _grow(self, columns: _Presorted, rows: np.ndarray | None, weights: np.ndarray) -> GrownTree:
+    def _grow(self, columns: Any, rows: np.ndarray | None, weights: np.ndarray) -> GrownTree:
         labels = self.y if rows is None else self.y[rows]
         weights = writable(weights.astype(np.float64, copy=False))
         value, weight, n = np.empty((3, self.n_classes)), np.empty(3), len(labels)
@@ -223,9 +244,7 @@ class Stumps(_Filtered):
         if isinstance(best_cut, CategoryCut):
             right, missing = best_cut.right, best_cut.has_missing
         else:
-            right, entries = np.empty(n, np.uint8), columns.lists[best_cut.column]
-            missing = mark_stump(entries, best_cut.place, best_cut.missing_left, right)
-            nodes["threshold"][0] = self._threshold(entries, best_cut, rows)
+            right, missing, nodes["threshold"][0] = self._divide(columns, best_cut, rows)
         describe_stump(right, labels, weights, value, weight)
         heavier = 0 if weight[1] >= weight[2] else 1
         missing_child = (1 - best_cut.missing_left) if missing else heavier
@@ -258,22 +277,29 @@ class Stumps(_Filtered):
             count=count,
         )
 
+    def _divide(
+        self, columns: Any, cut: Cut, rows: np.ndarray | None
+    ) -> tuple[np.ndarray, bool, float]:
+        """Return which rows a cut sends right, whether some miss its value, and the threshold."""
+        entries = columns.lists[cut.column]
+        right = np.empty(len(entries), np.uint8)
+        missing = mark_stump(entries, cut.place, cut.missing_left, right)
+        return right, missing, self.threshold_of(entries, cut, rows)
+
     def _search(
-        self, columns: _Presorted, labels: np.ndarray, weights: np.ndarray
-    ) -> _Cut | CategoryCut | None:
+        self, columns: Any, labels: np.ndarray, weights: np.ndarray
+    ) -> Cut | CategoryCut | None:
         """Return the best cut of all columns, or None if there is none."""
-        cut = self._search_lists(columns.lists, labels, weights)
+        cut = self._search_numbers(columns, labels, weights)
         if columns.categories is None:
             return cut
         other = columns.categories.search(labels, weights)
         both = [one for one in (cut, other) if one is not None]
         return max(both, key=lambda one: (one.worth, -one.feature), default=None)
 
-    def _search_lists(
-        self, lists: np.ndarray, labels: np.ndarray, weights: np.ndarray
-    ) -> _Cut | None:
+    def _search_numbers(self, columns: Any, labels: np.ndarray, weights: np.ndarray) -> Cut | None:
         """Return the best cut of the columns of numbers and ranks."""
-        words = np.empty(len(labels), np.int64)
+        lists, words = columns.lists, np.empty(len(labels), np.int64)
         whole, best_cut = are_whole(weights), []
         if self.n_classes == 2 and not self.by_error:
             look: Any = search_stumps
@@ -288,16 +314,16 @@ class Stumps(_Filtered):
             return None
 
         def search(block: tuple[int, int]) -> None:
-            best_cut.append(look(lists, *block, words, all_weight, total))
+            best_cut.append(look(lists, np.arange(*block), words, all_weight, total))
 
         pieces = 2 * self.threads if self.threads > 1 else 1
         parallel.run(search, parallel.blocks(len(lists), pieces), self.threads)
         score, column, place, missing_left = max(best_cut, key=lambda one: (one[0], -one[1]))
         if score < 0:
             return None
-        return _Cut(score, self.features[column], missing_left, column, place)
+        return Cut(score, self.features[column], missing_left, column, place)
 
-    def _threshold(self, entries: np.ndarray, best_cut: _Cut, rows: np.ndarray | None) -> float:
+    def threshold_of(self, entries: np.ndarray, best_cut: Cut, rows: np.ndarray | None) -> float:
         """Return what lies between the two values of a cut: see `apply_split.Divider`."""
         both = entries[best_cut.place - 1 : best_cut.place + 1]
         if both[1] & MISSING:

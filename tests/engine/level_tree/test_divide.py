@@ -5,7 +5,8 @@ import pytest
 
 from arboretum.engine.level_tree.divide import describe_new, divide_level
 from arboretum.engine.level_tree.grow import Nodes
-from arboretum.engine.level_tree.search import CATEGORIES, NUMBERS, LevelTable
+from arboretum.engine.level_tree.search import LevelTable
+from arboretum.engine.level_tree.words import CATEGORIES, NUMBERS
 
 EMPTY = np.empty(0)
 
@@ -45,7 +46,7 @@ def test_new_nodes_are_described(weighted, bag):
     w = rng.exponential(size=60) if weighted else EMPTY
     rows = np.flatnonzero(rng.random(60) < 0.6) if bag else np.empty(0, np.int64)
     stats, count = np.full((5, 4), -9.0), np.full(4, -9)
-    describe_new(r, w, rows, node, 1, stats, count)
+    describe_new(r, w, rows, node, 1, 4, stats, count)
     inside = np.isin(np.arange(60), rows) if bag else np.ones(60, bool)
     for k in range(1, 4):
         here = inside & (node == k)

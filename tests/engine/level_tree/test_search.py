@@ -7,19 +7,15 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from arboretum.engine.columns.presort import MISSING, sort_column
-from arboretum.engine.level_tree.search import (
-    CATEGORIES,
-    NUMBERS,
-    VARIES,
-    LevelBest,
-    LevelTable,
-    pack_rows,
-    scan_columns,
-)
+from arboretum.engine.level_tree.parts import COUNTED, part_of, scan_in_python
+from arboretum.engine.level_tree.search import LevelBest, LevelTable, new_scratch, pack_rows
+from arboretum.engine.level_tree.weighted import ROOM
+from arboretum.engine.level_tree.words import CATEGORIES, NUMBERS, VARIES
 from arboretum.engine.rows.sample import draw_in_turn
+from arboretum.grow.presorted import code_columns
 
 
-def _scan(X, r, node, m, w=None, least=1, ask=False, categories=False):
+def _scan(X, r, node, m, w=None, least=1, ask=False, categories=False, counted=False):
     """Return the scores of the best cuts of nodes 0 … m-1, and which columns vary."""
     n, width = X.shape
     lists = np.empty((width, n), np.uint32)
@@ -35,17 +31,23 @@ def _scan(X, r, node, m, w=None, least=1, ask=False, categories=False):
     whole = sums[1].astype(float)
     kind = np.full(width, CATEGORIES if categories else NUMBERS, np.uint8)
     codes = np.full(width, int(np.nanmax(X)) + 1 if categories else 0)
-    table = LevelTable(lists, present, kind, codes, np.ascontiguousarray(X.T), categories)
+    values = np.ascontiguousarray(X.T)
+    table = LevelTable(lists, present, kind, codes, values, categories)
+    if counted:
+        table = table._replace(**code_columns(values, lists, codes.tolist(), few_rows=0))
     shape = (width, m)
     counts = [np.zeros(shape, np.int64) for _ in range(3)]
     found = LevelBest(
         np.full(shape, -1.0), counts[0], np.zeros(shape), counts[1], np.zeros((width, n), np.uint32),
         counts[2],
     )  # fmt: skip
-    scan_columns(
-        table, np.arange(width), words, row_weight,
-        (sums[0] / np.maximum(whole, 1), whole, sums[2]), (least, 1.0, True, ask), found,
-    )  # fmt: skip
+    level = sums[0] / np.maximum(whole, 1), whole, sums[2]
+    rules = least, 1.0, True, ask, float(r.min()) - 1.0
+    scratch = new_scratch(table, m, ROOM, weighted=w is not None, draws=False)
+    if counted:
+        assert any(part_of(table, f, m + 1, row_weight, rules) == COUNTED for f in range(width))
+    columns = np.arange(width)
+    scan_in_python(table, columns, words, row_weight, level, rules, scratch, found)
     return found.score, (found.flags & VARIES) > 0
 
 
@@ -67,21 +69,28 @@ def _best(x, r, w, least):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 @pytest.mark.parametrize("least", [1, 4])
-def test_every_node_gets_its_best_cut(weighted, missing, least):
+@pytest.mark.parametrize("counted", [False, True])
+def test_every_node_gets_its_best_cut(weighted, missing, least, counted):
     rng = np.random.default_rng(0)
     for trial in range(20):
-        X = rng.integers(0, 4 + 10 * (trial % 2), (40, 3)).astype(float)
+        n = 120 if counted else 40
+        X = rng.integers(0, 4 + (0 if counted else 10) * (trial % 2), (n, 3)).astype(float)
         X[rng.random(X.shape) < missing] = np.nan
-        r = rng.integers(-50, 50, 40).astype(float)
-        node = rng.integers(0, 4, 40)  # 3 is nobody's
-        w = rng.integers(1, 4, 40) if weighted else None
-        score, varied = _scan(X, r, node, 3, w, least, ask=bool(trial % 2))
+        r = rng.integers(-50, 50, n).astype(float)
+        node = rng.integers(0, 4, n)  # 3 is nobody's
+        w = rng.integers(1, 4, n) if weighted else None
+        score, varied = _scan(X, r, node, 3, w, least, ask=bool(trial % 2), counted=counted)
+        told = weighted and not missing and not trial % 2 and not counted  # only what may win
         for k in range(3):
             here = node == k
             weight = np.ones(here.sum()) if w is None else w[here].astype(float)
+            best = [_best(X[here, f], r[here], weight, least) for f in range(3)]
+            if told:
+                assert score[:, k].max() == pytest.approx(max(best), abs=1e-9)
+                best = np.where(score[:, k] >= 0, best, -1.0)
             for f in range(3):
                 x = X[here, f]
-                assert score[f, k] == pytest.approx(_best(x, r[here], weight, least), abs=1e-9)
+                assert score[f, k] == pytest.approx(best[f], abs=1e-9)
                 if trial % 2:
                     values = len(np.unique(x[~np.isnan(x)])) + np.isnan(x).any()
                     assert varied[f, k] == (values > 1)
@@ -104,14 +113,15 @@ def _best_subset(x, r, w):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_every_node_gets_its_best_subset(weighted, missing):
+@pytest.mark.parametrize("n", [40, 120])  # the second is counted
+def test_every_node_gets_its_best_subset(weighted, missing, n):
     rng = np.random.default_rng(1)
     for _ in range(10):
-        X = rng.integers(0, 5, (40, 2)).astype(float)
+        X = rng.integers(0, 5, (n, 2)).astype(float)
         X[rng.random(X.shape) < missing] = np.nan
-        r, node = rng.integers(-50, 50, 40).astype(float), rng.integers(0, 4, 40)
-        w = rng.integers(1, 4, 40) if weighted else None
-        score, _ = _scan(X, r, node, 3, w, categories=True)
+        r, node = rng.integers(-50, 50, n).astype(float), rng.integers(0, 4, n)
+        w = rng.integers(1, 4, n) if weighted else None
+        score, _ = _scan(X, r, node, 3, w, categories=True, counted=n > 40)
         for k in range(3):
             here = node == k
             weight = np.ones(here.sum()) if w is None else w[here].astype(float)

@@ -42,11 +42,11 @@ def test_the_best_of_all_cuts(classes):
         words = np.empty(len(y), np.int64)
         if classes == 2:
             weight, total = weigh_words(w, y, False, words)
-            found = search_stumps(lists, 0, 3, words, weight, total)
+            found = search_stumps(lists, np.arange(3), words, weight, total)
         else:
             total = np.empty(classes, np.int64)
             weight = weigh_class_words(w, y, False, words, total)
-            found = search_class_stumps(lists, 0, 3, words, weight, total)
+            found = search_class_stumps(lists, np.arange(3), words, weight, total)
         score, column, place, missing_left = found
         expected = [_best(x, y, w, classes) for x in X]
         scale = 0.5 if classes == 2 else 1.0  # Gini is twice what one sum tells
@@ -65,7 +65,9 @@ def test_the_least_error_of_all_cuts(classes):
         lists = sort_columns(lambda j, X=X: X[j], X.shape, 1).lists
         words, total = np.empty(len(y), np.int64), np.empty(classes, np.int64)
         weight = weigh_class_words(w, y, True, words, total)
-        score, column, place, missing_left = search_error_stumps(lists, 0, 3, words, weight, total)
+        score, column, place, missing_left = search_error_stumps(
+            lists, np.arange(3), words, weight, total
+        )
         most, before = -1.0, np.bincount(y, w).max()
         for x in X:
             gone = np.isnan(x)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -195,10 +196,15 @@ class TreeLearner:
         return self._member(number, grown.tree), self.read(grown.tree.value)[grown.leaf]
 
     def _seed_of(self, number: int) -> int:
-        """Return what a tree that draws columns or cuts draws them by."""
-        from arboretum.engine.keys import seed_from
+        """Return what a tree that draws columns or cuts draws them by: its own `seed_from`."""
+        if not self.trees.draws:
+            return 0
+        self._rng.seed(_state_of(self.seed, number))  # to make another takes ten times as long
+        return int(self._rng.randint(0, 2**31 - 1)) << 31 | int(self._rng.randint(0, 2**31 - 1))
 
-        return seed_from(_state_of(self.seed, number)) if self.trees.draws else 0
+    @cached_property
+    def _rng(self) -> np.random.RandomState:
+        return np.random.RandomState(0)
 
     def _member(self, number: int, tree: Tree) -> Any:
         """Return what `make_member` would make, fitted, without asking for its parameters again."""
@@ -206,6 +212,19 @@ class TreeLearner:
         state = _state_of(self.seed, number)
         vars(member).update(vars(self.base), random_state=state, **self.learned, tree_=tree)
         return member
+
+
+def _drawn_trees(
+    tree: Any, matrix: Matrix, schema: Schema, y: np.ndarray, classes: int | None
+) -> SortedTrees:
+    """Return what grows trees that draw columns or cuts."""
+    from arboretum.grow import drawn_stumps, stumps
+
+    if not drawn_stumps.can_be_drawn_stump(tree, matrix, schema, classes):
+        return stumps.Drawn(tree, matrix, schema, y, classes)
+    if tree.splitter == "random":
+        return drawn_stumps.RandomStumps(tree, matrix, schema, y)
+    return drawn_stumps.DrawnStumps(tree, matrix, schema, y, tree.n_jobs)
 
 
 def tree_learner(
@@ -224,7 +243,7 @@ def tree_learner(
     ``y``: labels as it takes them, ``given``: weights of the rows.
     """
     from arboretum.data.checks import check_rows
-    from arboretum.grow import stumps
+    from arboretum.grow import binned_stumps, stumps
     from arboretum.grow.settings import n_drawn
 
     matrix, schema = table
@@ -237,11 +256,16 @@ def tree_learner(
     classes = None if target.classes is None else int(target.classes[0])
     trees: SortedTrees
     if draws(base):
-        trees = stumps.Drawn(tree, matrix, schema, target.y, classes)
+        trees = _drawn_trees(tree, matrix, schema, target.y, classes)
     elif classes is not None and stumps.can_be_stump(base, classes):
         penalty = float(tree.category_penalty)
         trees = stumps.Stumps(
             matrix, schema, target.y[:, 0], classes, threads, penalty, base.criterion
+        )
+    elif binned_stumps.can_be_binned_stump(base, classes):
+        penalty = float(tree.category_penalty)
+        trees = binned_stumps.BinnedStumps(
+            matrix, schema, target.y[:, 0], base.max_bins, threads, penalty
         )
     elif stumps.can_be_level_wise(base, classes):
         trees = stumps.LevelWise(tree, matrix, schema, target.y[:, 0], classes)

@@ -11,7 +11,8 @@ from arboretum.base import parameters as p
 from arboretum.base.parameters import Parameter
 from arboretum.base.targets import Classes, Numbers
 from arboretum.boosting.dialect.scikit_learn import CLASS_LOSSES, NUMBER_LOSSES
-from arboretum.boosting.gradient.estimator import OWN_LOSS, GradientBoosting, shaped
+from arboretum.boosting.gradient.estimator import OWN_LOSS, GradientBoosting
+from arboretum.boosting.gradient.reading import shaped
 from arboretum.errors import DataError, ModelFileError, ParameterError
 
 __all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]

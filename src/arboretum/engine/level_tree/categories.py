@@ -10,6 +10,7 @@ them up for every node of a level; a node then puts its categories in order and 
     categories of b       green -.5 < red .2                           one
 
 Nodes keep theirs one after the other, each in as many places as it has rows: there are never more categories.
+Where a column has few, its rows are counted instead (counted.py) and only the second half is done here.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ from __future__ import annotations
 import numpy as np
 
 from arboretum.engine.columns.presort import NEW, POSITION
-from arboretum.engine.jit import kernel, leaf_kernel
+from arboretum.engine.jit import leaf_kernel
+from arboretum.engine.split.best import REFUSED
 from arboretum.engine.split.score import squares_from_mean
 
-__all__ = ["scan_categories"]
+__all__ = ["divide_counted", "scan_categories"]
 
 _FEW = np.int64(32)  # so many are put in order by insertion
 
@@ -59,13 +61,12 @@ def _sort(keys, order, spare, start, size):
 
 
 @leaf_kernel
-def _add_up(entries, present, codes, words, row_weight, grid, start, so_far, groups, sizes):
-    """Add up the rows of every category in every node; ``so_far`` is scratch, ``sizes`` zeros."""
+def _add_up(entries, present, codes, words, row_weight, grid, start, so_far, groups, sizes, nobody):
+    """Add up the rows of every category in every node; ``so_far`` is scratch, and zeros."""
     shift, slot, whole_weights = grid
     code_of, sums, weights, counts = groups
     sum_here, weight_here, count_here, touched = so_far
     n_touched, code = 0, np.int64(0)
-    nobody = np.uint64(len(sizes) - 1)
     for i in range(present + 1):
         if i == present or entries[i] & NEW:
             for t in range(n_touched):
@@ -93,41 +94,89 @@ def _add_up(entries, present, codes, words, row_weight, grid, start, so_far, gro
 
 
 @leaf_kernel
-def _count(codes, words, row_weight, grid, n_codes, table, start, groups, sizes):
-    """`_add_up` by counting: a row of the table for every node, a place in it for every category.
+def _divide(
+    first, size, groups, missing, node, least, least_weight, keys, order, arranged, clearly
+):
+    """Put a node's categories, ``size`` groups from ``first`` on, in order, and try the cuts between them.
 
-    ``table`` is zeros, and zeros again afterwards.
+    ``missing`` and ``node`` are (sum, weight, rows) and (mean, weight, rows). Returns score, categories on
+    the left and weight there, where missing values go right; then the same where they go left.
     """
-    shift, slot, whole_weights = grid
     code_of, sums, weights, counts = groups
-    width = np.uint64(n_codes)
-    for i in range(np.uint64(len(codes))):
-        x = codes[i]
-        if x != x:
-            continue
-        k = np.uint64(words[i]) & slot
-        at = k * width + np.uint64(x)
-        w = row_weight[i] if len(row_weight) else np.int64(1)
-        table[at, 0] += (words[i] >> shift) * (w if whole_weights else np.int64(1))
-        table[at, 1] += w
-        table[at, 2] += 1
-    for k in range(np.uint64(len(sizes))):
-        n, first = np.int64(0), np.int64(start[k])
+    missing_sum, missing_weight, missing_rows = missing
+    mean, weight, n_rows = node
+    for j in range(first, first + size):
+        keys[j] = np.float64(sums[j]) / np.float64(max(weights[j], 1))
+    _sort(keys, order, arranged, first, size)
+    left_sum, left_weight, left = np.int64(0), np.int64(0), np.int64(0)
+    best, place, on_left, bar = REFUSED, np.int64(0), 0.0, REFUSED  # missing values go right
+    other, other_place, other_left, other_bar = REFUSED, np.int64(0), 0.0, REFUSED  # and left
+    for j in range(size):
+        g = order[first + j]
+        arranged[first + j] = np.uint32(code_of[g])
+        left_sum += sums[g]
+        left_weight += weights[g]
+        left += counts[g]
+        last = j == size - 1
+        for side in range(2 if missing_rows and not last else 1):
+            count = left + side * missing_rows
+            weight_left = np.float64(left_weight + side * missing_weight)
+            weight_right = weight - weight_left
+            if count < least or n_rows - count < least:
+                continue
+            if weight_left < least_weight or weight_right < least_weight or weight_right <= 0.0:
+                continue
+            score = squares_from_mean(left_sum + side * missing_sum, weight_left, mean, weight)
+            if side and score > other_bar:
+                other, other_place, other_left = score, np.int64(j + 1), weight_left
+                other_bar = score * clearly
+            elif not side and score > bar:
+                best, place, on_left = score, np.int64(j + 1), weight_left
+                bar = score * clearly
+    return best, place, on_left, other, other_place, other_left
+
+
+@leaf_kernel
+def _keep(k, groups, missing, node, least, least_weight, first, size, scratch, arranged, clearly):
+    """`_divide`, written to the node's place in the scratch."""
+    best, place, on_left = scratch.best, scratch.place, scratch.on_left
+    best[0, k], place[0, k], on_left[0, k], best[1, k], place[1, k], on_left[1, k] = _divide(
+        first, size, groups, missing, node, least, least_weight, scratch.keys, scratch.groups[4],
+        arranged, clearly,
+    )  # fmt: skip
+
+
+@leaf_kernel
+def divide_counted(
+    cells, n_codes, weighted, level, least, least_weight, scratch, arranged, clearly, sizes
+):
+    """`scan_categories` for a column that was counted (counted.py)."""
+    mean, weight, n_rows = level
+    groups = scratch.groups[0], scratch.groups[1], scratch.groups[2], scratch.groups[3]
+    code_of, sums, weights, counts = groups
+    width, first = np.uint64(n_codes + 1), np.int64(0)
+    for k in range(len(mean) - 1):
+        size, base = np.int64(0), np.uint64(k) * width
         for c in range(width):
-            at = k * width + c
-            if table[at, 2] > 0 and k + np.uint64(1) < np.uint64(len(sizes)):
-                to = np.uint64(first + n)
-                code_of[to], sums[to] = np.int64(c), table[at, 0]
-                weights[to], counts[to] = table[at, 1], table[at, 2]
-                n += 1
-            table[at, 0], table[at, 1], table[at, 2] = 0, 0, 0
-        sizes[k] = n
+            at = base + c
+            if cells[at, 2] > 0 and c + np.uint64(1) < width:
+                code_of[size], sums[size], counts[size] = np.int64(c), cells[at, 0], cells[at, 2]
+                weights[size] = cells[at, 1] if weighted else cells[at, 2]
+                size += 1
+        at = base + width - np.uint64(1)
+        missing = cells[at, 0], cells[at, 1] if weighted else cells[at, 2], cells[at, 2]
+        _keep(
+            k, groups, missing, (mean[k], weight[k], n_rows[k]), least, least_weight, np.int64(0),
+            size, scratch, arranged[first : first + n_rows[k]], clearly,
+        )  # fmt: skip
+        sizes[k] = size
+        first += n_rows[k]
 
 
-@kernel
+@leaf_kernel
 def scan_categories(
-    entries, present, codes, n_codes, words, row_weight, grid, level, least, least_weight, missing, scratch,
-    table, sizes, arranged, best, place, on_left, clearly,
+    entries, present, codes, words, row_weight, grid, level, least, least_weight, missing, scratch, sizes,
+    arranged, clearly,
 ):  # fmt: skip
     """Find the best division of one column's categories in every node.
 
@@ -135,10 +184,10 @@ def scan_categories(
     ----------
     entries, present : uint32 array, int
         The order of the rows by code, and how many of them have one.
-    codes, n_codes : float64 array, int
-        Of every row, and how many there are.
+    codes : float64 array
+        Of every row.
     words, row_weight : int64 arrays
-        See `scan_columns`.
+        See search.py.
     grid : tuple
         (bits of a word below its number, mask of the node, are weights whole numbers?).
     level : tuple
@@ -147,68 +196,39 @@ def scan_categories(
         What each side needs.
     missing : tuple of arrays
         (sum, weight, rows) that miss a value, of every node.
-    scratch : tuple of arrays
-        As many int64, int64, int64, int64, float64 and int64 as there are rows.
-    table : (cells, 3) int64 array
-        Zeros; where nodes times categories fit into it, rows are counted instead of followed in order.
+    scratch : LevelScratch
+        Its best, place (the number of categories on the left) and on_left are filled.
     sizes : int64 array
-        Filled with the number of categories of every node.
+        Zeros; filled with the number of categories of every node.
     arranged : uint32 array
         Filled with the categories of every node in their order, a node beginning where its rows begin.
-    best, place, on_left : arrays of shape (2, nodes)
-        As in `_scan_full`; ``place`` is the number of categories on the left.
     clearly : float
         What a score must be times the best so far to be better.
     """
     mean, weight, n_rows = level
     missing_sum, missing_weight, missing_rows = missing
-    m = len(mean)
-    code_of, sums, weights, counts, keys, order = scratch
-    start = np.empty(m, np.int64)
+    m, start = len(mean), scratch.left_code[0]
+    groups = scratch.groups[0], scratch.groups[1], scratch.groups[2], scratch.groups[3]
+    so_far = scratch.sums[0], scratch.weights[0], scratch.counts[0], scratch.left_code[1]
     start[0] = 0
     for k in range(1, m):
         start[k] = start[k - 1] + n_rows[k - 1]
-    sizes[:] = 0
-    groups = code_of, sums, weights, counts
-    if m * n_codes <= len(table):
-        _count(codes, words, row_weight, grid, n_codes, table, start, groups, sizes)
-    else:
-        so_far = (
-            np.empty(m, np.int64),
-            np.empty(m, np.int64),
-            np.empty(m, np.int64),
-            np.empty(m, np.int64),
-        )
-        for k in range(m):
-            so_far[0][k], so_far[1][k], so_far[2][k] = 0, 0, 0
-        _add_up(entries, present, codes, words, row_weight, grid, start, so_far, groups, sizes)
+    _add_up(
+        entries,
+        present,
+        codes,
+        words,
+        row_weight,
+        grid,
+        start,
+        so_far,
+        groups,
+        sizes,
+        np.uint64(m - 1),
+    )
     for k in range(m - 1):
-        first, size = start[k], sizes[k]
-        for j in range(first, first + size):
-            keys[j] = np.float64(sums[j]) / np.float64(max(weights[j], 1))
-        _sort(keys, order, arranged, first, size)
-        left_sum, left_weight, left = np.int64(0), np.int64(0), np.int64(0)
-        bar, other_bar = -1.0, -1.0  # where missing values go right, and left
-        for j in range(size):
-            g = order[first + j]
-            arranged[first + j] = np.uint32(code_of[g])
-            left_sum += sums[g]
-            left_weight += weights[g]
-            left += counts[g]
-            last = j == size - 1
-            for side in range(2 if missing_rows[k] and not last else 1):
-                count = left + side * missing_rows[k]
-                weight_left = np.float64(left_weight + side * missing_weight[k])
-                weight_right = weight[k] - weight_left
-                if count < least or n_rows[k] - count < least:
-                    continue
-                if weight_left < least_weight or weight_right < least_weight or weight_right <= 0.0:
-                    continue
-                sum_left = left_sum + side * missing_sum[k]
-                score = squares_from_mean(sum_left, weight_left, mean[k], weight[k])
-                if score > (other_bar if side else bar):
-                    best[side, k], place[side, k], on_left[side, k] = score, j + 1, weight_left
-                    if side:
-                        other_bar = score * clearly
-                    else:
-                        bar = score * clearly
+        _keep(
+            k, groups, (missing_sum[k], missing_weight[k], missing_rows[k]),
+            (mean[k], weight[k], n_rows[k]), least, least_weight, start[k], sizes[k], scratch, arranged,
+            clearly,
+        )  # fmt: skip

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.jit import kernel
-from arboretum.engine.level_tree.search import CATEGORIES
+from arboretum.engine.jit import leaf_kernel
+from arboretum.engine.level_tree.words import CATEGORIES
 
 __all__ = ["describe_new", "divide_level"]
 
 
-@kernel
+@leaf_kernel
 def divide_level(table, nodes, node):
     """Move every row of a divided node to a child; ``node``: uint16, of every row.
 
@@ -39,16 +39,16 @@ def divide_level(table, nodes, node):
         node[i] = child + right
 
 
-@kernel
-def describe_new(r, weight, rows, node, first, stats, count):
-    """Write weight, mean, impurity, smallest and largest residual of the nodes from ``first`` on.
+@leaf_kernel
+def describe_new(r, weight, rows, node, first, end, stats, count):
+    """Write weight, mean, impurity, smallest and largest residual of the nodes from ``first`` to ``end``.
 
     ``rows`` are those in the bag, empty for all; ``stats`` is (5, nodes) in this order, ``count`` the number
     of rows in the bag.
     """
-    node_weight, mean, impurity, low, high = stats
+    node_weight, mean, impurity, low, high = stats[0], stats[1], stats[2], stats[3], stats[4]
     n = len(rows) if len(rows) else len(r)
-    for k in range(first, len(count)):
+    for k in range(first, end):
         node_weight[k] = mean[k] = impurity[k] = 0.0
         low[k], high[k] = np.inf, -np.inf
         count[k] = 0
@@ -61,7 +61,7 @@ def describe_new(r, weight, rows, node, first, stats, count):
             mean[k] += w * r[i]
             low[k], high[k] = min(low[k], r[i]), max(high[k], r[i])
             count[k] += 1
-    for k in range(first, len(count)):
+    for k in range(first, end):
         mean[k] = mean[k] / node_weight[k] if low[k] < high[k] else low[k]
     for j in range(n):
         i = np.uint64(rows[j]) if len(rows) else np.uint64(j)
@@ -69,5 +69,5 @@ def describe_new(r, weight, rows, node, first, stats, count):
             k = np.uint64(node[i])
             d = r[i] - mean[k]
             impurity[k] += d * d * (weight[i] if len(weight) else 1.0)
-    for k in range(first, len(count)):
+    for k in range(first, end):
         impurity[k] = impurity[k] / node_weight[k] if low[k] < high[k] else 0.0

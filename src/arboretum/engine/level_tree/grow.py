@@ -1,11 +1,11 @@
 """A whole tree in one compiled call: levels are searched and divided until there is nothing left to divide.
 
-    open_level     rows learn which node of the level they stand in                    search.py
-    scan_columns   the best cut of every node on every column                          search.py
+    open_level     rows learn which node of the level they stand in                    here
+    scan_columns   the best cut of every node on every column                          parts.py
     close_level    nodes take their best column; rows move on, children are described  divide.py
 
-Where a table is large and threads are there to share out its columns, Python calls the three itself
-(grow/presorted.py).
+Each is compiled apart and called by address (parts.py). Where a table is large and threads are there to share
+out its columns, Python calls them itself (grow/presorted.py).
 """
 
 from __future__ import annotations
@@ -15,21 +15,20 @@ from typing import NamedTuple
 import numpy as np
 
 from arboretum.engine.columns.presort import POSITION
-from arboretum.engine.jit import inline, kernel, leaf_kernel
+from arboretum.engine.jit import inline, leaf_kernel, plain_kernel, shared
 from arboretum.engine.kinds import LEAF, SUBSET, THRESHOLD
 from arboretum.engine.level_tree.divide import describe_new, divide_level
+from arboretum.engine.level_tree.parts import LevelParts, new_parts, scan_columns, scan_drawn
 from arboretum.engine.level_tree.search import (
-    CATEGORIES,
-    LEFT,
-    MET,
-    RANKS,
-    SLOT,
-    TIE,
-    VARIES,
+    LevelBest,
+    LevelScratch,
+    LevelTable,
+    is_counted,
     pack_rows,
-    scan_columns,
 )
-from arboretum.engine.random import draw_features, mix
+from arboretum.engine.level_tree.words import CATEGORIES, LEFT, MET, RANKS, SLOT, TIE
+from arboretum.engine.machine_code.by_address import address_of, call_at
+from arboretum.engine.random import mix
 from arboretum.engine.split.score import CHANCE, free_categories
 
 __all__ = [
@@ -42,8 +41,8 @@ __all__ = [
     "level_of",
     "make_root",
     "open_level",
+    "parts_for",
     "rules_of",
-    "scan_drawn",
 ]
 
 _EPS = float(np.finfo(np.float64).eps)
@@ -75,6 +74,7 @@ class Limits(NamedTuple):
     step: float  # of weights
     penalty: float  # of a division of categories, in shares of what it gains by chance
     loner: float  # what categories of a single row are charged more, as a share of that
+    smallest: float  # target, on its grid, for a step of weight; only if rows have weights
 
 
 class Nodes(NamedTuple):
@@ -106,6 +106,9 @@ class LevelWork(NamedTuple):
     mean: np.ndarray  # float64
     weight: np.ndarray  # float64
     taken: np.ndarray  # (nodes of a level, columns) bool: those a node may ask
+    state: np.ndarray  # (2,) int64: nodes so far, and nodes of the level
+    next_ids: np.ndarray  # int64: first children of the level, scratch
+    next_keys: np.ndarray  # uint64: keys of their parents, likewise
 
 
 @inline
@@ -124,84 +127,52 @@ def _make_leaf(nodes, k):
     nodes.feature[k] = nodes.first_child[k] = nodes.missing_child[k] = nodes.bits_start[k] = -1
 
 
-@kernel
+@plain_kernel
 def make_root(rows, limits, nodes, work):
-    """Put all rows into node 0; return how many nodes the first level has."""
-    work.node[:] = 0
+    """Put all rows into node 0; ``work.state`` tells how many nodes the first level has."""
+    for i in range(len(work.node)):
+        work.node[i] = 0
     _make_leaf(nodes, 0)
     nodes.used[0] = 0
-    describe_new(rows.r, rows.weight, rows.bag, work.node, 0, nodes.stats[:, :1], nodes.count[:1])
+    describe_new(rows.r, rows.weight, rows.bag, work.node, 0, 1, nodes.stats, nodes.count)
     work.ids[0], work.keys[0] = 0, limits.seed
-    return np.int64(_is_worth(nodes, limits, 0))
+    work.state[0], work.state[1] = 1, np.int64(_is_worth(nodes, limits, 0))
 
 
-@kernel
-def open_level(rows, limits, work, m):
-    """Write the words of all rows, and the sums of the level's m nodes."""
-    slot_of = work.slot_of
-    slot_of[:] = np.uint8(m)
+@plain_kernel
+def open_level(rows, limits, work):
+    """Write the words of all rows, and the sums of the level's nodes."""
+    slot_of, m = work.slot_of, work.state[1]
+    for k in range(len(slot_of)):
+        slot_of[k] = np.uint8(m)
     for k in range(m):
         slot_of[work.ids[k]] = np.uint8(k)
     sums = work.sums[:, : m + 1]
     what = rows.weight, rows.row_weight, limits.whole_weights, rows.inside
     pack_rows(rows.r, what, limits.scale, work.node, slot_of, work.words, sums)
-    sums[:, m] = 0
+    for j in range(3):
+        sums[j, m] = 0
     for k in range(m + 1):
         work.weight[k] = np.float64(sums[1, k])
         work.mean[k] = np.float64(sums[0, k]) / max(work.weight[k], 1.0)
 
 
-@inline
+@shared
 def level_of(work, m):
     """Return (mean, weight, rows) of the level's nodes and of nobody's."""
     return work.mean[: m + 1], work.weight[: m + 1], work.sums[2, : m + 1]
 
 
-@inline
+@shared
 def rules_of(limits):
-    """Return what `scan_columns` goes by."""
-    return limits.samples_leaf, limits.least_weight, limits.whole_weights, limits.columns > 0
-
-
-@leaf_kernel
-def _list(wanted, which, out):
-    """Write the columns that are wanted, or those that are not; return how many they are."""
-    n = np.int64(0)
-    for f in range(len(wanted)):
-        if wanted[f] == which:
-            out[n] = f
-            n += 1
-    return n
-
-
-@kernel
-def scan_drawn(table, rows, limits, work, found, m):
-    """Let every node look at columns of its own: so many, and more until one of them varies."""
-    width, most = len(table.lists), limits.columns
-    order = np.empty((m, width), np.int64)
-    draw_features(work.keys[:m], order)
-    wanted, room = np.empty(width, np.bool_), np.empty(width, np.int64)
-    wanted[:] = False
-    for k in range(m):
-        for j in range(most):
-            wanted[order[k, j]] = True
-    level, rules = level_of(work, m), rules_of(limits)
-    columns = room[: _list(wanted, True, room)]
-    scan_columns(table, columns, work.words, rows.row_weight, level, rules, found)
-    others = False
-    for k in range(m):
-        varies = False
-        for j in range(most):
-            varies |= found.flags[order[k, j], k] & VARIES > 0
-        others |= not varies
-    if others:
-        columns = room[: _list(wanted, False, room)]
-        scan_columns(table, columns, work.words, rows.row_weight, level, rules, found)
-    for k in range(m):
-        met = False
-        for j in range(width):
-            work.taken[k, order[k, j]] = j < most or not met
-            met |= (j < most or not met) and found.flags[order[k, j], k] & VARIES > 0
+    """Return what a search goes by; see search.py."""
+    return (
+        limits.samples_leaf,
+        limits.least_weight,
+        limits.whole_weights,
+        limits.columns > 0,
+        limits.smallest,
+    )
 
 
 @leaf_kernel
@@ -244,10 +215,18 @@ def _middle(low, high):
 
 
 @leaf_kernel
-def _write_question(table, work, found, nodes, f, k, node):
+def _write_question(table, work, found, nodes, f, k, node, counted):
     """Write what a node asks; categories it has not met go where missing values go."""
     place = found.place[f, k]
     nodes.kind[node] = SUBSET if table.kind[f] == CATEGORIES else THRESHOLD
+    if table.kind[f] != CATEGORIES and counted:
+        nodes.threshold[node] = np.inf  # present against missing
+        if place < table.n_values[f]:
+            line = np.uint64(table.coded[f])
+            low = table.value_of[line, np.uint64(found.sizes[f, k])]
+            high = table.value_of[line, np.uint64(place)]
+            nodes.threshold[node] = low if table.kind[f] == RANKS else _middle(low, high)
+        return
     if table.kind[f] != CATEGORIES:
         if place == table.present[f]:
             nodes.threshold[node] = np.inf  # present against missing
@@ -279,11 +258,12 @@ def _write_question(table, work, found, nodes, f, k, node):
         line[word] = line[word] | bit if j < place else line[word] & ~bit
 
 
-@kernel
-def close_level(table, rows, limits, work, found, nodes, size, m):
-    """Divide the m nodes of a level; return the number of nodes, and of those worth searching next."""
+@plain_kernel
+def close_level(table, rows, limits, work, found, nodes):
+    """Divide the nodes of a level; ``work.state`` tells how many there are, and are worth searching next."""
+    size, m = work.state[0], work.state[1]
     first, k_next = size, 0
-    ids, keys = np.empty(m, np.int64), np.empty(m, np.uint64)
+    ids, keys = work.next_ids, work.next_keys
     unit = 1.0 / limits.scale / limits.step
     divided = 0
     for k in range(m):
@@ -304,42 +284,76 @@ def close_level(table, rows, limits, work, found, nodes, size, m):
             goes_right = flags & LEFT == 0
         nodes.feature[node], nodes.gain[node], nodes.n_children[node] = f, gain, 2
         nodes.missing_child[node], nodes.first_child[node] = np.int32(goes_right), size
-        _write_question(table, work, found, nodes, f, k, node)
+        _write_question(table, work, found, nodes, f, k, node, is_counted(table, f, m + 1))
         _make_leaf(nodes, size)
         _make_leaf(nodes, size + 1)
         ids[divided], keys[divided] = size, work.keys[k]
         divided += 1
         size += 2
+    work.state[0], work.state[1] = size, 0
     if divided == 0:
-        return size, 0
+        return
     divide_level(table, nodes, work.node)
-    describe_new(
-        rows.r, rows.weight, rows.bag, work.node, first, nodes.stats[:, :size], nodes.count[:size]
-    )
+    describe_new(rows.r, rows.weight, rows.bag, work.node, first, size, nodes.stats, nodes.count)
     for k in range(divided):
         for side in range(2):
             child = ids[k] + side
             if _is_worth(nodes, limits, child):
                 work.ids[k_next], work.keys[k_next] = child, mix(keys[k], np.uint64(side))
                 k_next += 1
-    return size, k_next
+    work.state[1] = k_next
 
 
-@kernel
-def grow_tree(table, rows, limits, work, found, nodes):
-    """Grow a tree in one thread; return the number of its nodes. ``work.node`` is the leaf of every row."""
-    size, m = 1, make_root(rows, limits, nodes, work)
-    columns = np.empty(len(table.lists), np.int64)
-    for f in range(len(columns)):
-        columns[f] = f
+@plain_kernel
+def grow_tree(parts, table, rows, limits, work, scratch, found, nodes, columns):
+    """Grow a tree in one thread; ``work.state`` tells its nodes, ``work.node`` the leaf of every row."""
+    call_at(parts.root, (rows, limits, nodes, work))
     for _ in range(limits.depth):
+        m = work.state[1]
         if m == 0:
             break
-        open_level(rows, limits, work, m)
+        call_at(parts.open, (rows, limits, work))
+        level, rules = level_of(work, m), rules_of(limits)
         if limits.columns > 0:
-            scan_drawn(table, rows, limits, work, found, m)
+            keys = work.keys
+            call_at(
+                parts.drawn,
+                (
+                    parts, table, work.words, rows.row_weight, level, rules, keys, limits.columns,
+                    work.taken, scratch, found,
+                ),
+            )  # fmt: skip
         else:
-            level, rules = level_of(work, m), rules_of(limits)
-            scan_columns(table, columns, work.words, rows.row_weight, level, rules, found)
-        size, m = close_level(table, rows, limits, work, found, nodes, size, m)
-    return size
+            scan_columns(
+                parts, table, columns, work.words, rows.row_weight, level, rules, scratch, found
+            )
+        call_at(parts.close, (table, rows, limits, work, found, nodes))
+
+
+def parts_for(
+    table: LevelTable,
+    rows: LevelRows,
+    limits: Limits,
+    work: LevelWork,
+    scratch: LevelScratch,
+    found: LevelBest,
+    nodes: Nodes,
+) -> LevelParts:
+    """Return the addresses of what such a tree needs."""
+    level, rules = level_of(work, 1), rules_of(limits)
+    columns = scratch.columns
+    search = table, columns, work.words, rows.row_weight, level, rules, scratch, found
+    ends = (
+        (make_root, (rows, limits, nodes, work)),
+        (open_level, (rows, limits, work)),
+        (close_level, (table, rows, limits, work, found, nodes)),
+    )
+    parts = new_parts(search, ends)
+    if limits.columns:
+        parts = parts._replace(
+            drawn=address_of(
+                scan_drawn, parts, table, work.words, rows.row_weight, level, rules, work.keys,
+                limits.columns, work.taken, scratch, found,
+            )
+        )  # fmt: skip
+    return parts

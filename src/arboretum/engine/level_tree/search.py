@@ -20,36 +20,35 @@ import numpy as np
 
 from arboretum.engine.columns.presort import POSITION
 from arboretum.engine.fixed_point import to_grid
-from arboretum.engine.jit import kernel, leaf_kernel
+from arboretum.engine.jit import leaf_kernel, plain_kernel, shared
 from arboretum.engine.level_tree.categories import scan_categories
+from arboretum.engine.level_tree.words import (
+    CLEARLY,
+    LEFT,
+    MET,
+    ROWS_PER_CELL,
+    SHIFT,
+    SLOT,
+    VARIES,
+)
 from arboretum.engine.split.best import REFUSED
 from arboretum.engine.split.score import squares_from_mean
 
 __all__ = [
-    "CATEGORIES",
-    "LEFT",
-    "MET",
-    "NUMBERS",
-    "RANKS",
-    "SHIFT",
-    "SLOT",
-    "SLOT_BITS",
-    "TIE",
-    "VARIES",
     "LevelBest",
+    "LevelScratch",
     "LevelTable",
+    "is_counted",
+    "new_scratch",
     "pack_rows",
-    "scan_columns",
+    "scan_full",
+    "scan_plain",
+    "scan_words",
 ]
 
-NUMBERS, RANKS, CATEGORIES = 0, 1, 2  # kinds of a column
-TIE = 1e-12  # scores that differ by less than this share are equal: the first cut wins
-SLOT_BITS = 8  # of the word: the node; the others: what the row adds
-SLOT = np.uint64((1 << SLOT_BITS) - 1)
-SHIFT = np.int64(SLOT_BITS)
 _NEW = np.uint32(31)
-LEFT, MET, VARIES = 1, 2, 4  # of missing values; the node has two values (only if asked for)
-_CLEARLY = 1 + TIE
+_NO_CODES, _NO_COLUMN = np.zeros((0, 0), np.uint16), np.zeros(0, np.int64)
+_NO_VALUES = np.zeros((0, 0))
 
 
 class LevelTable(NamedTuple):
@@ -62,6 +61,11 @@ class LevelTable(NamedTuple):
     n_codes: np.ndarray  # (columns,) int64: categories there are
     values: np.ndarray  # (columns, rows) float64, NaN where missing; categories: codes
     has_categories: bool
+    # columns of few values (counted.py); none of them, if that is left out
+    codes: np.ndarray = _NO_CODES  # (coded, rows) uint16: the code behind the last means missing
+    coded: np.ndarray = _NO_COLUMN  # (columns,) int64: line of ``codes``, -1 for none
+    n_values: np.ndarray = _NO_COLUMN  # (columns,) int64: codes there are
+    value_of: np.ndarray = _NO_VALUES  # (coded, codes) float64: what a code stands for
 
 
 class LevelBest(NamedTuple):
@@ -75,7 +79,65 @@ class LevelBest(NamedTuple):
     sizes: np.ndarray  # int64: categories a node has met; of other columns, 0 or nothing of use
 
 
-@kernel
+class LevelScratch(NamedTuple):
+    """What one thread searches with: a place for every node of a level, nobody's included."""
+
+    columns: np.ndarray  # int64: those that are searched the same way
+    drawn: np.ndarray  # int64: those that some node draws
+    sums: np.ndarray  # (2, nodes) int64: on the left, and missing
+    weights: np.ndarray  # (2, nodes) int64
+    counts: np.ndarray  # (3, nodes) int64; the last: values that are met
+    left_rows: np.ndarray  # float64
+    last: np.ndarray  # uint64: the code of a node's last row
+    best: np.ndarray  # (2, nodes) float64: missing values go right, and left
+    bar: np.ndarray  # (2, nodes) float64
+    place: np.ndarray  # (2, nodes) int64
+    on_left: np.ndarray  # (2, nodes) float64
+    left_code: np.ndarray  # (2, nodes) int64
+    bars: np.ndarray  # float64: what a column must score to be a node's best
+    cells: np.ndarray  # (2, nodes and codes, 4) int64, zeros
+    groups: np.ndarray  # (5, rows or codes) int64: of categories
+    keys: np.ndarray  # float64, as many
+    numbers: np.ndarray  # (2, rows) int64: weighted rows, node by node
+    places: np.ndarray  # uint32, as many
+    order: np.ndarray  # (nodes, columns) int64: columns in the order they are drawn in
+
+
+def new_scratch(
+    table: LevelTable, level: int, smallest_room: int, *, weighted: bool, draws: bool
+) -> LevelScratch:
+    """Return scratch for levels of so many nodes; ``smallest_room`` is what weighted rows need at least."""
+    width, n = table.values.shape
+    m = level + 1
+    both = 2, m
+    codes = int(table.n_values[table.coded >= 0].max()) + 1 if len(table.codes) else 0
+    cells = min(m * codes, n // ROWS_PER_CELL)  # see `is_counted`
+    groups = max(n if table.has_categories else 0, codes)
+    dealt = max(n, smallest_room) if weighted else 0
+    return LevelScratch(
+        columns=np.empty(width, np.int64),
+        drawn=np.empty(width, np.int64),
+        sums=np.empty(both, np.int64),
+        weights=np.empty(both, np.int64),
+        counts=np.empty((3, m), np.int64),
+        left_rows=np.empty(m),
+        last=np.empty(m, np.uint64),
+        best=np.empty(both),
+        bar=np.empty(both),
+        place=np.zeros(both, np.int64),
+        on_left=np.zeros(both),
+        left_code=np.zeros(both, np.int64),
+        bars=np.empty(m),
+        cells=np.zeros((2, cells, 4), np.int64),
+        groups=np.empty((5, groups), np.int64),
+        keys=np.empty(groups),
+        numbers=np.empty((2, dealt), np.int64),
+        places=np.empty(dealt, np.uint32),
+        order=np.empty((level if draws else 0, width), np.int64),
+    )
+
+
+@leaf_kernel
 def pack_rows(r, rows, scale, node, slot_of, words, sums):
     """Write the word of every row, and what the rows of every node add up to.
 
@@ -86,7 +148,9 @@ def pack_rows(r, rows, scale, node, slot_of, words, sums):
     """
     weight, row_weight, whole_weights, inside = rows
     nobody = np.uint64(sums.shape[1] - 1)
-    sums[:] = 0
+    for j in range(3):
+        for k in range(sums.shape[1]):
+            sums[j, k] = 0
     for i in range(len(r)):
         slot = np.uint64(slot_of[np.uint64(node[i])])
         if len(inside) and not inside[i]:
@@ -118,7 +182,7 @@ def _scan_plain(
             last[k] = code
             score = squares_from_mean(left_sum[k], count, mean[k], weight[k])
             if score > bar[k] and count >= least and weight[k] - count >= least:
-                best[k], bar[k] = score, score * _CLEARLY
+                best[k], bar[k] = score, score * CLEARLY
                 place[k], on_left[k] = i, count
         left_sum[k] += word >> SHIFT
         left[k] = count + 1.0
@@ -172,7 +236,7 @@ def _scan_full(
                     left_sum[j] + side * missing_sum[j], weight_left, mean[j], weight[j]
                 )
                 if score > bar[side, j]:
-                    best[side, j], bar[side, j] = score, score * _CLEARLY
+                    best[side, j], bar[side, j] = score, score * CLEARLY
                     place[side, j], on_left[side, j] = i, weight_left
         if i < present:
             left_sum[k] += number
@@ -180,84 +244,136 @@ def _scan_full(
             left[k] += 1
 
 
-@kernel
-def scan_columns(table, columns, words, row_weight, level, rules, found):
-    """Find the best cut of every node on every one of some columns.
+@shared
+def is_counted(table, f, m):
+    """Tell whether a column is counted where a level has m nodes, nobody's included."""
+    if len(table.coded) == 0 or table.coded[f] < 0:
+        return False
+    return m * (table.n_values[f] + 1) * ROWS_PER_CELL <= table.values.shape[1]
 
-    Parameters
-    ----------
-    table : Table
-    columns : int64 array
-        Which to search.
-    words, row_weight : int64 arrays
-        Of every row; no weights where every row weighs 1.
-    level : tuple
-        (mean on the grid, weight, rows) of every node; the last node is nobody's.
-    rules : tuple
-        (rows each side needs, weight each side needs, are weights whole?, tell which columns vary?).
-    found : LevelBest
-        Filled for the columns searched.
-    """
+
+# --------------------------------------------------------------------------- parts
+# All have the same arguments:
+#   table, columns        which to search
+#   words, row_weight     of every row; no weights where every row weighs 1
+#   level                 (mean on the grid, weight, rows) of every node; the last node is nobody's
+#   rules                 (rows each side needs, weight each side needs, are weights whole?, tell which
+#                         columns vary?, the smallest target on the grid for a step of weight)
+#   scratch, found        LevelScratch; LevelBest, filled for the columns searched
+@leaf_kernel
+def _begin(scratch, m):
+    """Forget what was found in the column before."""
+    for k in range(m):
+        for side in range(2):
+            scratch.best[side, k], scratch.bar[side, k] = REFUSED, REFUSED
+            scratch.place[side, k], scratch.on_left[side, k] = 0, 0.0
+            scratch.sums[side, k], scratch.weights[side, k] = 0, 0
+        scratch.counts[0, k], scratch.counts[1, k], scratch.counts[2, k] = 0, 0, 0
+        scratch.last[k], scratch.left_rows[k] = 0, 0.0
+    scratch.bar[0, m - 1] = np.inf
+    scratch.bar[1, m - 1] = np.inf
+
+
+@leaf_kernel
+def _keep(f, scratch, m, found):
+    """Write the better of both sides that missing values may take."""
+    for k in range(m - 1):
+        side = np.int64(scratch.best[1, k] > scratch.bar[0, k])
+        found.score[f, k], found.place[f, k] = scratch.best[side, k], scratch.place[side, k]
+        found.on_left[f, k], found.sizes[f, k] = scratch.on_left[side, k], scratch.counts[2, k]
+        met = scratch.counts[1, k] > 0
+        varies = scratch.counts[2, k] + np.int64(met) > 1
+        found.flags[f, k] = LEFT * side | MET * np.int64(met) | VARIES * np.int64(varies)
+
+
+@leaf_kernel
+def _count_ends(entries, words, last, first, values):
+    """Write 2 for nodes whose first and last value differ, 1 for others; every node but nobody's has rows."""
+    m, code, unmet = len(values), np.uint64(0), len(values) - 1
+    for k in range(m):
+        first[k] = 0
+    for i in range(len(entries)):
+        if unmet == 0:
+            break
+        entry = entries[i]
+        code += np.uint64(entry >> _NEW)
+        k = np.uint64(words[np.uint64(entry & POSITION)]) & SLOT
+        if first[k] == 0:
+            first[k] = np.int64(code)
+            unmet -= np.int64(k < np.uint64(m - 1))
+    for k in range(m - 1):
+        values[k] = 1 + np.int64(np.uint64(first[k]) != last[k])
+
+
+@plain_kernel
+def scan_plain(table, columns, words, row_weight, level, rules, scratch, found):
+    """Search columns of numbers that miss none; rows weigh 1."""
+    mean, weight, _ = level
+    for f in columns:
+        _begin(scratch, len(mean))
+        _scan_plain(
+            table.lists[f], words, mean, weight, np.float64(rules[0]), scratch.sums[0],
+            scratch.left_rows, scratch.last, scratch.best[0], scratch.bar[0], scratch.place[0],
+            scratch.on_left[0],
+        )  # fmt: skip
+        if rules[3]:
+            _count_ends(
+                table.lists[f], words, scratch.last, scratch.left_code[0],
+                scratch.counts[2, : len(mean)],
+            )  # fmt: skip
+        _keep(f, scratch, len(mean), found)
+
+
+@plain_kernel
+def scan_full(table, columns, words, row_weight, level, rules, scratch, found):
+    """Search any columns of numbers and ranks."""
     mean, weight, n_rows = level
-    least, least_weight, whole_weights, ask = rules
-    lists = table.lists
-    m = len(mean)
-    sums = np.empty((2, m), np.int64)  # on the left, and missing
-    weights = np.empty((2, m), np.int64)
-    counts = np.empty((3, m), np.int64)  # and the number of values
-    left_rows = np.empty(m)
-    last = np.empty(m, np.uint64)
-    best, bar, at = np.empty((2, m)), np.empty((2, m)), np.empty((2, m), np.int64)
-    best_left = np.empty((2, m))
-    best_left[:] = 0.0
-    size = lists.shape[1] if table.has_categories else 0
-    scratch = (
-        np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64),
-        np.empty(size, np.int64), np.empty(size), np.empty(size, np.int64),
-    )  # fmt: skip
-    cells = np.empty((max(size, 256) if size else 0, 3), np.int64)
-    cells[:] = 0
+    least, least_weight, whole_weights, _, _ = rules
+    sums, weights, counts = scratch.sums, scratch.weights, scratch.counts
     for f in columns:
         present = table.present[f]
-        best[:] = REFUSED
-        bar[:] = REFUSED
-        bar[:, m - 1] = np.inf
-        at[:] = 0
-        sums[:] = 0
-        counts[:] = 0
-        last[:] = 0
-        plain = present == lists.shape[1] and len(row_weight) == 0 and not ask
-        if plain and table.kind[f] != CATEGORIES:
-            left_rows[:] = 0.0
-            _scan_plain(
-                lists[f], words, mean, weight, np.float64(least), sums[0], left_rows, last, best[0],
-                bar[0], at[0], best_left[0],
-            )  # fmt: skip
-        else:
-            weights[:] = 0
-            _add_missing(
-                lists[f], present, words, row_weight, whole_weights, sums[1], weights[1], counts[1]
-            )
-            if table.kind[f] == CATEGORIES:
-                scan_categories(
-                    lists[f], present, table.values[f], table.n_codes[f], words, row_weight,
-                    (SHIFT, SLOT, whole_weights), level, least, least_weight,
-                    (sums[1], weights[1], counts[1]), scratch, cells, counts[2], found.arranged[f],
-                    best, at, best_left, _CLEARLY,
-                )  # fmt: skip
-                for k in range(m - 1):
-                    bar[0, k] = best[0, k] * _CLEARLY
-            else:
-                _scan_full(
-                    lists[f], present, words, row_weight, whole_weights, mean, weight, n_rows, least,
-                    least_weight, sums[0], weights[0], counts[0], last, sums[1], weights[1],
-                    counts[1], best, bar, at, best_left, counts[2],
-                )  # fmt: skip
+        _begin(scratch, len(mean))
+        _add_missing(
+            table.lists[f],
+            present,
+            words,
+            row_weight,
+            whole_weights,
+            sums[1],
+            weights[1],
+            counts[1],
+        )
+        _scan_full(
+            table.lists[f], present, words, row_weight, whole_weights, mean, weight, n_rows, least,
+            least_weight, sums[0], weights[0], counts[0], scratch.last, sums[1], weights[1], counts[1],
+            scratch.best, scratch.bar, scratch.place, scratch.on_left, counts[2],
+        )  # fmt: skip
+        _keep(f, scratch, len(mean), found)
+
+
+@plain_kernel
+def scan_words(table, columns, words, row_weight, level, rules, scratch, found):
+    """Search columns of categories."""
+    least, least_weight, whole_weights, _, _ = rules
+    sums, weights, counts, m = scratch.sums, scratch.weights, scratch.counts, len(level[0])
+    for f in columns:
+        present = table.present[f]
+        _begin(scratch, m)
+        _add_missing(
+            table.lists[f],
+            present,
+            words,
+            row_weight,
+            whole_weights,
+            sums[1],
+            weights[1],
+            counts[1],
+        )
+        scan_categories(
+            table.lists[f], present, table.values[f], words, row_weight, (SHIFT, SLOT, whole_weights),
+            level, least, least_weight, (sums[1], weights[1], counts[1]), scratch, counts[2],
+            found.arranged[f], CLEARLY,
+        )  # fmt: skip
         for k in range(m - 1):
-            side = np.int64(best[1, k] > bar[0, k])
-            found.score[f, k], found.place[f, k] = best[side, k], at[side, k]
-            found.on_left[f, k] = best_left[side, k]
-            met = counts[1, k] > 0
-            found.sizes[f, k] = counts[2, k]
-            varies = counts[2, k] + np.int64(met) > 1
-            found.flags[f, k] = LEFT * side | MET * np.int64(met) | VARIES * np.int64(varies)
+            scratch.bar[0, k] = scratch.best[0, k] * CLEARLY
+        _keep(f, scratch, m, found)

@@ -1,116 +1,194 @@
-"""A whole tree of weighted rows in one compiled call: what AdaBoost asks for again and again.
+"""Searching columns of weighted numbers: what AdaBoost asks for again and again.
 
-`search.scan_columns` looks after everything: weights, missing values, both sides that they may take, the
-cut behind the last row. A column of weighted numbers that misses none needs little of it:
+`search.scan_full` looks after everything: weights, missing values, both sides that they may take, the cut
+behind the last row. A column of weighted numbers that misses none needs little of it. Its rows are dealt to
+their nodes, in their order, and each node is walked alone:
 
-    row           its word (number and node) and its weight: two gathers
-    cut           d² > best · n_L n_R, without a division; only what may be better is scored
-    the rest      categories, columns with gaps: `scan_columns`
+    deal          a row's number, weight and place in the list: two gathers, three writes
+    64 rows       S_L rises at most by what they add, n_L by what they weigh: is there a cut among them
+                  with d² > best · n_L n_R?  If not, their sums are all that is needed
+    the others    row by row; only what may be better is scored
 
-The trees are the same to the last bit.
+The best so far may be another column's: of those that cannot win, no cut is told. A row adds at least its
+weight times the smallest target, so S' = S - n · smallest only rises, and d lies between two numbers along
+the 64 rows. The trees are the same to the last bit.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.columns.presort import POSITION
-from arboretum.engine.intrinsics import prefetch_at
-from arboretum.engine.jit import kernel, leaf_kernel
-from arboretum.engine.level_tree.grow import (
-    close_level,
-    level_of,
-    make_root,
-    open_level,
-    rules_of,
-)
-from arboretum.engine.level_tree.search import CATEGORIES, SHIFT, SLOT, TIE, scan_columns
+from arboretum.engine.columns.presort import NEW, POSITION
+from arboretum.engine.jit import leaf_kernel, plain_kernel
+from arboretum.engine.level_tree.words import CLEARLY, FAR, SHIFT, SLOT, TIE
 from arboretum.engine.split.best import REFUSED
 from arboretum.engine.split.score import squares_from_mean
 
-__all__ = ["grow_weighted_tree", "scan_weighted_columns"]
+__all__ = ["ROOM", "scan_weighted"]
 
-_NEW = np.uint32(31)
-_AHEAD = 32  # entries whose rows are asked for before they are met
-_CLEARLY, _ALMOST = 1.0 + TIE, 1.0 - TIE
+_STRETCH = 64  # rows that are looked at together
+ROOM = _STRETCH + 1  # places that scratch has at least
+_ALMOST, _ROUNDING = 1.0 - TIE, 1e-15  # what rounding may do to a bound
 
 
 @leaf_kernel
-def _scan_present(
-    entries, words, row_weight, whole_weights, mean, weight, n_rows, least, least_weight, left_sum,
-    left_weight, left, last, best, bar, place, on_left,
-):  # fmt: skip
-    """`search._scan_full` for a column that misses no value."""
-    code, end = np.uint64(0), np.int64(len(entries)) - 1
-    for i in range(len(entries)):
-        entry = entries[i]
-        soon = np.uint64(entries[min(i + _AHEAD, end)] & POSITION)
-        prefetch_at(words, soon)
-        prefetch_at(row_weight, soon)
-        code += np.uint64(entry >> _NEW)
-        row = np.uint64(entry & POSITION)
+def _deal(entries, lo, hi, words, row_weight, whole_weights, at, numbers, weights, places):
+    """Write what the rows from lo to hi add, weigh and where they stand, node by node.
+
+    ``at``: where the next row of every node goes.
+    """
+    for i in range(np.uint64(lo), np.uint64(hi)):
+        row = np.uint64(entries[i] & POSITION)
         word, w = words[row], row_weight[row]
         k = np.uint64(word) & SLOT
-        if last[k] != code:
-            last[k] = code
-            weight_left = np.float64(left_weight[k])
-            weight_right = weight[k] - weight_left
-            d = np.float64(left_sum[k]) - weight_left * mean[k]
-            if d * d > bar[k] * _ALMOST * (weight_left * weight_right):
-                count = left[k]
-                allowed = count >= max(least, 1) and n_rows[k] - count >= least
-                allowed &= weight_left >= least_weight and weight_right >= least_weight
-                score = squares_from_mean(left_sum[k], weight_left, mean[k], weight[k])
-                if allowed and weight_right > 0.0 and score > bar[k]:
-                    best[k], bar[k] = score, score * _CLEARLY
-                    place[k], on_left[k] = i, weight_left
-        left_sum[k] += (word >> SHIFT) * (w if whole_weights else np.int64(1))
-        left_weight[k] += w
-        left[k] += 1
+        to = np.uint64(at[k])
+        at[k] += 1
+        numbers[to] = (word >> SHIFT) * (w if whole_weights else np.int64(1))
+        weights[to], places[to] = w, np.uint32(i)
 
 
-@kernel
-def scan_weighted_columns(table, columns, words, row_weight, level, rules, found):
-    """`search.scan_columns` for rows that have weights; nobody asks which columns vary."""
+@leaf_kernel
+def _is_new(entries, before, place):
+    """Tell whether the value of an entry differs from that of an earlier one."""
+    seen = np.uint32(0)
+    for i in range(np.uint64(before) + np.uint64(1), np.uint64(place) + np.uint64(1)):
+        seen |= entries[i]
+    return seen & NEW > 0
+
+
+@leaf_kernel
+def _may_win(left_sum, left_weight, more, heavier, node, smallest, bar):
+    """Tell whether a cut among some rows, which add ``more`` and weigh ``heavier``, may score above a bar."""
+    mean, weight = node[0], node[1]
+    before, added = np.float64(left_weight), np.float64(heavier)
+    s, after = np.float64(left_sum), np.float64(left_weight + heavier)
+    d = s - before * mean
+    high = d + (np.float64(more) - added * smallest)
+    low = d - added * (mean - smallest)
+    size = abs(s) + abs(np.float64(more)) + after * (abs(mean) + abs(smallest))
+    spare = _STRETCH * (abs(smallest) + 1.0)  # numbers and weights are rounded to their grids
+    most = max(abs(high), abs(low)) + spare + size * _ROUNDING
+    product = min(before * (weight - before), after * (weight - after))
+    return most * most > bar * _ALMOST * product
+
+
+@leaf_kernel
+def _walk_cuts(
+    entries, numbers, weights, places, lo, hi, earlier, left_sum, left_weight, node, least, least_weight, bar,
+    best, place, on_left,
+):  # fmt: skip
+    """Score the cuts before the rows lo … hi of a node, which has ``earlier`` rows before them.
+
+    Only those above ``bar`` count. Returns the best, its place and weight on the left.
+    """
+    mean, weight, n_rows = node
+    for p in range(lo, hi):
+        weight_left = np.float64(left_weight)
+        weight_right = weight - weight_left
+        d = np.float64(left_sum) - weight_left * mean
+        if d * d > bar * _ALMOST * (weight_left * weight_right):
+            count = earlier + (p - lo)
+            allowed = count >= max(least, 1) and n_rows - count >= least
+            allowed &= weight_left >= least_weight and weight_right >= least_weight
+            if allowed and weight_right > 0.0:
+                score = squares_from_mean(left_sum, weight_left, mean, weight)
+                if score > bar and _is_new(entries, places[p - 1], places[p]):
+                    best, bar = score, score * CLEARLY
+                    place, on_left = np.int64(places[p]), weight_left
+        left_sum += numbers[p]
+        left_weight += weights[p]
+    return best, place, on_left
+
+
+@leaf_kernel
+def _walk_root(
+    entries, words, row_weight, whole_weights, node, least, least_weight, smallest, bar, room
+):
+    """`_walk_node` for a node that has all rows: they are gathered, and dealt only where it is worth it."""
+    at, numbers, weights, places = room
+    best, place, on_left = REFUSED, np.int64(0), 0.0
+    left_sum, left_weight = np.int64(0), np.int64(0)
+    for lo in range(0, len(entries), _STRETCH):
+        hi = min(lo + _STRETCH, len(entries))
+        more, heavier = np.int64(0), np.int64(0)
+        for i in range(np.uint64(lo), np.uint64(hi)):
+            row = np.uint64(entries[i] & POSITION)
+            w = row_weight[row]
+            more += (words[row] >> SHIFT) * (w if whole_weights else np.int64(1))
+            heavier += w
+        if _may_win(left_sum, left_weight, more, heavier, node, smallest, max(best, bar)):
+            at[0], places[0] = 1, np.uint32(max(lo - 1, 0))
+            _deal(entries, lo, hi, words, row_weight, whole_weights, at, numbers, weights, places)
+            high = max(best * CLEARLY, bar) if best >= 0.0 else bar
+            best, place, on_left = _walk_cuts(
+                entries, numbers, weights, places, 1, 1 + hi - lo, lo, left_sum, left_weight, node,
+                least, least_weight, high, best, place, on_left,
+            )  # fmt: skip
+        left_sum += more
+        left_weight += heavier
+    return best, place, on_left
+
+
+@leaf_kernel
+def _walk_node(
+    entries, numbers, weights, places, first, end, node, least, least_weight, smallest, bar
+):
+    """Return score, place and weight on the left of a node's best cut above a bar.
+
+    ``smallest``: what a row adds at least, for what it weighs.
+    """
+    best, place, on_left = REFUSED, np.int64(0), 0.0
+    left_sum, left_weight = np.int64(0), np.int64(0)
+    for lo in range(first, end, _STRETCH):
+        hi = min(lo + _STRETCH, end)
+        more, heavier = np.int64(0), np.int64(0)
+        for p in range(np.uint64(lo), np.uint64(hi)):
+            more += numbers[p]
+            heavier += weights[p]
+        if _may_win(left_sum, left_weight, more, heavier, node, smallest, max(best, bar)):
+            high = max(best * CLEARLY, bar) if best >= 0.0 else bar
+            best, place, on_left = _walk_cuts(
+                entries, numbers, weights, places, lo, hi, lo - first, left_sum, left_weight, node,
+                least, least_weight, high, best, place, on_left,
+            )  # fmt: skip
+        left_sum += more
+        left_weight += heavier
+    return best, place, on_left
+
+
+@plain_kernel
+def scan_weighted(table, columns, words, row_weight, level, rules, scratch, found):
+    """Search columns of numbers that miss none; rows have weights, and nobody asks which columns vary."""
     mean, weight, n_rows = level
-    least, least_weight, whole_weights, _ = rules
-    n, m = table.lists.shape[1], len(mean)
-    sums, counts = np.empty((2, m), np.int64), np.empty(m, np.int64)
-    last, at = np.empty(m, np.uint64), np.empty(m, np.int64)
-    best, bar, best_left = np.empty(m), np.empty(m), np.empty(m)
-    others, n_others = np.empty(len(columns), np.int64), 0
+    least, least_weight, whole_weights, _, smallest = rules
+    m, start, at, bars = len(mean), scratch.left_code[0], scratch.left_code[1], scratch.bars
+    room = at, scratch.numbers[0], scratch.numbers[1], scratch.places
+    numbers, weights, places = scratch.numbers[0], scratch.numbers[1], scratch.places
+    alone = n_rows[0] == table.lists.shape[1]
+    start[0] = 0
+    for k in range(1, m):
+        start[k] = start[k - 1] + n_rows[k - 1]
     for f in columns:
-        if table.kind[f] == CATEGORIES or table.present[f] < n:
-            others[n_others] = f
-            n_others += 1
-            continue
-        for k in range(m):
-            sums[0, k], sums[1, k], counts[k], last[k], at[k] = 0, 0, 0, 0, 0
-            best[k], bar[k], best_left[k] = REFUSED, REFUSED, 0.0
-        bar[m - 1] = np.inf
-        _scan_present(
-            table.lists[f], words, row_weight, whole_weights, mean, weight, n_rows, least,
-            least_weight, sums[0], sums[1], counts, last, best, bar, at, best_left,
-        )  # fmt: skip
+        entries = table.lists[f]
+        if not alone:
+            for k in range(m):
+                at[k] = start[k]
+            _deal(
+                entries, 0, len(entries), words, row_weight, whole_weights, at, numbers, weights,
+                places,
+            )  # fmt: skip
         for k in range(m - 1):
-            found.score[f, k], found.place[f, k] = best[k], at[k]
-            found.on_left[f, k], found.flags[f, k], found.sizes[f, k] = best_left[k], 0, 0
-    if n_others > 0:
-        scan_columns(table, others[:n_others], words, row_weight, level, rules, found)
-
-
-@kernel
-def grow_weighted_tree(table, rows, limits, work, found, nodes):
-    """`grow.grow_tree` for rows that have weights, and nodes that look at all columns."""
-    size, m = 1, make_root(rows, limits, nodes, work)
-    columns = np.empty(len(table.lists), np.int64)
-    for f in range(len(columns)):
-        columns[f] = f
-    for _ in range(limits.depth):
-        if m == 0:
-            break
-        open_level(rows, limits, work, m)
-        level, rules = level_of(work, m), rules_of(limits)
-        scan_weighted_columns(table, columns, work.words, rows.row_weight, level, rules, found)
-        size, m = close_level(table, rows, limits, work, found, nodes, size, m)
-    return size
+            node = mean[k], weight[k], n_rows[k]
+            if alone:
+                best, place, on_left = _walk_root(
+                    entries, words, row_weight, whole_weights, node, least, least_weight, smallest,
+                    bars[k], room,
+                )  # fmt: skip
+            else:
+                best, place, on_left = _walk_node(
+                    entries, numbers, weights, places, start[k], start[k] + n_rows[k], node, least,
+                    least_weight, smallest, bars[k],
+                )  # fmt: skip
+            found.score[f, k], found.place[f, k], found.on_left[f, k] = best, place, on_left
+            found.flags[f, k], found.sizes[f, k] = 0, 0
+            bars[k] = max(bars[k], best * FAR)

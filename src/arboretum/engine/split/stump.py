@@ -125,33 +125,38 @@ def _walk(entries, words, last, left_weight, ones, weight, total, best):
     return best, place
 
 
+@leaf_kernel
+def _search_list(entries, words, weight, total, best):
+    """Return (score, present rows on the left, missing left?) of the best cut; no rows: none is better."""
+    n, nothing = len(entries), np.int64(0)
+    present = first_missing(entries, 0, n)
+    last = min(present, n - 1)
+    best, cut = _walk(entries, words, last, nothing, nothing, weight, total, best)
+    if present == n:
+        return best, cut, nothing
+    left_weight, ones = np.int64(0), np.int64(0)
+    for i in range(present, n):
+        word = words[np.uint64(entries[i] & POSITION)]
+        left_weight += word >> _ONE
+        ones += (word >> _ONE) & -(word & _ONE)
+    best, place = _walk(entries, words, present - 1, left_weight, ones, weight, total, best)
+    if place > 0:
+        return best, place, _ONE
+    return best, cut, nothing
+
+
 @kernel
-def search_stumps(lists, lo, hi, words, weight, total):
-    """Return (score, column, present rows on the left, missing left?) of the best cut of columns lo..hi.
+def search_stumps(lists, columns, words, weight, total):
+    """Return (score, column, present rows on the left, missing left?) of the best cut of some columns.
 
     ``weight`` and ``total`` are what `weigh_words` returned. Rows that miss a value are tried on either
     side, and "present against missing" is a cut of its own. Between equal scores the first wins.
     """
-    n = lists.shape[1]
     best, column, cut, missing_left = REFUSED, np.int64(0), np.int64(0), np.int64(0)
-    for j in range(lo, hi):
-        entries = lists[j]
-        present = first_missing(entries, 0, n)
-        nothing = np.int64(0)
-        last = min(present, n - 1)
-        best, place = _walk(entries, words, last, nothing, nothing, weight, total, best)
+    for j in columns:
+        best, place, side = _search_list(lists[j], words, weight, total, best)
         if place > 0:
-            column, cut, missing_left = np.int64(j), place, np.int64(0)
-        if present == n:
-            continue
-        left_weight, ones = np.int64(0), np.int64(0)
-        for i in range(present, n):
-            word = words[np.uint64(entries[i] & POSITION)]
-            left_weight += word >> _ONE
-            ones += (word >> _ONE) & -(word & _ONE)
-        best, place = _walk(entries, words, present - 1, left_weight, ones, weight, total, best)
-        if place > 0:
-            column, cut, missing_left = np.int64(j), place, np.int64(1)
+            column, cut, missing_left = np.int64(j), place, side
     return best, column, cut, missing_left
 
 
@@ -213,12 +218,14 @@ def _walk_categories(cells, missing, has_missing, seen, m, weight, mean):
 
 @kernel
 def search_category_stumps(
-    codes, n_codes, starts, counts, words, weight, total, chance, loner, takes
+    columns, codes, n_codes, starts, counts, words, weight, total, chance, loner, takes
 ):
     """Return (worth, score, column, missing left?) of the best division; the worth is -inf if there is none.
 
     Parameters
     ----------
+    columns : int64 array
+        Which to look at.
     codes : (columns, rows) uint32 array
         ``n_codes[j]`` means missing.
     n_codes, starts : int64 arrays
@@ -238,7 +245,7 @@ def search_category_stumps(
     cells, seen = np.empty((most + 1, 2), np.int64), np.empty(most, np.int64)
     key, mean = np.empty(most), np.float64(total) / np.float64(weight)
     best, best_score, column, missing_left = -np.inf, REFUSED, np.int64(0), np.int64(0)
-    for j in range(len(n_codes)):
+    for j in columns:
         here = counts[starts[j] : starts[j] + n_codes[j] + 1]
         for c in range(n_codes[j] + 1):
             cells[c, 0], cells[c, 1] = 0, 0

@@ -95,14 +95,14 @@ def _walk(entries, words, last, left_weight, left, total, share, weight, best):
 
 
 @kernel
-def search_class_stumps(lists, lo, hi, words, weight, total):
+def search_class_stumps(lists, columns, words, weight, total):
     """`stump.search_stumps` for many classes; ``total``: the weight of each."""
     n = lists.shape[1]
     left, share = np.empty(len(total), np.int64), np.empty(len(total))
     for c in range(len(total)):
         share[c] = np.float64(total[c]) / np.float64(weight)
     best, column, cut, missing_left = REFUSED, np.int64(0), np.int64(0), np.int64(0)
-    for j in range(lo, hi):
+    for j in columns:
         entries = lists[j]
         present = first_missing(entries, 0, n)
         left[:] = 0

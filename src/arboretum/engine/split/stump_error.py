@@ -48,7 +48,7 @@ def _walk(entries, words, last, left_weight, left, total, weight, best):
 
 
 @kernel
-def search_error_stumps(lists, lo, hi, words, weight, total):
+def search_error_stumps(lists, columns, words, weight, total):
     """`stump.search_stumps` by error; ``words`` and ``total`` as `weigh_class_words` makes them."""
     n = lists.shape[1]
     left = np.empty(len(total), np.int64)
@@ -56,7 +56,7 @@ def search_error_stumps(lists, lo, hi, words, weight, total):
     for c in range(len(total)):
         before = max(before, total[c])
     best, column, cut, missing_left = np.int64(-1), np.int64(0), np.int64(0), np.int64(0)
-    for j in range(lo, hi):
+    for j in columns:
         entries = lists[j]
         present = first_missing(entries, 0, n)
         left[:] = 0
