@@ -14,19 +14,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.jit import inline, joined_kernel, leaf_kernel
+from arboretum.engine.jit import addressed_kernel, inline, joined_kernel, leaf_kernel
 from arboretum.engine.split.random import coins
 
 __all__ = [
     "largest_present",
     "last_left",
     "missing_of",
+    "part_coins",
     "part_tossed",
     "raise_by",
     "raised",
     "toss",
 ]
-__all__ += ["word_of"]
+__all__ += ["toss_column", "word_of"]
 
 _ZERO, _ONE, _LAST = np.uint64(0), np.uint64(1), np.uint64(63)
 
@@ -144,6 +145,17 @@ def toss(values, column, f, rows, start, n, key, n_codes, x, words):
     return low, high, missing
 
 
+@addressed_kernel
+def toss_column(columns, bench, rows, f, at):
+    """`toss` for a column of the node at hand, which is told what it returns; ``at``: where x begins."""
+    node = bench.node[0]
+    low, high, missing = toss(
+        columns.values, f * columns.step, f, rows, node.start, node.n, node.key,
+        bench.features.n_codes[f], columns.x[at:], bench.scratch.keys,
+    )  # fmt: skip
+    node.low, node.high, node.missing = low, high, missing
+
+
 @inline
 def last_left(low, high, x):
     """Return the threshold of raised codes between these ends."""
@@ -172,3 +184,14 @@ def part_tossed(values, column, f, n_codes, last, side, rows, start, n, key, spa
     for i in range(np.int64(others)):
         rows[at + np.uint64(i)] = spare[i]
     return np.int64(at - start), missing > 0
+
+
+@addressed_kernel
+def part_coins(columns, bench, rows):
+    """Part the rows of a node by the coins of the category that its search has found."""
+    node, scratch = bench.node[0], bench.scratch
+    f = np.uint64(node.feature)
+    node.many, node.missing = part_tossed(
+        columns.values, f * columns.step, f, bench.features.n_codes[f], node.last, node.side, rows,
+        node.start, node.n, node.key, scratch.spare.view(np.uint32), scratch.keys.view(np.uint8),
+    )  # fmt: skip
