@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from arboretum.engine.jit import kernel
-from arboretum.engine.machine_code.by_address import address_of
 from arboretum.engine.random_tree.few_rows import cut_few
 from arboretum.engine.random_tree.random_cut import random_cut
 from arboretum.engine.random_tree.records import (
@@ -16,7 +15,6 @@ from arboretum.engine.random_tree.records import (
     RandomTreeTarget,
     TreeColumns,
 )
-from arboretum.engine.random_tree.toss import toss_column
 from tests.engine.random_tree.benches import bench_for
 from tests.engine.random_tree.rules import rules as plain
 
@@ -66,8 +64,6 @@ def test_together_and_one_by_one_find_the_same(dtype, unit):
             node, bench.scratch.total[0] = bench.node[0], total
             node["start"], node["n"], node["key"], node["channels"] = 3, n, case, 1
             node["weight"] = weight[3 : 3 + n].sum()
-            toss = address_of(toss_column, columns, bench, rows, np.uint64(0), np.uint64(0))
-            bench = bench._replace(parts=bench.parts._replace(toss=toss))
             search(columns, bench, rows)
             found.append([node[name] for name in ("score", "feature", "cut", "side", "last")])
             found[-1].append(bench.scratch.constant.tolist())

@@ -44,6 +44,7 @@ if numba.config.DISABLE_JIT:
 
 else:
     from numba import types
+    from numba.core import cgutils
     from numba.extending import intrinsic
 
     from arboretum.engine.by_reference import ByReference
@@ -68,7 +69,8 @@ else:
         def build(context, builder, signature, given):
             kinds, convention = signature.args[1].types, context.call_conv
             form = convention.get_function_type(types.none, kinds)
-            result, error = (builder.alloca(kind.pointee) for kind in form.args[:2])
+            # once: in a loop, room for them at every call would fill the stack
+            result, error = (cgutils.alloca_once(builder, kind.pointee) for kind in form.args[:2])
             values = [builder.extract_value(given[1], i) for i in range(len(kinds))]
             packed = convention._get_arg_packer(kinds).as_arguments(builder, values)
             function = builder.inttoptr(given[0], form.as_pointer())

@@ -16,13 +16,12 @@ import numpy as np
 
 from arboretum.engine.intrinsics import add_left, read_blocks
 from arboretum.engine.jit import addressed_kernel, leaf_kernel
-from arboretum.engine.machine_code.by_address import call_at
 from arboretum.engine.random import pick_column
 from arboretum.engine.random_tree.codes import is_known_constant
 from arboretum.engine.random_tree.counts import allowed
 from arboretum.engine.random_tree.random_cut import ask_gaps, draw_threshold
 from arboretum.engine.random_tree.records import CATEGORY, FEW, RANK, TOGETHER
-from arboretum.engine.random_tree.toss import largest_present, last_left, missing_of
+from arboretum.engine.random_tree.toss import largest_present, last_left, missing_of, toss
 from arboretum.engine.split.score import squares
 
 __all__ = ["cut_few"]
@@ -55,13 +54,15 @@ def _find_ends(columns, bench, rows, blocks, many, near):
     """Read the drawn columns and find their ends; return how many vary, those first."""
     node, kind, constant = bench.node[0], bench.features.kind, bench.scratch.constant
     values, step, x, drawn = columns.values, columns.step, columns.x, columns.drawn
-    n, begin, varied = node.n, np.int64(node.start), np.uint64(0)
-    missing_value, short = missing_of(values), values.dtype.type
+    start, n, begin, varied = node.start, node.n, np.int64(node.start), np.uint64(0)
+    missing_value = missing_of(values)
     for k in range(np.uint64(many)):
         f, at, missing = np.uint64(drawn[_COLUMN, k]), varied * _FEW, False
         if kind[f] == CATEGORY:
-            call_at(bench.parts.toss, (columns, bench, rows, f, at))
-            low, high, missing = short(node.low), short(node.high), node.missing != 0
+            low, high, missing = toss(
+                values, f * step, f, rows, start, n, node.key, bench.features.n_codes[f], x[at:],
+                bench.scratch.keys,
+            )  # fmt: skip
         else:
             low, high = read_blocks(values, f * step, near, _ZERO, blocks, x, at)
             missing = high == missing_value

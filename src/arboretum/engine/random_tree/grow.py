@@ -116,14 +116,14 @@ def _add_up(bench, rows, label, number, left, y, row_weight):
     unit, middle, equal = put_on_grid(
         y, row_weight, rows, node.start, node.n, rules, number, weight
     )
-    channels = np.int64(len(channel))
+    if rules.regrid:
+        node.unit, node.middle = unit, middle
     if rules.form == ONE_LABEL:
-        channels = node.total
-    total = channel[:channels]
+        node.channels = node.total
+    total = channel[: node.channels]
     add_up(label, number, left, y, weight, node.start, node.n, node.total, total)
     if rules.form == ONE_LABEL:
-        channels = drop_empty(label, node.start, node.n, total, left)
-    node.unit, node.middle, node.channels = unit, middle, channels
+        node.channels = drop_empty(label, node.start, node.n, total, left)
     return equal
 
 
@@ -142,7 +142,6 @@ def _is_pure(bench, equal, label, number):
 def _search(columns, bench, rows, bounds, left, root_weight):
     """Search a node; return whether there is a cut that gains enough."""
     node, rules, parts = bench.node[0], bench.rules, bench.parts
-    node.below = node.above = np.int64(rows[node.start])
     if bounds is not None:
         node.lower, node.upper = bounds_of(bounds, node.number, node.middle, node.unit)
     if rules.charge > 0.0:
@@ -259,7 +258,8 @@ def grow_trees(far, near, bench, bags, growing):
                 _close(out, node, np.uint64(at))
                 if not _enough(node, rules):
                     continue
-            node.listed = len(lists) > 0 and node.n >= least and not is_near
+            if len(lists):
+                node.listed = node.n >= least and not is_near
             equal = _add_up(bench, rows, label, number, left, growing.y, growing.row_weight)
             if to_search:
                 if _is_pure(bench, equal, label, number) or not _search(

@@ -16,7 +16,6 @@ import numpy as np
 
 from arboretum.engine.intrinsics import read_blocks
 from arboretum.engine.jit import addressed_kernel, joined_kernel, kernel, leaf_kernel
-from arboretum.engine.machine_code.by_address import call_at
 from arboretum.engine.random import mix, pick_column, uniform
 from arboretum.engine.random_tree.codes import is_known_constant
 from arboretum.engine.random_tree.counts import allowed, score
@@ -27,6 +26,7 @@ from arboretum.engine.random_tree.toss import (
     missing_of,
     raise_by,
     raised,
+    toss,
     word_of,
 )
 from arboretum.engine.split.score import squares
@@ -271,8 +271,7 @@ def _search(columns, bench, rows, label, number, left):
     node, rules, features, scratch = bench.node[0], bench.rules, bench.features, bench.scratch
     values, x, weight, constant = columns.values, columns.x, bench.target.weight, scratch.constant
     start, n, node_weight, node_key = node.start, node.n, node.weight, node.key
-    total, short = scratch.total[: node.channels], values.dtype.type
-    missing_value = missing_of(values)
+    total, missing_value = scratch.total[: node.channels], missing_of(values)
     best, feature, cut, side, last = -1.0, np.int64(-1), np.nan, np.int64(0), np.int64(0)
     varied, worth, n_columns = 0, -1.0, np.int64(len(scratch.order))
     everything, begin = rules.max_features >= n_columns, np.int64(start)
@@ -282,12 +281,13 @@ def _search(columns, bench, rows, label, number, left):
         f = np.uint64(turn) if everything else np.uint64(pick_column(node_key, turn, scratch.order))
         if is_known_constant(constant, f, begin, begin + n):
             continue
-        is_category, missing = features.kind[f] == CATEGORY, False
+        is_category, column, missing = features.kind[f] == CATEGORY, f * columns.step, False
         if is_category:
-            call_at(bench.parts.toss, (columns, bench, rows, f, np.uint64(0)))
-            low, high, missing = short(node.low), short(node.high), node.missing != 0
+            low, high, missing = toss(
+                values, column, f, rows, start, n, node_key, features.n_codes[f], x, scratch.keys
+            )
         else:
-            low, high = _ends(values, f * columns.step, rows, start, n, x)
+            low, high = _ends(values, column, rows, start, n, x)
             missing = high == missing_value
             if missing and low < missing_value:
                 high = largest_present(x, n, low, missing_value)

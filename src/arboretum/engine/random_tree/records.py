@@ -182,12 +182,14 @@ class Parts(NamedTuple):
     part_sets: int  # and by a category
     order: int  # categories in the order they are cut,
     impurity: int  # and the impurity of their node
-    toss: int  # random splits: the coins of a category
     copy: int  # the rows of a branch row by row
 
 
 class Bench(NamedTuple):
-    """What every kernel works with: rules, targets, scratch and the node at hand."""
+    """What every kernel works with: rules, targets, scratch and the node at hand.
+
+    Of the node only what a way of growing needs is written; the rest stays as it was made.
+    """
 
     rules: TreeRules
     features: Features

@@ -27,7 +27,7 @@ __all__ = [
     "raised",
     "toss",
 ]
-__all__ += ["toss_column", "word_of"]
+__all__ += ["word_of"]
 
 _ZERO, _ONE, _LAST = np.uint64(0), np.uint64(1), np.uint64(63)
 
@@ -143,17 +143,6 @@ def toss(values, column, f, rows, start, n, key, n_codes, x, words):
         return short(0), short(_ONE << by), missing
     low, high = _ends_present(x, n, missing_value)
     return low, high, missing
-
-
-@addressed_kernel
-def toss_column(columns, bench, rows, f, at):
-    """`toss` for a column of the node at hand, which is told what it returns; ``at``: where x begins."""
-    node = bench.node[0]
-    low, high, missing = toss(
-        columns.values, f * columns.step, f, rows, node.start, node.n, node.key,
-        bench.features.n_codes[f], columns.x[at:], bench.scratch.keys,
-    )  # fmt: skip
-    node.low, node.high, node.missing = low, high, missing
 
 
 @inline

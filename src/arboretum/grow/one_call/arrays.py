@@ -19,7 +19,7 @@ from arboretum.engine.random_tree.grow import grow_on, grow_trees
 from arboretum.engine.random_tree.node import tell_impurity
 from arboretum.engine.random_tree.part import part_categories, part_numbers
 from arboretum.engine.random_tree.random_cut import cut_pair, random_cut
-from arboretum.engine.random_tree.toss import part_coins, toss_column
+from arboretum.engine.random_tree.toss import part_coins
 from arboretum.engine.split.score import XLOGX
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def take_arrays(table: TreeTable, grid: TreeGrid) -> TreeArrays:
         scratch=_scratch(features, n, None if rules.form == records.ONE_SUM else grid.channels),
         counter=_counter(int(features.n_codes.max(initial=0)), grid.channels),
         parts=_NOWHERE,
-        node=as_records(np.zeros(1, records.NODE_AT_HAND)),
+        node=_node(grid.channels if rules.form != records.ONE_SUM else 1),
     )
     return TreeArrays(
         far=far,
@@ -129,7 +129,7 @@ class _Form(NamedTuple):
 
 _NOWHERE = records.Parts(*[0] * len(records.Parts._fields))
 _parts: dict[_Form, records.Parts] = {}
-_loops: dict[tuple, int] = {}
+_loops: dict[tuple[Any, ...], int] = {}
 
 
 def _find_parts(
@@ -138,7 +138,7 @@ def _find_parts(
     """Return the addresses of what a fit needs, the largest first, after compiling what is there."""
     f = np.uint64(0)
 
-    def at(function: Callable, *arguments: Any, needed: bool = True) -> int:
+    def at(function: Callable[..., None], *arguments: Any, needed: bool = True) -> int:
         return address_of(function, *arguments) if needed else 0
 
     node = columns, bench, rows
@@ -152,7 +152,6 @@ def _find_parts(
             pair=at(cut_pair, *node, needed=form.one_sum),
             part=at(part_numbers, *node),
             part_sets=at(part_coins, *node, needed=form.categories),
-            toss=at(toss_column, *node, f, f, needed=form.categories),
             copy=at(copy_rows, columns, columns, rows, 0, 0, needed=form.copies),
         )
     many = at(best_cut, stand_in(columns), bench, rows)
@@ -199,6 +198,13 @@ def _columns(table: TreeTable, n: int) -> records.TreeColumns:
         drawn=drawn,
         cuts=cuts,
     )
+
+
+def _node(channels: int) -> np.ndarray:
+    """Return a node at hand of which nothing is known: its grid is that of the tree."""
+    node = np.zeros(1, records.NODE_AT_HAND)
+    node["unit"], node["channels"] = 1.0, channels
+    return as_records(node)
 
 
 def _target(grid: TreeGrid, n: int) -> records.RandomTreeTarget:
