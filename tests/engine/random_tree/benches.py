@@ -15,9 +15,13 @@ def bench_for(
 ) -> records.Bench:
     """Return a bench of one sum, on which nothing was done yet."""
     columns, codes = len(features.kind), int(features.n_codes.max()) + 1
+    keys, spare = np.empty(n, np.uint64), np.empty(n, np.uint64)
     scratch = records.RandomTreeScratch(
-        keys=np.empty(n, np.uint64),
-        spare=np.empty(n, np.uint64),
+        keys=keys,
+        side_of=keys.view(np.uint8),
+        spare=spare,
+        spare_row=spare.view(np.uint32),
+        spare_sum=spare.view(np.int64),
         buckets=np.empty(2048, np.uint32),
         left=None,
         total=np.empty(1, np.int64),

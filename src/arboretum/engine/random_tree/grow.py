@@ -160,8 +160,8 @@ def _search(columns, bench, rows, bounds, left, root_weight):
 @joined_kernel
 def _part(columns, bench, rows, out, bounds, label, number, stack, height, child, first_child):
     """Part the rows of a node, and put its children, node ``child`` and the next, on the stack."""
-    node, rules, target, spare = bench.node[0], bench.rules, bench.target, bench.scratch.spare
-    start, n, side_of = node.start, node.n, bench.scratch.keys.view(np.uint8)
+    node, rules, target, scratch = bench.node[0], bench.rules, bench.target, bench.scratch
+    start, n = node.start, node.n
     k, f, begin = np.uint64(node.number), np.uint64(node.feature), np.int64(start)
     part = bench.parts.part
     if bench.features.kind[f] == CATEGORY:
@@ -171,8 +171,8 @@ def _part(columns, bench, rows, out, bounds, label, number, stack, height, child
     if node.listed:
         _write_places(bench.scratch.place, rows, begin, begin + n)
     if not rules.unit_weights:
-        left_weight = move_sum(target.weight, start, n, side_of, spare.view(np.int64))
-    left_sum = move_targets(label, number, start, n, side_of, spare)
+        left_weight = move_sum(target.weight, start, n, scratch.side_of, scratch.spare_sum)
+    left_sum = move_targets(label, number, start, n, scratch)
     right_weight, right_sum = node.weight - left_weight, node.total - left_sum
     if rules.form == ONE_LABEL:
         left_sum = right_sum = node.channels

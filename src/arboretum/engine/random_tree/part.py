@@ -81,7 +81,7 @@ def part_numbers(columns, bench, rows):
     f = np.uint64(node.feature)
     node.many, node.missing = part_rows(
         columns.values, f * columns.step, bench.features.missing[f], node.last, node.side, rows,
-        node.start, node.n, scratch.spare.view(np.uint32), scratch.keys.view(np.uint8),
+        node.start, node.n, scratch.spare_row, scratch.side_of,
     )  # fmt: skip
 
 
@@ -103,7 +103,7 @@ def _mark(codes, column, missing_code, takes, side, rows, start, n, side_of):
 def part_categories(columns, bench, rows):
     """`part_numbers` for a category: what was chosen is found anew from the node's rows."""
     node, counter = bench.node[0], bench.counter
-    f, side_of = np.uint64(node.feature), bench.scratch.keys.view(np.uint8)
+    f, side_of = np.uint64(node.feature), bench.scratch.side_of
     call_at(bench.parts.count, (columns, bench, rows, f))
     call_at(bench.parts.order, (bench, f))
     take_categories(node.met, node.last, node.subsets != 0, counter.seen, counter.takes)
@@ -111,19 +111,19 @@ def part_categories(columns, bench, rows):
         columns.values, f * columns.step, bench.features.n_codes[f], counter.takes, node.side, rows,
         node.start, node.n, side_of,
     )  # fmt: skip
-    move(rows, node.start, node.n, side_of, bench.scratch.spare.view(np.uint32))
+    move(rows, node.start, node.n, side_of, bench.scratch.spare_row)
 
 
 # --------------------------------------------------------------------------- targets follow
 @joined_kernel
-def move_targets(label, number, start, n, side_of, spare):
+def move_targets(label, number, start, n, scratch):
     """Let the targets follow their rows; return the sum of the first output on the left."""
     left_sum = np.int64(0)
     if label is not None:
         for o in range(len(label)):
-            move(label[o], start, n, side_of, spare.view(np.uint32))
+            move(label[o], start, n, scratch.side_of, scratch.spare_row)
     if number is not None:
-        left_sum = move_sum(number[0], start, n, side_of, spare.view(np.int64))
+        left_sum = move_sum(number[0], start, n, scratch.side_of, scratch.spare_sum)
         for o in range(1, len(number)):
-            move_sum(number[o], start, n, side_of, spare.view(np.int64))
+            move_sum(number[o], start, n, scratch.side_of, scratch.spare_sum)
     return left_sum

@@ -160,7 +160,10 @@ class RandomTreeScratch(NamedTuple):
     """What a search writes on."""
 
     keys: np.ndarray  # uint64, as many as rows
-    spare: np.ndarray
+    side_of: np.ndarray  # uint8, the same memory: which rows of a node go left
+    spare: np.ndarray  # uint64, as many as rows
+    spare_row: np.ndarray  # uint32 and
+    spare_sum: np.ndarray  # int64: the same memory
     buckets: np.ndarray  # uint32
     left: np.ndarray | None  # int64, two per channel; None: one sum
     total: np.ndarray  # int64, the channels of the node

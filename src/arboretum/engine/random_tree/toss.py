@@ -182,5 +182,5 @@ def part_coins(columns, bench, rows):
     f = np.uint64(node.feature)
     node.many, node.missing = part_tossed(
         columns.values, f * columns.step, f, bench.features.n_codes[f], node.last, node.side, rows,
-        node.start, node.n, node.key, scratch.spare.view(np.uint32), scratch.keys.view(np.uint8),
+        node.start, node.n, node.key, scratch.spare_row, scratch.side_of,
     )  # fmt: skip

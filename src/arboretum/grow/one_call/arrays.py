@@ -249,9 +249,13 @@ def _growing(out: records.RandomTreeNodes, n: int, leaves: int, few: int) -> rec
 
 
 def _scratch(features: records.Features, n: int, channels: int | None) -> records.RandomTreeScratch:
+    keys, spare = np.empty(n, np.uint64), np.empty(n, np.uint64)
     return records.RandomTreeScratch(
-        keys=np.empty(n, np.uint64),
-        spare=np.empty(n, np.uint64),
+        keys=keys,
+        side_of=keys.view(np.uint8),
+        spare=spare,
+        spare_row=spare.view(np.uint32),
+        spare_sum=spare.view(np.int64),
         buckets=np.empty(2048, np.uint32),
         left=None if channels is None else np.empty(2 * channels, np.int64),
         total=np.empty(channels or 1, np.int64),
