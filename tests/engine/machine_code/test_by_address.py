@@ -60,6 +60,18 @@ def test_a_kernel_hands_on_what_it_does_not_know():
     assert len(met) == 1
 
 
+@plain_kernel
+def often(address, pair, n):
+    for _ in range(n):
+        call_at(address, (pair, 0, 1.0))
+
+
+def test_calls_in_a_loop_do_not_fill_the_stack():
+    pair = Pair(np.zeros(1), np.zeros((1, 1)))
+    often(address_of(add_to_all, pair, 0, 1.0), pair, 2_000_000)  # 32 MB at 16 bytes each
+    assert pair.low[0] == 2_000_000
+
+
 def test_without_compiling_an_address_is_the_function():
     script = """
 from arboretum.engine.machine_code.by_address import address_of, call_at

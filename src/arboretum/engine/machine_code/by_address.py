@@ -43,6 +43,7 @@ if numba.config.DISABLE_JIT:
         return named
 
 else:
+    from llvmlite import ir
     from numba import types
     from numba.core import cgutils
     from numba.extending import intrinsic
@@ -69,12 +70,22 @@ else:
         def build(context, builder, signature, given):
             kinds, convention = signature.args[1].types, context.call_conv
             form = convention.get_function_type(types.none, kinds)
-            # once: in a loop, room for them at every call would fill the stack
-            result, error = (cgutils.alloca_once(builder, kind.pointee) for kind in form.args[:2])
+            # given back at once: in a loop, room for them at every call would fill the stack
+            pointer = cgutils.voidptr_t
+            save, restore = (
+                cgutils.get_or_insert_function(builder.module, kind, f"llvm.stack{name}")
+                for name, kind in (
+                    ("save", ir.FunctionType(pointer, [])),
+                    ("restore", ir.FunctionType(ir.VoidType(), [pointer])),
+                )
+            )
+            before = builder.call(save, [])
+            result, error = (builder.alloca(kind.pointee) for kind in form.args[:2])
             values = [builder.extract_value(given[1], i) for i in range(len(kinds))]
             packed = convention._get_arg_packer(kinds).as_arguments(builder, values)
             function = builder.inttoptr(given[0], form.as_pointer())
             builder.call(function, [result, error, *packed])
+            builder.call(restore, [before])
             return context.get_dummy_value()
 
         return types.void(types.int64, arguments), build
