@@ -28,6 +28,7 @@ from arboretum.engine.split import statistic as stat
 from arboretum.grow import random_tree
 from arboretum.grow.criterion import make_target
 from arboretum.grow.levelwise import Growth, grow
+from arboretum.grow.one_call import arrays, table
 from arboretum.predict.walk import leaves_of
 from arboretum.tree.pruning import number_levels
 
@@ -259,8 +260,8 @@ def test_a_branch_grown_on_a_copy_of_its_rows_is_the_same(make, monkeypatch):
     y = (np.nan_to_num(X[:, 0] + X[:, 4]) + rng.normal(size=800) > 1).astype(int)
     answers, questions = [], []
     for near in (1 << 20, 6 * 8 * 100):
-        monkeypatch.setattr(random_tree, "_NEAR", near)
-        monkeypatch.setattr(random_tree, "_LARGE", near)
+        monkeypatch.setattr(arrays, "_NEAR", near)
+        monkeypatch.setattr(table, "_LARGE", near)
         model = make(n_estimators=3, random_state=0, categorical_features=[4]).fit(X, y)
         answers.append(model.predict_proba(X))
         # copied branches are grown after the others, so nodes are numbered in another order

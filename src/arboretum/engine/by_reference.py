@@ -84,7 +84,11 @@ def _kind(value: Any) -> Any:
         return kind, value.bit_length() > 63  # which is unsigned
     if kind is float or kind is bool or value is None:
         return kind
-    return type_of(value) if is_named(value) else typeof(value, Purpose.argument)
+    if is_named(value):
+        return id(
+            type_of(value)
+        )  # which is kept, so no other type has its number: to hash it takes longer
+    return kind if issubclass(kind, np.number) else typeof(value, Purpose.argument)
 
 
 # ---------------------------------------------------------------------- in memory

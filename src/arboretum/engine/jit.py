@@ -24,6 +24,7 @@ from arboretum.engine.parts import KernelCompiler, call_as_part, for_kernels
 
 __all__ = [
     "COMPILED",
+    "addressed_kernel",
     "inline",
     "joined_kernel",
     "kernel",
@@ -50,6 +51,14 @@ def kernel(function: F) -> F:
 def plain_kernel(function: F) -> F:
     """`kernel` for functions that make no arrays, as `leaf_kernel` is `subkernel`."""
     return _called_by_python(function, _nrt=False)
+
+
+def addressed_kernel(function: F) -> F:
+    """`plain_kernel` that kernels call by its address (machine_code/by_address.py) and Python never does.
+
+    What Python would call, which takes every field out of every NamedTuple, is not compiled.
+    """
+    return _called_by_python(function, _nrt=False, no_cpython_wrapper=True)
 
 
 def subkernel(function: F) -> F:
@@ -93,7 +102,8 @@ def _called_by_python(function: F, **options: Any) -> F:
 def _called_by_kernels(function: F, **options: Any) -> F:
     if numba.config.DISABLE_JIT:
         return _interpreted(function)
-    return for_kernels(numba.njit(**_OPTIONS, **options, no_cpython_wrapper=True)(function))
+    options["no_cpython_wrapper"] = True
+    return for_kernels(numba.njit(**_OPTIONS, **options)(function))
 
 
 def shared(function: F) -> F:

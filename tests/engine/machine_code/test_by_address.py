@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.jit import plain_kernel
-from arboretum.engine.machine_code.by_address import address_of, call_at
+from arboretum.engine.jit import addressed_kernel, plain_kernel
+from arboretum.engine.machine_code.by_address import address_of, call_at, stand_in, where_is
 from tests.engine.processes import run_script
 
 
@@ -34,6 +34,42 @@ def test_a_kernel_is_called_by_its_address():
     twice(address, pair, 1, 0.5)
     assert pair.low.tolist() == [1.0, 1.0, 1.0]
     assert pair.high.tolist() == [[1.0, 1.0, 1.0], [0.0, 0.0, 0.0]]
+
+
+@addressed_kernel
+def hand_on(address, somewhere, k):
+    call_at(address, (somewhere, k, 0.25))
+
+
+@plain_kernel
+def begin(middle, last, pair, k):
+    call_at(middle, (last, where_is(pair), k))
+
+
+def test_a_kernel_hands_on_what_it_does_not_know():
+    """One compiled form of it serves tuples of different types."""
+    met = set()
+    for dtype in (np.float64, np.float32):
+        pair = Pair(np.zeros(3, dtype), np.ones((2, 3), dtype))
+        last = address_of(add_to_all, pair, 1, 0.25)
+        middle = address_of(hand_on, last, stand_in(pair), 1)
+        met.add(middle)
+        begin(middle, last, pair, 1)
+        assert pair.low.tolist() == [0.25] * 3
+        assert pair.high.tolist() == [[1.0] * 3, [0.75] * 3]
+    assert len(met) == 1
+
+
+@plain_kernel
+def often(address, pair, n):
+    for _ in range(n):
+        call_at(address, (pair, 0, 1.0))
+
+
+def test_calls_in_a_loop_do_not_fill_the_stack():
+    pair = Pair(np.zeros(1), np.zeros((1, 1)))
+    often(address_of(add_to_all, pair, 0, 1.0), pair, 2_000_000)  # 32 MB at 16 bytes each
+    assert pair.low[0] == 2_000_000
 
 
 def test_without_compiling_an_address_is_the_function():

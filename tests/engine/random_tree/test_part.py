@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from arboretum.engine.jit import kernel
-from arboretum.engine.random_tree.part import move, move_sum, part_numbers
+from arboretum.engine.random_tree.part import move, move_sum, part_rows
 
 
 @kernel
@@ -14,20 +14,9 @@ def _move(values, others, start, side, spare):
 
 
 @kernel
-def _part(codes, n_codes, last, missing_left, rows, start, n, spare, side):
-    return part_numbers(
-        codes,
-        None,
-        np.uint64(0),
-        n_codes,
-        last,
-        missing_left,
-        rows,
-        np.uint64(start),
-        n,
-        spare,
-        side,
-    )
+def _part(values, missing, last, missing_left, rows, start, n, spare, side):
+    column, first = np.uint64(0), np.uint64(start)
+    return part_rows(values, column, missing, last, missing_left, rows, first, n, spare, side)
 
 
 @pytest.mark.parametrize("goes", ["some", "none", "all"])
@@ -62,3 +51,23 @@ def test_rows_part_at_a_code(missing_left):
     np.testing.assert_array_equal(rows[10 : 10 + many], before[10:40][left])
     np.testing.assert_array_equal(rows[10 + many : 40], before[10:40][~left])
     np.testing.assert_array_equal(rows[:10], before[:10])
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("missing_left", [0, 1])
+def test_rows_part_at_any_whole_number(dtype, missing_left):
+    """The smallest and the largest there are, and missing ones, which are written as the largest."""
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    values = np.array([low, low + 1, -1, 0, 1, high - 1, high], dtype)
+    for last in (low, -1, 0, high - 1):
+        rows, side = np.arange(7, dtype=np.uint32), np.empty(7, np.uint8)
+        many, missing = _part(
+            values, np.int64(high), np.int64(last), np.int64(missing_left), rows, 0, np.int64(7),
+            np.empty(7, np.uint32), side,
+        )  # fmt: skip
+        left = np.where(values == high, missing_left == 1, values <= last)
+        assert (many, missing) == (left.sum(), True)
+        np.testing.assert_array_equal(side, left)
+        np.testing.assert_array_equal(
+            rows, np.concatenate([np.flatnonzero(left), np.flatnonzero(~left)])
+        )

@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.jit import inline, joined_kernel, leaf_kernel
+from arboretum.engine.jit import addressed_kernel, inline, joined_kernel, leaf_kernel
 from arboretum.engine.random_tree.records import EXAMPLE, ROWS, STAMP, SUMS, WEIGHT
 from arboretum.engine.split.score import breaks_order, channel_score, squares
 
-__all__ = ["allowed", "count_codes", "order_categories", "order_codes", "score"]
+__all__ = ["allowed", "count_codes", "order_categories", "order_codes", "order_sets", "score"]
 __all__ += ["take_categories", "walk_counts", "walk_sums"]
 
 _SETTLED = 1e-4  # of the power iteration
@@ -184,6 +184,16 @@ def order_categories(m, missing_code, cells, seen, key, axis, total, node_weight
         key[i] = along
     _sort_seen(seen, key, met)
     return met, subsets
+
+
+@addressed_kernel
+def order_sets(bench, f):
+    """`order_categories` of the column that was counted last; the node is told what it returns."""
+    node, counter, scratch = bench.node[0], bench.counter, bench.scratch
+    node.met, node.subsets = order_categories(
+        node.met, bench.features.n_codes[f], counter.cells, counter.seen, counter.key, counter.axis,
+        scratch.total[: node.channels], node.weight, bench.target.label is not None, bench.rules,
+    )  # fmt: skip
 
 
 @joined_kernel

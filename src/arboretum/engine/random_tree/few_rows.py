@@ -15,9 +15,9 @@ from __future__ import annotations
 import numpy as np
 
 from arboretum.engine.intrinsics import add_left, read_blocks
-from arboretum.engine.jit import joined_kernel, leaf_kernel
+from arboretum.engine.jit import addressed_kernel, leaf_kernel
 from arboretum.engine.random import pick_column
-from arboretum.engine.random_tree.best_cut import is_known_constant
+from arboretum.engine.random_tree.codes import is_known_constant
 from arboretum.engine.random_tree.counts import allowed
 from arboretum.engine.random_tree.random_cut import ask_gaps, draw_threshold
 from arboretum.engine.random_tree.records import CATEGORY, FEW, RANK, TOGETHER
@@ -50,17 +50,19 @@ def _pad(rows, start, n, blocks, near):
 
 
 @leaf_kernel
-def _find_ends(
-    values, step, n_codes, kind, constant, rows, start, n, blocks, many, node_key, x, words, near, drawn,
-):  # fmt: skip
+def _find_ends(columns, bench, rows, blocks, many, near):
     """Read the drawn columns and find their ends; return how many vary, those first."""
-    missing_value, begin, varied = missing_of(values), np.int64(start), np.uint64(0)
+    node, kind, constant = bench.node[0], bench.features.kind, bench.scratch.constant
+    values, step, x, drawn = columns.values, columns.step, columns.x, columns.drawn
+    start, n, begin, varied = node.start, node.n, np.int64(node.start), np.uint64(0)
+    missing_value = missing_of(values)
     for k in range(np.uint64(many)):
         f, at, missing = np.uint64(drawn[_COLUMN, k]), varied * _FEW, False
         if kind[f] == CATEGORY:
             low, high, missing = toss(
-                values, f * step, f, rows, start, n, node_key, n_codes[f], x[at:], words
-            )
+                values, f * step, f, rows, start, n, node.key, bench.features.n_codes[f], x[at:],
+                bench.scratch.keys,
+            )  # fmt: skip
         else:
             low, high = read_blocks(values, f * step, near, _ZERO, blocks, x, at)
             missing = high == missing_value
@@ -90,16 +92,16 @@ def _draw_cuts(kind, varied, node_key, x, ends, bits, drawn, cuts):
             drawn[_LAST, k], cuts[k] = last, cut
 
 
-@joined_kernel
-def cut_few(
-    values, step, n_codes, kind, constant, rows, start, n, number, weight, total, node_weight, node_key,
-    rules, x, order, ends, bits, words, near, drawn, cuts,
-):  # fmt: skip
-    """`random_cut` of one sum and up to `FEW` rows.
-
-    ``near``, ``drawn`` and ``cuts`` are scratch: the padded rows, and what is known of the columns.
-    """
-    missing_value = np.int64(missing_of(values))
+@addressed_kernel
+def cut_few(columns, bench, rows):
+    """`random_cut` of one sum and up to `FEW` rows."""
+    node, rules, kind, scratch = bench.node[0], bench.rules, bench.features.kind, bench.scratch
+    number, weight, total = bench.target.number, bench.target.weight, scratch.total[0]
+    start, n, node_weight, node_key, near = (
+        node.start, node.n, node.weight, node.key, scratch.buckets,
+    )  # fmt: skip
+    x, drawn, cuts, order = columns.x, columns.drawn, columns.cuts, scratch.order
+    missing_value = np.int64(missing_of(columns.values))
     best, feature, cut, side, last = -1.0, np.int64(-1), np.nan, np.int64(0), np.int64(0)
     everything, begin, unit = rules.max_features >= len(order), np.int64(start), node_weight == n
     blocks = (n + 7) >> 3
@@ -112,14 +114,11 @@ def cut_few(
                 break
             until = turn + 1
         many = _draw_columns(
-            node_key, turn, until, everything, constant, begin, begin + n, order, drawn
+            node_key, turn, until, everything, scratch.constant, begin, begin + n, order, drawn
         )
         turn = until
-        varied = _find_ends(
-            values, step, n_codes, kind, constant, rows, start, n, blocks, many, node_key, x, words, near,
-            drawn,
-        )  # fmt: skip
-        _draw_cuts(kind, varied, node_key, x, ends, bits, drawn, cuts)
+        varied = _find_ends(columns, bench, rows, blocks, many, near)
+        _draw_cuts(kind, varied, node_key, x, columns.ends, columns.bits, drawn, cuts)
         any_varied = any_varied or varied > 0
         for k in range(np.uint64(varied)):
             f, at, way, worth = drawn[_COLUMN, k], drawn[_LAST, k], 0, -1.0
@@ -142,4 +141,4 @@ def cut_few(
                 last = missing_value - 1 if way == 2 else at
     if feature >= 0 and kind[feature] == RANK and cut < np.inf:
         cut = np.floor(cut)  # the rows are ranks: they go the same way
-    return best, feature, cut, side, last
+    node.score, node.feature, node.cut, node.side, node.last = best, feature, cut, side, last

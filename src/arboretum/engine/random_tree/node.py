@@ -7,11 +7,11 @@ import math
 import numpy as np
 
 from arboretum.engine.fixed_point import bits_of_each, shift_for, to_grid
-from arboretum.engine.jit import joined_kernel, leaf_kernel
+from arboretum.engine.jit import addressed_kernel, joined_kernel, leaf_kernel
 from arboretum.engine.split.score import x_log2_x
 from arboretum.engine.split.statistic import ENTROPY, POISSON
 
-__all__ = ["add_up", "are_alike", "drop_empty", "impurity_of", "put_on_grid"]
+__all__ = ["add_up", "are_alike", "drop_empty", "impurity_of", "put_on_grid", "tell_impurity"]
 
 
 # --------------------------------------------------------------------------- a grid of its own
@@ -185,3 +185,19 @@ def impurity_of(label, number, weight, start, n, total, node_weight, rules):
         else:
             impurity = _number_impurity(number, weight, start, n, total, node_weight, rules)
     return impurity
+
+
+@addressed_kernel
+def tell_impurity(bench):
+    """Tell the node at hand its impurity."""
+    node, target, total = bench.node[0], bench.target, bench.scratch.total[: bench.node[0].channels]
+    node.impurity = impurity_of(
+        target.label,
+        target.number,
+        target.weight,
+        node.start,
+        node.n,
+        total,
+        node.weight,
+        bench.rules,
+    )

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.jit import joined_kernel, leaf_kernel
-from arboretum.engine.random_tree.counts import count_codes, order_categories, take_categories
-from arboretum.engine.random_tree.toss import missing_of, part_tossed
+from arboretum.engine.jit import addressed_kernel, joined_kernel, leaf_kernel
+from arboretum.engine.machine_code.by_address import call_at
+from arboretum.engine.random_tree.counts import take_categories
 
-__all__ = ["move", "move_sum", "part_categories", "part_numbers"]
+__all__ = ["move", "move_sum", "move_targets", "part_categories", "part_numbers", "part_rows"]
 
 _ONE = np.uint64(1)
+_SMALLEST = np.uint64(1 << 63)  # of signed numbers, as it is written
 
 
 @leaf_kernel
@@ -48,13 +49,21 @@ def move_sum(values, start, n, side_of, spare):
 
 
 @leaf_kernel
-def _part(table, column, missing_code, last, rows, start, n, spare, side_of):
-    """Missing values, the largest there are, go right; return how many go left, and the largest value."""
-    left, largest = np.uint64(0), np.int64(last)
+def part_rows(table, column, missing_value, last, side, rows, start, n, spare, side_of):
+    """Put the rows up to ``last`` first; return (how many, was a value missing?).
+
+    A missing value is the largest there is. Where it goes left, values are turned round until it is the
+    smallest: so nothing is asked of a row but whether it is up to ``last``. ``side_of`` says for every row
+    whether it goes left: its weight and target follow.
+    """
+    left, largest, turn = np.uint64(0), np.int64(last), np.uint64(0)
+    if side:
+        turn = _SMALLEST - np.uint64(missing_value)
+    until = np.int64(np.uint64(last) + turn)
     for i in range(np.uint64(n)):
         row = rows[start + i]
         code = np.int64(table[column + row])
-        goes = np.uint64(code <= last)
+        goes = np.uint64(np.int64(np.uint64(code) + turn) <= until)
         largest = max(largest, code)
         side_of[i] = goes
         rows[start + left] = row
@@ -62,50 +71,18 @@ def _part(table, column, missing_code, last, rows, start, n, spare, side_of):
         left += goes
     for i in range(np.uint64(n) - left):
         rows[start + left + i] = spare[i]
-    return np.int64(left), largest >= missing_code
+    return np.int64(left), largest >= missing_value
 
 
-@leaf_kernel
-def _part_gaps(table, column, missing_code, last, rows, start, n, spare, side_of):
-    """`_part` where missing values go left."""
-    left, missing = np.uint64(0), np.int64(0)
-    for i in range(np.uint64(n)):
-        row = rows[start + i]
-        code = np.int64(table[column + row])
-        lost = np.int64(code == missing_code)
-        goes = np.uint64(np.int64(code <= last) | lost)
-        missing |= lost
-        side_of[i] = goes
-        rows[start + left] = row
-        spare[i - left] = row
-        left += goes
-    for i in range(np.uint64(n) - left):
-        rows[start + left + i] = spare[i]
-    return np.int64(left), missing > 0
-
-
-@joined_kernel
-def _part_by(table, column, missing_code, last, side, rows, start, n, spare, side_of):
-    if side:
-        return _part_gaps(table, column, missing_code, last, rows, start, n, spare, side_of)
-    return _part(table, column, missing_code, last, rows, start, n, spare, side_of)
-
-
-@joined_kernel
-def part_numbers(codes, values, column, n_codes, last, side, rows, start, n, spare, side_of):
-    """Put the rows up to code or value ``last`` first; return (how many, was a value missing?).
-
-    ``side_of`` says for every row of the node whether it goes left: its weight and target follow.
-    """
-    many, missing = np.int64(0), False
-    if values is not None:
-        missing_code = np.int64(missing_of(values))
-        many, missing = _part_by(
-            values, column, missing_code, last, side, rows, start, n, spare, side_of
-        )
-    if codes is not None:
-        many, missing = _part_by(codes, column, n_codes, last, side, rows, start, n, spare, side_of)
-    return many, missing
+@addressed_kernel
+def part_numbers(columns, bench, rows):
+    """Part the rows of a node as its search has found; the node is told how many went left."""
+    node, scratch = bench.node[0], bench.scratch
+    f = np.uint64(node.feature)
+    node.many, node.missing = part_rows(
+        columns.values, f * columns.step, bench.features.missing[f], node.last, node.side, rows,
+        node.start, node.n, scratch.spare_row, scratch.side_of,
+    )  # fmt: skip
 
 
 # --------------------------------------------------------------------------- categories
@@ -122,28 +99,31 @@ def _mark(codes, column, missing_code, takes, side, rows, start, n, side_of):
     return many, missing > 0
 
 
-@joined_kernel
-def part_categories(
-    codes, values, column, f, n_codes, last, side, rows, start, n, label, number, weight, total,
-    node_weight, node_key, rules, tag, cells, seen, key, axis, takes, spare, side_of,
-):  # fmt: skip
-    """`part_numbers` for a category: what was chosen is found anew from the node's rows.
+@addressed_kernel
+def part_categories(columns, bench, rows):
+    """`part_numbers` for a category: what was chosen is found anew from the node's rows."""
+    node, counter = bench.node[0], bench.counter
+    f, side_of = np.uint64(node.feature), bench.scratch.side_of
+    call_at(bench.parts.count, (columns, bench, rows, f))
+    call_at(bench.parts.order, (bench, f))
+    take_categories(node.met, node.last, node.subsets != 0, counter.seen, counter.takes)
+    node.many, node.missing = _mark(
+        columns.values, f * columns.step, bench.features.n_codes[f], counter.takes, node.side, rows,
+        node.start, node.n, side_of,
+    )  # fmt: skip
+    move(rows, node.start, node.n, side_of, bench.scratch.spare_row)
 
-    ``last`` is the place of `walk_counts`, or of a random division the last raised code on the left.
-    """
-    many, missing = np.int64(0), False
-    if values is not None:
-        many, missing = part_tossed(
-            values, column, f, n_codes, last, side, rows, start, n, node_key, spare, side_of
-        )
-    if codes is not None:
-        m = count_codes(
-            codes, column, rows, start, n, label, number, weight, len(total), tag, cells, seen
-        )
-        m, subsets = order_categories(
-            m, n_codes, cells, seen, key, axis, total, node_weight, label is not None, rules
-        )
-        take_categories(m, last, subsets, seen, takes)
-        many, missing = _mark(codes, column, n_codes, takes, side, rows, start, n, side_of)
-        move(rows, start, n, side_of, spare)
-    return many, missing
+
+# --------------------------------------------------------------------------- targets follow
+@joined_kernel
+def move_targets(label, number, start, n, scratch):
+    """Let the targets follow their rows; return the sum of the first output on the left."""
+    left_sum = np.int64(0)
+    if label is not None:
+        for o in range(len(label)):
+            move(label[o], start, n, scratch.side_of, scratch.spare_row)
+    if number is not None:
+        left_sum = move_sum(number[0], start, n, scratch.side_of, scratch.spare_sum)
+        for o in range(1, len(number)):
+            move_sum(number[o], start, n, scratch.side_of, scratch.spare_sum)
+    return left_sum

@@ -15,9 +15,9 @@ from __future__ import annotations
 import numpy as np
 
 from arboretum.engine.intrinsics import read_blocks
-from arboretum.engine.jit import joined_kernel, kernel, leaf_kernel
+from arboretum.engine.jit import addressed_kernel, joined_kernel, kernel, leaf_kernel
 from arboretum.engine.random import mix, pick_column, uniform
-from arboretum.engine.random_tree.best_cut import is_known_constant
+from arboretum.engine.random_tree.codes import is_known_constant
 from arboretum.engine.random_tree.counts import allowed, score
 from arboretum.engine.random_tree.records import CATEGORY, ONE_LABEL, RANK
 from arboretum.engine.random_tree.toss import (
@@ -224,12 +224,15 @@ def _ask_general(
     return best, best_way
 
 
-@joined_kernel
-def cut_pair(
-    values, step, kind, constant, rows, start, number, weight, total, node_weight, node_key, rules,
-    order, ends, bits,
-):  # fmt: skip
+@addressed_kernel
+def cut_pair(columns, bench, rows):
     """Part two rows: any threshold does it, so only the order of the two is looked at."""
+    node, rules, kind, order = bench.node[0], bench.rules, bench.features.kind, bench.scratch.order
+    values, step, constant = columns.values, columns.step, bench.scratch.constant
+    number, weight, total = bench.target.number, bench.target.weight, bench.scratch.total[0]
+    start, node_weight, node_key, ends, bits = (
+        node.start, node.weight, node.key, columns.ends, columns.bits,
+    )  # fmt: skip
     one, two, by = rows[start], rows[start + _ONE], raise_by(values)
     first_left = squares(number[0, start], weight[start], total, node_weight)
     second_left = squares(number[0, start + _ONE], weight[start + _ONE], total, node_weight)
@@ -260,34 +263,28 @@ def cut_pair(
         last = np.int64(at)
         if kind[feature] == RANK:
             cut = np.floor(cut)  # as below
-    return best, feature, cut, np.int64(0), last
+    node.score, node.feature, node.cut, node.side, node.last = best, feature, cut, 0, last
 
 
 @joined_kernel
-def random_cut(
-    values, step, n_codes, kind, signs, constant, rows, start, n, label, number, weight, total,
-    node_weight, lower, upper, node_key, rules, logs, x, left, order, ends, bits, words,
-):  # fmt: skip
-    """Draw columns, and a question for each.
-
-    Returns the best: (score, feature, threshold, missing left?, ordered bits of the threshold; of a
-    category the last raised code on the left).
-    """
-    missing_value = missing_of(values)
+def _search(columns, bench, rows, label, number, left):
+    node, rules, features, scratch = bench.node[0], bench.rules, bench.features, bench.scratch
+    values, x, weight, constant = columns.values, columns.x, bench.target.weight, scratch.constant
+    start, n, node_weight, node_key = node.start, node.n, node.weight, node.key
+    total, missing_value = scratch.total[: node.channels], missing_of(values)
     best, feature, cut, side, last = -1.0, np.int64(-1), np.nan, np.int64(0), np.int64(0)
-    varied, worth = 0, -1.0
-    everything, begin = rules.max_features >= len(order), np.int64(start)
-    for turn in range(len(order)):
+    varied, worth, n_columns = 0, -1.0, np.int64(len(scratch.order))
+    everything, begin = rules.max_features >= n_columns, np.int64(start)
+    for turn in range(n_columns):
         if turn >= rules.max_features and varied:
             break
-        f = np.uint64(turn) if everything else np.uint64(pick_column(node_key, turn, order))
+        f = np.uint64(turn) if everything else np.uint64(pick_column(node_key, turn, scratch.order))
         if is_known_constant(constant, f, begin, begin + n):
             continue
-        is_category, column = kind[f] == CATEGORY, f * step
-        missing = False
+        is_category, column, missing = features.kind[f] == CATEGORY, f * columns.step, False
         if is_category:
             low, high, missing = toss(
-                values, column, f, rows, start, n, node_key, n_codes[f], x, words
+                values, column, f, rows, start, n, node_key, features.n_codes[f], x, scratch.keys
             )
         else:
             low, high = _ends(values, column, rows, start, n, x)
@@ -302,7 +299,7 @@ def random_cut(
         if is_category:
             at = last_left(low, high, x)
         else:
-            value, at = draw_threshold(node_key, f, low, high, ends, bits)
+            value, at = draw_threshold(node_key, f, low, high, columns.ends, columns.bits)
         if left is None and number is not None:
             if missing:
                 worth, way = ask_gaps(
@@ -314,17 +311,27 @@ def random_cut(
             simple = rules.form == ONE_LABEL and not missing
             if label is not None and simple:
                 worth = _ask_labels(
-                    x, start, n, at, label, weight, total, node_weight, rules, logs, left
+                    x, start, n, at, label, weight, total, node_weight, rules, scratch.logs, left
                 )
             if not simple:
                 worth, way = _ask_general(
                     x, start, n, at, low < high, missing, label, number, weight, total, node_weight,
-                    rules, logs, left, signs[f], lower, upper,
+                    rules, scratch.logs, left, features.sign[f], node.lower, node.upper,
                 )  # fmt: skip
         if worth > best or (worth == best and worth >= 0.0 and np.int64(f) < feature):
             best, feature, side = worth, np.int64(f), np.int64(way == 1)
             cut = np.inf if way == 2 and not is_category else value
             last = np.int64(missing_value) - 1 if way == 2 else np.int64(at)
-    if feature >= 0 and kind[feature] == RANK and cut < np.inf:
+    if feature >= 0 and features.kind[feature] == RANK and cut < np.inf:
         cut = np.floor(cut)  # the rows are ranks: they go the same way
-    return best, feature, cut, side, last
+    node.score, node.feature, node.cut, node.side, node.last = best, feature, cut, side, last
+
+
+@addressed_kernel
+def random_cut(columns, bench, rows):
+    """Draw columns, and a question for each.
+
+    The node is told the best: score, feature, threshold, missing left?, and ordered bits of the threshold;
+    of a category the last raised code on the left.
+    """
+    _search(columns, bench, rows, bench.target.label, bench.target.number, bench.scratch.left)

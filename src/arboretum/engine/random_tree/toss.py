@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.jit import inline, joined_kernel, leaf_kernel
+from arboretum.engine.jit import addressed_kernel, inline, joined_kernel, leaf_kernel
 from arboretum.engine.split.random import coins
 
 __all__ = [
     "largest_present",
     "last_left",
     "missing_of",
+    "part_coins",
     "part_tossed",
     "raise_by",
     "raised",
@@ -172,3 +173,14 @@ def part_tossed(values, column, f, n_codes, last, side, rows, start, n, key, spa
     for i in range(np.int64(others)):
         rows[at + np.uint64(i)] = spare[i]
     return np.int64(at - start), missing > 0
+
+
+@addressed_kernel
+def part_coins(columns, bench, rows):
+    """Part the rows of a node by the coins of the category that its search has found."""
+    node, scratch = bench.node[0], bench.scratch
+    f = np.uint64(node.feature)
+    node.many, node.missing = part_tossed(
+        columns.values, f * columns.step, f, bench.features.n_codes[f], node.last, node.side, rows,
+        node.start, node.n, node.key, scratch.spare_row, scratch.side_of,
+    )  # fmt: skip
