@@ -35,6 +35,8 @@ from arboretum.engine.gradient import decode, histogram, pack
 from arboretum.engine.gradient import grow as engine
 from arboretum.engine.gradient import rounds as boost_round
 from arboretum.engine.gradient.draw import ColumnDraw
+from arboretum.engine.gradient.items import Parts, find_parts
+from arboretum.engine.gradient.loss import find_derive
 from arboretum.engine.gradient.nodes import GrowingTree, State, Store
 from arboretum.engine.gradient.pack import GivenRows, Scales
 from arboretum.engine.gradient.score import Features, SplitRules, SplitScratch
@@ -254,7 +256,8 @@ class HistogramGrower:
         self.threads = teams.crew(n_jobs)
         self.scratch = [self._new_scratch() for _ in range(self.threads)]
         self._tree: GrowingTree | None = None
-        self._parts: engine.Parts | None = None
+        self._parts: tuple[SplitRules, Parts] | None = None
+        self._derive: tuple[int, int] | None = None
         self._rows = np.empty(0, np.uint32)  # that the last tree was grown on; none: all
         self._log, self._logged = new_log(0, 0), 0
 
@@ -421,7 +424,7 @@ class HistogramGrower:
         log = self._log._replace(start=at, ends=ends, most_nodes=most_nodes)
         scratch = self.scratch[0]
         made = boost_round.grow_rounds(
-            teams.new_team(), self._parts_for(state), state, scratch, n, target, turn,
+            self._parts_for(state), self._derive_for(target), state, scratch, n, target, turn,
             columns if len(columns) > 1 else _NO_COLUMNS, log,
         )  # fmt: skip
         limits = [at, *ends[:made].tolist()]
@@ -445,11 +448,17 @@ class HistogramGrower:
             threads,
         )
 
-    def _parts_for(self, state: State) -> engine.Parts:
+    def _parts_for(self, state: State) -> Parts:
         """Return where code that is compiled apart is: asked once, of a small fit it is a hundredth."""
-        if self._parts is None:
-            self._parts = engine.find_parts(state, self.scratch[0])
-        return self._parts
+        if self._parts is None or self._parts[0] is not self.rules:
+            self._parts = self.rules, find_parts(state, self.scratch[0])
+        return self._parts[1]
+
+    def _derive_for(self, target: RoundTarget) -> int:
+        """Return where the code is that takes the derivatives of rounds, asked once, too."""
+        if self._derive is None or self._derive[0] != target.loss.kind:
+            self._derive = target.loss.kind, find_derive(target)
+        return self._derive[1]
 
     def _threads_for(self, n: int) -> int:
         return parallel.threads_for(n * (len(self.store.starts) - 1), _ADD, self.threads)

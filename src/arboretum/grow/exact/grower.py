@@ -27,6 +27,7 @@ from arboretum.engine.gradient import exact as engine
 from arboretum.engine.gradient import exact_levels as levels
 from arboretum.engine.gradient import pack
 from arboretum.engine.gradient import rounds as boost_round
+from arboretum.engine.gradient.loss import find_derive
 from arboretum.engine.gradient.pack import GivenRows
 from arboretum.engine.jit import writable
 from arboretum.errors import DataError
@@ -180,8 +181,8 @@ class ExactGrower:
         )
         ends = np.empty(k * turn.rounds, np.int64)
         made = levels.grow_exact_rounds(
-            tree, self._table_for(tree), given, self.scales, self.rules, target, turn, columns,
-            log._replace(ends=ends, most_nodes=most_nodes),
+            find_derive(target), tree, self._table_for(tree), given, self.scales, self.rules,
+            target, turn, columns, log._replace(ends=ends, most_nodes=most_nodes),
         )  # fmt: skip
         sizes = np.diff(ends[:made], prepend=0).tolist()
         grown = self._grown(log, int(ends[made - 1]) if made else 0)
