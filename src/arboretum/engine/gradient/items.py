@@ -149,6 +149,23 @@ def _count_tile(store, tree, scratch, counter, tile, piece):
         empty_tile(small, hist, store.starts, first, last, fresh)
 
 
+@leaf_kernel
+def _tile_sums(store, tree, tile):
+    """Return where the sums of a tile's columns begin and end in a histogram."""
+    first, last = _tile_columns(store, tile)
+    times = tree.hists.shape[1] // store.starts[len(store.starts) - 1]
+    return times * store.starts[first], times * store.starts[last]
+
+
+@inline
+def _take_from_parent(store, tree, tile):
+    """Take what was counted from the parent's histograms: the larger sibling is left."""
+    slot, parent = tree.task[0].slot, tree.task[0].parent_slot
+    first, last = _tile_sums(store, tree, tile)
+    if parent >= 0:
+        subtract(tree.hists[parent, first:last], tree.hists[slot, first:last])
+
+
 @inline
 def _count_wide_tile(store, tree, scratch, tile, piece):
     """`_count_tile` for columns of 16 bits."""
@@ -171,23 +188,6 @@ def _count_wide_tile(store, tree, scratch, tile, piece):
                 capacity, fresh = FULL, False
     if fresh or capacity < FULL:
         empty_wide_tile(small, hist, store.starts, first, last, fresh)
-
-
-@leaf_kernel
-def _tile_sums(store, tree, tile):
-    """Return where the sums of a tile's columns begin and end in a histogram."""
-    first, last = _tile_columns(store, tile)
-    times = tree.hists.shape[1] // store.starts[len(store.starts) - 1]
-    return times * store.starts[first], times * store.starts[last]
-
-
-@inline
-def _take_from_parent(store, tree, tile):
-    """Take what was counted from the parent's histograms: the larger sibling is left."""
-    slot, parent = tree.task[0].slot, tree.task[0].parent_slot
-    first, last = _tile_sums(store, tree, tile)
-    if parent >= 0:
-        subtract(tree.hists[parent, first:last], tree.hists[slot, first:last])
 
 
 @inline
@@ -335,15 +335,15 @@ class Parts(NamedTuple):
 def find_parts(state: State, scratch: SplitScratch) -> Parts:
     """Return the addresses of what a table and its rules need, after compiling what is not there yet."""
     store, tree, features, rules, given, scales = state
-    counted = store, tree, features, scratch, 0, 0
-    entries, word = tree.lists[0], np.uint64(0)
+    counted, word = (store, tree, features, scratch, 0, 0), np.uint64(0)
     tile = store.words[0] if len(store.words) else np.empty((0, 1), np.uint64)
-    draws = rules.level_columns or rules.node_columns or len(tree.draw.group_of)
+    counter = counter_of(tile, store.width)
     scan = do_scan if _only_numbers(state) else do_any_scan
+    draws = rules.level_columns or rules.node_columns or len(tree.draw.group_of)
     return Parts(
         address_of(do_rows, tree, scales, *given, 0),
         address_of(do_count, *counted),
-        address_of(counter_of(tile, store.width), tile, entries, word, word, scratch.small),
+        address_of(counter, tile, tree.lists[0], word, word, scratch.small),
         address_of(do_wide, *counted) if len(store.wide) else 0,
         address_of(scan, store, tree, features, rules, scales, scratch, 0),
         address_of(do_draw, tree, rules, 0, given.key, 0) if draws else 0,

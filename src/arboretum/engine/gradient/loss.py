@@ -308,10 +308,8 @@ def find_derive(target: RoundTarget) -> int:
     """Return the address of what takes the derivatives; 0: they are given."""
     if target.loss.kind not in _DERIVE:
         return 0
-    kernel, shares = _DERIVE[target.loss.kind], target.score
-    return address_of(
-        kernel, target.loss, target.y, target.score, target.weight, target.g, target.h, shares
-    )
+    loss, y, weight, score, g, h = target
+    return address_of(_DERIVE[loss.kind], loss, y, score, weight, g, h, score)
 
 
 @inline

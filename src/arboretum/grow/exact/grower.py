@@ -40,6 +40,7 @@ from arboretum.grow.histogram import (
     MOST_LOGGED,
     NOT_GOOD,
     Logged,
+    found,
     make_given,
     most_leaves,
     new_log,
@@ -180,9 +181,10 @@ class ExactGrower:
             rounds=min(turn.rounds, 1 + MANY_CODES // (k * len(self.lists.entries)))
         )
         ends = np.empty(k * turn.rounds, np.int64)
+        derive = found(find_derive, target, kind=target.loss.kind)
         made = levels.grow_exact_rounds(
-            find_derive(target), tree, self._table_for(tree), given, self.scales, self.rules,
-            target, turn, columns, log._replace(ends=ends, most_nodes=most_nodes),
+            derive, tree, self._table_for(tree), given, self.scales, self.rules, target, turn, columns,
+            log._replace(ends=ends, most_nodes=most_nodes),
         )  # fmt: skip
         sizes = np.diff(ends[:made], prepend=0).tolist()
         grown = self._grown(log, int(ends[made - 1]) if made else 0)
