@@ -11,9 +11,7 @@ is the same for any number of them.
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
-from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,7 +19,6 @@ from arboretum.engine import parallel
 from arboretum.engine import team as teams
 from arboretum.engine.by_reference import type_of
 from arboretum.engine.dtypes import (
-    CATEGORIES,
     COUNTERS,
     NODE,
     PAIR,
@@ -43,6 +40,7 @@ from arboretum.engine.gradient.pack import GivenRows, Scales
 from arboretum.engine.gradient.score import Features, SplitRules, SplitScratch
 from arboretum.engine.jit import COMPILED
 from arboretum.errors import DataError
+from arboretum.grow.decoding import GrownNodes, Logged
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,9 +48,8 @@ if TYPE_CHECKING:
     from arboretum.engine.gradient.rounds import RoundTarget, Turn
 
 __all__ = [
-    "GrownNodes",
     "HistogramGrower",
-    "Logged",
+    "found",
     "make_given",
     "new_draw",
     "new_log",
@@ -67,90 +64,6 @@ POOL = 1 << 29  # bytes for histograms of leaves that wait
 LOG = 1 << 13  # nodes of small trees that are written down before a new log is made
 _NO_COLUMNS = np.empty((0, 0), np.int64)
 _NO_ROWS, _NO_FACTORS = np.empty(0, np.uint32), np.empty(0, np.float32)
-
-
-@dataclass(frozen=True, eq=False)
-class GrownNodes:
-    """A grown tree, as the engine left it; its nodes' children stand side by side."""
-
-    nodes: np.ndarray  # NODE (engine/dtypes.py)
-    members: np.ndarray  # (nodes, words) uint32, bins that go left
-
-    def __len__(self) -> int:
-        return len(self.nodes)
-
-    @property
-    def first_child(self) -> np.ndarray:
-        """-1 at a leaf."""
-        return self.nodes["first_child"]
-
-    @property
-    def is_inner(self) -> np.ndarray:
-        return self.nodes["first_child"] >= 0
-
-    @property
-    def feature(self) -> np.ndarray:
-        return np.where(self.is_inner, self.nodes["split"]["feature"], -1)
-
-    @property
-    def bin(self) -> np.ndarray:
-        """The last one that goes left."""
-        return np.where(self.is_inner, self.nodes["split"]["bin"], -1)
-
-    @property
-    def missing_left(self) -> np.ndarray:
-        return self.is_inner & (self.nodes["split"]["missing_left"] > 0)
-
-    @property
-    def by_set(self) -> np.ndarray:
-        """Whether a node asks for categories."""
-        return self.is_inner & (self.nodes["split"]["kind"] == CATEGORIES)
-
-    @property
-    def gain(self) -> np.ndarray:
-        return np.where(self.is_inner, self.nodes["split"]["gain"], 0.0)
-
-    @property
-    def cover(self) -> np.ndarray:
-        """Σh."""
-        return self.nodes["cover"]
-
-    @property
-    def count(self) -> np.ndarray:
-        return self.nodes["rows"]
-
-    @property
-    def value(self) -> np.ndarray:
-        """What a node answers."""
-        return self.nodes["value"]
-
-    @property
-    def depth(self) -> np.ndarray:
-        return self.nodes["depth"]
-
-    def part(self, start: int, end: int) -> Self:
-        """Return some nodes."""
-        return type(self)(self.nodes[start:end], self.members[start:end])
-
-    def with_value(self, value: np.ndarray) -> Self:
-        """Return the tree with other answers."""
-        nodes = self.nodes.copy()
-        nodes["value"] = value
-        return type(self)(nodes, self.members)
-
-
-class Logged(NamedTuple):
-    """Trees that were grown together: the nodes of all, one tree after another."""
-
-    nodes: GrownNodes
-    sizes: list[int]  # how many nodes every tree has
-    failed: bool  # a derivative was not good: the last round may not be whole
-
-    def each(self) -> list[GrownNodes]:
-        """Return the trees."""
-        ends = list(accumulate(self.sizes))
-        starts = map(operator.sub, ends, self.sizes)
-        return [self.nodes.part(start, end) for start, end in zip(starts, ends, strict=True)]
 
 
 # ---------------------------------------------------------------------- what kernels are handed

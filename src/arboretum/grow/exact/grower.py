@@ -31,7 +31,7 @@ from arboretum.engine.gradient.loss import find_derive
 from arboretum.engine.gradient.pack import GivenRows
 from arboretum.engine.jit import writable
 from arboretum.errors import DataError
-from arboretum.grow.decoding import exact_trees_of
+from arboretum.grow.decoding import Logged, exact_trees_of
 from arboretum.grow.exact.columns import sort_lists, values_at
 from arboretum.grow.exact.levels import ExactTree, grow_levels, new_tree
 from arboretum.grow.histogram import (
@@ -39,7 +39,6 @@ from arboretum.grow.histogram import (
     MANY_CODES,
     MOST_LOGGED,
     NOT_GOOD,
-    Logged,
     found,
     make_given,
     most_leaves,
