@@ -12,6 +12,7 @@ import inspect
 import sys
 import warnings
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,13 @@ def tables() -> Iterator[Any]:
     yield sparse.random(FEW, 12, 0.2, format="csr", random_state=0)
 
 
+def _of_widths() -> Iterator[np.ndarray]:
+    """Yield tables whose tiles of codes have every width there is (engine/gradient/histogram.py)."""
+    rng = np.random.default_rng(0)
+    for width in (2, 4, 6, 8, 10, 12, 14, 16):
+        yield rng.normal(size=(FEW, width))
+
+
 def _targets(n: int) -> Iterator[np.ndarray]:
     rng = np.random.default_rng(1)
     yield rng.integers(0, 2, n)
@@ -69,7 +77,8 @@ def make(name: str, small: bool = True) -> Any:
 def tour(name: str) -> tuple[int, int]:
     """Use an estimator in every way; return how many fits were done and how many it refused."""
     done = refused = 0
-    for X in tables():
+    every = chain(tables(), _of_widths() if name.startswith(("XGB", "LGBM")) else ())
+    for X in every:
         n = X.shape[0]
         if n == TALL and name.startswith(("Stacking", "Voting")):
             continue  # what their members call is recorded of those

@@ -1,15 +1,19 @@
-"""GrownNodes trees of codes as `Tree` objects of values: bins become thresholds, sets of bins categories.
+"""Grown trees of codes, and what they are as `Tree` objects of values: bins become thresholds, sets of bins
+categories.
 
 Many trees are decoded at once, in arrays that hold the nodes of all: a `Tree` knows its part of them.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import operator
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from arboretum.engine.dtypes import as_records
+from arboretum.engine.dtypes import CATEGORIES, as_records
 from arboretum.engine.gradient.decode import DecodedNodes, decode_nodes, decode_sets
 from arboretum.tree.build import cut_trees
 from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Tree
@@ -18,11 +22,95 @@ if TYPE_CHECKING:
     from arboretum.data.schema import Schema
     from arboretum.grow.bins.bins import Bins
     from arboretum.grow.exact.levels import ExactTree
-    from arboretum.grow.histogram import GrownNodes
 
-__all__ = ["exact_trees_of", "trees_of", "whole_ranks"]
+__all__ = ["GrownNodes", "Logged", "exact_trees_of", "trees_of", "whole_ranks"]
 
 
+@dataclass(frozen=True, eq=False)
+class GrownNodes:
+    """A grown tree, as the engine left it; its nodes' children stand side by side."""
+
+    nodes: np.ndarray  # NODE (engine/dtypes.py)
+    members: np.ndarray  # (nodes, words) uint32, bins that go left
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    @property
+    def first_child(self) -> np.ndarray:
+        """-1 at a leaf."""
+        return self.nodes["first_child"]
+
+    @property
+    def is_inner(self) -> np.ndarray:
+        return self.nodes["first_child"] >= 0
+
+    @property
+    def feature(self) -> np.ndarray:
+        return np.where(self.is_inner, self.nodes["split"]["feature"], -1)
+
+    @property
+    def bin(self) -> np.ndarray:
+        """The last one that goes left."""
+        return np.where(self.is_inner, self.nodes["split"]["bin"], -1)
+
+    @property
+    def missing_left(self) -> np.ndarray:
+        return self.is_inner & (self.nodes["split"]["missing_left"] > 0)
+
+    @property
+    def by_set(self) -> np.ndarray:
+        """Whether a node asks for categories."""
+        return self.is_inner & (self.nodes["split"]["kind"] == CATEGORIES)
+
+    @property
+    def gain(self) -> np.ndarray:
+        return np.where(self.is_inner, self.nodes["split"]["gain"], 0.0)
+
+    @property
+    def cover(self) -> np.ndarray:
+        """Σh."""
+        return self.nodes["cover"]
+
+    @property
+    def count(self) -> np.ndarray:
+        return self.nodes["rows"]
+
+    @property
+    def value(self) -> np.ndarray:
+        """What a node answers."""
+        return self.nodes["value"]
+
+    @property
+    def depth(self) -> np.ndarray:
+        return self.nodes["depth"]
+
+    def part(self, start: int, end: int) -> Self:
+        """Return some nodes."""
+        return type(self)(self.nodes[start:end], self.members[start:end])
+
+    def with_value(self, value: np.ndarray) -> Self:
+        """Return the tree with other answers."""
+        nodes = self.nodes.copy()
+        nodes["value"] = value
+        return type(self)(nodes, self.members)
+
+
+class Logged(NamedTuple):
+    """Trees that were grown together: the nodes of all, one tree after another."""
+
+    nodes: GrownNodes
+    sizes: list[int]  # how many nodes every tree has
+    failed: bool  # a derivative was not good: the last round may not be whole
+
+    def each(self) -> list[GrownNodes]:
+        """Return the trees."""
+        ends = list(accumulate(self.sizes))
+        starts = map(operator.sub, ends, self.sizes)
+        return [self.nodes.part(start, end) for start, end in zip(starts, ends, strict=True)]
+
+
+# ---------------------------------------------------------------------- decoded
 def trees_of(grown: GrownNodes, ends: np.ndarray, bins: Bins, schema: Schema) -> list[Tree]:
     """Return trees, whose nodes follow each other up to ``ends``, in terms of the table's own values."""
     n = len(grown)

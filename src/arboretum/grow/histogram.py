@@ -11,16 +11,14 @@ is the same for any number of them.
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
-from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from arboretum.engine import parallel
 from arboretum.engine import team as teams
+from arboretum.engine.by_reference import type_of
 from arboretum.engine.dtypes import (
-    CATEGORIES,
     COUNTERS,
     NODE,
     PAIR,
@@ -35,10 +33,14 @@ from arboretum.engine.gradient import decode, histogram, pack
 from arboretum.engine.gradient import grow as engine
 from arboretum.engine.gradient import rounds as boost_round
 from arboretum.engine.gradient.draw import ColumnDraw
+from arboretum.engine.gradient.items import Parts, find_parts
+from arboretum.engine.gradient.loss import find_derive
 from arboretum.engine.gradient.nodes import GrowingTree, State, Store
 from arboretum.engine.gradient.pack import GivenRows, Scales
 from arboretum.engine.gradient.score import Features, SplitRules, SplitScratch
+from arboretum.engine.jit import COMPILED
 from arboretum.errors import DataError
+from arboretum.grow.decoding import GrownNodes, Logged
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,9 +48,8 @@ if TYPE_CHECKING:
     from arboretum.engine.gradient.rounds import RoundTarget, Turn
 
 __all__ = [
-    "GrownNodes",
     "HistogramGrower",
-    "Logged",
+    "found",
     "make_given",
     "new_draw",
     "new_log",
@@ -65,91 +66,23 @@ _NO_COLUMNS = np.empty((0, 0), np.int64)
 _NO_ROWS, _NO_FACTORS = np.empty(0, np.uint32), np.empty(0, np.float32)
 
 
-@dataclass(frozen=True, eq=False)
-class GrownNodes:
-    """A grown tree, as the engine left it; its nodes' children stand side by side."""
-
-    nodes: np.ndarray  # NODE (engine/dtypes.py)
-    members: np.ndarray  # (nodes, words) uint32, bins that go left
-
-    def __len__(self) -> int:
-        return len(self.nodes)
-
-    @property
-    def first_child(self) -> np.ndarray:
-        """-1 at a leaf."""
-        return self.nodes["first_child"]
-
-    @property
-    def is_inner(self) -> np.ndarray:
-        return self.nodes["first_child"] >= 0
-
-    @property
-    def feature(self) -> np.ndarray:
-        return np.where(self.is_inner, self.nodes["split"]["feature"], -1)
-
-    @property
-    def bin(self) -> np.ndarray:
-        """The last one that goes left."""
-        return np.where(self.is_inner, self.nodes["split"]["bin"], -1)
-
-    @property
-    def missing_left(self) -> np.ndarray:
-        return self.is_inner & (self.nodes["split"]["missing_left"] > 0)
-
-    @property
-    def by_set(self) -> np.ndarray:
-        """Whether a node asks for categories."""
-        return self.is_inner & (self.nodes["split"]["kind"] == CATEGORIES)
-
-    @property
-    def gain(self) -> np.ndarray:
-        return np.where(self.is_inner, self.nodes["split"]["gain"], 0.0)
-
-    @property
-    def cover(self) -> np.ndarray:
-        """Σh."""
-        return self.nodes["cover"]
-
-    @property
-    def count(self) -> np.ndarray:
-        return self.nodes["rows"]
-
-    @property
-    def value(self) -> np.ndarray:
-        """What a node answers."""
-        return self.nodes["value"]
-
-    @property
-    def depth(self) -> np.ndarray:
-        return self.nodes["depth"]
-
-    def part(self, start: int, end: int) -> Self:
-        """Return some nodes."""
-        return type(self)(self.nodes[start:end], self.members[start:end])
-
-    def with_value(self, value: np.ndarray) -> Self:
-        """Return the tree with other answers."""
-        nodes = self.nodes.copy()
-        nodes["value"] = value
-        return type(self)(nodes, self.members)
-
-
-class Logged(NamedTuple):
-    """Trees that were grown together: the nodes of all, one tree after another."""
-
-    nodes: GrownNodes
-    sizes: list[int]  # how many nodes every tree has
-    failed: bool  # a derivative was not good: the last round may not be whole
-
-    def each(self) -> list[GrownNodes]:
-        """Return the trees."""
-        ends = list(accumulate(self.sizes))
-        starts = map(operator.sub, ends, self.sizes)
-        return [self.nodes.part(start, end) for start, end in zip(starts, ends, strict=True)]
-
-
 # ---------------------------------------------------------------------- what kernels are handed
+_FOUND: dict[Any, Any] = {}
+
+
+def found(find: Callable[..., Any], *given: Any, kind: Any) -> Any:
+    """Return the addresses that ``find`` finds for NamedTuples of this kind; it is asked once.
+
+    To ask for the addresses of all items takes a quarter of a millisecond, a twentieth of a small fit.
+    """
+    if not COMPILED:
+        return find(*given)
+    key = find, kind, *map(type_of, given)
+    if key not in _FOUND:
+        _FOUND[key] = find(*given)
+    return _FOUND[key]
+
+
 def make_given(
     g: np.ndarray,
     h: np.ndarray,
@@ -254,7 +187,7 @@ class HistogramGrower:
         self.threads = teams.crew(n_jobs)
         self.scratch = [self._new_scratch() for _ in range(self.threads)]
         self._tree: GrowingTree | None = None
-        self._parts: engine.Parts | None = None
+        self._parts: tuple[SplitRules, Parts] | None = None
         self._rows = np.empty(0, np.uint32)  # that the last tree was grown on; none: all
         self._log, self._logged = new_log(0, 0), 0
 
@@ -420,8 +353,9 @@ class HistogramGrower:
         at, ends = self._logged, np.empty(k * turn.rounds, np.int64)
         log = self._log._replace(start=at, ends=ends, most_nodes=most_nodes)
         scratch = self.scratch[0]
+        derive = found(find_derive, target, kind=target.loss.kind)
         made = boost_round.grow_rounds(
-            teams.new_team(), self._parts_for(state), state, scratch, n, target, turn,
+            self._parts_for(state), derive, state, scratch, n, target, turn,
             columns if len(columns) > 1 else _NO_COLUMNS, log,
         )  # fmt: skip
         limits = [at, *ends[:made].tolist()]
@@ -445,11 +379,17 @@ class HistogramGrower:
             threads,
         )
 
-    def _parts_for(self, state: State) -> engine.Parts:
-        """Return where code that is compiled apart is: asked once, of a small fit it is a hundredth."""
-        if self._parts is None:
-            self._parts = engine.find_parts(state, self.scratch[0])
-        return self._parts
+    def _parts_for(self, state: State) -> Parts:
+        """Return where the code is that is compiled apart for such a table and such rules."""
+        if self._parts is None or self._parts[0] is not self.rules:
+            store, features = self.store, self.features
+            kind = (
+                self.rules, store.words.shape[2], store.width, len(store.wide) > 0,
+                state.tree.hists.shape[1] == self.n_bins, bool(features.is_category.any()),
+                bool((features.default_bin >= 0).any()), len(features.monotone) > 0, len(self.groups) > 0,
+            )  # fmt: skip
+            self._parts = self.rules, found(find_parts, state, self.scratch[0], kind=kind)
+        return self._parts[1]
 
     def _threads_for(self, n: int) -> int:
         return parallel.threads_for(n * (len(self.store.starts) - 1), _ADD, self.threads)

@@ -21,7 +21,8 @@ from arboretum.engine.gradient.loss import GIVEN, LossKernel
 from arboretum.engine.gradient.rounds import RoundTarget, Turn
 from arboretum.engine.keys import ALL_BITS, key_of
 from arboretum.errors import DataError
-from arboretum.grow.histogram import NOT_GOOD, GrownNodes, Logged
+from arboretum.grow.decoding import GrownNodes, Logged
+from arboretum.grow.histogram import NOT_GOOD
 from arboretum.predict.ensemble import Ensemble
 
 if TYPE_CHECKING:

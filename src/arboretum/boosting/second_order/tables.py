@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Schema
     from arboretum.grow.bins.find import Bins
+    from arboretum.grow.decoding import GrownNodes
     from arboretum.grow.exact.grower import ExactGrower
-    from arboretum.grow.histogram import GrownNodes
     from arboretum.tree.tree import Tree
 
 __all__ = [

@@ -28,7 +28,7 @@ from arboretum.engine.gradient.exact import (
     fill_words,
     search_lists,
 )
-from arboretum.engine.gradient.loss import derive
+from arboretum.engine.gradient.loss import take_derivatives
 from arboretum.engine.gradient.pack import GivenRows, add_value, choose_scales, find_largest
 from arboretum.engine.gradient.score import part_bounds
 from arboretum.engine.jit import inline, kernel, leaf_kernel
@@ -296,7 +296,7 @@ def _grow(tree, table, sampled, key, scales, rules):
 
 
 @kernel
-def grow_exact_rounds(tree, table, given, scales, rules, target, turn, columns, log):
+def grow_exact_rounds(derive, tree, table, given, scales, rules, target, turn, columns, log):
     """Make some rounds of exact trees; see `rounds.grow_rounds`.
 
     ``columns`` has a line for every output, or one for all. Trees that were not split answer like others.
@@ -308,7 +308,7 @@ def grow_exact_rounds(tree, table, given, scales, rules, target, turn, columns, 
     for m in range(turn.first, turn.first + turn.rounds):
         if at + log.most_nodes > len(log.nodes):
             break
-        derive(target.loss, target.y, target.score, target.weight, target.g, target.h, shares)
+        take_derivatives(derive, target, shares)
         for k in range(n_outputs):
             for j in range(columns.shape[1]):
                 tree.draw.features[j] = columns[min(k, len(columns) - 1), j]

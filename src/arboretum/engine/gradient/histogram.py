@@ -22,16 +22,19 @@ Tiles are shared out to threads. The larger of two siblings is what the parent h
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from arboretum.engine.intrinsics import prefetch, prefetch_at
-from arboretum.engine.jit import kernel, leaf_kernel
+from arboretum.engine.jit import inline, kernel, leaf_kernel, plain_kernel
 
 __all__ = [
     "add",
-    "add_segment",
     "add_wide_segment",
+    "counter_of",
     "empty_tile",
+    "empty_wide_tile",
     "pack_tiles",
     "pack_wide",
     "subtract",
@@ -122,8 +125,8 @@ def _add_eight(small, at, word, q):
     small[at + _B7 + (word >> _S7)] += q
 
 
-@leaf_kernel
-def _count_two(words, entries, start, end, small):
+@plain_kernel
+def count_two(words, entries, start, end, small):
     """Count rows in up to two columns; empty places are counted for nothing."""
     near = max(end, start + _AHEAD) - _AHEAD
     for i in range(start, near):
@@ -137,8 +140,8 @@ def _count_two(words, entries, start, end, small):
         _add_two(small, _ZERO, words[row, _ZERO], q)
 
 
-@leaf_kernel
-def _count_four(words, entries, start, end, small):
+@plain_kernel
+def count_four(words, entries, start, end, small):
     """Count rows in up to four columns; empty places are counted for nothing."""
     near = max(end, start + _AHEAD) - _AHEAD
     for i in range(start, near):
@@ -152,8 +155,8 @@ def _count_four(words, entries, start, end, small):
         _add_four(small, _ZERO, words[row, _ZERO], q)
 
 
-@leaf_kernel
-def _count_six(words, entries, start, end, small):
+@plain_kernel
+def count_six(words, entries, start, end, small):
     """Count rows in up to six columns; empty places are counted for nothing."""
     near = max(end, start + _AHEAD) - _AHEAD
     for i in range(start, near):
@@ -167,8 +170,8 @@ def _count_six(words, entries, start, end, small):
         _add_six(small, _ZERO, words[row, _ZERO], q)
 
 
-@leaf_kernel
-def _count_eight(words, entries, start, end, small):
+@plain_kernel
+def count_eight(words, entries, start, end, small):
     """Count rows in up to eight columns; empty places are counted for nothing."""
     near = max(end, start + _AHEAD) - _AHEAD
     for i in range(start, near):
@@ -182,8 +185,8 @@ def _count_eight(words, entries, start, end, small):
         _add_eight(small, _ZERO, words[row, _ZERO], q)
 
 
-@leaf_kernel
-def _count_twice_five(words, entries, start, end, small):
+@plain_kernel
+def count_twice_five(words, entries, start, end, small):
     """Count rows in two words of up to five columns."""
     near = max(end, start + _AHEAD) - _AHEAD
     for i in range(start, near):
@@ -199,8 +202,8 @@ def _count_twice_five(words, entries, start, end, small):
         _add_five(small, _B5, words[row, _ONE], q)
 
 
-@leaf_kernel
-def _count_twice_six(words, entries, start, end, small):
+@plain_kernel
+def count_twice_six(words, entries, start, end, small):
     """Count rows in two words of up to six columns."""
     near = max(end, start + _AHEAD) - _AHEAD
     for i in range(start, near):
@@ -216,8 +219,8 @@ def _count_twice_six(words, entries, start, end, small):
         _add_six(small, _B6, words[row, _ONE], q)
 
 
-@leaf_kernel
-def _count_twice_seven(words, entries, start, end, small):
+@plain_kernel
+def count_twice_seven(words, entries, start, end, small):
     """Count rows in two words of up to seven columns."""
     near = max(end, start + _AHEAD) - _AHEAD
     for i in range(start, near):
@@ -233,8 +236,8 @@ def _count_twice_seven(words, entries, start, end, small):
         _add_seven(small, _B7, words[row, _ONE], q)
 
 
-@leaf_kernel
-def _count_twice_eight(words, entries, start, end, small):
+@plain_kernel
+def count_twice_eight(words, entries, start, end, small):
     """Count rows in two words of up to eight columns."""
     near = max(end, start + _AHEAD) - _AHEAD
     for i in range(start, near):
@@ -250,27 +253,16 @@ def _count_twice_eight(words, entries, start, end, small):
         _add_eight(small, _B8, words[row, _ONE], q)
 
 
-@leaf_kernel
-def add_segment(words, width, entries, start, end, small):
-    """Count the entries start:end in the columns of a tile, (rows, 1 or 2 words)."""
-    first, last = np.uint64(start), np.uint64(end)
+def counter_of(words: np.ndarray, width: int) -> Callable:
+    """Return the kernel that counts entries start:end in a tile, (rows, 1 or 2 words) of ``width`` columns.
+
+    All tiles of a table are alike, so that one of the eight is compiled.
+    """
     if words.shape[1] == 2:
-        if width > 7:
-            _count_twice_eight(words, entries, first, last, small)
-        elif width > 6:
-            _count_twice_seven(words, entries, first, last, small)
-        elif width > 5:
-            _count_twice_six(words, entries, first, last, small)
-        else:
-            _count_twice_five(words, entries, first, last, small)
-    elif width > 6:
-        _count_eight(words, entries, first, last, small)
-    elif width > 4:
-        _count_six(words, entries, first, last, small)
-    elif width > 2:
-        _count_four(words, entries, first, last, small)
-    else:
-        _count_two(words, entries, first, last, small)
+        return {8: count_twice_eight, 7: count_twice_seven, 6: count_twice_six}.get(
+            width, count_twice_five
+        )
+    return (count_two, count_four, count_six, count_eight)[(width - 1) // 2]
 
 
 @leaf_kernel
@@ -323,40 +315,52 @@ def add_wide_segment(words, starts, first, last, entries, start, end, small):
     _count_four_wide(words, entries, np.uint64(start), np.uint64(end), b1, b2, b3, small)
 
 
+@inline
+def _empty(table, hist, start, bins, packed, fresh):
+    """Move the counts of a column's bins to its sums, which they begin if ``fresh``."""
+    if packed:
+        both = hist[start : start + bins]
+        for b in range(bins):
+            both[b] = table[b]
+    else:
+        g, h = hist[2 * start : 2 * start + bins], hist[2 * start + bins : 2 * start + 2 * bins]
+        if fresh:
+            for b in range(bins):
+                g[b], h[b] = table[b] >> 32, table[b] & LOW32
+        else:
+            for b in range(bins):
+                g[b] += table[b] >> 32
+                h[b] += table[b] & LOW32
+    for b in range(bins):
+        table[b] = 0
+
+
 @leaf_kernel
-def empty_tile(small, hist, starts, first, last, narrow, fresh):
+def empty_tile(small, hist, starts, first, last, fresh):
     """Empty the small tables into the sums of the columns first:last, which they begin if ``fresh``.
 
     Sums of up to 65,536 rows stay packed. A column's bins in use, missing values last, are all it has there.
     """
+    packed = len(hist) == starts[len(starts) - 1]
+    for f in range(first, last):
+        start, bins, at = starts[f], starts[f + 1] - starts[f], (f - first) * BINS
+        table = small[at : at + BINS]
+        # missing values were counted in the last bin of all
+        missing, table[BINS - 1] = table[BINS - 1], 0
+        table[bins - 1] = missing
+        _empty(table, hist, start, bins, packed, fresh)
+    for place in range(last - first, TILE):
+        small[place * BINS] = 0  # empty places have counted rows in the first bin of theirs
+
+
+@leaf_kernel
+def empty_wide_tile(small, hist, starts, first, last, fresh):
+    """`empty_tile` for columns of 16 bits, whose tables stand as close as their sums."""
     packed, base = len(hist) == starts[len(starts) - 1], starts[first]
     for f in range(first, last):
         start, bins = starts[f], starts[f + 1] - starts[f]
-        at = (f - first) * BINS if narrow else start - base
-        table = small[at : at + (BINS if narrow else bins)]
-        if narrow:  # missing values were counted in the last bin of all
-            missing, table[BINS - 1] = table[BINS - 1], 0
-            table[bins - 1] = missing
-        if packed:
-            both = hist[start : start + bins]
-            for b in range(bins):
-                both[b] = table[b]
-        else:
-            g, h = hist[2 * start : 2 * start + bins], hist[2 * start + bins : 2 * start + 2 * bins]
-            if fresh:
-                for b in range(bins):
-                    g[b], h[b] = table[b] >> 32, table[b] & LOW32
-            else:
-                for b in range(bins):
-                    g[b] += table[b] >> 32
-                    h[b] += table[b] & LOW32
-        for b in range(bins):
-            table[b] = 0
-    if narrow:  # empty places have counted rows in the first bin of theirs
-        for place in range(last - first, TILE):
-            small[place * BINS] = 0
-    else:
-        small[starts[last] - base] = 0
+        _empty(small[start - base : start - base + bins], hist, start, bins, packed, fresh)
+    small[starts[last] - base] = 0  # where places without a column were counted
 
 
 @leaf_kernel

@@ -11,20 +11,26 @@ from a library would stop it, so `exp` is one made of arithmetic alone:
 Being arithmetic alone it gives the same bits on every machine, and for every way to cut the blocks.
 """
 
+from __future__ import annotations
+
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from arboretum.engine.jit import inline, kernel, subkernel
+from arboretum.engine.jit import inline, kernel, plain_kernel
+from arboretum.engine.machine_code.by_address import address_of, call_at
+
+if TYPE_CHECKING:
+    from arboretum.engine.gradient.rounds import RoundTarget
 
 __all__ = [
     "LossKernel",
     "absolute",
-    "derive",
     "exp",
     "exponentials",
     "fair",
+    "find_derive",
     "gamma",
     "hinge",
     "huber",
@@ -36,6 +42,7 @@ __all__ = [
     "softmax",
     "squared",
     "squared_log",
+    "take_derivatives",
     "tweedie",
     "weigh",
 ]
@@ -49,7 +56,7 @@ _LARGEST = 80.0  # of a log-link margin: beyond e**80 a million rows would not f
 
 
 class LossKernel(NamedTuple):
-    """A loss that `derive` knows: its kind and the settings of its kernel."""
+    """A loss whose derivatives kernels can take: its kind and the settings of its kernel."""
 
     kind: int
     a: float = 0.0
@@ -268,19 +275,48 @@ def softmax(y, margin, first, g, h, factor, least, scratch):
             hk[i] = least if curvature < least else curvature
 
 
-# ---------------------------------------------------------------------- by their numbers
-@subkernel
-def derive(loss, y, margin, weight, g, h, scratch):
-    """Write the derivatives of all rows and outputs; ``weight`` may be empty.
+# ---------------------------------------------------------------------- of all rows, inside other kernels
+@plain_kernel
+def derive_squared(loss, y, margin, weight, g, h, scratch):
+    """Write the derivatives of all rows and outputs; ``weight`` may be empty, ``scratch`` is `softmax`'s."""
+    squared(y, margin.reshape(len(y)), g[0], h[0])
+    if len(weight):
+        weigh(weight, g[0], h[0])
 
-    Only the losses of the defaults: each one more is compiled for everybody. ``scratch`` is `softmax`'s.
-    """
-    if loss.kind == SOFTMAX:
-        softmax(y, margin, 0, g, h, loss.a, loss.b, scratch)
-    elif loss.kind == LOGISTIC:
-        logistic(y, margin.reshape(len(y)), g[0], h[0], loss.a, loss.b, loss.c, loss.d)
-    elif loss.kind == SQUARED:
-        squared(y, margin.reshape(len(y)), g[0], h[0])
-    if loss.kind != GIVEN and len(weight):
-        for k in range(len(g)):
-            weigh(weight, g[k], h[k])
+
+@plain_kernel
+def derive_logistic(loss, y, margin, weight, g, h, scratch):
+    """`derive_squared` for log loss."""
+    logistic(y, margin.reshape(len(y)), g[0], h[0], loss.a, loss.b, loss.c, loss.d)
+    if len(weight):
+        weigh(weight, g[0], h[0])
+
+
+@plain_kernel
+def derive_softmax(loss, y, margin, weight, g, h, scratch):
+    """`derive_squared` for classes."""
+    softmax(y, margin, 0, g, h, loss.a, loss.b, scratch)
+    for k in range(len(g) if len(weight) else 0):
+        weigh(weight, g[k], h[k])
+
+
+# only the losses of the defaults: of others the objective takes derivatives before every round
+_DERIVE = {SQUARED: derive_squared, LOGISTIC: derive_logistic, SOFTMAX: derive_softmax}
+
+
+def find_derive(target: RoundTarget) -> int:
+    """Return the address of what takes the derivatives; 0: they are given."""
+    if target.loss.kind not in _DERIVE:
+        return 0
+    loss, y, weight, score, g, h = target
+    return address_of(_DERIVE[loss.kind], loss, y, score, weight, g, h, score)
+
+
+@inline
+def take_derivatives(derive, target, shares):
+    """Write g and h of all rows, unless they are given; ``shares`` is scratch."""
+    if derive != 0:
+        call_at(
+            derive,
+            (target.loss, target.y, target.score, target.weight, target.g, target.h, shares),
+        )

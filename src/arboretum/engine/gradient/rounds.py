@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.gradient.grow import grow
-from arboretum.engine.gradient.loss import LossKernel, derive
+from arboretum.engine.gradient.grow import grow_alone
+from arboretum.engine.gradient.loss import LossKernel, take_derivatives
 from arboretum.engine.gradient.nodes import State
 from arboretum.engine.gradient.pack import GivenRows, add_marked
 from arboretum.engine.jit import kernel, subkernel
@@ -70,7 +70,7 @@ def _write_down(tree, step, log, at, values):
 
 
 @kernel
-def grow_rounds(team, parts, state, scratch, n_rows, target, turn, columns, log):
+def grow_rounds(parts, derive, state, scratch, n_rows, target, turn, columns, log):
     """Make some rounds: a tree for every output; return how many trees were made.
 
     It ends early where the log is full, after a round that is stuck (`Turn.may_stick`), and where a
@@ -78,6 +78,8 @@ def grow_rounds(team, parts, state, scratch, n_rows, target, turn, columns, log)
 
     Parameters
     ----------
+    derive : int
+        Address of what takes the derivatives (`loss.find_derive`).
     n_rows : int
         Rows that take part, those of ``state.given``, whose g, h and key are not looked at.
     target : Target
@@ -93,7 +95,7 @@ def grow_rounds(team, parts, state, scratch, n_rows, target, turn, columns, log)
     for m in range(turn.first, turn.first + turn.rounds):
         if at + log.most_nodes > len(log.nodes):
             break
-        derive(target.loss, target.y, target.score, target.weight, target.g, target.h, shares)
+        take_derivatives(derive, target, shares)
         before = at
         for k in range(n_outputs):
             for j in range(columns.shape[1] if k < len(columns) else 0):
@@ -103,7 +105,7 @@ def grow_rounds(team, parts, state, scratch, n_rows, target, turn, columns, log)
                 target.g[k], target.h[k], given.rows, given.factor, given.most, key
             )
             begun = State(state.store, tree, state.features, state.rules, of_output, state.scales)
-            grow(team, parts, begun, scratch, n_rows, 1, True)
+            grow_alone(parts, begun, scratch, n_rows)
             if tree.counters[0].failed:
                 return made
             n = tree.counters[0].nodes

@@ -15,7 +15,7 @@ from arboretum.engine.gradient.numbers import scan_number, scan_packed, scan_two
 from arboretum.engine.gradient.score import answer, score
 from arboretum.engine.jit import inline, leaf_kernel
 
-__all__ = ["best_of"]
+__all__ = ["best_number", "best_of"]
 
 
 @inline
@@ -60,14 +60,38 @@ def _pack(hist, start, bins, both):
         both[b] = (hist[2 * start + b] << 32) + hist[2 * start + bins + b]
 
 
+@inline
+def _plain_score(node, rules):
+    """Return the score of a node where it is G² / (H + λ)."""
+    g, h = np.float64(node.g) * node.g_unit, np.float64(node.h) * node.h_unit
+    return g * g / (h + rules.l2) if h + rules.l2 > 0.0 else 0.0
+
+
+@leaf_kernel
+def best_number(hist, starts, columns, first, last, features, node, rules, scratch):
+    """`best_of` where all are numbers in columns of their own, whose sums are packed and scored plainly."""
+    scratch.best[0].gain, scratch.best[0].feature = -np.inf, -1
+    itself = _plain_score(node, rules)
+    for k in range(first, last):
+        f = columns[k]
+        column, n = features.storage[f], features.n_bins[f]
+        sums = hist[starts[column] : starts[column + 1]]
+        missing = sums[len(sums) - 1]
+        if n == 2 and missing == 0:
+            for b in range(2):
+                scratch.g[b], scratch.h[b] = sums[b] >> 32, sums[b] & LOW32
+            scan_two_bins(f, node, itself, rules, scratch)
+        else:
+            scan_packed(f, n, sums, missing, node, itself, rules, scratch)
+
+
 @leaf_kernel
 def best_of(hist, starts, columns, first, last, features, node, rules, scratch):
     """Find the best split among ``columns[first:last]``; the first of equals stays."""
     scratch.best[0].gain, scratch.best[0].feature = -np.inf, -1
-    g, h = np.float64(node.g) * node.g_unit, np.float64(node.h) * node.h_unit
-    plain = g * g / (h + rules.l2) if h + rules.l2 > 0.0 else 0.0
-    itself, now = plain, plain
+    itself = now = _plain_score(node, rules)
     if not node.is_plain:
+        g, h = np.float64(node.g) * node.g_unit, np.float64(node.h) * node.h_unit
         lower, upper = node.lower, node.upper
         b = answer(g, h, node.rows, node.answer, lower, upper, rules.l2, rules)
         itself = score(g, h, b, rules.l2, rules)

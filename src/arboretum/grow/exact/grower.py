@@ -27,10 +27,11 @@ from arboretum.engine.gradient import exact as engine
 from arboretum.engine.gradient import exact_levels as levels
 from arboretum.engine.gradient import pack
 from arboretum.engine.gradient import rounds as boost_round
+from arboretum.engine.gradient.loss import find_derive
 from arboretum.engine.gradient.pack import GivenRows
 from arboretum.engine.jit import writable
 from arboretum.errors import DataError
-from arboretum.grow.decoding import exact_trees_of
+from arboretum.grow.decoding import Logged, exact_trees_of
 from arboretum.grow.exact.columns import sort_lists, values_at
 from arboretum.grow.exact.levels import ExactTree, grow_levels, new_tree
 from arboretum.grow.histogram import (
@@ -38,7 +39,7 @@ from arboretum.grow.histogram import (
     MANY_CODES,
     MOST_LOGGED,
     NOT_GOOD,
-    Logged,
+    found,
     make_given,
     most_leaves,
     new_log,
@@ -179,8 +180,9 @@ class ExactGrower:
             rounds=min(turn.rounds, 1 + MANY_CODES // (k * len(self.lists.entries)))
         )
         ends = np.empty(k * turn.rounds, np.int64)
+        derive = found(find_derive, target, kind=target.loss.kind)
         made = levels.grow_exact_rounds(
-            tree, self._table_for(tree), given, self.scales, self.rules, target, turn, columns,
+            derive, tree, self._table_for(tree), given, self.scales, self.rules, target, turn, columns,
             log._replace(ends=ends, most_nodes=most_nodes),
         )  # fmt: skip
         sizes = np.diff(ends[:made], prepend=0).tolist()

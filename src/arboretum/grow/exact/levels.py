@@ -18,7 +18,8 @@ from arboretum.engine.columns.lists import Lists, divide_rows
 from arboretum.engine.dtypes import EXACT_COUNTERS, EXACT_CUT, EXACT_NODE, record_table
 from arboretum.engine.gradient import exact as engine
 from arboretum.engine.gradient import exact_levels as levels
-from arboretum.grow.histogram import GrownNodes, new_draw
+from arboretum.grow.decoding import GrownNodes
+from arboretum.grow.histogram import new_draw
 
 if TYPE_CHECKING:
     from arboretum.grow.exact.grower import ExactGrower
