@@ -230,7 +230,7 @@ class RandomStumps(_Drawing):
     def __init__(self, base: Any, matrix: Matrix, schema: Schema, y: np.ndarray) -> None:
         super().__init__(base, matrix, schema, y)
         self.table = self._general.table
-        self.values = self.table.coded
+        self.values = self.table.values
         self.low, self.high = self.values.min(axis=1), self.values.max(axis=1)
         self.bits = np.empty(3, self.values.dtype)
         self.ends = self.bits.view(f"f{self.bits.itemsize}")
@@ -248,7 +248,7 @@ class RandomStumps(_Drawing):
         )  # fmt: skip
         if score < 0:
             return None
-        if self.table.columns.kind[f] == RANK:
+        if self.table.features.kind[f] == RANK:
             threshold = np.floor(threshold)  # the rows are ranks: they go the same way
         right = np.empty(len(self.words), np.uint8)
         mark_values(self.values[f], at, right)

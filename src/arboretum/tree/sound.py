@@ -216,7 +216,7 @@ def _joined(trees: Sequence[Tree], like: Tree, name: Callable[[int], str]) -> No
     parts = pieces(trees)
     sizes = sizes_of(parts)
     in_pieces = list(map(len, arrays_of(parts, "kind")))
-    arrays = {}
+    arrays: dict[str, Any] = {}
     for field, (dtype, axes) in NODE_ARRAYS.items():
         each = arrays_of(parts, field)
         joined = _put_together(each, dtype, axes)
