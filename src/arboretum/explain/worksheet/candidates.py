@@ -80,7 +80,9 @@ class NodeCandidates:
         def look(feature: int) -> None:
             found[feature] = self._look(feature)
 
-        slow = self.sample.rules.criterion == "absolute_error" and len(self.sample.X) >= _SHARED_ROWS
+        slow = (
+            self.sample.rules.criterion == "absolute_error" and len(self.sample.X) >= _SHARED_ROWS
+        )
         parallel.run(look, range(len(found)), parallel.effective_jobs(None) if slow else 1)
         return dict(enumerate(found))
 
