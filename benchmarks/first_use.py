@@ -6,10 +6,13 @@ calls: a fit that has to compile knows from it what it will need next. Parameter
     numbers    500 rows of 10 columns
     weights    the same, with weights of rows
     words      numbers with gaps and words
+    shap       what every column adds to 4,000 rows (small trees have tables, forests are walked by lanes);
+               the fit is not part of it
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from typing import Any
@@ -18,43 +21,48 @@ import numpy as np
 import pandas as pd
 
 import arboretum
+from arboretum.engine.machine_code.signatures import WAY
 from benchmarks.kernel_tour import make
 
 __all__ = ["KINDS", "main", "use"]
 
-KINDS = ("numbers", "weights", "words")
-ROWS = 500
+KINDS = ("numbers", "weights", "words", "shap")
+ROWS, MANY_ROWS = 500, 4000
 
 
-def _table(name: str, kind: str) -> Any:
+def _table(name: str, kind: str, n: int) -> Any:
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(ROWS, 10))
+    X = rng.normal(size=(n, 10))
     if name == "ID3Classifier":
         return np.where(X > 0, "more", "less")
     if kind != "words":
         return X
     frame = pd.DataFrame(np.where(rng.random(X.shape) < 0.1, np.nan, X), columns=list("abcdefghij"))
-    frame["word"] = rng.choice(np.array(["u", "v", "w"], dtype=object), ROWS)
-    frame["many"] = [f"w{i}" for i in rng.integers(0, 40, ROWS)]
+    frame["word"] = rng.choice(np.array(["u", "v", "w"], dtype=object), n)
+    frame["many"] = [f"w{i}" for i in rng.integers(0, 40, n)]
     return frame
 
 
 def use(name: str, kind: str) -> None:
     """Fit an estimator and ask it."""
-    X, rng = _table(name, kind), np.random.default_rng(1)
+    n = MANY_ROWS if kind == "shap" else ROWS
+    X, rng = _table(name, kind, n), np.random.default_rng(1)
     model = make(name, small=False)
     numbers = name.endswith("Regressor")
-    y = rng.exponential(size=ROWS) if numbers else rng.integers(0, 2, ROWS)
+    y = rng.exponential(size=n) if numbers else rng.integers(0, 2, n)
     arguments: dict[str, Any] = {}
     if name.endswith("Ranker"):
-        arguments["group"] = np.full(ROWS // 10, 10)
+        arguments["group"] = np.full(n // 10, 10)
     if kind == "weights":
-        n = ROWS // 10 if name == "XGBRanker" else ROWS
-        arguments["sample_weight"] = rng.exponential(size=n)
+        arguments["sample_weight"] = rng.exponential(size=n // 10 if name == "XGBRanker" else n)
+    way = os.environ.pop(WAY, "") if kind == "shap" else ""  # who explains need not have fitted
     model.fit(X, y, **arguments)
     for method in ("predict", "predict_proba", "transform"):
         if hasattr(model, method):
             getattr(model, method)(X)
+    if kind == "shap":
+        os.environ[WAY] = way
+        model.shap_values(X)
 
 
 def main() -> None:
@@ -65,7 +73,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     try:
         use(name, kind)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, AttributeError) as error:
         print(f"{name} takes no {kind}: {error}")
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arboretum.engine import parallel
 from arboretum.explain.worksheet.draws import columns_visited, drawn_question, node_key
 from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import SheetTable
@@ -26,6 +27,7 @@ __all__ = ["RIVALS", "NodeCandidates", "tried_note"]
 RIVALS = 12  # that are judged
 _RIVALS = 8  # of them, shown besides the best of every column
 _OPTIONAL = ("charge", "W left", "W right", "tried")  # columns that a narrow screen leaves out
+_SHARED_ROWS = 10_000  # of a node of absolute_error whose columns threads share
 _MEDIANS = 2_000_000  # rows × cuts of absolute_error that are judged one by one, for a column
 
 
@@ -38,7 +40,7 @@ class NodeCandidates:
         self.rivals = lru_cache(maxsize=2)(self._rivals)
         self._n_questions = lru_cache(maxsize=None)(self._count_questions)
         self.drawn = self._drawn()
-        self.scans = {f: self._look(f) for f in range(sample.X.shape[1])}
+        self.scans = self._look_at_all()
         self.tried = {f: scan.n_tried for f, scan in self.scans.items()}
         if sample.rules.criterion == "absolute_error" and not self._draws_cuts:
             self.tried = {f: self._n_questions(f) for f in self.scans}
@@ -71,6 +73,19 @@ class NodeCandidates:
         return node_key(self.grown.draw.key, self.grown.sides(self.node))
 
     # ------------------------------------------------------------------ candidates
+    def _look_at_all(self) -> dict[int, ColumnScan]:
+        """Return the candidates of every column; threads share them where medians of many rows take long."""
+        found: list[Any] = [None] * self.sample.X.shape[1]
+
+        def look(feature: int) -> None:
+            found[feature] = self._look(feature)
+
+        slow = (
+            self.sample.rules.criterion == "absolute_error" and len(self.sample.X) >= _SHARED_ROWS
+        )
+        parallel.run(look, range(len(found)), parallel.effective_jobs(None) if slow else 1)
+        return dict(enumerate(found))
+
     def _look(self, feature: int) -> ColumnScan:
         """Return the candidates of a column."""
         draw = self.grown.draw

@@ -21,7 +21,7 @@ function frame(width, opt) {
   }
   axis.append(svg("path", { d: `M0,${h}H${w}`, fill: "none" }));
   if (opt.xlabel) axis.append(svg("text", { x: w / 2, y: h + 34, "text-anchor": "middle" }, short(opt.xlabel, Math.floor(w / 7))));
-  const picture = svg("svg", { width, height, role: "img", "aria-label": opt.title || opt.xlabel || "chart" }, svg("g", { transform: `translate(${m.left},${m.top})` }, axis), plot);
+  const picture = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": opt.title || opt.xlabel || "chart" }, svg("g", { transform: `translate(${m.left},${m.top})` }, axis), plot);
   if (opt.ylabel) plot.append(svg("text", { class: "quiet", x: -m.left + 2, y: -m.top + 9, "font-size": 11 }, opt.ylabel));
   return { picture, plot, x, y, w, h, m };
 }
@@ -66,7 +66,7 @@ function lineChart(width, lines, opt) {
     }, onpointerleave: () => { cursor.setAttribute("visibility", "hidden"); hideTip(); } });
   f.plot.append(cursor, overlay);
   if (opt.after) opt.after(f);
-  return named.length > 1 && !opt.nolegend ? [legend(named), f.picture] : f.picture;
+  return named.length > (opt.legend ? 0 : 1) && !opt.nolegend ? [legend(named), f.picture] : f.picture;
 }
 // Horizontal bars as elements. `items`: [{label, value, error, text, color}].
 function bars(items, opt = {}) {

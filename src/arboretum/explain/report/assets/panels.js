@@ -31,7 +31,7 @@ function dataSheet(P) {
 }
 function learning(P) {
   const L = P.learning, units = [...new Set(L.lines.map(l => l.unit))];
-  return el("div", null, el("div", { class: units.length > 1 ? "grid2" : null }, units.map(u => el("div", null, drawn(w => lineChart(w, L.lines.filter(l => l.unit === u).map((l, i) => ({ ...l, color: classColor(i, 8) })), { xlabel: "rounds", xname: "round", ylabel: u, marks: L.best ? [{ x: L.best, name: `best: ${L.best}` }] : [] })))),
+  return el("div", null, el("div", { class: units.length > 1 ? "grid2" : null }, units.map(u => el("div", null, drawn(w => lineChart(w, L.lines.filter(l => l.unit === u).map((l, i) => ({ ...l, color: classColor(i, 8) })), { xlabel: "rounds", xname: "round", ylabel: u, legend: true, marks: L.best ? [{ x: L.best, name: `best: ${L.best}` }] : [] })))),
   ), L.stop && L.stop !== "n_estimators" ? el("p", { class: "note" }, `Boosting ended: ${L.stop}.`) : null);
 }
 function confusion(P) {
@@ -83,7 +83,7 @@ function classCurves(P) {
   const cal = drawn(w => lineChart(w, [{ x: [0, 1], y: [0, 1], color: css("quiet"), dash: true, width: 1 }, ...list.map(c => ({ name: `${named(c) || "seen"}`, x: c.calibration.told, y: c.calibration.seen, color: classColor(K === 2 ? 0 : c.class, K) }))], { x: [0, 1], y: [0, 1], xlabel: "share the model tells", ylabel: "share that turns out so", height: 300, nolegend: K === 2,
     bands: K === 2 ? [{ x: list[0].calibration.told, low: list[0].calibration.seen.map((v, i) => Math.max(0, v - 2 * list[0].calibration.error[i])), high: list[0].calibration.seen.map((v, i) => Math.min(1, v + 2 * list[0].calibration.error[i])), color: css("c0") }] : [] }));
   const c0 = list[0];
-  return el("div", null, el("div", { class: "grid2" }, el("div", null, el("h3", null, K === 2 ? `ROC: area ${fmt(c0.auc, 4)}` : "ROC, class by class"), roc), el("div", null, el("h3", null, K === 2 ? `Precision and recall: mean precision ${fmt(c0.ap, 4)}` : "Precision and recall"), pr), el("div", null, el("h3", null, K === 2 ? `Calibration: mean gap ${percent(c0.calibration.gap)}` : "Calibration"), cal)),
+  return el("div", null, el("div", { class: "grid2" }, el("div", null, el("h3", null, K === 2 ? `ROC: area ${fmt(c0.auc, 4)}` : "ROC, class by class"), roc), el("div", null, el("h3", null, K === 2 ? `Precision: mean ${fmt(c0.ap, 4)}` : "Precision and recall"), pr), el("div", null, el("h3", null, K === 2 ? `Calibration: mean gap ${percent(c0.calibration.gap)}` : "Calibration"), cal)),
     P.labels.length > 12 ? el("p", { class: "note" }, "The first 12 classes.") : null);
 }
 function residuals(P, goRow) {
@@ -121,12 +121,12 @@ function dependence(P) {
     const shown = P.labels && !two ? [output] : [0];
     const ys = extent([...shown.flatMap(k => d.mean[k]), ...(each ? each.flat() : [])]);
     clear(place).append(drawn(width => words ? categories(width, d, c, output) : [lineChart(width, [...(each ? each.map(y => ({ x: xs, y, color: css("c7"), width: 1, mute: 0.3 })) : []), ...shown.map(k => ({ name: P.labels && !two ? P.labels[k] : "mean", x: xs, y: d.mean[k], color: P.labels && !two ? classColor(k, K) : css("c0"), width: 3 }))], { xlabel: c.name, xname: c.name, ylabel: unit, height: 300, y: ys, x: xs.length > 1 ? [xs[0], xs[xs.length - 1]] : [xs[0] - 1, xs[0] + 1], xformat: c.dtype === "datetime" ? v => valueOf(c, v).slice(0, 10) : null, nolegend: true }), density(width, c, xs)]),
-      el("p", { class: "note" }, `Mean over ${plural(d.rows, "row")}${each ? `; thin lines are ${each.length} single rows` : ""}. ${words ? "" : "Bars below: how many rows have such values; where there are few, the curve is a guess."}`));
+      el("p", { class: "note" }, `Mean over ${plural(d.rows, "row")}${each && !words ? `; thin lines are ${each.length} single rows` : ""}. ${words ? "" : "Bars below: how many rows have such values; where there are few, the curve is a guess."}`));
   }
   function density(width, c, xs) {
     if (!c.edges || xs.length < 2) return "";
     const f = { x: scale([xs[0], xs[xs.length - 1]], [52, width - 12]) }, dens = c.counts.map((n, i) => n / (c.edges[i + 1] - c.edges[i] || 1)), top = Math.max(...dens), low = xs[0], high = xs[xs.length - 1];
-    return svg("svg", { width, height: 34, "aria-hidden": "true" }, c.counts.map((n, i) => { const a = Math.max(c.edges[i], low), b = Math.min(c.edges[i + 1], high); return b > a ? svg("rect", { x: f.x(a), width: Math.max(f.x(b) - f.x(a) - 1, 0.7), y: 32 - 30 * dens[i] / top, height: 30 * dens[i] / top, fill: css("c7"), opacity: 0.5, ...told(`${valueOf(c, c.edges[i])} to ${valueOf(c, c.edges[i + 1])}: ${plural(n, "row")}`) }) : null; }));
+    return svg("svg", { width, height: 34, viewBox: `0 0 ${width} 34`, "aria-hidden": "true" }, c.counts.map((n, i) => { const a = Math.max(c.edges[i], low), b = Math.min(c.edges[i + 1], high); return b > a ? svg("rect", { x: f.x(a), width: Math.max(f.x(b) - f.x(a) - 1, 0.7), y: 32 - 30 * dens[i] / top, height: 30 * dens[i] / top, fill: css("c7"), opacity: 0.5, ...told(`${valueOf(c, c.edges[i])} to ${valueOf(c, c.edges[i + 1])}: ${plural(n, "row")}`) }) : null; }));
   }
   function categories(width, d, c, k) {
     const items = d.x.map((code, i) => ({ label: c.words[code], value: d.mean[P.labels && !two ? k : 0][i], rows: c.counts[code] || 0 })).sort((a, b) => b.value - a.value);
@@ -144,8 +144,8 @@ function pairs(P) {
     const p = list[i], [low, high] = extent(p.mean.flat(), 0), a = P.columns[p.a], b = P.columns[p.b];
     clear(place).append(el("h3", null, `${name(p)}: mean ${P.labels ? "share of " + short(P.labels[P.labels.length === 2 ? 1 : p.of]) : "answer"}`), heat(p.axes[0].map(v => valueOf(a, v)), p.axes[1].map(v => short(valueOf(b, v), 9)), p.mean.map((row, r) => row.map((v, c) => ({ text: P.labels ? percent(v, 0) : fmt(v, p.axes[1].length > 6 ? 2 : 3), color: `color-mix(in srgb, ${ramp((v - low) / (high - low || 1))} 70%, transparent)`, title: `${a.name} ${valueOf(a, p.axes[0][r])}\n${b.name} ${valueOf(b, p.axes[1][c])}\n${fmt(v, 4)}` }))), `${short(a.name, 18)} ↓  ${short(b.name, 18)} →`));
   }
-  const left = el("div", null, bars(list.map(p => ({ label: name(p), value: p.strength, text: P.labels && !shap ? percent(p.strength, 2) : fmt(p.strength, 3) }))), el("div", { class: "controls", style: { marginTop: ".8rem" } }, choice("Show", list.map(name), draw)));
-  left.append(el("p", { class: "note" }, shap ? `Bars: the mean size of the pair's SHAP value, in the unit of the model's sum${P.labels ? " (before it becomes a share)" : ""}; all pairs of columns were compared. The map: the mean answer if every row had these two values.` : "Bars: how far the map is from the sum of two separate curves (root mean square); compared were the most important columns, because the model has no SHAP values of pairs, or they take too long."));
+  const left = el("div", { class: "pairs" }, bars(list.map(p => ({ label: name(p), value: p.strength, text: P.labels && !shap ? percent(p.strength, 2) : fmt(p.strength, 3) }))), el("div", { class: "controls", style: { marginTop: ".8rem" } }, choice("Show", list.map(name), draw)));
+  left.append(el("p", { class: "note" }, shap ? `Bars: the mean size of the pair's SHAP value, in the unit of the model's sum${P.labels ? " (before it becomes a share)" : ""}; all pairs of columns were compared. The map: the mean answer if every row had these two values.` : `Bars: how far the map is from the sum of two separate curves (root mean square). Compared were the most important columns: ${P.importances.some(k => k.kind === "shap") ? "SHAP values of all pairs would take too long for so large a model" : "this kind of model has no SHAP values"}.`));
   draw(0);
   return el("div", { class: "grid2 wide" }, left, place);
 }

@@ -23,7 +23,7 @@ function waterfall(P, values, parts, base, name) {
     for (const [v, f] of shown) if (v) { lines.push([`${P.columns[f].name} = ${valueOf(P.columns[f], values[f])}`, at, at += v]); }
     if (rest) lines.push([`${order.length - 10} other columns`, at, at += rest]);
     const left = Math.min(230, Math.max(110, width * 0.36)), x = extent(lines.flatMap(l => [l[1], l[2]]).concat(base), 0.08), h = 24, height = (lines.length + 2) * h + 34;
-    const s = scale(x, [left, width - 62]), g = svg("svg", { width, height, role: "img", "aria-label": "What every column brings" });
+    const s = scale(x, [left, width - 62]), g = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "What every column brings" });
     g.append(svg("line", { x1: s(base), x2: s(base), y1: 14, y2: height - 22, stroke: css("line") }));
     const label = (text, i) => svg("text", { x: left - 8, y: i * h + 18, "text-anchor": "end" }, short(text, Math.floor(left / 6.6)));
     g.append(label("base", 0), svg("text", { class: "quiet", x: s(base) + 5, y: 18 }, fmt(base)));
