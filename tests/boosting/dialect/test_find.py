@@ -14,7 +14,6 @@ from arboretum.boosting.dialect.find import (
     find_objective,
     objective_from_state,
     predicts,
-    settings_of,
 )
 from arboretum.errors import ModelFileError, ParameterError
 from tests.boosting.loss.objective_cases import CASES, derivatives, find, labels, margins
@@ -100,7 +99,7 @@ def test_every_objective_has_a_metric_that_exists(dialect):
 def test_every_setting_is_a_parameter_of_the_models(model):
     table = DIALECTS[model.dialect]
     for what in ("objectives", "metrics"):
-        found = settings_of(model, model.dialect, what)
+        found = DIALECTS[model.dialect].settings_of(model, what)
         assert set(table.used_by(what)) - set(found) <= {"seed"}
         assert table.check_settings(what, found)
     assert set(table.settings) - {"seed"} <= set(model.get_params())

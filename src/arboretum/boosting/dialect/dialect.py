@@ -13,17 +13,18 @@ depends on settings, it is a function of them: `of("k")` is the setting k.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from operator import itemgetter as of
 from typing import Any, NamedTuple
 
-from arboretum.base.parameters import ParameterRule
+from arboretum.base.parameters import ParameterRule, integer
 from arboretum.boosting.loss.loss import Loss
 from arboretum.boosting.loss.objective import LossObjective, Objective
+from arboretum.boosting.loss.user import user_objective
 from arboretum.boosting.metric import rows
-from arboretum.boosting.metric.metric import Measure
+from arboretum.boosting.metric.metric import Measure, Metric
 from arboretum.data.checks import did_you_mean
 from arboretum.errors import ParameterError
 
@@ -109,11 +110,95 @@ class Dialect:
             settings[name] = settings[name] if value is None else value
         return settings
 
+    def settings_of(self, model: Any, what: str) -> dict[str, Any]:
+        """Return the parameters of a model that "objectives" or "metrics" depend on."""
+        return {name: getattr(model, name) for name in self.used_by(what) if hasattr(model, name)}
+
+    def objective_entry(self, objective: str) -> ObjectiveEntry:
+        """Return what the name of an objective stands for."""
+        known = self.objective_names
+        if objective in known:
+            return self.objectives[known[objective]]
+        from arboretum.boosting.dialect.find import DIALECTS
+
+        others = [other for other in DIALECTS.values() if objective in other.objective_names]
+        more = f", which is a name of {others[0].name}" if others else ""
+        raise self.unknown("objective", objective, known, more)
+
+    def predicts(self, objective: str) -> str:
+        """Return what an objective is for: "numbers", "two classes", "classes" or "orders"."""
+        return self.objective_entry(objective).predicts
+
+    def find_objective(
+        self,
+        objective: str | Callable[..., Any],
+        n_classes: int | None = None,
+        **parameters: Any,
+    ) -> Objective:
+        """Return the objective of a name, or of a user's function; see `find.find_objective`."""
+        settings = self.check_settings("objectives", parameters)
+        if n_classes is not None and not integer(1).allows(n_classes):
+            raise ParameterError(f"n_classes must be {integer(1).phrase}, got {n_classes!r}")
+        if callable(objective):
+            return user_objective(objective, self.name, n_classes)
+        if not isinstance(objective, str):
+            raise ParameterError(f"objective must be a name or a function, got {objective!r}")
+        entry = self.objective_entry(objective)
+        self._check_classes(objective, entry, n_classes)
+        _check_class_weights(objective, entry, settings)
+        base = {
+            "name": objective,
+            "dialect": self.name,
+            "n_outputs": n_classes if entry.predicts == "classes" else 1,
+            "n_classes": n_classes,
+            "parameters": {key: value for key, value in parameters.items() if value is not None},
+        }
+        return entry.make(base, settings)
+
+    def _check_classes(self, objective: str, entry: ObjectiveEntry, n_classes: int | None) -> None:
+        if entry.predicts == "classes" and (n_classes is None or n_classes < 2):
+            raise ParameterError(
+                f"objective {objective!r} needs n_classes of 2 or more: {n_classes}"
+            )
+        if objective.startswith("binary") and n_classes is not None and n_classes > 2:
+            several = next(name for name, e in self.objectives.items() if e.predicts == "classes")
+            raise ParameterError(
+                f"objective {objective!r} is for two classes, there are {n_classes}: use {several!r}"
+            )
+
+    def find_metrics(self, names: str | Sequence[str], **parameters: Any) -> list[Metric]:
+        """Return the metrics of some names, each once; see `find.find_metrics`."""
+        settings = self.check_settings("metrics", parameters)
+        metrics: dict[str, Metric] = {}
+        for name in [names] if isinstance(names, str) else names:
+            for stem, printed, more in self.read(name, settings):
+                entry = self.metrics[stem]
+                measure = entry.make({**settings, **more})
+                metrics.setdefault(printed, Metric(printed, entry.larger_is_better, measure))
+        return list(metrics.values())
+
+    def default_metric(self, objective: str, **parameters: Any) -> str:
+        """Return the name of the metric an objective is evaluated by unless another is asked for."""
+        settings = self.check_settings("metrics", parameters)
+        metric = self.objective_entry(objective).metric
+        return metric if isinstance(metric, str) else metric(settings)
+
     def unknown(self, what: str, name: Any, known: Iterable[str], more: str = "") -> ParameterError:
         """Return the error of a name that is not in the table."""
         return ParameterError(
             f"no {what} of {self.name} is called {name!r}{more}{did_you_mean(name, known)}: "
             f"there are {', '.join(sorted(known))}"
+        )
+
+
+def _check_class_weights(objective: str, entry: ObjectiveEntry, settings: Settings) -> None:
+    balanced, weighed = settings.get("is_unbalance", False), settings["scale_pos_weight"] != 1
+    if balanced and weighed:
+        raise ParameterError("give is_unbalance or scale_pos_weight, not both")
+    if (balanced or weighed) and not entry.weighs_classes:
+        raise ParameterError(
+            f"{'is_unbalance' if balanced else 'scale_pos_weight'} has no effect on objective "
+            f"{objective!r}: weigh rows by sample_weight"
         )
 
 

@@ -1,4 +1,7 @@
-"""Finding objectives and metrics by their names in a dialect."""
+"""Objectives and metrics by their names and that of a dialect, as model files have them.
+
+Who knows the dialect asks its table: `XGBOOST.find_objective("reg:gamma")`.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from arboretum.base.parameters import integer
-from arboretum.boosting.dialect.dialect import Dialect, ObjectiveEntry, Settings
+from arboretum.boosting.dialect.dialect import Dialect
 from arboretum.boosting.dialect.lightgbm import LIGHTGBM
 from arboretum.boosting.dialect.xgboost import XGBOOST
 from arboretum.boosting.loss.objective import Objective
@@ -20,7 +23,6 @@ __all__ = [
     "find_objective",
     "objective_from_state",
     "predicts",
-    "settings_of",
 ]
 
 DIALECTS = {"xgboost": XGBOOST, "lightgbm": LIGHTGBM}
@@ -30,12 +32,6 @@ def _dialect(name: str) -> Dialect:
     if name not in DIALECTS:
         raise ParameterError(f"dialect must be 'xgboost' or 'lightgbm', got {name!r}")
     return DIALECTS[name]
-
-
-def settings_of(model: Any, dialect: str, what: str) -> dict[str, Any]:
-    """Return the parameters of a model that "objectives" or "metrics" depend on."""
-    names = _dialect(dialect).used_by(what)
-    return {name: getattr(model, name) for name in names if hasattr(model, name)}
 
 
 # ---------------------------------------------------------------------- objectives
@@ -69,35 +65,7 @@ def find_objective(
     >>> g.tolist(), h.tolist()
     ([[0.5, -0.5]], [[0.25, 0.25]])
     """
-    table = _dialect(dialect)
-    settings = table.check_settings("objectives", parameters)
-    if n_classes is not None and not integer(1).allows(n_classes):
-        raise ParameterError(f"n_classes must be {integer(1).phrase}, got {n_classes!r}")
-    if callable(objective):
-        return user_objective(objective, dialect, n_classes)
-    if not isinstance(objective, str):
-        raise ParameterError(f"objective must be a name or a function, got {objective!r}")
-    entry = _entry(objective, table)
-    _check_classes(objective, entry, table, n_classes)
-    _check_class_weights(objective, entry, settings)
-    base = {
-        "name": objective,
-        "dialect": dialect,
-        "n_outputs": n_classes if entry.predicts == "classes" else 1,
-        "n_classes": n_classes,
-        "parameters": {key: value for key, value in parameters.items() if value is not None},
-    }
-    return entry.make(base, settings)
-
-
-def _entry(objective: str, table: Dialect) -> ObjectiveEntry:
-    """Return what a name stands for in a table."""
-    known = table.objective_names
-    if objective in known:
-        return table.objectives[known[objective]]
-    others = [other for other in DIALECTS.values() if objective in other.objective_names]
-    more = f", which is a name of {others[0].name}" if others else ""
-    raise table.unknown("objective", objective, known, more)
+    return _dialect(dialect).find_objective(objective, n_classes, **parameters)
 
 
 def predicts(objective: str, dialect: str) -> str:
@@ -106,30 +74,7 @@ def predicts(objective: str, dialect: str) -> str:
     >>> predicts("reg:gamma", "xgboost"), predicts("softmax", "lightgbm")
     ('numbers', 'classes')
     """
-    return _entry(objective, _dialect(dialect)).predicts
-
-
-def _check_classes(
-    objective: str, entry: ObjectiveEntry, table: Dialect, n_classes: int | None
-) -> None:
-    if entry.predicts == "classes" and (n_classes is None or n_classes < 2):
-        raise ParameterError(f"objective {objective!r} needs n_classes of 2 or more: {n_classes}")
-    if objective.startswith("binary") and n_classes is not None and n_classes > 2:
-        several = next(name for name, e in table.objectives.items() if e.predicts == "classes")
-        raise ParameterError(
-            f"objective {objective!r} is for two classes, there are {n_classes}: use {several!r}"
-        )
-
-
-def _check_class_weights(objective: str, entry: ObjectiveEntry, settings: Settings) -> None:
-    balanced, weighed = settings.get("is_unbalance", False), settings["scale_pos_weight"] != 1
-    if balanced and weighed:
-        raise ParameterError("give is_unbalance or scale_pos_weight, not both")
-    if (balanced or weighed) and not entry.weighs_classes:
-        raise ParameterError(
-            f"{'is_unbalance' if balanced else 'scale_pos_weight'} has no effect on objective "
-            f"{objective!r}: weigh rows by sample_weight"
-        )
+    return _dialect(dialect).predicts(objective)
 
 
 def objective_from_state(state: Mapping[str, Any]) -> Objective:
@@ -185,15 +130,7 @@ def find_metrics(names: str | Sequence[str], dialect: str, **parameters: Any) ->
     >>> [metric.name for metric in find_metrics("auc,ndcg", "lightgbm", eval_at=[1, 3])]
     ['auc', 'ndcg@1', 'ndcg@3']
     """
-    table = _dialect(dialect)
-    settings = table.check_settings("metrics", parameters)
-    metrics: dict[str, Metric] = {}
-    for name in [names] if isinstance(names, str) else names:
-        for stem, printed, more in table.read(name, settings):
-            entry = table.metrics[stem]
-            measure = entry.make({**settings, **more})
-            metrics.setdefault(printed, Metric(printed, entry.larger_is_better, measure))
-    return list(metrics.values())
+    return _dialect(dialect).find_metrics(names, **parameters)
 
 
 def default_metric(objective: str, dialect: str, **parameters: Any) -> str:
@@ -214,7 +151,4 @@ def default_metric(objective: str, dialect: str, **parameters: Any) -> str:
     >>> default_metric("rank:ndcg", "xgboost", lambdarank_num_pair_per_sample=8)
     'ndcg@8'
     """
-    table = _dialect(dialect)
-    settings = table.check_settings("metrics", parameters)
-    metric = _entry(objective, table).metric
-    return metric if isinstance(metric, str) else metric(settings)
+    return _dialect(dialect).default_metric(objective, **parameters)

@@ -11,13 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.boosting.dialect.find import (
-    default_metric,
-    find_metrics,
-    find_objective,
-    predicts,
-    settings_of,
-)
+from arboretum.boosting.dialect.lightgbm import LIGHTGBM
 from arboretum.boosting.lightgbm.parameters import ALIASES
 from arboretum.boosting.lightgbm.tables import column_names
 from arboretum.boosting.loss.user import UserObjective
@@ -60,11 +54,10 @@ def make_recipe(
     schema, n_classes = training.schema, training.n_classes
     if model.num_class not in (None, 1, n_classes):
         raise DataError(f"num_class is {model.num_class}, y holds {n_classes or 1} classes")
-    objective = find_objective(
+    objective = LIGHTGBM.find_objective(
         _objective_name(model, n_classes),
-        "lightgbm",
         n_classes,
-        **settings_of(model, "lightgbm", "objectives"),
+        **LIGHTGBM.settings_of(model, "objectives"),
     )
     plan = make_plan(model, schema, seed, n_jobs)
     given = training.base_margin is not None  # no part of the model, as in LightGBM
@@ -89,7 +82,7 @@ def _objective_name(model: LGBMModel, n_classes: int | None) -> str | Callable:
         return "multiclass" if (n_classes or 1) > 2 else model.usual_objective
     if callable(name):
         return name
-    known = predicts(name, "lightgbm")
+    known = LIGHTGBM.predicts(name)
     if model.target == "orders" and known != "orders":
         raise ParameterError(f"LGBMRanker takes objective 'lambdarank' or a function, got {name!r}")
     others = {"classes": "LGBMClassifier", "orders": "LGBMRanker"}
@@ -145,7 +138,7 @@ def check_together(model: Any) -> None:
 # ---------------------------------------------------------------------- what it is evaluated by
 def _metrics(model: LGBMModel, arguments: FitArguments, objective: Objective) -> list[Measure]:
     """Return the metrics asked for in fit, those of the model, and functions."""
-    settings = settings_of(model, "lightgbm", "metrics")
+    settings = LIGHTGBM.settings_of(model, "metrics")
     if arguments.eval_at is not None:
         settings["eval_at"] = arguments.eval_at
     wanted, functions = _metric_names(arguments.eval_metric)
@@ -157,9 +150,9 @@ def _metrics(model: LGBMModel, arguments: FitArguments, objective: Objective) ->
     if not [one for one in named if one]:
         own = isinstance(objective, UserObjective)
         usual = _USUAL_METRIC[model.target]
-        named = [usual if own else default_metric(objective.name, "lightgbm", **settings)]
+        named = [usual if own else LIGHTGBM.default_metric(objective.name, **settings)]
     names = [one for one in wanted if one not in named] + named
-    metrics = find_metrics([one for one in names if one], "lightgbm", **settings)
+    metrics = LIGHTGBM.find_metrics([one for one in names if one], **settings)
     return [measure_by(metrics), *(_of_function(one) for one in functions)]
 
 

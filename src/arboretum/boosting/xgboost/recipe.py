@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.boosting.dialect.find import (
-    default_metric,
-    find_metrics,
-    find_objective,
-    predicts,
-    settings_of,
-)
+from arboretum.boosting.dialect.xgboost import XGBOOST
 from arboretum.boosting.loss.user import UserObjective
 from arboretum.boosting.second_order.constraints import interaction_groups, monotone_signs
 from arboretum.boosting.second_order.dart import Dart
@@ -45,9 +39,9 @@ def make_recipe(
     model: XGBModel, training: TrainingTable, seed: int, n_jobs: int, *, evaluates: bool
 ) -> Recipe:
     """Return what is learned, and how; metrics only if there are tables to evaluate, or they are named."""
-    objective = find_objective(
-        _objective_name(model, training.n_classes), "xgboost", training.n_classes,
-        **settings_of(model, "xgboost", "objectives"), seed=seed % 2**32,
+    objective = XGBOOST.find_objective(
+        _objective_name(model, training.n_classes), training.n_classes,
+        **XGBOOST.settings_of(model, "objectives"), seed=seed % 2**32,
     )  # fmt: skip
     plan = make_plan(model, objective, training.schema, seed, n_jobs)
     return Recipe(
@@ -70,7 +64,7 @@ def _objective_name(model: XGBModel, n_classes: int | None) -> str | Callable:
     name = model.objective or model.usual_objective
     if callable(name) and model.target != "orders":
         return name
-    known = "" if callable(name) else predicts(name, "xgboost")
+    known = "" if callable(name) else XGBOOST.predicts(name)
     if model.target == "orders" and known != "orders":
         raise ParameterError(f"XGBRanker takes objectives named rank:…, got {name!r}")
     others = {"classes": "XGBClassifier", "orders": "XGBRanker"}
@@ -110,15 +104,15 @@ def _start(model: XGBModel, objective: Objective) -> np.ndarray | None:
 # ---------------------------------------------------------------------- what it is evaluated by
 def _metrics(model: XGBModel, objective: Objective) -> list[Measure]:
     """Return the metrics asked for by name, else that of the objective, and behind them the functions."""
-    settings, given = settings_of(model, "xgboost", "metrics"), model.eval_metric
+    settings, given = XGBOOST.settings_of(model, "metrics"), model.eval_metric
     asked = list(given) if isinstance(given, list | tuple) else [given]
     named = [one for one in asked if one is not None and not callable(one)]
     if not named:
         name = objective.name
         if isinstance(objective, UserObjective):  # measured as what it stands instead of
             name = _INSTEAD[min(objective.n_classes or 1, 3)]
-        named = [default_metric(name, "xgboost", **settings)]
-    by_name = [measure_by(find_metrics(one, "xgboost", **settings)) for one in named]
+        named = [XGBOOST.default_metric(name, **settings)]
+    by_name = [measure_by(XGBOOST.find_metrics(one, **settings)) for one in named]
     if is_raw(objective):
         by_name = [_of_probabilities(one) for one in by_name]
     return by_name + [_of_function(one, objective) for one in asked if callable(one)]
