@@ -188,6 +188,7 @@ _OF_NUMBA = [
     "shortcuts",
     "intrinsics",
     "lanes",
+    "wide",
     "kernel_cache",
 ]
 MAKE_CODE = [ROOT / "engine" / f"{name}.py" for name in _OF_NUMBA]

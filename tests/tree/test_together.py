@@ -11,7 +11,7 @@ from arboretum import RandomForestRegressor
 from arboretum.errors import ModelFileError
 from arboretum.tree.sound import NODE_ARRAYS, validate_trees
 from arboretum.tree.state import trees_from_state, trees_to_state
-from arboretum.tree.together import Together, arrays_of, pieces, sizes_of
+from arboretum.tree.together import SharedNodes, arrays_of, pieces, sizes_of
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 
@@ -70,7 +70,7 @@ def test_files_do_not_tell_how_trees_were_made(trees):
 )
 def test_what_is_wrong_with_all_is_told_of_one(trees, name, spoil, problem):
     own = vars(trees[0])["_together"]
-    wrong = Together({**own.arrays, name: spoil(own.arrays[name])}, own.start, own.bits_start)
+    wrong = SharedNodes({**own.arrays, name: spoil(own.arrays[name])}, own.start, own.bits_start)
     for tree in trees:
         vars(tree)["_together"] = wrong
     with pytest.raises(ModelFileError, match=problem):

@@ -1,4 +1,4 @@
-"""What a tournament of leaves does to many rows by one wide instruction each (tournament.py).
+"""What a tournament of leaves does to many rows by one wide instruction each (predict/tournament.py).
 
     choose       64 small numbers, each from one of two lists, as a comparison says
     add_chosen   adds numbers of a table to eight sums, each by its own index
