@@ -188,7 +188,6 @@ _OF_NUMBA = [
     "shortcuts",
     "intrinsics",
     "lanes",
-    "wide",
     "kernel_cache",
 ]
 MAKE_CODE = [ROOT / "engine" / f"{name}.py" for name in _OF_NUMBA]
