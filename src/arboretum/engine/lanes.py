@@ -1,4 +1,4 @@
-"""Four numbers in one wide register, for loops that the compiler does not turn into wide instructions.
+"""Several numbers in one wide register, for loops that the compiler does not turn into wide instructions.
 
     load_four(array, at)        the four numbers from a place of a flat array on
     store_four(array, at, x)    writes them there
@@ -7,15 +7,34 @@
 A sum over products with short rows of two tables is such a loop: rows of 8 to 16 numbers, one after the
 other, each with a start of its own. Where a processor has narrower registers the compiler takes several.
 With ``NUMBA_DISABLE_JIT=1`` they are arrays of four numbers.
+
+What a tournament of leaves (predict/tournament.py) does to many rows at a time; written as loops, for all the
+compiler knows its lists overlap:
+
+    choose       64 small numbers, each from one of two lists, as a comparison says
+    add_chosen   adds numbers of a table to eight sums, each by its own index
+    guess        where eight values lie on an even grid, and what a table says of that
 """
 
 from __future__ import annotations
 
 import numba
 
-__all__ = ["add_four", "load_four", "mul_four", "store_four"]
+__all__ = [
+    "WIDE",
+    "add_chosen",
+    "add_four",
+    "choose",
+    "guess",
+    "load_four",
+    "mul_four",
+    "store_four",
+]
+
+WIDE = 64  # numbers that are chosen at a time
 
 if numba.config.DISABLE_JIT:
+    import numpy as np
 
     def load_four(array, at):
         return array[int(at) : int(at) + 4].copy()
@@ -28,6 +47,24 @@ if numba.config.DISABLE_JIT:
 
     def mul_four(a, b):
         return a * b
+
+    def choose(codes, row, cut, slots, left, right, out):
+        row, left, right, out = int(row), int(left), int(right), int(out)
+        goes_left = codes[row : row + WIDE] <= int(cut)
+        chosen = np.where(goes_left, slots[left : left + WIDE], slots[right : right + WIDE])
+        slots[out : out + WIDE] = chosen
+
+    def add_chosen(sums, at, values, first, leaves, leaf):
+        at, first, leaf = int(at), int(first), int(leaf)
+        sums[at : at + 8] += values[first + leaves[leaf : leaf + 8].astype(np.int64)]
+
+    def guess(table, first, top, low, scale, x, rank, at):
+        at = int(at)
+        with np.errstate(over="ignore", invalid="ignore"):
+            place = (x[at : at + 8] - low) * scale
+        place = np.where(place > 0, place, 0.0)
+        cell = np.where(place < top, place, top).astype(np.int64)
+        rank[at : at + 8] = table[int(first) + cell]
 
 else:
     from llvmlite import ir
@@ -80,3 +117,110 @@ else:
     def mul_four(typingctx, a, b):
         """Return the products."""
         return _FOUR(a, b), lambda context, builder, signature, given: builder.fmul(*given)
+
+    # ------------------------------------------------------------------ a tournament of leaves
+    def _spread(builder, value, lanes):
+        """Build a vector that is a number in every lane."""
+        none = ir.Constant(ir.VectorType(value.type, lanes), ir.Undefined)
+        first = builder.insert_element(none, value, ir.IntType(32)(0))
+        zeros = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
+        return builder.shuffle_vector(first, none, zeros)
+
+    def _data(context, builder, signature, arguments, k):
+        return context.make_array(signature.args[k])(context, builder, arguments[k]).data
+
+    @intrinsic
+    def choose(typingctx, codes, row, cut, slots, left, right, out):
+        """Do ``slots[out + i] = slots[left + i] if codes[row + i] <= cut else slots[right + i]`` for 64 i.
+
+        Both arrays are flat, of one unsigned type; places and the cut are uint64.
+        """
+
+        def build(context, builder, signature, arguments):
+            small = ir.IntType(signature.args[0].dtype.bitwidth)
+            size, lanes = small.width // 8, ir.VectorType(small, WIDE).as_pointer()
+            table, lists = (_data(context, builder, signature, arguments, k) for k in (0, 3))
+
+            def place(base, index):
+                return builder.bitcast(builder.gep(base, [index]), lanes)
+
+            cut = _spread(builder, builder.trunc(arguments[2], small), WIDE)
+            code = builder.load(place(table, arguments[1]), align=size)
+            left, right = (builder.load(place(lists, k), align=size) for k in arguments[4:6])
+            goes_left = builder.icmp_unsigned("<=", code, cut)
+            chosen = builder.select(goes_left, left, right)
+            builder.store(chosen, place(lists, arguments[6]), align=size)
+            return context.get_dummy_value()
+
+        index = types.uint64
+        return types.void(codes, index, index, slots, index, index, index), build
+
+    def _gather(builder, base, index, element):
+        """Build a vector of the eight elements with these indices, uint64, from an address on."""
+        word, size = ir.IntType(64), 3 if isinstance(element, ir.DoubleType) else 2
+        found, name = ir.VectorType(element, 8), "f64" if size == 3 else "i32"
+        pointers, yes = ir.VectorType(element.as_pointer(), 8), ir.VectorType(ir.IntType(1), 8)
+        gather = builder.module.declare_intrinsic(
+            f"llvm.masked.gather.v8{name}.v8p0",
+            (),
+            ir.FunctionType(found, [pointers, ir.IntType(32), yes, found]),
+        )
+        offset = builder.shl(index, ir.Constant(ir.VectorType(word, 8), [size] * 8))
+        address = builder.add(_spread(builder, builder.ptrtoint(base, word), 8), offset)
+        return builder.call(gather, [
+            builder.inttoptr(address, pointers), ir.IntType(32)(1 << size),
+            ir.Constant(yes, [1] * 8), ir.Constant(found, ir.Undefined),
+        ])  # fmt: skip
+
+    @intrinsic
+    def add_chosen(typingctx, sums, at, values, first, leaves, leaf):
+        """Do ``sums[at + i] += values[first + leaves[leaf + i]]`` for eight i; all arrays are flat."""
+
+        def build(context, builder, signature, arguments):
+            word, number = ir.IntType(64), ir.DoubleType()
+            whole, numbers = ir.VectorType(word, 8), ir.VectorType(number, 8)
+            total, table, found = (
+                _data(context, builder, signature, arguments, k) for k in (0, 2, 4)
+            )
+            small = ir.IntType(signature.args[4].dtype.bitwidth)
+            place = builder.gep(found, [arguments[5]])
+            narrow = builder.bitcast(place, ir.VectorType(small, 8).as_pointer())
+            index = builder.zext(builder.load(narrow, align=small.width // 8), whole)
+            added = _gather(builder, builder.gep(table, [arguments[3]]), index, number)
+            eight = builder.bitcast(builder.gep(total, [arguments[1]]), numbers.as_pointer())
+            builder.store(builder.fadd(builder.load(eight, align=8), added), eight, align=8)
+            return context.get_dummy_value()
+
+        index = types.uint64
+        return types.void(sums, index, values, index, leaves, index), build
+
+    @intrinsic
+    def guess(typingctx, table, first, top, low, scale, x, rank, at):
+        """Do ``rank[at + i] = table[first + cell]`` for eight i, where cell is ``(x[at + i] - low) * scale``
+        without its fraction, from 0 (also what is not a number) to ``top``. The table is int32.
+        """
+
+        def build(context, builder, signature, arguments):
+            number, cells = ir.DoubleType(), ir.VectorType(ir.IntType(32), 8)
+            numbers, whole = ir.VectorType(number, 8), ir.VectorType(ir.IntType(64), 8)
+            known, values, ranks = (
+                _data(context, builder, signature, arguments, k) for k in (0, 5, 6)
+            )
+
+            def place(base, lanes):
+                return builder.bitcast(builder.gep(base, [arguments[7]]), lanes.as_pointer())
+
+            top, low, scale = (_spread(builder, given, 8) for given in arguments[2:5])
+            x = builder.load(place(values, numbers), align=8)
+            cell = builder.fmul(builder.fsub(x, low), scale)
+            zero = ir.Constant(numbers, [0.0] * 8)
+            cell = builder.select(builder.fcmp_ordered(">", cell, zero), cell, zero)
+            cell = builder.select(builder.fcmp_ordered("<", cell, top), cell, top)
+            cell = builder.zext(builder.fptosi(cell, cells), whole)
+            begin = builder.gep(known, [arguments[1]])
+            found = builder.zext(_gather(builder, begin, cell, ir.IntType(32)), whole)
+            builder.store(found, place(ranks, whole), align=8)
+            return context.get_dummy_value()
+
+        index, real = types.uint64, types.float64
+        return types.void(table, index, real, real, real, x, rank, index), build

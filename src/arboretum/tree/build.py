@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.tree.together import Together
+from arboretum.tree.together import SharedNodes
 from arboretum.tree.tree import LEAF, Surrogates, Tree
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def cut_trees(
     if "bits_start" not in nodes:
         nodes["bits_start"] = np.broadcast_to(np.int64(-1), len(nodes["kind"]))  # takes no room
     words = None if bits_ends is None or not len(bits) else _limits(bits_ends)
-    together = Together({**_completed(nodes), "bits": bits}, _limits(ends), words)
+    together = SharedNodes({**_completed(nodes), "bits": bits}, _limits(ends), words)
     trees = [Tree.__new__(Tree) for _ in ends]
     for number, tree in enumerate(trees):
         tree.__dict__.update(schema=schema, _together=together, _number=number)

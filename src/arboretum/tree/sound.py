@@ -216,7 +216,7 @@ def _joined(trees: Sequence[Tree], like: Tree, name: Callable[[int], str]) -> No
     parts = pieces(trees)
     sizes = sizes_of(parts)
     in_pieces = list(map(len, arrays_of(parts, "kind")))
-    arrays: dict[str, Any] = {}
+    arrays: dict[str, np.ndarray] = {}
     for field, (dtype, axes) in NODE_ARRAYS.items():
         each = arrays_of(parts, field)
         joined = _put_together(each, dtype, axes)
@@ -224,13 +224,11 @@ def _joined(trees: Sequence[Tree], like: Tree, name: Callable[[int], str]) -> No
             each = [getattr(tree, field) for tree in trees]  # one of them is at fault
             _check_dtypes(each, field, dtype, axes, name)
             _check_lengths(each, field, sizes, name)
-            joined = np.concatenate(each) if field != "value" else None
-        if field == "value" and (
-            joined is None or joined.shape[1:] != like.value.shape[1:] or not joined.size
-        ):
-            each = [tree.value for tree in trees]
-            _check_values(each, like.value.shape[1:], name)
+            if field == "value":
+                _check_values(each, like.value.shape[1:], name)
             joined = np.concatenate(each)
+        elif field == "value" and (joined.shape[1:] != like.value.shape[1:] or not joined.size):
+            _check_values([tree.value for tree in trees], like.value.shape[1:], name)
         arrays[field] = joined
     words = arrays_of(parts, "bits")
     bits = _put_together(words, "uint32", 1)

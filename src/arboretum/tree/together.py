@@ -20,11 +20,11 @@ import numpy as np
 if TYPE_CHECKING:
     from arboretum.tree.tree import Tree
 
-__all__ = ["Piece", "Together", "arrays_of", "pieces", "sizes_of"]
+__all__ = ["Piece", "SharedNodes", "arrays_of", "pieces", "sizes_of"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Together:
+class SharedNodes:
     """The arrays of some trees."""
 
     arrays: dict[str, np.ndarray]
@@ -46,7 +46,7 @@ class Together:
 class Piece(NamedTuple):
     """Trees that follow one another in the arrays they were made of; or one by itself."""
 
-    together: Together | None
+    together: SharedNodes | None
     lo: int
     hi: int
     first: Tree
@@ -61,7 +61,7 @@ def pieces(trees: Sequence[Tree]) -> list[Piece]:
     ([4], 2)
     """
     found: list[Piece] = []
-    together: Together | None = None
+    together: SharedNodes | None = None
     lo = hi = 0
     first: Tree | None = None
     for tree in trees:

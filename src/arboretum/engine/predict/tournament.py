@@ -23,7 +23,7 @@ import numpy as np
 
 from arboretum.engine.intrinsics import search_step
 from arboretum.engine.jit import kernel, leaf_kernel
-from arboretum.engine.predict.wide import WIDE, add_chosen, choose, guess
+from arboretum.engine.lanes import WIDE, add_chosen, choose, guess
 
 __all__ = ["CELLS", "ROWS", "Tournament", "TournamentWork", "play", "write_questions"]
 
