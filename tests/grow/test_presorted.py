@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from arboretum.data.schema import learn_schema
 from arboretum.engine.split import statistic as stat
 from arboretum.grow.criterion import Target
-from arboretum.grow.levelwise import Growth, grow
+from arboretum.grow.levelwise import Growth, grow_in_order
 from arboretum.grow.presorted import Bag, presort
 from arboretum.predict.walk import leaves_of
 
@@ -50,7 +50,7 @@ def test_trees_are_those_of_the_bags_rows_alone(name, limits, max_features):
     ready = presort(matrix, schema, settings, 0.0, 0.0, 1.0)
     tree, leaf = ready.grow(r, bag, 5)
     weight = np.empty(0) if bag.weight_inside is None else bag.weight_inside
-    alone = grow(
+    alone, _ = grow_in_order(
         matrix,
         schema,
         Target(bag.of(r)[:, None], None, weight),

@@ -27,7 +27,7 @@ from arboretum.data.schema import learn_schema
 from arboretum.engine.split import statistic as stat
 from arboretum.grow import random_tree
 from arboretum.grow.criterion import make_target
-from arboretum.grow.levelwise import Growth, grow
+from arboretum.grow.levelwise import Growth, grow_in_order
 from arboretum.grow.one_call import arrays, table
 from arboretum.predict.walk import leaves_of
 from arboretum.tree.pruning import number_levels
@@ -77,7 +77,7 @@ def both(X, target, how, weights):
     schema, matrix = learn_schema(X)
     rows = None if weights is None else np.flatnonzero(weights)
     here = target if rows is None else target.take(rows)
-    level_wise = number_levels(grow(matrix, schema, here, rows, how))
+    level_wise = number_levels(grow_in_order(matrix, schema, here, rows, how)[0])
     table = random_tree.tree_table(
         matrix, schema, random_splits=how.random_splits, monotone=how.monotone
     )

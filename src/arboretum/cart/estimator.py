@@ -84,7 +84,7 @@ class TreeEstimator(TreeModel):
 
     def _grow(self, matrix: Matrix, target: Target, w: np.ndarray | None) -> Tree:
         """Grow a full tree; rows of weight 0 take no part."""
-        from arboretum.grow.levelwise import grow
+        from arboretum.grow.levelwise import grow_in_order
         from arboretum.grow.random_tree import (
             can_grow,
             grow_random_tree,
@@ -107,7 +107,7 @@ class TreeEstimator(TreeModel):
                 n_jobs=growth.n_jobs,
             )
             return number_levels(grow_random_tree(table, target, growth, weight=w, alone=True))
-        return grow(matrix, self.schema_, here, rows, growth)
+        return grow_in_order(matrix, self.schema_, here, rows, growth)[0]
 
     # ------------------------------------------------------------------ pruning
     def cost_complexity_pruning_path(

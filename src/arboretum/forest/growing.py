@@ -17,7 +17,7 @@ from arboretum.base.sampling import growing_key
 from arboretum.engine import parallel
 from arboretum.engine.columns.store import ColumnStore, store_columns
 from arboretum.grow.criterion import Target
-from arboretum.grow.levelwise import Growth, grow
+from arboretum.grow.levelwise import Growth, grow_in_order
 from arboretum.grow.random_tree import can_grow, grow_random_trees, together, tree_table
 from arboretum.tree.pruning import prune
 
@@ -143,7 +143,7 @@ def grow_trees(
         here = None
         if store is not None:
             here = replace(store, codes=np.ascontiguousarray(store.codes[:, rows]))
-        keep(t, grow(plan.matrix, plan.schema, target, rows, growth, here))
+        keep(t, grow_in_order(plan.matrix, plan.schema, target, rows, growth, here)[0])
 
     try:
         if table is not None:

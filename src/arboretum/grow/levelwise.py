@@ -40,7 +40,7 @@ from arboretum.grow.search import Searcher
 from arboretum.tree.pruning import number_levels
 from arboretum.tree.tree import Tree
 
-__all__ = ["Growth", "grow", "grow_in_order"]
+__all__ = ["Growth", "grow_in_order"]
 
 
 @dataclass(frozen=True)
@@ -65,15 +65,15 @@ class Growth:
     n_jobs: int = 1
 
 
-def grow(
+def grow_in_order(
     matrix: Matrix,
     schema: Schema,
     target: Target,
     rows: np.ndarray | None,
     settings: Growth,
     store: ColumnStore | None = None,
-) -> Tree:
-    """Grow one tree.
+) -> tuple[Tree, np.ndarray]:
+    """Grow a tree; return it, and the rows in the order in which those of a leaf are neighbours, left first.
 
     Parameters
     ----------
@@ -89,18 +89,6 @@ def grow(
         The columns of these rows, made before; None makes them here. Growing reorders its lists unless the
         tree is a stump: hand over a copy to use them again.
     """
-    return grow_in_order(matrix, schema, target, rows, settings, store)[0]
-
-
-def grow_in_order(
-    matrix: Matrix,
-    schema: Schema,
-    target: Target,
-    rows: np.ndarray | None,
-    settings: Growth,
-    store: ColumnStore | None = None,
-) -> tuple[Tree, np.ndarray]:
-    """`grow`; return also the order of the rows in which those of a leaf are neighbours, the left first."""
     # the columns are given back here
     nodes, order = _LevelGrower(matrix, schema, target, rows, settings, store).grow()
     tree = nodes.to_tree(schema)

@@ -8,7 +8,7 @@ from arboretum.engine.split.score import XLOGX
 
 
 def bench_for(
-    features: records.Features,
+    features: records.TreeFeatures,
     target: records.RandomTreeTarget,
     rules: records.TreeRules,
     n: int,
@@ -34,6 +34,6 @@ def bench_for(
         np.zeros(1, np.int64), np.zeros((codes, records.SUMS + 1), np.int64), np.empty(codes, np.int64),
         np.empty(codes), np.empty((3, 1)), np.empty(codes, np.uint8),
     )  # fmt: skip
-    parts = records.Parts(*[0] * len(records.Parts._fields))
+    parts = records.TreeKernels(*[0] * len(records.TreeKernels._fields))
     node = as_records(np.zeros(1, records.NODE_AT_HAND))
     return records.Bench(rules, features, target, scratch, counter, parts, node)

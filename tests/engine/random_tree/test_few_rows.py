@@ -11,9 +11,9 @@ from arboretum.engine.random_tree.records import (
     FEW,
     NUMBER,
     TOGETHER,
-    Features,
     RandomTreeTarget,
     TreeColumns,
+    TreeFeatures,
 )
 from tests.engine.random_tree.benches import bench_for
 from tests.engine.random_tree.rules import rules as plain
@@ -38,7 +38,7 @@ def test_together_and_one_by_one_find_the_same(dtype, unit):
     bits, kind = np.empty(3, dtype), np.full(COLUMNS, NUMBER, np.int8)
     kind[::4] = CATEGORY
     n_codes = np.where(kind == CATEGORY, 9, 0)
-    features = Features(
+    features = TreeFeatures(
         n_codes, np.full(COLUMNS, np.iinfo(dtype).max), kind, kind, np.empty((0, 0), np.uint32)
     )
     asked = set()

@@ -6,7 +6,7 @@ works on its rows, kept node by node. Depth first, a node is parted as soon as i
 table's branch that has become small gets a copy of its rows (branch.py).
 
 The loop does not know how a table is written. It has the table's address, and those of the kernels that
-search and part (`Parts`), which are compiled apart: by another process meanwhile, once for all kinds of
+search and part (`TreeKernels`), which are compiled apart: by another process meanwhile, once for all kinds of
 tables or targets that they serve, and not at all where a fit does not need them.
 
     Python ── grow_on ── grow_trees ─┬─► search   best_cut | part_two     ─► read_codes, count_column

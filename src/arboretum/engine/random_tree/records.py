@@ -27,13 +27,13 @@ __all__ += [
     "Bags",
     "Bench",
     "Counter",
-    "Features",
     "Growing",
-    "Parts",
     "RandomTreeNodes",
     "RandomTreeScratch",
     "RandomTreeTarget",
     "TreeColumns",
+    "TreeFeatures",
+    "TreeKernels",
     "TreeRules",
 ]
 
@@ -70,7 +70,7 @@ class TreeColumns(NamedTuple):
     cuts: np.ndarray | None  # (TOGETHER,) float64: columns that are cut together
 
 
-class Features(NamedTuple):
+class TreeFeatures(NamedTuple):
     """What is known of every column, the same for all trees of a forest."""
 
     n_codes: np.ndarray  # (columns,) int64; with random splits that of categories only
@@ -173,7 +173,7 @@ class RandomTreeScratch(NamedTuple):
     logs: np.ndarray  # x ln x of small whole numbers: only read
 
 
-class Parts(NamedTuple):
+class TreeKernels(NamedTuple):
     """Where the kernels are that others call (machine_code/by_address.py); 0: this kind of fit needs none."""
 
     few: int  # the search of a node of up to FEW rows,
@@ -195,11 +195,11 @@ class Bench(NamedTuple):
     """
 
     rules: TreeRules
-    features: Features
+    features: TreeFeatures
     target: RandomTreeTarget
     scratch: RandomTreeScratch
     counter: Counter
-    parts: Parts
+    parts: TreeKernels
     node: np.ndarray  # one `NODE_AT_HAND`
 
 

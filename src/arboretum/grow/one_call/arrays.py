@@ -127,14 +127,14 @@ class _Form(NamedTuple):
     one_sum: bool
 
 
-_NOWHERE = records.Parts(*[0] * len(records.Parts._fields))
-_parts: dict[_Form, records.Parts] = {}
+_NOWHERE = records.TreeKernels(*[0] * len(records.TreeKernels._fields))
+_parts: dict[_Form, records.TreeKernels] = {}
 _loops: dict[tuple[Any, ...], int] = {}
 
 
 def _find_parts(
     form: _Form, columns: records.TreeColumns, bench: records.Bench, rows: np.ndarray
-) -> records.Parts:
+) -> records.TreeKernels:
     """Return the addresses of what a fit needs, the largest first, after compiling what is there."""
     f = np.uint64(0)
 
@@ -248,7 +248,9 @@ def _growing(out: records.RandomTreeNodes, n: int, leaves: int, few: int) -> rec
     )
 
 
-def _scratch(features: records.Features, n: int, channels: int | None) -> records.RandomTreeScratch:
+def _scratch(
+    features: records.TreeFeatures, n: int, channels: int | None
+) -> records.RandomTreeScratch:
     keys, spare = np.empty(n, np.uint64), np.empty(n, np.uint64)
     return records.RandomTreeScratch(
         keys=keys,

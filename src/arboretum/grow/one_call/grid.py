@@ -77,7 +77,7 @@ def to_grid(
     else:
         form = records.ONE_SUM if label is None else records.ONE_LABEL
     charged = table.has_categories and not settings.random_splits
-    rules = records.TreeRules(  # plain numbers: what the kernels at `Parts` read has one type
+    rules = records.TreeRules(  # plain numbers: what the kernels at `TreeKernels` read has one type
         form=form,
         criterion=int(criterion),
         outputs=outputs,

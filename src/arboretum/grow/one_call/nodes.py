@@ -99,6 +99,7 @@ def to_trees(
     grid: TreeGrid,
     grown: records.RandomTreeNodes,
 ) -> list[Tree]:
+    """Return the trees that were grown in one call."""
     ends = grown.node_start[: len(weights) + 1]
     nodes = int(ends[-1])
     value, impurity, weight = _describe(target, weights, grid, grown)

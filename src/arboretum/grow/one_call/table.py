@@ -43,7 +43,7 @@ class TreeTable:
     schema: Schema
     values: np.ndarray  # (columns, rows): ranks and codes; random splits: ordered bits
     by_row: np.ndarray  # the same row by row; of no rows if none are copied
-    features: records.Features
+    features: records.TreeFeatures
     random_splits: bool
     spares: list[Any] = field(default_factory=list)  # arrays of trees that are grown already
 
@@ -90,7 +90,7 @@ def tree_table(
         values, missing = _ranked(matrix, kind, n_codes, lists, n_jobs), n_codes
     sign = np.zeros(width, np.int8) if monotone is None else writable(monotone.astype(np.int8))
     by_row = np.ascontiguousarray(values.T if values.nbytes > _LARGE else values.T[:0])
-    features = records.Features(n_codes, missing, kind, sign, lists)
+    features = records.TreeFeatures(n_codes, missing, kind, sign, lists)
     return TreeTable(matrix, schema, values, by_row, features, random_splits)
 
 
