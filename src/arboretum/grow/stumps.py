@@ -9,8 +9,8 @@
 serves trees of numbers up to a depth of 8, grown in one compiled call (engine/level_tree/grow.py); `Shallow`
 serves every other tree that looks at all columns; `Drawn` serves those that draw columns or cuts, from
 columns ranked once (stumps of two classes among them: drawn_stumps.py). All but the second give the tree that
-CART would grow on the rows of weight > 0, but for the last bits of its values. A list of fewer rows is filtered,
-not sorted anew; bins are made anew.
+CART would grow on the rows of weight > 0, but for the last bits of its values. A list of fewer rows is
+filtered, not sorted anew; bins are made anew.
 """
 
 from __future__ import annotations
