@@ -1,6 +1,6 @@
 """Stumps of two classes on numbers in bins (``max_bins``), round after round: bins are made once and counted.
 
-    numbers      codes of bins, and what rows of each code there are       engine/split/stump_codes.py
+    numbers      codes of bins, and what rows of each code there are       engine/stump/codes.py
     categories   as for other stumps                                       category_stumps.py
 
 The stump is the tree of depth 1 that CART grows on these bins. Rows of weight 0 take no part in making bins:
@@ -16,8 +16,8 @@ import numpy as np
 
 from arboretum.engine.columns.store import ColumnStore, store_columns
 from arboretum.engine.fixed_point import are_whole
-from arboretum.engine.split.stump import weigh_words
-from arboretum.engine.split.stump_codes import mark_stump_codes, search_code_stumps
+from arboretum.engine.stump.codes import mark_stump_codes, search_code_stumps
+from arboretum.engine.stump.two_classes import weigh_words
 from arboretum.grow.apply_split import midpoint
 from arboretum.grow.category_stumps import CategoryColumns, code_categories
 from arboretum.grow.stumps import Cut, Stumps, is_plain_stump

@@ -2,7 +2,7 @@
 
 CART's search takes many nodes at a time, each on a column of its own. A stump has one node and many columns:
 the node is laid out once for every column, and one compiled call searches them all. Two classes by Gini
-impurity, the usual stump of boosting, need one addition per row and column (engine/split/stump.py).
+impurity, the usual stump of boosting, need one addition per row and column (engine/stump/two_classes.py).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from arboretum.engine.split.categories import choose_categories, scan_categories
 from arboretum.engine.split.counts import Columns, make_counter
 from arboretum.engine.split.score import CHANCE, XLOGX, loner_excess
 from arboretum.engine.split.statistic import NodeSpans
-from arboretum.engine.split.stump import search_category_stumps, weigh_words
+from arboretum.engine.stump.two_classes import search_category_stumps, weigh_words
 from arboretum.grow.criterion import CLASSIFICATION, SearchRules, make_statistic, make_target
 
 if TYPE_CHECKING:

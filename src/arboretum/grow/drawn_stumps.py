@@ -1,8 +1,8 @@
 """Stumps of two classes that draw their columns or their cuts, round after round.
 
 They are the trees that `stumps.Drawn` grows, to the last bit, without its rows and nodes: columns are drawn
-as a forest's tree draws them, then searched as all columns are (engine/split/stump.py); random cuts are drawn
-and scored together (engine/split/stump_drawn.py).
+as a forest's tree draws them, then searched as all columns are (engine/stump/two_classes.py); random cuts are
+drawn and scored together (engine/stump/drawn.py).
 
     Drawn     grid, rows, nodes, parts, numbering        any depth, any target, rows of weight 0
     here      words, one search, three nodes             two classes, depth 1, every row counts
@@ -22,12 +22,12 @@ from arboretum.engine.jit import writable
 from arboretum.engine.random import draw_features
 from arboretum.engine.random_tree.records import RANK
 from arboretum.engine.split.score import CHANCE
-from arboretum.engine.split.stump import describe_stump, mark_stump, search_stumps
-from arboretum.engine.split.stump_drawn import (
+from arboretum.engine.stump.drawn import (
     mark_values,
     search_random_stumps,
     weigh_drawn_words,
 )
+from arboretum.engine.stump.two_classes import describe_stump, mark_stump, search_stumps
 from arboretum.grow.settings import n_drawn
 from arboretum.grow.stumps import Cut, Drawn, GrownTree, SortedTrees, Stumps, can_be_stump
 from arboretum.tree.build import build_tree, leaves
@@ -53,7 +53,7 @@ def can_be_drawn_stump(base: Any, matrix: Matrix, schema: Schema, n_classes: int
 
 
 @dataclass(frozen=True, eq=False)
-class _Question:
+class _StumpQuestion:
     """What a stump asks, and where its rows go."""
 
     feature: int
@@ -113,7 +113,9 @@ class _Drawing(SortedTrees):
         """Return the best question to these columns; None if there is none."""
         raise NotImplementedError
 
-    def _to_tree(self, question: _Question | None, weights: np.ndarray, weight: int) -> GrownTree:
+    def _to_tree(
+        self, question: _StumpQuestion | None, weights: np.ndarray, weight: int
+    ) -> GrownTree:
         n, value, sums = self.matrix.n_rows, np.empty((3, 2)), np.empty(3)
         if question is None:
             describe_stump(np.zeros(n, np.uint8), self.labels, weights, value, sums)
@@ -191,7 +193,7 @@ class DrawnStumps(_Drawing):
 
     def _ask(
         self, columns: np.ndarray, seed: np.uint64, weight: int, ones: int
-    ) -> _Question | None:
+    ) -> _StumpQuestion | None:
         listed = self._is_listed[columns]
         numbers, words = self.place[columns[listed]], self.place[columns[~listed]]
         lists, asked = self.stumps.columns.lists, self.words
@@ -211,12 +213,14 @@ class DrawnStumps(_Drawing):
         if not isinstance(cut, Cut):
             left = self._weight_of(cut.right)
             side = cut.missing_left if cut.has_missing else None
-            return _Question(cut.feature, np.nan, cut.right, side, left, cut)
+            return _StumpQuestion(cut.feature, np.nan, cut.right, side, left, cut)
         right, entries = np.empty(len(asked), np.uint8), lists[cut.column]
         missing = mark_stump(entries, cut.place, cut.missing_left, right)
         threshold = self.stumps.threshold_of(entries, cut, None)
         left = self._weight_of(right)
-        return _Question(cut.feature, threshold, right, cut.missing_left if missing else None, left)
+        return _StumpQuestion(
+            cut.feature, threshold, right, cut.missing_left if missing else None, left
+        )
 
     def _weight_of(self, right: np.ndarray) -> int:
         """Return what the rows on the left weigh on the grid."""
@@ -241,7 +245,7 @@ class RandomStumps(_Drawing):
 
     def _ask(
         self, columns: np.ndarray, seed: np.uint64, weight: int, ones: int
-    ) -> _Question | None:
+    ) -> _StumpQuestion | None:
         score, f, threshold, at, left = search_random_stumps(
             self.values, self.low, self.high, columns, seed, self.words, weight, ones, self.ends,
             self.bits,
@@ -252,4 +256,4 @@ class RandomStumps(_Drawing):
             threshold = np.floor(threshold)  # the rows are ranks: they go the same way
         right = np.empty(len(self.words), np.uint8)
         mark_values(self.values[f], at, right)
-        return _Question(int(f), float(threshold), right, None, int(left))
+        return _StumpQuestion(int(f), float(threshold), right, None, int(left))

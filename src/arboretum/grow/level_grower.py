@@ -138,7 +138,11 @@ class LevelGrower:
     ) -> LevelParts:
         """Return the parts of growing; they are the same for every tree."""
         if self.parts is None:
-            self.parts = parts_for(table, rows, limits, self.work, scratch, self.found, nodes)
+            whole = self.presorted.table
+            gaps = bool((whole.present < whole.lists.shape[1]).any())
+            self.parts = parts_for(
+                table, rows, limits, self.work, scratch, self.found, nodes, gaps=gaps
+            )
         return self.parts
 
     def _scratch(self, rows: LevelRows, limits: Limits) -> LevelScratch:

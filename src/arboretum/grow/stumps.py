@@ -5,12 +5,12 @@
                                   └─ ...
 
 `Stumps` serves trees of depth 1 for classes, where nothing but one walk along every list is needed
-(engine/split/stump.py), and one count of every column of categories (category_stumps.py); `LevelWise` serves
-trees of numbers up to a depth of 8, grown in one compiled call (engine/level_tree/grow.py); `Shallow` serves
-every other tree that looks at all columns; `Drawn` serves those that draw columns or cuts, from columns
-ranked once (stumps of two classes among them: drawn_stumps.py). All but the second give the tree that CART
-would grow on the rows of weight > 0, but for the last bits of its values. A list of fewer rows is filtered,
-not sorted anew; bins are made anew.
+(engine/stump/two_classes.py), and one count of every column of categories (category_stumps.py); `LevelWise`
+serves trees of numbers up to a depth of 8, grown in one compiled call (engine/level_tree/grow.py); `Shallow`
+serves every other tree that looks at all columns; `Drawn` serves those that draw columns or cuts, from
+columns ranked once (stumps of two classes among them: drawn_stumps.py). All but the second give the tree that
+CART would grow on the rows of weight > 0, but for the last bits of its values. A list of fewer rows is
+filtered, not sorted anew; bins are made anew.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from arboretum.engine.columns.presort import MISSING, POSITION
 from arboretum.engine.columns.store import ColumnStore, keep_rows, sort_columns, store_columns
 from arboretum.engine.fixed_point import are_whole
 from arboretum.engine.jit import writable
-from arboretum.engine.split.stump import (
+from arboretum.engine.stump.classes import (
+    MOST_CLASSES,
+    search_class_stumps,
+    weigh_class_words,
+)
+from arboretum.engine.stump.error import search_error_stumps
+from arboretum.engine.stump.two_classes import (
     describe_stump,
     mark_stump,
     search_stumps,
     weigh_words,
 )
-from arboretum.engine.split.stump_classes import (
-    MOST_CLASSES,
-    search_class_stumps,
-    weigh_class_words,
-)
-from arboretum.engine.split.stump_error import search_error_stumps
 from arboretum.grow.apply_split import midpoint
 from arboretum.grow.category_stumps import CategoryColumns, CategoryCut, code_categories
 from arboretum.grow.criterion import make_target

@@ -338,8 +338,10 @@ def parts_for(
     scratch: LevelScratch,
     found: LevelBest,
     nodes: Nodes,
+    *,
+    gaps: bool,
 ) -> LevelParts:
-    """Return the addresses of what such a tree needs."""
+    """Return the addresses of what such trees need; ``gaps``: some bag may miss values."""
     level, rules = level_of(work, 1), rules_of(limits)
     columns = scratch.columns
     search = table, columns, work.words, rows.row_weight, level, rules, scratch, found
@@ -348,7 +350,7 @@ def parts_for(
         (open_level, (rows, limits, work)),
         (close_level, (table, rows, limits, work, found, nodes)),
     )
-    parts = new_parts(search, ends)
+    parts = new_parts(search, ends, gaps=gaps)
     if limits.columns:
         parts = parts._replace(
             drawn=address_of(

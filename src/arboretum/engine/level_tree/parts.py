@@ -139,7 +139,7 @@ def scan_drawn(parts, table, words, row_weight, level, rules, keys, most, taken,
             met |= (j < most or not met) and found.flags[order[k, j], k] & VARIES > 0
 
 
-def new_parts(search: tuple, ends: tuple) -> LevelParts:
+def new_parts(search: tuple, ends: tuple, *, gaps: bool) -> LevelParts:
     """Return the addresses of what a tree needs, after compiling what is not there.
 
     ``search`` are arguments of a search, ``ends`` (function, arguments) of root, open and close.
@@ -150,6 +150,8 @@ def new_parts(search: tuple, ends: tuple) -> LevelParts:
         for f in range(len(table.lists))
         for m in (2, len(scratch.bars))
     }
+    if gaps:  # a bag may miss no value of a column, the next one some
+        needed |= {PLAIN, FULL}
     plain = scan_weighted if len(row_weight) else scan_plain
     ways = ((PLAIN, plain), (FULL, scan_full), (WORDS, scan_words), (COUNTED, scan_counted))
     scans = [address_of(scan, *search) if kind in needed else 0 for kind, scan in ways]

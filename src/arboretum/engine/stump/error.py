@@ -5,8 +5,8 @@ Each side of a cut answers its heaviest class, so what a cut puts right is
     max_c L_c + max_c (T_c - L_c) - max_c T_c         L_c, T_c the weight of class c on the left, in all
 
 Along a presorted column L_c only grows: the first maximum is followed by one comparison a row, the second
-is looked for again only at cuts. All sums are whole numbers (stump.py), so equal cuts score equally and the
-first wins, as in CART's own search (many_sums.py).
+is looked for again only at cuts. All sums are whole numbers (two_classes.py), so equal cuts score equally and
+the first wins, as in CART's own search (many_sums.py).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from arboretum.engine.columns.lists import first_missing
 from arboretum.engine.columns.presort import NEW, POSITION
 from arboretum.engine.jit import kernel, leaf_kernel
 from arboretum.engine.split.best import REFUSED
-from arboretum.engine.split.stump_classes import CLASS, CLASS_BITS
+from arboretum.engine.stump.classes import CLASS, CLASS_BITS
 
 __all__ = ["search_error_stumps"]
 
@@ -49,7 +49,7 @@ def _walk(entries, words, last, left_weight, left, total, weight, best):
 
 @kernel
 def search_error_stumps(lists, columns, words, weight, total):
-    """`stump.search_stumps` by error; ``words`` and ``total`` as `weigh_class_words` makes them."""
+    """`two_classes.search_stumps` by error; ``words`` and ``total`` as `weigh_class_words` makes them."""
     n = lists.shape[1]
     left = np.empty(len(total), np.int64)
     before = np.int64(0)

@@ -59,7 +59,8 @@ def search_code_stumps(codes, columns, n_codes, counts, words, weight, total):
     """Return (score, column, last code on the left, missing left?) of the best cut of some columns.
 
     ``n_codes[j]``: codes of a column, and the code that means missing; ``counts``: (columns, codes), rows of
-    each. ``words``, ``weight`` and ``total``: see `stump.weigh_words`. Between equal scores the first wins.
+    each. ``words``, ``weight`` and ``total``: see `two_classes.weigh_words`. Between equal scores the first
+    wins.
     """
     most = 0
     for j in columns:

@@ -4,9 +4,14 @@ import numpy as np
 import pytest
 
 from arboretum.engine.columns.store import sort_columns
-from arboretum.engine.split.stump import describe_stump, mark_stump, search_stumps, weigh_words
-from arboretum.engine.split.stump_classes import search_class_stumps, weigh_class_words
-from arboretum.engine.split.stump_error import search_error_stumps
+from arboretum.engine.stump.classes import search_class_stumps, weigh_class_words
+from arboretum.engine.stump.error import search_error_stumps
+from arboretum.engine.stump.two_classes import (
+    describe_stump,
+    mark_stump,
+    search_stumps,
+    weigh_words,
+)
 
 
 def _case(seed: int, classes: int, n: int = 300):

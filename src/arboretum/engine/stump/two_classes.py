@@ -233,7 +233,7 @@ def search_category_stumps(
     counts : int64 array
         Rows of every category of every column, and of those that miss it.
     words, weight, total : int64 array, int, int
-        See `stump.weigh_words`.
+        See `weigh_words`.
     chance, loner : float
         See `score.free_categories`.
     takes : uint8 array

@@ -25,7 +25,7 @@ _BLOCK = 1024  # rows whose weights stay in the nearest cache while all columns 
 
 @kernel
 def weigh_drawn_words(weights, labels, scale, words):
-    """`stump.weigh_words` on the grid of random trees: halves to even, and no row is nothing."""
+    """`two_classes.weigh_words` on the grid of random trees: halves to even, and no row is nothing."""
     all_weight, ones = np.int64(0), np.int64(0)
     for i in range(len(weights)):
         w = max(np.int64(np.rint(weights[i] * scale)), np.int64(weights[i] > 0.0))

@@ -1,4 +1,4 @@
-"""The best stump of weighted rows, more than two classes; see stump.py for two.
+"""The best stump of weighted rows, more than two classes; see two_classes.py for two.
 
 With L_c, T_c the weights of class c on the left and in all, t_c = T_c / n and d_c = L_c - n_L t_c, the
 decrease of Gini impurity is Σ d_c² / (n_L n_R). A row of class k and weight w that moves left changes
@@ -20,7 +20,7 @@ from arboretum.engine.fixed_point import to_grid
 from arboretum.engine.jit import kernel, leaf_kernel
 from arboretum.engine.split.best import REFUSED
 from arboretum.engine.split.score import channel_squares
-from arboretum.engine.split.stump import grid_scale
+from arboretum.engine.stump.two_classes import grid_scale
 
 __all__ = ["CLASS", "CLASS_BITS", "MOST_CLASSES", "search_class_stumps", "weigh_class_words"]
 
@@ -96,7 +96,7 @@ def _walk(entries, words, last, left_weight, left, total, share, weight, best):
 
 @kernel
 def search_class_stumps(lists, columns, words, weight, total):
-    """`stump.search_stumps` for many classes; ``total``: the weight of each."""
+    """`two_classes.search_stumps` for many classes; ``total``: the weight of each."""
     n = lists.shape[1]
     left, share = np.empty(len(total), np.int64), np.empty(len(total))
     for c in range(len(total)):

@@ -1,0 +1,1 @@
+"""The best tree of depth 1, again and again with other weights: what AdaBoost asks for."""
