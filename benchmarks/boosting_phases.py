@@ -133,13 +133,13 @@ def _ticks_per_second() -> float:
 def _least(jobs: int) -> float:
     """Return the seconds of one addition to a table of 256 numbers, shared by the threads."""
     from arboretum.engine import parallel
-    from arboretum.engine.gradient.histogram import WORD, add_segment
+    from arboretum.engine.gradient.histogram import count_twice_eight
     from arboretum.engine.jit import kernel
 
     @kernel
     def time_tile(words: Any, entries: Any, times: Any, small: Any) -> None:
         for _ in range(times):
-            add_segment(words, WORD, entries, 0, len(entries), small)
+            count_twice_eight(words, entries, np.uint64(0), np.uint64(len(entries)), small)
 
     n = 1 << 16  # a block: its entries and words come from the near cache again and again
     rng = np.random.default_rng(0)
