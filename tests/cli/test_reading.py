@@ -211,9 +211,11 @@ def test_no_color_is_honoured(monkeypatch, capfd):
 
 def test_progress_is_told_with_counts_and_the_time_left(monkeypatch, capsys):
     from arboretum import RandomForestClassifier
+    from arboretum.base import progress
     from arboretum.cli import screen
 
     monkeypatch.setattr(screen, "_BETWEEN", 0.0)
+    monkeypatch.setattr(progress, "_PATIENCE", 0.0)
     X, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2
     with screen.stage("training"):
         RandomForestClassifier(60, random_state=0, n_jobs=1).fit(X, y)

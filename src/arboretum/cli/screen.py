@@ -35,6 +35,7 @@ __all__ = [
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")  # also what begins a command to a terminal
 _PATIENCE = 5.0  # seconds after which a stage is told where there is no terminal
 _BETWEEN = 10.0  # seconds of work between two lines on how far it is
+_NAME_WIDTH = 24  # letters of a table's first column that are kept in one line
 
 
 def _console(**options: Any) -> Any:
@@ -74,10 +75,14 @@ def print_table(
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD)
-    right = set(right)
+    right, rows = set(right), list(rows)
+    longest = max((len(row[0]) for row in rows), default=0)  # names are read first: cut the others
     for i, name in enumerate(header):
         table.add_column(
-            Text(plain(name)), justify="right" if i in right else "left", overflow="fold"
+            Text(plain(name)),
+            justify="right" if i in right else "left",
+            overflow="fold",
+            min_width=min(longest, _NAME_WIDTH) if i == 0 else None,
         )
     for row in rows:
         table.add_row(*(Text(plain(cell)) for cell in row))
