@@ -24,7 +24,7 @@ from arboretum.explain.report.tree_code import rounded
 
 __all__ = ["OutlineWriter"]
 
-_MOST_COST = 5_800_000_000  # nanoseconds
+_MOST_COST = 4_200_000_000  # nanoseconds
 _LOOKED = 8  # trees whose cost tells that of all
 _MOST_NUMBERS = 220_000  # in a page
 _COLUMNS = 4  # told of besides the winner's
