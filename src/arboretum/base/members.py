@@ -25,6 +25,7 @@ __all__ = [
     "check_base",
     "fit_member",
     "kinds_of_base",
+    "listed",
     "make_member",
     "member_from_state",
     "member_to_state",
@@ -43,6 +44,14 @@ def check_base(owner: Any, base: Any, *, classifies: bool) -> None:
         raise ParameterError(
             f"{type(owner).__name__} needs a {wanted}, but its estimator is a {type(base).__name__}"
         )
+
+
+def listed(estimators: Any) -> list[Any]:
+    """Return estimators, which are a list or an array of rounds and classes, as a list.
+
+    NumPy is not asked to make an array of them: it would take a forest, which has a length, apart.
+    """
+    return estimators.ravel().tolist() if isinstance(estimators, np.ndarray) else list(estimators)
 
 
 COLUMN_KINDS = ("categorical_features", "ordinal_features", "unseen")

@@ -12,6 +12,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 import arboretum as arb
 from arboretum import report
+from arboretum.explain.charts.importance import importances_of
 from arboretum.explain.effects.asking import Asked
 from tests.explain.report.test_browser import Opened, _plain, browser, folder, pytestmark
 
@@ -63,6 +64,16 @@ def test_learners_that_encode_words_themselves_are_given_words(tmp_path):
         assert path.stat().st_size > 10_000
         found = arb.partial_dependence(model, frame, ["word"])
         assert np.ptp(found["average"][-1]) > 0
+
+
+def test_a_vote_of_forests_is_not_taken_apart_into_trees():
+    forests = [
+        ("a", arb.RandomForestClassifier(4, random_state=0)),
+        ("b", arb.ExtraTreesClassifier(4)),
+    ]
+    vote = arb.VotingClassifier(forests).fit(X, TWO)
+    each = [one.feature_importances_ / one.feature_importances_.sum() for one in vote.estimators_]
+    np.testing.assert_array_equal(importances_of(vote), np.mean(each, axis=0))
 
 
 @pytest.mark.parametrize("name", RARE)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from arboretum.base.members import listed
 from arboretum.errors import ParameterError
 from arboretum.explain.labels import check_int
 from arboretum.explain.mpl import require_pyplot
@@ -164,8 +165,7 @@ def importances_of(model: Any) -> np.ndarray | None:
         return _asked_by_rules(model)
     if hasattr(model, "coefficients_") and getattr(model, "trees_", None):
         return _weighed_stumps(model)
-    members = np.ravel(np.array(getattr(model, "estimators_", ()), dtype=object))
-    each = [importances_of(member) for member in members]
+    each = [importances_of(member) for member in listed(getattr(model, "estimators_", ()))]
     known = [found / found.sum() for found in each if found is not None and found.sum() > 0]
     width = getattr(model, "n_features_in_", None)
     known = [found for found in known if len(found) == width]

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from arboretum.base.members import listed
 from arboretum.data.matrix import Matrix
 from arboretum.data.schema import Schema, encode
 from arboretum.data.table import Table
@@ -86,10 +87,10 @@ def _is_foreign(model: Any) -> bool:
     if not type(model).__module__.startswith("arboretum."):
         return hasattr(model, "predict")
     parts = [getattr(model, "init_", None), getattr(model, "final_estimator_", None)]
-    held = *getattr(model, "members_", ()), getattr(model, "estimators_", ())
     dictionary = getattr(getattr(model, "dictionary_", None), "members", ())
-    for several in (*held, dictionary):
-        parts += np.ravel(np.array(several, dtype=object)).tolist()
+    rounds = getattr(model, "members_", ())
+    for several in (*rounds, getattr(model, "estimators_", ()), dictionary):
+        parts += listed(several)
     return any(_is_foreign(part) for part in parts if part is not None)
 
 
@@ -129,12 +130,15 @@ class Asked:
                 self._predictor = model.predictor(self.method)
             except (ParameterError, AttributeError):
                 self._predictor = None
+        # looks at every member, so it is asked once, and only where members are asked
+        self._is_foreign = self._predictor is None and _is_foreign(model)
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
         """Return class shares, (rows, classes), or numbers, (rows, 1)."""
         if self._predictor is not None:
             return np.asarray(self._predictor(rows)).reshape(len(rows), -1)
-        table = table_for(self.model, rows)
+        table = decoded(self.model.schema_, rows)
+        table = plain_table(table) if self._is_foreign else table
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if self.method == "predict" or hasattr(self.model, "predict_proba"):
