@@ -178,12 +178,14 @@ def _borrowed(jobs: int) -> Iterator[Case]:
     yield replace(c45.experiments(jobs)["categories"], name="c45-memory", goal=None)
 
 
-def _own(jobs: int) -> Iterator[Case]:
-    made = partial(
-        Case, benchmark="goals", data=data.classification, rows=20_000, quick_rows=1_000,
-        work=fitting, baseline=PEER,
-    )  # fmt: skip
-    yield made(
+_made = partial(
+    Case, benchmark="goals", data=data.classification, rows=20_000, quick_rows=1_000,
+    work=fitting, baseline=PEER,
+)  # fmt: skip
+
+
+def _tree_cases(jobs: int) -> Iterator[Case]:
+    yield _made(
         name="cart-heavy-tails",
         title="CART to pure leaves, noise of Student's t",
         data=heavy_tailed,
@@ -192,6 +194,9 @@ def _own(jobs: int) -> Iterator[Case]:
         score_name="R²",
         goal=8.0,
     )
+
+
+def _gbm_cases(jobs: int) -> Iterator[Case]:
     shapes = {"depth-10": {"max_depth": 10}, "16-leaves": {"max_depth": None, "max_leaf_nodes": 16}}
     draws = {
         "": {},
@@ -202,18 +207,21 @@ def _own(jobs: int) -> Iterator[Case]:
     for shape, size in shapes.items():
         for draw, share in draws.items():
             settings: dict[str, Any] = {"n_estimators": 20, **size, **share}
-            yield made(
+            yield _made(
                 name=f"gbm-{shape}{draw}",
                 title=f"GradientBoosting, {_said(settings)}",
                 contenders=_gbm(jobs, **settings),
                 goal=10.0,
             )
+
+
+def _adaboost_cases(jobs: int) -> Iterator[Case]:
     for name, base in {
         "adaboost-words": {"max_depth": 1},
         "adaboost-words-2": {"max_depth": 2},
         "adaboost-words-3": {"max_depth": 3},
     }.items():
-        yield made(
+        yield _made(
             name=name,
             title=f"AdaBoost on words, {_said(base)}, 50 rounds",
             data=adult,
@@ -227,14 +235,17 @@ def _own(jobs: int) -> Iterator[Case]:
         "random": {"max_depth": 2, "splitter": "random"},
     }
     for name, base in others.items():
-        yield made(
+        yield _made(
             name=f"adaboost-{name}",
             title=f"AdaBoost, {_said(base)}, 50 rounds",
             contenders=_adaboost(jobs, **base),
             goal=20.0,
         )
+
+
+def _bins_cases(jobs: int) -> Iterator[Case]:
     for bins in _BINS:
-        yield made(
+        yield _made(
             name=f"wide-bins-{bins}",
             title=f"LGBMClassifier, 28 columns, max_bin={bins}, 100 trees",
             rows=100_000,
@@ -251,5 +262,11 @@ def _said(settings: dict[str, Any]) -> str:
 
 def experiments(jobs: int) -> dict[str, Case]:
     """Return every experiment by name, in the order in which they run."""
-    found: tuple[Callable[[int], Iterator[Case]], ...] = (_borrowed, _own)
+    found: tuple[Callable[[int], Iterator[Case]], ...] = (
+        _borrowed,
+        _tree_cases,
+        _gbm_cases,
+        _adaboost_cases,
+        _bins_cases,
+    )
     return {case.name: replace(case, benchmark="goals") for make in found for case in make(jobs)}
