@@ -41,6 +41,8 @@ RARE = {
     "dictionary of lines": (arb.CoordinateBoostingClassifier([LINE, DEEP], max_iter=5), TWO),
     "hard votes": (arb.VotingClassifier(PAIR, voting="hard", weights=[2, 1]), THREE),
     "stack that sees the table": (arb.StackingClassifier(PAIR, LINE, passthrough=True), THREE),
+    "stack judged by the usual forest": (arb.StackingClassifier([("tree", DEEP)], cv=2), THREE),
+    "stack judged by a tree": (arb.StackingRegressor([("step", STEP)], STEP, cv=2), NUMBER),
     "raw margins": (arb.XGBClassifier(n_estimators=3, objective="binary:logitraw"), TWO),
     "a number that means missing": (arb.XGBRegressor(n_estimators=3, missing=0.5), NUMBER),
     "one class": (arb.AdaBoostClassifier(n_estimators=3), np.zeros(150, int)),

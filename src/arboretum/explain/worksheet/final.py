@@ -39,6 +39,11 @@ class FinalFamily(Family):
     def final(self) -> Any:
         return self.model.final_estimator_
 
+    @property
+    def trees(self) -> list[Tree]:
+        """None: what its trees learned from is not kept."""
+        return []
+
     def overview(self) -> Sheet:
         """Return the weights of the final model, or the tree that it is."""
         kind = type(self.final).__name__
