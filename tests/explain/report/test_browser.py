@@ -7,8 +7,10 @@ import shutil
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import arboretum as arb
 from arboretum import report
 from arboretum.explain.effects.asking import Asked
 from arboretum.explain.report.one_target import one_target
@@ -22,6 +24,7 @@ ARGUMENTS = [
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 WAIT = 20_000  # milliseconds
+A4 = 718  # pixels between margins of a centimetre
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium: apt-get install chromium")
@@ -116,6 +119,28 @@ def test_the_page_fits_its_width(browser, folder, name, width, look):
     assert (sum(map(int, paper[4:-1].split(","))) < 200) == (look == "dark")
     assert opened.problems == []
     opened.page.close()
+
+
+def test_nothing_is_cut_off_on_paper(browser, folder):
+    rng = np.random.default_rng(0)
+    words = np.array(["married, spouse elsewhere", "never married", "separated, not divorced"])
+    X = pd.DataFrame(
+        rng.lognormal(8, 2, (300, 6)).round(2), columns=[f"income of {c}" for c in "abcdef"]
+    )
+    X["state of the marriage"] = words[rng.integers(0, 3, 300)]
+    X["trade"] = words[rng.integers(0, 3, 300)]
+    y = X["income of a"] * (X["trade"] == words[0]) + X["income of b"]
+    for model in (arb.LGBMRegressor(n_estimators=8), arb.GradientBoostingRegressor(n_estimators=8)):
+        opened = Opened(browser, report(model.fit(X, y), X, y, folder / "paper.html").path, A4)
+        opened.page.emulate_media(media="print")
+        opened.page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+        outside = opened.page.evaluate(
+            "[...document.querySelectorAll('main table, main svg, main .bars')]"
+            f".filter(e => !e.closest('.canvas') && e.getBoundingClientRect().right > {A4} + 1)"
+            ".map(e => [e.closest('section').id, e.getBoundingClientRect().right, e.innerText])"
+        )
+        assert outside == []
+        opened.page.close()
 
 
 def test_a_node_opens_its_worksheet_and_keys_walk_the_tree(browser, folder):

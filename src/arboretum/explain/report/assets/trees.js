@@ -194,7 +194,7 @@ function treePanel(P, M, worksheet) {
     if (!known) { closed.clear(); draw(); }
     known = w; fit();
   }).observe(canvas);
-  const whole = el("div", null, bar, colours, el("div", { class: "treebox" }, canvas, side), sheet, el("p", { class: "note" }, "Drag to move, buttons or Ctrl and the wheel to zoom; arrow keys go from node to node, Enter opens and closes a branch. A thicker edge leads more rows." + (P.trees.total > n ? ` The model has ${P.trees.total} trees; predict asks the first ${n}, up to the best round.` : "")));
+  const whole = el("div", null, bar, colours, el("div", { class: "treebox" }, canvas, side), sheet, el("p", { class: "note" }, el("span", { class: "by-hand" }, "Drag to move, buttons or Ctrl and the wheel to zoom; arrow keys go from node to node, Enter opens and closes a branch. "), "A thicker edge leads more rows." + (P.trees.total > n ? ` The model has ${P.trees.total} trees; predict asks the first ${n}, up to the best round.` : "")));
   open(0);
   return { whole, show_row, open };
 }
