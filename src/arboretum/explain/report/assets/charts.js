@@ -83,7 +83,8 @@ function bars(items, opt = {}) {
 }
 // A table of coloured cells; `cells[r][c]` is {text, share, title}.
 function heat(rowNames, columnNames, cells, corner) {
-  return scroller(el("table", { class: columnNames.length > 6 ? "heat many" : "heat" },
+  const many = columnNames.length > 6, upright = many && columnNames.some(c => c.length > 4);
+  return scroller(el("table", { class: `heat${many ? " many" : ""}${upright ? " upright" : ""}` },
     el("thead", null, el("tr", null, el("th", { class: "l" }, corner || ""), columnNames.map(c => el("th", { style: { textAlign: "center" } }, short(c, 16))))),
     el("tbody", null, cells.map((row, r) => el("tr", null, el("td", { class: "l" }, short(rowNames[r], 22)), row.map(c =>
       el("td", { class: "cell", style: { background: c.color }, ...told(c.title || c.text) }, c.text)))))));

@@ -42,6 +42,8 @@ function valueOf(column, x) {
   if (column.dtype === "datetime") { const d = new Date(x * 1000); return isNaN(d) ? fmt(x) : d.toISOString().slice(0, x % 86400 ? 16 : 10).replace("T", " "); }
   return fmt(x, 6);
 }
+// The same beside a map, where there is little room; the whole of it stands in the cell's tip.
+const briefly = (column, x) => column.words || column.dtype === "datetime" || x === null ? valueOf(column, x) : axisText(x);
 
 const scale = (domain, range) => {
   const [a, b] = domain, [c, d] = range, width = b - a || 1;
