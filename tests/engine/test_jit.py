@@ -6,6 +6,7 @@ These tests start a Python of their own, because Numba reads its settings when i
 import json
 
 import numpy as np
+import pytest
 
 from tests.engine.processes import run_script
 
@@ -110,6 +111,7 @@ print("done")
 """
 
 
+@pytest.mark.slow
 def test_no_kernel_reads_or_writes_outside_its_arrays(tmp_path):
     """All kernels are compiled anew, with bounds checks and, to save time, little optimisation.
 
