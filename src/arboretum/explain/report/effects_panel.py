@@ -13,6 +13,7 @@ from arboretum.explain.effects.asking import table_for
 from arboretum.explain.effects.importances import feature_importances
 from arboretum.explain.effects.partial_dependence import Grid, _as_sum, curves, grid_of
 from arboretum.explain.report.tree_code import rounded, whole
+from arboretum.explain.worksheet.family import Given
 
 __all__ = ["dependence_of", "importances_panel", "order_of", "pairs_of"]
 
@@ -40,7 +41,7 @@ _WHAT = {
 
 
 def importances_panel(
-    model: Any, rows: np.ndarray, y: np.ndarray, train: Any
+    model: Any, rows: np.ndarray, y: np.ndarray, train: Given | None
 ) -> list[dict[str, Any]]:
     """Return the kinds of importance that the model has, those quickest to work out first."""
     some = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), _PERMUTED)).round().astype(int))
@@ -53,7 +54,7 @@ def importances_panel(
     asks.append(("shap", table, None, 1))
     cells = len(getattr(model, "trees_", None) or ()) * rows.size if hasattr(model, "_bags") else 0
     if train is not None and 0 < cells <= _OOB_CELLS:
-        asks.append(("oob_permutation", *train, 1))
+        asks.append(("oob_permutation", train.X, train.y, 1))
     found = []
     for kind, X, target, n_repeats in asks:
         try:

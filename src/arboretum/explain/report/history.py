@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from arboretum.explain.effects.asking import table_for
+from arboretum.explain.report.ranked import Ranked, whole_groups
 from arboretum.explain.report.tree_code import rounded
 
 __all__ = ["learning_curve", "oob_of", "proximity_map", "pruning_of", "theory_of"]
@@ -59,6 +60,8 @@ def _staged(model: Any, rows: np.ndarray, judged: Any) -> dict[str, Any] | None:
     if ask is None or not rounds:
         return None
     n = int(min(len(rows), _MOST_STAGED, max(_MOST_CELLS // rounds, 50)))
+    if isinstance(judged, Ranked):
+        return _staged_order(ask, model, rows, judged, n)
     some = np.unique(np.linspace(0, len(rows) - 1, n).round().astype(int))
     truth, errors = judged.truth[some], []
     known = np.asarray(getattr(model, "classes_", ()))
@@ -71,6 +74,14 @@ def _staged(model: Any, rows: np.ndarray, judged: Any) -> dict[str, Any] | None:
             errors.append(float(np.sqrt(np.mean((told.reshape(-1) - truth) ** 2))))
     unit = "error" if classes else "RMSE"
     return _line(f"these rows: {unit}", errors, unit)
+
+
+def _staged_order(ask: Any, model: Any, rows: np.ndarray, judged: Ranked, n: int) -> dict[str, Any]:
+    """Return how good the order of some groups is after every round."""
+    some, sizes = whole_groups(judged.queries.sizes, n, seed=0)
+    part = Ranked(judged.truth[some], judged.answers[some], sizes)
+    found = [part.ndcg(np.asarray(told).reshape(-1)) for told in ask(table_for(model, rows[some]))]
+    return _line("these rows: NDCG@10", found, "NDCG@10")
 
 
 def theory_of(model: Any, rows: np.ndarray, y: Any) -> dict[str, Any] | None:

@@ -15,9 +15,9 @@ import numpy as np
 
 from arboretum.explain.report.tree_code import rounded
 
-__all__ = ["Judged", "judge"]
+__all__ = ["DRAWS", "Judged", "figure", "judge"]
 
-_DRAWS = 200
+DRAWS = 200
 _MOST_DRAWN = 8_000  # rows of a draw; larger tables are drawn from by that many rows
 _CURVE = 160  # thresholds of a curve
 _BINS = 12  # of a calibration curve
@@ -48,7 +48,7 @@ class Judged:
     def _draws(self, n: int, seed: int) -> np.ndarray:
         """Return how often each row is drawn, (draws, n)."""
         rng = np.random.default_rng(seed)
-        return np.array([np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(_DRAWS)])
+        return np.array([np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(DRAWS)])
 
     def _some(self, seed: int) -> np.ndarray:
         n = len(self.truth)
@@ -73,15 +73,15 @@ class Judged:
             return float(values.mean()), draws @ values[some] / len(some)
 
         found = [
-            _figure("accuracy", *mean(right), width, "share of rows told right", high=True),
-            _figure(
+            figure("accuracy", *mean(right), width, "share of rows told right", high=True),
+            figure(
                 "log loss",
                 *mean(loss),
                 width,
                 "how surprised the shares are by the truth",
                 high=False,
             ),
-            _figure(
+            figure(
                 "Brier score",
                 *mean(brier),
                 width,
@@ -99,7 +99,7 @@ class Judged:
                     parts.append(draws[:, here] @ right[some][here] / draws[:, here].sum(axis=1))
             drawn = np.mean(parts, axis=0)
             found.insert(
-                1, _figure("balanced accuracy", float(whole), drawn[np.isfinite(drawn)], width,
+                1, figure("balanced accuracy", float(whole), drawn[np.isfinite(drawn)], width,
                            "mean over the classes of the share told right", high=True),
             )  # fmt: skip
         if K == 2 and len(classes) == 2:
@@ -107,7 +107,7 @@ class Judged:
             drawn = _areas(score[some], positive[some], draws)
             whole = _areas(score, positive, np.ones((1, n)))[0]
             found.insert(
-                1, _figure("ROC AUC", float(whole), drawn, width,
+                1, figure("ROC AUC", float(whole), drawn, width,
                            "chance that a row of the second class scores above one of the first", high=True),
             )  # fmt: skip
         return found
@@ -127,7 +127,7 @@ class Judged:
         spread = draws @ (ys - middle) ** 2 / n - (draws @ (ys - middle) / n) ** 2
         rmse = float(np.sqrt(np.mean(error**2)))
         found = [
-            _figure(
+            figure(
                 "RMSE",
                 rmse,
                 np.sqrt(squared),
@@ -135,7 +135,7 @@ class Judged:
                 "typical error, large ones weigh more",
                 high=False,
             ),
-            _figure(
+            figure(
                 "MAE",
                 float(np.abs(error).mean()),
                 absolute,
@@ -150,7 +150,7 @@ class Judged:
             value = float(1 - np.mean(error**2) / y.var())
             found.insert(
                 0,
-                _figure(
+                figure(
                     "R²",
                     value,
                     drawn[np.isfinite(drawn)],
@@ -160,6 +160,13 @@ class Judged:
                 ),
             )
         return found
+
+    def losses(self) -> np.ndarray:
+        """Return how wrong the answer to every row is."""
+        if self.labels is None:
+            return np.abs(self.truth - self.answers[:, 0])
+        own = self.answers[np.arange(len(self.truth)), np.maximum(self.truth, 0)]
+        return np.where(self.truth < 0, 1.0, 1.0 - own)
 
     # ------------------------------------------------------------------ classes
     def confusion(self) -> list[list[int]]:
@@ -242,7 +249,7 @@ def judge(
     return Judged(codes[inverse.reshape(-1)], answers, names)
 
 
-def _figure(
+def figure(
     name: str, value: float, drawn: np.ndarray, width: float, what: str, *, high: bool
 ) -> dict[str, Any]:
     """Return a figure with its interval; ``width`` shrinks that of draws smaller than the table."""

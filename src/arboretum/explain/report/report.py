@@ -30,9 +30,11 @@ from arboretum.explain.report.model_code import ModelCode, code_of_model
 from arboretum.explain.report.one_target import one_target, target_column, targets_shown
 from arboretum.explain.report.overview import overview_of
 from arboretum.explain.report.page import render
+from arboretum.explain.report.ranked import Ranked, groups_of, whole_groups
 from arboretum.explain.report.rows_panel import choose_rows, rows_panel
 from arboretum.explain.report.sheets_panel import sheets_panel, without_sheets
 from arboretum.explain.report.trees_panel import rules_panel, trees_panel
+from arboretum.explain.worksheet.family import Given
 from arboretum.tree.condition import format_category
 
 __all__ = ["Report", "report"]
@@ -81,7 +83,9 @@ def report(
     y: Any,
     path: str | os.PathLike[str] | None = None,
     *,
-    train: tuple[Any, Any] | None = None,
+    train: tuple[Any, Any] | tuple[Any, Any, Any] | None = None,
+    sample_weight: Any = None,
+    group: Any = None,
     rows: str | int = "sample",
     title: str | None = None,
     target: str | None = None,
@@ -101,7 +105,13 @@ def report(
         Where to write the page; None writes nothing, the `Report` returned holds it.
     train : (X, y), optional
         The training table: its figures are shown beside, nodes get worksheets, forests tell out-of-bag
-        importances. Where X and y are the training table themselves, nodes get worksheets without it.
+        importances. Where X and y are the training table themselves, nodes get worksheets without it. Of a
+        ranker, (X, y, group).
+    sample_weight : array, optional
+        What the training rows weighed, if ``fit`` was told: their worksheets need it. Answers are judged row
+        by row, without weights.
+    group : array of int, optional
+        How many rows of X each group has: rankers need it, and are judged by the order inside groups.
     rows : {"sample", "none"} or int, default="sample"
         How many rows of X stand in the page as they are, to be looked at one by one: a small sample, none, or
         so many. Everything else in the page is counts, means and the model itself, whose thresholds and
@@ -137,11 +147,17 @@ def report(
     for k in targets_shown(model, output):
         single = one_target(model, k)
         column, named = target_column(y, n_targets, k)
-        given = None if train is None else (train[0], target_column(train[1], n_targets, k)[0])
+        judged, learned = Given(X, column, sample_weight, group), None
+        if train is not None:
+            own, theirs = (
+                target_column(train[1], n_targets, k)[0],
+                train[2] if len(train) > 2 else None,
+            )
+            learned = Given(train[0], own, sample_weight, theirs)
         name = target or named
         if n_targets > 1 and named is None:
             name = f"{target or 'y'}, target {k}"
-        makers.append(_Maker(single, X, column, given, wanted, name, int(random_state)))
+        makers.append(_Maker(single, judged, learned, wanted, name, int(random_state)))
         if n_targets > 1:
             makers[-1].payload["of_targets"] = [k or 0, n_targets]
     _make_panels(makers, sys.stderr.isatty() if progress_bar is None else progress_bar)
@@ -194,25 +210,28 @@ class _Maker:
     def __init__(
         self,
         model: Any,
-        X: Any,
-        y: Any,
-        train: Any,
+        given: Given,
+        train: Given | None,
         wanted: int | str,
         target: str | None,
         seed: int,
     ) -> None:
         self.model, self.wanted, self.seed, self.train = model, wanted, seed, train
-        self.X, self.given_y = X, y
+        self.given, y = given, given.y
         self.sheets: dict[str, Any] | None = None
         self.ask = Asked(model)
-        matrix = matrix_of(model, X)
+        matrix = matrix_of(model, given.X)
         self.y = _target(model, y, matrix.n_rows)
+        self.groups = groups_of(model, given.group, matrix.n_rows)
         self.n_rows = matrix.n_rows
         used = np.arange(matrix.n_rows)
         if matrix.n_rows * matrix.n_columns > _MOST_CELLS:
             most = max(1_000, _MOST_CELLS // matrix.n_columns)
-            rng = np.random.default_rng(seed)
-            used = np.sort(rng.choice(matrix.n_rows, min(most, matrix.n_rows), replace=False))
+            if self.groups is not None:
+                used, self.groups = whole_groups(self.groups, most, seed)
+            else:
+                rng = np.random.default_rng(seed)
+                used = np.sort(rng.choice(matrix.n_rows, min(most, matrix.n_rows), replace=False))
             matrix = matrix.take(used)
         self.used, self.y, self.matrix = used, self.y[used], matrix
         self.rows = np.array(matrix.rows(0, matrix.n_rows))
@@ -223,7 +242,11 @@ class _Maker:
         )  # a pandas or polars series
         name = target or getattr(model, "notes_", {}).get("target") or named or "y"
         self.payload: dict[str, Any] = {
-            "task": "regression" if labels is None else "classification",
+            "task": "ranking"
+            if self.groups is not None
+            else "regression"
+            if labels is None
+            else "classification",
             "labels": names,
             "target": str(name),
         }
@@ -248,26 +271,29 @@ class _Maker:
     # ------------------------------------------------------------------ panels
     def _predict(self) -> None:
         self.answers = self.ask(self.rows)
-        known = None if self.ask.labels is None else np.asarray(self.model.classes_)
-        self.judged = judge(known, self.y, self.answers, self.payload["labels"])
+        self.judged = self._judged(self.y, self.answers, self.groups)
         facts = overview_of(self.model, self.n_rows, len(self.rows), self.rows.shape[1])
         self.payload["overview"] = facts
+
+    def _judged(self, y: np.ndarray, told: np.ndarray, groups: np.ndarray | None) -> Judged:
+        if groups is not None:
+            return Ranked(np.asarray(y, np.float64), told, groups)
+        known = None if self.ask.labels is None else np.asarray(self.model.classes_)
+        return judge(known, y, told, self.payload["labels"])
 
     def _figures(self) -> None:
         self.payload["figures"] = self.judged.figures(self.seed)
         if self.train is not None:
-            X, y = self.train
-            matrix = matrix_of(self.model, X)
-            y = _target(self.model, y, matrix.n_rows)
-            known = None if self.ask.labels is None else np.asarray(self.model.classes_)
+            matrix = matrix_of(self.model, self.train.X)
+            y = _target(self.model, self.train.y, matrix.n_rows)
             told = self.ask(np.array(matrix.rows(0, matrix.n_rows)))
-            judged = judge(known, y, told, self.payload["labels"])
+            judged = self._judged(y, told, groups_of(self.model, self.train.group, matrix.n_rows))
             self.payload["train_figures"] = judged.figures(self.seed)
             self.payload["overview"]["train_rows"] = matrix.n_rows
         if self.judged.labels is not None:
             self.payload["confusion"] = self.judged.confusion()
             self.payload["class_curves"] = self.judged.class_curves()
-        else:
+        elif self.groups is None:
             found = self.judged.residuals(self.seed)
             if self.wanted == "none":
                 for name in ("told", "truth", "row"):
@@ -292,6 +318,8 @@ class _Maker:
 
     def _importances(self) -> None:
         panel = effects_panel.importances_panel(self.model, self.rows, self.y, self.train)
+        if self.groups is not None:  # shuffled rows would be judged as numbers
+            panel = [one for one in panel if one["kind"] != "permutation"]
         self.payload["importances"] = panel
         self.order = effects_panel.order_of(panel, self.rows.shape[1])
         self.payload["order"] = self.order
@@ -324,9 +352,7 @@ class _Maker:
         if "of_targets" in self.payload:
             self.sheets = without_sheets("its splits were chosen for all targets together")
             return
-        table = (
-            (self.X, self.given_y) if self.train is None and self._may_be_training else self.train
-        )
+        table = self.given if self.train is None and self._may_be_training else self.train
         self.sheets = sheets_panel(
             self.model, self.code.sources, table, rows_shown=self.wanted != "none"
         )

@@ -25,18 +25,10 @@ def choose_rows(judged: Judged, wanted: int | str, seed: int) -> np.ndarray:
     rng = np.random.default_rng(seed)
     if wanted != "sample":
         return np.sort(rng.choice(n, min(int(wanted), n), replace=False))
-    worst = np.argsort(-losses(judged), kind="stable")[: min(_WORST, n // 3)]
+    worst = np.argsort(-judged.losses(), kind="stable")[: min(_WORST, n // 3)]
     others = np.setdiff1d(np.arange(n), worst)
     some = rng.choice(others, min(_SAMPLE - len(worst), len(others)), replace=False)
     return np.sort(np.concatenate([worst, some]))
-
-
-def losses(judged: Judged) -> np.ndarray:
-    """Return how wrong the answer to every row is."""
-    if judged.labels is None:
-        return np.abs(judged.truth - judged.answers[:, 0])
-    own = judged.answers[np.arange(len(judged.truth)), np.maximum(judged.truth, 0)]
-    return np.where(judged.truth < 0, 1.0, 1.0 - own)
 
 
 def rows_panel(
@@ -50,7 +42,7 @@ def rows_panel(
         if judged.labels is not None
         else whole(judged.truth[chosen]),
         "told": [whole(row) for row in judged.answers[chosen]],
-        "loss": rounded(losses(judged)[chosen], 4),
+        "loss": rounded(judged.losses()[chosen], 4),
         "of": len(rows),
     }
     if len(chosen) and hasattr(model, "shap_values"):

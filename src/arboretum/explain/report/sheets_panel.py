@@ -17,6 +17,7 @@ from arboretum.errors import ArboretumError
 from arboretum.explain.pick_tree import trees_of
 from arboretum.explain.report.outlines_panel import OutlineWriter
 from arboretum.explain.report.rounds_panel import RoundLog, rounds_panel
+from arboretum.explain.worksheet.family import Given
 
 __all__ = ["sheets_panel", "without_sheets"]
 
@@ -31,7 +32,7 @@ _CANDIDATES = 12  # rows of a table
 
 
 def sheets_panel(
-    model: Any, sources: list[tuple[Any, str]], train: tuple[Any, Any] | None, *, rows_shown: bool
+    model: Any, sources: list[tuple[Any, str]], train: Given | None, *, rows_shown: bool
 ) -> dict[str, Any] | None:
     """Return outlines and sheets of the trees of a page, and rounds; None without the training table.
 
@@ -40,7 +41,7 @@ def sheets_panel(
     model : fitted estimator
     sources : list of (Tree, str)
         The trees of the page, and the member each belongs to.
-    train : (X, y) or None
+    train : Given or None
         What the model was fitted on; figures of another table would not be those of the model.
     rows_shown : bool
         Single rows may stand in the page.
@@ -51,7 +52,7 @@ def sheets_panel(
     if train is None:
         return None
     try:
-        book = arboretum.worksheet(model, *train)
+        book = arboretum.worksheet(model, train.X, train.y, train.sample_weight, group=train.group)
         if trees and not _is_training_table(book, trees[0]):
             return without_sheets("the rows given are not those the model was fitted on")
     except (ArboretumError, AttributeError) as problem:

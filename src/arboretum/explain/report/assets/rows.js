@@ -4,7 +4,7 @@ const answerOf = (P, M, row) => Walk.run(M.steps, row, { trees: M.trees, sizes: 
 const asRow = values => values.map(v => v === null ? NaN : v);
 
 function answerView(P, answer, truth) {
-  if (!P.labels) return el("div", null, el("span", { class: "big" }, fmt(answer[0], 7)), truth !== undefined && truth !== null ? el("span", { class: "note" }, `  truth ${fmt(truth, 6)}, error ${fmt(truth - answer[0], 4)}`) : null);
+  if (!P.labels) return el("div", null, el("span", { class: "big" }, fmt(answer[0], 7)), truth !== undefined && truth !== null ? el("span", { class: "note" }, P.task === "ranking" ? `  grade ${fmt(truth, 6)}` : `  truth ${fmt(truth, 6)}, error ${fmt(truth - answer[0], 4)}`) : null);
   const order = answer.map((p, k) => [p, k]).sort((a, b) => b[0] - a[0] || a[1] - b[1]).slice(0, 8);
   return el("div", { class: "answer" }, order.map(([p, k]) => [el("span", null, short(P.labels[k], 22), truth === k ? el("span", { class: "tag" }, "truth") : null),
     el("span", { class: "track" }, el("div", { class: "bar", style: { width: Math.max(100 * p, 0.4) + "%", background: classColor(k, answer.length) } })), el("span", null, percent(p, 2))]));
