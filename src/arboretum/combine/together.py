@@ -24,7 +24,7 @@ from arboretum.base.members import (
 from arboretum.base.parameters import Parameter
 from arboretum.base.shared_parameters import MEMBERS_TABLE, RUNNING
 from arboretum.data.checks import told_once
-from arboretum.data.schema import Schema
+from arboretum.data.schema import Schema, encode
 from arboretum.data.slices import as_view, take_rows
 from arboretum.data.suspicion import warn_of_classes, warn_of_columns
 from arboretum.data.table import Table
@@ -165,6 +165,12 @@ class Together(Explains, Estimator):
         self.schema_ = schema  # how many columns there are scikit-learn asks the models
         if schema.named:
             self.feature_names_in_ = np.array(schema.names, dtype=object)
+
+    def _encode(self, X: Any) -> Matrix:
+        """Return rows as the models together see them; each of them has its own say on unseen words."""
+        self._check_fitted()
+        unseen = self.unseen or "missing"
+        return encode(self.schema_, X, unseen=unseen, estimator_name=type(self).__name__)
 
     def _check_target(self, y: Any, matrix: Matrix) -> None:
         """Raise a DataError where y is no target: scikit-learn lets some of these pass."""

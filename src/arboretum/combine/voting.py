@@ -18,6 +18,8 @@ from arboretum.combine.together import (
     tree_classifiers,
     tree_regressors,
 )
+from arboretum.predict.shap.explains import Explains
+from arboretum.predict.shap.joined import Member
 
 __all__ = ["VotingClassifier", "VotingRegressor"]
 
@@ -53,6 +55,15 @@ class _Voting(Together):
             for (_, model), w in zip(pairs, self.weights, strict=False)
             if not isinstance(model, str)
         ]
+
+    def _members(self) -> list[Member] | None:
+        """Return the models whose answers are averaged, if each can be explained."""
+        if getattr(self, "voting", "soft") == "hard":
+            return None
+        if not all(isinstance(one, Explains) for one in self.estimators_):
+            return None
+        weights = self._weights_not_none or [1.0] * len(self.estimators_)
+        return [Member(one, float(w)) for one, w in zip(self.estimators_, weights, strict=True)]
 
 
 class VotingClassifier(KnowsClasses, _Voting, ensemble.VotingClassifier):

@@ -32,6 +32,8 @@ from arboretum.errors import ModelFileError, ParameterError
 from arboretum.io.checked import whole
 from arboretum.predict.oob_attributes import OutOfBagAttributes
 from arboretum.predict.out_of_bag import OutOfBag, errors_of, out_of_bag
+from arboretum.predict.shap.explains import Explains
+from arboretum.predict.shap.joined import Member
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
@@ -297,6 +299,19 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
         member = self.estimators_[number]
         X = X if self._bags.all_columns else take_columns(X, self._bags.features(number))
         return self._read_answer(member, X)
+
+    def _members(self) -> list[Member] | None:
+        """Return the estimators whose mean explains the bag, where it is no sum of trees itself."""
+        if self._has_trees or not all(isinstance(one, Explains) for one in self.estimators_):
+            return None
+        bags = self._bags
+        return [
+            Member(one, columns=None if bags.all_columns else bags.features(number))
+            for number, one in enumerate(self.estimators_)
+        ]
+
+    def _table_for_members(self, X: Any) -> Any:
+        return self._in_order(X)
 
     def _in_order(self, X: Any) -> Any:
         """Return a table with the columns of the fit, in their order."""

@@ -149,12 +149,12 @@ NO_FORM = {
         "one by one",
     ),
     "VotingRegressor": (
-        lambda: ab.VotingRegressor([("a", ab.CARTRegressor(max_depth=2))]),
-        "one by one",
+        lambda: ab.VotingRegressor([("a", ab.AdaBoostRegressor(n_estimators=2))]),
+        "weighted median",
     ),
     "BaggingRegressor": (
-        lambda: ab.BaggingRegressor(n_estimators=2, max_features=0.5, random_state=0),
-        "no sum of trees",
+        lambda: ab.BaggingRegressor(ab.AdaBoostRegressor(n_estimators=2), n_estimators=2),
+        "weighted median",
     ),
 }
 

@@ -16,7 +16,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from arboretum.base import members as bag_members
-from arboretum.data.schema import encode
 from arboretum.data.slices import as_view, take_columns, take_rows
 from arboretum.errors import ParameterError
 from arboretum.explain.worksheet.cart import CartFamily
@@ -219,9 +218,6 @@ class TogetherFamily(Family):
     def pairs(self) -> list[tuple[str, Any]]:
         kept = [name for name, _ in self.model._pairs()]
         return list(zip(kept, self.model.estimators_, strict=True))
-
-    def encode(self, X: Any) -> Any:
-        return encode(self.model.schema_, X, unseen="missing", estimator_name=self.name)
 
     @property
     def is_stack(self) -> bool:

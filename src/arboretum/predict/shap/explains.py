@@ -14,6 +14,7 @@ import numpy as np
 
 from arboretum.errors import DataError, ParameterError
 from arboretum.predict.additive import NoAdditiveForm
+from arboretum.predict.shap.joined import Member, joined, joined_base
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
@@ -106,6 +107,9 @@ class Explains:
         """
         if output != "loss" and X is None:
             self._check_fitted()
+            members = self._members()
+            if members is not None and background is None:
+                return _plain(joined_base(self, members))
             if background is None and output == "raw":
                 ensemble = self._summed_trees()
                 return _plain(_shaped(self._contributions(ensemble).base, ensemble))
@@ -140,7 +144,8 @@ class Explains:
         base = found.base
         if output != "loss":
             base = np.broadcast_to(base, (matrix.n_rows, *np.shape(base))).copy()
-        schema = self._summed_trees().trees[0].schema if self._has_summed_trees() else self.schema_
+        summed = self._members() is None and self._has_summed_trees()
+        schema = self._summed_trees().trees[0].schema if summed else self.schema_
         names = None
         several = found.values.ndim > 2 + bool(interactions)
         if several and isinstance(getattr(self, "classes_", None), np.ndarray):
@@ -151,6 +156,14 @@ class Explains:
         )
 
     # ------------------------------------------------------------------ how
+    def _members(self) -> list[Member] | None:
+        """Return the models whose mean is the answer, None if it is a sum of trees itself."""
+        return None
+
+    def _table_for_members(self, X: Any) -> Any:
+        """Return a table from which members can take their columns."""
+        return X
+
     def _summed_trees(self) -> Ensemble:
         """Return the trees whose sum is explained."""
         raise NoAdditiveForm(
@@ -188,6 +201,9 @@ class Explains:
                 else f"y is for output='loss', and output is {output!r}"
             )
         self._check_fitted()
+        members = self._members()
+        if members is not None:
+            return joined(self, members, X, background, bool(interactions), output)
         ensemble = self._summed_trees()
         contributions = self._contributions(ensemble)
         matrix = self._encode(X)
