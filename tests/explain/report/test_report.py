@@ -140,6 +140,13 @@ def test_a_bar_shows_how_far_it_is(capsys):
     assert "report" in "".join(capsys.readouterr())
 
 
+def _two_quantiles():
+    model = arb.XGBRegressor(
+        n_estimators=1, objective="reg:quantileerror", quantile_alpha=[0.1, 0.9]
+    )
+    return model.fit([[0.0], [1.0]], [0.0, 1.0])
+
+
 @pytest.mark.parametrize(
     ("ask", "error", "says"),
     [
@@ -154,6 +161,11 @@ def test_a_bar_shows_how_far_it_is(capsys):
         (lambda m, X, y: report(m, X.drop(columns="age"), y), DataError, "age"),
         (lambda m, X, y: report(arb.CARTClassifier(), X, y), ParameterError, "call fit first"),
         (lambda m, X, y: report("model", X, y), ParameterError, "fitted estimator of arboretum"),
+        (
+            lambda m, X, y: report(_two_quantiles(), [[0.0], [1.0]], [0, 1]),
+            ParameterError,
+            "of one quantile",
+        ),
     ],
 )
 def test_bad_input_says_what_to_do(ask, error, says):

@@ -271,6 +271,11 @@ class _Maker:
     # ------------------------------------------------------------------ panels
     def _predict(self) -> None:
         self.answers = self.ask(self.rows)
+        if self.ask.labels is None and self.answers.shape[1] > 1:
+            raise ParameterError(
+                f"this {type(self.model).__name__} tells {self.answers.shape[1]} numbers of a row, several "
+                "quantiles, and a report judges one: make it of a model of one quantile"
+            )
         self.judged = self._judged(self.y, self.answers, self.groups)
         facts = overview_of(self.model, self.n_rows, len(self.rows), self.rows.shape[1])
         self.payload["overview"] = facts
