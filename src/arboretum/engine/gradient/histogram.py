@@ -17,6 +17,14 @@ bins' Σg and then its bins' Σh; tables of no more rows keep both in one number
 
 A column has as many places there as bins are in use, and one more for the missing values: small tables of
 few bins are soon emptied, added and subtracted.
+
+A node of fewer rows than a wide column has bins leaves most of them empty. It has a list in the place of its
+sums: those of the bins that hold rows, packed, and which bins these are (16 bits each):
+
+    list      | sums | … | numbers of bins | … | how many | sum of missing values
+
+Its children's lists are made in one walk through it, beside the table in which the smaller was counted.
+
 Tiles are shared out to threads. The larger of two siblings is what the parent has more than the smaller.
 """
 
@@ -27,17 +35,25 @@ from collections.abc import Callable
 import numpy as np
 
 from arboretum.engine.intrinsics import prefetch, prefetch_at
-from arboretum.engine.jit import inline, kernel, leaf_kernel, plain_kernel
+from arboretum.engine.jit import inline, kernel, leaf_kernel, plain_kernel, shared
 
 __all__ = [
     "add",
     "add_wide_segment",
     "counter_of",
+    "empty_column",
     "empty_tile",
     "empty_wide_tile",
+    "list_limit",
+    "list_sums",
+    "list_table",
+    "numbers_start",
     "pack_tiles",
     "pack_wide",
+    "part_list",
+    "place_of",
     "subtract",
+    "take_table",
 ]
 
 WORD, TILE = 8, 16  # columns
@@ -354,12 +370,18 @@ def empty_tile(small, hist, starts, first, last, fresh):
 
 
 @leaf_kernel
+def empty_column(table, hist, starts, column, fresh):
+    """Empty the table of a column of 16 bits into its sums, which it begins if ``fresh``."""
+    packed, start = len(hist) == starts[len(starts) - 1], starts[column]
+    _empty(table, hist, start, starts[column + 1] - start, packed, fresh)
+
+
+@leaf_kernel
 def empty_wide_tile(small, hist, starts, first, last, fresh):
     """`empty_tile` for columns of 16 bits, whose tables stand as close as their sums."""
-    packed, base = len(hist) == starts[len(starts) - 1], starts[first]
+    base = starts[first]
     for f in range(first, last):
-        start, bins = starts[f], starts[f + 1] - starts[f]
-        _empty(small[start - base : start - base + bins], hist, start, bins, packed, fresh)
+        empty_column(small[starts[f] - base : starts[f + 1] - base], hist, starts, f, fresh)
     small[starts[last] - base] = 0  # where places without a column were counted
 
 
@@ -375,3 +397,86 @@ def subtract(parent, child):
     """Take a child's histograms from its parent's: what is left is the other child's."""
     for i in range(len(parent)):
         parent[i] -= child[i]
+
+
+# ---------------------------------------------------------------------- lists of bins in use
+@leaf_kernel
+def place_of(hist, starts, column):
+    """Return where the sums of a column, or its list, begin and end."""
+    times = len(hist) // starts[len(starts) - 1]
+    return times * starts[column], times * starts[column + 1]
+
+
+@shared
+def list_limit(bins):
+    """Return up to how many entries a list finds room in the place of so many bins."""
+    return 3 * bins // 4 - 1
+
+
+@leaf_kernel
+def numbers_start(bins):
+    """Return where the numbers of a list's bins begin in its place."""
+    return list_limit(bins) + 1
+
+
+@leaf_kernel
+def _close_list(place, bins, many, missing):
+    """Write how many bins a list has, and the sum of missing values."""
+    place[bins - 2], place[bins - 1] = many, missing
+
+
+@leaf_kernel
+def list_table(table, place, bins):
+    """Make a list of a table of packed sums, and empty the table."""
+    numbers = place[numbers_start(bins) :].view(np.uint16)
+    many, last = _ZERO, np.uint64(bins - 1)
+    for b in range(last):
+        both = table[b]
+        place[many], numbers[many] = both, b
+        many += np.uint64(both != 0)
+        table[b] = 0
+    _close_list(place, bins, many, table[last])
+    table[last] = 0
+
+
+@leaf_kernel
+def take_table(table, parent, bins):
+    """Take a table of packed sums from the sums of a column."""
+    if len(parent) == bins:
+        subtract(parent, table)
+        return
+    for b in range(bins):
+        parent[b] -= table[b] >> 32
+        parent[bins + b] -= table[b] & LOW32
+
+
+@leaf_kernel
+def list_sums(place, bins, table):
+    """Make a list of the sums of a column, in their place; ``table`` is empty before and after."""
+    if len(place) == bins:
+        for b in range(bins):
+            table[b] = place[b]
+    else:
+        for b in range(bins):
+            table[b] = (place[b] << 32) + place[bins + b]
+    list_table(table, place, bins)
+
+
+@leaf_kernel
+def part_list(table, parent, place, bins):
+    """Part a node's list: what was counted in a table, which is emptied, is one child's, the rest the other's."""
+    start = numbers_start(bins)
+    numbers, others = place[start:].view(np.uint16), parent[start:].view(np.uint16)
+    many, left, last = _ZERO, _ZERO, np.uint64(bins - 1)
+    for k in range(np.uint64(parent[bins - 2])):
+        b = np.uint64(others[k])
+        both, rest = table[b], parent[k] - table[b]
+        table[b] = 0
+        place[many], numbers[many] = both, b
+        many += np.uint64(both != 0)
+        parent[left], others[left] = rest, b
+        left += np.uint64(rest != 0)
+    rest = parent[last] - table[last]
+    _close_list(place, bins, many, table[last])
+    _close_list(parent, bins, left, rest)
+    table[last] = 0

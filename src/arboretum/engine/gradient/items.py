@@ -32,11 +32,17 @@ from arboretum.engine.gradient.histogram import (
     add,
     add_wide_segment,
     counter_of,
+    empty_column,
     empty_tile,
     empty_wide_tile,
+    list_sums,
+    list_table,
+    part_list,
+    place_of,
     subtract,
+    take_table,
 )
-from arboretum.engine.gradient.nodes import State
+from arboretum.engine.gradient.nodes import State, rows_to_list
 from arboretum.engine.gradient.pack import (
     GivenRows,
     add_fine,
@@ -55,7 +61,7 @@ __all__ = ["Parts", "do_item", "find_parts"]
 
 _AHEAD, _APART = np.uint64(24), np.uint64(16)  # entries; rows, whose codes are a byte or two each
 _ROW = np.uint64(32)
-_ONE = np.uint64(1)
+_ONE, _ZERO = np.uint64(1), np.int64(0)
 
 
 # ---------------------------------------------------------------------- rows are parted
@@ -186,8 +192,53 @@ def _count_wide_tile(store, tree, scratch, tile, piece):
             if capacity == 0:
                 empty_wide_tile(small, hist, store.starts, first, last, fresh)
                 capacity, fresh = FULL, False
+    if _has_lists(store, tree.nodes[node], first, last):
+        _part_tile(store, tree, small, first, last)
+        return
     if fresh or capacity < FULL:
         empty_wide_tile(small, hist, store.starts, first, last, fresh)
+    if tree.task[0].pieces == 1:
+        _take_from_parent(store, tree, tile)
+
+
+@leaf_kernel
+def _has_lists(store, node, first, last):
+    """Tell whether a node has lists instead of sums of some columns."""
+    for f in range(first, last):
+        if rows_to_list(node) <= store.listed[f]:
+            return True
+    return False
+
+
+@leaf_kernel
+def _part_tile(store, tree, small, first, last):
+    """Make the sums or lists of a small node that was counted, and of its parent's those of its sibling."""
+    task, starts, n_nodes = tree.task[0], store.starts, tree.counters[0].nodes
+    child, hist, base = tree.nodes[task.node], tree.hists[task.slot], starts[first]
+    rows, both_rows = child.rows, tree.nodes[n_nodes - 2].rows + tree.nodes[n_nodes - 1].rows
+    above = tree.hists[max(task.parent_slot, _ZERO)]
+    for f in range(first, last):
+        limit, bins, (at, end) = (
+            store.listed[f],
+            starts[f + 1] - starts[f],
+            place_of(hist, starts, f),
+        )
+        table, place = small[starts[f] - base : starts[f + 1] - base], hist[at:end]
+        parent = above[at:end]
+        if rows > limit:
+            empty_column(table, hist, starts, f, True)
+            if task.parent_slot >= 0:
+                subtract(parent, place)
+        elif task.parent_slot < 0:
+            list_table(table, place, bins)
+        elif both_rows <= limit and child.depth > 1:
+            part_list(table, parent, place, bins)
+        else:
+            take_table(table, parent, bins)
+            list_table(table, place, bins)
+            if both_rows - rows <= limit:
+                list_sums(parent, bins, table)
+    small[starts[last] - base] = 0  # where places without a column were counted
 
 
 @inline
@@ -225,8 +276,6 @@ def do_wide(store, tree, features, scratch, counter, item):
     else:
         tile, piece = item // task.pieces, item % task.pieces
         _count_wide_tile(store, tree, scratch, tile, piece)
-        if task.pieces == 1:
-            _take_from_parent(store, tree, tile)
 
 
 # ---------------------------------------------------------------------- features are looked at
@@ -239,6 +288,7 @@ def _scanned_node(tree, item, rules, scales):
     return ScannedNode(
         node.sum_g, h, unit.g, unit.h, rows, node.answer, node.lower, node.upper,
         rows / np.float64(h) if h > 0 else 0.0, is_plain(node.lower, node.upper, rules),
+        rows_to_list(node),
     )  # fmt: skip
 
 
@@ -260,7 +310,8 @@ def do_scan(store, tree, features, rules, scales, scratch, item):
     hist = tree.hists[tree.nodes[tree.task[0].scanned[side]].slot]
     if first < last:
         drawn = tree.draw.drawn[side]
-        best_number(hist, store.starts, drawn, first, last, features, node, rules, scratch)
+        starts, listed = store.starts, store.listed
+        best_number(hist, starts, listed, drawn, first, last, features, node, rules, scratch)
         tree.best[item] = scratch.best[0]
 
 
@@ -273,7 +324,8 @@ def do_any_scan(store, tree, features, rules, scales, scratch, item):
     hist = tree.hists[tree.nodes[tree.task[0].scanned[side]].slot]
     if first < last:
         drawn = tree.draw.drawn[side]
-        best_of(hist, store.starts, drawn, first, last, features, node, rules, scratch)
+        starts, listed = store.starts, store.listed
+        best_of(hist, starts, listed, drawn, first, last, features, node, rules, scratch)
         tree.best[item] = scratch.best[0]
         for w in range(tree.best_members.shape[1]):
             tree.best_members[item, w] = scratch.members[w]

@@ -33,9 +33,11 @@ __all__ = [
     "missing_code",
     "next_leaf",
     "release_slot",
+    "rows_to_list",
     "take_slot",
 ]
 
+_MANY = np.int64(1) << 62
 _SPARE_SLOTS = 2  # always free: the children of a leaf without histograms need so many
 
 
@@ -51,6 +53,7 @@ class Store(NamedTuple):
     starts: (
         np.ndarray
     )  # int64, where a column's bins in use begin in a histogram; missing comes last
+    listed: np.ndarray  # int64, a node of up to so many rows has a list of a column's bins in use
 
 
 class GrowingTree(NamedTuple):
@@ -91,6 +94,12 @@ def missing_code(store, column):
     if column < len(store.codes):
         return np.int64(BINS - 1)
     return store.starts[column + 1] - store.starts[column] - 1
+
+
+@leaf_kernel
+def rows_to_list(node):
+    """Return the rows of a node that may have lists (histogram.py): not of the root, whose sums are read."""
+    return node.rows if node.depth > 0 else _MANY
 
 
 @leaf_kernel
