@@ -232,7 +232,8 @@ class HistogramGrower:
         if is_plain(-np.inf, np.inf, self.rules) and not len(features.monotone):
             numbers = features.storage[(features.storage >= narrow) & ~features.is_category]
             bins = np.diff(self.store.starts)[numbers]
-            listed[numbers] = np.minimum(histogram.list_limit(bins), MOST_LISTED)
+            most = np.minimum(histogram.list_limit(bins), MOST_LISTED)
+            listed[numbers] = np.where(bins > histogram.BINS, most, 0)
         return listed
 
     def _used(self, n_columns: int) -> np.ndarray:

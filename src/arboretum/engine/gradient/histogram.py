@@ -23,7 +23,9 @@ sums: those of the bins that hold rows, packed, and which bins these are (16 bit
 
     list      | sums | … | numbers of bins | … | how many | sum of missing values
 
-Its children's lists are made in one walk through it, beside the table in which the smaller was counted.
+Its children's lists are made in one walk through it, beside the table in which the smaller was counted. A bin
+without a sum is not in the list, though rows of h = 0 may be in it, whose g are 0 together: where a child has
+such rows, its parent's list becomes sums again.
 
 Tiles are shared out to threads. The larger of two siblings is what the parent has more than the smaller.
 """
@@ -34,7 +36,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from arboretum.engine.intrinsics import prefetch, prefetch_at
+from arboretum.engine.intrinsics import lowest_bit, prefetch, prefetch_at, used_bits
 from arboretum.engine.jit import inline, kernel, leaf_kernel, plain_kernel, shared
 
 __all__ = [
@@ -52,8 +54,8 @@ __all__ = [
     "pack_wide",
     "part_list",
     "place_of",
+    "spread_list",
     "subtract",
-    "take_table",
 ]
 
 WORD, TILE = 8, 16  # columns
@@ -69,6 +71,7 @@ _S5, _S6, _S7 = np.uint64(40), np.uint64(48), np.uint64(56)
 _B1, _B2, _B3, _B4 = np.uint64(256), np.uint64(512), np.uint64(768), np.uint64(1024)
 _B5, _B6, _B7, _B8 = np.uint64(1280), np.uint64(1536), np.uint64(1792), np.uint64(2048)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
+_GROUP = np.uint64(64)  # bins that are looked at together
 _BITS8, _BITS16 = np.uint64(3), np.uint64(4)  # of codes, as powers of two
 
 
@@ -425,29 +428,38 @@ def _close_list(place, bins, many, missing):
     place[bins - 2], place[bins - 1] = many, missing
 
 
+@inline
+def _move_bin(table, b, parent, takes, place, numbers, many):
+    """Move a bin of a table to the end of a list; ``takes`` takes it from the parent's sums, too."""
+    both = table[b]
+    place[many], numbers[many], table[b] = both, b, 0
+    if takes and len(parent) == len(table):
+        parent[b] -= both
+    elif takes:
+        parent[b] -= both >> 32
+        parent[np.uint64(len(table)) + b] -= both & LOW32
+    return both
+
+
 @leaf_kernel
-def list_table(table, place, bins):
-    """Make a list of a table of packed sums, and empty the table."""
-    numbers = place[numbers_start(bins) :].view(np.uint16)
-    many, last = _ZERO, np.uint64(bins - 1)
-    for b in range(last):
-        both = table[b]
-        place[many], numbers[many] = both, b
+def list_table(table, parent, takes, place):
+    """Make a list of a table of packed sums, and empty it; ``takes`` takes it from the parent's sums, too."""
+    bins = len(table)
+    numbers, many = place[numbers_start(bins) :].view(np.uint16), _ZERO
+    last, at = np.uint64(bins - 1), _ZERO
+    while at + _GROUP <= last:
+        used = used_bits(table, at)
+        while used != _ZERO:
+            b = at + lowest_bit(used)
+            _move_bin(table, b, parent, takes, place, numbers, many)
+            many += _ONE
+            used &= used - _ONE
+        at += _GROUP
+    for b in range(at, last):
+        both = _move_bin(table, b, parent, takes, place, numbers, many)
         many += np.uint64(both != 0)
-        table[b] = 0
-    _close_list(place, bins, many, table[last])
-    table[last] = 0
-
-
-@leaf_kernel
-def take_table(table, parent, bins):
-    """Take a table of packed sums from the sums of a column."""
-    if len(parent) == bins:
-        subtract(parent, table)
-        return
-    for b in range(bins):
-        parent[b] -= table[b] >> 32
-        parent[bins + b] -= table[b] & LOW32
+    missing = _move_bin(table, last, parent, takes, place, numbers, many)
+    _close_list(place, bins, many, missing)
 
 
 @leaf_kernel
@@ -459,12 +471,28 @@ def list_sums(place, bins, table):
     else:
         for b in range(bins):
             table[b] = (place[b] << 32) + place[bins + b]
-    list_table(table, place, bins)
+    list_table(table, table, False, place)
+
+
+@leaf_kernel
+def spread_list(place, bins, table):
+    """Make sums of a list, in their place; ``table`` is written on."""
+    numbers, last = place[numbers_start(bins) :].view(np.uint16), np.uint64(bins - 1)
+    for b in range(bins):
+        table[b] = 0
+    for k in range(np.uint64(place[bins - 2])):
+        table[np.uint64(numbers[k])] = place[k]
+    table[last] = place[last]
+    for b in range(bins):
+        place[b] = table[b] if len(place) == bins else table[b] >> 32
+    if len(place) > bins:
+        for b in range(bins):
+            place[bins + b] = table[b] & LOW32
 
 
 @leaf_kernel
 def part_list(table, parent, place, bins):
-    """Part a node's list: what was counted in a table, which is emptied, is one child's, the rest the other's."""
+    """Part a node's list: what a table, which is emptied, counted is one child's, the rest the other's."""
     start = numbers_start(bins)
     numbers, others = place[start:].view(np.uint16), parent[start:].view(np.uint16)
     many, left, last = _ZERO, _ZERO, np.uint64(bins - 1)

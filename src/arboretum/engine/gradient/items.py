@@ -39,8 +39,8 @@ from arboretum.engine.gradient.histogram import (
     list_table,
     part_list,
     place_of,
+    spread_list,
     subtract,
-    take_table,
 )
 from arboretum.engine.gradient.nodes import State, rows_to_list
 from arboretum.engine.gradient.pack import (
@@ -62,6 +62,7 @@ __all__ = ["Parts", "do_item", "find_parts"]
 _AHEAD, _APART = np.uint64(24), np.uint64(16)  # entries; rows, whose codes are a byte or two each
 _ROW = np.uint64(32)
 _ONE, _ZERO = np.uint64(1), np.int64(0)
+_H, _NONE = np.uint64(0xFFFF), np.uint64(0)  # of an entry
 
 
 # ---------------------------------------------------------------------- rows are parted
@@ -193,7 +194,7 @@ def _count_wide_tile(store, tree, scratch, tile, piece):
                 empty_wide_tile(small, hist, store.starts, first, last, fresh)
                 capacity, fresh = FULL, False
     if _has_lists(store, tree.nodes[node], first, last):
-        _part_tile(store, tree, small, first, last)
+        _part_tile(store, tree, scratch, first, last)
         return
     if fresh or capacity < FULL:
         empty_wide_tile(small, hist, store.starts, first, last, fresh)
@@ -204,41 +205,52 @@ def _count_wide_tile(store, tree, scratch, tile, piece):
 @leaf_kernel
 def _has_lists(store, node, first, last):
     """Tell whether a node has lists instead of sums of some columns."""
+    most = _ZERO
     for f in range(first, last):
-        if rows_to_list(node) <= store.listed[f]:
-            return True
-    return False
+        most = max(most, store.listed[f])
+    return rows_to_list(node) <= most
 
 
 @leaf_kernel
-def _part_tile(store, tree, small, first, last):
+def _has_flat_rows(tree, node):
+    """Tell whether some row of a node has h = 0."""
+    entries, found = tree.lists[tree.nodes[node].depth & 1], False
+    for k in range(tree.ranges.shape[1]):
+        for i in range(np.uint64(tree.ranges[node, k].start), np.uint64(tree.ranges[node, k].end)):
+            found |= (entries[i] & _H) == _NONE
+    return found
+
+
+@leaf_kernel
+def _part_tile(store, tree, scratch, first, last):
     """Make the sums or lists of a small node that was counted, and of its parent's those of its sibling."""
     task, starts, n_nodes = tree.task[0], store.starts, tree.counters[0].nodes
     child, hist, base = tree.nodes[task.node], tree.hists[task.slot], starts[first]
     rows, both_rows = child.rows, tree.nodes[n_nodes - 2].rows + tree.nodes[n_nodes - 1].rows
-    above = tree.hists[max(task.parent_slot, _ZERO)]
+    above, has_parent = tree.hists[max(task.parent_slot, _ZERO)], task.parent_slot >= 0
+    flat = _has_flat_rows(tree, task.node)
     for f in range(first, last):
         limit, bins, (at, end) = (
             store.listed[f],
             starts[f + 1] - starts[f],
             place_of(hist, starts, f),
         )
-        table, place = small[starts[f] - base : starts[f + 1] - base], hist[at:end]
-        parent = above[at:end]
+        table = scratch.small[starts[f] - base : starts[f + 1] - base]
+        place, parent = hist[at:end], above[at:end]
         if rows > limit:
             empty_column(table, hist, starts, f, True)
-            if task.parent_slot >= 0:
+            if has_parent:
                 subtract(parent, place)
-        elif task.parent_slot < 0:
-            list_table(table, place, bins)
-        elif both_rows <= limit and child.depth > 1:
-            part_list(table, parent, place, bins)
-        else:
-            take_table(table, parent, bins)
-            list_table(table, place, bins)
-            if both_rows - rows <= limit:
-                list_sums(parent, bins, table)
-    small[starts[last] - base] = 0  # where places without a column were counted
+            continue
+        if has_parent and both_rows <= limit and child.depth > 1:
+            if not flat:
+                part_list(table, parent, place, bins)
+                continue
+            spread_list(parent, bins, scratch.left_g)
+        list_table(table, parent, has_parent, place)
+        if has_parent and both_rows - rows <= limit:
+            list_sums(parent, bins, table)
+    scratch.small[starts[last] - base] = 0  # where places without a column were counted
 
 
 @inline

@@ -110,6 +110,12 @@ def fill_sides(features, tree, store, node):
     last = missing_code(store, features.storage[f])
     n, default, first = features.n_bins[f], features.default_bin[f], features.offset[f]
     by_set = split.kind == CATEGORIES
+    if default < 0 and not by_set:
+        for c in range(n):
+            goes[c] = c <= last_bin
+        for c in range(n, last + 1):
+            goes[c] = split.missing_left
+        return
     stores_all = default < 0 or default == n  # bins, that is; what is left is missing
     side = split.missing_left if stores_all else np.int64(default <= last_bin)
     for c in range(last + 1):
