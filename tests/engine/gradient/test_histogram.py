@@ -47,8 +47,18 @@ def _list_table(table, parent, takes, place):
 
 
 @kernel
-def _list_sums(place, bins, table):
-    histogram.list_sums(place, bins, table)
+def _move_table(table, parent, takes, place):
+    histogram.move_table(table, parent, takes, place)
+
+
+@kernel
+def _pack_sums(place, bins):
+    histogram.pack_sums(place, bins)
+
+
+@kernel
+def _list_sums(place, table):
+    histogram.list_sums(place, table)
 
 
 @kernel
@@ -105,11 +115,24 @@ def test_lists_are_the_bins_in_use(rows, packed):
         _same_list(place, small)
         assert not table.any()
         assert np.array_equal(parent, _sums(whole, packed))
-        _list_sums(parent, BINS, table)
+        if not packed:
+            _pack_sums(parent, BINS)
+        _list_sums(parent, table)
         _same_list(parent, whole)
         assert not table.any()
         _spread_list(parent, BINS, np.full(BINS, 99))
-        assert np.array_equal(parent, _sums(whole, packed))
+        assert np.array_equal(parent[:BINS], whole)
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_a_table_is_moved_and_taken_from_sums(packed):
+    rng = np.random.default_rng(0)
+    small, whole = _counted(rng, 500), _counted(rng, 900)
+    table, place, parent = small.copy(), np.full(BINS, 99), _sums(small + whole, packed)
+    _move_table(table, parent, True, place)
+    assert np.array_equal(place, small)
+    assert not table.any()
+    assert np.array_equal(parent, _sums(whole, packed))
 
 
 @pytest.mark.parametrize("rows", [0, 1, 20, 100])

@@ -18,8 +18,9 @@ bins' Σg and then its bins' Σh; tables of no more rows keep both in one number
 A column has as many places there as bins are in use, and one more for the missing values: small tables of
 few bins are soon emptied, added and subtracted.
 
-A node of fewer rows than a wide column has bins leaves most of them empty. It has a list in the place of its
-sums: those of the bins that hold rows, packed, and which bins these are (16 bits each):
+Sums of wide columns of numbers are packed in the small nodes of any table. A node of fewer rows than such a
+column has bins leaves most of them empty: it has a list in the place of its sums, those of the bins that hold
+rows, packed, and which bins these are (16 bits each):
 
     list      | sums | … | numbers of bins | … | how many | sum of missing values
 
@@ -49,11 +50,12 @@ __all__ = [
     "list_limit",
     "list_sums",
     "list_table",
+    "move_table",
     "numbers_start",
+    "pack_sums",
     "pack_tiles",
     "pack_wide",
     "part_list",
-    "place_of",
     "spread_list",
     "subtract",
 ]
@@ -62,6 +64,7 @@ WORD, TILE = 8, 16  # columns
 WIDE_WORD = 4
 BINS = 256
 FULL = 65536  # rows until the small tables must be emptied
+SMALL = 32767  # rows of nodes that have packed sums of wide columns; larger ones may be counted in pieces
 _AHEAD = np.uint64(24)  # entries
 _ROW = np.uint64(32)
 _BYTE, _PAIR = np.uint64(255), np.uint64(65535)
@@ -403,13 +406,6 @@ def subtract(parent, child):
 
 
 # ---------------------------------------------------------------------- lists of bins in use
-@leaf_kernel
-def place_of(hist, starts, column):
-    """Return where the sums of a column, or its list, begin and end."""
-    times = len(hist) // starts[len(starts) - 1]
-    return times * starts[column], times * starts[column + 1]
-
-
 @shared
 def list_limit(bins):
     """Return up to how many entries a list finds room in the place of so many bins."""
@@ -463,20 +459,38 @@ def list_table(table, parent, takes, place):
 
 
 @leaf_kernel
-def list_sums(place, bins, table):
-    """Make a list of the sums of a column, in their place; ``table`` is empty before and after."""
-    if len(place) == bins:
+def move_table(table, parent, takes, place):
+    """Make sums of a table of packed ones, and empty it; ``takes`` takes it from the parent's sums, too."""
+    bins = len(table)
+    if takes and len(parent) == bins:
+        subtract(parent, table)
+    elif takes:
         for b in range(bins):
-            table[b] = place[b]
-    else:
-        for b in range(bins):
-            table[b] = (place[b] << 32) + place[bins + b]
+            parent[b] -= table[b] >> 32
+            parent[bins + b] -= table[b] & LOW32
+    for b in range(bins):
+        place[b] = table[b]
+        table[b] = 0
+
+
+@leaf_kernel
+def pack_sums(place, bins):
+    """Put Σg and Σh of a column into one number each, in their place."""
+    for b in range(bins):
+        place[b] = (place[b] << 32) + place[bins + b]
+
+
+@leaf_kernel
+def list_sums(place, table):
+    """Make a list of packed sums, in their place; ``table`` is empty before and after."""
+    for b in range(len(table)):
+        table[b] = place[b]
     list_table(table, table, False, place)
 
 
 @leaf_kernel
 def spread_list(place, bins, table):
-    """Make sums of a list, in their place; ``table`` is written on."""
+    """Make packed sums of a list, in their place; ``table`` is written on."""
     numbers, last = place[numbers_start(bins) :].view(np.uint16), np.uint64(bins - 1)
     for b in range(bins):
         table[b] = 0
@@ -484,10 +498,7 @@ def spread_list(place, bins, table):
         table[np.uint64(numbers[k])] = place[k]
     table[last] = place[last]
     for b in range(bins):
-        place[b] = table[b] if len(place) == bins else table[b] >> 32
-    if len(place) > bins:
-        for b in range(bins):
-            place[bins + b] = table[b] & LOW32
+        place[b] = table[b]
 
 
 @leaf_kernel

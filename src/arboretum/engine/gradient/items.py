@@ -29,6 +29,7 @@ from arboretum.engine.dtypes import COUNT, FILL, MERGE, PART, SCALE, SCAN
 from arboretum.engine.gradient.draw import draw_columns
 from arboretum.engine.gradient.histogram import (
     FULL,
+    SMALL,
     add,
     add_wide_segment,
     counter_of,
@@ -37,8 +38,9 @@ from arboretum.engine.gradient.histogram import (
     empty_wide_tile,
     list_sums,
     list_table,
+    move_table,
+    pack_sums,
     part_list,
-    place_of,
     spread_list,
     subtract,
 )
@@ -193,7 +195,7 @@ def _count_wide_tile(store, tree, scratch, tile, piece):
             if capacity == 0:
                 empty_wide_tile(small, hist, store.starts, first, last, fresh)
                 capacity, fresh = FULL, False
-    if _has_lists(store, tree.nodes[node], first, last):
+    if _is_small(store, tree.nodes[node], first, last):
         _part_tile(store, tree, scratch, first, last)
         return
     if fresh or capacity < FULL:
@@ -203,12 +205,12 @@ def _count_wide_tile(store, tree, scratch, tile, piece):
 
 
 @leaf_kernel
-def _has_lists(store, node, first, last):
-    """Tell whether a node has lists instead of sums of some columns."""
+def _is_small(store, node, first, last):
+    """Tell whether a node has lists or packed sums of some columns, whatever those of the table are."""
     most = _ZERO
     for f in range(first, last):
         most = max(most, store.listed[f])
-    return rows_to_list(node) <= most
+    return most > 0 and rows_to_list(node) <= SMALL
 
 
 @leaf_kernel
@@ -226,30 +228,35 @@ def _part_tile(store, tree, scratch, first, last):
     """Make the sums or lists of a small node that was counted, and of its parent's those of its sibling."""
     task, starts, n_nodes = tree.task[0], store.starts, tree.counters[0].nodes
     child, hist, base = tree.nodes[task.node], tree.hists[task.slot], starts[first]
-    rows, both_rows = child.rows, tree.nodes[n_nodes - 2].rows + tree.nodes[n_nodes - 1].rows
-    above, has_parent = tree.hists[max(task.parent_slot, _ZERO)], task.parent_slot >= 0
-    flat = _has_flat_rows(tree, task.node)
+    rows = child.rows
+    rest = tree.nodes[n_nodes - 2].rows + tree.nodes[n_nodes - 1].rows - rows
+    all_rows = rows + rest if child.depth > 1 else rows_to_list(tree.nodes[0])
+    above, takes = tree.hists[max(task.parent_slot, _ZERO)], task.parent_slot >= 0
+    times, flat = len(hist) // starts[len(starts) - 1], _has_flat_rows(tree, task.node)
     for f in range(first, last):
-        limit, bins, (at, end) = (
-            store.listed[f],
-            starts[f + 1] - starts[f],
-            place_of(hist, starts, f),
-        )
+        limit, bins, at = store.listed[f], starts[f + 1] - starts[f], times * starts[f]
         table = scratch.small[starts[f] - base : starts[f + 1] - base]
-        place, parent = hist[at:end], above[at:end]
-        if rows > limit:
+        if limit == 0:
             empty_column(table, hist, starts, f, True)
-            if has_parent:
-                subtract(parent, place)
+            if takes:
+                subtract(above[at : at + times * bins], hist[at : at + times * bins])
             continue
-        if has_parent and both_rows <= limit and child.depth > 1:
+        apart = times > 1 and all_rows > SMALL
+        place, parent = hist[at : at + bins], above[at : at + (2 * bins if apart else bins)]
+        if takes and all_rows <= limit:
             if not flat:
                 part_list(table, parent, place, bins)
                 continue
             spread_list(parent, bins, scratch.left_g)
-        list_table(table, parent, has_parent, place)
-        if has_parent and both_rows - rows <= limit:
-            list_sums(parent, bins, table)
+        if rows <= limit:
+            list_table(table, parent, takes, place)
+        else:
+            move_table(table, parent, takes, place)
+        if takes and rest <= SMALL:
+            if apart:
+                pack_sums(parent, bins)
+            if rest <= limit:
+                list_sums(parent, table)
     scratch.small[starts[last] - base] = 0  # where places without a column were counted
 
 

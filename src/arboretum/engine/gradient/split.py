@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from arboretum.engine.gradient.categories import scan_categories
-from arboretum.engine.gradient.histogram import FULL, LOW32, numbers_start
+from arboretum.engine.gradient.histogram import FULL, LOW32, SMALL, numbers_start
 from arboretum.engine.gradient.numbers import scan_number, scan_packed, scan_two_bins
 from arboretum.engine.gradient.score import answer, score
 from arboretum.engine.jit import inline, leaf_kernel
@@ -118,11 +118,12 @@ def best_of(hist, starts, listed, columns, first, last, features, node, rules, s
             column = features.storage[f]
             start, bins = starts[column], starts[column + 1] - starts[column]
             n, has_list = np.int64(features.n_bins[f]), node.listed_rows <= listed[column]
+            in_one = packed or (listed[column] > 0 and node.listed_rows <= SMALL)
             place = start if packed else 2 * start
-            sums = hist[place : place + bins] if packed or has_list else scratch.g[:bins]
+            sums = hist[place : place + bins] if in_one else scratch.g[:bins]
             if has_list:
                 n = sums[bins - 2]
-            elif not packed:
+            elif not in_one:
                 _pack(hist, start, bins, sums)
             before = scratch.best[0].gain
             scan_packed(f, n, sums, sums[bins - 1], node, itself, rules, scratch)
