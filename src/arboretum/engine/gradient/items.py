@@ -195,7 +195,7 @@ def _count_wide_tile(store, tree, scratch, tile, piece):
             if capacity == 0:
                 empty_wide_tile(small, hist, store.starts, first, last, fresh)
                 capacity, fresh = FULL, False
-    if _is_small(store, tree.nodes[node], first, last):
+    if _is_small(store, tree, node, first, last):
         _part_tile(store, tree, scratch, first, last)
         return
     if fresh or capacity < FULL:
@@ -205,12 +205,21 @@ def _count_wide_tile(store, tree, scratch, tile, piece):
 
 
 @leaf_kernel
-def _is_small(store, node, first, last):
-    """Tell whether a node has lists or packed sums of some columns, whatever those of the table are."""
+def _most_listed(store, first, last):
+    """Return up to how many rows a node has a list of one of these columns."""
     most = _ZERO
     for f in range(first, last):
         most = max(most, store.listed[f])
-    return most > 0 and rows_to_list(node) <= SMALL
+    return most
+
+
+@leaf_kernel
+def _is_small(store, tree, node, first, last):
+    """Tell whether a node has lists of some columns, or packed sums where those of the table are not."""
+    most = _most_listed(store, first, last)
+    if most > 0 and tree.hists.shape[1] > store.starts[len(store.starts) - 1]:
+        most = SMALL
+    return rows_to_list(tree.nodes[node]) <= most
 
 
 @leaf_kernel
@@ -232,7 +241,8 @@ def _part_tile(store, tree, scratch, first, last):
     rest = tree.nodes[n_nodes - 2].rows + tree.nodes[n_nodes - 1].rows - rows
     all_rows = rows + rest if child.depth > 1 else rows_to_list(tree.nodes[0])
     above, takes = tree.hists[max(task.parent_slot, _ZERO)], task.parent_slot >= 0
-    times, flat = len(hist) // starts[len(starts) - 1], _has_flat_rows(tree, task.node)
+    times = len(hist) // starts[len(starts) - 1]
+    flat = all_rows <= _most_listed(store, first, last) and _has_flat_rows(tree, task.node)
     for f in range(first, last):
         limit, bins, at = store.listed[f], starts[f + 1] - starts[f], times * starts[f]
         table = scratch.small[starts[f] - base : starts[f + 1] - base]
