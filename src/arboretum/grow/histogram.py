@@ -37,7 +37,7 @@ from arboretum.engine.gradient.items import Parts, find_parts
 from arboretum.engine.gradient.loss import find_derive
 from arboretum.engine.gradient.nodes import GrowingTree, State, Store
 from arboretum.engine.gradient.pack import GivenRows, Scales
-from arboretum.engine.gradient.score import Features, SplitRules, SplitScratch
+from arboretum.engine.gradient.score import Features, SplitRules, SplitScratch, is_plain
 from arboretum.engine.jit import COMPILED
 from arboretum.errors import DataError
 from arboretum.grow.decoding import GrownNodes, Logged
@@ -60,6 +60,7 @@ _ADD = 1  # nanoseconds that a code takes to be added to a histogram, with threa
 MOST_LOGGED = 1 << 18  # nodes that a round of small trees may have
 MANY_CODES = 1 << 24  # of all trees of a call, for about a tenth of a second: Ctrl-C waits so long
 NOT_GOOD = "derivatives must be finite, and second ones not negative"
+MOST_LISTED = histogram.SMALL  # rows of a node that has lists of bins in use
 POOL = 1 << 29  # bytes for histograms of leaves that wait
 LOG = 1 << 13  # nodes of small trees that are written down before a new log is made
 _NO_COLUMNS = np.empty((0, 0), np.int64)
@@ -212,7 +213,28 @@ class HistogramGrower:
             n,
         )
         starts = np.append(0, np.cumsum(self._used(n_columns + n_wide) + 1))
-        return Store(codes, words, width, wide, wide_words, wide_width, starts)
+        listed = np.zeros(n_columns + n_wide, np.int64)
+        return Store(codes, words, width, wide, wide_words, wide_width, starts, listed)
+
+    def _state(self, tree: GrowingTree, given: GivenRows) -> State:
+        """Return all that growing a tree looks at; rules may have changed since the last one."""
+        if self._parts is None or self._parts[0] is not self.rules:
+            self.store = self.store._replace(listed=self._listed())
+        return State(self.store, tree, self.features, self.rules, given, self.scales)
+
+    def _listed(self) -> np.ndarray:
+        """Return up to how many rows a node has lists of bins in use instead of sums, by column.
+
+        They are made for wide columns of numbers that are scored by G² / (H + λ).
+        """
+        features, narrow = self.features, len(self.store.codes)
+        listed = np.zeros(len(self.store.starts) - 1, np.int64)
+        if is_plain(-np.inf, np.inf, self.rules) and not len(features.monotone):
+            numbers = features.storage[(features.storage >= narrow) & ~features.is_category]
+            bins = np.diff(self.store.starts)[numbers]
+            most = np.minimum(histogram.list_limit(bins), MOST_LISTED)
+            listed[numbers] = np.where(bins > histogram.BINS, most, 0)
+        return listed
 
     def _used(self, n_columns: int) -> np.ndarray:
         """Return how many codes of every column are in use, besides that of missing values."""
@@ -343,7 +365,7 @@ class HistogramGrower:
         n, k = len(target.y) if rows is None else len(rows), len(target.g)
         tree = self._tree_for(columns[0], n)
         given = make_given(target.g[0], target.h[0], 0, rows, factor)
-        state = State(self.store, tree, self.features, self.rules, given, self.scales)
+        state = self._state(tree, given)
         most_nodes = k * self._most_nodes(n)
         if self._logged + most_nodes > len(self._log.nodes):
             self._log = new_log(max(most_nodes, LOG), tree.members.shape[1])
@@ -366,7 +388,7 @@ class HistogramGrower:
 
     def _grow(self, tree: GrowingTree, given: GivenRows, n: int) -> None:
         """Grow a tree on n rows, with the help of other threads if it is worth it."""
-        state = State(self.store, tree, self.features, self.rules, given, self.scales)
+        state = self._state(tree, given)
         threads = self._threads_for(n)
         team, parts = teams.new_team(), self._parts_for(state)
         if threads == 1:

@@ -33,9 +33,11 @@ __all__ = [
     "missing_code",
     "next_leaf",
     "release_slot",
+    "rows_to_list",
     "take_slot",
 ]
 
+_MANY = np.int64(1) << 62
 _SPARE_SLOTS = 2  # always free: the children of a leaf without histograms need so many
 
 
@@ -51,6 +53,7 @@ class Store(NamedTuple):
     starts: (
         np.ndarray
     )  # int64, where a column's bins in use begin in a histogram; missing comes last
+    listed: np.ndarray  # int64, a node of up to so many rows has a list of a column's bins in use
 
 
 class GrowingTree(NamedTuple):
@@ -94,6 +97,12 @@ def missing_code(store, column):
 
 
 @leaf_kernel
+def rows_to_list(node):
+    """Return the rows of a node that may have lists (histogram.py): not of the root, whose sums are read."""
+    return node.rows if node.depth > 0 else _MANY
+
+
+@leaf_kernel
 def fill_sides(features, tree, store, node):
     """Write for every code whether it goes left at a node."""
     goes, split, members = tree.goes_left, tree.nodes[node].split, tree.members[node]
@@ -101,6 +110,12 @@ def fill_sides(features, tree, store, node):
     last = missing_code(store, features.storage[f])
     n, default, first = features.n_bins[f], features.default_bin[f], features.offset[f]
     by_set = split.kind == CATEGORIES
+    if default < 0 and not by_set:
+        for c in range(n):
+            goes[c] = c <= last_bin
+        for c in range(n, last + 1):
+            goes[c] = split.missing_left
+        return
     stores_all = default < 0 or default == n  # bins, that is; what is left is missing
     side = split.missing_left if stores_all else np.int64(default <= last_bin)
     for c in range(last + 1):

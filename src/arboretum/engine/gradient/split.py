@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from arboretum.engine.gradient.categories import scan_categories
-from arboretum.engine.gradient.histogram import FULL, LOW32
+from arboretum.engine.gradient.histogram import FULL, LOW32, SMALL, numbers_start
 from arboretum.engine.gradient.numbers import scan_number, scan_packed, scan_two_bins
 from arboretum.engine.gradient.score import answer, score
 from arboretum.engine.jit import inline, leaf_kernel
@@ -60,6 +60,13 @@ def _pack(hist, start, bins, both):
         both[b] = (hist[2 * start + b] << 32) + hist[2 * start + bins + b]
 
 
+@leaf_kernel
+def _name_bin(place, bins, scratch):
+    """Let the best split, found in a list of bins in use, name its bin."""
+    best = scratch.best[0]
+    best.bin = np.int64(place[numbers_start(bins) :].view(np.uint16)[best.bin])
+
+
 @inline
 def _plain_score(node, rules):
     """Return the score of a node where it is G² / (H + λ)."""
@@ -68,25 +75,30 @@ def _plain_score(node, rules):
 
 
 @leaf_kernel
-def best_number(hist, starts, columns, first, last, features, node, rules, scratch):
+def best_number(hist, starts, listed, columns, first, last, features, node, rules, scratch):
     """`best_of` where all are numbers in columns of their own, whose sums are packed and scored plainly."""
     scratch.best[0].gain, scratch.best[0].feature = -np.inf, -1
     itself = _plain_score(node, rules)
     for k in range(first, last):
         f = columns[k]
-        column, n = features.storage[f], features.n_bins[f]
+        column, n = features.storage[f], np.int64(features.n_bins[f])
         sums = hist[starts[column] : starts[column + 1]]
-        missing = sums[len(sums) - 1]
+        missing, has_list = sums[len(sums) - 1], node.listed_rows <= listed[column]
         if n == 2 and missing == 0:
             for b in range(2):
                 scratch.g[b], scratch.h[b] = sums[b] >> 32, sums[b] & LOW32
             scan_two_bins(f, node, itself, rules, scratch)
-        else:
-            scan_packed(f, n, sums, missing, node, itself, rules, scratch)
+            continue
+        if has_list:
+            n = sums[len(sums) - 2]
+        before = scratch.best[0].gain
+        scan_packed(f, n, sums, missing, node, itself, rules, scratch)
+        if has_list and scratch.best[0].gain > before:
+            _name_bin(sums, len(sums), scratch)
 
 
 @leaf_kernel
-def best_of(hist, starts, columns, first, last, features, node, rules, scratch):
+def best_of(hist, starts, listed, columns, first, last, features, node, rules, scratch):
     """Find the best split among ``columns[first:last]``; the first of equals stays."""
     scratch.best[0].gain, scratch.best[0].feature = -np.inf, -1
     itself = now = _plain_score(node, rules)
@@ -105,11 +117,18 @@ def best_of(hist, starts, columns, first, last, features, node, rules, scratch):
         if number and fits and features.n_bins[f] > 2 and sign == 0.0:
             column = features.storage[f]
             start, bins = starts[column], starts[column + 1] - starts[column]
-            sums = hist[start : start + bins] if packed else scratch.g[:bins]
-            if not packed:
+            n, has_list = np.int64(features.n_bins[f]), node.listed_rows <= listed[column]
+            in_one = packed or (listed[column] > 0 and node.listed_rows <= SMALL)
+            place = start if packed else 2 * start
+            sums = hist[place : place + bins] if in_one else scratch.g[:bins]
+            if has_list:
+                n = sums[bins - 2]
+            elif not in_one:
                 _pack(hist, start, bins, sums)
-            missing = sums[len(sums) - 1]
-            scan_packed(f, features.n_bins[f], sums, missing, node, itself, rules, scratch)
+            before = scratch.best[0].gain
+            scan_packed(f, n, sums, sums[bins - 1], node, itself, rules, scratch)
+            if has_list and scratch.best[0].gain > before:
+                _name_bin(sums, bins, scratch)
             continue
         n = _load(hist, starts, f, features, node, scratch)
         if features.is_category[f]:
