@@ -19,7 +19,6 @@ from typing import NamedTuple
 import numpy as np
 
 from arboretum.engine.columns.presort import POSITION
-from arboretum.engine.fixed_point import to_grid
 from arboretum.engine.jit import leaf_kernel, plain_kernel, shared
 from arboretum.engine.level_tree.categories import scan_categories
 from arboretum.engine.level_tree.words import (
@@ -41,7 +40,6 @@ __all__ = [
     "has_room",
     "is_counted",
     "new_scratch",
-    "pack_rows",
     "scan_full",
     "scan_plain",
     "scan_words",
@@ -148,35 +146,6 @@ def new_scratch(
         places=np.empty(dealt, np.uint32),
         order=np.empty((level if draws else 0, width), np.int64),
     )
-
-
-@leaf_kernel
-def pack_rows(r, rows, scale, node, slot_of, words, sums):
-    """Write the word of every row, and what the rows of every node add up to.
-
-    ``rows`` is (weight, weight on its grid, whole, inside): no weights where every row weighs 1, and nothing
-    inside where every row is in the bag. ``scale`` puts residuals on their grid; times weights, unless
-    these are whole numbers: then a scan multiplies, and a row of weight 2 is exactly two rows. ``sums`` is
-    (3, nodes): numbers, weights, rows; the last node is nobody's.
-    """
-    weight, row_weight, whole_weights, inside = rows
-    nobody = np.uint64(sums.shape[1] - 1)
-    for j in range(3):
-        for k in range(sums.shape[1]):
-            sums[j, k] = 0
-    for i in range(len(r)):
-        slot = np.uint64(slot_of[np.uint64(node[i])])
-        if len(inside) and not inside[i]:
-            slot = nobody
-        v = r[i] * scale
-        if len(weight) and not whole_weights:
-            v *= weight[i]
-        number = to_grid(v)
-        words[i] = (number << SHIFT) | np.int64(slot)
-        w = row_weight[i] if len(row_weight) else np.int64(1)
-        sums[0, slot] += number * w if whole_weights else number
-        sums[1, slot] += w
-        sums[2, slot] += 1
 
 
 @leaf_kernel
