@@ -130,6 +130,8 @@ class LevelGrower:
         else:
             self._grow_shared(table, rows, limits, nodes)
         size = int(self.work.state[0])
+        if self.presorted.bins is not None:
+            self.presorted.bins.to_values(nodes, size)
         return _to_tree(nodes, size, self.presorted.schema), self.work.node.copy()
 
     def _parts_for(
@@ -167,6 +169,7 @@ class LevelGrower:
             n_children=np.empty(most, np.int32),
             missing_child=np.empty(most, np.int32),
             threshold=np.empty(most),
+            upper=np.empty(most),
             gain=np.empty(most),
             stats=np.empty((5, most)),
             count=np.empty(most, np.int64),

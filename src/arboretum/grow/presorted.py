@@ -27,6 +27,7 @@ from arboretum.engine.columns.presort import MISSING, NEW, ranks_of
 from arboretum.engine.columns.store import ColumnStore, keep_rows, sort_columns, store_columns
 from arboretum.engine.fixed_point import GridWeights, weights_to_grid
 from arboretum.engine.jit import writable
+from arboretum.engine.kinds import THRESHOLD
 from arboretum.engine.level_tree.describe import describe_above
 from arboretum.engine.level_tree.search import LevelTable
 from arboretum.engine.level_tree.words import (
@@ -35,6 +36,7 @@ from arboretum.engine.level_tree.words import (
     RANKS,
     ROWS_PER_CELL,
 )
+from arboretum.grow.apply_split import midpoint
 from arboretum.grow.criterion import Target
 from arboretum.grow.level_grower import LevelGrower
 from arboretum.grow.levelwise import Growth, grow_in_order
@@ -45,6 +47,7 @@ from arboretum.tree.pruning import prune
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Schema
+    from arboretum.engine.level_tree.grow import Nodes
     from arboretum.grow.random_tree import TreeTable
     from arboretum.tree.tree import Tree
 
@@ -97,6 +100,46 @@ class Bag:
 
 
 @dataclass(frozen=True, eq=False)
+class Bins:
+    """Numbers in bins: trees are grown on the codes of bins, as on ranks."""
+
+    store: ColumnStore
+    kinds: np.ndarray  # uint8, of the columns
+
+    def column(self, f: int) -> np.ndarray:
+        """Return the codes of a column, NaN where its value is missing."""
+        line = int(np.searchsorted(self.store.code_features, f))
+        codes = self.store.codes[line].astype(np.float64)
+        codes[self.store.codes[line] == self.store.n_codes[line]] = np.nan
+        return codes
+
+    def are_counted(self, n: int, depth: int | None) -> bool:
+        """Tell whether so many rows are counted in all nodes, whatever the level."""
+        level = 1 + 2 ** ((depth or 1) - 1)
+        most = int(self.store.n_codes.max(initial=0)) + 1
+        return level * most * ROWS_PER_CELL <= n
+
+    def codes(self) -> dict[str, np.ndarray]:
+        """Return what `code_columns` would return."""
+        store = self.store
+        lines = np.arange(len(store.codes))
+        value_of = np.tile(np.arange(store.n_codes.max(initial=0), dtype=np.float64), (len(lines), 1))
+        columns = [codes.astype(np.uint16) for codes in store.codes]
+        joined = _join_columns(columns, lines, store.n_codes)
+        return {"coded": lines, "n_values": store.n_codes, "value_of": value_of, **joined}
+
+    def to_values(self, nodes: Nodes, size: int) -> None:
+        """Turn the thresholds of nodes, codes of bins, into values as CART's are."""
+        code, feature = nodes.threshold[:size], nodes.feature[:size]
+        numbers = np.flatnonzero((nodes.kind[:size] == THRESHOLD) & np.isfinite(code))
+        f, values = feature[numbers], self.store.values
+        first = values.start[self.store.code_of(f)]
+        low = values.high[first + code[numbers].astype(np.int64)]
+        high = values.low[first + nodes.upper[numbers].astype(np.int64)]
+        code[numbers] = np.where(self.kinds[f] == RANKS, low, midpoint(low, high))
+
+
+@dataclass(frozen=True, eq=False)
 class PresortedTable:
     """A table made ready for any number of trees."""
 
@@ -108,6 +151,7 @@ class PresortedTable:
     category_penalty: float
     table: LevelTable  # no columns if trees are grown as by CART
     threads: int  # that share out the columns of one tree
+    bins: Bins | None = None  # what the values in ``table`` stand for; None: themselves
 
     @cached_property
     def _grower(self) -> LevelGrower:
@@ -245,7 +289,8 @@ def presort(
 ) -> PresortedTable:
     """Sort the columns of a table, if its trees can be grown from that.
 
-    ``min_share`` is min_weight_fraction_leaf; what ``settings`` says of weights is not looked at.
+    ``min_share`` is min_weight_fraction_leaf; what ``settings`` says of weights is not looked at. Its
+    ``max_bins`` is, for trees of limited depth.
     """
     settings = replace(settings, min_weight_leaf=0.0)
     n, width = matrix.n_rows, matrix.n_columns
@@ -253,29 +298,40 @@ def presort(
     level_wise = shallow and settings.max_leaf_nodes is None and settings.monotone is None
     threads = parallel.threads_for(n * width, parallel.TREE, settings.n_jobs)
     shape = (width if level_wise else 0, n)
-    kinds = [_KINDS[column.kind] for column in schema.columns]
-    values = np.empty(shape)
+    kinds = np.array([_KINDS[column.kind] for column in schema.columns], np.uint8)
+    values, bins = np.empty(shape), None
+    if level_wise and settings.max_bins is not None:
+        most, jobs = settings.max_bins, settings.n_jobs
+        bins = Bins(store_columns(matrix, schema.columns, max_bins=most, n_jobs=jobs), kinds)
+    read = matrix.column if bins is None else bins.column
 
     def column(f: int) -> np.ndarray:
-        values[f] = matrix.column(f)
+        values[f] = read(f)
         return values[f]
 
-    lists, present = sort_columns(column, shape, settings.n_jobs)
     n_codes = [
         len(column.categories or ()) if kind == CATEGORIES else 0
-        for column, kind in zip(schema.columns, kinds, strict=True)
+        for column, kind in zip(schema.columns, kinds.tolist(), strict=True)
     ]
+    if bins is not None and bins.are_counted(n, settings.max_depth):
+        lists, present = np.empty(shape, np.uint32), np.full(width, n)  # nobody looks at lists
+        for f in range(width):
+            present[f] -= np.count_nonzero(np.isnan(column(f)))
+        codes = bins.codes()
+    else:
+        lists, present = sort_columns(column, shape, settings.n_jobs)
+        codes = code_columns(values, lists, n_codes)
     table = LevelTable(
         lists=lists,
         present=present,
-        kind=np.array(kinds, np.uint8),
+        kind=kinds if bins is None else np.where(kinds == CATEGORIES, kinds, np.uint8(RANKS)),
         n_codes=np.array(n_codes, np.int64),
         values=values,
-        has_categories=CATEGORIES in kinds,
-        **code_columns(values, lists, n_codes),
+        has_categories=bool((kinds == CATEGORIES).any()),
+        **codes,
     )
     return PresortedTable(
-        matrix, schema, settings, min_share, ccp_alpha, category_penalty, table, threads
+        matrix, schema, settings, min_share, ccp_alpha, category_penalty, table, threads, bins
     )
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -355,7 +356,6 @@ def can_be_level_wise(base: Any, n_classes: int | None) -> bool:
     return (
         base.max_depth is not None
         and base.max_depth <= DEEPEST
-        and base.max_bins is None
         and (
             base.criterion in ("squared_error", "friedman_mse") or _is_binary_gini(base, n_classes)
         )
@@ -384,10 +384,17 @@ class LevelWise(SortedTrees):
         self.presorted = presort(
             matrix, schema, settings, least, alpha, float(base.category_penalty)
         )
+        self._anew = lambda: Shallow(base, matrix, schema, y[:, None], n_classes)
+
+    @cached_property
+    def _shallow(self) -> Shallow:
+        return self._anew()
 
     def grow(self, weights: np.ndarray, seed: int = 0) -> GrownTree:
         """Grow the tree of these weights; rows of weight 0 take no part."""
         inside = (weights > 0).astype(np.uint8)
+        if self.presorted.bins is not None and not inside.all():  # they have no part in bins either
+            return self._shallow.grow(weights, seed)
         bag = Bag(inside[:0] if inside.all() else inside, np.require(weights, requirements="W"))
         tree, leaf = self.presorted.grow(self.y, bag, 0)
         if self.n_classes is not None:

@@ -92,6 +92,7 @@ class Nodes(NamedTuple):
     n_children: np.ndarray  # int32
     missing_child: np.ndarray  # int32
     threshold: np.ndarray  # float64
+    upper: np.ndarray  # float64: of a question about numbers, the next value above in the node
     gain: np.ndarray  # float64
     stats: np.ndarray  # (5, nodes): weight, mean, impurity, smallest, largest residual
     count: np.ndarray  # int64
@@ -226,7 +227,7 @@ def _write_question(table, work, found, nodes, f, k, node, counted):
         if place < table.n_values[f]:
             line = np.uint64(table.coded[f])
             low = table.value_of[line, np.uint64(found.sizes[f, k])]
-            high = table.value_of[line, np.uint64(place)]
+            high = nodes.upper[node] = table.value_of[line, np.uint64(place)]
             nodes.threshold[node] = low if table.kind[f] == RANKS else _middle(low, high)
         return
     if table.kind[f] != CATEGORIES:
@@ -237,7 +238,7 @@ def _write_question(table, work, found, nodes, f, k, node, counted):
         while np.uint64(work.words[np.uint64(entries[i] & POSITION)]) & SLOT != np.uint64(k):
             i -= 1
         low = table.values[f, np.uint64(entries[i] & POSITION)]
-        high = table.values[f, np.uint64(entries[place] & POSITION)]
+        high = nodes.upper[node] = table.values[f, np.uint64(entries[place] & POSITION)]
         nodes.threshold[node] = low if table.kind[f] == RANKS else _middle(low, high)
         return
     start = 0
