@@ -58,7 +58,7 @@ _NEW_VALUE = NEW | MISSING
 _FEW_ROWS = 2_000  # numbers of fewer are walked, whatever they are
 _COMBINATIONS, _PRODUCT = 256, 4_096  # the most that are counted together, met or thinkable
 _ROWS_PER_COMBINATION = 16
-_SMALL_BEST_FIRST = 10_000  # rows up to which a best-first tree is quicker grown in one call
+_SMALL = 10_000  # rows up to which a tree that looks at all columns is quicker grown in one call
 _KINDS = {"numeric": NUMBERS, "ordinal": RANKS, "categorical": CATEGORIES}
 
 
@@ -234,15 +234,12 @@ class PresortedTable:
 
         Only where the tree is the same to the last bit: not with words, where columns tie, or weights.
         """
-        from arboretum.grow.random_tree import SMALL
-
         settings = self.settings
         if len(bag.weight) or settings.monotone is not None or settings.random_splits:
             return False
         if any(column.kind == "categorical" for column in self.schema.columns):
             return False
-        rows = self.matrix.n_rows if bag.rows is None else len(bag.rows)
-        return rows <= (SMALL if settings.max_leaf_nodes is None else _SMALL_BEST_FIRST)
+        return (self.matrix.n_rows if bag.rows is None else len(bag.rows)) <= _SMALL
 
     def _grow_whole(self, r: np.ndarray, bag: Bag, settings: Growth) -> tuple[Tree, np.ndarray]:
         """Grow a tree in one call; its nodes are described as if it were grown level by level."""
