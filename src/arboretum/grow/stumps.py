@@ -405,7 +405,8 @@ class LevelWise(SortedTrees):
 def _of_shares(tree: Tree) -> Tree:
     """Return a tree of labels 0 and 1 as one of class shares."""
     ones = tree.value[:, :, 0]
-    shares = np.stack([1.0 - ones, ones], axis=2)
+    shares = np.empty((*ones.shape, 2))
+    shares[:, :, 0], shares[:, :, 1] = 1.0 - ones, ones
     return replace(tree, value=shares, impurity=2.0 * tree.impurity, gain=2.0 * tree.gain)
 
 
