@@ -123,7 +123,9 @@ class Bins:
         """Return what `code_columns` would return."""
         store = self.store
         lines = np.arange(len(store.codes))
-        value_of = np.tile(np.arange(store.n_codes.max(initial=0), dtype=np.float64), (len(lines), 1))
+        value_of = np.tile(
+            np.arange(store.n_codes.max(initial=0), dtype=np.float64), (len(lines), 1)
+        )
         columns = [codes.astype(np.uint16) for codes in store.codes]
         joined = _join_columns(columns, lines, store.n_codes)
         return {"coded": lines, "n_values": store.n_codes, "value_of": value_of, **joined}

@@ -147,9 +147,7 @@ def _keep(k, groups, missing, node, least, least_weight, first, size, scratch, a
 
 
 @leaf_kernel
-def divide_counted(
-    cells, n_codes, level, least, least_weight, scratch, arranged, clearly, sizes
-):
+def divide_counted(cells, n_codes, level, least, least_weight, scratch, arranged, clearly, sizes):
     """`scan_categories` for a column that was counted (counted.py)."""
     mean, weight, n_rows = level
     groups = scratch.groups[0], scratch.groups[1], scratch.groups[2], scratch.groups[3]

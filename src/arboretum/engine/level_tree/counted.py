@@ -214,9 +214,7 @@ def _search_line(table, line, cells, level, rules, scratch, found):
     for j in range(first, table.first_member[line + 1]):
         f = table.members[j]
         if scratch.is_asked[f]:
-            _take_part(
-                table.part_code[table.coded[f]], table.n_values[f] + 1, size, m, cells, part
-            )
+            _take_part(table.part_code[table.coded[f]], table.n_values[f] + 1, size, m, cells, part)
             _search(table, f, part, level, rules, scratch, found)
     _clear(cells, m * size)
 

@@ -16,7 +16,14 @@ from arboretum.engine.fixed_point import to_grid
 from arboretum.engine.jit import leaf_kernel, plain_kernel
 from arboretum.engine.level_tree.words import CATEGORIES, SHIFT, SLOT
 
-__all__ = ["describe_node", "divide_node", "gather_rows", "place_rows", "write_leaves", "write_numbers"]
+__all__ = [
+    "describe_node",
+    "divide_node",
+    "gather_rows",
+    "place_rows",
+    "write_leaves",
+    "write_numbers",
+]
 
 
 @leaf_kernel
@@ -118,7 +125,13 @@ def describe_node(r, weight, work, k, stats, count):
             d = r[i] - mean
             impurity += d * d * (weight[i] if len(weight) else 1.0)
         impurity /= total
-    stats[0, k], stats[1, k], stats[2, k], stats[3, k], stats[4, k] = total, mean, impurity, low, high
+    stats[0, k], stats[1, k], stats[2, k], stats[3, k], stats[4, k] = (
+        total,
+        mean,
+        impurity,
+        low,
+        high,
+    )
     count[k] = work.size[0, k]
 
 
