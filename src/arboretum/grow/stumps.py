@@ -384,11 +384,13 @@ class LevelWise(SortedTrees):
         self.presorted = presort(
             matrix, schema, settings, least, alpha, float(base.category_penalty)
         )
-        self._anew = lambda: Shallow(base, matrix, schema, y[:, None], n_classes)
+        self.base, self.labels = base, y[:, None]
 
     @cached_property
     def _shallow(self) -> Shallow:
-        return self._anew()
+        """What grows trees on bins of some rows."""
+        ready = self.presorted
+        return Shallow(self.base, ready.matrix, ready.schema, self.labels, self.n_classes)
 
     def grow(self, weights: np.ndarray, seed: int = 0) -> GrownTree:
         """Grow the tree of these weights; rows of weight 0 take no part."""

@@ -151,7 +151,7 @@ def write_numbers(r, weight, whole_weights, scale, words):
 
 @leaf_kernel
 def place_rows(row_weight, whole_weights, work, sums):
-    """Write the place of their node in the level to the words of all rows, and what the rows of each add up to.
+    """Write where their node stands in the level to the words of all rows, and what those of each add up to.
 
     ``sums`` is (3, nodes): numbers, weights, rows; the last node is nobody's.
     """
