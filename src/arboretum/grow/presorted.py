@@ -33,8 +33,8 @@ from arboretum.engine.level_tree.words import (
     NUMBERS,
     RANKS,
 )
+from arboretum.grow.bins.level_codes import BinnedColumns, code_columns
 from arboretum.grow.criterion import Target
-from arboretum.grow.level_codes import Bins, code_columns
 from arboretum.grow.level_grower import LevelGrower
 from arboretum.grow.levelwise import Growth, grow_in_order
 from arboretum.predict.walk import has_no_gaps, leaves_of
@@ -103,7 +103,7 @@ class PresortedTable:
     category_penalty: float
     table: LevelTable  # no columns if trees are grown as by CART
     threads: int  # that share out the columns of one tree
-    bins: Bins | None = None  # what the values in ``table`` stand for; None: themselves
+    bins: BinnedColumns | None = None  # what the values in ``table`` stand for; None: themselves
 
     @cached_property
     def _grower(self) -> LevelGrower:
@@ -251,7 +251,9 @@ def presort(
     values, bins = np.empty(shape), None
     if level_wise and settings.max_bins is not None:
         most, jobs = settings.max_bins, settings.n_jobs
-        bins = Bins(store_columns(matrix, schema.columns, max_bins=most, n_jobs=jobs), kinds)
+        bins = BinnedColumns(
+            store_columns(matrix, schema.columns, max_bins=most, n_jobs=jobs), kinds
+        )
     read = matrix.column if bins is None else bins.column
 
     def column(f: int) -> np.ndarray:

@@ -12,7 +12,7 @@ from arboretum.engine.level_tree.search import LevelBest, LevelTable, new_scratc
 from arboretum.engine.level_tree.weighted import ROOM
 from arboretum.engine.level_tree.words import CATEGORIES, NUMBERS, SHIFT, VARIES
 from arboretum.engine.rows.sample import draw_in_turn
-from arboretum.grow.level_codes import code_columns
+from arboretum.grow.bins.level_codes import code_columns
 
 
 def _scan(X, r, node, m, w=None, least=1, ask=False, categories=False, counted=False):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from arboretum.engine.columns.store import ColumnStore
     from arboretum.engine.level_tree.grow import Nodes
 
-__all__ = ["Bins", "code_columns"]
+__all__ = ["BinnedColumns", "code_columns"]
 
 _NEW_VALUE = NEW | MISSING
 _FEW_ROWS = 2_000  # numbers of fewer are walked, whatever they are
@@ -31,7 +31,7 @@ _ROWS_PER_COMBINATION = 16
 
 
 @dataclass(frozen=True, eq=False)
-class Bins:
+class BinnedColumns:
     """Numbers in bins: trees are grown on the codes of bins, as on ranks."""
 
     store: ColumnStore
