@@ -6,7 +6,7 @@ import numpy as np
 from numpy.testing import assert_array_equal
 
 from arboretum.engine.jit import kernel
-from arboretum.engine.lanes import add_four, load_four, mul_four, store_four
+from arboretum.engine.lanes import add_four, add_row, load_four, mul_four, store_four
 
 
 @kernel
@@ -23,3 +23,20 @@ def test_they_are_added_and_multiplied_in_their_places():
     _mix(a, b, out)
     assert_array_equal(out[1:5], a[1:5] * b[1:5] + a[1:5])
     assert_array_equal(out[[0, 5, 6]], -1.0)
+
+
+@kernel
+def _count(cells, codes, numbers, weights):
+    for i in range(len(codes)):
+        add_row(cells, np.uint64(codes[i]), numbers[i], weights[i])
+
+
+def test_a_row_is_added_to_its_cell():
+    rng = np.random.default_rng(1)
+    codes, numbers, weights = rng.integers(0, 5, 40), rng.integers(-9, 9, 40), np.arange(40)
+    cells = np.full((5, 4), 7, np.int64)
+    _count(cells, codes, numbers, weights)
+    for c in range(5):
+        here = codes == c
+        expected = [numbers[here].sum(), weights[here].sum(), here.sum(), 0]
+        assert_array_equal(cells[c] - 7, expected)

@@ -72,6 +72,32 @@ def test_so_it_is_with_numbers(options):
     _same(member.tree_, alone.tree_)
 
 
+@pytest.mark.parametrize("n", [200, 3_000])  # columns are walked, or counted throughout
+@pytest.mark.parametrize("depth", [2, 5])
+def test_as_many_bins_as_values_are_no_bins(n, depth):
+    X, y = _frame(n, gaps=True)
+    X["b"] = X["b"].round(1)
+    X["a"] = (40 * X["a"]).round()
+    X.loc[::7, "c"], X["c"] = np.nan, X["c"].round(1)
+    bases = [CARTClassifier(max_depth=depth, max_bins=most) for most in (None, 60_000)]
+    plain, binned = (AdaBoostClassifier(base, n_estimators=5).fit(X, y) for base in bases)
+    for one, other in zip(plain.trees_, binned.trees_, strict=True):
+        for name in ("feature", "threshold", "missing_child", "value", "impurity", "gain", "bits"):
+            assert_array_equal(getattr(one, name), getattr(other, name), name)
+
+
+def test_rows_of_no_weight_make_no_bins():
+    X, y = _frame()
+    w = np.ones(len(y))
+    w[::3] = 0.0
+    base = CARTClassifier(max_depth=2, max_bins=8)
+    one = AdaBoostClassifier(base, n_estimators=3).fit(X, y, sample_weight=w)
+    other = AdaBoostClassifier(base, n_estimators=3).fit(X[w > 0], y[w > 0])
+    for some, all_of_them in zip(one.trees_, other.trees_, strict=True):
+        assert_array_equal(some.feature, all_of_them.feature)
+        assert_array_equal(some.threshold, all_of_them.threshold)
+
+
 @pytest.mark.parametrize("options", [{"min_impurity_decrease": 0.01}, {"ccp_alpha": 0.02}, {}])
 def test_two_classes_are_numbers_of_half_the_impurity(options):
     X, y = _frame()

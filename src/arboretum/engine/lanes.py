@@ -3,6 +3,7 @@
     load_four(array, at)        the four numbers from a place of a flat array on
     store_four(array, at, x)    writes them there
     add_four(a, b)   mul_four(a, b)
+    add_row(cells, at, number, weight)    adds what a row counts to one of many cells
 
 A sum over products with short rows of two tables is such a loop: rows of 8 to 16 numbers, one after the
 other, each with a start of its own. Where a processor has narrower registers the compiler takes several.
@@ -24,6 +25,7 @@ __all__ = [
     "WIDE",
     "add_chosen",
     "add_four",
+    "add_row",
     "choose",
     "guess",
     "load_four",
@@ -47,6 +49,10 @@ if numba.config.DISABLE_JIT:
 
     def mul_four(a, b):
         return a * b
+
+    def add_row(cells, at, number, weight):
+        for j, more in enumerate((number, weight, 1)):
+            cells[int(at), j] += more
 
     def choose(codes, row, cut, slots, left, right, out):
         row, left, right, out = int(row), int(left), int(right), int(out)
@@ -117,6 +123,23 @@ else:
     def mul_four(typingctx, a, b):
         """Return the products."""
         return _FOUR(a, b), lambda context, builder, signature, given: builder.fmul(*given)
+
+    @intrinsic
+    def add_row(typingctx, cells, at, number, weight):
+        """Add (number, weight, 1, 0) to the four int64 of a cell; ``cells`` is (cells, 4), ``at`` uint64."""
+
+        def build(context, builder, signature, arguments):
+            whole, lane = ir.VectorType(ir.IntType(64), 4), ir.IntType(32)
+            data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+            first = builder.shl(arguments[1], ir.IntType(64)(2))
+            place = builder.bitcast(builder.gep(data, [first]), whole.as_pointer())
+            more = ir.Constant(whole, [0, 0, 1, 0])
+            for j in range(2):
+                more = builder.insert_element(more, arguments[2 + j], lane(j))
+            builder.store(builder.add(builder.load(place, align=8), more), place, align=8)
+            return context.get_dummy_value()
+
+        return types.void(cells, types.uint64, types.int64, types.int64), build
 
     # ------------------------------------------------------------------ a tournament of leaves
     def _spread(builder, value, lanes):

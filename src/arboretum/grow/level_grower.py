@@ -15,6 +15,7 @@ import numpy as np
 from arboretum.engine import parallel
 from arboretum.engine.fixed_point import bits_of_each, scale_for
 from arboretum.engine.jit import writable
+from arboretum.engine.level_tree.divide import write_leaves
 from arboretum.engine.level_tree.grow import (
     LevelRows,
     LevelWork,
@@ -68,7 +69,10 @@ class LevelGrower:
         self.work = LevelWork(
             node=np.empty(n, np.uint16),
             words=np.empty(n, np.int64),
-            slot_of=np.empty(self.most, np.uint8),
+            order=np.empty(n, np.uint32),
+            spare=np.empty(n, np.uint32),
+            begin=np.empty((2, self.most), np.int64),
+            size=np.empty((2, self.most), np.int64),
             ids=np.empty(2 * level, np.int64),
             keys=np.empty(2 * level, np.uint64),
             sums=np.empty((3, level + 1), np.int64),
@@ -126,6 +130,8 @@ class LevelGrower:
         else:
             self._grow_shared(table, rows, limits, nodes)
         size = int(self.work.state[0])
+        if self.presorted.bins is not None:
+            self.presorted.bins.to_values(nodes, size)
         return _to_tree(nodes, size, self.presorted.schema), self.work.node.copy()
 
     def _parts_for(
@@ -163,6 +169,7 @@ class LevelGrower:
             n_children=np.empty(most, np.int32),
             missing_child=np.empty(most, np.int32),
             threshold=np.empty(most),
+            upper=np.empty(most),
             gain=np.empty(most),
             stats=np.empty((5, most)),
             count=np.empty(most, np.int64),
@@ -203,6 +210,7 @@ class LevelGrower:
             else:
                 parallel.run(scan, pieces, threads)
             close_level(table, rows, limits, work, found, nodes)
+        write_leaves(work)
 
 
 def _scale(rows: LevelRows, whole_weights: bool) -> float:

@@ -23,7 +23,6 @@ import numpy as np
 
 from arboretum.engine import parallel
 from arboretum.engine.columns.lists import NOWHERE
-from arboretum.engine.columns.presort import MISSING, NEW, ranks_of
 from arboretum.engine.columns.store import ColumnStore, keep_rows, sort_columns, store_columns
 from arboretum.engine.fixed_point import GridWeights, weights_to_grid
 from arboretum.engine.jit import writable
@@ -33,8 +32,8 @@ from arboretum.engine.level_tree.words import (
     CATEGORIES,
     NUMBERS,
     RANKS,
-    ROWS_PER_CELL,
 )
+from arboretum.grow.bins.level_codes import BinnedColumns, code_columns
 from arboretum.grow.criterion import Target
 from arboretum.grow.level_grower import LevelGrower
 from arboretum.grow.levelwise import Growth, grow_in_order
@@ -48,12 +47,10 @@ if TYPE_CHECKING:
     from arboretum.grow.random_tree import TreeTable
     from arboretum.tree.tree import Tree
 
-__all__ = ["DEEPEST", "Bag", "PresortedTable", "code_columns", "presort"]
+__all__ = ["DEEPEST", "Bag", "PresortedTable", "presort"]
 
 DEEPEST = 8  # levels: the nodes of one, and nobody's, have numbers of 8 bits
-_NEW_VALUE = NEW | MISSING
-_FEW_ROWS = 2_000  # numbers of fewer are walked, whatever they are
-_SMALL_BEST_FIRST = 10_000  # rows up to which a best-first tree is quicker grown in one call
+_SMALL = 10_000  # rows up to which a tree that looks at all columns is quicker grown in one call
 _KINDS = {"numeric": NUMBERS, "ordinal": RANKS, "categorical": CATEGORIES}
 
 
@@ -106,6 +103,7 @@ class PresortedTable:
     category_penalty: float
     table: LevelTable  # no columns if trees are grown as by CART
     threads: int  # that share out the columns of one tree
+    bins: BinnedColumns | None = None  # what the values in ``table`` stand for; None: themselves
 
     @cached_property
     def _grower(self) -> LevelGrower:
@@ -188,15 +186,12 @@ class PresortedTable:
 
         Only where the tree is the same to the last bit: not with words, where columns tie, or weights.
         """
-        from arboretum.grow.random_tree import SMALL
-
         settings = self.settings
         if len(bag.weight) or settings.monotone is not None or settings.random_splits:
             return False
         if any(column.kind == "categorical" for column in self.schema.columns):
             return False
-        rows = self.matrix.n_rows if bag.rows is None else len(bag.rows)
-        return rows <= (SMALL if settings.max_leaf_nodes is None else _SMALL_BEST_FIRST)
+        return (self.matrix.n_rows if bag.rows is None else len(bag.rows)) <= _SMALL
 
     def _grow_whole(self, r: np.ndarray, bag: Bag, settings: Growth) -> tuple[Tree, np.ndarray]:
         """Grow a tree in one call; its nodes are described as if it were grown level by level."""
@@ -243,7 +238,8 @@ def presort(
 ) -> PresortedTable:
     """Sort the columns of a table, if its trees can be grown from that.
 
-    ``min_share`` is min_weight_fraction_leaf; what ``settings`` says of weights is not looked at.
+    ``min_share`` is min_weight_fraction_leaf; what ``settings`` says of weights is not looked at. Its
+    ``max_bins`` is, for trees of limited depth.
     """
     settings = replace(settings, min_weight_leaf=0.0)
     n, width = matrix.n_rows, matrix.n_columns
@@ -251,64 +247,40 @@ def presort(
     level_wise = shallow and settings.max_leaf_nodes is None and settings.monotone is None
     threads = parallel.threads_for(n * width, parallel.TREE, settings.n_jobs)
     shape = (width if level_wise else 0, n)
-    kinds = [_KINDS[column.kind] for column in schema.columns]
-    values = np.empty(shape)
+    kinds = np.array([_KINDS[column.kind] for column in schema.columns], np.uint8)
+    values, bins = np.empty(shape), None
+    if level_wise and settings.max_bins is not None:
+        most, jobs = settings.max_bins, settings.n_jobs
+        bins = BinnedColumns(
+            store_columns(matrix, schema.columns, max_bins=most, n_jobs=jobs), kinds
+        )
+    read = matrix.column if bins is None else bins.column
 
     def column(f: int) -> np.ndarray:
-        values[f] = matrix.column(f)
+        values[f] = read(f)
         return values[f]
 
-    lists, present = sort_columns(column, shape, settings.n_jobs)
     n_codes = [
         len(column.categories or ()) if kind == CATEGORIES else 0
-        for column, kind in zip(schema.columns, kinds, strict=True)
+        for column, kind in zip(schema.columns, kinds.tolist(), strict=True)
     ]
+    if bins is not None and bins.are_counted(n, settings.max_depth):
+        lists, present = np.empty(shape, np.uint32), np.full(width, n)  # nobody looks at lists
+        for f in range(width):
+            present[f] -= np.count_nonzero(np.isnan(column(f)))
+        codes = bins.codes()
+    else:
+        lists, present = sort_columns(column, shape, settings.n_jobs)
+        codes = code_columns(values, lists, n_codes)
     table = LevelTable(
         lists=lists,
         present=present,
-        kind=np.array(kinds, np.uint8),
+        kind=kinds if bins is None else np.where(kinds == CATEGORIES, kinds, np.uint8(RANKS)),
         n_codes=np.array(n_codes, np.int64),
         values=values,
-        has_categories=CATEGORIES in kinds,
-        **code_columns(values, lists, n_codes),
+        has_categories=bool((kinds == CATEGORIES).any()),
+        **codes,
     )
     return PresortedTable(
-        matrix, schema, settings, min_share, ccp_alpha, category_penalty, table, threads
+        matrix, schema, settings, min_share, ccp_alpha, category_penalty, table, threads, bins
     )
-
-
-def code_columns(
-    values: np.ndarray, lists: np.ndarray, n_categories: list[int], few_rows: int = _FEW_ROWS
-) -> dict[str, np.ndarray]:
-    """Return the codes of the columns that have few values; see engine/level_tree/counted.py.
-
-    ``n_categories``: of every column, 0 of numbers; numbers of fewer than ``few_rows`` have no codes.
-    """
-    width, n = lists.shape
-    n_values = np.zeros(width, np.int64)
-    coded = np.full(width, -1)
-    columns: list[np.ndarray] = []
-    meanings: list[np.ndarray] = []
-    for f in range(width):
-        if not n_categories[f] and n < few_rows:
-            continue
-        size = n_values[f] = n_categories[f] or np.count_nonzero((lists[f] & _NEW_VALUE) == NEW)
-        if size > min(n // ROWS_PER_CELL, 65535) - 1:
-            continue
-        codes = np.empty(n, np.uint32)
-        if n_categories[f]:
-            gaps = np.isnan(values[f])
-            codes[:] = np.where(gaps, size, values[f]) if gaps.any() else values[f]
-            meaning = np.zeros(0)
-        else:
-            ranks_of(lists[f], size, codes)
-            meaning = np.empty(size)
-            meaning[codes[codes < size]] = values[f][codes < size]
-        coded[f] = len(columns)
-        columns.append(codes.astype(np.uint16))
-        meanings.append(meaning)
-    value_of = np.zeros((len(columns), max(map(len, meanings), default=0)))
-    for line, meaning in zip(value_of, meanings, strict=True):
-        line[: len(meaning)] = meaning
-    together = np.array(columns, np.uint16).reshape(len(columns), n)
-    return {"codes": together, "coded": coded, "n_values": n_values, "value_of": value_of}

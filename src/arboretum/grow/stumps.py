@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -355,7 +356,6 @@ def can_be_level_wise(base: Any, n_classes: int | None) -> bool:
     return (
         base.max_depth is not None
         and base.max_depth <= DEEPEST
-        and base.max_bins is None
         and (
             base.criterion in ("squared_error", "friedman_mse") or _is_binary_gini(base, n_classes)
         )
@@ -384,10 +384,19 @@ class LevelWise(SortedTrees):
         self.presorted = presort(
             matrix, schema, settings, least, alpha, float(base.category_penalty)
         )
+        self.base, self.labels = base, y[:, None]
+
+    @cached_property
+    def _shallow(self) -> Shallow:
+        """What grows trees on bins of some rows."""
+        ready = self.presorted
+        return Shallow(self.base, ready.matrix, ready.schema, self.labels, self.n_classes)
 
     def grow(self, weights: np.ndarray, seed: int = 0) -> GrownTree:
         """Grow the tree of these weights; rows of weight 0 take no part."""
         inside = (weights > 0).astype(np.uint8)
+        if self.presorted.bins is not None and not inside.all():  # they have no part in bins either
+            return self._shallow.grow(weights, seed)
         bag = Bag(inside[:0] if inside.all() else inside, np.require(weights, requirements="W"))
         tree, leaf = self.presorted.grow(self.y, bag, 0)
         if self.n_classes is not None:
@@ -398,7 +407,8 @@ class LevelWise(SortedTrees):
 def _of_shares(tree: Tree) -> Tree:
     """Return a tree of labels 0 and 1 as one of class shares."""
     ones = tree.value[:, :, 0]
-    shares = np.stack([1.0 - ones, ones], axis=2)
+    shares = np.empty((*ones.shape, 2))
+    shares[:, :, 0], shares[:, :, 1] = 1.0 - ones, ones
     return replace(tree, value=shares, impurity=2.0 * tree.impurity, gain=2.0 * tree.gain)
 
 

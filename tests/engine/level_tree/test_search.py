@@ -8,11 +8,11 @@ from numpy.testing import assert_array_equal
 
 from arboretum.engine.columns.presort import MISSING, sort_column
 from arboretum.engine.level_tree.parts import COUNTED, part_of, scan_in_python
-from arboretum.engine.level_tree.search import LevelBest, LevelTable, new_scratch, pack_rows
+from arboretum.engine.level_tree.search import LevelBest, LevelTable, new_scratch
 from arboretum.engine.level_tree.weighted import ROOM
-from arboretum.engine.level_tree.words import CATEGORIES, NUMBERS, VARIES
+from arboretum.engine.level_tree.words import CATEGORIES, NUMBERS, SHIFT, VARIES
 from arboretum.engine.rows.sample import draw_in_turn
-from arboretum.grow.presorted import code_columns
+from arboretum.grow.bins.level_codes import code_columns
 
 
 def _scan(X, r, node, m, w=None, least=1, ask=False, categories=False, counted=False):
@@ -22,11 +22,11 @@ def _scan(X, r, node, m, w=None, least=1, ask=False, categories=False, counted=F
     for f in range(width):
         sort_column(np.ascontiguousarray(X[:, f]), lists[f])
     present = np.array([n - np.count_nonzero(line & MISSING) for line in lists])
-    weight = np.empty(0) if w is None else w.astype(float)
     row_weight = np.empty(0, np.int64) if w is None else w.astype(np.int64)
-    words, sums = np.empty(n, np.int64), np.empty((3, m + 1), np.int64)
-    rows = weight, row_weight, True, np.zeros(0, np.uint8)
-    pack_rows(r, rows, 1.0, node.astype(np.uint16), np.arange(m + 1, dtype=np.uint8), words, sums)
+    at = node.astype(np.int64)
+    words = (r.astype(np.int64) << SHIFT) | at
+    each = np.ones(n) if w is None else w
+    sums = np.array([np.bincount(at, v, m + 1) for v in (r * each, each, each > 0)], np.int64)
     sums[:, m] = 0
     whole = sums[1].astype(float)
     kind = np.full(width, CATEGORIES if categories else NUMBERS, np.uint8)
@@ -128,6 +128,51 @@ def test_every_node_gets_its_best_subset(weighted, missing, n):
             for f in range(2):
                 best = _best_subset(X[here, f], r[here], weight)
                 assert score[f, k] == pytest.approx(best, abs=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("categories", [False, True])
+@pytest.mark.parametrize("width", [2, 5])  # one line is counted, or more than four
+def test_columns_counted_together_are_those_counted_alone(weighted, categories, width):
+    rng = np.random.default_rng(3)
+    n = 900
+    X = rng.integers(0, 3, (n, 2 * width)).astype(float)
+    X[:, 1::2] = (X[:, ::2] + (rng.random((n, width)) < 0.2)) % 3  # pairs take few combinations
+    X[rng.random(X.shape) < 0.1] = np.nan
+    r, node = rng.integers(-50, 50, n).astype(float), rng.integers(0, 4, n)
+    w = rng.integers(1, 4, n) if weighted else None
+    joint = _codes_of(X, categories)["joint"]
+    assert (joint >= 0).sum() >= 2
+    together, varied = _scan(X, r, node, 3, w, categories=categories, counted=True)
+    for f in range(2 * width):
+        alone, varies = _scan(X[:, f : f + 1], r, node, 3, w, categories=categories, counted=True)
+        assert_array_equal(together[f], alone[0])
+        assert_array_equal(varied[f], varies[0])
+
+
+def _codes_of(X, categories):
+    values = np.ascontiguousarray(X.T)
+    lists = np.empty(values.shape, np.uint32)
+    for line, entries in zip(values, lists, strict=True):
+        sort_column(line, entries)
+    n_categories = [int(np.nanmax(X)) + 1 if categories else 0] * len(values)
+    return code_columns(values, lists, n_categories, few_rows=0)
+
+
+def test_a_group_says_what_its_columns_say():
+    rng = np.random.default_rng(4)
+    X = rng.integers(0, 3, (2_000, 6)).astype(float)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    coded = _codes_of(X, categories=True)
+    for line in range(6, len(coded["codes"])):
+        members = coded["members"][coded["first_member"][line] : coded["first_member"][line + 1]]
+        assert len(members) > 1
+        assert coded["codes"][line].max() == coded["line_size"][line] - 1
+        for f in members:
+            assert coded["joint"][f] == line
+            said = coded["part_code"][coded["coded"][f]][coded["codes"][line]]
+            assert_array_equal(said, np.where(np.isnan(X[:, f]), 3, X[:, f]))
+    assert len(coded["codes"]) > 6
 
 
 def test_many_categories_are_put_in_order():

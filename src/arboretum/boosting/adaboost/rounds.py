@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from arboretum.engine.rows.reweigh import mark_mistakes, multiply_weights
 from arboretum.predict.votes import SMALLEST_SHARE
 
 __all__ = [
@@ -78,7 +79,9 @@ def weigh_by_mistakes(
     >>> weigh_by_mistakes(np.full(3, 1 / 3), np.array([True, False, False]), "SAMME", 2, 1.0)
     Verdict(error=0.333..., estimator_weight=0.693..., weights=array([0.5 , 0.25, 0.25]))
     """
-    error = float((w * wrong).sum())
+    new = np.empty_like(w)
+    mark_mistakes(wrong, w, new)
+    error = float(new.sum())
     if error == 0:
         return Verdict(0.0, 1.0, w)
     if error >= chance_of(algorithm, n_classes) - TIE:
@@ -92,8 +95,8 @@ def weigh_by_mistakes(
         if_right, if_wrong = 0.0, weight
     if if_wrong > LARGEST_EXPONENT:
         return Verdict(error, weight, _in_logs(w, np.where(wrong, if_wrong, if_right)))
-    factor = np.array([np.exp(if_right), np.exp(if_wrong)]).take(wrong)  # quicker than np.where
-    return Verdict(error, weight, _next(w, w * factor))
+    multiply_weights(w, wrong, float(np.exp(if_right)), float(np.exp(if_wrong)), new)
+    return Verdict(error, weight, _next(w, new))
 
 
 def weigh_by_shares(
@@ -155,11 +158,11 @@ def _in_logs(w: np.ndarray, exponent: np.ndarray) -> np.ndarray:
 
 
 def _next(w: np.ndarray, new: np.ndarray) -> np.ndarray:
-    """Return new weights of sum 1; rows that had a weight keep one. NaN if there is no such sum."""
+    """Bring new weights to a sum of 1; rows that had a weight keep one. NaN if there is no such sum."""
     total = new.sum()
     if not 0.0 < total < np.inf:
         return np.full(len(w), np.nan)
-    new = new / total
+    new /= total
     if new.min() >= SMALLEST_WEIGHT:
         return new
     return np.maximum(new, SMALLEST_WEIGHT, out=new, where=w > 0)

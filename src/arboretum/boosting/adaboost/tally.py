@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from arboretum.engine.rows.reweigh import add_votes
 from arboretum.predict.votes import samme_r_votes
 
 __all__ = ["NumberTally", "SharesTally", "VoteTally"]
@@ -33,8 +34,9 @@ class VoteTally:
     def add(self, answers: np.ndarray, weight: float) -> np.ndarray:
         """Take in a round; return which rows the vote gets wrong."""
         if self.two:
-            self.total += np.array([-weight, weight]).take(answers == 1)
-            return (self.total > 0) != self.second
+            misses = np.empty(len(self.y), np.bool_)
+            add_votes(answers, self.second, float(weight), self.total, misses)
+            return misses
         self.total.reshape(-1)[self.first_vote + answers] += weight
         return self.total.argmax(axis=1) != self.y
 

@@ -147,9 +147,7 @@ def _keep(k, groups, missing, node, least, least_weight, first, size, scratch, a
 
 
 @leaf_kernel
-def divide_counted(
-    cells, n_codes, weighted, level, least, least_weight, scratch, arranged, clearly, sizes
-):
+def divide_counted(cells, n_codes, level, least, least_weight, scratch, arranged, clearly, sizes):
     """`scan_categories` for a column that was counted (counted.py)."""
     mean, weight, n_rows = level
     groups = scratch.groups[0], scratch.groups[1], scratch.groups[2], scratch.groups[3]
@@ -161,10 +159,10 @@ def divide_counted(
             at = base + c
             if cells[at, 2] > 0 and c + np.uint64(1) < width:
                 code_of[size], sums[size], counts[size] = np.int64(c), cells[at, 0], cells[at, 2]
-                weights[size] = cells[at, 1] if weighted else cells[at, 2]
+                weights[size] = cells[at, 1]
                 size += 1
         at = base + width - np.uint64(1)
-        missing = cells[at, 0], cells[at, 1] if weighted else cells[at, 2], cells[at, 2]
+        missing = cells[at, 0], cells[at, 1], cells[at, 2]
         _keep(
             k, groups, missing, (mean[k], weight[k], n_rows[k]), least, least_weight, np.int64(0),
             size, scratch, arranged[first : first + n_rows[k]], clearly,

@@ -17,14 +17,20 @@ import numpy as np
 from arboretum.engine.columns.presort import POSITION
 from arboretum.engine.jit import inline, leaf_kernel, plain_kernel, shared
 from arboretum.engine.kinds import LEAF, SUBSET, THRESHOLD
-from arboretum.engine.level_tree.divide import describe_new, divide_level
+from arboretum.engine.level_tree.divide import (
+    describe_node,
+    divide_node,
+    gather_rows,
+    place_rows,
+    write_leaves,
+    write_numbers,
+)
 from arboretum.engine.level_tree.parts import LevelParts, new_parts, scan_columns, scan_drawn
 from arboretum.engine.level_tree.search import (
     LevelBest,
     LevelScratch,
     LevelTable,
     is_counted,
-    pack_rows,
 )
 from arboretum.engine.level_tree.words import CATEGORIES, LEFT, MET, RANKS, SLOT, TIE
 from arboretum.engine.machine_code.by_address import address_of, call_at
@@ -86,6 +92,7 @@ class Nodes(NamedTuple):
     n_children: np.ndarray  # int32
     missing_child: np.ndarray  # int32
     threshold: np.ndarray  # float64
+    upper: np.ndarray  # float64: of a question about numbers, the next value above in the node
     gain: np.ndarray  # float64
     stats: np.ndarray  # (5, nodes): weight, mean, impurity, smallest, largest residual
     count: np.ndarray  # int64
@@ -97,9 +104,12 @@ class Nodes(NamedTuple):
 class LevelWork(NamedTuple):
     """What a tree is grown with; the next tree may use it again."""
 
-    node: np.ndarray  # uint16: of every row
-    words: np.ndarray  # int64: see pack_rows
-    slot_of: np.ndarray  # uint8: place of a node in its level
+    node: np.ndarray  # uint16: the leaf of every row, when the tree is grown
+    words: np.ndarray  # int64: of every row, what it adds and the place of its node in the level
+    order: np.ndarray  # uint32: rows, node by node: see divide.py
+    spare: np.ndarray  # uint32, as many
+    begin: np.ndarray  # (2, nodes) int64: where the rows of a node begin, in the bag and out of it
+    size: np.ndarray  # (2, nodes) int64: how many there are; 0 where children have them
     ids: np.ndarray  # int64: the nodes of the level
     keys: np.ndarray  # uint64: their random keys
     sums: np.ndarray  # (3, nodes of a level + 1) int64
@@ -130,11 +140,11 @@ def _make_leaf(nodes, k):
 @plain_kernel
 def make_root(rows, limits, nodes, work):
     """Put all rows into node 0; ``work.state`` tells how many nodes the first level has."""
-    for i in range(len(work.node)):
-        work.node[i] = 0
+    gather_rows(rows.inside, work)
+    write_numbers(rows.r, rows.weight, limits.whole_weights, limits.scale, work.words)
     _make_leaf(nodes, 0)
     nodes.used[0] = 0
-    describe_new(rows.r, rows.weight, rows.bag, work.node, 0, 1, nodes.stats, nodes.count)
+    describe_node(rows.r, rows.weight, work, 0, nodes.stats, nodes.count)
     work.ids[0], work.keys[0] = 0, limits.seed
     work.state[0], work.state[1] = 1, np.int64(_is_worth(nodes, limits, 0))
 
@@ -142,16 +152,9 @@ def make_root(rows, limits, nodes, work):
 @plain_kernel
 def open_level(rows, limits, work):
     """Write the words of all rows, and the sums of the level's nodes."""
-    slot_of, m = work.slot_of, work.state[1]
-    for k in range(len(slot_of)):
-        slot_of[k] = np.uint8(m)
-    for k in range(m):
-        slot_of[work.ids[k]] = np.uint8(k)
+    m = work.state[1]
     sums = work.sums[:, : m + 1]
-    what = rows.weight, rows.row_weight, limits.whole_weights, rows.inside
-    pack_rows(rows.r, what, limits.scale, work.node, slot_of, work.words, sums)
-    for j in range(3):
-        sums[j, m] = 0
+    place_rows(rows.row_weight, limits.whole_weights, work, sums)
     for k in range(m + 1):
         work.weight[k] = np.float64(sums[1, k])
         work.mean[k] = np.float64(sums[0, k]) / max(work.weight[k], 1.0)
@@ -224,7 +227,7 @@ def _write_question(table, work, found, nodes, f, k, node, counted):
         if place < table.n_values[f]:
             line = np.uint64(table.coded[f])
             low = table.value_of[line, np.uint64(found.sizes[f, k])]
-            high = table.value_of[line, np.uint64(place)]
+            high = nodes.upper[node] = table.value_of[line, np.uint64(place)]
             nodes.threshold[node] = low if table.kind[f] == RANKS else _middle(low, high)
         return
     if table.kind[f] != CATEGORIES:
@@ -235,7 +238,7 @@ def _write_question(table, work, found, nodes, f, k, node, counted):
         while np.uint64(work.words[np.uint64(entries[i] & POSITION)]) & SLOT != np.uint64(k):
             i -= 1
         low = table.values[f, np.uint64(entries[i] & POSITION)]
-        high = table.values[f, np.uint64(entries[place] & POSITION)]
+        high = nodes.upper[node] = table.values[f, np.uint64(entries[place] & POSITION)]
         nodes.threshold[node] = low if table.kind[f] == RANKS else _middle(low, high)
         return
     start = 0
@@ -262,7 +265,7 @@ def _write_question(table, work, found, nodes, f, k, node, counted):
 def close_level(table, rows, limits, work, found, nodes):
     """Divide the nodes of a level; ``work.state`` tells how many there are, and are worth searching next."""
     size, m = work.state[0], work.state[1]
-    first, k_next = size, 0
+    k_next = 0
     ids, keys = work.next_ids, work.next_keys
     unit = 1.0 / limits.scale / limits.step
     divided = 0
@@ -287,17 +290,15 @@ def close_level(table, rows, limits, work, found, nodes):
         _write_question(table, work, found, nodes, f, k, node, is_counted(table, f, m + 1))
         _make_leaf(nodes, size)
         _make_leaf(nodes, size + 1)
+        divide_node(table, nodes, node, work)
         ids[divided], keys[divided] = size, work.keys[k]
         divided += 1
         size += 2
     work.state[0], work.state[1] = size, 0
-    if divided == 0:
-        return
-    divide_level(table, nodes, work.node)
-    describe_new(rows.r, rows.weight, rows.bag, work.node, first, size, nodes.stats, nodes.count)
     for k in range(divided):
         for side in range(2):
             child = ids[k] + side
+            describe_node(rows.r, rows.weight, work, child, nodes.stats, nodes.count)
             if _is_worth(nodes, limits, child):
                 work.ids[k_next], work.keys[k_next] = child, mix(keys[k], np.uint64(side))
                 k_next += 1
@@ -328,6 +329,7 @@ def grow_tree(parts, table, rows, limits, work, scratch, found, nodes, columns):
                 parts, table, columns, work.words, rows.row_weight, level, rules, scratch, found
             )
         call_at(parts.close, (table, rows, limits, work, found, nodes))
+    write_leaves(work)
 
 
 def parts_for(

@@ -19,7 +19,6 @@ from typing import NamedTuple
 import numpy as np
 
 from arboretum.engine.columns.presort import POSITION
-from arboretum.engine.fixed_point import to_grid
 from arboretum.engine.jit import leaf_kernel, plain_kernel, shared
 from arboretum.engine.level_tree.categories import scan_categories
 from arboretum.engine.level_tree.words import (
@@ -38,9 +37,9 @@ __all__ = [
     "LevelBest",
     "LevelScratch",
     "LevelTable",
+    "has_room",
     "is_counted",
     "new_scratch",
-    "pack_rows",
     "scan_full",
     "scan_plain",
     "scan_words",
@@ -62,10 +61,16 @@ class LevelTable(NamedTuple):
     values: np.ndarray  # (columns, rows) float64, NaN where missing; categories: codes
     has_categories: bool
     # columns of few values (counted.py); none of them, if that is left out
-    codes: np.ndarray = _NO_CODES  # (coded, rows) uint16: the code behind the last means missing
+    codes: np.ndarray = _NO_CODES  # (lines, rows) uint16: columns, the code behind the last means
+    # missing; then groups of columns, by combination of their codes
     coded: np.ndarray = _NO_COLUMN  # (columns,) int64: line of ``codes``, -1 for none
     n_values: np.ndarray = _NO_COLUMN  # (columns,) int64: codes there are
     value_of: np.ndarray = _NO_VALUES  # (coded, codes) float64: what a code stands for
+    line_size: np.ndarray = _NO_COLUMN  # (lines,) int64: codes or combinations there are
+    joint: np.ndarray = _NO_COLUMN  # (columns,) int64: line of a column's group, -1 for none
+    members: np.ndarray = _NO_COLUMN  # int64: the columns of every line
+    first_member: np.ndarray = _NO_COLUMN  # (lines + 1,) int64: where those of a line begin
+    part_code: np.ndarray = _NO_CODES  # (coded, combinations) uint16: the column's code in each
 
 
 class LevelBest(NamedTuple):
@@ -95,7 +100,10 @@ class LevelScratch(NamedTuple):
     on_left: np.ndarray  # (2, nodes) float64
     left_code: np.ndarray  # (2, nodes) int64
     bars: np.ndarray  # float64: what a column must score to be a node's best
-    cells: np.ndarray  # (2, nodes and codes, 4) int64, zeros
+    cells: np.ndarray  # (5, nodes and codes, 4) int64, zeros: of four lines, and of a part of one
+    lines: np.ndarray  # int64: what is counted
+    n_asked: np.ndarray  # int64: how many columns of a line are looked at
+    is_asked: np.ndarray  # (columns,) bool, all False
     groups: np.ndarray  # (5, rows or codes) int64: of categories
     keys: np.ndarray  # float64, as many
     numbers: np.ndarray  # (2, rows) int64: weighted rows, node by node
@@ -110,7 +118,7 @@ def new_scratch(
     width, n = table.values.shape
     m = level + 1
     both = 2, m
-    codes = int(table.n_values[table.coded >= 0].max()) + 1 if len(table.codes) else 0
+    codes = int(table.line_size.max(initial=0))
     cells = min(m * codes, n // ROWS_PER_CELL)  # see `is_counted`
     groups = max(n if table.has_categories else 0, codes)
     dealt = max(n, smallest_room) if weighted else 0
@@ -128,42 +136,16 @@ def new_scratch(
         on_left=np.zeros(both),
         left_code=np.zeros(both, np.int64),
         bars=np.empty(m),
-        cells=np.zeros((2, cells, 4), np.int64),
+        cells=np.zeros((5, cells, 4), np.int64),
+        lines=np.empty(width, np.int64),
+        n_asked=np.empty(len(table.line_size), np.int64),
+        is_asked=np.zeros(width, np.bool_),
         groups=np.empty((5, groups), np.int64),
         keys=np.empty(groups),
         numbers=np.empty((2, dealt), np.int64),
         places=np.empty(dealt, np.uint32),
         order=np.empty((level if draws else 0, width), np.int64),
     )
-
-
-@leaf_kernel
-def pack_rows(r, rows, scale, node, slot_of, words, sums):
-    """Write the word of every row, and what the rows of every node add up to.
-
-    ``rows`` is (weight, weight on its grid, whole, inside): no weights where every row weighs 1, and nothing
-    inside where every row is in the bag. ``scale`` puts residuals on their grid; times weights, unless
-    these are whole numbers: then a scan multiplies, and a row of weight 2 is exactly two rows. ``sums`` is
-    (3, nodes): numbers, weights, rows; the last node is nobody's.
-    """
-    weight, row_weight, whole_weights, inside = rows
-    nobody = np.uint64(sums.shape[1] - 1)
-    for j in range(3):
-        for k in range(sums.shape[1]):
-            sums[j, k] = 0
-    for i in range(len(r)):
-        slot = np.uint64(slot_of[np.uint64(node[i])])
-        if len(inside) and not inside[i]:
-            slot = nobody
-        v = r[i] * scale
-        if len(weight) and not whole_weights:
-            v *= weight[i]
-        number = to_grid(v)
-        words[i] = (number << SHIFT) | np.int64(slot)
-        w = row_weight[i] if len(row_weight) else np.int64(1)
-        sums[0, slot] += number * w if whole_weights else number
-        sums[1, slot] += w
-        sums[2, slot] += 1
 
 
 @leaf_kernel
@@ -249,7 +231,13 @@ def is_counted(table, f, m):
     """Tell whether a column is counted where a level has m nodes, nobody's included."""
     if len(table.coded) == 0 or table.coded[f] < 0:
         return False
-    return m * (table.n_values[f] + 1) * ROWS_PER_CELL <= table.values.shape[1]
+    return has_room(table, m * (table.n_values[f] + 1))
+
+
+@shared
+def has_room(table, cells):
+    """Tell whether there are rows enough for so many cells."""
+    return cells * ROWS_PER_CELL <= table.values.shape[1]
 
 
 # --------------------------------------------------------------------------- parts
