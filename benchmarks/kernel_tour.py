@@ -3,7 +3,8 @@
 Run by record_kernels.py in a process of its own, so that what is recorded is what this estimator needs.
 First come its cases of the golden set, then tables of every kind (numbers, 32-bit ones, gaps, words,
 sparse; few rows and so many that codes of rows and ranks get wider), two and three classes or numbers,
-with and without weights, answered for one row, some, and all; SHAP values of all kinds.
+with and without weights, answered for one row, some, and all; SHAP values of all kinds. Last come models of
+small trees that are asked all at once (predict/layout.py): up to 32 leaves, and more.
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ from tests.golden.cases import all_cases
 __all__ = ["main", "tables", "tour"]
 
 FEW, TALL = 240, 70_000  # rows; 65,536 is where two bytes no longer number them
+SMALL = (  # trees of up to 8 and up to 64 leaves, by whatever name an estimator has for it
+    {"max_depth": 3},
+    {"max_depth": 6, "min_child_samples": 1, "num_leaves": 60},
+)
 
 
 def tables() -> Iterator[Any]:
@@ -61,12 +66,12 @@ def _targets(n: int) -> Iterator[np.ndarray]:
     yield rng.exponential(size=n)
 
 
-def make(name: str, small: bool = True) -> Any:
-    """Return an estimator, with few members or its defaults."""
+def make(name: str, small: bool = True, **more: Any) -> Any:
+    """Return an estimator, with few members or its defaults; ``more`` of which it takes what it knows."""
     cls = getattr(arboretum, name)
     known = inspect.signature(cls).parameters
     few = {"n_estimators": 3, "max_iter": 2, "random_state": 0} if small else {"random_state": 0}
-    arguments = {key: value for key, value in few.items() if key in known}
+    arguments = {key: value for key, value in (few | more).items() if key in known}
     if name.startswith(("Stacking", "Voting")):
         kind = "Classifier" if name.endswith("Classifier") else "Regressor"
         members = [f"CART{kind}", f"RandomForest{kind}"]
@@ -108,7 +113,36 @@ def _use(name: str, X: Any, y: np.ndarray, weight: np.ndarray | None) -> None:
             if hasattr(model, method):
                 getattr(model, method)(some)
     if weight is None and len(y) == FEW:
+        _serve(model, X)
         _explain(model, X)
+
+
+def _serve(model: Any, X: Any) -> None:
+    """Ask a predictor for one row and for all, if the model has one."""
+    try:
+        ask = model.predictor()
+    except (ValueError, AttributeError):
+        return  # it answers otherwise
+    rows = ask.encode(X)
+    for some in (rows[:1], rows):
+        ask(some)
+
+
+def ask_at_once(name: str) -> None:
+    """Ask twelve small trees about so many rows that none is walked: of numbers, and of words and numbers."""
+    rng, n = np.random.default_rng(3), 1000
+    numbers = pd.DataFrame(rng.normal(size=(n, 4)), columns=list("abcd"))
+    words = numbers[["a"]].assign(word=[f"w{i:02}" for i in rng.integers(0, 40, n)])
+    shown = np.round(2 * words["a"]) + words["word"].astype("category").cat.codes % 7
+    targets = shown > 3, np.digitize(shown, [2, 4]), shown.to_numpy()
+    for X in (numbers, numbers[["a"]], words, words[["word"]]):
+        for y in targets:
+            for limits in SMALL:
+                try:
+                    model = make(name, n_estimators=12, **limits)
+                    model.fit(X, y).predict(X)
+                except (ValueError, TypeError, AttributeError):
+                    continue  # not for this kind of target or table
 
 
 def _explain(model: Any, X: Any) -> None:
@@ -134,6 +168,7 @@ def main() -> None:
             case.answers(case.fitted())
             n_golden += 1
     done, refused = tour(name)
+    ask_at_once(name)
     print(f"{name}: {n_golden} golden cases, {done} fits, {refused} refused")
 
 

@@ -21,6 +21,7 @@ from arboretum.data.suspicion import warn_of_classes
 from arboretum.data.target import encode_classes, numbers, weights
 from arboretum.errors import DataError, ModelFileError
 from arboretum.io.checked import flag_of, labels_of, whole
+from arboretum.predict.meaning import largest_share, shares
 from arboretum.predict.soundness import prove_shares
 
 if TYPE_CHECKING:
@@ -145,11 +146,15 @@ class Classes(ClassifierMixin, _Target):
         return [value[:, o, : len(c)] for o, c in enumerate(self.classes_)]
 
     def _meanings(self) -> dict[str, Callable[[np.ndarray], Any]]:
-        return {
+        meanings: dict[str, Callable[[np.ndarray], Any]] = {
             **super()._meanings(),
             "predict": lambda shares: self._labels_of(shares.argmax(axis=2)),
             "predict_proba": self._shares_of,
         }
+        if isinstance(self.classes_, np.ndarray):
+            meanings["predict"] = largest_share(meanings["predict"], self.classes_)
+            meanings["predict_proba"] = shares(self._shares_of, len(self.classes_))
+        return meanings
 
     def predict_log_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
         """Return the logarithms of `predict_proba`."""

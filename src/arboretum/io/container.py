@@ -32,6 +32,7 @@ import os
 import re
 import stat
 import struct
+import sys
 import uuid
 import zlib
 from collections.abc import Iterator
@@ -57,7 +58,7 @@ MAX_CONTAINERS = 2**22  # lists and dictionaries: an empty one takes 2 bytes in 
 MAX_COMMAS = 2**22  # as many values, about: more would take minutes to look at one by one
 MAX_HEADER = 64 * 2**20
 MAX_DIMENSIONS = 16
-_GATHERED = 2**20  # bytes that are written at a time
+_AT_A_TIME = 512  # pieces that are handed to the system, which takes no more than 1,024
 # Integers of 64 bits: also keeps anybody from building a dictionary whose keys all have one hash.
 MIN_INT, MAX_INT = -(2**63), 2**64 - 1
 
@@ -74,6 +75,8 @@ _DTYPES = {
         *("uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"),
     )
 }
+_AS_IT_IS = frozenset((str, bool))
+_AS_WRITTEN = frozenset(_DTYPES.values()) if sys.byteorder == "little" else frozenset()
 _PORTABLE = {dtype: dtype.newbyteorder("<") for dtype in _DTYPES.values()}
 
 _NOT_FINAL = {dict, list, float}  # what a header holds that has to be looked at again
@@ -161,9 +164,8 @@ def _write_atomically(path: str, pieces: list[bytes | memoryview]) -> None:
         )
     scratch = os.path.join(folder, f".arboretum-{uuid.uuid4().hex}.tmp")
     try:
-        with open(scratch, "xb") as file:
-            file.writelines(_gathered(pieces))
-            file.flush()
+        with open(scratch, "xb", buffering=0) as file:
+            _write_all(file, pieces)
             os.fsync(file.fileno())
         os.replace(scratch, path)
     except BaseException:
@@ -172,15 +174,15 @@ def _write_atomically(path: str, pieces: list[bytes | memoryview]) -> None:
         raise
 
 
-def _gathered(pieces: list[bytes | memoryview]) -> Iterator[bytearray]:
-    """Yield the bytes in parts of some size: to ask the system to write takes longer than to copy."""
-    part = bytearray()
-    for piece in pieces:
-        part += piece
-        if len(part) >= _GATHERED:
-            yield part
-            part = bytearray()
-    yield part
+def _write_all(file: io.FileIO, pieces: list[bytes | memoryview]) -> None:
+    """Hand pieces to the system, many at a time: to ask it takes longer than to write a small one."""
+    for first in range(0, len(pieces), _AT_A_TIME):
+        some = pieces[first : first + _AT_A_TIME]
+        done = os.writev(file.fileno(), some) if hasattr(os, "writev") else 0
+        if done < sum(map(len, some)):  # the system may take less than it is given
+            rest = memoryview(b"".join(some))[done:]
+            while rest:
+                rest = rest[file.write(rest) or 0 :]
 
 
 def _pieces(document: dict[str, Any]) -> list[bytes | memoryview]:
@@ -245,13 +247,13 @@ def _plain(value: Any, arrays: list[list[np.ndarray]], where: str, depth: int) -
         return {"$array": len(arrays) - 1}
     if isinstance(value, list):
         return [_plain(v, arrays, f"{where}[{i}]", depth + 1) for i, v in enumerate(value)]
-    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+    if isinstance(value, dict) and _has_names(value):
         if "$array" in value:
             raise ParameterError(f"the key '$array' of {where} is reserved: use another one")
         # sorted here too, so that arrays are numbered the same whatever the order of insertion
         return {
             key: item
-            if (item := value[key]) is None or type(item) is str or type(item) is bool
+            if (item := value[key]) is None or type(item) in _AS_IT_IS
             else _plain(item, arrays, f"{where}[{key!r}]", depth + 1)
             for key in sorted(value)
         }
@@ -262,8 +264,14 @@ def _plain(value: Any, arrays: list[list[np.ndarray]], where: str, depth: int) -
     )
 
 
+def _has_names(value: dict[Any, Any]) -> bool:
+    return set(map(type, value)) <= {str} or all(isinstance(key, str) for key in value)
+
+
 def _portable(array: np.ndarray, where: str) -> np.ndarray:
     """Return the array in C order and little-endian."""
+    if array.dtype in _AS_WRITTEN and array.flags.c_contiguous and array.ndim <= MAX_DIMENSIONS:
+        return array
     portable = _PORTABLE.get(array.dtype.newbyteorder("="))
     if portable is None or array.ndim > MAX_DIMENSIONS:
         raise ParameterError(

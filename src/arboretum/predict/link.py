@@ -25,7 +25,7 @@ import numpy as np
 from arboretum.errors import ParameterError
 
 __all__ = ["IDENTITY", "RAREST", "Link", "both_classes", "opposite_shares", "probability"]
-__all__ += ["softmax"]
+__all__ += ["one_probability", "softmax"]
 
 RAREST = float(np.finfo(np.float32).eps)  # a share below this is taken for it: its log is finite
 _RANGES = {
@@ -91,11 +91,12 @@ IDENTITY = Link()
 
 def probability(log_odds: np.ndarray) -> np.ndarray:
     """Return 1 / (1 + e**(-x))."""
-    return _expit()(log_odds)
+    return one_probability()(log_odds)
 
 
 @cache
-def _expit() -> Any:
+def one_probability() -> Any:
+    """Return what makes a probability of log odds: of a number too, in a fifth of an array's time."""
     from scipy.special import expit  # takes a while the first time, and a little every time
 
     return expit

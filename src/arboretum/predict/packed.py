@@ -4,41 +4,69 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.tree.joined import join_trees
+from arboretum.tree.joined import JoinedTrees, join_trees
 from arboretum.tree.tree import LEAF, SUBSET, Tree
 
 __all__ = ["pack_trees"]
 
+_FEW_TREES = 2  # that are left over are walked one after the other
+
 
 def pack_trees(
-    trees: list[Tree], values: list[np.ndarray], outputs: np.ndarray
+    trees: list[Tree],
+    values: list[np.ndarray],
+    outputs: np.ndarray,
+    base: np.ndarray | None = None,
+    divisor: float = 1.0,
 ) -> np.ndarray | None:
     """Return trees over the same columns as one array, or None if they ask more than thresholds and sets.
 
     ``values`` is what the nodes of every tree add, (nodes, numbers); ``outputs`` the output that the first
-    of a tree's numbers is added to.
+    of a tree's numbers is added to; ``base`` and ``divisor`` what outputs begin with and are divided by at
+    the end, where answers are asked for.
     """
     from arboretum.engine.predict import packed_walk as words
 
     nodes = join_trees(trees)
     if nodes is None:
         return None
-    leaf, is_set = nodes.kind == LEAF, nodes.kind == SUBSET
-    root = np.repeat(nodes.start[:-1], np.diff(nodes.start))
-    child = root + np.where(leaf, np.arange(len(leaf)) - root, nodes.first_child)
-    side = np.where(leaf, 0, nodes.missing_child).astype(np.int64)
-    link = (child << 32) | (side << 31) | (is_set << 30) | np.where(leaf, 0, nodes.feature)
-    cut = np.where(is_set, nodes.bits_start, np.where(leaf, np.inf, nodes.threshold))
-    head = np.zeros(words.HEAD, np.uint64)
-    head[words.N_TREES], head[words.N_NODES] = len(trees), len(leaf)
-    head[words.WIDTH] = values[0].shape[1]
+    roots, start = _roots(nodes), np.zeros(0) if base is None else np.asarray(base, np.float64)
     n_codes, bits = np.zeros(0), np.zeros(0, np.uint32)
-    if is_set.any():
+    if np.any(nodes.kind == SUBSET):
         n_codes = nodes.n_codes.astype(np.float64)
         bits = np.append(nodes.bits, np.zeros(len(nodes.bits) % 2, np.uint32))
-        head[words.N_COLUMNS], head[words.N_WORDS] = len(n_codes), len(bits) // 2
+    head = np.zeros(words.HEAD, np.uint64)
+    head[words.N_TREES], head[words.N_ROOTS] = len(trees), len(roots)
+    head[words.WIDTH], head[words.N_NODES] = values[0].shape[1], len(nodes.kind)
+    head[words.N_COLUMNS], head[words.N_WORDS] = len(n_codes), len(bits) // 2
+    head[words.N_OUTPUTS] = start.size
+    head.view(np.float64)[words.DIVISOR] = divisor
     parts = [
-        head, nodes.start[:-1], outputs.astype(np.int64), link, cut, n_codes, bits,
+        head, roots, outputs.astype(np.int64), start.ravel(), _questions(nodes), n_codes, bits,
         *(np.ascontiguousarray(value, np.float64).ravel() for value in values),
     ]  # fmt: skip
     return np.concatenate([part.view(np.uint64) for part in parts])
+
+
+def _roots(nodes: JoinedTrees) -> np.ndarray:
+    """Return the first word of every tree, and so often of a leaf that no tree is left over."""
+    from arboretum.engine.predict.packed_walk import SIDE_BY_SIDE
+
+    roots, lacking = 2 * nodes.start[:-1], -(len(nodes.start) - 1) % SIDE_BY_SIDE
+    if lacking >= SIDE_BY_SIDE - _FEW_TREES:
+        return roots
+    return np.append(roots, np.full(lacking, 2 * (len(nodes.kind) - 1)))  # the last node is a leaf
+
+
+def _questions(nodes: JoinedTrees) -> np.ndarray:
+    """Return the two words of every node, its link and its threshold."""
+    leaf, is_set = nodes.kind == LEAF, nodes.kind == SUBSET
+    root = np.repeat(nodes.start[:-1], np.diff(nodes.start))
+    child = 2 * np.where(leaf, np.arange(len(leaf)), root + nodes.first_child)
+    column = np.where(leaf, 0, nodes.feature).astype(np.int64)
+    side = np.where(leaf, 0, nodes.missing_child).astype(np.int64)
+    asked = np.empty((len(leaf), 2), np.uint64)
+    asked[:, 0] = (child << 32) | (is_set.astype(np.int64) << 31) | (column << 1) | side
+    cut = np.where(is_set, nodes.bits_start, np.where(leaf, np.inf, nodes.threshold))
+    asked[:, 1] = cut.view(np.uint64)
+    return asked.ravel()

@@ -1,7 +1,8 @@
 """A fitted model as a plain function of arrays: what a server asks, row by row.
 
     model ── predictor("predict_proba") ──► Predictor     all checks and layouts, once
-    row ───► Predictor ──► numbers                         a shape, one compiled call, what the sum means
+    rows ──► Predictor ──► numbers                         a shape, one compiled call, what sums mean
+    one row ───► the same, and what its sums mean is told in the array that they are in (meaning.py)
 
 It knows the trees as one array (packed.py) and of the model what answers mean, nothing else: it stays as it
 is when the model is fitted again, can be sent to other processes, and may be called by any number of threads,
@@ -18,6 +19,7 @@ import numpy as np
 from arboretum.data.matrix import DenseMatrix
 from arboretum.errors import DataError
 from arboretum.predict.layout import add_laid_out
+from arboretum.predict.meaning import Meaning
 from arboretum.predict.packed import pack_trees
 
 if TYPE_CHECKING:
@@ -53,38 +55,37 @@ class Predictor:
     _base: np.ndarray
     _total: float | None  # what sums are divided by
     _absent: float | None
-    _one_row: tuple[int, int]  # the shape that is mostly asked about
-    _add: Callable[..., None]
+    _one_row: tuple[int, int]  # the shape that is mostly asked about,
+    _one_answer: (
+        tuple[int, int] | None
+    )  # and that of its answer, where there is a shorter way to it
+    _of_row: Callable[[np.ndarray], Any] | None
+    _answer: Callable[..., None]
 
     __slots__ = (
-        "_absent", "_add", "_base", "_ensemble", "_layout", "_meaning", "_model", "_one_row", "_packed",
-        "_total", "method", "n_features",
+        "_absent", "_answer", "_base", "_ensemble", "_layout", "_meaning", "_model", "_of_row",
+        "_one_answer", "_one_row", "_packed", "_total", "method", "n_features",
     )  # fmt: skip
 
     def __init__(self, model: Any, ensemble: Ensemble, method: str, absent: float) -> None:
-        from arboretum.engine.predict.packed_walk import add_packed
-
         packed = layout = None
+        total = float(ensemble.weights.sum()) if ensemble.rule == "mean" else None
         if ensemble.rule != "median" and ensemble.trees:
-            terms = ensemble.terms
-            packed, layout = pack_trees(terms.trees, terms.values, terms.columns), terms.layout
-        mean = ensemble.rule == "mean"
-        parts = {
+            terms, divisor = ensemble.terms, 1.0 if total is None else total
+            packed = pack_trees(terms.trees, terms.values, terms.columns, ensemble.base, divisor)
+            layout = terms.layout
+        self.__setstate__({
             "method": method,
             "n_features": model.n_features_in_,
             "_model": model,
-            "_meaning": model._meanings()[method],
             "_packed": packed,
             "_layout": layout,
             "_ensemble": ensemble if packed is None else None,
             "_base": np.array(ensemble.base, np.float64)[None],
-            "_total": float(ensemble.weights.sum()) if mean else None,
+            "_total": total,
             "_absent": None if np.isnan(absent) else absent,
             "_one_row": (1, model.n_features_in_),
-            "_add": add_packed,
-        }
-        for name, value in parts.items():
-            object.__setattr__(self, name, value)
+        })  # fmt: skip
 
     def __call__(self, X: Any) -> Any:
         """Return the answers to rows.
@@ -102,7 +103,12 @@ class Predictor:
         """
         if type(X) is not np.ndarray or X.dtype is not _FLOAT or not X.flags.carray:
             X = np.array(X, np.float64, order="C")
-        if X.shape != self._one_row:
+        if X.shape == self._one_row:
+            if self._one_answer is not None and self._absent is None:
+                answer = np.empty(self._one_answer)
+                self._answer(self._packed, X, answer)
+                return self._of_row(answer)  # type: ignore[misc]
+        else:
             if X.ndim == 1:
                 X = X.reshape(1, -1)
             if X.ndim != 2 or X.shape[1] != self.n_features:
@@ -118,15 +124,15 @@ class Predictor:
         """Return what trees say together, as `Ensemble.answers` does."""
         if self._ensemble is not None:
             return self._ensemble.answers(DenseMatrix(X))
-        answers = self._base.copy() if len(X) == 1 else np.repeat(self._base, len(X), axis=0)
-        total = answers if answers.ndim == 2 else answers.reshape(len(X), -1)
         if len(X) < _MANY_ROWS or self._layout is None:
-            self._add(self._packed, X, total)
+            answers = np.empty((len(X), self._base.size))
+            self._answer(self._packed, X, answers)
         else:
-            add_laid_out(self._layout, X, total)
-        if self._total is not None:
-            answers /= self._total
-        return answers
+            answers = np.repeat(self._base.reshape(1, -1), len(X), axis=0)
+            add_laid_out(self._layout, X, answers)
+            if self._total is not None:
+                answers /= self._total
+        return answers if self._base.ndim == 2 else answers.reshape(len(X), *self._base.shape[1:])
 
     def encode(self, X: Any) -> np.ndarray:
         """Return a table, of words too, as the array of numbers that the predictor takes."""
@@ -142,15 +148,28 @@ class Predictor:
         self.__setattr__(name, None)
 
     def __getstate__(self) -> dict[str, Any]:
-        left_out = ("_add", "_meaning")
+        left_out = ("_answer", "_meaning", "_of_row", "_one_answer")
         return {name: getattr(self, name) for name in self.__slots__ if name not in left_out}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        from arboretum.engine.predict.packed_walk import add_packed
-
         meaning = state["_model"]._meanings()[state["method"]]
-        for name, value in {**state, "_add": add_packed, "_meaning": meaning}.items():
+        short = isinstance(meaning, Meaning) and state["_packed"] is not None
+        made = {
+            "_meaning": meaning,
+            "_of_row": meaning.of_row if short else None,
+            "_one_answer": (1, meaning.width) if short else None,
+            "_answer": _answer_packed(),
+        }
+        for name, value in {**state, **made}.items():
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
         return f"Predictor({type(self._model).__name__}.{self.method}, {self.n_features} columns)"
+
+
+def _answer_packed() -> Callable[..., None]:
+    """Return the compiled call; it takes arrays for what `Predictor` has made sure they are."""
+    from arboretum.engine.machine_code.by_address import form_of
+    from arboretum.engine.predict.packed_walk import answer_packed
+
+    return form_of(answer_packed, np.zeros(9, np.uint64), np.zeros((0, 1)), np.zeros((0, 1)))

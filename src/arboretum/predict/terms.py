@@ -20,7 +20,7 @@ import numpy as np
 
 from arboretum.predict.layout import add_laid_out, lay_out
 from arboretum.predict.packed import pack_trees
-from arboretum.predict.walk import run_blocks, walk_block, walk_sum
+from arboretum.predict.walk import link_all, run_blocks, walk_block, walk_sum
 from arboretum.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ class Terms:
         layout = self.layout if n_rows >= _MANY_ROWS or self._is_small else None
         if layout is not None:
             return lambda X, total: add_laid_out(layout, X, total)
+        link_all(self.trees)
         return self._walk
 
     def _is_little(self, n_rows: int, few: int) -> bool:
@@ -164,6 +165,7 @@ def leaves_in(trees: Sequence[Tree], matrix: Matrix, n_jobs: int = 1) -> np.ndar
     from arboretum.engine.predict.walk import is_complete
 
     found = np.empty((matrix.n_rows, len(trees)), np.int32)
+    link_all(trees)
 
     def go(lo: int, hi: int, X: np.ndarray) -> None:
         complete = is_complete(X)

@@ -27,7 +27,7 @@ import numpy as np
 
 from arboretum.engine import parallel
 from arboretum.errors import ModelFileError
-from arboretum.tree.together import arrays_of, pieces, sizes_of
+from arboretum.tree.together import Piece, arrays_of, pieces, sizes_of
 from arboretum.tree.tree import GROUPS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Surrogates, Tree
 
 if TYPE_CHECKING:
@@ -142,8 +142,8 @@ def read_trees(trees: Sequence[Tree], reading: Callable[[NodeArrays], T]) -> lis
         sizes = [_length(tree, number, len(trees)) for number, tree in enumerate(trees)]
 
     def work(lo: int, hi: int) -> T:
-        name = partial(_shifted_name, lo, len(trees))
-        nodes = _joined(trees[lo:hi], trees[0], name)
+        name, some = partial(_shifted_name, lo, len(trees)), trees[lo:hi]
+        nodes = _joined(some, parts if len(some) == len(trees) else pieces(some), trees[0], name)
         _check(nodes, name, leaves=True)
         return reading(nodes)
 
@@ -211,9 +211,10 @@ def _length(tree: Tree, number: int, n_trees: int) -> int:
     return len(kind)
 
 
-def _joined(trees: Sequence[Tree], like: Tree, name: Callable[[int], str]) -> NodeArrays:
+def _joined(
+    trees: Sequence[Tree], parts: list[Piece], like: Tree, name: Callable[[int], str]
+) -> NodeArrays:
     """Put the arrays of trees one behind the other, if they are of one form."""
-    parts = pieces(trees)
     sizes = sizes_of(parts)
     in_pieces = list(map(len, arrays_of(parts, "kind")))
     arrays: dict[str, np.ndarray] = {}

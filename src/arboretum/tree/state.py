@@ -97,8 +97,8 @@ def trees_to_state(trees: Sequence[Tree]) -> dict[str, Any]:
     return {
         "weight": None,
         **state,
-        "n_nodes": _one_array([np.array(sizes_of(pieces(trees)))]),
-        "n_bits": None if state["bits"] is None else _one_array([np.array(n_bits)]),
+        "n_nodes": _narrow(np.array(sizes_of(pieces(trees)))),
+        "n_bits": None if state["bits"] is None else _narrow(np.array(n_bits)),
         "surrogates": _surrogates_to_state([tree.surrogates for tree in trees]),
     }
 
@@ -122,13 +122,15 @@ def _without_leaves(nodes: NodeArrays) -> dict[str, Any]:
 
 
 def _one_array(parts: list[np.ndarray]) -> np.ndarray | InParts:
-    """Return parts as one array of a file, whole numbers in the smallest type that holds them all."""
+    """Return narrow parts as one array of a file, in the smallest type that holds all of them."""
+    if len(parts) == 1:
+        return parts[0]
     if parts[0].dtype.kind != "f" and parts[0].dtype != np.uint32:
         dtype = _smallest(
             min(p.min(initial=0) for p in parts), max(p.max(initial=0) for p in parts)
         )
         parts = [part.astype(dtype, copy=False) for part in parts]
-    return parts[0] if len(parts) == 1 else InParts(parts)
+    return InParts(parts)
 
 
 def _narrow(array: np.ndarray) -> np.ndarray:

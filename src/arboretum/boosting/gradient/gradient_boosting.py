@@ -14,6 +14,7 @@ from arboretum.boosting.dialect.scikit_learn import CLASS_LOSSES, NUMBER_LOSSES
 from arboretum.boosting.gradient.estimator import OWN_LOSS, GradientBoosting
 from arboretum.boosting.gradient.reading import shaped
 from arboretum.errors import DataError, ModelFileError, ParameterError
+from arboretum.predict.meaning import two_labels, two_shares
 
 __all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]
 
@@ -137,11 +138,16 @@ class GradientBoostingClassifier(Classes, GradientBoosting):
         return (self._decide(raw) for raw in self._staged_raw(X))
 
     def _meanings(self) -> dict[str, Callable[[np.ndarray], Any]]:
-        return {
+        meanings: dict[str, Callable[[np.ndarray], Any]] = {
             "predict": lambda F: self._decide(shaped(F)),
             "predict_proba": lambda F: self.loss_.answer(shaped(F)),
             "decision_function": shaped,
         }
+        link = self.loss_.link
+        if link.name == "logit" and self.n_classes_ == 2:
+            meanings["predict"] = two_labels(meanings["predict"], link, self.classes_)
+            meanings["predict_proba"] = two_shares(meanings["predict_proba"], link)
+        return meanings
 
     def _decide(self, raw: np.ndarray) -> np.ndarray:
         return self.classes_[self.loss_.answer(raw).argmax(axis=1)]

@@ -33,6 +33,7 @@ from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.io.checked import flag_of, numbers_of, whole
 from arboretum.predict.ensemble import Ensemble
 from arboretum.predict.link import both_classes
+from arboretum.predict.meaning import two_labels, two_shares
 from arboretum.predict.shap.explains import Explains
 from arboretum.predict.soundness import prove_ensemble
 
@@ -380,7 +381,12 @@ class BoostedClassifier(Classes, BoostedModel):
         return self.classes_[self._probabilities(margin).argmax(axis=1)]
 
     def _meanings(self) -> dict[str, Callable[[np.ndarray], Any]]:
-        return {**BoostedModel._meanings(self), "predict_proba": self._probabilities}
+        meanings = {**BoostedModel._meanings(self), "predict_proba": self._probabilities}
+        link, outputs = self.objective_.link, self.objective_.n_outputs
+        if link.name == "logit" and outputs == 1 and self.n_classes_ == 2:
+            meanings["predict"] = two_labels(self._predicted, link, self.classes_)
+            meanings["predict_proba"] = two_shares(self._probabilities, link)
+        return meanings
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the sums of the trees' answers, (rows,) for two classes, else (rows, classes)."""

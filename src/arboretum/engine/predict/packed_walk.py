@@ -1,19 +1,27 @@
 """Walking rows down all trees of a model at once, the whole model being one array of words.
 
 A call from Python takes longer for every array that is handed over, and a row takes no longer than a call: so
-all that is asked of a model lies in one array, and eight trees are walked side by side, which hides the wait
+all that is asked of a model lies in one array, and twelve trees are walked side by side, which hides the wait
 for memory.
 
-    words    0 … 7      sizes (below)
-             8 …        root of every tree, counted over all nodes
+    words    0 … 7      sizes (below), and what sums are divided by
+             8 …        root of every tree, and of none: so many that twelve at a time are walked to the end
                         output that the first number of every tree is added to
-                        link of every node: child << 32 | missing side << 31 | set << 30 | column
-                        threshold of every node, or where its set of categories begins
+                        what every output begins with
+                        two words for every node, its link and its threshold:
+                            child << 32 | set << 31 | column << 1 | missing side
+                            the threshold, or where the node's set of categories begins
                         categories of every column, as a float         (with sets only)
                         sets of categories, two words of bits in each  (with sets only)
                         what every node adds: k numbers
 
-A leaf leads to itself, as in the walk down one tree (walk.py), and a step only ever leads to a larger number.
+Nodes are counted over all trees, and called by their first word. A leaf leads to itself, as in the walk down
+one tree (walk.py), and a step only ever leads to a larger number.
+
+The values of a row are laid out twice, so that a step is one comparison, wherever missing values go:
+
+    row      1.5        NaN
+    twice    1.5 1.5    -inf NaN      -inf is above no threshold, NaN is at most none
 """
 
 from __future__ import annotations
@@ -22,139 +30,180 @@ import numpy as np
 
 from arboretum.engine.jit import inline, kernel, leaf_kernel
 
-__all__ = ["HEAD", "N_COLUMNS", "N_NODES", "N_TREES", "N_WORDS", "WIDTH"]
-__all__ += ["add_packed", "find_packed"]
+__all__ = ["DIVISOR", "HEAD", "N_COLUMNS", "N_NODES", "N_OUTPUTS", "N_ROOTS", "N_TREES", "N_WORDS"]
+__all__ += ["SIDE_BY_SIDE", "WIDTH", "add_packed", "answer_packed", "find_packed"]
 
-N_TREES, WIDTH, N_NODES, N_COLUMNS, N_WORDS, HEAD = 0, 1, 2, 3, 4, 8
-_EIGHT = np.uint64(8)
-_CHILD, _SIDE, _SET, _FEATURE = np.uint64(32), np.uint64(31), np.uint64(30), np.uint64(0x3FFFFFFF)
-_0, _1, _2, _3, _4, _5, _6, _7 = (np.uint64(k) for k in range(8))
-_LOW = np.uint64(31)
-
-
-@inline
-def _step(links, cuts, node, flat, row):
-    """Return where a row goes; a missing value compares false with everything."""
-    here = links[node]
-    x = flat[row + (here & _FEATURE)]
-    right = np.uint64(x > cuts[node])
-    return (here >> _CHILD) + (right | (np.uint64(x != x) & (here >> _SIDE)))
+N_TREES, N_ROOTS, WIDTH, N_NODES, N_COLUMNS, N_WORDS, N_OUTPUTS, DIVISOR, HEAD = range(9)
+SIDE_BY_SIDE = 12
+_ALL, _CHILD, _SET = np.uint64(SIDE_BY_SIDE), np.uint64(32), np.uint64(31)
+_PLACE, _LOW = np.uint64(0x7FFFFFFF), np.uint64(31)
+_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11 = (np.uint64(k) for k in range(12))
 
 
 @leaf_kernel
-def _step_set(links, cuts, n_codes, bits, node, flat, row):
+def _lay_twice(flat, row, twice):
+    """Lay out the values of a row, which begin at ``row``: for questions that send gaps left, and right."""
+    for column in range(np.uint64(len(twice)) >> _1):
+        x = flat[row + column]
+        twice[column << _1] = x if x == x else -np.inf
+        twice[(column << _1) | _1] = x
+
+
+@inline
+def _step(links, cuts, node, twice):
+    """Return where a row goes."""
+    here = links[node]
+    right = np.uint64(not (twice[here & _PLACE] <= cuts[node + _1]))
+    return (here >> _CHILD) + (right << _1)
+
+
+@leaf_kernel
+def _step_set(links, cuts, n_codes, bits, node, twice):
     """`_step` where the node may ask for a set; a code that does not exist goes where missing values go."""
-    here, cut = links[node], cuts[node]
-    column = here & _FEATURE
-    x = flat[row + column]
-    side = (here >> _SIDE) & _1
+    here, cut = links[node], cuts[node + _1]
+    side = here & _1
     if (here >> _SET) & _1:
+        column = (here & _PLACE) >> _1
+        x = twice[(column << _1) | _1]
         if x >= 0.0 and x < n_codes[column]:
             code = np.uint64(x)
             word = bits[np.uint64(cut) + (code >> _5)]
             side = ((np.uint64(word) >> (code & _LOW)) & _1) ^ _1
-    elif x == x:
-        side = np.uint64(x > cut)
-    return (here >> _CHILD) + side
+    else:
+        side = np.uint64(not (twice[here & _PLACE] <= cut))
+    return (here >> _CHILD) + (side << _1)
 
 
 @leaf_kernel
-def _walk_sets(roots, links, cuts, n_codes, bits, flat, row, leaves):
+def _walk_sets(roots, links, cuts, n_codes, bits, twice, leaves):
     """Write the leaf of a row in every tree, where some ask for sets of categories."""
     for tree in range(len(roots)):
         node = roots[tree]
         before = node + _1
         while node != before:
             before = node
-            node = _step_set(links, cuts, n_codes, bits, node, flat, row)
-        leaves[tree] = node
+            node = _step_set(links, cuts, n_codes, bits, node, twice)
+        leaves[tree] = node >> _1
 
 
 @leaf_kernel
-def _walk_eight(roots, links, cuts, flat, row, leaves):
-    """Write the leaf of a row in every tree, of eight trees at a time."""
-    n_trees = np.uint64(len(roots))
+def _walk_side_by_side(roots, links, cuts, twice, leaves):
+    """Write the leaf of a row in every tree, of twelve trees at a time."""
+    n_roots = np.uint64(len(roots))
     t = _0
-    while t + _EIGHT <= n_trees:
+    while t + _ALL <= n_roots:
         a, b, c, d = roots[t], roots[t + _1], roots[t + _2], roots[t + _3]
         e, f, g, h = roots[t + _4], roots[t + _5], roots[t + _6], roots[t + _7]
+        i, j, k, m = roots[t + _8], roots[t + _9], roots[t + _10], roots[t + _11]
         moving = True
         while moving:
             before = _0
             for _ in range(2):
-                before = a + b + c + d + e + f + g + h
-                a = _step(links, cuts, a, flat, row)
-                b = _step(links, cuts, b, flat, row)
-                c = _step(links, cuts, c, flat, row)
-                d = _step(links, cuts, d, flat, row)
-                e = _step(links, cuts, e, flat, row)
-                f = _step(links, cuts, f, flat, row)
-                g = _step(links, cuts, g, flat, row)
-                h = _step(links, cuts, h, flat, row)
-            moving = a + b + c + d + e + f + g + h != before
+                before = a + b + c + d + e + f + g + h + i + j + k + m
+                a = _step(links, cuts, a, twice)
+                b = _step(links, cuts, b, twice)
+                c = _step(links, cuts, c, twice)
+                d = _step(links, cuts, d, twice)
+                e = _step(links, cuts, e, twice)
+                f = _step(links, cuts, f, twice)
+                g = _step(links, cuts, g, twice)
+                h = _step(links, cuts, h, twice)
+                i = _step(links, cuts, i, twice)
+                j = _step(links, cuts, j, twice)
+                k = _step(links, cuts, k, twice)
+                m = _step(links, cuts, m, twice)
+            moving = a + b + c + d + e + f + g + h + i + j + k + m != before
         leaves[t], leaves[t + _1], leaves[t + _2], leaves[t + _3] = a, b, c, d
         leaves[t + _4], leaves[t + _5], leaves[t + _6], leaves[t + _7] = e, f, g, h
-        t += _EIGHT
-    while t < n_trees:
+        leaves[t + _8], leaves[t + _9], leaves[t + _10], leaves[t + _11] = i, j, k, m
+        t += _ALL
+    while t < n_roots:
         node = roots[t]
         last = node + _1
         while node != last:
             last = node
-            node = _step(links, cuts, node, flat, row)
+            node = _step(links, cuts, node, twice)
         leaves[t] = node
         t += _1
+    for tree in range(len(roots)):
+        leaves[tree] >>= _1
 
 
-@inline
-def _parts(model):
-    """Return the arrays that a model is made of; those of sets are empty if it has none."""
-    n_trees, n_nodes = np.int64(model[N_TREES]), np.int64(model[N_NODES])
+@leaf_kernel
+def _walk_row(model, flat, row, twice, leaves):
+    """Write the leaf of a row in every tree; return where the model has what nodes add."""
+    n_roots, n_nodes = np.int64(model[N_ROOTS]), np.int64(model[N_NODES])
     n_columns, n_words = np.int64(model[N_COLUMNS]), np.int64(model[N_WORDS])
     numbers = model.view(np.float64)
-    at = HEAD + 2 * n_trees
-    roots, outputs = model[HEAD : HEAD + n_trees], model[HEAD + n_trees : at]
-    links, cuts = model[at : at + n_nodes], numbers[at + n_nodes : at + 2 * n_nodes]
+    roots = model[HEAD : HEAD + n_roots]
+    at = HEAD + n_roots + np.int64(model[N_TREES]) + np.int64(model[N_OUTPUTS])
+    links, cuts = model[at : at + 2 * n_nodes], numbers[at : at + 2 * n_nodes]
     at += 2 * n_nodes
-    n_codes = numbers[at : at + n_columns]
-    at += n_columns
-    bits = model[at : at + n_words].view(np.uint32)
-    return roots, outputs, links, cuts, n_codes, bits, numbers[at + n_words :]
+    _lay_twice(flat, row, twice)
+    if n_words:
+        n_codes = numbers[at : at + n_columns]
+        at += n_columns
+        bits = model[at : at + n_words].view(np.uint32)
+        at += n_words
+        _walk_sets(roots, links, cuts, n_codes, bits, twice, leaves)
+    else:
+        _walk_side_by_side(roots, links, cuts, twice, leaves)
+    return np.uint64(at)
 
 
 @kernel
 def find_packed(model, X, leaves):
     """Write the leaf of every row in every tree, (rows, trees), counted over all trees' nodes."""
-    roots, _, links, cuts, n_codes, bits, _ = _parts(model)
+    twice, found = np.empty(2 * X.shape[1]), np.empty(np.int64(model[N_ROOTS]), np.uint64)
     flat, width = X.ravel(), np.uint64(X.shape[1])
     for i in range(len(X)):
-        row = np.uint64(i) * width
-        if len(bits):
-            _walk_sets(roots, links, cuts, n_codes, bits, flat, row, leaves[i])
-        else:
-            _walk_eight(roots, links, cuts, flat, row, leaves[i])
+        _walk_row(model, flat, np.uint64(i) * width, twice, found)
+        for tree in range(leaves.shape[1]):
+            leaves[i, tree] = found[tree]
+
+
+@leaf_kernel
+def _add_row(model, flat, row, twice, leaves, sums, at, n_outputs):
+    """Add what the leaves of a row say to its sums, tree after tree."""
+    first = _walk_row(model, flat, row, twice, leaves)
+    values, k, n_trees = model.view(np.float64), np.uint64(model[WIDTH]), np.uint64(model[N_TREES])
+    if n_outputs == _1:
+        told = sums[at]
+        for tree in range(n_trees):
+            told += values[first + leaves[tree]]
+        sums[at] = told
+        return
+    outputs = np.uint64(HEAD) + np.uint64(model[N_ROOTS])
+    for tree in range(n_trees):
+        here, place = at + model[outputs + tree], first + leaves[tree] * k
+        for c in range(k):
+            sums[here + c] += values[place + c]
 
 
 @kernel
 def add_packed(model, X, total):
     """Add what the leaves of every row say to ``total``, (rows, outputs), tree after tree."""
-    roots, outputs, links, cuts, n_codes, bits, values = _parts(model)
-    k = np.uint64(model[WIDTH])
+    twice, leaves = np.empty(2 * X.shape[1]), np.empty(np.int64(model[N_ROOTS]), np.uint64)
     flat, width = X.ravel(), np.uint64(X.shape[1])
     sums, n_outputs = total.ravel(), np.uint64(total.shape[1])
-    leaves = np.empty(len(roots), np.uint64)
     for i in range(len(X)):
-        row, at = np.uint64(i) * width, np.uint64(i) * n_outputs
-        if len(bits):
-            _walk_sets(roots, links, cuts, n_codes, bits, flat, row, leaves)
-        else:
-            _walk_eight(roots, links, cuts, flat, row, leaves)
-        if n_outputs == _1:
-            told = sums[at]
-            for tree in range(len(leaves)):
-                told += values[leaves[tree]]
-            sums[at] = told
-        else:
-            for tree in range(len(leaves)):
-                here, place = at + outputs[tree], leaves[tree] * k
-                for c in range(k):
-                    sums[here + c] += values[place + c]
+        place = np.uint64(i)
+        _add_row(model, flat, place * width, twice, leaves, sums, place * n_outputs, n_outputs)
+
+
+@kernel
+def answer_packed(model, X, answers):
+    """Write what trees say together of every row, (rows, outputs); what is left of ``answers`` stays."""
+    twice, leaves = np.empty(2 * X.shape[1]), np.empty(np.int64(model[N_ROOTS]), np.uint64)
+    flat, width = X.ravel(), np.uint64(X.shape[1])
+    sums, n_outputs = answers.ravel(), np.uint64(model[N_OUTPUTS])
+    numbers = model.view(np.float64)
+    start = np.uint64(HEAD) + model[N_ROOTS] + model[N_TREES]
+    for i in range(len(X)):
+        place = np.uint64(i)
+        at = place * n_outputs
+        for c in range(n_outputs):
+            sums[at + c] = numbers[start + c]
+        _add_row(model, flat, place * width, twice, leaves, sums, at, n_outputs)
+        for c in range(n_outputs):
+            sums[at + c] /= numbers[DIVISOR]
