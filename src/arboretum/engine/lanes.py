@@ -14,6 +14,7 @@ compiler knows its lists overlap:
 
     choose       64 small numbers, each from one of two lists, as a comparison says
     add_chosen   adds numbers of a table to eight sums, each by its own index
+    add_chosen_by_four   the same four times, with tables and lists of indices one after the other
     guess        where eight values lie on an even grid, and what a table says of that
 """
 
@@ -24,6 +25,7 @@ import numba
 __all__ = [
     "WIDE",
     "add_chosen",
+    "add_chosen_by_four",
     "add_four",
     "add_row",
     "choose",
@@ -63,6 +65,12 @@ if numba.config.DISABLE_JIT:
     def add_chosen(sums, at, values, first, leaves, leaf):
         at, first, leaf = int(at), int(first), int(leaf)
         sums[at : at + 8] += values[first + leaves[leaf : leaf + 8].astype(np.int64)]
+
+    def add_chosen_by_four(sums, at, values, firsts, indices, rows):
+        at, total = int(at), sums[int(at) : int(at) + 8]
+        for first, row in zip(firsts, rows, strict=True):
+            start = int(row) + at
+            total += values[int(first) + indices[start : start + 8].astype(np.int64)]
 
     def guess(table, first, top, low, scale, x, rank, at):
         at = int(at)
@@ -216,6 +224,38 @@ else:
 
         index = types.uint64
         return types.void(sums, index, values, index, leaves, index), build
+
+    @intrinsic
+    def add_chosen_by_four(typingctx, sums, at, values, firsts, indices, rows):
+        """Do ``sums[at + i] += values[firsts[k] + indices[rows[k] + at + i]]`` for eight i, k by k.
+
+        ``firsts`` and ``rows`` are tuples of four uint64; the sums are read and written once.
+        """
+
+        def build(context, builder, signature, arguments):
+            at, lanes = arguments[1], ir.VectorType(ir.DoubleType(), 8).as_pointer()
+            total, table, lists = (
+                _data(context, builder, signature, arguments, k) for k in (0, 2, 4)
+            )
+            small = ir.IntType(signature.args[4].dtype.bitwidth)
+            place = builder.bitcast(builder.gep(total, [at]), lanes)
+            x = builder.load(place, align=8)
+            for k in range(4):
+                first, row = (builder.extract_value(arguments[j], k) for j in (3, 5))
+                narrow = builder.bitcast(
+                    builder.gep(lists, [builder.add(row, at)]),
+                    ir.VectorType(small, 8).as_pointer(),
+                )
+                index = builder.load(narrow, align=small.width // 8)
+                index = builder.zext(index, ir.VectorType(ir.IntType(64), 8))
+                found = _gather(builder, builder.gep(table, [first]), index, ir.DoubleType())
+                x = builder.fadd(x, found)
+            builder.store(x, place, align=8)
+            return context.get_dummy_value()
+
+        index = types.uint64
+        four = types.UniTuple(index, 4)
+        return types.void(sums, index, values, four, indices, four), build
 
     @intrinsic
     def guess(typingctx, table, first, top, low, scale, x, rank, at):

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from arboretum.engine.jit import plain_kernel
 
 __all__ = ["write_squares"]
 
 
 @plain_kernel
-def write_squares(found, place, squares):
+def write_squares(found, place, shared, squares):
     """Write columns and pairs, (rows, places), as tables (rows, columns, columns).
 
     ``place`` says where every pair stands, and on its diagonal where columns do. A column keeps what its
-    pairs leave of its value, so that rows of the tables sum to the values.
+    pairs leave of its value, so that rows of the tables sum to the values. ``shared``, (columns), is scratch:
+    tables are symmetric, so the sums of all rows are added up side by side.
     """
     n = len(place)
     for row in range(len(found)):
         source, target = found[row], squares[row]
         for i in range(n):
-            shared = 0.0
-            for j in range(n):
-                value = source[place[i, j]]
-                target[i, j] = value
-                shared += value
-            target[i, i] += target[i, i] - shared
+            shared[i] = 0.0
+        for j in range(n):
+            line = target[j]
+            for i in range(n):
+                line[i] = source[np.uint64(place[j, i])]
+            for i in range(n):
+                shared[i] += line[i]
+        for i in range(n):
+            target[i, i] += target[i, i] - shared[i]

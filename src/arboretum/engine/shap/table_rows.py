@@ -17,6 +17,7 @@ import numpy as np
 
 from arboretum.engine.intrinsics import prefetch_at, search_step
 from arboretum.engine.jit import leaf_kernel, plain_kernel
+from arboretum.engine.lanes import add_chosen, add_chosen_by_four
 
 __all__ = ["Batches", "Coder", "add_tables", "count_rows", "encode"]
 
@@ -32,7 +33,9 @@ class Coder(NamedTuple):
     cuts_at: np.ndarray  # int64, where those of a column begin
     x: np.ndarray  # (rows, a multiple of eight) float64
     rank: np.ndarray  # (rows) uint64
-    codes: np.ndarray  # (columns of the table, rows) uint16
+    codes: (
+        np.ndarray
+    )  # (columns of the table, rows) uint16; a code that exists also where no row is
     states: np.ndarray  # (groups of a batch, rows) uint16
 
 
@@ -103,23 +106,27 @@ def _find_states(tables, group, codes, state, n):
 
 
 @leaf_kernel
-def _add_one(total, table, state, n):
+def _add_one(total, table, begin, states, group, n):
     """Add a column of a table."""
-    for r in range(n):
-        total[r] += table[np.uint64(state[r])]
+    row = np.uint64(group) * np.uint64(states.shape[1])
+    flat = states.reshape(states.size)
+    for r in range(_NONE, n, _EIGHT):
+        add_chosen(total, r, table, np.uint64(begin), flat, row + r)
 
 
 @leaf_kernel
 def _add_four(total, table, table_at, states, group, n):
     """Add columns of four groups' tables, in their order: sums are read and written once for all."""
-    first, second = table[table_at[0] :], table[table_at[1] :]
-    third, fourth = table[table_at[2] :], table[table_at[3] :]
-    one, two, three, four = states[group[0]], states[group[1]], states[group[2]], states[group[3]]
-    for r in range(n):
-        x = total[r] + first[np.uint64(one[r])]
-        x += second[np.uint64(two[r])]
-        x += third[np.uint64(three[r])]
-        total[r] = x + fourth[np.uint64(four[r])]
+    size, flat = np.uint64(states.shape[1]), states.reshape(states.size)
+    firsts = (
+        np.uint64(table_at[0]), np.uint64(table_at[1]), np.uint64(table_at[2]), np.uint64(table_at[3])
+    )  # fmt: skip
+    rows = (
+        np.uint64(group[0]) * size, np.uint64(group[1]) * size,
+        np.uint64(group[2]) * size, np.uint64(group[3]) * size,
+    )  # fmt: skip
+    for r in range(_NONE, n, _EIGHT):
+        add_chosen_by_four(total, r, table, firsts, flat, rows)
 
 
 @leaf_kernel
@@ -146,7 +153,7 @@ def _add_batch(tables, batches, batch, states, sums, n):
             _add_four(total, tables.table, table_at[k:end], states, group[k:end], n)
             k += 4
         while k < end:
-            _add_one(total, tables.table[table_at[k] :], states[group[k]], n)
+            _add_one(total, tables.table, table_at[k], states, group[k], n)
             k += 1
 
 
@@ -160,14 +167,15 @@ def add_tables(tables, batches, coder, X, sums, out):
     for lo in range(0, len(X), size):
         n = min(size, len(X) - lo)
         encode(coder, X, lo, n)
+        padded = np.uint64((n + 7) // 8 * 8)  # what is found of rows behind the last is not read
         for place in range(len(sums)):
-            for r in range(n):
+            for r in range(padded):
                 sums[place, r] = 0.0
         for batch in range(len(batches.group_at) - 1):
             first = batches.group_at[batch]
             for group in range(first, batches.group_at[batch + 1]):
-                _find_states(tables, group, coder.codes, coder.states[group - first], n)
-            _add_batch(tables, batches, batch, coder.states, sums, n)
+                _find_states(tables, group, coder.codes, coder.states[group - first], padded)
+            _add_batch(tables, batches, batch, coder.states, sums, padded)
         for r in range(n):
             for place in range(len(sums)):
                 out[lo + r, place] += sums[place, r]

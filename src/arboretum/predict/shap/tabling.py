@@ -72,8 +72,8 @@ class Coding:
         padded = -(-n_rows // 8) * 8
         return Coder(
             self.columns, self.n_categories, self.cuts, self.cuts_at, np.zeros(padded),
-            np.zeros(padded, np.uint64), np.empty((n_columns, n_rows), np.uint16),
-            np.empty((n_groups, n_rows), np.uint16),
+            np.zeros(padded, np.uint64), np.zeros((n_columns, padded), np.uint16),
+            np.empty((n_groups, padded), np.uint16),
         )  # fmt: skip
 
 
@@ -265,19 +265,51 @@ class Tabled:
         """Add the values of all rows to ``out``, (rows, outputs, columns and pairs)."""
         from arboretum.engine.shap.table_rows import add_tables
 
-        layout = self.layout
         places = out.shape[1] * out.shape[2]
-        most = max(64, min(_MOST_ROWS, _BLOCK_BYTES // (8 * places)))
-        n_groups = max(1, _BATCH_BYTES // (2 * most))
+        most, n_groups = _block_of(places)
         batches = self._batches(n_groups)
 
         def go(lo: int, hi: int, X: np.ndarray) -> None:
-            size = -(-(hi - lo) // -(-(hi - lo) // most))  # blocks of the same size
-            coder = layout.coding.coder(layout.n_columns, size, n_groups)
+            coder, sums = self._scratch(hi - lo, most, n_groups, places)
             flat = out[lo:hi].reshape(hi - lo, places)
-            add_tables(self.tables, batches, coder, X, np.empty((places, size)), flat)
+            add_tables(self.tables, batches, coder, X, sums, flat)
 
         run_blocks(go, matrix, n_jobs)
+
+    def write_squares(
+        self, matrix: Matrix, place: np.ndarray, squares: np.ndarray, n_jobs: int = 1
+    ) -> None:
+        """Write the values of pairs as symmetric tables, (rows, outputs, columns, columns).
+
+        ``place`` says where columns and pairs stand. A block of rows becomes tables while it is at hand: all
+        of them as columns and pairs would be half as much memory again.
+        """
+        from arboretum.engine.shap.pairs import write_squares
+        from arboretum.engine.shap.table_rows import add_tables
+
+        n_outputs, n_columns = squares.shape[1:3]
+        places = n_outputs * self.places
+        most, n_groups = _block_of(places)
+        batches = self._batches(n_groups)
+
+        def go(lo: int, hi: int, X: np.ndarray) -> None:
+            coder, sums = self._scratch(hi - lo, most, n_groups, places)
+            size, shared = sums.shape[1], np.empty(n_columns)
+            found = np.empty((size, places))
+            for first in range(0, hi - lo, size):
+                some = slice(first, min(first + size, hi - lo))
+                each = found[: some.stop - first]
+                each[...] = 0.0
+                add_tables(self.tables, batches, coder, X[some], sums, each)
+                tables = squares[lo + first : lo + some.stop].reshape(-1, n_columns, n_columns)
+                write_squares(each.reshape(-1, self.places), place, shared, tables)
+
+        run_blocks(go, matrix, n_jobs)
+
+    def _scratch(self, n: int, most: int, n_groups: int, places: int) -> tuple[Any, np.ndarray]:
+        """Return what n rows are coded and added up with, in blocks of the same size."""
+        coder = self.layout.coding.coder(self.layout.n_columns, -(-n // -(-n // most)), n_groups)
+        return coder, np.empty((places, coder.codes.shape[1]))
 
     def _batches(self, n_groups: int) -> Any:
         """Return the columns of all tables by batches of groups and, within, by their places."""
@@ -298,6 +330,12 @@ class Tabled:
             group=within[order].astype(np.int32),
             table_at=table_at[order],
         )
+
+
+def _block_of(places: int) -> tuple[int, int]:
+    """Return how many rows are worked on at a time, and how many groups."""
+    most = max(64, min(_MOST_ROWS, _BLOCK_BYTES // (8 * places)))
+    return most, max(1, _BATCH_BYTES // (2 * most))
 
 
 def _starts(sizes: np.ndarray) -> np.ndarray:

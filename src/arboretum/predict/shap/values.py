@@ -76,22 +76,48 @@ class Contributions:
         layout = self.layout
         pair_of = self._pairs() if pairs else None
         places = layout.n_columns + (len(layout.used) * (len(layout.used) - 1) // 2) * pairs
-        out = np.zeros((matrix.n_rows, layout.n_outputs, places))
+        tabled = np.zeros(layout.n_trees, np.bool_)
         if layout.n_trees and matrix.n_rows:
             tabled = self._tabled_trees(matrix.n_rows, background, pairs)
-            self._add_tables(np.flatnonzero(tabled), matrix, background, pair_of, out, n_jobs)
-            others = np.flatnonzero(~tabled & (layout.longest > 0))
-            if background is None:
-                if pair_of is None and matrix.n_rows >= _ROWS_OF_LANES:
-                    deep = has_lanes(layout)[others]
-                    add_by_lanes(layout, others[deep], matrix, out, n_jobs)
-                    others = others[~deep]
-                add_by_walk(layout, others, matrix, pair_of, out, n_jobs)
-            else:
-                rows = background.rows(0, background.n_rows)
-                counts = np.full(len(rows), 1.0 / len(rows))
-                add_by_contrast(layout, others, matrix, rows, counts, pair_of, out, n_jobs)
+        batches = self._batches(np.flatnonzero(tabled), matrix.n_rows, pairs)
+        others = np.flatnonzero(~tabled & (layout.longest > 0))
+
+        def tables(some: np.ndarray) -> Tabled:
+            most, keeps = table_cap(matrix.n_rows, pairs), len(batches) == 1
+            return self._tables(some, most, pair_of, places, background, n_jobs, keeps=keeps)
+
+        if pair_of is not None and len(batches) == 1 and not len(others):
+            squares = np.empty((matrix.n_rows, layout.n_outputs, *pair_of.shape))
+            place = self._square_places(pair_of)
+            tables(batches[0]).write_squares(matrix, place, squares, n_jobs)
+            return squares
+        out = np.zeros((matrix.n_rows, layout.n_outputs, places))
+        for some in batches:
+            tables(some).add(matrix, out, n_jobs)
+        if matrix.n_rows:
+            self._add_others(others, matrix, background, pair_of, out, n_jobs)
         return out if pair_of is None else self.square(out, pair_of, n_jobs)
+
+    def _add_others(
+        self,
+        trees: np.ndarray,
+        matrix: Matrix,
+        background: Matrix | None,
+        pair_of: np.ndarray | None,
+        out: np.ndarray,
+        n_jobs: int,
+    ) -> None:
+        """Add what trees give that are not asked by tables."""
+        if background is not None:
+            rows = background.rows(0, background.n_rows)
+            counts = np.full(len(rows), 1.0 / len(rows))
+            add_by_contrast(self.layout, trees, matrix, rows, counts, pair_of, out, n_jobs)
+            return
+        if pair_of is None and matrix.n_rows >= _ROWS_OF_LANES:
+            deep = has_lanes(self.layout)[trees]
+            add_by_lanes(self.layout, trees[deep], matrix, out, n_jobs)
+            trees = trees[~deep]
+        add_by_walk(self.layout, trees, matrix, pair_of, out, n_jobs)
 
     def _tabled_trees(self, n_rows: int, background: Matrix | None, pairs: bool) -> np.ndarray:
         """Tell which trees are asked by tables."""
@@ -106,33 +132,34 @@ class Contributions:
         found = (n_rows >= least) & has_tables(layout)
         return found & (layout.longest <= _LONG_PAIRS) if pairs else found
 
-    def _add_tables(
-        self,
-        trees: np.ndarray,
-        matrix: Matrix,
-        background: Matrix | None,
-        pair_of: np.ndarray | None,
-        out: np.ndarray,
-        n_jobs: int,
-    ) -> None:
-        """Add what some trees give by their tables, as many at a time as memory should hold."""
-        layout, pairs = self.layout, pair_of is not None
-        if not len(trees):
-            return
-        most = table_cap(matrix.n_rows, pairs)
-        longest = layout.longest[trees]
+    def _batches(self, trees: np.ndarray, n_rows: int, pairs: bool) -> list[np.ndarray]:
+        """Part trees that are asked by tables: as many at a time as memory should hold."""
+        layout = self.layout
+        most, longest = table_cap(n_rows, pairs), layout.longest[trees]
         size = layout.patterns[trees] + layout.n_leaves[trees] * most / 4  # states; then bytes
         size *= 8.0 * longest * layout.value.shape[1] * (1 + longest // 2 if pairs else 1)
         batch = (np.cumsum(size) // _KEPT_BYTES).astype(np.int64)
-        for k in np.unique(batch):
-            some = trees[batch == k]
-            key = most, pairs, some.tobytes()
-            made = self._kept.get(key) if background is None else None
-            if made is None:
-                made = Tabled(layout, some, most, pair_of, out.shape[2], background, n_jobs)
-                if background is None and batch[-1] == 0:
-                    self._kept = {key: made}
-            made.add(matrix, out, n_jobs)
+        return [trees[batch == k] for k in np.unique(batch)]
+
+    def _tables(
+        self,
+        trees: np.ndarray,
+        most: int,
+        pair_of: np.ndarray | None,
+        places: int,
+        background: Matrix | None,
+        n_jobs: int,
+        *,
+        keeps: bool,
+    ) -> Tabled:
+        """Return the tables of some trees, kept ones if there are."""
+        key = most, pair_of is not None, trees.tobytes()
+        made = self._kept.get(key) if background is None else None
+        if made is None:
+            made = Tabled(self.layout, trees, most, pair_of, places, background, n_jobs)
+            if background is None and keeps:
+                self._kept = {key: made}
+        return made
 
     def _pairs(self) -> np.ndarray:
         """Return the place of every pair of columns that are asked for; they stand behind the columns."""
@@ -142,21 +169,28 @@ class Contributions:
         pair_of[used[one], used[two]] = n + np.arange(len(one))
         return pair_of + pair_of.T
 
-    def square(self, out: np.ndarray, pair_of: np.ndarray, n_jobs: int = 1) -> np.ndarray:
-        """Return columns and pairs as symmetric tables whose rows sum to the values of the columns."""
-        from arboretum.engine.shap.pairs import write_squares
-
+    def _square_places(self, pair_of: np.ndarray) -> np.ndarray:
+        """Return where the numbers of a symmetric table stand among columns and pairs."""
         n = self.layout.n_columns
         unused = np.setdiff1d(np.arange(n), self.layout.used)
         place = pair_of.copy()
         place[unused] = unused[:, None]  # not asked for: no values, alone or with others
         place[:, unused] = unused
         np.fill_diagonal(place, np.arange(n))
+        return place
+
+    def square(self, out: np.ndarray, pair_of: np.ndarray, n_jobs: int = 1) -> np.ndarray:
+        """Return columns and pairs as symmetric tables whose rows sum to the values of the columns."""
+        from arboretum.engine.shap.pairs import write_squares
+
+        n, place = self.layout.n_columns, self._square_places(pair_of)
         squares = np.empty((*out.shape[:2], n, n))
         found, tables = out.reshape(-1, out.shape[2]), squares.reshape(-1, n, n)
         blocks = parallel.blocks(len(found), -(-len(found) // _SQUARES))
         parallel.run(
-            lambda some: write_squares(found[slice(*some)], place, tables[slice(*some)]),
+            lambda some: write_squares(
+                found[slice(*some)], place, np.empty(n), tables[slice(*some)]
+            ),
             blocks,
             n_jobs,
         )
