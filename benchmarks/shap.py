@@ -189,9 +189,12 @@ def _depth(train: tuple, X: np.ndarray, jobs: int, facts: dict[str, float]) -> I
 def _background(train: tuple, X: np.ndarray, jobs: int, facts: dict[str, float]) -> Iterator[Ask]:
     booster = _lightgbm(train)
     ensemble = ensemble_of_lightgbm(booster)
-    yield Ask("arboretum, 100,000 rows of background", len(X), _ours(ensemble, 1, X[::-1]))
-    yield Ask("arboretum, 100 rows of background", len(X), _ours(ensemble, 1, X[:100]))
+    others = np.ascontiguousarray(
+        X[::-1]
+    )  # as tables are handed over: to turn a view round takes time
+    yield Ask("arboretum, 100,000 rows of background", len(X), _ours(ensemble, 1, others))
     yield Ask("arboretum, path-dependent", len(X), _ours(ensemble), 1 / 1.5)
+    yield Ask("arboretum, 100 rows of background", len(X), _ours(ensemble, 1, X[:100]))
     if find_spec("shap"):
         import shap
 

@@ -98,7 +98,7 @@ def _gains(tables: np.ndarray, missing: float) -> np.ndarray:
     weights = _along(tables)  # N_v
     known = _along(weights)
     after = _along(weights * _entropies(tables)) / known
-    return known / (known + missing) * (_entropies(tables.sum(axis=-2)) - after)
+    return known / (known + missing) * (_entropies(_along(np.swapaxes(tables, -1, -2))) - after)
 
 
 def _split_informations(tables: np.ndarray, missing: float) -> np.ndarray:
@@ -293,7 +293,7 @@ def _cuts(values: np.ndarray, table: np.ndarray, missing: float, least: float) -
     lower, upper = np.cumsum(table, axis=0)[:-1], np.cumsum(table[::-1], axis=0)[::-1][1:]
     sides = np.stack([lower, upper], axis=1)  # (n_cuts, 2, n_classes)
     weights = _along(sides)
-    tried = weights.min(axis=1) >= least - TIE
+    tried = np.minimum(weights[:, 0], weights[:, 1]) >= least - TIE
     figures = _gains(sides[tried], missing), _split_informations(sides[tried], missing)
     return [values[:-1][tried], values[1:][tried], weights[tried], *figures]
 

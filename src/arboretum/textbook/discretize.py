@@ -41,9 +41,9 @@ def boundary_table(
         raise ValueError(f"x, y and w need the same number of rows, got {len(x), len(y), len(w)}")
     known = ~np.isnan(x) & (w > 0)
     values, place = np.unique(x[known], return_inverse=True)
-    table = np.zeros((len(values), max(n_classes, int(y.max(initial=-1)) + 1)))
-    np.add.at(table, (place, y[known]), w[known])
-    return values, table
+    n_classes = max(n_classes, int(y.max(initial=-1)) + 1)
+    table = np.bincount(place * n_classes + y[known], w[known], len(values) * n_classes)
+    return values, table.reshape(len(values), n_classes)
 
 
 def _middle(below: float, above: float) -> float:

@@ -236,18 +236,16 @@ def scan_bins(
     told = node.rows_told(bins[filled, 1])
     from_left = np.cumsum(told)
     from_right = node.n - (np.cumsum(told[::-1])[::-1] - told)
-    lefts, rows, at, sides = [below[:-1]], [from_right[:-1]], [ends[:-1]], []
+    lefts, rows, at = [below[:-1]], [from_right[:-1]], [ends[:-1]]
     if gaps:
         lefts, rows = [below, below[:-1] + missing], [from_left, from_right[:-1]]
         at = [np.append(ends[:-1], np.inf), ends[:-1]]
-        sides = ["right"] * len(below) + ["left"] * (len(below) - 1)
     left, told_left, cut = np.concatenate(lefts), np.concatenate(rows), np.concatenate(at)
-    if not gaps:
-        heavier = (2 * left[:, 1] >= node.H) & (not node.rules.xgboost)
-        sides = ["left" if goes else "right" for goes in heavier]
+    heavier = (2 * left[:, 1] >= node.H) & (not node.rules.xgboost)
+    goes_left = np.arange(len(left)) >= len(below) if gaps else heavier  # of missing values
 
     def question(i: int) -> tuple[float, None, str]:
-        return float(cut[i]), None, sides[i]
+        return float(cut[i]), None, "left" if goes_left[i] else "right"
 
     itself = float(gradient_answer(node.G, node.H, node.n, node.answer, node.bounds, node.rules))
     return _judge(node, feature, left, told_left, question, itself, sign, float(missing[2]))

@@ -8,6 +8,9 @@ the error of the left side, and of the right side as total minus left, in O(log 
     descent          smallest r with  weight(y_(0..r)) >= W/2  ->  median y_(r)
     error            y_(r) W_r - S_r + (S - S_r) - y_(r) (W - W_r)
 
+Where all rows weigh the same, no descent is needed: a row that enters or leaves moves the median by one
+place at most, and bits say which places a side has (`_errors_of_equals`), with the same answers.
+
 Sums are float64, centred on the middle of the node's range.
 """
 
@@ -17,11 +20,15 @@ import numpy as np
 
 from arboretum.engine.columns.lists import first_missing
 from arboretum.engine.columns.presort import NEW, POSITION
+from arboretum.engine.intrinsics import lowest_bit, prefetch_at
 from arboretum.engine.jit import inline, kernel, subkernel
 from arboretum.engine.split.best import FROM_LIST, REFUSED, keep_better
 from arboretum.engine.split.one_sum import cut_range
 
 __all__ = ["describe_absolute", "prepare_absolute", "search_absolute"]
+
+_AHEAD = 12  # rows for whose sums memory is asked for before they are needed
+_NO_BIT, _ONE_BIT, _ALL_BITS = np.uint64(0), np.uint64(1), ~np.uint64(0)
 
 
 @kernel
@@ -131,6 +138,150 @@ def _errors_along(entries, lo, last, n, targets, output, trees, state, order, er
                 errors[cut] = np.inf
 
 
+# ---------------------------------------------------------------------- rows that weigh the same
+@subkernel
+def _ask_for(tree, place):
+    """Ask for the two sums of a tree that a place changes and that no other row has just changed."""
+    prefetch_at(tree, np.uint64(place) + _ONE_BIT)
+    prefetch_at(tree, (np.uint64(place) | np.uint64(15)) + _ONE_BIT)
+
+
+@subkernel
+def _turn(bits, place):
+    """Let a place come in that is out, or go out that is in."""
+    bits[place >> 6] ^= _ONE_BIT << np.uint64(place & 63)
+
+
+@subkernel
+def _place_after(bits, place):
+    """Return the first place after this one that is in; -1 if there is none."""
+    k = (place + 1) >> 6
+    word = bits[k] & (_ALL_BITS << np.uint64((place + 1) & 63)) if k < len(bits) else _NO_BIT
+    while word == _NO_BIT:
+        k += 1
+        if k >= len(bits):
+            return np.int64(-1)
+        word = bits[k]
+    return np.int64(k * 64 + np.int64(lowest_bit(word)))
+
+
+@subkernel
+def _place_before(bits, place):
+    """Return the last place before this one that is in; there is one."""
+    k, many = place >> 6, np.uint64(place & 63)
+    word = bits[k] & ((_ONE_BIT << many) - _ONE_BIT)
+    while word == _NO_BIT:
+        k -= 1
+        word = bits[k]
+    last, half = np.int64(k * 64), np.uint64(32)
+    while half:
+        if word >> half:
+            word >>= half
+            last += np.int64(half)
+        half >>= _ONE_BIT
+    return last
+
+
+@subkernel
+def _settle(bits, at, below, n):
+    """Move to the lower median of n places from one of them that has so many below."""
+    while 2 * (below + 1) < n:
+        at, below = _place_after(bits, at), below + 1
+    while 2 * below >= n:
+        at, below = _place_before(bits, at), below - 1
+    return at, below
+
+
+@subkernel
+def _error_at(trees, sign, at, below, n, total, value):
+    """Return the absolute error of n rows whose median is known."""
+    below_s, weight, below_w = _sum_before(trees[1], trees[3], sign, at), float(n), float(below)
+    return value * below_w - below_s + (total - below_s) - value * (weight - below_w)
+
+
+@subkernel
+def _errors_of_equals(entries, lo, last, count, targets, output, trees, sides, state, errors):
+    """`_errors_along` for rows without weights and columns without constraints.
+
+    ``sides`` are bits of the places on either side, and the places of all rows in the order of the column;
+    ``state`` has how many rows there are before the first cut, and their sums.
+    """
+    values = targets[1]
+    left, right, order = sides
+    n_left, n_right = np.int64(state[2]), np.int64(state[0] - state[2])
+    all_s, left_s = state[1], state[3]
+    at_left, at_right = _place_after(left, np.int64(-1)), _place_after(right, np.int64(-1))
+    at_left, below_left = _settle(left, at_left, np.int64(0), max(n_left, 1))
+    at_right, below_right = _settle(right, at_right, np.int64(0), n_right)
+    for cut in range(1, last + 1):
+        here = np.int64(order[cut - 1])
+        _ask_for(trees[3], order[min(cut + _AHEAD, last) - 1])
+        _add(trees[3], here, count, values[lo + here, output])
+        left_s += values[lo + here, output]
+        _turn(left, here)
+        n_left += 1
+        if n_left == 1:
+            at_left, below_left = here, np.int64(0)
+        elif here < at_left:
+            below_left += 1
+        at_left, below_left = _settle(left, at_left, below_left, n_left)
+        n_right -= 1
+        if here == at_right:  # the next takes its place, or the one before if it was the last
+            at_right = _place_after(right, here)
+            if at_right < 0:
+                at_right, below_right = _place_before(right, here), below_right - 1
+        elif here < at_right:
+            below_right -= 1
+        _turn(right, here)
+        at_right, below_right = _settle(right, at_right, below_right, n_right)
+        if entries[lo + cut] & NEW:
+            errors[cut] += _error_at(
+                trees, 1, at_left, below_left, n_left, left_s, values[lo + at_left, output]
+            ) + _error_at(
+                trees, -1, at_right, below_right, n_right, all_s - left_s,
+                values[lo + at_right, output],
+            )  # fmt: skip
+
+
+@subkernel
+def _load_equals(entries, targets, lo, n, count, output, present, side, trees, sides):
+    """`_load` for rows without weights: sums of the targets, and bits of the places on either side.
+
+    Returns the same, and the error of all of them together.
+    """
+    place, values = targets[0], targets[1]
+    left, right, order = sides
+    for i in range(n):
+        order[i] = place[entries[lo + i] & POSITION, output]
+    for i in range(count + 1):
+        trees[1][i] = trees[3][i] = 0.0
+    for k in range(len(left)):
+        left[k] = right[k] = _NO_BIT
+    all_s, left_s, n_left = 0.0, 0.0, 0
+    for i in range(n):
+        at = np.int64(order[i])
+        _ask_for(trees[1], order[min(i + _AHEAD, n - 1)])
+        v = values[lo + at, output]
+        _add(trees[1], at, count, v)
+        all_s += v
+        _turn(right, at)
+        if side and i >= present:
+            _add(trees[3], at, count, v)
+            left_s += v
+            n_left += 1
+    at, below = _settle(right, _place_after(right, np.int64(-1)), np.int64(0), n)
+    before = _error_at(
+        (trees[1], trees[1], trees[1], trees[1]), 1, at, below, n, all_s, values[lo + at, output]
+    )
+    if side:
+        for i in range(present, n):
+            at = np.int64(place[entries[lo + i] & POSITION, output])
+            _turn(right, at)
+            _turn(left, at)
+    return (float(n), all_s, float(n_left), left_s), before
+
+
+# ---------------------------------------------------------------------- rows with weights
 @subkernel
 def _load(entries, targets, lo, n, count, output, present, side, trees):
     """Fill the trees of one output: n rows, and the missing ones where they stand on the left."""
@@ -199,6 +350,8 @@ def search_absolute(lists, columns, targets, nodes, rules, found, best):
     trees = (
         np.empty(longest + 1), np.empty(longest + 1), np.empty(longest + 1), np.empty(longest + 1)
     )  # fmt: skip
+    words = longest // 64 + 1
+    sides = np.empty(words, np.uint64), np.empty(words, np.uint64), np.empty(longest, np.int32)
     for j in range(len(slots)):
         entries = lists[slots[j]]
         for k in range(len(nodes.start)):
@@ -219,6 +372,16 @@ def search_absolute(lists, columns, targets, nodes, rules, found, best):
                     errors[cut] = 0.0
                 before, all_w, left_w = 0.0, 0.0, 0.0
                 for o in range(outputs if first <= last else 0):
+                    if len(weight) == 0 and not (bounded and order[0] != 0):
+                        state, whole = _load_equals(
+                            entries, targets, lo, n, count, o, present, side, trees, sides
+                        )
+                        all_w, left_w = state[0], state[2]
+                        before += whole
+                        _errors_of_equals(
+                            entries, lo, last, count, targets, o, trees, sides, state, errors
+                        )
+                        continue
                     state = _load(entries, targets, lo, n, count, o, present, side, trees)
                     all_w, left_w = state[0], state[2]
                     before += _whole_error(trees, count, state, values, lo, o)

@@ -308,8 +308,9 @@ class Replay(Family):
             maker: Any = self.recipe.table
             bins = maker.bins(part, self.table.schema, weight, self.threads)
         if bins is None:
-            values = np.unique(x[~np.isnan(x)])
-            code = np.where(np.isnan(x), -1, np.searchsorted(values, x))
+            code = np.full(len(x), -1)
+            known = ~np.isnan(x)
+            values, code[known] = np.unique(x[known], return_inverse=True)
             middles = values[:-1] / 2 + values[1:] / 2
             if column.kind == "ordinal" and column.categories:
                 middles = np.floor(middles)
@@ -320,11 +321,28 @@ class Replay(Family):
             place[known] = np.arange(len(known))
             return place[np.where(np.isnan(x), -1, x).astype(np.int64)], np.empty(0), known.tolist()
         bounds = bins.bounds_of(f)
-        code = np.where(np.isnan(x), -1, np.searchsorted(bounds, x))
+        code = self._bin_numbers(bins, f, bounds, x, rows)
         cuts = bounds[:-1]
         if column.kind == "ordinal" and column.categories:
             cuts = np.floor(cuts)
         return code, cuts, None
+
+    def _bin_numbers(
+        self, bins: Bins, f: int, bounds: np.ndarray, x: np.ndarray, rows: np.ndarray
+    ) -> np.ndarray:
+        """Return the bins of values x of some rows; those of a whole column are kept for the next node."""
+        kept = self.__dict__.setdefault("_kept_codes", {})
+        if kept.get("bins") is not bins:
+            kept.clear()
+            kept["bins"] = bins
+        n = len(self.table.y)
+        whole = len(rows) == n and np.array_equal(rows, np.arange(n))
+        if f in kept:
+            return kept[f] if whole else kept[f][rows]
+        code = np.where(np.isnan(x), -1, np.searchsorted(bounds, x)).astype(np.int32)
+        if whole:
+            kept[f] = code
+        return code
 
     @cached_property
     def matrix_seen(self) -> Matrix:
@@ -440,7 +458,7 @@ class Replay(Family):
         depth: int,
     ) -> AtNode:
         G, H, n = sums
-        answer = float(gradient_answer(G, H, n, lean, bounds, self.rules, extra))
+        answer = _answer(G, H, n, lean, bounds, self.rules, extra)
         if self.is_exact and not (H > 0 and self.rules.min_weight <= H):
             answer = 0.0  # exact growth lets a node of too little cover answer nothing
         node = GradientNode(G, H, n, answer, bounds, self.rules)
@@ -474,3 +492,20 @@ class Replay(Family):
             most = float(np.abs(values).max())
             found.append(2.0 ** (np.frexp(most)[1] - bits) if most > 0 else 0.0)
         return found[0], found[1]
+
+
+def _answer(
+    G: float,
+    H: float,
+    n: float,
+    lean: float,
+    bounds: tuple[float, float],
+    rules: GradientRules,
+    extra: float,
+) -> float:
+    """Return what a node answers: the textbook's formula, in plain numbers where nothing bends it."""
+    if rules.reg_alpha or rules.max_delta_step > 0 or rules.path_smooth > 0:
+        return float(gradient_answer(G, H, n, lean, bounds, rules, extra))
+    curvature = H + rules.reg_lambda + extra
+    b = -G / curvature if curvature > 0 else 0.0
+    return min(max(b, bounds[0]), bounds[1]) + 0.0

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from arboretum.engine.rows.leaf_sums import add_by_leaf
+from arboretum.engine import parallel
+from arboretum.engine.rows.leaf_sums import add_by_leaf, add_by_node
 from arboretum.explain.outline.line import (
     Coded,
     Line,
     TreeOutline,
     coded_columns,
     first_best,
-    inner_sums,
     on_grid,
     up_the_tree,
 )
@@ -55,7 +55,7 @@ class OutlineBins:
         Columns of numbers, and of categories.
     code : list of int32 arrays
         The bin of every row; missing values come after the last bin.
-    side_by_side : int32 array
+    side_by_side : uint16 or int32 array
         Those of the columns of numbers, (columns, rows).
     cuts : list of arrays
         Upper ends of the bins of numbers.
@@ -95,6 +95,16 @@ class OutlineBins:
         ]
         rows = len(self.code[0]) if self.code else 0
         self.side_by_side = np.array(lined_up, np.int32).reshape(len(lined_up), rows)
+        if self.width < 1 << 16:
+            self.side_by_side = self.side_by_side.astype(np.uint16)
+        self._room = np.empty(0)
+
+    def room(self, n_nodes: int) -> np.ndarray:
+        """Return an array for the sums of so many nodes; the next tree gets the same one."""
+        shape = n_nodes, len(self.numbers), self.width + 1, 3
+        if self._room.size < np.prod(shape):
+            self._room = np.empty(int(np.prod(shape)))
+        return self._room[: int(np.prod(shape))].reshape(shape)
 
     def cut(self, f: int, place: int, filled: np.ndarray) -> float:
         """Return the cut behind a bin; the exact method cuts midway to the next value of the node."""
@@ -120,13 +130,15 @@ class GradientOutline:
         self.tree = family.trees[t]
         rows, _ = family.drawn_rows(t)
         g, h = family.gradients(t)
-        self.rows, self.leaf = rows, self._leaves(rows)
-        self.values = np.stack([g[rows], h[rows], np.ones(len(rows))], axis=1, dtype=np.float64)
+        leaf = self._leaves(rows)
+        order = np.argsort(leaf.astype(np.uint16), kind="stable") if len(leaf) else slice(None)
+        self.rows, self.leaf = rows[order], leaf[order]
+        ones = np.ones(len(rows))
+        self.values = np.stack([g[self.rows], h[self.rows], ones], axis=1, dtype=np.float64)
         self.signs = np.zeros(len(binned.code), np.int64)
         if family.plan.monotone is not None:
             self.signs = np.asarray(family.plan.monotone, np.int64)
-        sums = self._sums(binned.side_by_side, binned.width + 1)
-        self.cuts = inner_sums(self.tree, sums)  # (inner nodes, columns, bins, 3)
+        self.cuts = self._inner_sums()
         self.sets = {
             f: up_the_tree(self.tree, self._sums(binned.code[f][None], binned.n_bins[f] + 1)[:, 0])
             for f in binned.sets
@@ -149,6 +161,21 @@ class GradientOutline:
             left = family.goes_left(tree, node, self.t, rows[some])
             first = int(tree.first_child[node])
             waiting += [(first, some[left]), (first + 1, some[~left])]
+        return found
+
+    def _inner_sums(self) -> np.ndarray:
+        """Return G, H and rows by inner node, column of numbers and bin; threads share the columns."""
+        tree, codes, width = self.tree, self.binned.side_by_side, self.binned.width + 1
+        inner, leaf = np.cumsum(~tree.is_leaf) - 1, np.cumsum(tree.is_leaf) - 1
+        place = np.where(tree.is_leaf, -1 - leaf, inner).astype(np.int64)
+        found = self.binned.room(int(inner[-1]) + 1)
+        parent = tree.parent.astype(np.int64)
+
+        def add(some: tuple[int, int]) -> None:
+            sums = np.empty((tree.n_leaves, width, 3))
+            add_by_node(codes, some, self.rows, self.leaf, self.values, parent, place, sums, found)
+
+        parallel.run(add, parallel.blocks(len(codes), self.family.threads), self.family.threads)
         return found
 
     def _sums(self, codes: np.ndarray, width: int) -> np.ndarray:

@@ -19,7 +19,7 @@ GRADIENT_NUMBERS = (
     "G left", "H left", "rows left", "G right", "H right", "rows right", "sim. left", "sim. right",
 )  # fmt: skip
 # Nanoseconds: to add a row up in a column, to score a cut, a parting of categories, to write a node down.
-_ROW, _CUT, _PARTING, _NODE = 9, 60, 200, 400_000
+_ROW, _CUT, _PARTING, _NODE = 6, 8, 200, 300_000
 
 
 class Outliner:

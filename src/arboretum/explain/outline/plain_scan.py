@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from arboretum.engine.rows.leaf_sums import best_cuts
 from arboretum.textbook.gradient_scan import ROUNDING, GradientRules
 
 __all__ = ["BestCuts", "BestSets", "PlainNodes"]
@@ -69,31 +70,19 @@ class PlainNodes:
     # ------------------------------------------------------------------ numbers
     def cuts(self, sums: np.ndarray) -> BestCuts:
         """Return the best cuts; ``sums`` (nodes, columns, bins + 1, 3) has missing values last."""
-        bins, missing = sums[..., :-1, :], sums[..., -1, :]
-        gaps, below = missing[..., 2] > 0, np.cumsum(bins, axis=2)
-        told = np.cumsum(self.told(bins[..., 1]), axis=2) if self.rules.min_rows > 0 else None
-        empty, (at, f) = bins[..., 2] == 0, np.ogrid[: sums.shape[0], : sums.shape[1]]
-        gain = np.full(gaps.shape, -np.inf)
-        place, goes = np.zeros(gaps.shape, np.int64), np.zeros(gaps.shape, bool)
-        for side in (False, True) if gaps.any() else (False,):
-            left, rows = below, told
-            if side:
-                left = below + missing[..., None, :]
-            if told is not None:  # the rest is what the others are told to be
-                whole = _like(self.n, told) - (told[..., -1:] - told)
-                rows = whole if side else np.where(gaps[..., None], told, whole)
-            found = self.gains(left[..., 0], left[..., 1], rows)
-            found[empty] = -np.inf
-            if side:
-                found[~gaps] = -np.inf
-            best = found.argmax(axis=2)
-            top = found[at, f, best]
-            more = top > gain
-            gain, place = np.where(more, top, gain), np.where(more, best, place)
-            goes = np.where(more, side, goes)
-        return BestCuts(
-            gain, place, goes, below[at, f, place] + np.where(goes[..., None], missing, 0.0)
+        rules, shape = self.rules, sums.shape[:2]
+        found = BestCuts(
+            np.empty(shape), np.empty(shape, np.int64), np.empty(shape, bool), np.empty((*shape, 3))
         )
+        asked = (
+            rules.reg_lambda, rules.min_weight, rules.min_rows, rules.min_gain, rules.reach_gain,
+            ROUNDING,
+        )  # fmt: skip
+        best_cuts(
+            sums, np.ascontiguousarray(self.totals), tuple(float(one) for one in asked),
+            found.gain, found.place, found.missing_left, found.left,
+        )  # fmt: skip
+        return found
 
     # ------------------------------------------------------------------ categories
     def sets(self, sums: np.ndarray) -> BestSets:

@@ -26,8 +26,10 @@ __all__ = ["OutlineWriter"]
 
 _MOST_COST = 4_200_000_000  # nanoseconds
 _LOOKED = 8  # trees whose cost tells that of all
-_MOST_NUMBERS = 220_000  # in a page
+_MOST_NUMBERS = 227_000  # in a page
 _COLUMNS = 4  # told of besides the winner's
+_FEW_COLUMNS = 3  # likewise, where all trees would be too many numbers
+_LINE, _SUMS = 8, 3  # numbers of a line, and of a node
 _LEAF_ROWS = 20_000_000  # rows times leaves that are gone through for Friedman's steps
 
 
@@ -62,12 +64,15 @@ class OutlineWriter:
 
     def _outliner(self, family: Any, trees: list[int]) -> Outliner:
         """Return what makes outlines: of every cut if all trees can have one in time, else of a grid."""
-        exact = Outliner(family, _COLUMNS)
+        inner = sum(len(family.trees[t]) - family.trees[t].n_leaves for t in trees)
+        numbers = inner * ((1 + _COLUMNS) * _LINE + 2 * _SUMS)
+        columns = _COLUMNS if numbers <= self._numbers else _FEW_COLUMNS
+        exact = Outliner(family, columns)
         costs = [exact.cost(t) for t in trees[:: max(1, len(trees) // _LOOKED)]]
         known = [cost for cost in costs if cost is not None]
         if len(known) < len(costs) or np.mean(known) * len(trees) <= self._cost:
             return exact
-        return Outliner(family, _COLUMNS, grid=True)
+        return Outliner(family, columns, grid=True)
 
     def _code(self, outline: TreeOutline, is_gradient: bool) -> dict[str, Any]:
         line = self._gradient_line if is_gradient else self._grown_line

@@ -137,6 +137,7 @@ class NodeCandidates:
 
         sample, rules = self.sample, self.sample.rules
         kind = sample.kinds[feature]
+        weight = None if np.all(sample.w == 1.0) else sample.w  # medians are quicker without
         stump = CARTRegressor(
             criterion="absolute_error",
             max_depth=1,
@@ -144,7 +145,7 @@ class NodeCandidates:
             n_jobs=1,
             categorical_features=[0] if kind == "categorical" else None,
         ).fit(
-            sample.X[:, [feature]], sample.y[:, 0] if sample.y.shape[1] == 1 else sample.y, sample.w
+            sample.X[:, [feature]], sample.y[:, 0] if sample.y.shape[1] == 1 else sample.y, weight
         )
         tree = stump.tree_
         if tree.is_leaf[0]:
