@@ -160,3 +160,23 @@ def test_what_is_loaded_is_not_counted_as_compiled(tried):
     before = compiled.n_kernels
     tried[1]()
     assert compiled.n_kernels == before
+
+
+@pytest.mark.skipif("x86-64-v2" not in prebuilt.baselines(), reason="another architecture")
+@pytest.mark.parametrize(
+    ("lacking", "expected"),
+    [((), "x86-64-v3"), (("avx2",), "x86-64-v2"), (("fma",), "x86-64-v2"), (("sse4.2",), None)],
+)
+def test_a_cpu_gets_the_pack_whose_features_it_has(monkeypatch, tmp_path, lacking, expected):
+    baselines = prebuilt.baselines()
+    for name, features in baselines.items():
+        prebuilt.write_pack(tmp_path / f"{name}.pack", features, {})
+    features = {name: name not in lacking for each in baselines.values() for name in each}
+    monkeypatch.setattr(prebuilt.llvm, "get_host_cpu_features", lambda: features)
+    monkeypatch.setattr(prebuilt, "FOLDER", tmp_path)
+    prebuilt.find_pack.cache_clear()
+    try:
+        found = prebuilt.find_pack()
+    finally:
+        prebuilt.find_pack.cache_clear()
+    assert (None if found is None else found.path.stem) == expected

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.jit import inline, kernel, leaf_kernel
+from arboretum.engine.jit import inline, joined_kernel, kernel, leaf_kernel
 
 __all__ = ["DIVISOR", "HEAD", "N_COLUMNS", "N_NODES", "N_OUTPUTS", "N_ROOTS", "N_TREES", "N_WORDS"]
 __all__ += ["SIDE_BY_SIDE", "WIDTH", "add_packed", "answer_packed", "find_packed"]
@@ -130,80 +130,103 @@ def _walk_side_by_side(roots, links, cuts, twice, leaves):
 
 
 @leaf_kernel
-def _walk_row(model, flat, row, twice, leaves):
-    """Write the leaf of a row in every tree; return where the model has what nodes add."""
+def _walk_few(roots, links, cuts, flat, row, leaves):
+    """Write the leaf of a row in every tree, one after the other: to lay the row out would take longer."""
+    for tree in range(len(roots)):
+        node = roots[tree]
+        before = node + _1
+        while node != before:
+            before, here = node, links[node]
+            x = flat[row + ((here & _PLACE) >> _1)]
+            right = np.uint64(x > cuts[node + _1]) | (np.uint64(x != x) & here & _1)
+            node = (here >> _CHILD) + (right << _1)
+        leaves[tree] = node >> _1
+
+
+@joined_kernel
+def _parts(model):
+    """Return roots, links, thresholds, categories of columns, sets, and where what nodes add begins."""
     n_roots, n_nodes = np.int64(model[N_ROOTS]), np.int64(model[N_NODES])
     n_columns, n_words = np.int64(model[N_COLUMNS]), np.int64(model[N_WORDS])
     numbers = model.view(np.float64)
-    roots = model[HEAD : HEAD + n_roots]
     at = HEAD + n_roots + np.int64(model[N_TREES]) + np.int64(model[N_OUTPUTS])
     links, cuts = model[at : at + 2 * n_nodes], numbers[at : at + 2 * n_nodes]
     at += 2 * n_nodes
-    _lay_twice(flat, row, twice)
-    if n_words:
-        n_codes = numbers[at : at + n_columns]
-        at += n_columns
-        bits = model[at : at + n_words].view(np.uint32)
-        at += n_words
+    n_codes = numbers[at : at + n_columns]
+    at += n_columns
+    bits = model[at : at + n_words].view(np.uint32)
+    return model[HEAD : HEAD + n_roots], links, cuts, n_codes, bits, np.uint64(at + n_words)
+
+
+@joined_kernel
+def _walk_row(roots, links, cuts, n_codes, bits, flat, row, twice, leaves):
+    """Write the leaf of a row in every tree."""
+    if len(bits):
+        _lay_twice(flat, row, twice)
         _walk_sets(roots, links, cuts, n_codes, bits, twice, leaves)
+    elif len(roots) < SIDE_BY_SIDE:
+        _walk_few(roots, links, cuts, flat, row, leaves)
     else:
+        _lay_twice(flat, row, twice)
         _walk_side_by_side(roots, links, cuts, twice, leaves)
-    return np.uint64(at)
+
+
+@leaf_kernel
+def _find_rows(model, X, twice, leaves, found):
+    roots, links, cuts, n_codes, bits, _ = _parts(model)
+    flat, width = X.reshape(X.size), np.uint64(X.shape[1])
+    for i in range(len(X)):
+        row = np.uint64(i) * width
+        _walk_row(roots, links, cuts, n_codes, bits, flat, row, twice, leaves)
+        for tree in range(found.shape[1]):
+            found[i, tree] = leaves[tree]
+
+
+@leaf_kernel
+def _add_rows(model, X, twice, leaves, sums, n_outputs):
+    """Add what the leaves of every row say to its sums, tree after tree."""
+    roots, links, cuts, n_codes, bits, first = _parts(model)
+    values, k, n_trees = model.view(np.float64), np.uint64(model[WIDTH]), np.uint64(model[N_TREES])
+    outputs = np.uint64(HEAD) + np.uint64(model[N_ROOTS])
+    flat, width = X.reshape(X.size), np.uint64(X.shape[1])
+    for i in range(len(X)):
+        row, at = np.uint64(i) * width, np.uint64(i) * n_outputs
+        _walk_row(roots, links, cuts, n_codes, bits, flat, row, twice, leaves)
+        if n_outputs == _1:
+            told = sums[at]
+            for tree in range(n_trees):
+                told += values[first + leaves[tree]]
+            sums[at] = told
+        else:
+            for tree in range(n_trees):
+                here, place = at + model[outputs + tree], first + leaves[tree] * k
+                for c in range(k):
+                    sums[here + c] += values[place + c]
 
 
 @kernel
 def find_packed(model, X, leaves):
     """Write the leaf of every row in every tree, (rows, trees), counted over all trees' nodes."""
     twice, found = np.empty(2 * X.shape[1]), np.empty(np.int64(model[N_ROOTS]), np.uint64)
-    flat, width = X.ravel(), np.uint64(X.shape[1])
-    for i in range(len(X)):
-        _walk_row(model, flat, np.uint64(i) * width, twice, found)
-        for tree in range(leaves.shape[1]):
-            leaves[i, tree] = found[tree]
-
-
-@leaf_kernel
-def _add_row(model, flat, row, twice, leaves, sums, at, n_outputs):
-    """Add what the leaves of a row say to its sums, tree after tree."""
-    first = _walk_row(model, flat, row, twice, leaves)
-    values, k, n_trees = model.view(np.float64), np.uint64(model[WIDTH]), np.uint64(model[N_TREES])
-    if n_outputs == _1:
-        told = sums[at]
-        for tree in range(n_trees):
-            told += values[first + leaves[tree]]
-        sums[at] = told
-        return
-    outputs = np.uint64(HEAD) + np.uint64(model[N_ROOTS])
-    for tree in range(n_trees):
-        here, place = at + model[outputs + tree], first + leaves[tree] * k
-        for c in range(k):
-            sums[here + c] += values[place + c]
+    _find_rows(model, X, twice, found, leaves)
 
 
 @kernel
 def add_packed(model, X, total):
     """Add what the leaves of every row say to ``total``, (rows, outputs), tree after tree."""
     twice, leaves = np.empty(2 * X.shape[1]), np.empty(np.int64(model[N_ROOTS]), np.uint64)
-    flat, width = X.ravel(), np.uint64(X.shape[1])
-    sums, n_outputs = total.ravel(), np.uint64(total.shape[1])
-    for i in range(len(X)):
-        place = np.uint64(i)
-        _add_row(model, flat, place * width, twice, leaves, sums, place * n_outputs, n_outputs)
+    _add_rows(model, X, twice, leaves, total.ravel(), np.uint64(total.shape[1]))
 
 
 @kernel
 def answer_packed(model, X, answers):
     """Write what trees say together of every row, (rows, outputs); what is left of ``answers`` stays."""
     twice, leaves = np.empty(2 * X.shape[1]), np.empty(np.int64(model[N_ROOTS]), np.uint64)
-    flat, width = X.ravel(), np.uint64(X.shape[1])
     sums, n_outputs = answers.ravel(), np.uint64(model[N_OUTPUTS])
-    numbers = model.view(np.float64)
-    start = np.uint64(HEAD) + model[N_ROOTS] + model[N_TREES]
+    numbers, start = model.view(np.float64), np.uint64(HEAD) + model[N_ROOTS] + model[N_TREES]
     for i in range(len(X)):
-        place = np.uint64(i)
-        at = place * n_outputs
         for c in range(n_outputs):
-            sums[at + c] = numbers[start + c]
-        _add_row(model, flat, place * width, twice, leaves, sums, at, n_outputs)
-        for c in range(n_outputs):
-            sums[at + c] /= numbers[DIVISOR]
+            sums[np.uint64(i) * n_outputs + c] = numbers[start + c]
+    _add_rows(model, X, twice, leaves, sums, n_outputs)
+    for place in range(np.uint64(len(X)) * n_outputs):
+        sums[place] /= numbers[DIVISOR]
