@@ -8,6 +8,7 @@ measured so far. The exit code is 1 if anything failed; a missed goal is a resul
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
@@ -158,4 +159,5 @@ def _run_one(
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was measured is still told
     sys.exit(main())
