@@ -8,8 +8,10 @@ the desk it goes on looking for new ones.
 
 import itertools
 import os
+import sys
 
 import numpy as np
+import pytest
 from hypothesis import settings
 
 settings.register_profile("same", derandomize=True)
@@ -39,3 +41,12 @@ def pytest_runtest_setup(item):
     """Let every test begin with seed 0, whatever ran before it."""
     global _draws
     _draws = itertools.count()
+
+
+@pytest.fixture(autouse=True)
+def _no_figure_stays_open():
+    """Figures that examples draw and nobody closes would add up to matplotlib's warning of too many."""
+    yield
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is not None:
+        pyplot.close("all")
