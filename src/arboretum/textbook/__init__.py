@@ -34,6 +34,7 @@ nothing else of the package:
     xgboost_categories.py   categories in order of what they would answer, and how they are parted
     xgboost_splits.py similarity, gain and cover; every cut, with missing values on either side
     xgboost.py        trees of second order, pruned by γ, and their boosting
+    system_design.py  sorted column blocks: what sorting once, threads and caches save
     quantile_sketch.py      summaries that can be merged and shortened: where to look for cuts
     xgboost_approximate.py  the sketch and the tree together: cuts proposed per tree or per node
     lightgbm_splits.py      histograms, cuts of bins, sorted categories
@@ -41,6 +42,7 @@ nothing else of the package:
     lightgbm.py       leaf by leaf, the best first
     lightgbm_sampling.py    fewer rows (GOSS), fewer columns (EFB)
     lightgbm_boosting.py    LightGBM whole: bins, bundles, samples, leaves, rounds
+    parallel.py       one tree by several workers: data, feature and voting parallel, and what they send
 
     what a prediction is made of
     shap.py           what every column adds to it, by the definition: all sets of columns
@@ -86,6 +88,7 @@ from arboretum.textbook.lightgbm import *
 from arboretum.textbook.lightgbm_boosting import *
 from arboretum.textbook.lightgbm_sampling import *
 from arboretum.textbook.lightgbm_splits import *
+from arboretum.textbook.parallel import *
 from arboretum.textbook.proximities import *
 from arboretum.textbook.pruning import *
 from arboretum.textbook.quantile_sketch import *
@@ -93,6 +96,7 @@ from arboretum.textbook.shap import *
 from arboretum.textbook.splits import *
 from arboretum.textbook.stacking import *
 from arboretum.textbook.stagewise_modelling import *
+from arboretum.textbook.system_design import *
 from arboretum.textbook.tables import *
 from arboretum.textbook.weak_learners import *
 from arboretum.textbook.xgboost import *

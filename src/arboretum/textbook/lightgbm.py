@@ -48,6 +48,7 @@ __all__ = [
     "BinnedTable",
     "ColumnBins",
     "LGBMNode",
+    "LeafWiseGrowth",
     "bin_table",
     "build_histogram",
     "grow_lgbm",
@@ -190,8 +191,8 @@ def bin_table(X: ArrayLike, max_bin: int = 255, categorical: Collection[int] = (
 
 
 @dataclass(frozen=True, eq=False)
-class _Growth:
-    """What stays the same while a tree grows."""
+class LeafWiseGrowth:
+    """The serial learner: all rows and all columns in one place (parallel.py shares them out)."""
 
     table: BinnedTable
     g: np.ndarray
@@ -201,20 +202,27 @@ class _Growth:
     def histograms(self, rows: np.ndarray) -> list[np.ndarray]:
         return self.table.histograms(rows, self.g, self.h)
 
+    def column_candidates(
+        self, f: int, histogram: np.ndarray, node: LGBMNode
+    ) -> list[LGBMCandidate]:
+        """Return the candidates of one column of a node."""
+        bins = self.table.bins[f]
+        if bins.categories is None:
+            return number_candidates(histogram, bins.cuts, f, node.output, self.settings)
+        return lgbm_category_candidates(histogram, bins.categories, f, node.output, self.settings)
+
+    def node_candidates(self, node: LGBMNode) -> list[LGBMCandidate]:
+        """Return the candidates of a node in the order of its columns."""
+        columns = (self.column_candidates(f, node.histograms[f], node) for f in node.columns)
+        return [candidate for column in columns for candidate in column]
+
     def plan(self, node: LGBMNode) -> LGBMNode:
-        """Find the split of a new leaf, or say why there is none."""
-        s = self.settings
-        if 0 < s.max_depth <= node.depth:
+        """Find the split of a new leaf, or note why there is none."""
+        if 0 < self.settings.max_depth <= node.depth:
             node.stop = "max_depth"
             return node
-        for f in node.columns:
-            histogram, bins = node.histograms[f], self.table.bins[f]
-            if bins.categories is None:
-                table = number_candidates(histogram, bins.cuts, f, node.output, s)
-            else:
-                table = lgbm_category_candidates(histogram, bins.categories, f, node.output, s)
-            node.candidates += table
-        if s.forget_columns:
+        node.candidates = self.node_candidates(node)
+        if self.settings.forget_columns:
             node.columns = tuple(sorted({c.feature for c in node.candidates if c.admissible}))
         node.chosen = best_split(node.candidates)
         node.stop = "" if node.chosen else "no admissible split"
@@ -240,6 +248,25 @@ class _Growth:
         )
         node.order = order
         return [self.plan(child) for child in node.children]
+
+    def grow(self, rows: np.ndarray) -> LGBMNode:
+        """Split the leaf that gains most until there are ``num_leaves``; return the root."""
+        sums = np.array([self.g[rows].sum(), self.h[rows].sum(), len(rows)])
+        output = leaf_output(sums, None, self.settings)
+        histograms, columns = self.histograms(rows), tuple(range(self.table.X.shape[1]))
+        root = self.plan(LGBMNode("", rows, sums, output, histograms, "added up", columns))
+        leaves = [root]
+        for order in range(self.settings.num_leaves - 1):
+            able = [leaf for leaf in leaves if leaf.chosen]
+            if not able:
+                break
+            best = max(able, key=_planned_gain)
+            leaves.remove(best)
+            leaves += self.split(best, order)
+        for leaf in leaves:
+            if leaf.chosen:
+                leaf.chosen, leaf.stop = None, "num_leaves"
+        return root
 
 
 def grow_lgbm(
@@ -286,23 +313,7 @@ def grow_on_bins(
     [1.0, -1.0]
     """
     rows = np.arange(len(table.X)) if rows is None else rows
-    growth = _Growth(table, g, h, settings)
-    sums = np.array([g[rows].sum(), h[rows].sum(), len(rows)])
-    output = leaf_output(sums, None, settings)
-    histograms, columns = growth.histograms(rows), tuple(range(table.X.shape[1]))
-    root = growth.plan(LGBMNode("", rows, sums, output, histograms, "added up", columns))
-    leaves = [root]
-    for order in range(settings.num_leaves - 1):
-        able = [leaf for leaf in leaves if leaf.chosen]
-        if not able:
-            break
-        best = max(able, key=_planned_gain)
-        leaves.remove(best)
-        leaves += growth.split(best, order)
-    for leaf in leaves:
-        if leaf.chosen:
-            leaf.chosen, leaf.stop = None, "num_leaves"
-    return root
+    return LeafWiseGrowth(table, g, h, settings).grow(rows)
 
 
 def _planned_gain(leaf: LGBMNode) -> float:

@@ -39,6 +39,7 @@ __all__ = [
     "XGBSettings",
     "choose_split",
     "column_candidates",
+    "cut_candidates",
     "leaf_value",
     "similarity",
     "soft_threshold",
@@ -195,8 +196,34 @@ def column_candidates(
     values, place = np.unique(x[present], return_inverse=True)
     sums = np.column_stack([np.bincount(place, a[present], len(values)) for a in (g, h)])
     node = np.array([g.sum(), h.sum()])
+    return cut_candidates(values, sums, node, not present.all(), settings, feature, proposed)
+
+
+def cut_candidates(
+    values: np.ndarray,
+    sums: np.ndarray,
+    node: np.ndarray,
+    missing: bool,
+    settings: XGBSettings = DEFAULT,
+    feature: int = 0,
+    proposed: ArrayLike | None = None,
+) -> list[XGBCandidate]:
+    """Return the candidates of one column from its values in order and their sums (G, H).
+
+    Parameters
+    ----------
+    values : array of shape (n_values,), rising
+    sums : array of shape (n_values, 2)
+    node : array of shape (2,), the sums of all rows, those without a value among them
+    missing : whether there are such rows
+
+    Examples
+    --------
+    >>> sums, node = np.array([[-3.0, 1.0], [2.0, 1.0]]), np.array([-1.0, 2.0])
+    >>> [(c.cut, round(c.gain, 3)) for c in cut_candidates(np.array([1.0, 4.0]), sums, node, False)]
+    [(2.5, 6.167)]
+    """
     below = np.cumsum(sums, axis=0)  # (G, H) of the present entries up to and with each value
-    missing = not present.all()
     cuts, last = _middles(values), np.arange(len(values) - 1)  # last: the value just below each cut
     if proposed is not None:
         cuts = np.asarray(proposed, dtype=np.float64)
