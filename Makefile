@@ -1,6 +1,6 @@
 # Everything runs inside a virtual environment this file makes itself; only Python, pip and git are needed.
 PYTHON ?= python3
-VENV := .venv
+VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # From Python 3.12 on the interpreter itself tells which lines run, at little cost, and `make test` prints their share.
@@ -11,12 +11,20 @@ export COVERAGE_CORE ?= $(shell $(PYTHON) -c 'import sys; sys.version_info >= (3
 # Tests start some hundred processes: each would compile all it imports where bytecode is not kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint types unit cover bench warm record wheel clean
+.PHONY: demo test test-all versions lint types unit cover bench warm record wheel clean
 
 demo: $(READY)
 	$(BIN)/arboretum demo
 
 test: lint types unit
+
+# Also what is marked slow: sweeps, fuzzing, kills. FUZZ_MUTATIONS=20000 makes the longest of them short.
+test-all: test
+	$(BIN)/python -m pytest -n 2 -m slow
+
+# `make test` on every Python that pyproject.toml names, PYTHONS="3.12 3.13" on these.
+versions:
+	PYTHONS="$(PYTHONS)" .ci/versions
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -54,8 +62,8 @@ wheel: $(READY)
 $(READY): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --upgrade pip
-	$(BIN)/python -m pip install -q -e ".[test]"
+	$(BIN)/python -m pip install -q $(BOUNDS) -e ".[test]"
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis .coverage .coverage.*
+	rm -rf $(VENV) .venv-* build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis .coverage .coverage.*

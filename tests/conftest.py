@@ -8,6 +8,7 @@ the desk it goes on looking for new ones.
 
 import itertools
 import os
+import signal
 import sys
 
 import numpy as np
@@ -17,6 +18,9 @@ from hypothesis import settings
 settings.register_profile("same", derandomize=True)
 if os.environ.get("CI"):
     settings.load_profile("same")
+
+# In the background (nohup, cron) Ctrl-C is inherited as ignored, here and in what tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _Fresh = np.random.SeedSequence
 _draws = itertools.count()

@@ -84,6 +84,7 @@ _HOME = {
     "ModelFileError": "arboretum.errors",
     "ParameterError": "arboretum.errors",
     "SuspiciousColumnWarning": "arboretum.errors",
+    "UnseenCategoryWarning": "arboretum.errors",
 }
 
 __all__ = [*_HOME, "__version__", "callback"]

@@ -39,6 +39,7 @@ from arboretum.errors import DataError as DataError
 from arboretum.errors import ModelFileError as ModelFileError
 from arboretum.errors import ParameterError as ParameterError
 from arboretum.errors import SuspiciousColumnWarning as SuspiciousColumnWarning
+from arboretum.errors import UnseenCategoryWarning as UnseenCategoryWarning
 from arboretum.explain.charts.answer_plots import plot_calibration as plot_calibration
 from arboretum.explain.charts.answer_plots import plot_confusion as plot_confusion
 from arboretum.explain.charts.boosting_curves import (

@@ -6,8 +6,8 @@
     └── ModelFileError   a file is not a model, is damaged or is too new       (also ValueError)
 
 Every message says what is wrong, where, and what to do next. All are ValueErrors too, because that is
-what scikit-learn's own tools expect to catch. A `SuspiciousColumnWarning` tells of columns that will probably
-harm a model (data/suspicion.py).
+what scikit-learn's own tools expect to catch. A `SuspiciousColumnWarning` names columns that will probably
+harm a model (data/suspicion.py), an `UnseenCategoryWarning` categories that the training table did not have.
 """
 
 
@@ -32,4 +32,12 @@ class SuspiciousColumnWarning(UserWarning):
 
     It can be silenced or made an error like any warning, e.g.
     ``warnings.simplefilter("ignore", SuspiciousColumnWarning)``.
+    """
+
+
+class UnseenCategoryWarning(UserWarning):
+    """New rows hold categories that the training table did not have; they are treated as missing.
+
+    A call gives one such warning for all columns. ``unseen="ignore"`` of the model suppresses it, and so does
+    ``warnings.simplefilter("ignore", UnseenCategoryWarning)``.
     """

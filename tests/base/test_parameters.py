@@ -70,10 +70,10 @@ def test_columns_are_named_alike_everywhere(owner):
 
 def test_the_text_is_wrapped_and_types_lose_their_articles():
     lines = Model.__doc__.splitlines()
-    assert '    rate : number in [0, 1] or "auto" or None, default=0.5' in lines
+    assert 'rate : number in [0, 1] or "auto" or None, default=0.5' in lines
     assert max(map(len, lines)) <= 100
-    assert '    kind : "a" or "b", default="a"' in lines
-    assert "    done_ : int" in lines
+    assert 'kind : "a" or "b", default="a"' in lines
+    assert "done_ : int" in lines
     assert not any("unused" in line for line in lines)
 
 

@@ -451,3 +451,17 @@ def test_surrogates_are_the_textbooks_where_no_two_agree_equally():
         model.tree_.surrogates.feature[start[0] : start[1]], [s.feature for s in tree.surrogates]
     )
     assert_allclose(predict(tree, X[::-1]), model.predict(X[::-1]), rtol=1e-12)
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "log_loss"])
+@pytest.mark.parametrize("way", ["one call", "level by level"])
+def test_missing_rows_go_right_where_both_sides_gain_the_same(criterion, way):
+    X = np.array([[1, 2, 3, 5, np.nan, 10, 20, 30, 60, np.nan]]).T
+    y = np.repeat([0, 1], 5)
+    with patch.object(random_tree, "SMALL", 0 if way == "level by level" else random_tree.SMALL):
+        model = CARTClassifier(criterion=criterion, max_depth=1).fit(X, y)
+    root = grow(X, y, rules=Rules(criterion, max_depth=1))
+    assert root.chosen.missing_goes == "right"
+    assert model.tree_.missing_child[0] == 1
+    assert model.tree_.threshold[0] == root.chosen.threshold
+    assert model.predict([[np.nan]]).tolist() == predict(root, [[np.nan]]).tolist() == [1]

@@ -304,7 +304,7 @@ BAD = {
     "max_leaf_nodes": ("an int ≥ 2 or None", [1, 0, -5, 4.0, "4", True]),
     "min_impurity_decrease": ("a number ≥ 0", [-1e-9, "0", None, True, NAN, INF, 10**400]),
     "ccp_alpha": ("a number ≥ 0", [-0.1, "0", None, False, NAN, INF]),
-    "unseen": ("'missing' or 'error'", ["ignore", None, 0, "Missing"]),
+    "unseen": ("'missing', 'ignore' or 'error'", ["what", None, 0, "Missing"]),
     "surrogates": ("an int ≥ 0", [-1, 5.0, "5", None, True]),
     "max_bins": ("an int from 2 to 65535 or None", [1, 0, 65_536, 2.0, "16", True]),
     "category_penalty": ("a number ≥ 0", [-0.1, "1", None, np.nan]),
@@ -456,7 +456,9 @@ def test_parameters_are_checked_where_they_are_used_after_fit():
     model = CARTClassifier().fit(X, y)
     with pytest.raises(ParameterError, match="n_jobs must be"):
         model.set_params(n_jobs=0).predict(X)
-    with pytest.raises(ParameterError, match="unseen must be 'missing' or 'error', got 'what'"):
+    with pytest.raises(
+        ParameterError, match="unseen must be 'missing', 'ignore' or 'error', got 'what'"
+    ):
         model.set_params(n_jobs=1, unseen="what").predict(X)
     with pytest.raises(ParameterError, match="rule of prune_cv must be 'min' or '1se', got '2se'"):
         model.set_params(unseen="error").prune_cv(X, y, rule="2se")

@@ -22,7 +22,7 @@ from numpy.testing import assert_allclose
 
 from arboretum.textbook.cart import EPSILON, surrogates
 from arboretum.textbook.impurities import best_value, impurity
-from arboretum.textbook.splits import UNBOUNDED, Candidate, Rules, candidates
+from arboretum.textbook.splits import UNBOUNDED, Candidate, Rules, candidates, gather
 from arboretum.tree.tree import LEAF, SUBSET, Tree
 
 RTOL, ATOL = 1e-9, 1e-12
@@ -51,6 +51,8 @@ class Walk:
         """Check every node, and (best-first growth) the order in which nodes were divided."""
         self.leaf_of = np.full(len(self.X), -1)
         self.total = float(self.w.sum())
+        whole = gather(self.X, self.y, self.w, self.rules)  # categories count in the whole table
+        self.rules = replace(self.rules, charged=whole.charged)
         self._visit(0, np.flatnonzero(self.w > 0), UNBOUNDED)
         assert self.n_checked == len(self.tree)
         if self.rules.max_leaf_nodes is not None:

@@ -57,8 +57,8 @@ def test_identifiers_of_parquet_files(tmp_path):
 
 
 def test_output_places(tmp_path, monkeypatch):
-    assert check_output(str(tmp_path / "new.arb")) == tmp_path / "new.arb"
+    assert check_output(str(tmp_path / "new.arb"), "model file") == tmp_path / "new.arb"
     assert list(tmp_path.iterdir()) == []
     monkeypatch.setattr("os.access", lambda path, mode: False)
     with pytest.raises(DataError, match="permission denied"):
-        check_output(tmp_path / "new.arb")
+        check_output(tmp_path / "new.arb", "model file")

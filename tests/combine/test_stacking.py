@@ -25,6 +25,8 @@ from arboretum import (
     C45Classifier,
     CARTClassifier,
     CARTRegressor,
+    DataError,
+    GradientBoostingRegressor,
     ModelFileError,
     ParameterError,
     RandomForestClassifier,
@@ -309,7 +311,7 @@ def test_checks_of_the_tags_pass_with_the_default_models(name):
             check(model)
 
 
-def test_an_interrupted_second_fit_does_not_answer_with_the_old_model():
+def test_an_interrupted_second_fit_leaves_the_first_one_whole():
     X, y = numbers(40, 3, 2)
 
     class Stop(CARTClassifier):
@@ -320,11 +322,10 @@ def test_an_interrupted_second_fit_does_not_answer_with_the_old_model():
         VotingClassifier(CLASSIFIERS),
         StackingClassifier(CLASSIFIERS, SMALL_FINAL, cv=2),
     ):
-        model.fit(X, y)
+        old = model.fit(X, y).predict(X)
         with pytest.raises(KeyboardInterrupt):
             model.set_params(estimators=[("a", Stop())]).fit(X, y)
-        with pytest.raises(NotFittedError):
-            model.predict(X)
+        assert_array_equal(model.predict(X), old)
 
 
 # ---------------------------------------------------------------------- as a newcomer meets them
@@ -365,3 +366,44 @@ def test_what_is_wrong_with_a_column_is_said_once(kind):
     assert len(told) == 2
     assert "unseen at fit: 'new'" in str(told[1].message)
     assert {Path(one.filename).name for one in told} == {"test_stacking.py"}
+
+
+@pytest.mark.parametrize(
+    ("model", "y", "message"),
+    [
+        (StackingClassifier(), [0], "into 5 folds, its largest class has 1 of"),
+        (
+            StackingClassifier(),
+            [0, 1],
+            "its largest class has 1 of n_samples=2: give it more rows, or fewer folds",
+        ),
+        (StackingClassifier(), [0, 1, 2, 0, 1, 2], "its largest class has 2 of"),
+        (StackingClassifier(cv=3), [0, 0, 1, 1], "into 3 folds, its largest class has 2 of"),
+        (StackingClassifier(), [0.5, 1.25, 3.0], "Unknown label type: continuous"),
+        (StackingClassifier(), np.arange(1.0, 41) * 1e150, "too large for a class"),
+        (StackingRegressor(), [1.0, 2.0, 3.0], "into 5 folds, X has 3 of"),
+    ],
+)
+def test_too_few_rows_for_the_folds(model, y, message):
+    X = np.random.default_rng(0).normal(size=(len(y), 3))
+    with pytest.raises(DataError, match=message):
+        model.fit(X, y)
+
+
+@pytest.mark.parametrize("words", [False, True])
+def test_a_stack_that_passes_the_table_through_can_be_explained(words, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    table = pd.DataFrame(X, columns=list("abc"))
+    if words:
+        table["a"] = np.where(X[:, 0] > 0, "up", "down")
+    models = [
+        ("cart", CARTRegressor(max_depth=2)),
+        ("gbm", GradientBoostingRegressor(n_estimators=3)),
+    ]
+    stack = StackingRegressor(models, CARTRegressor(max_depth=3), passthrough=True, cv=2)
+    stack.fit(table, X[:, 0] + X[:, 1])
+    found = stack.partial_dependence(table, ["b"], grid_resolution=3)
+    changed = table.assign(b=found.grid_values[0][0])
+    np.testing.assert_allclose(found.average[0][0], stack.predict(changed).mean())
+    assert stack.report(table, X[:, 0], tmp_path / "page.html") is not None

@@ -326,8 +326,12 @@ def test_unseen_categories(frame):
     np.testing.assert_array_equal(encoded.column(0), [NAN, 0, NAN, NAN, NAN])
     with pytest.raises(DataError, match="'city' holds categories unseen at fit: 'Rome', 'Paris' "):
         encode(schema, new, unseen="error")
-    with pytest.raises(ParameterError, match="unseen must be 'missing' or 'error', got 'ignore'"):
-        encode(schema, new, unseen="ignore")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ignored = encode(schema, new, unseen="ignore")
+    np.testing.assert_array_equal(ignored.column(0), encoded.column(0))
+    with pytest.raises(ParameterError, match=r"unseen must be .*'ignore' or 'error', got 'what'"):
+        encode(schema, new, unseen="what")
 
 
 def test_only_five_unseen_values_are_listed():
@@ -634,7 +638,7 @@ def test_columns_of_a_file_that_were_not_there_are_left_out(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,target,b\n1,yes,2\n")
     schema, _ = learn_schema(pd.DataFrame({"a": [1.0], "b": [2.0]}))
-    with pytest.warns(UserWarning, match="left out of .*unseen at fit: 'target'"):
+    with pytest.warns(UserWarning, match="columns unseen at fit, which are ignored: 'target'"):
         matrix = encode(schema, str(path))
     assert matrix.rows(0, 1).tolist() == [[1.0, 2.0]]
     path.write_text("a,target\n1,yes\n")

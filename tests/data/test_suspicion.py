@@ -1,15 +1,19 @@
-"""Suspicious columns: one warning for each, with what to do; none for honest ones, and none twice."""
+"""Suspicious columns and unseen categories: one warning for each kind, with what to do, and none twice."""
 
+import inspect
+import subprocess
+import sys
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
 
 import arboretum as ar
 from arboretum import SuspiciousColumnWarning
-from arboretum.data.checks import told_once
+from arboretum.data.checks import members_silent
 from arboretum.data.schema import learn_schema
 from arboretum.data.suspicion import warn_of_columns
 
@@ -50,9 +54,9 @@ COLUMNS = {
     "one word": (lambda r: ["same"] * N, "the same value in every row"),
     "one number": (lambda r: np.ones(N), "the same value in every row"),
     "no value": (lambda r: np.full(N, np.nan), "the same value in every row"),
-    "row numbers": (lambda r: np.arange(1, N + 1), "the numbers of rows"),
-    "row numbers, shuffled": (lambda r: r.permutation(N), "the numbers of rows"),
-    "row numbers of a sample": (lambda r: r.permutation(450)[:N], "the numbers of rows"),
+    "row numbers": (lambda r: np.arange(1, N + 1), "holds row numbers"),
+    "row numbers, shuffled": (lambda r: r.permutation(N), "holds row numbers"),
+    "row numbers of a sample": (lambda r: r.permutation(450)[:N], "holds row numbers"),
     "decimal commas": (lambda r: [f"{v:.2f}".replace(".", ",") for v in r.normal(size=N)], "numbers written"),
     "euros": (lambda r: [f"{v:,.2f} €" for v in 5000 * r.random(N)], "numbers written as words"),
     "dollars": (lambda r: [f"${v:,.2f}" for v in 5000 * r.random(N)], "numbers written as words"),
@@ -88,7 +92,7 @@ def test_a_column_that_tells_all(table, regression):
         known = np.exp(y / 10)
     model = ar.CARTRegressor() if regression else ar.CARTClassifier()
     (message,) = told(X.assign(later=known), y, model)
-    assert "column 'later' holds what alone tells the target of every row" in message
+    assert "column 'later' holds values that determine the target of every row" in message
     almost = pd.Series(known).copy()
     if regression:
         almost.iloc[7], almost.iloc[9] = almost.iloc[9], almost.iloc[7]
@@ -110,11 +114,193 @@ def test_small_tables_arrays_and_single_columns_are_left_alone(table):
     assert told(np.arange(N)[:, None], y) == []  # the only thing there is to learn from
 
 
-def test_many_columns_share_a_warning(table):
+def test_columns_of_one_kind_share_a_warning(table):
     X, y = table
     X = X.assign(**{f"c{j}": 1.0 for j in range(10)})
     (message,) = told(X, y)
     assert "columns 'c0', 'c1', 'c2', 'c3', 'c4', … and 5 more hold" in message
+    (message,) = told(X.drop(columns=[f"c{j}" for j in range(2, 10)]), y)
+    assert "columns 'c0', 'c1' hold the same value in every row" in message
+
+
+def test_blanks_that_make_two_categories_of_one(table):
+    X, y = table
+    sex = np.random.default_rng(1).choice(["female", "female ", "male"], N)
+    (message,) = told(X.assign(sex=sex), y)
+    assert "column 'sex' holds categories that differ only by leading or trailing blanks" in message
+    assert "e.g. 'female' and 'female '" in message
+    padded = np.random.default_rng(1).choice([" female", "Female", "male "], N)
+    assert told(X.assign(sex=padded), y) == []  # nothing is there twice
+
+
+# ---------------------------------------------------------------------- constant targets
+@pytest.mark.parametrize(
+    "Model",
+    [ar.LGBMRegressor, ar.XGBRegressor, ar.CARTRegressor, ar.RandomForestRegressor,
+     ar.GradientBoostingRegressor, ar.VotingRegressor],
+    ids=lambda m: m.__name__,
+)  # fmt: skip
+def test_a_constant_target_is_called_constant(Model):
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    (message,) = told(X, np.zeros(50), Model())
+    assert message.startswith("y is constant (0.0 in all 50 rows): ")
+    assert "predicts this value for every row" in message
+
+
+@pytest.mark.parametrize("Model", [ar.CARTClassifier, ar.RandomForestClassifier, ar.LGBMClassifier])
+def test_a_single_class_is_called_constant(table, Model):
+    X, _ = table
+    (message,) = told(X.assign(id=[f"C{i}" for i in range(N)]), ["no"] * N, Model())
+    assert message.startswith("y is constant ('no' in all 300 rows): ")
+
+
+# ---------------------------------------------------------------------- unseen categories
+@pytest.fixture
+def words():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({name: rng.choice(["a", "b", "c"], 60) for name in ("town", "street", "shop")})
+    return X, rng.choice([0, 1], 60)
+
+
+def unseen_of(call, *given, action="always"):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter(action)
+        call(*given)
+    return [str(w.message) for w in caught if w.category is ar.UnseenCategoryWarning]
+
+
+def test_all_columns_with_unseen_categories_share_a_warning(words):
+    X, y = words
+    model = ar.CARTClassifier().fit(X, y)
+    (message,) = unseen_of(model.predict, X.assign(town=list("vwxyz") * 12, shop="new"))
+    assert message == (
+        "2 columns hold categories unseen at fit: 'town' ('v', 'w', 'x', … and 2 more), 'shop' ('new'); "
+        "they are treated as missing values (unseen='ignore' suppresses this warning, unseen='error' "
+        "makes it an error)"
+    )
+    many = pd.DataFrame({f"c{j}": ["a", "b"] * 30 for j in range(9)})
+    (message,) = unseen_of(ar.CARTClassifier().fit(many, y).predict, many.replace("a", "z"))
+    assert message.startswith("9 columns hold categories unseen at fit: 'c0' ('z'), ")
+    assert "'c4' ('z'), … and 4 more; they" in message
+
+
+def test_unseen_categories_can_be_ignored_and_filtered(words):
+    X, y = words
+    new = X.assign(town="z")
+    silent = ar.CARTClassifier(unseen="ignore").fit(X, y)
+    assert unseen_of(silent.predict, new) == []
+    loud = ar.CARTClassifier().fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", ar.UnseenCategoryWarning)
+        np.testing.assert_array_equal(loud.predict_proba(new), silent.predict_proba(new))
+    assert issubclass(ar.UnseenCategoryWarning, UserWarning)
+
+
+TAKES_UNSEEN = sorted(
+    name
+    for name in ar.ESTIMATORS
+    if "unseen" in inspect.signature(getattr(ar, name).__init__).parameters
+)
+
+
+@pytest.mark.parametrize("name", TAKES_UNSEEN)
+def test_every_estimator_takes_the_policy(name):
+    getattr(ar, name)(unseen="ignore")._check_parameters()
+    with pytest.raises(ar.ParameterError, match="'missing', 'ignore'"):
+        getattr(ar, name)(unseen="what")._check_parameters()
+
+
+def test_a_dummy_that_was_the_same_in_every_training_row(words):
+    _, y = words
+    town = pd.get_dummies(pd.Series(["a", "b"] * 30, dtype=pd.CategoricalDtype(["a", "b", "z"])))
+    assert town["z"].dtype == bool
+    model = ar.CARTClassifier()
+    told(town, y, model)
+    (message,) = unseen_of(model.predict, town.assign(z=[True] + [False] * 59))
+    assert "'z' holds categories unseen at fit: True, where every training row has False" in message
+
+
+MEMBERS = {
+    "voting": lambda: ar.VotingClassifier(PAIR),
+    "hard voting": lambda: ar.VotingClassifier(PAIR, voting="hard"),
+    "stacking": lambda: ar.StackingClassifier(PAIR, cv=2),
+    "bagging": lambda: ar.BaggingClassifier(ar.C45Classifier(), n_estimators=4),
+    "bagging, two columns each": lambda: ar.BaggingClassifier(max_features=2, n_estimators=6),
+    "AdaBoost": lambda: ar.AdaBoostClassifier(ar.C45Classifier(max_depth=1), n_estimators=4),
+    "forest": lambda: ar.RandomForestClassifier(n_estimators=3),
+    "LightGBM": lambda: ar.LGBMClassifier(n_estimators=3),
+}
+PAIR = [("tree", ar.CARTClassifier()), ("c45", ar.C45Classifier())]
+
+
+@pytest.mark.parametrize("kind", MEMBERS)
+def test_members_do_not_multiply_the_warning(words, kind):
+    X, y = words
+    model = MEMBERS[kind]().fit(X, y)
+    new = X.assign(town="z", street="z", shop="z")
+    (message,) = unseen_of(model.predict, new)
+    assert message.startswith("3 columns hold")
+    with pytest.warns(ar.UnseenCategoryWarning) as record:
+        model.predict(new)
+    assert record[0].filename == __file__
+    assert len(unseen_of(model.score, new, y)) == 1
+
+
+def test_calls_that_read_several_tables_warn_once(words):
+    X, y = words
+    new = X.assign(town=["z", *X["town"][1:]], shop=["z", *X["shop"][1:]])
+    model = ar.LGBMClassifier(n_estimators=2)
+    sets = [(new, y), (new[:30], y[:30])]
+    assert len(unseen_of(lambda: model.fit(X, y, eval_set=sets))) == 1
+    voting = ar.VotingClassifier(PAIR).fit(X, y)
+    assert len(unseen_of(lambda: voting.report(new, y, rows="none"))) == 1
+
+
+def test_folds_inside_a_fit_do_not_warn(words):
+    X, y = words
+    X = X.assign(town=[f"t{i // 2}" for i in range(60)])
+    assert unseen_of(ar.StackingClassifier(PAIR, cv=3).fit, X, y) == []
+
+
+# ---------------------------------------------------------------------- many fits in one call
+SEARCH = """
+import numpy as np, pandas as pd
+from sklearn.model_selection import GridSearchCV
+from arboretum import LGBMRegressor
+rng = np.random.default_rng(0)
+n = 200
+X = pd.DataFrame({
+    "x": rng.normal(size=n), "town": rng.choice([f"t{i}" for i in range(90)], n),
+    "street": rng.choice([f"s{i}" for i in range(70)], n), "id": [f"C{i:05d}" for i in range(n)],
+    "same": 1.0, "rare": ["u"] * (n - 1) + ["v"], "row": np.arange(n),
+})
+y = np.where(np.arange(n) < 40, X["x"], 0.0)
+GridSearchCV(LGBMRegressor(n_estimators=2), {"num_leaves": [2, 3, 4, 5, 6, 7]}, cv=5).fit(X, y)
+"""
+
+
+def test_a_search_shows_a_line_per_kind(tmp_path):
+    script = tmp_path / "search.py"
+    script.write_text(SEARCH)
+    shown = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    lines = [line for line in shown.stderr.splitlines() if "Warning: " in line]
+    kinds = ["the same value", "a different word", "row numbers", "y is constant", "unseen at fit"]
+    assert [sum(kind in line for line in lines) for kind in kinds] == [1] * len(kinds)
+    assert len(lines) == len(kinds)
+
+
+def test_filters_decide_what_a_search_shows(words):
+    X, y = words
+    X = X.assign(town=[f"t{i // 2}" for i in range(60)])
+
+    def search():
+        cross_val_score(ar.CARTClassifier(max_depth=1), X, y, cv=5)
+
+    assert [len(unseen_of(search, action=how)) for how in ("default", "always")] == [1, 5]
+    assert unseen_of(search, action="ignore") == []
+    with pytest.warns(ar.UnseenCategoryWarning):
+        search()
 
 
 FAMILIES = [
@@ -144,13 +330,13 @@ def test_members_that_are_fitted_by_themselves_say_nothing_more(table):
     assert told(odd, y, ar.BaggingClassifier(LogisticRegression(), n_estimators=2)) != []
 
 
-def test_told_once_keeps_quiet_inside():
+def test_members_silent_keeps_quiet_inside():
     X = pd.DataFrame({"id": [f"C{i}" for i in range(50)], "x": np.arange(50.0) % 7})
     schema, matrix = learn_schema(X)
     y = np.arange(50) % 2
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with told_once():
+        with members_silent():
             warn_of_columns(schema, matrix, y, classes=True)
         with pytest.raises(SuspiciousColumnWarning):
             warn_of_columns(schema, matrix, y, classes=True)

@@ -1,6 +1,7 @@
 """Reading tables: what comes in, what each column is taken for, what is refused."""
 
 import datetime as dt
+import warnings
 from decimal import Decimal
 from fractions import Fraction
 
@@ -14,7 +15,7 @@ import scipy.sparse as sp
 from arboretum.data.slices import as_view
 from arboretum.data.table import read_table
 from arboretum.data.values import RawNumbers, Words
-from arboretum.errors import ArboretumError, DataError
+from arboretum.errors import ArboretumError, DataError, SuspiciousColumnWarning
 
 UTC_2020 = 1577836800.0  # 2020-01-01 00:00 UTC
 MISSING = float("nan")
@@ -127,6 +128,41 @@ def test_strings_and_dates_of_numpy():
     assert as_list(the_column(months)) == [31 * 86400]
 
 
+NANOSECONDS = np.arange(50).astype("timedelta64[ns]")
+CLOSE = np.datetime64("2024-01-01", "ns") + NANOSECONDS
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        CLOSE[:, None],
+        pd.DataFrame({"x0": np.append(CLOSE, np.datetime64("NaT"))}),
+        pl.DataFrame({"x0": CLOSE}),
+        np.array([["9990-01-01T00:00:00.000001"], ["9990-01-01"]], dtype="datetime64[us]"),
+        (np.datetime64("2260-01-01", "ns") + 1000 * NANOSECONDS)[:, None],
+    ],
+)
+def test_times_that_become_one_number_are_warned_of(X):
+    with pytest.warns(SuspiciousColumnWarning, match=r"'x0' holds different times.*start date"):
+        read_table(X)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        (CLOSE - CLOSE[0])[:, None],  # the remedy
+        np.repeat(CLOSE[7:8], 3)[:, None],
+        (CLOSE[0] + 1000 * NANOSECONDS)[:, None],
+        np.array([["NaT"]], dtype="datetime64[ns]"),
+        CLOSE[:1, None].astype("datetime64[D]"),
+    ],
+)
+def test_times_that_stay_apart_are_not(X):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_table(X)
+
+
 # --------------------------------------------------------------------------- dataframes
 ENUM = pl.Enum(["low", "high"])
 FRAME_COLUMNS = [
@@ -155,6 +191,7 @@ FRAME_COLUMNS = [
         [UTC_2020 - 3600],
     ),
     (pd.Series([DAY], dtype=pd.ArrowDtype(pa.date32())), "datetime", [UTC_2020]),
+    (pd.Series(pd.PeriodIndex(["2020-01", None], freq="M")), "datetime", [UTC_2020, None]),
     (pd.Series(pd.to_timedelta(["90s", None])), "duration", [90, None]),
     (pd.Series([Decimal("1.5"), None]), "decimal", [1.5, None]),
     (pd.Series([DAY, None], dtype=object), "datetime", [UTC_2020, None]),
@@ -316,6 +353,7 @@ REFUSED = {
     "inexact Arrow": (pa.table({"a": [2**60 + 1, None]}), r"'a'.*2\*\*53"),
     "None": (None, "got NoneType"),
     "dict": ({"a": [1, 2]}, "got dict"),
+    "dicts": ([{"a": 1}, {"a": 2}], r"a list of dicts: pandas.DataFrame\(X\)"),
     "number": (3, "must be an array, a dataframe"),
 }
 
@@ -334,7 +372,6 @@ def test_refused(X, message):
         (cells(b"a"), "'x0' has a cell of type bytes in row 0"),
         (pl.DataFrame({"a": [[1], [2]]}), "'a' has a cell of type list in row 0"),
         (pl.DataFrame({"a": [{"b": 1}]}), "'a' has a cell of type dict in row 0"),
-        (pd.DataFrame({"p": pd.period_range("2020", periods=2)}), "'p' has a cell of type Period"),
     ],
 )
 def test_cells_no_table_holds(X, where):

@@ -239,12 +239,63 @@ def test_code_of_other_types_is_not_run(kept):
     assert _compiled(again) == 1
 
 
+def test_code_of_another_function_is_not_run(kept):
+    make, files = kept
+    (file,) = files("*.kernel")
+    right = file.read_bytes()
+
+    @jit.kernel
+    def double(x):
+        return 2 * x
+
+    assert double(14) == 28
+    (other,) = set(files("*.kernel")) - {file}
+    file.write_bytes(other.read_bytes())
+    assert make()(14) == 42
+    assert len(file.read_bytes()) == len(right)  # and is mended
+
+
+KINDS = ["pipe", "folder", "link to itself", "link to nothing", "not to be read"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_no_file_is_compiled_over(kept, kind):
+    make, files = kept
+    (file,) = files("*.kernel")
+    if kind == "not to be read":
+        file.chmod(0)
+    else:
+        file.unlink()
+    if kind == "pipe":
+        os.mkfifo(file)
+    elif kind == "folder":
+        file.mkdir()
+    elif kind.startswith("link"):
+        file.symlink_to(file if kind == "link to itself" else file.parent / "nothing")
+    assert make()(14) == 42
+    if kind != "folder":
+        again = make()
+        assert again(14) == 42
+        assert _compiled(again) == 0
+    assert not files(".arboretum-*")
+
+
+def test_a_folder_that_is_a_file_is_done_without(kept):
+    make, files = kept
+    (file,) = files("*.kernel")
+    file.unlink()
+    file.parent.rmdir()
+    file.parent.write_text("in the way")
+    assert make()(14) == 42
+
+
 def test_each_compiled_form_is_a_file(kept):
     """So processes that compile other forms of a function at the same time do not meet."""
     make, files = kept
     assert make()(2.5) == 7.5
     assert len(files("*.kernel")) == 2
-    assert not files("*.new")
+    assert not files(".arboretum-*")
 
 
 def test_a_disk_that_is_full_is_done_without(kept, monkeypatch):
@@ -252,7 +303,7 @@ def test_a_disk_that_is_full_is_done_without(kept, monkeypatch):
         raise OSError(28, "No space left on device")
 
     make, files = kept
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr(kernel_cache.os, "replace", full)
     assert make()(2.5) == 7.5
     assert len(files("*")) == 2  # the folder, and what was there
 
@@ -263,9 +314,9 @@ def test_a_cache_that_becomes_read_only_is_done_without(kept, monkeypatch):
 
     make, files = kept
     monkeypatch.setattr(Path, "read_bytes", refuse)
-    monkeypatch.setattr(Path, "replace", refuse)
+    monkeypatch.setattr(kernel_cache.os, "replace", refuse)
     assert make()(14) == 42
-    assert not files("*.new")
+    assert not files(".arboretum-*")
 
 
 def test_code_of_another_numba_is_not_found(kept, monkeypatch):

@@ -12,7 +12,7 @@ import pytest
 
 from arboretum import CARTClassifier, ParameterError
 from arboretum.engine import parallel
-from arboretum.engine.parallel import blocks, effective_jobs, run
+from arboretum.engine.parallel import blocks, effective_jobs, run, run_with_helpers
 
 
 def _with_deadline(action, seconds: float = 60.0) -> None:
@@ -127,6 +127,50 @@ def test_many_threads_may_use_the_pool_at_once():
 
     _with_deadline(all_users)
     assert len(set(done)) == len(done) == 6 * 20 * 8
+
+
+# ---------------------------------------------------------------------- threads that cannot start
+@pytest.fixture
+def one_thread_starts(monkeypatch):
+    """A new pool, of which the first thread starts and no other."""
+    parallel._forget_pool()
+    start, started = threading.Thread.start, []
+
+    def start_once(thread):
+        if thread.name.startswith("arboretum") and started:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_once)
+    yield
+    parallel._forget_pool()
+
+
+def test_helpers_return_when_a_later_one_cannot_start(one_thread_starts):
+    closed, returned = threading.Event(), threading.Event()
+
+    def help_out(_):
+        closed.wait(10)
+        returned.set()
+
+    with pytest.raises(RuntimeError, match="can't start new thread"):
+        run_with_helpers(lambda: None, help_out, closed.set, 4)
+    assert closed.is_set()
+    assert returned.wait(10)
+
+
+def test_no_helper_works_on_after_another_could_not_start(one_thread_starts):
+    running = []
+
+    def work(item):
+        running.append(item)
+        time.sleep(0.01)
+        running.remove(item)
+
+    with pytest.raises(RuntimeError, match="can't start new thread"):
+        run(work, range(1000), 4)
+    assert not running
 
 
 # ---------------------------------------------------------------------- blocks

@@ -1,5 +1,6 @@
 """One tree of a model: which one, under what title, and what its numbers mean."""
 
+import warnings
 from types import SimpleNamespace
 
 import matplotlib
@@ -294,3 +295,15 @@ def test_only_an_unfitted_model_is_told_to_be_fitted(name):
     for function in FUNCTIONS:
         with pytest.raises(NotFittedError, match=f"{function.__name__} needs a fitted model"):
             function(MAKERS[name]()[0])
+
+
+@pytest.mark.parametrize(
+    "model", [arboretum.XGBClassifier(n_estimators=2), arboretum.LGBMClassifier(n_estimators=2)]
+)
+@pytest.mark.parametrize("n_rows", [1, 30])
+def test_a_booster_of_one_class_can_be_shown(model, n_rows):
+    X = np.random.default_rng(0).normal(size=(n_rows, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, np.full(n_rows, "only"))
+    assert "class only" in export_text(model, tree=0)

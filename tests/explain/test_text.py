@@ -8,6 +8,7 @@ import sklearn.tree
 from sklearn.datasets import load_diabetes, load_iris, load_wine
 from sklearn.exceptions import NotFittedError
 
+from arboretum import LGBMRegressor
 from arboretum.data.schema import Column
 from arboretum.errors import ParameterError
 from arboretum.explain import export_graphviz, export_text, plot_tree, to_rules
@@ -107,10 +108,11 @@ def test_several_outputs_are_listed():
     assert "value: [0.00, 0.00]" in export_text(from_sklearn(peer))
 
 
-def test_long_category_lists_are_whole_unless_cut():
+def test_long_category_lists_are_cut():
     column = categorical("c", [f"v{i}" for i in range(40)])
     model = by_hand(split(0, leaf(1, 0), leaf(0, 1), inside=range(0, 40, 2)), [column], ["a", "b"])
-    assert "v38}" in export_text(model)
+    assert "v38}" in export_text(model, max_categories=None)
+    assert "v22, ... 8 more}" in export_text(model)
     assert "c in {v0, v2, ... 18 more}" in export_text(model, max_categories=2)
 
 
@@ -196,3 +198,19 @@ def test_names_of_the_schema_are_used():
     names = ["Länge", "宽", "a b", "c"]
     model = with_columns(from_sklearn(peer), [numeric(n) for n in names])
     assert names[peer.tree_.feature[0]] + " <= " in export_text(model)
+
+
+def test_zero_in_bins_of_lightgbm_is_shown_as_zero():
+    """Its cuts beside zero are -1e-35 and 1e-35: `x < 0` and `x <= 0`."""
+    x = np.repeat([-1.0, 0.0, 1.0], 40)
+    model = LGBMRegressor(n_estimators=1, min_child_samples=5, n_jobs=1)
+    tree = model.fit(x[:, None], np.repeat([0.0, 4.0, 10.0], 40)).trees_[0]
+    assert sorted(tree.threshold[tree.first_child > 0].tolist()) == [-1e-35, 1e-35]
+    text = export_text(model)
+    for shown in ("x0 <= 0", "x0 >  0", "x0 <  0", "x0 >= 0"):
+        assert shown in text
+    rules = "\n".join(str(rule) for rule in to_rules(model, tree=0))
+    for shown in ("x0 < 0", "0 <= x0 <= 0", "x0 > 0"):
+        assert shown in rules
+    for all_shown in (text, rules, export_graphviz(model), str(tree.condition(0, 0))):
+        assert "e-35" not in all_shown

@@ -138,7 +138,7 @@ def test_warm_start_does_not_shrink_or_change_tables():
     with pytest.raises(ParameterError, match="must not get smaller"):
         model.set_params(n_estimators=3).fit(X, y)
     model.set_params(n_estimators=5)
-    with pytest.warns(UserWarning, match="has not grown"):
+    with pytest.warns(UserWarning, match="has not increased"):
         model.fit(X, y)
     with pytest.raises(DataError, match="warm_start"):
         model.set_params(n_estimators=8).fit(X[:, :3], y)

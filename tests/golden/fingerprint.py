@@ -4,12 +4,10 @@ Model files are the same bytes for the same model, and hold no paths and no name
 classes. What they do hold is the version of arboretum, which is left out here: all else in the file counts,
 keys, types, shapes and every number.
 
-The hashes that are kept in golden.txt are of *rounded* floats. NumPy's exp and log, its sums and the
-products of matrices are made of other instructions on other processors and differ in the last bits there:
-as if on a processor of 2008, 24 of the 199 cases have other bytes (no file of second-order boosting: its
-sums are whole numbers and its exponentials arithmetic), and all have the same rounded hashes. Rounding
-cannot hide every difference, for two neighbours may lie on either side of an edge; the chance halves with
-every binary digit that is given up. That is why `BITS` is far below the 53 of a float64.
+The hashes that are kept in golden.txt are of *rounded* floats, so that a formula which is only written in
+another way changes no line. Rounding cannot hide every difference, for two neighbours may lie on either side
+of an edge; the chance halves with every binary digit that is given up. That is why `BITS` is far below the 53
+of a float64. That the bytes are the same on other processors is what test_machines.py looks at.
 
 During a refactoring, on one machine, ``exact=True`` sees every bit.
 """

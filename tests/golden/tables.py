@@ -1,4 +1,4 @@
-"""Six small tables for the golden set, built from fixed seeds.
+"""Seven small tables for the golden set, built from fixed seeds.
 
     two      numbers with ties, two classes                       shuffled weights
     many     numbers with gaps, four classes with names
@@ -6,9 +6,10 @@
     real     numbers with gaps; numbers, amounts, counts, shares and pairs to predict
     lists    rows in lists, with grades
     sparse   mostly zeros, a scipy matrix
+    tennis   words of two and three categories, 14 rows: play-tennis
 
 `RandomState` is used because NumPy promises never to change its numbers. All figures are rounded to a few
-decimals, so that the last bit of a logarithm, which depends on the processor, never reaches a table.
+decimals, so that the last bit of a logarithm, which depends on the system, never reaches a table.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Table:
 
 @cache
 def table(name: str) -> Table:
-    """Return one of the six tables; made once."""
+    """Return one of the tables; made once."""
     return _MAKERS[name]()
 
 
@@ -135,6 +136,21 @@ def _lists() -> Table:
     return Table(X, targets, rng.randint(1, 9, len(sizes)) / 4, sizes)
 
 
+def _tennis() -> Table:
+    names = {"s": "sunny", "o": "overcast", "r": "rain", "h": "hot", "m": "mild", "c": "cool"}
+    frame = pd.DataFrame(
+        {
+            "outlook": [names[c] for c in "ssorrrossrsoor"],
+            "temperature": [names[c] for c in "hhhmcccmcmmmhm"],
+            "humidity": np.where([c == "h" for c in "hhhhnnnhnnnhnh"], "high", "normal"),
+            "wind": np.where([c == "s" for c in "wswwwsswwwssws"], "strong", "weak"),
+        }
+    )
+    play = np.where([c == "y" for c in "nnyyynynyyyyyn"], "yes", "no")
+    rows = np.arange(14 + N_NEW) % 14
+    return Table(frame.iloc[rows].reset_index(drop=True), {"play": play[rows]}, np.ones(len(rows)))
+
+
 def _sparse() -> Table:
     rng = np.random.RandomState(6)
     n = 300
@@ -154,4 +170,5 @@ _MAKERS = {
     "real": _real,
     "lists": _lists,
     "sparse": _sparse,
+    "tennis": _tennis,
 }

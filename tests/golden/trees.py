@@ -27,6 +27,7 @@ def cart() -> Iterator[Case]:
     yield case("weights", lambda: tree(max_depth=6), "two.class", weighted=True)
     yield case("words", lambda: tree(max_depth=6), "mixed.class", weighted=True, more=shown)
     yield case("words, three classes", lambda: tree(min_samples_split=8), "mixed.three")
+    yield case("play tennis", tree, "tennis.play", more=shown)
     yield case("penalty", lambda: tree(category_penalty=0, max_depth=4), "mixed.three")
     yield case("ranks", lambda: tree(ordinal_features=["age"], max_depth=4), "mixed.class")
     yield case("categories", lambda: tree(categorical_features=[2], max_depth=5), "many.class")

@@ -197,6 +197,41 @@ def test_classes_are_different_and_in_order(model, labels):
     refused(model.fit(NUMBERS, CODES), damage, "not different labels in their order|disagree")
 
 
+@pytest.mark.parametrize("label", [np.nan, np.inf])
+@pytest.mark.parametrize("model", [A.CARTClassifier(), A.XGBClassifier(n_estimators=2)])
+def test_a_single_class_is_finite(model, label):
+    def damage(state):
+        several = isinstance(state["classes"], list)
+        state["classes"] = [np.array([label])] if several else np.array([label])
+
+    refused(model.fit(NUMBERS, np.zeros(60)), damage, "NaN or infinite")
+
+
+# ---------------------------------------------------------------------- range of floats
+def largest_leaf(state):
+    state["trees"]["value"] = np.full_like(state["trees"]["value"], 1.7e308)
+
+
+def largest_weight(state):
+    state["trees"]["value"] = np.full_like(state["trees"]["value"], 1e10)
+    state["weights"] = np.full_like(state["weights"], 1e300)
+
+
+@pytest.mark.parametrize("damage", [largest_leaf, largest_weight])
+@pytest.mark.parametrize("make", [A.XGBRegressor, A.LGBMRegressor])
+def test_answers_beyond_the_range_of_floats(make, damage):
+    refused(make(n_estimators=3).fit(NUMBERS, NUMBERS[:, 0]), damage, "beyond the range of floats")
+
+
+@pytest.mark.parametrize("make", [A.XGBClassifier, A.LGBMClassifier])
+def test_a_booster_of_one_class_is_sound_after_loading(make):
+    model = make(n_estimators=3).fit(NUMBERS, np.full(60, 7))
+    again = A.load(rewritten(model, lambda state: None))
+    assert again.classes_.tolist() == [7]
+    assert set(again.predict(NUMBERS)) == {7}
+    assert np.array_equal(again.predict_proba(NUMBERS), np.ones((60, 1)))
+
+
 # ---------------------------------------------------------------------- members
 def test_models_that_know_other_classes_than_their_vote():
     model = A.VotingClassifier([("a", A.CARTClassifier(max_depth=1))]).fit(NUMBERS, CODES)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from arboretum.engine.elementwise import probability
 from arboretum.errors import ParameterError
-from arboretum.predict.link import Link, both_classes, opposite_shares, probability
+from arboretum.predict.link import Link, both_classes, opposite_shares
 
 MARGINS = np.array([-3.0, -0.5, 0.0, 0.25, 2.0])
 

@@ -6,7 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
 
 import arboretum as A
 from arboretum.errors import DataError, ParameterError
@@ -177,3 +179,40 @@ def test_what_cannot_be_asked_says_so(model, method, words):
     model.fit(X, y)
     with pytest.raises(ParameterError, match=words):
         model.predictor(method)
+
+
+NO_PLACES = (40.0, 41.0, 100.0, -1.0, 1e9, -1e6, 1e300, -1e300, np.inf, -np.inf)
+
+
+@pytest.mark.parametrize("name", [*CASES, "c45 groups", "c45 whole"])
+def test_a_code_that_is_no_category_goes_where_missing_values_go(name):
+    more = {"c45 groups": A.C45Classifier(subset=True), "c45 whole": A.C45Classifier(pruning=None)}
+    model, kind, methods = CASES.get(name) or (more[name], "three", BOTH)
+    frame = table(True)
+    frame["city"] = frame["city"].where(frame["a"] > 0)  # missing rows everywhere
+    model = clone(model).fit(frame, target(kind))
+    predictor = model.predictor(methods[-1])
+    rows = predictor.encode(frame)[:20]
+    gone = rows.copy()
+    gone[:, 4:] = np.nan
+    expected = predictor(gone)
+    for code in NO_PLACES:
+        rows[:, 4:] = code
+        assert_same(predictor(rows), expected)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_no_rows(name):
+    model, kind, methods = CASES[name]
+    model = clone(model).fit(table(False), target(kind))
+    answer = model.predictor(methods[0])(np.empty((0, 4)))
+    assert len(answer) == 0
+
+
+@pytest.mark.parametrize(
+    "X", ["abc", table(True), sp.csr_array(np.zeros((2, 4))), {"a": 1}, [["red", 1, 2, 3]], None]
+)
+def test_what_is_no_array_of_numbers(X):
+    predictor = A.CARTRegressor().fit(table(False), target("numbers")).predictor()
+    with pytest.raises(DataError, match=r"takes an array of numbers|has the shape"):
+        predictor(X)

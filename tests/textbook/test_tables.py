@@ -50,6 +50,14 @@ def test_tables_have_rows_and_text(thing, n_rows, column):
         assert name in lines[0]
 
 
+@pytest.mark.parametrize("rule", ["min", "1se"])
+def test_the_chosen_alpha_is_marked(rule):
+    choice = book.choose_alpha(X, Y, folds=2, rule=rule)
+    rows = [row for row in book.table(choice).rows if row[-1]]
+    assert [row[1] for row in rows] == [choice.alpha]
+    assert rows[0][2] == sum(node.is_leaf for node in choice.tree)
+
+
 def test_the_figures_are_those_of_the_object():
     assert book.table(CART.candidates).column("gain") == [c.gain for c in CART.candidates]
     assert book.table(C45.candidates).column("verdict") == [c.verdict for c in C45.candidates]

@@ -26,14 +26,14 @@ def described(owner: Any) -> str:
 
     >>> from arboretum import CARTClassifier
     >>> [line for line in CARTClassifier.__doc__.splitlines() if "max_depth :" in line]
-    ['    max_depth : int ≥ 1 or None, default=None']
+    ['max_depth : int ≥ 1 or None, default=None']
     """
-    text = owner.__doc__
+    text = inspect.cleandoc(owner.__doc__)  # as the compiler of Python 3.13 leaves it
     if "[parameters]" in text:
-        text = text.replace(f"{_INDENT}[parameters]\n", _parameters(owner))
+        text = text.replace("[parameters]", parameter_lines(owner))
     if "[attributes]" in text:
         entries = (_entry(name, words) for name, words in owner._attributes.items())
-        text = text.replace(f"{_INDENT}[attributes]\n", "".join(entries))
+        text = text.replace("[attributes]", "\n".join(entries))
     return text
 
 
@@ -44,18 +44,13 @@ def parameter_lines(owner: Any) -> str:
     >>> print(parameter_lines(CARTClassifier).splitlines()[0])
     criterion : "gini", "entropy", "log_loss" or "error", default="gini"
     """
-    return textwrap.dedent(_parameters(owner))
-
-
-def _parameters(owner: Any) -> str:
-    """Return an entry for every argument of the constructor."""
     entries = []
     for name, argument in inspect.signature(owner.__init__).parameters.items():
         if name != "self":
             declared = owner._parameters[name]
             head = f"{name} : {_kind(declared.rule.phrase)}, default={_shown(argument.default)}"
             entries.append(_entry(head, declared.text))
-    return "".join(entries)
+    return "\n".join(entries)
 
 
 def _kind(phrase: str) -> str:
@@ -70,22 +65,14 @@ def _shown(value: Any) -> str:
 
 
 def _entry(head: str, text: str) -> str:
-    return f"{_INDENT}{head}\n{_body(text)}"
-
-
-def _body(text: str) -> str:
     if not text:
-        return ""
-    inner = 2 * _INDENT
-    words = " ".join(text.split())
-    return (
-        textwrap.fill(
-            words,
-            _WIDTH,
-            initial_indent=inner,
-            subsequent_indent=inner,
-            break_on_hyphens=False,
-            break_long_words=False,
-        )
-        + "\n"
+        return head
+    body = textwrap.fill(
+        " ".join(text.split()),
+        _WIDTH,
+        initial_indent=_INDENT,
+        subsequent_indent=_INDENT,
+        break_on_hyphens=False,
+        break_long_words=False,
     )
+    return f"{head}\n{body}"

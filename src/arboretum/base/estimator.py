@@ -16,8 +16,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import wraps
+from inspect import getattr_static
 from pathlib import Path
 from time import perf_counter
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Self
 
 import numpy as np
@@ -26,7 +28,7 @@ from sklearn.base import BaseEstimator
 from arboretum.base.parameters import Declared
 from arboretum.data.checks import warn_caller
 from arboretum.data.schema import Schema, encode, learn_schema
-from arboretum.data.suspicion import warn_of_columns
+from arboretum.data.suspicion import one_warning, warn_of_columns
 from arboretum.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -44,17 +46,48 @@ _MEANING = frozenset(
 ) | {"objective_", "loss_"}
 
 
-def _timed(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a fit that leaves behind how long it took, for the report."""
+def _all_at_once(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a fit whose result appears on the estimator in one step, with the seconds it took.
+
+    The work is done on a second object. Until it ends, other threads get the answers of the last fit (or
+    `NotFittedError`), and a fit that fails leaves the last one as it is. Ctrl-C keeps finished rounds.
+    """
 
     @wraps(fit)
-    def timed(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def fitted(self: Any, *args: Any, **kwargs: Any) -> Any:
         began = perf_counter()
-        model = fit(self, *args, **kwargs)
-        self._fit_seconds = perf_counter() - began
-        return model
+        new = object.__new__(type(self))
+        for name, value in vars(self).items():  # warm starts append to the lists of the last fit
+            learned = name.startswith("_") or name.endswith("_")
+            new.__dict__[name] = list(value) if learned and type(value) is list else value
+        try:
+            with one_warning():  # for all tables of the fit
+                model = fit(new, *args, **kwargs)
+        except KeyboardInterrupt:
+            if "interrupted_" in vars(new):
+                self.__dict__ = new.__dict__
+            raise
+        new._fit_seconds = perf_counter() - began
+        self.__dict__ = new.__dict__
+        return self if model is new else model
 
-    return timed
+    return fitted
+
+
+_READERS = ("predict", "predict_proba", "decision_function", "apply", "shap_values", "predictor")
+
+
+def _of_one_state(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method that reads one state of the model to its end, though a fit puts another in place."""
+
+    @wraps(method)
+    def reading(self: Any, *args: Any, **kwargs: Any) -> Any:
+        view = object.__new__(type(self))
+        view.__dict__ = self.__dict__  # a fit replaces this dict, it does not change it
+        return method(view, *args, **kwargs)
+
+    setattr(reading, "_reads_one_state", True)  # noqa: B010
+    return reading
 
 
 class Estimator(Declared, BaseEstimator):
@@ -74,7 +107,12 @@ class Estimator(Declared, BaseEstimator):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "fit" in vars(cls):
-            setattr(cls, "fit", _timed(vars(cls)["fit"]))  # noqa: B010
+            setattr(cls, "fit", _all_at_once(vars(cls)["fit"]))  # noqa: B010
+        for name in _READERS:
+            method = getattr_static(cls, name, None)
+            # scikit-learn's `available_if` is no function: such methods read the fitted final model
+            if isinstance(method, FunctionType) and not hasattr(method, "_reads_one_state"):
+                setattr(cls, name, _of_one_state(method))
 
     # ------------------------------------------------------------------ the table
     def _learn_table(self, X: Any) -> Matrix:
@@ -85,8 +123,12 @@ class Estimator(Declared, BaseEstimator):
         self._take_schema(schema)
         return matrix
 
+    def _count_categories(self, matrix: Matrix, w: np.ndarray | None) -> None:
+        """Count the categories of the rows that weigh something: by them columns are charged."""
+        self.schema_ = self.schema_.weighed(matrix, w)
+
     def _warn_of_columns(self, matrix: Matrix, y: np.ndarray) -> None:
-        """Tell of columns that will probably do harm; y is class codes or numbers."""
+        """Warn of columns that will probably harm the model; y is class codes or numbers."""
         warn_of_columns(self.schema_, matrix, y, classes=hasattr(self, "classes_"))
 
     def _in_effect(self) -> dict[str, Any]:
@@ -278,7 +320,7 @@ def goes_on(model: Any, what: str) -> bool:
             "warm_start=True it must not get smaller"
         )
     if model.n_estimators == done:
-        warn_caller(f"warm_start=True, and n_estimators has not grown: no {what} is added")
+        warn_caller(f"warm_start=True, but n_estimators has not increased: no {what} is added")
     return True
 
 

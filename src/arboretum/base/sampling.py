@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from arboretum.engine.elementwise import log1p
 from arboretum.engine.keys import key_of, uniform_array
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.io.checked import whole
@@ -155,7 +156,7 @@ def draw_heavier(w: np.ndarray, shares: np.ndarray, k: int) -> np.ndarray:
     >>> draw_heavier(np.array([0.1, 0.2, 0.7]), np.array([0.5, 0.5, 0.5]), 2)
     array([2, 1])
     """
-    wait = -np.log1p(-shares) / w
+    wait = -log1p(-shares) / w
     return np.argsort(wait, kind="stable")[:k]
 
 

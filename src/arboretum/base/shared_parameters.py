@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from arboretum.base import parameters as p
 from arboretum.base.parameters import Parameter
+from arboretum.data.suspicion import UNSEEN
 
 __all__ = ["ENSEMBLE", "GROWTH", "LABELS", "MEMBERS_TABLE", "RUNNING", "STOPPING", "TABLE"]
 
@@ -23,8 +24,9 @@ TABLE = {
         "Columns to treat as ranks; a dict gives the order of their words.",
     ),
     "unseen": Parameter(
-        p.one_of("missing", "error"),
-        "A category first met at predict: treat as missing, with a warning, or raise an error.",
+        p.one_of(*UNSEEN),
+        "A category that the training table did not have: treat it as missing with a warning, treat it as "
+        "missing without one, or raise an error.",
     ),
 }
 
@@ -39,9 +41,8 @@ MEMBERS_TABLE = {
         "Columns to treat as ranks; a dict gives the order of their words. None: as the estimator says.",
     ),
     "unseen": Parameter(
-        p.one_of("missing", "error", None),
-        "A category first met at predict: treat as missing, with a warning, or raise an error. None: as "
-        "the estimator says.",
+        p.one_of(*UNSEEN, None),
+        TABLE["unseen"].text + " None: as the estimator says.",
     ),
 }
 
@@ -83,8 +84,9 @@ GROWTH = {
     "category_penalty": Parameter(
         p.real(0),
         "What a division of m categories is charged when columns compete, times 2/π (m - 2)/n of the "
-        "node's impurity (n its rows): so much it gains by chance. 0 takes the best division of the "
-        "training rows.",
+        "node's impurity (n its rows): so much it gains by chance. A column with at most four "
+        "categories in the training table is never charged. 0 takes the best division of the training "
+        "rows.",
     ),
     "max_bins": Parameter(
         p.integer(2, 65_535) | p.none,

@@ -19,6 +19,7 @@ from arboretum.base.class_weight import with_class_weight
 from arboretum.data.checks import check_counts, check_scale, check_weights
 from arboretum.data.suspicion import warn_of_classes
 from arboretum.data.target import encode_classes, numbers, weights
+from arboretum.engine.elementwise import log
 from arboretum.errors import DataError, ModelFileError
 from arboretum.io.checked import flag_of, labels_of, whole
 from arboretum.predict.meaning import largest_share, shares
@@ -159,8 +160,7 @@ class Classes(ClassifierMixin, _Target):
     def predict_log_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
         """Return the logarithms of `predict_proba`."""
         proba = self.predict_proba(X)
-        with np.errstate(divide="ignore"):
-            return [np.log(s) for s in proba] if isinstance(proba, list) else np.log(proba)
+        return [log(s) for s in proba] if isinstance(proba, list) else log(proba)
 
     # ------------------------------------------------------------------ keeping
     def _get_fitted_state(self) -> dict[str, Any]:

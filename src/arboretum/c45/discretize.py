@@ -23,6 +23,7 @@ import numpy as np
 
 from arboretum.data.matrix import FrameMatrix, Matrix, SparseMatrix
 from arboretum.engine import parallel
+from arboretum.engine.elementwise import log2
 from arboretum.tree.condition import format_value
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ def _best_place(line: _Line, part: slice, whole: np.ndarray, passed: np.ndarray)
 
 def _bits(x: np.ndarray) -> np.ndarray:
     """Return x log2 x, 0 for 0."""
-    return x * np.log2(np.where(x > 0, x, 1.0))
+    return x * log2(np.where(x > 0, x, 1.0))
 
 
 def _pays(whole: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> bool:
@@ -169,15 +170,15 @@ def _pays(whole: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> bool:
     n = float(whole.sum())
     h, h1, h2 = (_entropy(counts) for counts in (whole, lower, upper))
     k, k1, k2 = (int(np.count_nonzero(counts)) for counts in (whole, lower, upper))
-    codes = k * np.log2(3.0) + np.log2(1.0 - 2.0 * 3.0**-k)  # log2(3^k - 2) for any k
+    codes = k * log2(3.0) + log2(1.0 - 2 / 3**k)  # log2(3^k - 2) for any k
     delta = codes - (k * h - k1 * h1 - k2 * h2)
     gain = h - (lower.sum() * h1 + upper.sum() * h2) / n
-    return bool(gain > (np.log2(n - 1) + delta) / n)
+    return bool(gain > (log2(n - 1) + delta) / n)
 
 
 def _entropy(counts: np.ndarray) -> float:
     p = counts[counts > 0] / counts.sum()
-    return float(np.sum(p * -np.log2(p)))
+    return float(np.sum(p * -log2(p)))
 
 
 # ---------------------------------------------------------------------- columns

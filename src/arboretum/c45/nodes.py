@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.engine.cases.cases import Questions
+from arboretum.engine.elementwise import log2
 from arboretum.tree.build import build_tree, leaves, to_leaves
 from arboretum.tree.pruning import number_levels
 from arboretum.tree.tree import LEAF, Tree
@@ -171,4 +172,4 @@ def _leaves(n: int) -> Questions:
 def _entropy(total: np.ndarray) -> np.ndarray:
     """Return the entropy of every row of weights in bits, 0 for an empty one."""
     share = total / np.maximum(total.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-    return -np.sum(share * np.log2(np.where(share > 0, share, 1.0)), axis=1) + 0.0
+    return -np.sum(share * log2(np.where(share > 0, share, 1.0)), axis=1) + 0.0

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from arboretum.c45.nodes import Draft
+from arboretum.c45.normal import upper_deviate
 from arboretum.c45.table import CaseTable
 from arboretum.engine.cases.cases import EPS, TIE
 from arboretum.engine.cases.error_limit import BINOMIAL, QUINLAN, WEKA
@@ -41,9 +42,7 @@ class Pessimism:
         if self.limit == "quinlan":
             z = float(np.interp(self.confidence, _CONFIDENCES, _DEVIATES))
         else:
-            from scipy.special import ndtri
-
-            z = -float(ndtri(self.confidence))  # 1 - CF would be 1 for a very small CF
+            z = upper_deviate(self.confidence)
         return LIMITS[self.limit], float(self.confidence), z
 
 

@@ -16,6 +16,7 @@ from arboretum.cli.options import (
     Categorical,
     DataFile,
     EscapeFormulas,
+    Force,
     Format,
     Jobs,
     Member,
@@ -39,8 +40,13 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="\n\n".join(
         [
-            "Decision trees from the command line: data are .csv, .tsv, .txt or .parquet files, models "
+            "Tree models from the command line: data are .csv, .tsv, .txt or .parquet files, models "
             "are .arb files. Start with `arboretum demo`.",
+            "Examples:\n\n"
+            "`arboretum train data.csv -t price -o model.arb`\n\n"
+            "`arboretum train data.csv -t price --model xgb --test-size 0.2 -o model.arb`\n\n"
+            "`arboretum predict model.arb new.csv -o predictions.csv`\n\n"
+            "`arboretum report model.arb new.csv -o model.html`",
             "Exit codes: 0 done, 1 a table, model or file cannot be used, 2 the command itself is "
             "wrong, 130 stopped with Ctrl-C.",
         ]
@@ -84,11 +90,12 @@ def _demo(
     directory: Annotated[
         Path, typer.Option("-o", "--output", metavar="DIR", help="Where its files go.")
     ] = Path("arboretum-demo"),
+    force: Force = False,
 ) -> None:
     """Train, judge and draw a tree on a table that comes with the package."""
     from arboretum.cli.commands.demo import demo
 
-    demo(directory)
+    demo(directory, force)
 
 
 @app.command("train")
@@ -152,16 +159,24 @@ def _train(  # one parameter per option: typer reads the signature
         typer.Option(
             min=1,
             metavar="ROUNDS",
-            help="Stop boosting when the held-out rows have not gained for so many rounds.",
+            help="Stop boosting when the held-out rows have not improved for this many rounds.",
         ),
     ] = None,
     curve: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Draw the learning curve of a booster (png, svg, pdf)."),
     ] = None,
+    force: Force = False,
     reading: Any = None,
 ) -> None:
-    """Learn a model from a data file."""
+    """Train a model on a data file.
+
+    Examples:
+
+    `arboretum train data.csv -t price -o model.arb`
+
+    `arboretum train data.csv -t churn --model lgbm --drop id,name --as-number income -o model.arb`
+    """
     from arboretum.cli.commands.train import Training, train
 
     train(
@@ -183,6 +198,7 @@ def _train(  # one parameter per option: typer reads the signature
             jobs=jobs,
             early_stopping=early_stopping,
             curve=curve,
+            force=force,
             reading=reading,
         )
     )
@@ -197,7 +213,12 @@ def _evaluate(
     weight: Weight = None,
     reading: Any = None,
 ) -> None:
-    """Tell how good a model is on a data file."""
+    """Measure how good a model is on a data file.
+
+    Example:
+
+    `arboretum evaluate model.arb test.csv`
+    """
     from arboretum.cli.commands.evaluate import evaluate
 
     evaluate(model, data, target, weight, reading)
@@ -222,7 +243,9 @@ def _predict(
     ] = False,
     identifier: Annotated[
         str | None,
-        typer.Option("--id", metavar="COLUMN", help="A column to copy, so that rows can be told."),
+        typer.Option(
+            "--id", metavar="COLUMN", help="Copy this column to the output to identify rows."
+        ),
     ] = None,
     missing: Annotated[
         str | None,
@@ -233,16 +256,22 @@ def _predict(
         ),
     ] = None,
     escape_formulas: EscapeFormulas = False,
+    force: Force = False,
     reading: Any = None,
 ) -> None:
-    """Predict a data file; the predictions are CSV or Parquet."""
+    """Predict a data file; the predictions are CSV or Parquet.
+
+    Example:
+
+    `arboretum predict model.arb new.csv --proba --id customer -o predictions.csv`
+    """
     from arboretum.cli.commands.predict import predict
 
-    predict(model, data, output, proba, identifier, reading, missing, escape_formulas)
+    predict(model, data, output, proba, identifier, reading, missing, escape_formulas, force)
 
 
 @app.command("impute")
-@reads_files
+@reads_files(columns=True)
 def _impute(
     data: DataFile,
     output: Annotated[
@@ -251,7 +280,10 @@ def _impute(
     target: Annotated[
         str | None,
         typer.Option(
-            "--target", "-t", metavar="COLUMN", help="A column without gaps that tells rows apart."
+            "--target",
+            "-t",
+            metavar="COLUMN",
+            help="A column without gaps that says which rows are alike.",
         ),
     ] = None,
     task: AsTask = Task.auto,
@@ -272,9 +304,15 @@ def _impute(
     seed: Seed = None,
     jobs: Jobs = None,
     escape_formulas: EscapeFormulas = False,
+    force: Force = False,
     reading: Any = None,
 ) -> None:
-    """Fill the missing values of a data file from similar rows."""
+    """Fill the missing values of a data file from similar rows.
+
+    Example:
+
+    `arboretum impute data.csv -o filled.csv --keep id`
+    """
     from arboretum.cli.commands.impute import Imputation, impute
 
     impute(
@@ -293,6 +331,7 @@ def _impute(
             jobs=jobs,
             reading=reading,
             escape_formulas=escape_formulas,
+            force=force,
         )
     )
 
@@ -321,11 +360,19 @@ def _show(
         int | None,
         typer.Option(min=0, help="Of thresholds and values; default: 2 in text, 3 in pictures."),
     ] = None,
+    force: Force = False,
 ) -> None:
-    """Show a tree as text, rules, Graphviz source or a picture; `explain` shows the arithmetic behind it."""
+    """Show a tree as text, rules, Graphviz source or a picture; `explain` shows the arithmetic behind it.
+
+    Examples:
+
+    `arboretum show model.arb`
+
+    `arboretum show model.arb --tree 7 -o tree.png`
+    """
     from arboretum.cli.commands.show import show
 
-    show(model, form.value if form else None, output, max_depth, tree, decimals, member)
+    show(model, form.value if form else None, output, max_depth, tree, decimals, member, force)
 
 
 @app.command("report")
@@ -349,12 +396,18 @@ def _report(
         typer.Option(metavar="sample|none|N", help="How many rows stand in the page as they are."),
     ] = "sample",
     title: Annotated[str | None, typer.Option(help="The heading of the page.")] = None,
+    force: Force = False,
     reading: Any = None,
 ) -> None:
-    """Make one page of a model and its answers to a data file; it opens from disk, without a network."""
+    """Write one HTML page on a model and its predictions for a data file; it needs no network.
+
+    Example:
+
+    `arboretum report model.arb test.csv --train data.csv -o model.html`
+    """
     from arboretum.cli.commands.report import report
 
-    report(model, data, output, target, train, rows, title, reading)
+    report(model, data, output, target, train, rows, title, reading, force)
 
 
 @app.command("explain")
@@ -388,9 +441,17 @@ def _explain(
         typer.Option(metavar="FILE.csv", help="Write the SHAP values of all rows there."),
     ] = None,
     target: Truth = None,
+    force: Force = False,
     reading: Any = None,
 ) -> None:
-    """Show the arithmetic behind a row, a node or a round; DATA is the training file."""
+    """Show the arithmetic behind a row, a node or a round; DATA is the training file.
+
+    Examples:
+
+    `arboretum explain model.arb data.csv --row 17`
+
+    `arboretum explain model.arb data.csv --node 3 --tree 0`
+    """
     from arboretum.cli.commands.explain import explain
 
     explain(
@@ -404,6 +465,7 @@ def _explain(
         number=number,
         shap=shap,
         reading=reading,
+        force=force,
     )
 
 
@@ -414,7 +476,12 @@ def _describe(
         bool, typer.Option("--json", metavar="", help="Write JSON, for programs.")
     ] = False,
 ) -> None:
-    """Tell what a model is: parameters, columns, size. `explain` shows how its numbers come about."""
+    """Describe a model: size, columns, parameters.
+
+    Example:
+
+    `arboretum describe model.arb`
+    """
     from arboretum.cli.commands.describe import describe
 
     describe(model, as_json)

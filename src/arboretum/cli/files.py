@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from arboretum.cli.guard import UsageError
 from arboretum.cli.screen import stage, tell
 from arboretum.data.checks import did_you_mean, list_names
 from arboretum.data.reading.dialect import CsvText
@@ -26,10 +27,12 @@ from arboretum.data.values import Raw, RawNumbers, Words, as_words
 from arboretum.errors import DataError
 
 __all__ = [
+    "TABLE",
     "Data",
     "check_output",
     "column_text",
     "features_of",
+    "kind_of",
     "load_model",
     "pick",
     "target_values",
@@ -75,6 +78,14 @@ class Data:
             raise DataError(f"{self.path!r} has no column {name!r} for {role}{hint}")
         return self.table.columns[self.names.index(name)]
 
+    def expand(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return names of columns, with ``a,b`` as two of them unless a column is called so."""
+        parts = [
+            name.split(",") if name.partition("=")[0] not in self.names and "," in name else [name]
+            for name in names
+        ]
+        return tuple(part.strip() for several in parts for part in several)
+
     def select(self, names: Sequence[str]) -> Data:
         """Return some columns, in the given order."""
         columns = dict(zip(self.names, self.table.columns))
@@ -115,12 +126,19 @@ def target_values(raw: Raw, name: str, *, classes: bool) -> np.ndarray:
         if isinstance(raw, RawNumbers) and raw.family != "number":
             raise DataError(f"holds a {raw.dtype} in every row, which cannot be predicted")
         if classes:
+            if isinstance(raw, RawNumbers) and raw.dtype.startswith(("int", "uint")):
+                y = _whole(y)
             encode_classes(y)
         else:
             numbers(y)
     except DataError as error:
         raise DataError(f"target {name!r}: {error}") from error
     return y
+
+
+def _whole(y: np.ndarray) -> np.ndarray:
+    """Return whole numbers as such again, after a column with gaps held them as floats."""
+    return y.astype(np.int64) if y.dtype.kind == "f" and np.all(np.abs(y) < 2**53) else y
 
 
 def weight_values(data: Data, name: str) -> np.ndarray:
@@ -149,6 +167,8 @@ def load_model(path: str | Path) -> Any:
     """Load a model file."""
     from arboretum.io.native import load
 
+    if kind_of(Path(path)) in ("CSV table", "Parquet file"):
+        raise UsageError(f"{str(path)!r} is no model file: the model comes first, then the data")
     with stage(f"loading {path}"):
         model = load(path)
     if not hasattr(model, "predict"):
@@ -189,8 +209,35 @@ def pick(data: Data, names: Sequence[str], *, known: Collection[str] = ()) -> Da
 
 
 # --------------------------------------------------------------------------- writing
-def check_output(path: str | Path) -> Path:
-    """Raise, before any work is done, if a file cannot be written; return its path."""
+_MARKS = {  # how files of a kind begin
+    b"ARBORETM": "model file",
+    b"PAR1": "Parquet file",
+    b"\x89PNG": "picture",
+    b"\xff\xd8\xff": "picture",
+    b"%PDF": "picture",
+}
+TABLE = ("CSV table", "text")  # what a CSV file may replace
+
+
+def check_output(
+    path: str | Path,
+    kind: str | Collection[str],
+    inputs: Mapping[str, Path | None] | None = None,
+    *,
+    force: bool = False,
+) -> Path:
+    """Raise, before any work is done, if a file cannot or must not be written; return its path.
+
+    Parameters
+    ----------
+    path : str or Path
+    kind : str or collection of str
+        Kinds of files that may be replaced, as `kind_of` names them.
+    inputs : mapping
+        What a file is to the command -> its path. These files are never replaced.
+    force : bool
+        Also replace files of other kinds.
+    """
     path = Path(path)
     if path.is_dir():
         raise DataError(f"cannot write {str(path)!r}: it is a directory, add a file name")
@@ -198,6 +245,43 @@ def check_output(path: str | Path) -> Path:
         raise DataError(
             f"cannot write {str(path)!r}: the directory {str(path.parent)!r} does not exist"
         )
+    for what, other in (inputs or {}).items():
+        if other is not None and _is_same(path, Path(other)):
+            raise UsageError(f"cannot write {str(path)!r}: it is {what}, choose another name")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise DataError(f"cannot write {str(path)!r}: permission denied")
+    kinds, found = (kind,) if isinstance(kind, str) else tuple(kind), kind_of(path)
+    if not force and found is not None and found not in kinds:
+        raise UsageError(
+            f"{str(path)!r} exists and is no {kinds[0]} but a {found}: choose another name, or "
+            "replace it with --force"
+        )
     return path
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    """Return whether two paths lead to one file, also by links."""
+    if path.exists() and other.exists():
+        return os.path.samefile(path, other)
+    return path.resolve() == other.resolve()
+
+
+def kind_of(path: Path) -> str | None:
+    """Return what an existing file is, by its first bytes; None if it is empty or not there."""
+    if not path.is_file():
+        return None
+    with path.open("rb") as file:
+        start = file.read(512)
+    if not start:
+        return None
+    for mark, kind in _MARKS.items():
+        if start.startswith(mark):
+            return kind
+    text = start.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    if text.startswith((b"<!doctype html", b"<html")):
+        return "HTML page"
+    if b"<svg" in text or b"//dtd svg" in text:
+        return "picture"
+    if path.suffix.lower() in (".csv", ".tsv", ".tab"):
+        return "CSV table"
+    return "binary file" if b"\0" in start else "text"

@@ -127,6 +127,9 @@ def forest_size(model: Any) -> str:
 def describe_forest(model: Any, shares: list[float] | None) -> str:
     """Return size and importances as text, the most important columns first."""
     lines = [f"{type(model).__name__}: {forest_size(model)}"]
+    best = getattr(model, "_best", None)
+    if best is not None:
+        lines.append(f"best round: {best[0] + 1}; later trees take no part in predictions")
     if trees_of(model):
         lines.append(f"one tree: add --tree 0 … {len(trees_of(model)) - 1}" + _by_round(model))
     elif names := list(_members(model)):

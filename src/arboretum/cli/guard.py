@@ -115,6 +115,26 @@ def _print_colored(line: str, color: str) -> None:
         typer.secho(line, fg=color, err=True)
 
 
+def in_command_words(text: str) -> str:
+    """Return a message of the library with what it says for the command line only.
+
+    >>> in_command_words("leave it out (X.drop(columns=…), --drop at the command line)")
+    'leave it out (--drop)'
+    """
+    text = re.sub(r"\((?:[^()]|\([^()]*\))*?(--[^()]*?) at the command line\)", r"(\1)", text)
+    for python, words in _PYTHON.items():
+        text = text.replace(python, words)
+    return text
+
+
+_PYTHON = {
+    "unseen='error'": "--set unseen=error",
+    "unseen='missing'": "--set unseen=missing",
+    "pandas.to_numeric": "--as-number",
+    "pandas.to_datetime": "--as-date",
+}
+
+
 def describe_error(error: Exception, debug: bool = False) -> str:
     """Say what went wrong.
 
@@ -125,7 +145,8 @@ def describe_error(error: Exception, debug: bool = False) -> str:
     """
     if isinstance(error, ArboretumError):
         hint = " (rows count from 0, the first one below the header)"
-        return str(error) + (hint if _ROW.search(str(error)) else "")
+        text = in_command_words(str(error))
+        return text + (hint if _ROW.search(text) else "")
     if isinstance(error, OSError) and error.strerror:
         what = error.strerror[:1].lower() + error.strerror[1:]
         return f"{error.filename!r}: {what}" if error.filename is not None else what
@@ -143,7 +164,7 @@ def _warnings_as_lines(debug: bool) -> Iterator[None]:
     seen = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        text = " ".join(str(message).split())
+        text = in_command_words(" ".join(str(message).split()))
         if text not in seen:
             seen.add(text)
             _print_colored(f"warning: {text}", "yellow")

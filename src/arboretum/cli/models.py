@@ -54,6 +54,10 @@ def check_model(model: str) -> str:
     plain = ALIASES.get(plain, plain)
     if plain in MODELS:
         return plain
+    if plain == "catboost":
+        raise UsageError(
+            "there is no CatBoost here: --model lgbm and xgb boost trees on words, too"
+        )
     close = difflib.get_close_matches(plain, [*MODELS, *ALIASES], n=1, cutoff=0.6)
     hint = f"did you mean {ALIASES.get(close[0], close[0])!r}?" if close else "it is one of"
     raise UsageError(f"--model {model!r} is unknown: {hint} ({', '.join(MODELS)})")
@@ -118,7 +122,8 @@ def choose_task(target: Raw, wanted: str = "auto") -> tuple[str, str]:
         return "classification", f"its values are {what.get(target.dtype, 'words')}"
     if not target.dtype.startswith(("int", "uint")):
         return "regression", "its values are floating-point numbers"
-    n_distinct = len(np.unique(target.values))
-    if n_distinct <= 2 or n_distinct <= min(_FEW, len(target.values) / 3):
+    known = target.values[target.values == target.values]  # a gap is no value
+    n_distinct = len(np.unique(known))
+    if n_distinct <= 2 or n_distinct <= min(_FEW, len(known) / 3):
         return "classification", f"it holds only {n_distinct} different whole numbers"
     return "regression", f"it holds {n_distinct:,} different whole numbers"

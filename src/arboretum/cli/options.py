@@ -19,8 +19,8 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 __all__ = [
-    "AsTask", "Categorical", "DataFile", "EscapeFormulas", "Format", "Jobs", "Member", "ModelFile", "Output",
-    "PruningRule", "Seed", "Task", "Truth", "Weight", "reads_files",
+    "AsTask", "Categorical", "DataFile", "EscapeFormulas", "Force", "Format", "Jobs", "Member", "ModelFile",
+    "Output", "PruningRule", "Seed", "Task", "Truth", "Weight", "reads_files",
 ]  # fmt: skip
 
 
@@ -48,6 +48,7 @@ class Format(StrEnum):
     png = "png"
     svg = "svg"
     pdf = "pdf"
+    jpg = "jpg"
 
 
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL.arb", help="A model file.")]
@@ -66,6 +67,12 @@ EscapeFormulas = Annotated[
         help="Put ' before texts of a CSV file that a spreadsheet would take for formulas.",
     ),
 ]
+Force = Annotated[
+    bool,
+    typer.Option(
+        "--force", metavar="", help="Replace an existing file of another kind; never an input."
+    ),
+]
 Output = Annotated[
     Path | None,
     typer.Option("-o", "--output", metavar="FILE", help="Where to write; default: stdout."),
@@ -73,7 +80,7 @@ Output = Annotated[
 Truth = Annotated[
     str | None,
     typer.Option(
-        "--target", "-t", metavar="COLUMN", help="The truth; default: the model's target."
+        "--target", "-t", metavar="COLUMN", help="The actual values; default: the model's target."
     ),
 ]
 Member = Annotated[
@@ -85,7 +92,9 @@ Member = Annotated[
 Weight = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of row weights.")]
 Categorical = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN", help="A column of numbers that are names; may be repeated."),
+    typer.Option(
+        metavar="COLUMN", help="A column of numbers that are categories; may be repeated, or a,b."
+    ),
 ]
 Seed = Annotated[
     int | None,
@@ -101,7 +110,7 @@ Sep = Annotated[
     typer.Option(
         "--sep",
         metavar="CHAR",
-        help="What separates fields; default: found out.",
+        help="What separates fields; default: detected.",
         rich_help_panel=_FORM,
     ),
 ]
@@ -110,7 +119,7 @@ Decimal = Annotated[
     typer.Option(
         "--decimal",
         metavar=".|,",
-        help="The decimal sign; default: found out.",
+        help="The decimal sign; default: detected.",
         rich_help_panel=_FORM,
     ),
 ]
@@ -119,7 +128,7 @@ Encoding = Annotated[
     typer.Option(
         "--encoding",
         metavar="NAME",
-        help="e.g. utf-8, cp1252; default: found out.",
+        help="e.g. utf-8, cp1252; default: detected.",
         rich_help_panel=_FORM,
     ),
 ]
@@ -160,7 +169,25 @@ AsDate = Annotated[
     ),
 ]
 
-_READING = {"sep": Sep, "decimal": Decimal, "encoding": Encoding, "na": Na, "no_header": NoHeader}
+Skip = Annotated[
+    int,
+    typer.Option(
+        "--skip",
+        min=0,
+        metavar="N",
+        help="Leave out the first N lines, e.g. a title above the header.",
+        rich_help_panel=_FORM,
+    ),
+]
+
+_READING = {
+    "sep": Sep,
+    "decimal": Decimal,
+    "encoding": Encoding,
+    "na": Na,
+    "no_header": NoHeader,
+    "skip": Skip,
+}
 _COLUMNS = {"as_number": AsNumber, "as_date": AsDate}
 
 
@@ -189,7 +216,7 @@ def reads_files(
         Parameter(
             name,
             Parameter.KEYWORD_ONLY,
-            default=False if name == "no_header" else None,
+            default={"no_header": False, "skip": 0}.get(name),
             annotation=kind,
         )
         for name, kind in kinds.items()

@@ -9,19 +9,23 @@ Held-out rows and folds are drawn with a seed: the same command gives the same m
 
 from __future__ import annotations
 
+import json
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from arboretum.cli.files import Data, target_values, weight_values
+from arboretum.cli.reading import SPLIT
 from arboretum.cli.screen import plural, tell
 from arboretum.data.schema import learn_schema
 from arboretum.data.target import encode_classes
 from arboretum.data.values import Words
 from arboretum.errors import DataError
 
-__all__ = ["Problem", "divide", "folds"]
+__all__ = ["Problem", "divide", "folds", "split_again", "split_note", "training_part"]
 
 _FOLDS = 5
 
@@ -112,6 +116,36 @@ def divide(problem: Problem, share: float, seed: int) -> tuple[Problem, Problem]
     rows = np.arange(problem.n_rows)
     training, held_out = train_test_split(rows, test_size=n_out, random_state=seed, stratify=strata)
     return problem.take(np.sort(training)), problem.take(np.sort(held_out))
+
+
+def split_note(problem: Problem, share: float, seed: int) -> str:
+    """Return what a model file keeps of `divide`: how, and by what its file is recognised."""
+    return json.dumps({"share": share, "seed": seed, "target": _fingerprint(problem.y)})
+
+
+def split_again(model: Any, problem: Problem) -> tuple[Problem, Problem] | None:
+    """Divide a training file as it was divided for the training.
+
+    Returns
+    -------
+    training, held_out : Problem
+        None if no rows were held out, or if the targets are not those of the training file.
+    """
+    noted = json.loads(model.notes_.get(SPLIT, "{}"))
+    if not noted or noted.get("target") != _fingerprint(problem.y):
+        return None
+    return divide(problem, noted["share"], noted["seed"])
+
+
+def training_part(model: Any, problem: Problem) -> Problem:
+    """Return the rows of a training file that a model was trained on, without those it held out."""
+    parts = split_again(model, problem)
+    return problem if parts is None else parts[0]
+
+
+def _fingerprint(y: np.ndarray) -> str:
+    """Return a checksum of the targets of all rows, in their order."""
+    return f"{zlib.crc32(repr(y.tolist()).encode()):08x}"
 
 
 def folds(problem: Problem, seed: int) -> object:

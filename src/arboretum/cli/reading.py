@@ -11,16 +11,17 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from arboretum.cli.files import Data
+from arboretum.cli.files import Data, kind_of
 from arboretum.cli.guard import UsageError
 from arboretum.cli.screen import stage, tell
 from arboretum.data.checks import list_names, list_rows
+from arboretum.data.reading.csv_table import MARKS
 from arboretum.data.reading.dialect import CsvDialect
 from arboretum.data.reading.files import read_bytes, read_file
 from arboretum.data.reading.written import DATE_ORDERS, read_dates, read_numbers
@@ -28,10 +29,18 @@ from arboretum.data.table import from_columns
 from arboretum.data.values import Raw, RawNumbers, Words, from_cells
 from arboretum.errors import DataError
 
-__all__ = ["Reading", "note_of", "read_data", "read_like"]
+__all__ = ["SPLIT", "Reading", "describe_notes", "note_of", "read_data", "read_like"]
 
 STDIN = "-"
-_NOTE = "read as"  # of a model file
+_NOTE, _FORM, SPLIT = "read as", "data file", "held out"  # notes of a model file
+_CALLED = {
+    "sep": "separator",
+    "decimal": "decimal sign",
+    "encoding": "encoding",
+    "na": "missing",
+    "header": "header",
+    "skip": "lines skipped",
+}
 
 
 @dataclass(frozen=True)
@@ -50,6 +59,7 @@ class Reading:
         encoding: str | None,
         na: Iterable[str] | None,
         no_header: bool,
+        skip: int = 0,
         as_number: Iterable[str] | None = None,
         as_date: Iterable[str] | None = None,
     ) -> Reading:
@@ -59,7 +69,7 @@ class Reading:
             raise UsageError(f"--sep is one character, or tab, got {sep!r}")
         if decimal not in (None, ".", ","):
             raise UsageError(f"--decimal is . or , got {decimal!r}")
-        dialect = CsvDialect(sep, decimal, encoding, tuple(na or ()), not no_header)
+        dialect = CsvDialect(sep, decimal, encoding, tuple(na or ()), not no_header, skip)
         return cls(dialect, tuple(as_number or ()), tuple(as_date or ()))
 
 
@@ -67,8 +77,8 @@ def read_data(path: str | Path, reading: Reading | None = None) -> Data:
     """Read a file, or standard input (``-``), as the options say."""
     reading = reading or Reading()
     data = _read(path, reading.dialect)
-    wanted = dict.fromkeys(reading.as_number, "number")
-    for text in reading.as_date:
+    wanted = dict.fromkeys(data.expand(reading.as_number), "number")
+    for text in data.expand(reading.as_date):
         name, _, form = text.partition("=")
         if name in wanted:
             raise UsageError(f"{name!r} is either a number or a date: give one of the options")
@@ -80,16 +90,54 @@ def read_data(path: str | Path, reading: Reading | None = None) -> Data:
 
 def read_like(model: Any, path: str | Path, reading: Reading | None = None) -> Data:
     """Read a file as the training file of a model was read."""
-    data = read_data(path, reading)
+    data = read_data(path, _with_noted(model, reading or Reading()))
     noted = json.loads(model.notes_.get(_NOTE, "{}"))
     known = {name: how for name, how in noted.items() if name in data.names}
     return _convert(data, known, told=False)
 
 
-def note_of(data: Data) -> dict[str, str]:
+def note_of(data: Data, reading: Reading) -> dict[str, str]:
     """Return what a model file is to keep of how its training file was read."""
-    known = dict(data.conventions)
-    return {_NOTE: json.dumps(known, ensure_ascii=False)} if known else {}
+    known, notes = dict(data.conventions), {}
+    if known:
+        notes[_NOTE] = json.dumps(known, ensure_ascii=False)
+    plain = asdict(CsvDialect())
+    given = {name: value for name, value in asdict(reading.dialect).items() if value != plain[name]}
+    if given:
+        notes[_FORM] = json.dumps(given, ensure_ascii=False)
+    return notes
+
+
+def _with_noted(model: Any, reading: Reading) -> Reading:
+    """Return the options, and those of the training where none are given."""
+    noted = json.loads(model.notes_.get(_FORM, "{}"))
+    plain, dialect = CsvDialect(), reading.dialect
+    known: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in noted.items()
+        if hasattr(plain, name) and getattr(dialect, name) == getattr(plain, name)
+    }
+    return replace(reading, dialect=replace(dialect, **known))
+
+
+def describe_notes(notes: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the notes of a model file in words."""
+    found = []
+    for name, text in notes.items():
+        if name == _NOTE:
+            text = "; ".join(f"{c}: {_in_words(how)}" for c, how in json.loads(text).items())
+        elif name == _FORM:
+            form = json.loads(text)
+            text = "; ".join(
+                f"{_CALLED[key]} {value}" if value is not False else "no header"
+                for key, values in form.items()
+                for value in (values if isinstance(values, list) else [values])
+            )
+        elif name == SPLIT:
+            split = json.loads(text)
+            text = f"{split['share']:.0%} of the rows (--test-size), seed {split['seed']}"
+        found.append((name, text))
+    return found
 
 
 def _read(path: str | Path, dialect: CsvDialect) -> Data:
@@ -98,6 +146,8 @@ def _read(path: str | Path, dialect: CsvDialect) -> Data:
             found = read_bytes("standard input", sys.stdin.buffer.read(), dialect)
         name = "standard input"
     else:
+        if kind_of(Path(path)) == "model file":
+            raise UsageError(f"{str(path)!r} is a model file: give the data file in its place")
         with stage(f"reading {path}"):
             found = read_file(path, dialect)
         name = str(path)
@@ -122,6 +172,13 @@ def _convert(data: Data, wanted: Mapping[str, str], *, told: bool) -> Data:
 
 def _reread(raw: Words, name: str, how: str) -> tuple[Raw, str]:
     what, _, form = how.partition(" ")
+    marks = [i for i, value in enumerate(raw.values) if str(value).strip() in MARKS]
+    if marks:  # as among plain numbers
+        tell(f"in column {name!r} {list_names(raw.values[i] for i in marks)} is taken for missing")
+        kept = [i for i in range(len(raw.values)) if i not in marks]
+        place = np.full(len(raw.values) + 1, -1)
+        place[kept] = np.arange(len(kept))
+        raw = Words(place[raw.codes], [raw.values[i] for i in kept], raw.dtype)
     texts = [str(value) for value in raw.values]
     found: Any
     if what == "number":

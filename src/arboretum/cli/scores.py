@@ -177,7 +177,7 @@ def _print_confusion(scores: Scores) -> None:
         rows = [
             (name, *(f"{count:,.6g}" for count in row)) for name, row in zip(scores.classes, counts)
         ]
-        header = ("truth \\ predicted", *scores.classes)
+        header = ("actual \\ predicted", *scores.classes)
         print_table("Confusion matrix", header, rows, right=range(1, len(header)))
         return
     wrong = counts * (1 - np.eye(len(counts)))
@@ -185,4 +185,4 @@ def _print_confusion(scores: Scores) -> None:
     places = [divmod(int(cell), len(counts)) for cell in worst if wrong.flat[cell] > 0]
     rows = [(scores.classes[i], scores.classes[j], f"{counts[i, j]:,.6g}") for i, j in places]
     title = f"Most frequent confusions among {plural(len(counts), 'class', 'classes')}"
-    print_table(title, ("truth", "predicted", "rows"), rows, right=[2])
+    print_table(title, ("actual", "predicted", "rows"), rows, right=[2])

@@ -67,9 +67,18 @@ def print_facts(facts: Iterable[tuple[str, str]]) -> None:
 
 
 def print_table(
-    title: str, header: Sequence[str], rows: Iterable[Sequence[str]], *, right: Iterable[int] = ()
+    title: str,
+    header: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    right: Iterable[int] = (),
+    cut: int | None = None,
 ) -> None:
-    """Print a table under its title; the columns numbered in ``right`` are set to the right."""
+    """Print a table under its title.
+
+    The columns numbered in ``right`` are set to the right; ``cut`` has one line for a row, cut off at the
+    edge of the screen.
+    """
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -81,7 +90,8 @@ def print_table(
         table.add_column(
             Text(plain(name)),
             justify="right" if i in right else "left",
-            overflow="fold",
+            overflow="ellipsis" if i == cut else "fold",
+            no_wrap=i == cut,
             min_width=min(longest, _NAME_WIDTH) if i == 0 else None,
         )
     for row in rows:
@@ -193,13 +203,13 @@ def number(value: float, digits: int = 4) -> str:
     """Write a score or a share.
 
     >>> number(0.87654321), number(1234567.0), number(0.0000123456)
-    ('0.8765', '1.235e+06', '1.235e-05')
+    ('0.8765', '1,234,567', '1.235e-05')
     """
     if value != value:
         return "undefined"
     if 1e-3 <= abs(value) < 1000 or value == 0:
         return f"{value:.{digits}f}"
-    return f"{value:.{digits}g}"
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.{digits}g}"
 
 
 def plural(count: int, what: str, several: str | None = None) -> str:

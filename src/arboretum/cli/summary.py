@@ -99,21 +99,19 @@ def print_schema(model: Any) -> None:
         order = order[:_MOST_COLUMNS]
         title += f", the {'first ' if shares is None else ''}{_MOST_COLUMNS}"
         title += "" if shares is None else " most important ones"
-    header = ["name", "kind", "type", "categories", "missing"]
+    worth = [] if shares is None else [importance_name(model)]
+    header = ["name", *worth, "kind", "missing", "categories"]
     rows = [
         (
             columns[f].name,
-            columns[f].kind,
-            columns[f].dtype,
-            _describe_categories(columns[f].categories),
-            "yes" if columns[f].has_missing else "",
             *(() if shares is None else (importance_text(model, shares[f], 3),)),
+            columns[f].kind,
+            "yes" if columns[f].has_missing else "",
+            _describe_categories(columns[f].categories),
         )
         for f in order
     ]
-    if shares is not None:
-        header.append(importance_name(model))
-    print_table(title, header, rows, right=range(5, len(header)))
+    print_table(title, header, rows, right=[1] if worth else [], cut=len(header) - 1)
 
 
 def _describe_categories(categories: tuple | None) -> str:

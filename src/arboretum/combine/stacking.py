@@ -8,8 +8,9 @@ The machinery is scikit-learn's, whose classes these are.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 from sklearn import ensemble
 from sklearn.utils.metaestimators import available_if
 
@@ -22,7 +23,10 @@ from arboretum.combine.together import (
     tree_classifiers,
     tree_regressors,
 )
-from arboretum.errors import ModelFileError
+from arboretum.errors import DataError, ModelFileError
+
+if TYPE_CHECKING:
+    from arboretum.data.matrix import Matrix
 
 __all__ = ["StackingClassifier", "StackingRegressor"]
 
@@ -62,12 +66,27 @@ class _Stacked(Together):
         "passthrough": Parameter(p.flag, "Let the final model see the table too."),
     }
     _attributes: ClassVar = {**Together._attributes, "final_estimator_ : estimator": ""}
+    cv: Any
     final_estimator: Any
     final_estimator_: Any
     stack_method_: list[str]
 
     def _stands_for(self) -> dict[str, Callable[[], Any]]:
         return {**super()._stands_for(), "final_estimator": type(self)._final}
+
+    def _check_target(self, y: Any, matrix: Matrix) -> np.ndarray | None:
+        codes = super()._check_target(y, matrix)
+        folds = 5 if self.cv is None else self.cv
+        if not isinstance(folds, int | np.integer):
+            return codes
+        most = matrix.n_rows if codes is None else int(np.bincount(codes.ravel()).max())
+        if most < folds:
+            where = "X" if codes is None else "its largest class"
+            raise DataError(
+                f"{type(self).__name__} divides its rows into {folds} folds, {where} has {most} of "
+                f"n_samples={matrix.n_rows}: give it more rows, or fewer folds (cv=2)"
+            )
+        return codes
 
     def _answering(self) -> Any:
         """Return the final model: the fitted one, or what it will be a copy of."""

@@ -23,13 +23,13 @@ from arboretum.base.members import (
 )
 from arboretum.base.parameters import Parameter
 from arboretum.base.shared_parameters import MEMBERS_TABLE, RUNNING
-from arboretum.data.checks import told_once
+from arboretum.data.checks import members_silent
 from arboretum.data.schema import Schema, encode
 from arboretum.data.slices import as_view, take_rows
-from arboretum.data.suspicion import warn_of_classes, warn_of_columns
+from arboretum.data.suspicion import one_warning, warn_of_classes, warn_of_columns
 from arboretum.data.table import Table
 from arboretum.data.target import encode_classes, numbers
-from arboretum.errors import ModelFileError, ParameterError
+from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.io.checked import labels_of, whole
 from arboretum.predict.shap.explains import Explains
 
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
 
 __all__ = ["KnowsClasses", "Together", "tree_classifiers", "tree_regressors"]
+
+
+_LARGEST_CLASS = 2.0**62  # scikit-learn turns labels into int64 to see whether they are whole
 
 
 def _are_named(value: Any) -> bool:
@@ -154,7 +157,7 @@ class Together(Explains, Estimator):
             X = _cuttable(X)
         if sample_weight is not None:
             fit_params["sample_weight"] = sample_weight
-        with self._defaults(), told_once():
+        with self._defaults(), members_silent():
             super().fit(X, y, **fit_params)
         return self
 
@@ -172,18 +175,40 @@ class Together(Explains, Estimator):
         unseen = self.unseen or "missing"
         return encode(self.schema_, X, unseen=unseen, estimator_name=type(self).__name__)
 
-    def _check_target(self, y: Any, matrix: Matrix) -> None:
-        """Raise a DataError where y is no target: scikit-learn lets some of these pass."""
+    # What scikit-learn's methods go through to get the answers of all models.
+    def _predict(self, X: Any) -> Any:
+        with one_warning():
+            return super()._predict(X)
+
+    def _collect_probas(self, X: Any) -> Any:
+        with one_warning():
+            return super()._collect_probas(X)
+
+    def _transform(self, X: Any) -> Any:
+        with one_warning():
+            return super()._transform(X)
+
+    def _check_target(self, y: Any, matrix: Matrix) -> np.ndarray | None:
+        """Return codes of classes, if any; raise where y is no target (scikit-learn lets some pass)."""
         from sklearn.base import is_classifier
 
         n_rows, name = matrix.n_rows, type(self).__name__
         if not is_classifier(self):
             values, _ = numbers(y, n_rows=n_rows, estimator_name=name)
             warn_of_columns(self.schema_, matrix, values, classes=False)
-            return
+            return None
         classes, codes, _ = encode_classes(y, n_rows=n_rows, estimator_name=name)
+        if (
+            np.issubdtype(classes[0].dtype, np.floating)
+            and np.abs(classes[0]).max() > _LARGEST_CLASS
+        ):
+            raise DataError(
+                f"y of {name} holds {np.abs(classes[0]).max():.6g}, too large for a class: use a "
+                "regressor, or turn the labels into small whole numbers or strings"
+            )
         warn_of_classes(len(classes[0]), len(codes), classes[0][0])
         warn_of_columns(self.schema_, matrix, codes, classes=True)
+        return codes
 
     @contextmanager
     def _defaults(self) -> Iterator[None]:

@@ -29,10 +29,10 @@ __all__ = [
     "check_values",
     "check_weights",
     "did_you_mean",
-    "is_told",
+    "is_silent",
     "list_names",
     "list_rows",
-    "told_once",
+    "members_silent",
     "warn_caller",
 ]
 
@@ -76,13 +76,15 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
-_inside = 0  # fits of models that are made of others
-_NOT_THE_CALLER = ("arboretum.", "sklearn.", "joblib.")
+_inside = 0  # running fits of models that consist of other models
+_NOT_THE_CALLER = ("arboretum.", "sklearn.", "joblib.", "contextlib")
+_MANY_FITS = ("sklearn.model_selection", "joblib.")  # one call of theirs fits many times
+_shown: set[tuple[object, ...]] = set()  # kinds of warnings shown for lines that call one of them
 
 
 @contextmanager
-def told_once() -> Iterator[None]:
-    """Say nothing of columns and categories meanwhile: the model has been told, its members need not be."""
+def members_silent() -> Iterator[None]:
+    """Suppress warnings about columns and categories: the outer model has given them already."""
     global _inside
     _inside += 1
     try:
@@ -91,17 +93,55 @@ def told_once() -> Iterator[None]:
         _inside -= 1
 
 
-def is_told() -> bool:
-    """Tell whether a model that is made of others is being fitted."""
+def is_silent() -> bool:
+    """Return True while `members_silent` is active."""
     return _inside > 0
 
 
-def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn about the user's line that led here, however deep the call, also by way of scikit-learn."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back and frame.f_globals.get("__name__", "").startswith(_NOT_THE_CALLER):
+def warn_caller(message: str, category: type[Warning] = UserWarning, kind: str = "") -> None:
+    """Warn with the line of the user's code that led here, also through scikit-learn.
+
+    Python shows a text once per line, but in a search every fold has a text of its own, and scikit-learn
+    resets Python's memory before each fit. Under such a call a warning of the same kind is shown once per
+    line, unless a filter says "always" or "error" (`pytest.warns` does).
+
+    Parameters
+    ----------
+    message : str
+    category : type of warning
+    kind : str
+        Distinguishes warnings that come from the same line of this library.
+    """
+    frame, level, searching = sys._getframe(1), 2, False
+    source = frame.f_code.co_filename, frame.f_lineno, kind
+    while frame.f_back and (name := frame.f_globals.get("__name__", "")).startswith(
+        _NOT_THE_CALLER
+    ):
+        searching |= name.startswith(_MANY_FITS)
         frame, level = frame.f_back, level + 1
+    if searching:
+        key = (frame.f_code.co_filename, frame.f_lineno, *source)
+        module = frame.f_globals.get("__name__", "")
+        if _action_for(message, category, module, frame.f_lineno) in ("default", "module", "once"):
+            if key in _shown:
+                return
+            _shown.add(key)
     warnings.warn(message, category, stacklevel=level)
+
+
+def _action_for(message: str, category: type[Warning], module: str, line: int) -> str:
+    """Return what the warning filters do with a warning, in the order in which Python reads them."""
+
+    def fits(pattern: Any, text: str) -> bool:  # the interpreter's own filters hold plain strings
+        if pattern is None or isinstance(pattern, str):
+            return pattern in (None, text)
+        return bool(pattern.match(text))
+
+    for action, text, kind, where, at in warnings.filters:
+        matches = fits(text, message) and fits(where, module)
+        if matches and issubclass(category, kind) and at in (0, line):
+            return action
+    return "default"
 
 
 def check_size(shape: tuple[int, int]) -> None:

@@ -16,9 +16,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from arboretum.data.checks import check_values, is_told, list_names, list_rows, warn_caller
+from arboretum.data.checks import check_values, list_names, list_rows
 from arboretum.data.column_kinds import Wish
 from arboretum.data.reading.written import is_iso_moment, is_plain_number
+from arboretum.data.suspicion import Unseen, refuse_unseen
 from arboretum.data.values import (
     EPOCH,
     Raw,
@@ -168,9 +169,9 @@ def apply_numbers(raw: Raw, name: str, dtype: str) -> np.ndarray:
 
 
 def apply_categories(
-    raw: Raw, name: str, dtype: str, categories: tuple[Any, ...], unseen: str
+    raw: Raw, name: str, dtype: str, categories: tuple[Any, ...], unseen: str, found: Unseen
 ) -> np.ndarray:
-    """Return a column as the codes of its categories; others are missing, or an error."""
+    """Return a column as the codes of its categories; others are missing and go to ``found``, or an error."""
     if (
         isinstance(raw, RawNumbers)
         and raw.dtype == "datetime"
@@ -179,14 +180,17 @@ def apply_categories(
         raw = _texts_of(raw, categories)
     words = _words(raw, name)
     known = {dtype} if dtype in ("duration", "time") else families_of(categories)
-    found = {raw.family} if isinstance(raw, RawNumbers) else words.families
+    given = {raw.family} if isinstance(raw, RawNumbers) else words.families
     new = _places(words.values, categories)
-    other_type = bool(known) and not known & found
+    other_type = bool(known) and not known & given
     rows = _rows_of(words, np.isnan(new) | other_type)
     if len(rows):
         if other_type:
-            _refuse_type(name, known, min(found), rows, raw)
-        _meet_unseen(words, rows, name, unseen)
+            _refuse_type(name, known, min(given), rows, raw)
+        strange = [words.values[c] for c in dict.fromkeys(words.codes[rows].tolist())]
+        if unseen == "error":
+            refuse_unseen(name, strange, rows)
+        found.setdefault(name, (strange, rows, categories))
     return _codes(words, new)
 
 
@@ -219,22 +223,6 @@ def _rows_of(words: Words, chosen: np.ndarray) -> np.ndarray:
     if not chosen.any():
         return np.empty(0, dtype=np.intp)
     return np.flatnonzero(np.append(chosen, False)[words.codes])
-
-
-def _meet_unseen(words: Words, rows: np.ndarray, name: str, unseen: str) -> None:
-    strange = [words.values[c] for c in dict.fromkeys(words.codes[rows].tolist())]
-    what = f"column {name!r} holds categories unseen at fit: {list_names(strange)}"
-    if unseen == "error":
-        raise DataError(
-            f"{what} ({list_rows(rows)}); correct them, or treat them as missing values by "
-            "unseen='missing'"
-        )
-    if is_told():  # a fold may lack what another has
-        return
-    warn_caller(
-        f"{what} ({list_rows(rows)}); they are treated as missing values, unseen='error' makes "
-        "this an error"
-    )
 
 
 def _refuse_type(

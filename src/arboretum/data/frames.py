@@ -150,6 +150,8 @@ def _pandas_array(values: Any, name: str) -> Raw | None:
     if type(dtype).__name__ == "StringDtype":
         strings = getattr(values, "_pa_array", None)
         return _pandas_strings(values) if strings is None else arrow_words(strings)
+    if type(dtype).__name__ == "PeriodDtype":  # a period is the moment at which it begins
+        return from_array(np.asarray(values.to_timestamp()), name)
     return None
 
 

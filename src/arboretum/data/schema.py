@@ -17,8 +17,7 @@ ordinal column keeps every declared rank, so that ranks it has not seen still ha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +29,16 @@ from arboretum.data.column_kinds import Wish, resolve_wishes
 from arboretum.data.matrix import DenseMatrix, FrameMatrix, Matrix, SparseMatrix
 from arboretum.data.schema_state import column_to_state, schema_fields
 from arboretum.data.sparse import check_entries, dense_column, with_codes
+from arboretum.data.suspicion import UNSEEN, Unseen, warn_unseen
 from arboretum.data.table import Table, read_table
 from arboretum.data.values import TIMES, name_of
 from arboretum.errors import DataError, ParameterError
 from arboretum.html import html_table
+from arboretum.lazy import cached_property
 
-__all__ = ["Column", "Schema", "encode", "learn_schema"]
+__all__ = ["UNCHARGED", "Column", "Schema", "encode", "learn_schema"]
+
+UNCHARGED = 4  # so few categories gain no more by chance than a column of numbers (docs/cart.md)
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,9 @@ class Schema:
     columns : tuple of Column
     named : bool
         The table carried column names; later tables are then matched by name.
+    n_categories : tuple of int or None
+        Categories of every column in the rows that count, where some weigh nothing (`weighed`); model
+        files do not keep it.
 
     Examples
     --------
@@ -88,6 +94,7 @@ class Schema:
 
     columns: tuple[Column, ...]
     named: bool
+    n_categories: tuple[int, ...] | None = field(default=None, compare=False, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """What pickle keeps: the fields, not what was worked out from them."""
@@ -107,6 +114,24 @@ class Schema:
     def _plain_numbers(self) -> bool:
         """No categories and no dates: an array of numbers is its own encoding."""
         return all(c.categories is None and c.dtype not in TIMES for c in self.columns)
+
+    def weighed(self, matrix: Matrix, weights: np.ndarray | None) -> Schema:
+        """Return the schema with the categories counted in the rows of weight > 0."""
+        if weights is None or np.all(weights):
+            return self if self.n_categories is None else replace(self, n_categories=None)
+        rows, found = np.flatnonzero(weights), []
+        for f, column in enumerate(self.columns):
+            values = matrix.column(f)[rows] if column.kind == "categorical" else np.empty(0)
+            found.append(len(np.unique(values[~np.isnan(values)])))
+        return replace(self, n_categories=tuple(found))
+
+    @property
+    def charged(self) -> np.ndarray:
+        """Which columns `category_penalty` charges: those of more than four categories (bool)."""
+        sizes = self.n_categories or [len(c.categories or ()) for c in self.columns]
+        return np.array(
+            [c.kind == "categorical" and n > UNCHARGED for c, n in zip(self.columns, sizes)], bool
+        )
 
     def _repr_html_(self) -> str:
         rows = [
@@ -234,11 +259,11 @@ def encode(
         What `learn_schema` returned.
     X : table
         Anything `read_table` takes.
-    unseen : {"missing", "error"}
-        What to do with a category that was not seen at fit: treat it as a missing value with a
-        `UserWarning`, or raise.
+    unseen : {"missing", "ignore", "error"}
+        What to do with categories that were not seen at fit: treat them as missing values with one
+        `UnseenCategoryWarning` for all columns, without a warning, or raise.
     estimator_name : str
-        Who is asking, for messages.
+        The model's name in messages.
 
     Returns
     -------
@@ -250,8 +275,8 @@ def encode(
     >>> encode(schema, [["blue"]]).rows(0, 1)
     array([[0.]])
     """
-    if unseen not in ("missing", "error"):
-        raise ParameterError(f"unseen must be 'missing' or 'error', got {unseen!r}")
+    if unseen not in UNSEEN:
+        raise ParameterError(f"unseen must be 'missing', 'ignore' or 'error', got {unseen!r}")
     table = read_table(X)
     if isinstance(X, str | Path):
         table = _without_strangers(schema, table, X)
@@ -266,14 +291,17 @@ def encode(
         return _encode_sparse(schema, table, unseen)
     raws = table.columns
     encoded = []
+    found: Unseen = {}
     for column, position in zip(schema.columns, order):
         if column.categories is None:
             values = apply_numbers(raws[position], column.name, column.dtype)
         else:
             values = apply_categories(
-                raws[position], column.name, column.dtype, column.categories, unseen
+                raws[position], column.name, column.dtype, column.categories, unseen, found
             )
         encoded.append(values)
+    if found and unseen != "ignore":
+        warn_unseen(found)
     return FrameMatrix(encoded)
 
 
@@ -284,13 +312,16 @@ def _encode_sparse(schema: Schema, table: Table, unseen: str) -> SparseMatrix:
     if schema._plain_numbers:
         return matrix
     codes = {}
+    found: Unseen = {}
     for f, column in enumerate(schema.columns):
         if column.categories is not None:
             codes[f] = apply_categories(
-                dense_column(matrix, f), column.name, column.dtype, column.categories, unseen
+                dense_column(matrix, f), column.name, column.dtype, column.categories, unseen, found
             )
         elif column.dtype in TIMES:
             apply_numbers(dense_column(matrix, f), column.name, column.dtype)  # refuses numbers
+    if found and unseen != "ignore":
+        warn_unseen(found)
     return with_codes(matrix, codes)
 
 
@@ -299,7 +330,7 @@ def _without_strangers(schema: Schema, table: Table, path: str | Path) -> Table:
     extra = [name for name in table.names if name not in schema.names]
     if not (schema.named and extra) or any(name not in table.names for name in schema.names):
         return table
-    warn_caller(f"left out of {str(path)!r}, unseen at fit: {list_names(extra)}")
+    warn_caller(f"{str(path)!r} has columns unseen at fit, which are ignored: {list_names(extra)}")
     kept = [raw for name, raw in zip(table.names, table.columns) if name in schema.names]
     names = tuple(name for name in table.names if name in schema.names)
     return Table(names, True, table.n_rows, kept)
@@ -321,7 +352,7 @@ def _match(schema: Schema, table: Table, estimator_name: str) -> Sequence[int]:
             what = f"does not have valid feature names, but {estimator_name} was fitted with"
         else:
             what = f"has feature names, but {estimator_name} was fitted without"
-        warn_caller(f"X {what} feature names; columns are taken in order")
+        warn_caller(f"X {what} feature names; columns are matched by position")
     return range(schema.n_features)
 
 

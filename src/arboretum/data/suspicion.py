@@ -1,73 +1,98 @@
-"""Columns that ruin a model without a word: told once, at fit, with what to do about them.
+"""Columns and targets that ruin a model silently: `fit` warns of them and says what to do.
 
     the same value in every row                       nothing can be learned from it
-    a different word in nearly every row              it names rows: new rows have other names
-    1, 2, 3, … in some order                          it numbers rows: tells how the file was sorted
-    12,50 €  31/12/2023 as words                      every spelling is a category of its own
-    tells the target of every row, alone              probably known only after the target
+    a different word in nearly every row              it identifies rows: new rows have other names
+    1, 2, 3, … in some order                          row numbers: the order of the file
+    12,50 €  31/12/2023 as words                      every spelling is a separate category
+    "female" and "female "                            blanks make separate categories
+    determines the target of every row, alone         probably known only after the target
+    y: one value; a class for most rows               nothing to learn, or a regressor is needed
 
-A fit must not take longer for it (50 µs of a small one): words are judged by the categories that the schema
+A fit must not become slower by it (50 µs of a small one): words are judged by the categories that the schema
 has anyway, numbers by a few dozen rows, which are not even sorted; only a column that these rows cannot clear
-is looked at as a whole.
+is read as a whole.
+
+New rows may hold categories that the training table did not have: one warning for all columns of a call.
+
+    encode ──columns──▶ Unseen ──warn_unseen──▶ one UnseenCategoryWarning, or, inside gather_unseen(found),
+                                                found: warned of once all members of a model have answered
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from arboretum.data.checks import is_told, list_names, warn_caller
+from arboretum.data.checks import is_silent, list_names, list_rows, warn_caller
 from arboretum.data.matrix import DenseMatrix, FrameMatrix
 from arboretum.data.reading.written import looks_like
-from arboretum.errors import SuspiciousColumnWarning
+from arboretum.errors import DataError, SuspiciousColumnWarning, UnseenCategoryWarning
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Column, Schema
 
-__all__ = ["warn_of_classes", "warn_of_columns"]
+__all__ = [
+    "UNSEEN",
+    "Unseen",
+    "gather_unseen",
+    "one_warning",
+    "refuse_unseen",
+    "warn_of_classes",
+    "warn_of_columns",
+    "warn_unseen",
+]
+
+UNSEEN = ("missing", "ignore", "error")  # the values of the parameter `unseen`
 
 _LEAST_ROWS = 20  # in smaller tables much looks like chance, and is
-_MOST_COLUMNS = 2_000  # of a wider table numbers are not judged
-_NEARLY = 0.9  # of the rows: so many different words are names of rows
+_MOST_COLUMNS = 2_000  # in a wider table numbers are not judged
+_NEARLY = 0.9  # more different words than this share of the rows identify rows
 _SAMPLE = 16  # rows of one class, and of the others
-_PART = 1_000  # rows of a column that are looked at before all of them
-_PER_CATEGORY = 5  # rows of a category, at least, or telling the target is no wonder
-_SEVERAL = 3  # so many columns are named one by one
-_SPREAD = 2  # row numbers of a sample: at most so many numbers for each row
+_PART = 1_000  # rows of a column that are read before all of them
+_PER_CATEGORY = 5  # rows per category: with fewer, it determines the target by chance
+_SPREAD = 2  # row numbers of a sample: range of the numbers divided by the rows, at most
 
-# reason -> (what it is, what to do)
-_SAYS = {
+_COLUMNS, _VALUES = 5, 3  # named in a warning about unseen categories of several columns
+
+_DROP = "(X.drop(columns=…), --drop at the command line)"
+
+# reason -> (what the column holds, what to do)
+_TEXTS = {
     "constant": (
-        "the same value in every row, or none at all",
-        "nothing can be learned from it: leave it out",
+        "the same value in every row, or no value at all",
+        "nothing can be learned from {it}: leave {it} out",
     ),
     "names": (
         "a different word in nearly every row",
-        "it names rows and says nothing of new ones: leave it out (X.drop(columns=…), --drop at the command "
-        "line)",
+        "words that identify rows say nothing about new ones: leave {it} out " + _DROP,
     ),
     "row numbers": (
-        "the numbers of rows",
-        "they tell how the table was sorted and nothing of new rows: leave it out "
-        "(X.drop(columns=…), --drop at "
-        "the command line)",
+        "row numbers",
+        "they give the order of the table and say nothing about new rows: leave {it} out " + _DROP,
     ),
     "numbers": (
         "numbers written as words",
-        "every spelling is a category of its own: make them numbers first (--as-number at the command line)",
+        "every spelling is a separate category: convert them to numbers first (--as-number at the command "
+        "line)",
     ),
     "dates": (
         "dates written as words",
-        "every day is a category of its own: make them dates first (pandas.to_datetime, --as-date "
-        "at the command "
-        "line)",
+        "every day is a separate category: convert them to dates first (pandas.to_datetime, --as-date at the "
+        "command line)",
     ),
-    "tells all": (
-        "what alone tells the target of every row",
-        "if that is known only after the target, the model will be of no use: leave it out",
+    "blanks": (
+        "categories that differ only by leading or trailing blanks",
+        "they are separate categories: strip the blanks first (X[column].str.strip())",
+    ),
+    "leak": (
+        "values that determine the target of every row",
+        "if they are known only after the target, the model will be useless: leave {it} out",
     ),
 }
 
@@ -80,11 +105,15 @@ def warn_of_columns(schema: Schema, matrix: Matrix, y: np.ndarray, *, classes: b
     schema, matrix : Schema, Matrix
         What `learn_schema` returned.
     y : array of shape (n,) or (n, outputs)
-        Class codes or numbers; a column that tells all is looked for if there is one output.
+        Class codes or numbers; a column that determines it is searched for if there is one output.
     classes : bool
         They are class codes.
     """
-    if is_told() or matrix.n_rows < _LEAST_ROWS:
+    if is_silent() or matrix.n_rows < _LEAST_ROWS:
+        return
+    if (y == y[0]).all():
+        if not classes and y.size == len(y):  # `warn_of_classes` names the only class
+            _warn_of_constant(y.flat[0], len(y))
         return
     found = _words(schema, matrix.n_rows)
     several = matrix.n_columns > 1 and matrix.n_columns <= _MOST_COLUMNS
@@ -94,34 +123,49 @@ def warn_of_columns(schema: Schema, matrix: Matrix, y: np.ndarray, *, classes: b
     for f, reason in sorted(found.items()):
         together[reason].append(schema.columns[f])
     for reason, columns in together.items():
-        for group in [columns] if len(columns) > _SEVERAL else [[column] for column in columns]:
-            _warn(reason, group)
+        _warn(reason, columns)
 
 
 def warn_of_classes(n_classes: int, n_rows: int, example: object) -> None:
-    """Warn of a target with a class of its own for most of the rows."""
-    if not is_told() and n_rows >= _LEAST_ROWS and n_classes > n_rows / 2:
+    """Warn of a target with one class only, or with a class of its own for most of the rows."""
+    if is_silent() or n_rows < _LEAST_ROWS:
+        return
+    if n_classes == 1:
+        _warn_of_constant(example, n_rows)
+    elif n_classes > n_rows / 2:
         warn_caller(
-            f"y holds {n_classes} classes in {n_rows} rows, e.g. {str(example)!r}: if they are "
-            f"quantities, make them "
-            "numbers and use a regressor; if they are names of rows, there is nothing to learn",
+            f"y holds {n_classes} classes in {n_rows} rows, e.g. {str(example)!r}: if they are quantities, "
+            "convert them to numbers and use a regressor; if they identify rows, there is nothing to learn",
             SuspiciousColumnWarning,
         )
 
 
+def _warn_of_constant(value: object, n_rows: int) -> None:
+    shown = value.item() if isinstance(value, np.generic) else value
+    warn_caller(
+        f"y is constant ({shown!r} in all {n_rows} rows): a model fitted to it predicts this value for every "
+        "row",
+        SuspiciousColumnWarning,
+    )
+
+
 def _warn(reason: str, columns: list[Column]) -> None:
-    what, advice = _SAYS[reason]
-    names = list_names(column.name for column in columns)
+    what, advice = _TEXTS[reason]
+    names, categories = list_names(column.name for column in columns), columns[0].categories or ()
     example = ""
-    if reason in ("numbers", "dates", "names") and len(columns) == 1:
-        example = f", e.g. {(columns[0].categories or ('',))[0]!r}"
-    subject = f"column {names} holds" if len(columns) == 1 else f"columns {names} hold"
-    warn_caller(f"{subject} {what}{example}: {advice}", SuspiciousColumnWarning)
+    if reason in ("numbers", "dates", "names"):
+        example = f", e.g. {(categories or ('',))[0]!r}"
+    elif reason == "blanks":
+        example = ", e.g. {!r} and {!r}".format(*_alike(categories))
+    one = len(columns) == 1
+    subject = f"column {names} holds" if one else f"columns {names} hold"
+    advice = advice.format(it="it" if one else "them")
+    warn_caller(f"{subject} {what}{example}: {advice}", SuspiciousColumnWarning, reason)
 
 
 # --------------------------------------------------------------------------- words
 def _words(schema: Schema, n_rows: int) -> dict[int, str]:
-    """Return what is suspicious of columns of categories, by their place."""
+    """Return the reasons to suspect columns of categories, by position."""
     found = {}
     for f, column in enumerate(schema.columns):
         categories = column.categories
@@ -134,14 +178,33 @@ def _words(schema: Schema, n_rows: int) -> dict[int, str]:
             found[f] = likeness
         elif len(categories) > _NEARLY * n_rows:
             found[f] = "names"
+        elif _alike(categories):
+            found[f] = "blanks"
     return found
+
+
+def _alike(categories: tuple[Any, ...]) -> tuple[str, ...]:
+    """Return two categories that differ only by leading or trailing blanks, if there are any.
+
+    >>> _alike(("female", "female ", "male"))
+    ('female', 'female ')
+    """
+    texts = [text for text in categories if isinstance(text, str)]
+    if not any(text[:1].isspace() or text[-1:].isspace() for text in texts):
+        return ()
+    first: dict[str, str] = {}
+    for text in texts:
+        other = first.setdefault(text.strip(), text)
+        if other is not text:
+            return other, text
+    return ()
 
 
 # --------------------------------------------------------------------------- numbers
 def _numbers(
     schema: Schema, matrix: DenseMatrix | FrameMatrix, y: np.ndarray, classes: bool
 ) -> dict[int, str]:
-    """Return what is suspicious of columns by their values."""
+    """Return the reasons to suspect columns by their values, by position."""
     if y.ndim == 2:
         if y.shape[1] > 1:
             return {}
@@ -156,17 +219,17 @@ def _numbers(
         _classes_mixed(block, split, counted) if classes else _out_of_order(block, some, counted)
     )
     for f in (~mixed).nonzero()[0].tolist():
-        if f in found or (counted[f] and not _tells(block[:, f], some, True, classes)):
+        if f in found or (counted[f] and not _determines(block[:, f], some, True, classes)):
             continue
-        if _tells_all(matrix.column(f), y, bool(counted[f]), classes):
-            found[f] = "tells all"
+        if _determines_all(matrix.column(f), y, bool(counted[f]), classes):
+            found[f] = "leak"
     return found
 
 
 def _odd_numbers(
     schema: Schema, matrix: DenseMatrix | FrameMatrix, block: np.ndarray, counted: np.ndarray
 ) -> dict[int, str]:
-    """Return columns of one number, and columns that number the rows."""
+    """Return columns with a single number, and columns with row numbers."""
     found = {}
     ends = zip(block[0].tolist(), block[-1].tolist(), counted.tolist())
     for f, (first, last, is_word) in enumerate(ends):
@@ -183,7 +246,7 @@ def _odd_numbers(
 
 
 def _some_rows(y: np.ndarray, classes: bool) -> tuple[np.ndarray, int]:
-    """Return a few rows from all over the table: so many of one class, then some of the others."""
+    """Return a few rows from all over the table: some of one class, then some of the others."""
     if not classes:
         return np.arange(0, len(y), max(len(y) // (2 * _SAMPLE), 1))[: 2 * _SAMPLE], 0
     first = y == y[0]
@@ -195,7 +258,7 @@ def _some_rows(y: np.ndarray, classes: bool) -> tuple[np.ndarray, int]:
 
 
 def _block(matrix: DenseMatrix | FrameMatrix, rows: np.ndarray) -> np.ndarray:
-    """Return these rows of all columns; missing values stand behind all others."""
+    """Return these rows of all columns; missing values come last."""
     if isinstance(matrix, DenseMatrix):
         block = matrix.values.take(rows, axis=0).astype(np.float64, copy=False)
     else:
@@ -207,19 +270,19 @@ def _block(matrix: DenseMatrix | FrameMatrix, rows: np.ndarray) -> np.ndarray:
 
 
 def _numbers_rows(column: np.ndarray) -> bool:
-    """Tell whether a column holds 1, 2, 3, … of a table or of a part of it, in any order."""
+    """Return True if a column holds 1, 2, 3, … of a table or of a part of it, in any order."""
     low, high = column.min(), column.max()
     if not high - low < _SPREAD * len(column) or not (column == np.floor(column)).all():
         return False  # the difference is NaN where a value is missing
     return int(np.bincount((column - low).astype(np.int64)).max()) == 1
 
 
-# --------------------------------------------------------------------------- what tells the target
+# --------------------------------------------------------------------------- what determines the target
 # Nearly every column is cleared by a look at a few rows that sorts nothing.
 def _classes_mixed(block: np.ndarray, split: int, counted: np.ndarray) -> np.ndarray:
-    """Tell which columns do not keep the class of the first rows apart from the others.
+    """Return which columns do not separate the class of the first rows from the others.
 
-    Numbers of others lie between those of the class, or a category is met in both.
+    Numbers of others lie between those of the class, or a category occurs in both.
     """
     mine, others = block[:split], block[split:]
     between = others >= mine.min(axis=0)
@@ -232,7 +295,7 @@ def _classes_mixed(block: np.ndarray, split: int, counted: np.ndarray) -> np.nda
 
 
 def _out_of_order(block: np.ndarray, y: np.ndarray, counted: np.ndarray) -> np.ndarray:
-    """Tell which columns neither rise nor fall with the target; a category may not have two numbers."""
+    """Return which columns neither rise nor fall with the target; a category may not have two numbers."""
     above, below = block[1:] > block[:-1], block[1:] < block[:-1]
     rises, falls = (y[1:] > y[:-1])[:, None], (y[1:] < y[:-1])[:, None]
     mixed = np.asarray(((above & falls) | (below & rises)).any(axis=0))
@@ -243,8 +306,8 @@ def _out_of_order(block: np.ndarray, y: np.ndarray, counted: np.ndarray) -> np.n
     return mixed
 
 
-def _tells(x: np.ndarray, y: np.ndarray, counted: bool, classes: bool) -> bool:
-    """Tell whether the target of these rows follows from the order of a column without a mistake."""
+def _determines(x: np.ndarray, y: np.ndarray, counted: bool, classes: bool) -> bool:
+    """Return True if the order of a column determines the target of these rows without a mistake."""
     order = x.argsort()
     x, y = x.take(order), y.take(order)
     apart, changes = x[1:] != x[:-1], y[1:] != y[:-1]
@@ -257,10 +320,81 @@ def _tells(x: np.ndarray, y: np.ndarray, counted: bool, classes: bool) -> bool:
     return bool((y[1:] >= y[:-1]).all() or (y[1:] <= y[:-1]).all())
 
 
-def _tells_all(column: np.ndarray, y: np.ndarray, counted: bool, classes: bool) -> bool:
-    """Tell the same of a whole column, a part of it first."""
+def _determines_all(column: np.ndarray, y: np.ndarray, counted: bool, classes: bool) -> bool:
+    """Do the same for a whole column, after a part of it."""
     column = np.where(np.isnan(column), np.inf, column)
     step = len(y) // _PART
-    if step > 1 and not _tells(column[::step], y[::step], counted, classes):
+    if step > 1 and not _determines(column[::step], y[::step], counted, classes):
         return False
-    return _tells(column, y, counted, classes)
+    return _determines(column, y, counted, classes)
+
+
+# --------------------------------------------------------------------------- new rows
+# name of a column -> (its unseen categories, the rows that hold them, the categories of the fit)
+Unseen = dict[str, tuple[list[Any], np.ndarray, tuple[Any, ...]]]
+
+_gathered: ContextVar[Unseen | None] = ContextVar("_gathered", default=None)
+
+
+@contextmanager
+def gather_unseen(found: Unseen) -> Iterator[None]:
+    """Collect unseen categories in ``found`` instead of warning of them, in this thread."""
+    token = _gathered.set(found)
+    try:
+        yield
+    finally:
+        _gathered.reset(token)
+
+
+@contextmanager
+def one_warning() -> Iterator[None]:
+    """Replace the warnings of several tables or members by one at the end."""
+    found: Unseen = {}
+    with gather_unseen(found):
+        yield
+    if found:
+        warn_unseen(found)
+
+
+def warn_unseen(found: Unseen) -> None:
+    """Warn of unseen categories that are treated as missing values."""
+    if is_silent():  # a fold may lack a category that another fold has
+        return
+    outer = _gathered.get()
+    if outer is not None:
+        for name, one in found.items():
+            outer.setdefault(name, one)
+        return
+    if len(found) == 1:
+        ((name, (values, rows, known)),) = found.items()
+        what = f"column {name!r} holds categories unseen at fit: {_list(values, known, 5)}"
+        what += f" ({list_rows(rows)})"
+    else:
+        each = [
+            f"{name!r} ({_list(values, known, _VALUES)})"
+            for name, (values, _, known) in list(found.items())[:_COLUMNS]
+        ]
+        hidden = len(found) - len(each)
+        what = f"{len(found)} columns hold categories unseen at fit: {', '.join(each)}"
+        what += f", … and {hidden} more" if hidden else ""
+    warn_caller(
+        f"{what}; they are treated as missing values (unseen='ignore' suppresses this warning, "
+        "unseen='error' makes it an error)",
+        UnseenCategoryWarning,
+    )
+
+
+def refuse_unseen(name: str, values: Sequence[Any], rows: np.ndarray) -> NoReturn:
+    """Raise the error of ``unseen="error"``."""
+    raise DataError(
+        f"column {name!r} holds categories unseen at fit: {list_names(values)} ({list_rows(rows)}); "
+        "correct them, or treat them as missing values by unseen='missing'"
+    )
+
+
+def _list(values: Sequence[Any], known: tuple[Any, ...], limit: int) -> str:
+    """Return the values; of a column of one boolean, such as a dummy, also what it was at fit."""
+    text = list_names(values, limit)
+    if len(known) == 1 and isinstance(known[0], bool | np.bool_):
+        text += f", where every training row has {bool(known[0])}"
+    return text

@@ -91,6 +91,8 @@ def read_table(X: Any) -> Table:
     if isinstance(X, str | Path):
         return _from_file(X)
     if isinstance(X, list | tuple):
+        if X and isinstance(X[0], Mapping):
+            raise DataError("X is a list of dicts: pandas.DataFrame(X) makes a table of it")
         return _from_ndarray(array_of_lists(X, "X"))
     return _from_other(X)
 

@@ -23,15 +23,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
-from functools import cache, cached_property
+from functools import cache
 from itertools import count
 from numbers import Complex, Real
 from typing import Any
 
 import numpy as np
 
-from arboretum.data.checks import DataTypeError, check_exact
-from arboretum.errors import DataError
+from arboretum.data.checks import DataTypeError, check_exact, is_silent, warn_caller
+from arboretum.errors import DataError, SuspiciousColumnWarning
+from arboretum.lazy import cached_property
 
 __all__ = [
     "EPOCH",
@@ -277,7 +278,27 @@ def seconds(values: np.ndarray, name: str) -> np.ndarray:
     whole, rest = np.divmod(ticks, _TICKS.get(unit, 1))
     result = whole + rest / _TICKS.get(unit, 1)
     result[np.isnat(values)] = np.nan
+    _warn_of_collapse(ticks, result, _TICKS.get(unit, 1), name)
     return result
+
+
+def _warn_of_collapse(ticks: np.ndarray, result: np.ndarray, per_second: int, name: str) -> None:
+    """Warn if different times have become one number; today float64 counts seconds in steps of 2e-7."""
+    known = ~np.isnan(result)
+    ticks, result = ticks[known], result[known]
+    step = np.spacing(np.abs(result).max(initial=0)) * per_second  # in ticks
+    if is_silent() or step < 1 or (step < 1000 and not (ticks % 1000).any()):
+        return
+    order = ticks.argsort()
+    ticks, result = ticks[order], result[order]
+    lost = np.count_nonzero((ticks[1:] != ticks[:-1]) & (result[1:] == result[:-1]))
+    if lost:
+        warn_caller(
+            f"column {name!r} holds different times that become the same number of seconds in float64 "
+            f"({lost} values are lost): subtract a start date from it, so that it holds short durations",
+            SuspiciousColumnWarning,
+            "times",
+        )
 
 
 # --------------------------------------------------------------------------- from Python objects

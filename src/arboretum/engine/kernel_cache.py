@@ -33,6 +33,7 @@ from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 
 import arboretum
+from arboretum.atomic_file import replacing
 from arboretum.engine.machine_code import signatures
 from arboretum.engine.machine_code.compile_log import compiled
 from arboretum.engine.machine_code.compiled_code import (
@@ -43,6 +44,7 @@ from arboretum.engine.machine_code.compiled_code import (
     name_of,
 )
 from arboretum.engine.machine_code.prebuilt import find_pack
+from arboretum.lazy import cached_property
 
 __all__ = [
     "KernelCache",
@@ -165,12 +167,12 @@ class KernelCache(NullCache):
     def __init__(self, function: Callable, root: Path | None) -> None:
         self._function, self._root = function, root
 
-    @functools.cached_property
+    @cached_property
     def _source(self) -> Path | None:
         path = Path(self._function.__code__.co_filename)
         return path if path.is_file() else None
 
-    @functools.cached_property
+    @cached_property
     def _folder(self) -> Path | None:
         """Where compiled forms are kept: the folder of the module and its hash."""
         if self._root is None or self._source is None:
@@ -180,7 +182,7 @@ class KernelCache(NullCache):
         module = ".".join(place.with_suffix("").parts)
         return self._root / f"{module}-{source_hash(self._source)}"
 
-    @functools.cached_property
+    @cached_property
     def _identity(self) -> str:
         return identify(self._function, source_hash(self._source))
 
@@ -209,7 +211,7 @@ class KernelCache(NullCache):
         """Return whether the form for these types need not be compiled."""
         pack, file = find_pack(), self.file(signature, target_context)
         is_prebuilt = pack is not None and self.prebuilt_name(signature) in pack.places
-        return is_prebuilt or (file is not None and file.exists())
+        return is_prebuilt or (file is not None and file.is_file())
 
     # ------------------------------------------------------------------ what Numba calls
     def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
@@ -219,7 +221,9 @@ class KernelCache(NullCache):
         for read in (self._read_prebuilt, self._read_kept, self._read_when_compiled):
             try:
                 data = read(sig, target_context)
-                found = None if data is None else decode(data, sig, target_context)
+                if data is None:
+                    continue
+                found = decode(data, self._function, sig, target_context)
             except Exception:  # a damaged file can raise anything when it is read
                 found = None
             if found is not None:
@@ -232,7 +236,7 @@ class KernelCache(NullCache):
 
     def _read_kept(self, sig: Any, target_context: Any) -> bytes | None:
         file = self.file(sig, target_context)
-        return file.read_bytes() if file is not None and file.exists() else None
+        return file.read_bytes() if file is not None and file.is_file() else None
 
     def _read_when_compiled(self, sig: Any, target_context: Any) -> bytes | None:
         """Read what another process compiles for this one (machine_code/side_by_side.py)."""
@@ -253,11 +257,10 @@ class KernelCache(NullCache):
             if file is None or code is None:
                 return
             file.parent.mkdir(mode=0o700, exist_ok=True)
-            fresh = file.with_suffix(f".{os.getpid()}.new")
-            try:
-                fresh.write_bytes(code)
-                fresh.replace(file)
-            finally:
-                fresh.unlink(missing_ok=True)
+            file.unlink(
+                missing_ok=True
+            )  # could not be read: its permissions are not for the new one
+            with replacing(file, durable=False) as fresh:
+                fresh.write(code)
         except Exception:  # read-only or full: the code is compiled, that is enough
             return

@@ -13,7 +13,7 @@ import itertools
 import os
 import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from numbers import Integral
 
 from arboretum.errors import ParameterError
@@ -148,9 +148,14 @@ def run(work: Callable, items: Iterable, n_jobs: int) -> None:
                 raise
 
     pool = _get_pool(n_jobs - 1)
-    futures = [pool.submit(take_items) for _ in range(n_jobs - 1)]
+    futures: list[Future] = []
     try:
+        for _ in range(n_jobs - 1):
+            futures.append(pool.submit(take_items))
         take_items()
+    except BaseException:  # also where no memory is left to start a thread
+        failed.set()
+        raise
     finally:
         helping = [future for future in futures if not future.cancel()]
         wait(helping)
@@ -168,8 +173,10 @@ def run_with_helpers(lead: Callable, help_out: Callable, close: Callable, n_thre
         lead()
         return
     pool = _get_pool(n_threads - 1)
-    futures = [pool.submit(help_out, k) for k in range(1, n_threads)]
+    futures: list[Future] = []
     try:
+        for k in range(1, n_threads):  # a thread may fail to start: those that did must return
+            futures.append(pool.submit(help_out, k))
         lead()
     finally:
         close()

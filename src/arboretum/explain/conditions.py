@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.explain.labels import Wording, clean, shorten
-from arboretum.tree.condition import format_value
+from arboretum.tree.condition import around_zero, format_value
 from arboretum.tree.tree import GROUPS, MULTIWAY, SUBSET, Tree
 
 if TYPE_CHECKING:
@@ -116,16 +116,19 @@ class RuleCondition:
             if len(left) == 1:
                 return f"{self.name} = {clean(words[left[0]])}"
 
-        def write(bound: float) -> str:
+        def write(operator: str, bound: float) -> tuple[str, str]:
             if words is not None:
-                return clean(words[int(bound)])
-            return format_value(bound, self.column.value_kind, digits)
+                return operator, clean(words[int(bound)])
+            operator, bound = around_zero(operator, bound)
+            return operator, format_value(bound, self.column.value_kind, digits)
 
-        if self.low == -np.inf:
-            return f"{self.name} <= {write(self.high)}"
-        if self.high == np.inf:
-            return f"{self.name} > {write(self.low)}"
-        return f"{write(self.low)} < {self.name} <= {write(self.high)}"
+        above, low = write(">", self.low) if self.low > -np.inf else ("", "")
+        below, high = write("<=", self.high) if self.high < np.inf else ("", "")
+        if not above:
+            return f"{self.name} {below} {high}"
+        if not below:
+            return f"{self.name} {above} {low}"
+        return f"{low} {above.replace('>', '<')} {self.name} {below} {high}"
 
     def __str__(self) -> str:
         return self.pretty()

@@ -18,14 +18,14 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from arboretum.errors import ParameterError
 from arboretum.explain.pick_tree import pick_tree
-from arboretum.tree.condition import Condition, format_value
+from arboretum.lazy import cached_property
+from arboretum.tree.condition import Condition, around_zero, format_value
 from arboretum.tree.tree import GROUPS, MULTIWAY, Tree
 
 __all__ = ["Labels", "Wording", "check_choice", "check_int", "format_decimals", "read_model"]
@@ -133,8 +133,11 @@ class Labels:
 
     def terms(self, condition: Condition, wording: Wording) -> tuple[str, str, str]:
         """Return name, operator and right side of a condition, without "or missing"."""
-        operator = wording.at_most if condition.operator == "<=" else condition.operator
+        operator = condition.operator
         first = condition.values[0] if condition.values else None
+        if operator in ("<=", ">") and isinstance(first, float):
+            operator, first = around_zero(operator, first)
+        operator = wording.at_most if operator == "<=" else operator
         if condition.operator == "in":
             right = "{" + ", ".join(shorten(condition.values, wording)) + "}"
         elif isinstance(first, float) and condition.kind != "datetime":

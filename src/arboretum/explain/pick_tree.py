@@ -150,11 +150,11 @@ def _place(model: Any, number: int, rounds: Rounds) -> str:
 
 
 def _output_name(model: Any, number: int, rounds: Rounds) -> str:
-    """Return the class whose margin a tree adds to; of two classes it is the second."""
+    """Return the class whose margin a tree adds to; of two classes (or one) it is the last."""
     classes = getattr(model, "classes_", None)
     if classes is None:
         return ""
-    return f"class {classes[1 if rounds.n_outputs == 1 else rounds.output_of(number)]}"
+    return f"class {classes[-1 if rounds.n_outputs == 1 else rounds.output_of(number)]}"
 
 
 def _counted(model: Any, number: int, rounds: Rounds) -> str:

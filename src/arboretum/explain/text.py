@@ -42,7 +42,7 @@ def export_text(
     spacing: int = 3,
     decimals: int = 2,
     show_weights: bool = False,
-    max_categories: int | None = None,
+    max_categories: int | None = 12,
 ) -> str:
     """Write a tree as indented text.
 
@@ -66,8 +66,8 @@ def export_text(
         Show the weight of every class at the leaves of a classification tree, and the weight of the
         leaf in regression. Without it, trees of fractional cases still show how many are at a leaf, and
         trees of XGBoost's and LightGBM's way their cover.
-    max_categories : int, optional
-        Cut longer lists of categories; by default all are written.
+    max_categories : int or None, default=12
+        Cut longer lists of categories; None writes all of them.
 
     Returns
     -------
@@ -147,8 +147,8 @@ def subtree_heights(tree: Any) -> list[int]:
 
 def _sentence(labels: Labels, condition: Condition, wording: Wording) -> str:
     name, operator, right = labels.terms(condition, wording)
-    if operator == ">":
-        operator = "> "  # stands under "<=" with its number in line
+    if operator in ("<", ">"):
+        operator += " "  # stands beside "<=" or ">=" with its number in line
     return f"{name} {operator} {right}" + (" or missing" if condition.or_missing else "")
 
 

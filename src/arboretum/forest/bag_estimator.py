@@ -23,9 +23,10 @@ from arboretum.base.sampling import BagRules, make_bags
 from arboretum.base.shared_parameters import ENSEMBLE, MEMBERS_TABLE, RUNNING
 from arboretum.cart.cart import CARTClassifier, CARTRegressor
 from arboretum.cart.extra_tree import ExtraTreeClassifier, ExtraTreeRegressor
-from arboretum.data.checks import told_once
+from arboretum.data.checks import members_silent
 from arboretum.data.schema import _match
 from arboretum.data.slices import as_view, take_columns, take_rows
+from arboretum.data.suspicion import Unseen, gather_unseen, warn_unseen
 from arboretum.data.table import read_table
 from arboretum.data.target import weights
 from arboretum.errors import ModelFileError, ParameterError
@@ -182,7 +183,9 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
         matrix = self._learn_table(X)
         codes, labels = self._learn_labels(y, matrix.n_rows)
         self._warn_of_columns(matrix, codes)
-        return Learned(X, matrix, codes, labels, weights(sample_weight, matrix.n_rows))
+        w = weights(sample_weight, matrix.n_rows)
+        self._count_categories(matrix, w)
+        return Learned(X, matrix, codes, labels, w)
 
     def _column_kinds(self) -> dict[str, Any]:
         return members.kinds_of_base(self._base())
@@ -218,7 +221,7 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
                 done.append(member)
                 yield kept()
 
-        with told_once():
+        with members_silent():
             run_rounds(make(), wanted, kept, name=name, what="estimator", bar=bar)
         return done
 
@@ -282,16 +285,19 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
         if self._has_trees:
             matrix = self._encode(X)
             return self.ensemble_.answers(matrix, self._threads_for(matrix))
-        X = self._in_order(X)
+        X, unseen = self._in_order(X), Unseen()
 
         def work(number: int) -> np.ndarray:
-            return self._answer(number, X)
+            with gather_unseen(unseen):
+                return self._answer(number, X)
 
         jobs = self._jobs()[0]
         answers = members.run_in_order(work, range(len(self.estimators_)), jobs, True)
         total = next(answers)
         for answer in answers:
             total = total + answer
+        if unseen:
+            warn_unseen(unseen)
         return total / len(self.estimators_)
 
     def _answer(self, number: int, X: Any) -> np.ndarray:

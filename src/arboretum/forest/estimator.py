@@ -131,6 +131,7 @@ class Forest(OutOfBagAttributes, Interruptible, ModelOfTrees):
         matrix = self._learn_table(X)
         check_rows(matrix.n_rows)
         target, w = self._learn_target(y, sample_weight, matrix.n_rows)
+        self._count_categories(matrix, w)
         self._warn_of_columns(matrix, target.y)
         return matrix, target, w
 

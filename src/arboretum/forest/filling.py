@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from arboretum.data.refill import missing_cells, put_back
 from arboretum.data.table import read_table
 from arboretum.errors import DataError, ParameterError
 from arboretum.forest.proximity import group_leaves
+from arboretum.lazy import cached_property
 from arboretum.predict.terms import leaves_in
 
 if TYPE_CHECKING:

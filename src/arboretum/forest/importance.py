@@ -79,19 +79,21 @@ class Importance:
         return str(self)
 
     def _repr_html_(self) -> str:
-        rows = [
-            (self.names[f], f"{self.mean[f]:.4g}", f"± {self.standard_error[f]:.2g}")
-            for f in self.order
-        ]
-        return html_table(self.measure, ("column", "mean", "standard error"), rows)
+        heads = ("column", "mean", "standard error")
+        width = 3 if len(self.per_tree) > 1 else 2
+        return html_table(self.measure, heads[:width], [row[:width] for row in self._rows()])
 
     def __str__(self) -> str:
         width = max(len(name) for name in self.names)
-        lines = [
-            f"{self.names[f]:<{width}}  {self.mean[f]:10.4g} ± {self.standard_error[f]:.2g}"
-            for f in self.order
+        lines = (f"{name:<{width}}  {mean:>10} {error}" for name, mean, error in self._rows())
+        return "\n".join([self.measure, *(line.rstrip() for line in lines)])
+
+    def _rows(self) -> list[tuple[str, str, str]]:
+        """Return name, mean and standard error as text; one measurement has no standard error."""
+        errors = [
+            f"± {error:.2g}" if len(self.per_tree) > 1 else "" for error in self.standard_error
         ]
-        return "\n".join([self.measure, *lines])
+        return [(self.names[f], f"{self.mean[f]:.4g}", errors[f]) for f in self.order]
 
 
 def permutation_importance(forest: Forest, X: Any, y: Any, sample_weight: Any = None) -> Importance:
@@ -224,5 +226,5 @@ class _Spoilt:
     def _loss(self, block: np.ndarray, lo: int) -> float:
         hi = lo + len(block)
         wrong = self.answer[walk_block(self.tree, block)] - self.y[lo:hi]
-        each = np.mean(wrong != 0 if self.classes else wrong**2, axis=1)
+        each = np.mean(wrong != 0 if self.classes else wrong * wrong, axis=1)
         return float(np.sum(each * self.w[lo:hi]))

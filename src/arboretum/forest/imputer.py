@@ -20,10 +20,11 @@ from arboretum.base import parameters as p
 from arboretum.base.estimator import Estimator
 from arboretum.base.parameters import Parameter
 from arboretum.base.shared_parameters import GROWTH, RUNNING, TABLE
-from arboretum.data.checks import list_names, told_once, warn_caller
+from arboretum.data.checks import list_names, members_silent, warn_caller
 from arboretum.data.matrix import DenseMatrix
 from arboretum.data.refill import encoded_table, missing_cells, put_back
 from arboretum.data.schema import Schema
+from arboretum.data.suspicion import UNSEEN
 from arboretum.data.table import Table, is_sparse, read_table
 from arboretum.data.target import encode_classes, numbers
 from arboretum.errors import DataError, ModelFileError
@@ -110,9 +111,9 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
             "Rows a leaf of the forest needs. Larger leaves make more rows similar.",
         ),
         "unseen": Parameter(
-            p.one_of("missing", "error"),
-            "A category first met in `transform`: treat it as missing where rows are compared, with a "
-            "warning, but let it stand in the table; or raise an error.",
+            p.one_of(*UNSEEN),
+            "A category that the training table did not have: `transform` keeps it in the table and treats "
+            "it as missing where rows are compared, with a warning or without one, or raises an error.",
         ),
         "random_state": Parameter(
             p.seed,
@@ -194,7 +195,7 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         self.n_missing_ = np.isnan(rows).sum(axis=0)
         self._donors = Donors(rows, numeric_columns(self.schema_))
         try:
-            with told_once():
+            with members_silent():
                 return table, self._iterate(rows, y, classes)
         except BaseException:
             self.__dict__.pop("forest_", None)
@@ -384,8 +385,8 @@ def _warn_unsettled(last: FillingRound, tol: float) -> None:
     warn_caller(
         f"the guesses have not come to rest in {rounds}: in the last one {changed}"
         f"numbers moved up to {last.moved:.3g} standard deviations (tol={tol:g}). More trees "
-        "(n_estimators) or larger leaves (min_samples_leaf) calm them; more rounds (max_iter) or a "
-        "larger tol let them end; report_ has every round",
+        "(n_estimators, --trees at the command line), more rounds (max_iter, --max-iter at the command "
+        "line) or a larger tolerance (tol, --tol at the command line) let them end",
         ConvergenceWarning,
     )
 

@@ -130,7 +130,7 @@ def outlier_scores(proximities: Any, y: Any) -> np.ndarray:
     for label in np.unique(classes):
         inside = np.flatnonzero(classes == label)
         near = P[inside][:, inside]
-        squares = near.multiply(near) if _is_sparse(near) else near**2
+        squares = near.multiply(near) if _is_sparse(near) else near * near
         raw = len(classes) / np.asarray(squares.sum(axis=1)).ravel()
         off = raw - np.median(raw)
         spread = np.median(np.abs(off)) or np.mean(np.abs(off)) or 1.0

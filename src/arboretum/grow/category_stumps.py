@@ -8,7 +8,6 @@ impurity, the usual stump of boosting, need one addition per row and column (eng
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +20,7 @@ from arboretum.engine.split.score import CHANCE, XLOGX, loner_excess
 from arboretum.engine.split.statistic import NodeSpans
 from arboretum.engine.stump.two_classes import search_category_stumps, weigh_words
 from arboretum.grow.criterion import CLASSIFICATION, SearchRules, make_statistic, make_target
+from arboretum.lazy import cached_property
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
@@ -58,6 +58,7 @@ class CategoryColumns:
     features: np.ndarray  # int64
     codes: np.ndarray  # (columns, n) uint32
     n_codes: np.ndarray  # int64
+    charged: np.ndarray  # bool
     n_classes: int
     penalty: float  # what divisions are charged, in shares of what they gain by chance
     criterion: str = "gini"
@@ -105,7 +106,7 @@ class CategoryColumns:
             words,
             weight,
             ones,
-            chance,
+            chance * self.charged,
             loner,
             takes,
         )
@@ -151,7 +152,7 @@ class CategoryColumns:
         )
         scan_categories(
             self.codes, rows, statistic.row, nodes, columns, statistic.code_rules, XLOGX, counter,
-            np.repeat(chance, width), loner_excess(self.penalty, self.n_classes == 2), found,
+            chance * self.charged, loner_excess(self.penalty, self.n_classes == 2), found,
         )  # fmt: skip
         worth = np.where(found.score < 0, -np.inf, found.score - found.charge)
         k = int(worth.argmax())
@@ -181,5 +182,11 @@ def code_categories(
         values = matrix.column(f)
         codes[j] = np.where(np.isnan(values), n_codes[j], values)
     return CategoryColumns(
-        np.array(features, np.int64), codes, n_codes, n_classes, penalty, criterion
+        np.array(features, np.int64),
+        codes,
+        n_codes,
+        schema.charged[features],
+        n_classes,
+        penalty,
+        criterion,
     )

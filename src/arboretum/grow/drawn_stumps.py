@@ -11,7 +11,6 @@ drawn and scored together (engine/stump/drawn.py).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +29,7 @@ from arboretum.engine.stump.drawn import (
 from arboretum.engine.stump.two_classes import describe_stump, mark_stump, search_stumps
 from arboretum.grow.settings import n_drawn
 from arboretum.grow.stumps import Cut, Drawn, GrownTree, SortedTrees, Stumps, can_be_stump
+from arboretum.lazy import cached_property
 from arboretum.tree.build import build_tree, leaves
 from arboretum.tree.tree import SUBSET, THRESHOLD
 

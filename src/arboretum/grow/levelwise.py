@@ -136,6 +136,7 @@ class _LevelGrower:
             settings.n_jobs,
             settings.category_penalty,
             settings.loner_excess,
+            schema.charged,
         )
         self.divider = Divider(matrix, schema, rows, self.searcher, settings.surrogates)
         self.store = store

@@ -15,7 +15,6 @@ out to threads, a level at a time.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -37,6 +36,7 @@ from arboretum.grow.bins.level_codes import BinnedColumns, code_columns
 from arboretum.grow.criterion import Target
 from arboretum.grow.level_grower import LevelGrower
 from arboretum.grow.levelwise import Growth, grow_in_order
+from arboretum.lazy import cached_property
 from arboretum.predict.walk import has_no_gaps, leaves_of
 from arboretum.tree.build import leaf_of_rows
 from arboretum.tree.pruning import prune
@@ -279,6 +279,7 @@ def presort(
         n_codes=np.array(n_codes, np.int64),
         values=values,
         has_categories=bool((kinds == CATEGORIES).any()),
+        charged=schema.charged,
         **codes,
     )
     return PresortedTable(

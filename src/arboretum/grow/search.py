@@ -62,6 +62,8 @@ class Searcher:
         What categories are charged, in shares of what they are held to gain by chance.
     loner_excess : float
         What those of a single row are charged more.
+    charged : bool array
+        Which features are charged at all.
     """
 
     store: ColumnStore
@@ -72,6 +74,7 @@ class Searcher:
     n_jobs: int
     category_penalty: float
     loner_excess: float
+    charged: np.ndarray
 
     @property
     def draws(self) -> bool:
@@ -223,15 +226,16 @@ class Searcher:
         counter = make_counter(int(columns.n_codes.max()), self.statistic.channels)
         scan_categories(
             self.store.codes, positions, self.statistic.row, batch.nodes, columns,
-            self.statistic.code_rules, XLOGX, counter, self._chance(batch),
+            self.statistic.code_rules, XLOGX, counter, self._chance(batch, columns),
             self.loner_excess, column_best,
         )  # fmt: skip
         return column_best
 
-    def _chance(self, batch: Batch) -> np.ndarray:
+    def _chance(self, batch: Batch, columns: Columns) -> np.ndarray:
         """Return what a category more is held to gain by chance at every node, as a score."""
         rows = batch.nodes.end - batch.nodes.start
-        share = self.category_penalty * CHANCE / rows
+        charged = self.charged[self.store.code_features[columns.slot]]
+        share = charged * (self.category_penalty * CHANCE) / rows
         return self.statistic.to_score(batch.nodes, share * batch.impurity)
 
     def _scan_sorted(self, positions: np.ndarray, batch: Batch, columns: Columns) -> ColumnBest:
@@ -261,7 +265,7 @@ class Searcher:
             met = np.array([np.count_nonzero(new[lo:hi]) for lo, hi in zip(nodes.start, nodes.end)])
             sizes = zip(met, nodes.end - nodes.start)
             free = [free_categories(m, n, self.loner_excess) for m, n in sizes]
-            column_best.charge[:] = np.where(columns.categorical, self._chance(batch) * free, 0.0)
+            column_best.charge[:] = self._chance(batch, columns) * free
         some = np.flatnonzero(column_best.score >= 0)
         last = lists[nodes.start[some] + column_best.cut[some] - 1] & POSITION
         code = self.store.codes[columns.slot[some], positions[last]].astype(np.int64)

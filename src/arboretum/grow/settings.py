@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil, log2, sqrt
+from math import ceil, sqrt
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -77,7 +77,7 @@ def n_drawn(max_features: int | float | str | None, n_features: int) -> int:
     if max_features == "sqrt":
         return max(1, int(sqrt(n_features)))
     if max_features == "log2":
-        return max(1, int(log2(n_features)))
+        return max(1, n_features.bit_length() - 1)
     if isinstance(max_features, Integral):
         return min(int(max_features), n_features)
     return max(1, int(max_features * n_features))

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -48,6 +47,7 @@ from arboretum.grow.levelwise import grow_in_order
 from arboretum.grow.presorted import DEEPEST, Bag, presort
 from arboretum.grow.random_tree import grow_placed_tree, tree_table
 from arboretum.grow.settings import growth
+from arboretum.lazy import cached_property
 from arboretum.predict.walk import leaves_of
 from arboretum.tree.build import build_tree, leaf_of_rows, leaves
 from arboretum.tree.pruning import prune

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,8 @@ def labels_of(value: Any, least: int = 1) -> np.ndarray:
         raise ModelFileError(f"the classes are not a list of labels, at least {least}")
     if not np.all(value[:-1] < value[1:]):
         raise ModelFileError("the classes are not different labels in their order")
+    if any(isinstance(label, float) and not isfinite(label) for label in value.tolist()):
+        raise ModelFileError("one of the classes is NaN or infinite")
     return value
 
 

@@ -24,7 +24,6 @@ The same document always gives the same bytes. Dictionaries are written in the o
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import io
 import json
@@ -33,7 +32,6 @@ import re
 import stat
 import struct
 import sys
-import uuid
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -43,6 +41,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from arboretum.atomic_file import replacing
 from arboretum.errors import ModelFileError, ParameterError
 
 __all__ = ["FORMAT_VERSION", "MAX_DEPTH", "InParts", "array_size", "read", "write"]
@@ -121,7 +120,8 @@ def array_size(shape: object, itemsize: int) -> int:
 def write(target: Target, document: dict[str, Any]) -> None:
     """Write a document to a path (atomically) or into an open binary file.
 
-    A path gets the complete new file or keeps the old one, even if the process is killed halfway.
+    A path gets the complete new file or keeps the old one, even if the process is killed halfway. The new
+    file keeps permissions, owner and group of the old one (`atomic_file.replacing`).
 
     Parameters
     ----------
@@ -162,27 +162,18 @@ def _write_atomically(path: str, pieces: list[bytes | memoryview]) -> None:
         raise FileNotFoundError(
             errno.ENOENT, f"the folder {folder!r} does not exist, make it first", path
         )
-    scratch = os.path.join(folder, f".arboretum-{uuid.uuid4().hex}.tmp")
-    try:
-        with open(scratch, "xb", buffering=0) as file:
-            _write_all(file, pieces)
-            os.fsync(file.fileno())
-        os.replace(scratch, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(scratch)
-        raise
+    with replacing(path) as file:
+        _write_all(file, pieces)
 
 
-def _write_all(file: io.FileIO, pieces: list[bytes | memoryview]) -> None:
+def _write_all(file: io.BufferedWriter, pieces: list[bytes | memoryview]) -> None:
     """Hand pieces to the system, many at a time: to ask it takes longer than to write a small one."""
     for first in range(0, len(pieces), _AT_A_TIME):
         some = pieces[first : first + _AT_A_TIME]
         done = os.writev(file.fileno(), some) if hasattr(os, "writev") else 0
         if done < sum(map(len, some)):  # the system may take less than it is given
-            rest = memoryview(b"".join(some))[done:]
-            while rest:
-                rest = rest[file.write(rest) or 0 :]
+            file.write(memoryview(b"".join(some))[done:])
+            file.flush()
 
 
 def _pieces(document: dict[str, Any]) -> list[bytes | memoryview]:

@@ -19,13 +19,13 @@ columns brought, and the additive form (additive.py) on which explaining and exp
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from arboretum.data.quantile import weighted_quantile
 from arboretum.errors import ParameterError
+from arboretum.lazy import cached_property
 from arboretum.predict.additive import AdditiveForm, NoAdditiveForm
 from arboretum.predict.link import IDENTITY, Link
 from arboretum.predict.terms import Terms
@@ -292,4 +292,4 @@ def weighted_median(answers: np.ndarray, weights: np.ndarray) -> np.ndarray:
         weighted_quantile(answers[lo : lo + step], 0.5, weights)
         for lo in range(0, len(answers), step)
     ]
-    return np.concatenate(parts)
+    return np.concatenate([np.empty(0), *parts])  # no rows have no parts

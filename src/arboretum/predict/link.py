@@ -17,15 +17,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 
+from arboretum.engine.elementwise import exp, log, one_probability, probability
 from arboretum.errors import ParameterError
 
-__all__ = ["IDENTITY", "RAREST", "Link", "both_classes", "opposite_shares", "probability"]
-__all__ += ["one_probability", "softmax"]
+__all__ = ["IDENTITY", "RAREST", "Link", "both_classes", "opposite_shares", "softmax"]
 
 RAREST = float(np.finfo(np.float32).eps)  # a share below this is taken for it: its log is finite
 _RANGES = {
@@ -41,7 +40,7 @@ class Link:
     Examples
     --------
     >>> Link("logit").margin(0.75), Link("log").predict(np.zeros(2)).tolist()
-    (1.0986122886681098, [1.0, 1.0])
+    (1.0986122886681096, [1.0, 1.0])
     >>> Link("softmax").predict(np.zeros((1, 4)))
     array([[0.25, 0.25, 0.25, 0.25]])
     """
@@ -56,8 +55,7 @@ class Link:
                 "the loss is of the user's own, and so is what its sums mean: ask the model to predict"
             )
         if self.name == "log":
-            with np.errstate(over="ignore"):
-                return np.exp(margin)
+            return exp(margin)
         if self.name == "logit":
             return probability(margin if self.sigma == 1.0 else self.sigma * margin)
         if self.name == "softmax":
@@ -67,12 +65,12 @@ class Link:
     def raw(self, prediction: Any, rarest: float = RAREST) -> Any:
         """Return the margins of predictions, no nearer than ``rarest`` to the ends of their range."""
         if self.name == "log":
-            return np.log(np.maximum(prediction, rarest))
+            return log(np.maximum(prediction, rarest))
         if self.name == "logit":
             share = np.clip(prediction, rarest, 1.0 - rarest)
-            return np.log(share / (1.0 - share)) / self.sigma
+            return log(share / (1.0 - share)) / self.sigma
         if self.name == "softmax":
-            logs = np.log(np.clip(prediction, rarest, 1.0 - rarest))
+            logs = log(np.clip(prediction, rarest, 1.0 - rarest))
             return logs - logs.mean(axis=1, keepdims=True)
         return prediction
 
@@ -87,19 +85,6 @@ class Link:
 
 
 IDENTITY = Link()
-
-
-def probability(log_odds: np.ndarray) -> np.ndarray:
-    """Return 1 / (1 + e**(-x))."""
-    return one_probability()(log_odds)
-
-
-@cache
-def one_probability() -> Any:
-    """Return what makes a probability of log odds: of a number too, in a fifth of an array's time."""
-    from scipy.special import expit  # takes a while the first time, and a little every time
-
-    return expit
 
 
 def both_classes(second: np.ndarray) -> np.ndarray:
@@ -124,11 +109,9 @@ def opposite_shares(margin: np.ndarray, sigma: float = 1.0) -> np.ndarray:
     array([[0.5 , 0.5 ],
            [0.25, 0.75]])
     """
-    if len(margin) == 1:  # the same in few steps: the exponential of the larger is 1
+    if len(margin) == 1:
         m = sigma * margin.item()
-        less = np.exp(np.array([-2.0 * abs(m)])).item()
-        many, few = 1.0 / (1.0 + less), less / (1.0 + less)
-        return np.array([[few, many] if m > 0 else [many, few]])
+        return np.array([[one_probability(-2.0 * m), one_probability(2.0 * m)]])
     both = np.empty((len(margin), 2))
     np.multiply(margin, sigma, out=both[:, 1])
     np.negative(both[:, 1], out=both[:, 0])
@@ -137,6 +120,6 @@ def opposite_shares(margin: np.ndarray, sigma: float = 1.0) -> np.ndarray:
 
 def softmax(margin: np.ndarray) -> np.ndarray:
     """Return e**m / Σ e**m over the columns."""
-    share = np.exp(margin - margin.max(axis=1, keepdims=True))
+    share = exp(margin - margin.max(axis=1, keepdims=True))
     share /= share.sum(axis=1, keepdims=True)
     return share

@@ -138,4 +138,4 @@ def errors_of(total: np.ndarray, n_answers: np.ndarray, y: np.ndarray, classes: 
     """Return the error of every row, the mean over its outputs."""
     if classes:
         return (total.argmax(axis=2) != y).mean(axis=1)
-    return ((total[:, :, 0] / n_answers[:, None] - y) ** 2).mean(axis=1)
+    return np.square(total[:, :, 0] / n_answers[:, None] - y).mean(axis=1)

@@ -102,7 +102,7 @@ class Predictor:
             One answer per row; to one row of one dimension also an array of one answer.
         """
         if type(X) is not np.ndarray or X.dtype is not _FLOAT or not X.flags.carray:
-            X = np.array(X, np.float64, order="C")
+            X = self._floats(X)
         if X.shape == self._one_row:
             if self._one_answer is not None and self._absent is None:
                 answer = np.empty(self._one_answer)
@@ -119,6 +119,16 @@ class Predictor:
         if self._absent is not None:
             X = np.where(self._absent == X, np.nan, X)
         return self._meaning(self._answers(X))
+
+    def _floats(self, X: Any) -> np.ndarray:
+        try:
+            return np.array(X, np.float64, order="C")
+        except (TypeError, ValueError) as error:
+            raise DataError(
+                f"a predictor takes an array of numbers, {type(X).__name__} cannot be turned into one: "
+                "encode the table first, predictor(predictor.encode(X)), or call "
+                f"{self.method} of the model"
+            ) from error
 
     def _answers(self, X: np.ndarray) -> np.ndarray:
         """Return what trees say together, as `Ensemble.answers` does."""

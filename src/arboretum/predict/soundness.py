@@ -62,6 +62,7 @@ def prove_ensemble(
     if trees:
         _prove_questions(trees, schema, questions, spreads)
         _prove_widths(ensemble)
+        _prove_range(ensemble)
 
 
 def _prove_questions(
@@ -114,6 +115,20 @@ def _prove_widths(ensemble: Ensemble) -> None:
         raise ModelFileError(f"its trees say {numbers} numbers, and it answers {base.size}")
     if len(trees) % ensemble.per_round:
         raise ModelFileError("its trees do not make whole rounds")
+
+
+def _prove_range(ensemble: Ensemble) -> None:
+    """The largest leaves of all trees together stay within the range of floats; a median adds nothing up."""
+    if ensemble.rule == "median":
+        return
+    parts = pieces(ensemble.trees)
+    sizes = sizes_of(parts)
+    value = np.concatenate([np.abs(one).max(axis=(1, 2)) for one in arrays_of(parts, "value")])
+    largest = np.maximum.reduceat(value, np.cumsum([0, *sizes[:-1]]))
+    with np.errstate(over="ignore"):
+        total = np.abs(ensemble.base).max() + (np.abs(ensemble.weights) * largest).sum()
+    if not np.isfinite(total):
+        raise ModelFileError("its leaves and weights add up to numbers beyond the range of floats")
 
 
 def prove_shares(trees: Sequence[Tree], n_classes: Sequence[int]) -> None:

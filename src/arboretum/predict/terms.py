@@ -13,11 +13,11 @@ docs/design.md has the measurements that the choice between them rests on.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from arboretum.lazy import cached_property
 from arboretum.predict.layout import add_laid_out, lay_out
 from arboretum.predict.packed import pack_trees
 from arboretum.predict.walk import link_all, run_blocks, walk_block, walk_sum

@@ -15,6 +15,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from arboretum.engine.elementwise import log
+
 __all__ = [
     "READINGS",
     "SMALLEST_SHARE",
@@ -47,7 +49,7 @@ def samme_votes(codes: np.ndarray, n_classes: int) -> np.ndarray:
 
 def samme_r_votes(shares: np.ndarray, n_classes: int) -> np.ndarray:
     """Return (K-1)(ln p - mean ln p), (rows, K)."""
-    logs = np.log(np.maximum(shares, SMALLEST_SHARE))
+    logs = log(np.maximum(shares, SMALLEST_SHARE))
     return (n_classes - 1) * (logs - logs.mean(axis=1, keepdims=True))
 
 

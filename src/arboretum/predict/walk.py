@@ -261,7 +261,8 @@ def _spread(tree: Tree, value: np.ndarray, X: np.ndarray, out: np.ndarray) -> No
             writable(tree.n_children), writable(tree.missing_child), paths.bits_start, paths.bits,
         )  # fmt: skip
 
-    spread_proba(_once(tree, "_questions", make), tree.share, writable(value), X, out)
+    questions, n_codes = _once(tree, "_questions", make), _n_codes(tree)
+    spread_proba(questions, n_codes, tree.share, writable(value), X, out)
 
 
 def proba_of(tree: Tree, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:

@@ -348,7 +348,7 @@ def votes_adaboost(model: TextbookAdaBoost, X: ArrayLike) -> np.ndarray:
     [[1.0, 0.0]]
     """
     X = np.asarray(X, dtype=np.float64)
-    K, total = model.n_classes, 0.0
+    K, total = model.n_classes, np.zeros(())
     for r in model.rounds:
         answers = np.asarray(r.hypothesis(X))
         if model.algorithm == "SAMME.R":

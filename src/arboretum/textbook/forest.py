@@ -34,7 +34,6 @@ from arboretum.textbook.cart import (
 )
 from arboretum.textbook.impurities import CLASS_CRITERIA
 from arboretum.textbook.splits import (
-    DEFAULT,
     UNBOUNDED,
     Candidate,
     Question,
@@ -125,6 +124,7 @@ class ForestRules:
 
 RANDOM_FOREST = ForestRules()
 EXTRA_TREES = ForestRules(bootstrap=False, random_splits=True)
+FOREST_TREE = Rules(category_penalty=1.6)  # RandomForest charges more than CART
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,6 +184,9 @@ class _OneQuestion(Sample):
         question = random_question(feature, x[~np.isnan(x)], self.kinds[feature], self.rng)
         return [question] if question else []
 
+    def charge(self, feature: int, before: float) -> float:
+        return 0.0  # one question has no order to choose
+
 
 def draw_candidates(
     sample: Sample, rng: np.random.Generator, recipe: ForestRules = RANDOM_FOREST
@@ -192,7 +195,7 @@ def draw_candidates(
 
     Columns that are constant here count as drawn, but the drawing goes on until one is not.
 
-    >>> sample = gather([[1, 7, 1], [2, 7, 1], [3, 7, 2.]], [0, 0, 1], None, DEFAULT)
+    >>> sample = gather([[1, 7, 1], [2, 7, 1], [3, 7, 2.]], [0, 0, 1], None, FOREST_TREE)
     >>> found = draw_candidates(sample, np.random.default_rng(0), ForestRules(max_features=1))
     >>> [(c.feature, c.threshold, round(c.gain, 3)) for c in found]
     [(2, 1.5, 0.444)]
@@ -204,7 +207,10 @@ def draw_candidates(
         if turn >= wanted and table:
             break
         kinds, signs = (sample.kinds[feature],), (sample.signs[feature],)
-        column = replace(sample, X=sample.X[:, [feature]], kinds=kinds, signs=signs)
+        charged = (sample.charged[feature],)
+        column = replace(
+            sample, X=sample.X[:, [feature]], kinds=kinds, signs=signs, charged=charged
+        )
         if recipe.random_splits:
             column = _OneQuestion(**vars(column), rng=rng)
         table += [replace(candidate, feature=feature) for candidate in judge_all(column)]
@@ -216,7 +222,7 @@ def grow_random_tree(
     y: ArrayLike,
     w: ArrayLike | None,
     rng: np.random.Generator,
-    rules: Rules = DEFAULT,
+    rules: Rules = FOREST_TREE,
     recipe: ForestRules = RANDOM_FOREST,
 ) -> TextbookNode:
     """Grow a tree that draws its columns at every node, and return its root.
@@ -265,7 +271,7 @@ def grow_random_tree(
 
 
 def grow_forest(
-    X: ArrayLike, y: ArrayLike, rules: Rules = DEFAULT, recipe: ForestRules = RANDOM_FOREST
+    X: ArrayLike, y: ArrayLike, rules: Rules = FOREST_TREE, recipe: ForestRules = RANDOM_FOREST
 ) -> TextbookForest:
     """Grow a forest: ``RANDOM_FOREST`` by default, or ``EXTRA_TREES``, or rules of your own.
 
@@ -297,7 +303,8 @@ def grow_forest(
         raise ValueError("a forest needs one target per row, n_trees ≥ 1 and max_samples ≥ 1")
     if n_draws != n and not recipe.bootstrap:
         raise ValueError("max_samples counts bootstrap draws; leave it out, or set bootstrap=True")
-    rules = replace(rules, n_classes=whole.n_classes)  # a bag may lack a class
+    # a bag may lack a class or a category
+    rules = replace(rules, n_classes=whole.n_classes, charged=whole.charged)
     trees, in_bag = [], []
     for number in range(recipe.n_trees):
         rng = np.random.default_rng([recipe.seed, number])

@@ -34,6 +34,7 @@ __all__ = [
     "Sample",
     "candidates",
     "chance_gain",
+    "charged_columns",
     "choose",
     "cut_points",
     "cuts",
@@ -46,6 +47,7 @@ __all__ = [
 
 KINDS = ("numeric", "ordinal", "categorical")
 MOST_CATEGORIES = 20  # an exhaustive search beyond would list more than half a million subsets
+UNCHARGED = 4  # categories of a column in the training table, see ``charged_columns``
 UNBOUNDED = (-np.inf, np.inf)
 
 
@@ -65,7 +67,8 @@ class Rules:
     min_impurity_decrease: float = 0.0
     monotonic_cst: tuple[int, ...] | None = None  # per column: +1 may only rise, -1 only fall, or 0
     exhaustive: bool = True  # categories: try every subset, or scan them sorted by mean target
-    category_penalty: float = 0.0  # what categories are charged, in shares of `chance_gain`
+    category_penalty: float = 1.0  # what categories are charged, in shares of `chance_gain`
+    charged: tuple[bool, ...] | None = None  # per column; None: those of more than four categories
     two_classes: bool | None = None  # what y stands for, where it holds residuals
     surrogates: int = 0  # how many to keep per node; 0 learns a side for missing values instead
 
@@ -220,6 +223,7 @@ class Sample:
     signs: tuple[int, ...]  # monotone constraints
     n_classes: tuple[int, ...] | None  # per output; None for numbers
     total: float  # weight of the whole tree
+    charged: tuple[bool, ...]  # per column: its categories are charged
     bounds: tuple[float, float] = UNBOUNDED
 
     def impurity(self, rows: np.ndarray) -> float:
@@ -245,8 +249,8 @@ class Sample:
         return [Question(feature, "subset", np.nan, part, met - part) for part in parts]
 
     def charge(self, feature: int, before: float) -> float:
-        """Return what divisions of the column's categories are charged; 0 if it has none."""
-        if self.kinds[feature] != "categorical":
+        """Return what divisions of the column's categories are charged; 0 if it has few or none."""
+        if not self.charged[feature]:
             return 0.0
         x = self.X[:, feature]
         n_categories = len(_codes(x[~np.isnan(x)]))
@@ -294,6 +298,22 @@ def loner_gain(n_categories: int, n_rows: int, before: float) -> float:
     return max(2 * n_categories - n_rows, 0) / n_rows * before
 
 
+def charged_columns(X: np.ndarray, kinds: tuple[str, ...]) -> tuple[bool, ...]:
+    """Return which columns of a training table are charged: those of more than four categories.
+
+    By their order, up to four categories gain no more by chance than the best cut of a column of numbers
+    does, and numbers are not charged.
+
+    >>> X = np.array([[0, 0, 0.5], [1, 1, 1.5], [2, 2, 2.5], [3, 3, 3.5], [4, 3, 4.5]])
+    >>> charged_columns(X, ("categorical", "categorical", "numeric"))
+    (True, False, False)
+    """
+    return tuple(
+        kind == "categorical" and len(_codes(x[~np.isnan(x)])) > UNCHARGED
+        for x, kind in zip(X.T, kinds)
+    )
+
+
 def _codes(x: np.ndarray) -> frozenset[int]:
     return frozenset(np.unique(x).astype(int).tolist())
 
@@ -325,7 +345,8 @@ def gather(X: ArrayLike, y: ArrayLike, w: ArrayLike | None, rules: Rules) -> Sam
         raise ValueError("monotonic_cst must be 0 for a categorical column, which has no order")
     if rules.criterion == "poisson" and np.any(y < 0):
         raise ValueError("poisson needs y ≥ 0; use squared_error for negative numbers")
-    return Sample(X, y, w, rules, kinds, signs, n_classes, float(w.sum()))
+    charged = rules.charged or charged_columns(X[w > 0], kinds)
+    return Sample(X, y, w, rules, kinds, signs, n_classes, float(w.sum()), charged)
 
 
 def _class_counts(y: np.ndarray, given: int | tuple[int, ...] | None) -> tuple[int, ...]:

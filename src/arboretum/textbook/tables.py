@@ -170,7 +170,7 @@ def _(tree: C45Node) -> Table:
 @table.register
 def _(choice: AlphaChoice) -> Table:
     rows = tuple(
-        (f.start, f.alpha, f.n_leaves, f.mean_error, f.standard_error, f.start == choice.alpha)
+        (f.start, f.alpha, f.n_leaves, f.mean_error, f.standard_error, f.alpha == choice.alpha)
         for f in choice.table
     )
     columns = ("from α", "α tried", "leaves", "mean error", "standard error", "chosen")

@@ -19,7 +19,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-__all__ = ["Condition", "format_category", "format_number", "format_value"]
+__all__ = ["Condition", "around_zero", "format_category", "format_number", "format_value"]
+
+_ZERO = 1.1e-35  # LightGBM's own files hold 1e-35 as a float32, which is a little larger
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,7 @@ class Condition:
 
     def pretty(self, digits: int = 6, max_categories: int = 8) -> str:
         """Return the condition as a short sentence."""
+        operator = self.operator
         if self.operator == "in":
             shown = [format_category(v) for v in self.values[:max_categories]]
             hidden = len(self.values) - len(shown)
@@ -67,11 +70,23 @@ class Condition:
         elif self.operator in ("=", "is") or isinstance(self.values[0], str):
             right = format_category(self.values[0])
         else:
-            right = format_value(self.values[0], self.kind, digits)
-        return f"{self.name} {self.operator} {right}" + (" or missing" if self.or_missing else "")
+            operator, value = around_zero(self.operator, self.values[0])
+            right = format_value(value, self.kind, digits)
+        return f"{self.name} {operator} {right}" + (" or missing" if self.or_missing else "")
 
     def __str__(self) -> str:
         return self.pretty()
+
+
+def around_zero(operator: str, threshold: float) -> tuple[str, float]:
+    """Return a comparison as it is shown: LightGBM's bins keep zero between -1e-35 and 1e-35.
+
+    >>> around_zero("<=", 1e-35), around_zero("<=", -1e-35), around_zero(">", 0.5)
+    (('<=', 0.0), ('<', 0.0), ('>', 0.5))
+    """
+    if threshold == 0 or abs(threshold) > _ZERO:
+        return operator, threshold
+    return (operator if threshold > 0 else {"<=": "<", ">": ">="}[operator]), 0.0
 
 
 def format_value(value: float, kind: str, digits: int = 6) -> str:

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +27,7 @@ import numpy as np
 
 from arboretum.engine.kinds import GROUPS, LEAF, MULTIWAY, SUBSET, THRESHOLD
 from arboretum.html import html_table
+from arboretum.lazy import cached_property
 from arboretum.tree.condition import Condition, format_category
 
 if TYPE_CHECKING:

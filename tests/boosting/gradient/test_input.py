@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from sklearn.base import clone
-from sklearn.linear_model import LinearRegression, Perceptron
+from sklearn.base import BaseEstimator, clone
+from sklearn.linear_model import LinearRegression, LogisticRegression, Perceptron
 from sklearn.neighbors import KNeighborsRegressor
 
 import arboretum
@@ -209,6 +209,31 @@ def test_one_row_cannot_be_set_aside():
     with pytest.raises(DataError, match=r"n_iter_no_change sets 0\.1 of the 1 rows aside"):
         R(n_iter_no_change=2).fit([[1.0]], [2.0])
     assert R(n_estimators=2).fit([[1.0]], [2.0]).predict([[5.0]]) == 2.0
+
+
+class _Unnamed(BaseEstimator):
+    """A classifier that has no ``classes_``, as a user's wrapper may not."""
+
+    def __init__(self, n_columns=None):
+        self.n_columns = n_columns
+
+    def fit(self, X, y):
+        self.inner_ = LogisticRegression().fit(X, y)
+        return self
+
+    def predict(self, X):
+        return self.inner_.predict(X)
+
+    def predict_proba(self, X):
+        return self.inner_.predict_proba(X)[:, : self.n_columns]
+
+
+def test_an_initial_classifier_need_not_name_its_classes():
+    named = C(init=LogisticRegression(), n_estimators=2).fit(X0, C0)
+    unnamed = C(init=_Unnamed(), n_estimators=2).fit(X0, C0)
+    assert_array_equal(unnamed.predict_proba(X0), named.predict_proba(X0))
+    with pytest.raises(DataError, match="one column per class"):
+        C(init=_Unnamed(1)).fit(X0, C0)
 
 
 def test_an_initial_estimator_without_weights():

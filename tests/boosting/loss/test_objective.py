@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from arboretum.boosting.dialect.find import find_objective
-from arboretum.engine.gradient import loss as boost_losses
 from arboretum.errors import DataError, ParameterError
 from tests.boosting.loss.objective_cases import (
     CASES,
@@ -23,17 +22,7 @@ from tests.boosting.loss.objective_cases import (
 from tests.boosting.xgboost_version import skip_newer_xgboost
 
 
-# ---------------------------------------------------------------------- the exponential
-def test_exponential_is_as_good_as_the_library():
-    x = np.concatenate((np.linspace(-708, 708, 200_001), np.linspace(-1, 1, 10_001)))
-    out = np.empty_like(x)
-    boost_losses.exponentials(x, out)
-    np.testing.assert_allclose(out, np.exp(x), rtol=2e-14)
-    whole = np.array([0.0, -1e5, 1e5])
-    boost_losses.exponentials(whole, whole)
-    np.testing.assert_allclose(whole, [1.0, np.exp(-708.0), np.exp(708.0)], rtol=1e-14)
-
-
+# ---------------------------------------------------------------------- the same bits
 @pytest.mark.parametrize(
     ("dialect", "name"), [("xgboost", "binary:logistic"), ("lightgbm", "multiclass")]
 )

@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from numpy.testing import assert_allclose
 from sklearn.base import clone
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_diabetes, load_iris
 
 from arboretum import XGBClassifier, XGBRanker, XGBRegressor, load
 from arboretum.boosting.second_order.booster import Booster
@@ -378,3 +379,18 @@ def test_raw_margins_decide_by_their_sign_alone_or_among_many():
     decided = model.decision_function(X) > 0
     np.testing.assert_array_equal(model.predict(X), decided)
     np.testing.assert_array_equal([model.predict(X[k : k + 1])[0] for k in range(200)], decided)
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [{"objective": "reg:absoluteerror"}, {"objective": "reg:quantileerror", "quantile_alpha": 0.3}],
+)
+def test_parallel_trees_renew_their_leaves_from_the_start_of_the_round(loss):
+    xgboost = pytest.importorskip("xgboost")
+    X, y = load_diabetes(return_X_y=True)
+    how = {"n_estimators": 1, "learning_rate": 1.0, "max_depth": 2, **loss}
+    one = XGBRegressor(**how).fit(X, y).predict(X)
+    # nothing is drawn, so five trees that are averaged predict what one predicts
+    assert_allclose(XGBRegressor(**how, num_parallel_tree=5).fit(X, y).predict(X), one)
+    peer = xgboost.XGBRegressor(**how, num_parallel_tree=5).fit(X, y).predict(X)
+    assert_allclose(one, peer, rtol=1e-5)

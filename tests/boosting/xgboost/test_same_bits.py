@@ -279,6 +279,24 @@ def test_functions_are_told_apart_by_what_they_do():
     assert one == again != other
 
 
+_PULL = 1.0
+
+
+def _pulled(y, p):
+    return [_pull_of(row, p) for row in y], np.ones(len(y))
+
+
+def _pull_of(y, p):
+    return _PULL * (p - y)
+
+
+def test_a_changed_global_makes_another_objective(monkeypatch):
+    before = parameter_print({"objective": _pulled})
+    assert parameter_print({"objective": _pulled}) == before
+    monkeypatch.setitem(globals(), "_PULL", 2.0)  # read by a function that the objective calls
+    assert parameter_print({"objective": _pulled}) != before
+
+
 @pytest.mark.parametrize("seed", [[], None, "", "²", "-3", "9" * 5000, 3])
 def test_a_snapshot_without_a_seed_is_refused(seed, tmp_path):
     X, y = mixed(60)

@@ -181,3 +181,21 @@ def test_a_classifier_is_not_judged_by_fractions(model, csv):
     assert code == 1
     assert "target 'y'" in line
     assert isinstance(load(model), CARTClassifier)
+
+
+def test_only_held_out_rows_of_the_training_file_are_scored(shelf, tmp_path):
+    data, model = shelf / "seedlings.csv", tmp_path / "m.arb"
+    trained = ok("train", data, "-t", "fate", "--test-size", 0.25, "--seed", 1, "-o", model)
+    result = run("evaluate", model, data)
+    assert "on 150 held-out rows of" in result.stdout
+    assert "not the 450 the model was trained on" in result.stderr
+    for name in ("accuracy", "balanced accuracy"):
+        assert cells(result.stdout, name) == cells(trained, name)
+
+
+def test_all_rows_of_another_file_are_scored(shelf, tmp_path):
+    data, model, other = shelf / "seedlings.csv", tmp_path / "m.arb", tmp_path / "other.csv"
+    ok("train", data, "-t", "fate", "--test-size", 0.25, "-o", model)
+    header, *lines = data.read_text().splitlines()
+    other.write_text("\n".join([header, *lines[::-1]]) + "\n")  # as many rows, in another order
+    assert "CARTClassifier on 600 rows of" in ok("evaluate", model, other)

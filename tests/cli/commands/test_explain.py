@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 
 import numpy as np
 import pytest
@@ -62,8 +63,10 @@ def test_shap_values_of_all_rows(shelf, booster, tmp_path):
     model = load(booster)
     with path.open() as file:
         header, *rows = list(csv.reader(file))
-    assert header == [*model.schema_.names, "base"]
-    sums = np.array(rows, dtype=float).sum(axis=1)
+    assert header == ["row", "prediction", *model.schema_.names, "base"]
+    values = np.array(rows, dtype=float)
+    sums = values[:, 2:].sum(axis=1)
+    assert np.allclose(values[:, 1], sums, rtol=1e-6)
     import pandas as pd
 
     frame = pd.read_csv(shelf / "seedlings.csv")
@@ -166,3 +169,18 @@ def test_errors_about_members(shelf, stack):
     assert "estimators_" not in told
     code, told = fails("explain", shelf / "fate.arb", table, "--member", "tree")
     assert (code, "not made of other models" in told) == (2, True)
+
+
+@pytest.mark.parametrize("name", ["lgbm", "rf", "c45", "gbm", "stacking"])
+def test_a_row_of_new_rows(csv, tmp_path, name):
+    """Probabilities have the name of a class; an unseen word is named once, by the row's number."""
+    rows = [f"{i % 5},{'abc'[i % 3]},{'Yes' if i % 3 else 'No'}" for i in range(60)]
+    model, new = tmp_path / "m.arb", tmp_path / "new.csv"
+    ok("train", csv("x,plan,y\n" + "\n".join(rows) + "\n"), "-t", "y", "--model", name, "-o", model)
+    new.write_text("x,plan,y\n1,a,Yes\n2,b,No\n3,zzz,Yes\n4,other,No\n")
+    result = run("explain", model, new, "--row", 2)
+    assert result.exit_code == 0, result.output
+    assert result.stderr.count("unseen at fit") == 1, result.stderr
+    assert "'zzz' (row 2)" in result.stderr
+    if name in ("lgbm", "rf", "c45"):
+        assert re.search(r"^probability of (Yes|No) +[01]\.", result.stdout, re.MULTILINE)

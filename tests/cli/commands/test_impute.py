@@ -119,5 +119,5 @@ def test_an_empty_column_is_one_line(csv, tmp_path):
 def test_the_data_file_is_never_overwritten(table):
     code, line = fails("impute", table, "-o", table)
     assert code == 2
-    assert "is the data file itself" in line
+    assert "it is the data file" in line
     assert table.read_text() == TABLE

@@ -100,7 +100,7 @@ def test_the_data_are_not_overwritten(model, csv):
     table = csv("x\n1\n")
     code, line = fails("predict", model, table, "-o", table)
     assert code == 2
-    assert "is the data file itself" in line
+    assert "it is the data file" in line
     assert table.read_text() == "x\n1\n"
 
 

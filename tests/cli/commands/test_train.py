@@ -22,11 +22,11 @@ def test_ctrl_c_keeps_the_old_model_and_writes_what_is_finished_beside_it(
 
     monkeypatch.setattr(Booster, "round", interrupted)
     output = tmp_path / "m.arb"
-    output.write_bytes(b"the model of yesterday")
+    output.write_bytes(b"ARBORETM of yesterday")
     how = ("--model", "xgb", "--set", "n_estimators=50")
     result = run("train", shelf / "seedlings.csv", "--target", "fate", "-o", output, *how)
     assert result.exit_code == 130
-    assert output.read_bytes() == b"the model of yesterday"
+    assert output.read_bytes() == b"ARBORETM of yesterday"
     partial = load(tmp_path / "m.arb.partial")
     assert partial.interrupted_ == (3, 50, "round")
     assert partial.notes_["target"] == "fate"
@@ -92,7 +92,7 @@ def test_a_table_becomes_the_model_python_would_have_made(shelf, tmp_path):
     assert fact(output, "classes") == "survives 273, thrives 198, dies 129"
     assert fact(output, "model") == "CARTClassifier(random_state=0)"
     assert fact(output, "size").startswith(f"one tree of {model.get_n_leaves()} leaves, depth ")
-    assert cells(output, "soil")[:3] == ["categorical", "str", "chalk, clay, loam, peat, sand"]
+    assert cells(output, "soil")[1:] == ["categorical", "yes", "chalk, clay, loam, peat, sand"]
     assert re.fullmatch(r"\d+\.\d\d s", fact(output, "time"))
     assert "Scores" not in output
 
@@ -273,7 +273,7 @@ def test_compressed_and_parquet_files(shelf, tmp_path):
 def test_names_are_never_markup(csv, tmp_path):
     table = csv("[red]größe[/red],y\n1,[bold]\n2,b\n")
     output = ok("train", table, "-t", "y", "-o", tmp_path / "m.arb")
-    assert cells(output, "[red]größe[/red]")[0] == "numeric"
+    assert cells(output, "[red]größe[/red]")[1] == "numeric"
     assert "[bold] 1" in fact(output, "classes")
 
 
@@ -341,8 +341,11 @@ BAD_COMMANDS = [
     (["--set", "random_state=1", "--seed", "1"], "--seed and --set random_state=…"),
     (["--rule", "1se"], "give --prune-cv too"),
     (["--test-size", "0.2", "--valid", "x.csv"], "give one of them"),
-    (["--test-size", "1.5"], "--test-size is a share of the rows between 0 and 1, got 1.5"),
-    (["--test-size", "0"], "between 0 and 1, got 0"),
+    (
+        ["--test-size", "1.5"],
+        "--test-size is a share of the rows between 0 and 1, or per cent, got 1.5",
+    ),
+    (["--test-size", "0"], "between 0 and 1, or per cent, got 0"),
     (["--weight", "y"], "'y': a column has one role"),
     (["--drop", "y"], "'y': a column has one role"),
     (["--drop", "x", "--categorical", "x"], "'x': a column has one role"),
@@ -376,3 +379,14 @@ def test_places_that_cannot_be_written_to(csv, tmp_path):
     code, line = fails("train", table, "-t", "y", "-o", tmp_path)
     assert code == 1
     assert "is a directory, add a file name" in line
+
+
+def test_gaps_in_a_target_of_whole_numbers(csv, tmp_path):
+    lines = [f"{i % 3 + i % 2},{'' if i % 9 == 4 else i % 3}" for i in range(90)]
+    data, model = csv("x,y\n" + "\n".join(lines) + "\n"), tmp_path / "m.arb"
+    output = ok("train", data, "-t", "y", "-o", model)
+    assert "only 3 different whole numbers" in output
+    assert load(model).classes_.tolist() == [0, 1, 2]
+    assert load(model).classes_.dtype.kind == "i"
+    assert fact(output, "classes") == "0 30, 2 30, 1 20"
+    assert "80 rows" in ok("evaluate", model, data)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from arboretum.data import frames
 from arboretum.data.reading import csv_table, files
 from arboretum.data.reading.dialect import CsvDialect
 from arboretum.data.reading.files import read_bytes, read_file
@@ -223,3 +224,92 @@ def test_a_cell_may_be_longer_than_a_block(tmp_path):
     table = read_table(path)
     assert table.n_rows == 2
     assert [len(value) for value in table.columns[1].values] == [3_000_000, 1]
+
+
+# --------------------------------------------------------------------------- small files of large tables
+def bomb(path, rows=3000, length=1_000_000):
+    """Write one long string in many rows: some hundred bytes that are gigabytes of text."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    codes = pa.array(np.zeros(rows, np.int32))
+    word = pa.DictionaryArray.from_arrays(codes, pa.array(["x" * length]))
+    table = pa.table({"word": word, "number": np.arange(rows) % 2})
+    parquet.write_table(table, path, compression="zstd", store_schema=False)
+    return path
+
+
+@pytest.mark.parametrize("hidden", [(), ("pyarrow",)])
+def test_a_long_string_in_many_rows_takes_its_length_once(tmp_path, monkeypatch, hidden):
+    path = bomb(tmp_path / "data.parquet")
+    hide(monkeypatch, hidden)
+    monkeypatch.setattr(frames, "find_spec", files.find_spec)
+    table = read_file(path)
+    assert table.columns[0].values == ["x" * 1_000_000]
+    assert table.columns[0].dtype == "str"
+    assert table.n_rows == 3000
+
+
+def test_strings_of_parquet_are_the_strings_of_the_frame(tmp_path):
+    words = ["b", None, "a", "b", "", "c"] * 3
+    frame = pd.DataFrame({"word": words, "kind": pd.Categorical(words), "number": range(18)})
+    for name, options in {
+        "a": {},
+        "b": {"use_dictionary": False},
+        "c": {"row_group_size": 4},
+    }.items():
+        path = tmp_path / f"{name}.parquet"
+        frame.to_parquet(path, **options)
+        for source in (path, path.read_bytes()):
+            found = read_file(source) if source is path else read_bytes("pipe", source)
+            word, kind, _ = found.columns
+            assert (word.dtype, kind.dtype) == ("str", "category")
+            assert sorted(word.values) == ["", "a", "b", "c"]
+            assert [None if c < 0 else word.values[c] for c in word.codes] == words
+
+
+def test_values_of_a_dictionary_that_do_not_occur_are_no_categories(tmp_path):
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    word = pa.DictionaryArray.from_arrays(pa.array([2, 0, None, 2]), pa.array(["c", "b", "a"]))
+    parquet.write_table(pa.table({"word": word}), tmp_path / "t.parquet", store_schema=False)
+    (raw,) = read_file(tmp_path / "t.parquet").columns
+    assert [raw.values[c] for c in raw.codes if c >= 0] == ["a", "c", "a"]
+    assert sorted(raw.values) == ["a", "c"]
+
+
+def test_a_table_larger_than_the_memory_is_refused_by_its_footer(tmp_path, monkeypatch):
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    path = tmp_path / "data.parquet"
+    parquet.write_table(pa.table({"zero": np.zeros(1_000_000)}), path)
+    monkeypatch.setattr(files, "_memory", lambda: 8_000_000)
+    assert read_file(path).n_rows == 1_000_000
+    monkeypatch.setattr(files, "_memory", lambda: 7_999_999)
+    monkeypatch.setattr(parquet, "read_table", None)  # is not called
+    with pytest.raises(DataError, match=r"unpacks to at least 0\.0 GB, more than .* with pyarrow"):
+        read_file(path)
+
+
+def test_a_gzipped_file_larger_than_the_memory_is_refused(tmp_path, monkeypatch):
+    path = write(tmp_path, b"a\n" + b"1\n" * 20_000_000, "data.csv.gz")
+    monkeypatch.setattr(files, "_memory", lambda: 20_000_000)
+    with pytest.raises(DataError, match=r"data\.csv\.gz' unpacks to at least .*: split the file"):
+        read_file(path)
+
+
+def test_the_memory_of_a_system_that_does_not_tell_is_taken_for_large(monkeypatch):
+    assert 1 << 27 < files._memory() < 1 << 50
+    monkeypatch.delattr(files.os, "sysconf")
+    assert files._memory() == 1 << 40
+
+
+@pytest.mark.parametrize("long", ["header", "row"])
+def test_a_line_of_two_megabytes(reader, tmp_path, long):
+    word = "x" * 2_000_000
+    header, row = (word, "1") if long == "header" else ("a", word)
+    table = read_file(write(tmp_path, f"{header},b\n{row},2\n"))
+    assert table.names == (header, "b")
+    assert table.n_rows == 1

@@ -480,7 +480,8 @@ def test_spread_proba(seed):
     rng = np.random.default_rng(seed)
     value = rng.dirichlet(np.ones(3), 10)
     out = np.full((len(X), 3), 9.0)
-    spread_proba(tree, OWN, value, X, out)
+    n_codes = np.array([1 + int(np.nanmax(x)) for x in X.T])
+    spread_proba(tree, n_codes, OWN, value, X, out)
     for i in range(len(X)):
         reached = naive_settle(tree, X, 0, {i: 1.0}, OWN)
         expected = sum(

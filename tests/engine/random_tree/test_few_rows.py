@@ -39,8 +39,9 @@ def test_together_and_one_by_one_find_the_same(dtype, unit):
     kind[::4] = CATEGORY
     n_codes = np.where(kind == CATEGORY, 9, 0)
     features = TreeFeatures(
-        n_codes, np.full(COLUMNS, np.iinfo(dtype).max), kind, kind, np.empty((0, 0), np.uint32)
-    )
+        n_codes, np.full(COLUMNS, np.iinfo(dtype).max), kind, kind, np.zeros(COLUMNS, np.bool_),
+        np.empty((0, 0), np.uint32),
+    )  # fmt: skip
     asked = set()
     for case in range(60):
         n = int(rng.integers(3, FEW + 1))

@@ -61,7 +61,8 @@ def test_c45(name, weighted):
     assert sheet.facts["nodes of the model"] == len(model.tree_)
     for i in (0, 5, 9):
         row = check_shown(sheets.row(i))
-        assert_allclose(row.facts["share"], model.predict_proba(X.iloc[[i]])[0].max(), rtol=1e-9)
+        share = row.facts[f"probability of {row.facts['answer']}"]
+        assert_allclose(share, model.predict_proba(X.iloc[[i]])[0].max(), rtol=1e-9)
         assert row.facts["answer"] == model.predict(X.iloc[[i]])[0]
 
 
@@ -110,7 +111,8 @@ def test_id3(way, weighted):
     check_cases(model, sheets)
     for i in (0, 3):
         row = check_shown(sheets.row(i))
-        assert_allclose(row.facts["share"], model.predict_proba(X.iloc[[i]])[0].max(), rtol=1e-9)
+        share = row.facts[f"probability of {row.facts['answer']}"]
+        assert_allclose(share, model.predict_proba(X.iloc[[i]])[0].max(), rtol=1e-9)
     with pytest.raises(ParameterError, match="ID3 does not prune"):
         sheets.pruning()
 

@@ -65,10 +65,23 @@ def test_mean_shap_values():
     np.testing.assert_allclose(found.mean, np.abs(model.shap_values(X)).mean(axis=0))
     rows = np.random.default_rng(0).normal(size=(60, 3))
     forest = arb.RandomForestClassifier(2, random_state=0).fit(rows, (rows[:, :2] > 0).astype(int))
-    found = feature_importances(forest, "shap", rows)  # two targets of two classes
+    found = feature_importances(
+        forest, "shap", rows
+    )  # two targets of two classes that mirror each other
     np.testing.assert_allclose(
-        found.mean, np.abs(forest.shap_values(rows)).sum(axis=(2, 3)).mean(axis=0)
+        found.mean, np.abs(forest.shap_values(rows))[..., 1].sum(axis=2).mean(axis=0)
     )
+
+
+@pytest.mark.parametrize("model", [arb.CARTClassifier(max_depth=3), arb.RandomForestClassifier(5)])
+def test_two_classes_are_counted_once(model):
+    X, _, three, _ = table()
+    two = three == three[0]
+    found = feature_importances(model.fit(X, two), "shap", X)
+    values = np.abs(model.shap_values(X))
+    np.testing.assert_allclose(values[:, :, 0], values[:, :, 1], atol=1e-12)
+    np.testing.assert_allclose(found.mean, values[:, :, 1].mean(axis=0))
+    assert "nan" not in str(found) + found._repr_html_()  # one measurement has no standard error
 
 
 @pytest.mark.parametrize(

@@ -146,3 +146,20 @@ def test_rows_that_weigh_nothing_have_no_mean():
         partial_dependence(fitted("XGB"), X, "age", sample_weight=np.zeros(len(X)))
     with pytest.raises(DataError, match="no value in X"):
         partial_dependence(fitted("XGB"), X.assign(hours=np.nan), "hours")
+
+
+@pytest.mark.parametrize("kinds", [(2, 2), (3, 3), (2, 3), (3, 2, 2)])
+@pytest.mark.parametrize("model", [arb.CARTClassifier(max_depth=3), arb.RandomForestClassifier(4)])
+def test_several_targets_stand_one_after_another(model, kinds):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    Y = np.column_stack([np.digitize(X[:, k % 3], [0, 0.8][: n - 1]) for k, n in enumerate(kinds)])
+    model.fit(X, Y)
+    found = partial_dependence(model, X, [0], grid_resolution=4, kind="both")
+    for at, value in enumerate(found.grid_values[0]):
+        changed = X.copy()
+        changed[:, 0] = value
+        shares = model.predict_proba(changed)
+        expected = np.hstack([s[:, 1:] if n == 2 else s for s, n in zip(shares, kinds)])
+        np.testing.assert_allclose(found.individual[:, :, at], expected.T, atol=1e-12)
+        np.testing.assert_allclose(found.average[:, at], expected.mean(axis=0), atol=1e-12)

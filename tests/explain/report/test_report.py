@@ -14,6 +14,7 @@ from arboretum import report
 from arboretum.errors import DataError, ParameterError
 from arboretum.explain.report.page import as_json
 from tests.explain.report.report_models import FAMILIES, fitted, new_rows, table
+from tests.io.test_hostile import rewritten
 
 
 def parts(page):
@@ -203,3 +204,16 @@ def test_pairs_say_how_they_were_compared():
     assert '"pairs":{"how":"shap"' in arb.report(fitted("XGB"), X, y).html
     X, y = new_rows("C4.5")
     assert '"pairs":{"how":"dependence"' in arb.report(fitted("C4.5"), X, y).html
+
+
+def test_figures_beyond_the_range_of_floats():
+    """A file may hold leaves that are finite and have no finite squares."""
+    X = np.arange(40.0)[:, None]
+    model = arb.XGBRegressor(n_estimators=2).fit(X, X[:, 0])
+
+    def damage(state):
+        state["trees"]["value"] = np.full_like(state["trees"]["value"], 1e300)
+
+    huge = arb.load(rewritten(model, damage))
+    with np.errstate(all="ignore"), pytest.raises(DataError, match="divide the target by a const"):
+        report(huge, X, X[:, 0])

@@ -9,6 +9,7 @@ A classifier and a regressor differ in how an answer is weighed and in what is m
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -32,7 +33,7 @@ from arboretum.base.shared_parameters import ENSEMBLE, MEMBERS_TABLE, RUNNING, S
 from arboretum.boosting.adaboost import weak
 from arboretum.boosting.adaboost.rounds import Verdict
 from arboretum.cart.cart import CARTClassifier, CARTRegressor
-from arboretum.data.checks import told_once, warn_caller
+from arboretum.data.checks import members_silent, warn_caller
 from arboretum.data.slices import as_view
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.io.checked import numbers_of, whole
@@ -147,6 +148,7 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
         codes, labels = self._learn_labels(y, matrix.n_rows)
         self._warn_of_columns(matrix, codes)
         w = self._learn_weights(sample_weight, matrix.n_rows)
+        self._count_categories(matrix, w)
         w = np.ones(matrix.n_rows) if w is None else w
         if before:
             check_same(self, earlier, same_rows=rows_before == matrix.n_rows)
@@ -166,7 +168,7 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
             learner = weak.AnyLearner(base, X, labels, self._read, resample, self.seed_)
         self.estimator_ = base
         rounds, w = self._replay(before, (X, matrix), codes, w / w.sum())
-        with told_once():
+        with members_silent():
             interrupted = self._boost(learner, codes, rounds, w)
             self._rows_seen.tell(self)
             del self._rows_seen
@@ -289,15 +291,17 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
                 yield self._read_nodes(tree.value)[leaves[:, t]]
             return
         X = weak.in_order(self.schema_, X, type(self).__name__)
-        for member in self.estimators_:
-            yield self._read(member, X)
+        for number, member in enumerate(self.estimators_):
+            with members_silent() if number else nullcontext():  # the first one warns for all
+                answers = self._read(member, X)
+            yield answers
 
     @property
     def feature_importances_(self) -> np.ndarray:
         """Mean of the learners' importances, each weighed by its estimator weight."""
         self._check_fitted()
         each = np.array([member.feature_importances_ for member in self.estimators_])
-        return self.estimator_weights_ @ each / self.estimator_weights_.sum()
+        return (self.estimator_weights_[:, None] * each).sum(axis=0) / self.estimator_weights_.sum()
 
     # ------------------------------------------------------------------ keeping
     def _get_fitted_state(self) -> dict[str, Any]:

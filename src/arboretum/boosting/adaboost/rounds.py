@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from arboretum.engine.elementwise import exp, log, log1p, power
 from arboretum.engine.rows.reweigh import mark_mistakes, multiply_weights
 from arboretum.predict.votes import SMALLEST_SHARE
 
@@ -86,16 +87,16 @@ def weigh_by_mistakes(
         return Verdict(0.0, 1.0, w)
     if error >= chance_of(algorithm, n_classes) - TIE:
         return None
-    log_odds = float(np.log1p(-error) - np.log(error))
+    log_odds = float(log1p(-error) - log(error))
     if algorithm == "discrete":
         weight = learning_rate * log_odds / 2
         if_right, if_wrong = -weight, weight
     else:
-        weight = learning_rate * (log_odds + float(np.log(n_classes - 1)))
+        weight = learning_rate * (log_odds + float(log(n_classes - 1)))
         if_right, if_wrong = 0.0, weight
     if if_wrong > LARGEST_EXPONENT:
         return Verdict(error, weight, _in_logs(w, np.where(wrong, if_wrong, if_right)))
-    multiply_weights(w, wrong, float(np.exp(if_right)), float(np.exp(if_wrong)), new)
+    multiply_weights(w, wrong, float(exp(if_right)), float(exp(if_wrong)), new)
     return Verdict(error, weight, _next(w, new))
 
 
@@ -107,14 +108,14 @@ def weigh_by_shares(
     error = float(w[shares.argmax(axis=1) != y].sum())
     if error == 0 or n_classes == 1:
         return Verdict(0.0, 1.0, w)
-    logs = np.log(np.maximum(shares, SMALLEST_SHARE))
+    logs = log(np.maximum(shares, SMALLEST_SHARE))
     own = logs[np.arange(len(y)), y]
     # Σ_k c_k ln p_k with c = 1 for the row's own class and -1/(K-1) for each of the others
     coded = own - (logs.sum(axis=1) - own) / (n_classes - 1)
     exponent = -learning_rate * (n_classes - 1) / n_classes * coded
     if exponent.max() > LARGEST_EXPONENT:
         return Verdict(error, 1.0, _in_logs(w, exponent))
-    return Verdict(error, 1.0, _next(w, w * np.exp(exponent)))
+    return Verdict(error, 1.0, _next(w, w * exp(exponent)))
 
 
 # ---------------------------------------------------------------------- numbers
@@ -128,8 +129,8 @@ def r2_losses(w: np.ndarray, deviations: np.ndarray, loss: str) -> np.ndarray:
     largest = deviations[counts].max()
     losses = np.where(counts, deviations / largest if largest > 0 else 0.0, 0.0)
     if loss == "square":
-        return losses**2
-    return 1 - np.exp(-losses) if loss == "exponential" else losses
+        return losses * losses
+    return 1 - exp(-losses) if loss == "exponential" else losses
 
 
 def weigh_by_deviations(
@@ -147,14 +148,13 @@ def weigh_by_deviations(
     if error >= 0.5 - TIE:
         return None
     beta = error / (1 - error)
-    weights = _next(w, w * beta ** (learning_rate * (1 - losses)))
-    return Verdict(error, learning_rate * float(np.log(1 / beta)), weights)
+    weights = _next(w, w * power(beta, learning_rate * (1 - losses)))
+    return Verdict(error, learning_rate * float(log(1 / beta)), weights)
 
 
 def _in_logs(w: np.ndarray, exponent: np.ndarray) -> np.ndarray:
     """Return what rows weigh next, w e^exponent, where the exponent alone is too large for a number."""
-    with np.errstate(divide="ignore", over="ignore"):
-        return _next(w, np.exp(np.log(w) + exponent))
+    return _next(w, exp(log(w) + exponent))
 
 
 def _next(w: np.ndarray, new: np.ndarray) -> np.ndarray:

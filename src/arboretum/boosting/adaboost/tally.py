@@ -69,4 +69,4 @@ class NumberTally:
         self.answers.append(answers)
         self.weights.append(weight)
         together = self.combine(np.stack(self.answers, axis=1), np.array(self.weights))
-        return (together - self.y) ** 2
+        return np.square(together - self.y)

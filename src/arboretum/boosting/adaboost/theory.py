@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from arboretum.data.target import encode_classes
+from arboretum.engine.elementwise import exp, log
 from arboretum.errors import DataError, ParameterError
 
 __all__ = [
@@ -128,13 +129,13 @@ def normalisers(errors: np.ndarray, betas: np.ndarray) -> np.ndarray:
     >>> normalisers(np.array([0.2]), np.array([np.log(2.0)]))
     array([0.8])
     """
-    return (1 - errors) * np.exp(-betas) + errors * np.exp(betas)
+    return (1 - errors) * exp(-betas) + errors * exp(betas)
 
 
 def bounds_of(errors: np.ndarray, betas: np.ndarray) -> Bounds:
     """Return the bounds on the training error after each round."""
     edges = 0.5 - errors
-    return Bounds(np.cumprod(normalisers(errors, betas)), np.exp(-2 * np.cumsum(edges**2)))
+    return Bounds(np.cumprod(normalisers(errors, betas)), exp(-2 * np.cumsum(edges * edges)))
 
 
 def margin_bound(errors: np.ndarray, betas: np.ndarray, theta: Any) -> Any:
@@ -148,8 +149,8 @@ def margin_bound(errors: np.ndarray, betas: np.ndarray, theta: Any) -> Any:
     theta = np.asarray(theta, dtype=np.float64)
     if not np.all(np.abs(theta) <= 1):
         raise ParameterError(f"theta of margin_bound must lie between -1 and 1, got {theta}")
-    logs = np.log(normalisers(errors, betas)).sum() + theta * betas.sum()
-    return np.exp(logs)[()]
+    logs = log(normalisers(errors, betas)).sum() + theta * betas.sum()
+    return exp(logs)[()]
 
 
 def uniform_margin_bound(edge: float, theta: Any, n_rounds: int) -> Any:
@@ -160,8 +161,8 @@ def uniform_margin_bound(edge: float, theta: Any, n_rounds: int) -> Any:
     """
     theta = np.asarray(theta, dtype=np.float64)
     with np.errstate(divide="ignore"):  # γ = ½ is a perfect learner: the bound is 0
-        logs = (1 - theta) * np.log(1 - 2 * edge) + (1 + theta) * np.log(1 + 2 * edge)
-    return np.exp(n_rounds / 2 * logs)[()]
+        logs = (1 - theta) * log(1 - 2 * edge) + (1 + theta) * log(1 + 2 * edge)
+    return exp(n_rounds / 2 * logs)[()]
 
 
 def count_stumps(matrix: Any, schema: Any) -> int:
@@ -194,9 +195,9 @@ def generalisation_bound(
             "generalisation_bound needs 0 < theta <= 1, 0 < delta < 1 and a constant above 0, got "
             f"theta={theta!r}, delta={delta!r}, constant={constant!r}"
         )
-    log_h = float(math.log(n_hypotheses))  # a whole number of any size
+    log_h = math.log(n_hypotheses)  # a whole number of any size
     complexity = constant * np.sqrt(log_h / n_rows) / theta
-    confidence = constant * np.sqrt(np.log(1 / delta) / n_rows)
+    confidence = constant * np.sqrt(log(1 / delta) / n_rows)
     return GeneralisationBound(margin_share, float(complexity), float(confidence), n_hypotheses)
 
 

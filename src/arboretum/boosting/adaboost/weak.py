@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from arboretum.data.slices import as_view, take_columns, take_rows
 from arboretum.data.table import read_table
 from arboretum.engine.keys import key_of, uniform_array
 from arboretum.errors import DataError
+from arboretum.lazy import cached_property
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix

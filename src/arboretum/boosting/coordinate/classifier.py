@@ -27,6 +27,7 @@ from arboretum.boosting.coordinate.descent import STOPS, Descent, Goal, HeldOutR
 from arboretum.boosting.coordinate.dictionary import Dictionary, MemberDictionary, StumpDictionary
 from arboretum.data.slices import as_view, take_rows
 from arboretum.data.target import weights
+from arboretum.engine.elementwise import probability
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.io.checked import numbers_of, whole
 from arboretum.predict.additive import NoAdditiveForm
@@ -326,7 +327,7 @@ class CoordinateBoostingClassifier(Classes, Interruptible, ModelOfTrees):
     def _shares(self, decision: np.ndarray) -> np.ndarray:
         if len(self.classes_) == 1:
             return np.ones((len(decision), 1))
-        second = 1 / (1 + np.exp(-2 * np.clip(decision, -350, 350)))
+        second = probability(2.0 * decision)
         return np.column_stack([1 - second, second])
 
     # ------------------------------------------------------------------ keeping

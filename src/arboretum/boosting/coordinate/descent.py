@@ -22,6 +22,7 @@ import numpy as np
 from arboretum.base.holdout import Patience
 from arboretum.base.rounds import run_rounds
 from arboretum.boosting.coordinate.dictionary import Dictionary
+from arboretum.engine.elementwise import exp, log
 
 __all__ = ["Descent", "Goal", "descend"]
 
@@ -172,7 +173,7 @@ class _Descending:
     def step(self, coefficients: np.ndarray) -> str:
         """Move one coordinate, or tell why there is nothing left to do."""
         goal = self.goal
-        v = self.w * np.exp(-self.y * self.f)
+        v = self.w * exp(-self.y * self.f)
         v = v / v.sum()
         edges = self.dictionary.sums(v * self.y) / 2
         steepest = float(np.abs(edges).max())
@@ -188,9 +189,9 @@ class _Descending:
         if perfect:
             delta = 1.0 if error == 0 else -1.0
         else:
-            delta = float(np.log(right) - np.log(error)) / 2
+            delta = float(log(right) - log(error)) / 2
         f = self.f + delta * answers
-        loss = float((self.w * np.exp(-self.y * f)).sum())
+        loss = float((self.w * exp(-self.y * f)).sum())
         self.steps.append((j, error, delta, loss, steepest))
         self.f, self.loss = f, loss
         coefficients[j] += delta
@@ -213,7 +214,7 @@ class _Descending:
             return False
         self.f_held = self.f_held + delta * self.held_out.ask(j)
         w = self.held_out.w
-        self.validation.append(float((w * np.exp(-self.held_out.y * self.f_held)).sum() / w.sum()))
+        self.validation.append(float((w * exp(-self.held_out.y * self.f_held)).sum() / w.sum()))
         number = len(self.validation) - 1
         has_ended = self.patience.has_ended(number, self.validation[-1])
         if self.patience.best == (number, self.validation[-1]):

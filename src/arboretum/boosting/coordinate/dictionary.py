@@ -201,7 +201,7 @@ class StumpDictionary(Dictionary):
         order = np.argsort(value, kind="stable")
         steps = np.concatenate([[0.0], np.cumsum(size[order])])
         below = np.searchsorted(value[order], np.where(is_missing, 0.0, x), side="left")
-        return np.where(is_missing, size @ self.missing[here], 2 * steps[below] - steps[-1])
+        return np.where(is_missing, (size * self.missing[here]).sum(), 2 * steps[below] - steps[-1])
 
     def describe(self, j: int) -> str:
         if self.kind[j] == CONSTANT:
@@ -302,7 +302,7 @@ class MemberDictionary(Dictionary):
         return len(self.members)
 
     def sums(self, signed: np.ndarray) -> np.ndarray:
-        return signed @ self._table
+        return (signed[:, None] * self._table).sum(axis=0)
 
     def answers(self, j: int) -> np.ndarray:
         return self._table[:, j]

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from operator import itemgetter as of
 from typing import Any, NamedTuple
 
@@ -27,6 +27,7 @@ from arboretum.boosting.metric import rows
 from arboretum.boosting.metric.metric import Measure, Metric
 from arboretum.data.checks import did_you_mean
 from arboretum.errors import ParameterError
+from arboretum.lazy import cached_property
 
 Settings = Mapping[str, Any]
 Make = Callable[

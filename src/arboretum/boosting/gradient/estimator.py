@@ -179,6 +179,7 @@ class GradientBoosting(SumOfTrees):
         target = self._learn_labels(y, matrix.n_rows)
         self._warn_of_columns(matrix, target)
         w = self._learn_weights(sample_weight, matrix.n_rows)
+        self._count_categories(matrix, w)
         self._check_labels(target, w)
         if going_on:
             check_same(self, earlier)

@@ -92,11 +92,7 @@ def raw_start(start: Any, loss: Loss, X: Any, n: int, labels: np.ndarray | None)
         return F
     if loss.classifies:
         answer = np.asarray(start.predict_proba(X), dtype=np.float64)
-        if labels is not None and not np.array_equal(start.classes_, labels):
-            raise DataError(
-                f"the init estimator knows the classes {start.classes_.tolist()}, boosting has "
-                f"{labels.tolist()}: give it all of them"
-            )
+        _check_classes(start, answer, labels)
     else:
         answer = np.asarray(start.predict(X), dtype=np.float64)
         if answer.shape != (n,):
@@ -108,6 +104,23 @@ def raw_start(start: Any, loss: Loss, X: Any, n: int, labels: np.ndarray | None)
     if not np.isfinite(F).all():
         raise DataError("the init estimator predicts values that are not finite")
     return np.ascontiguousarray(F.T if F.ndim == 2 else F[None], dtype=np.float64)
+
+
+def _check_classes(start: Any, answer: np.ndarray, labels: np.ndarray | None) -> None:
+    """Raise unless the init estimator predicts boosting's classes; a wrapper may not name its own."""
+    if labels is None:
+        return
+    known = getattr(start, "classes_", None)
+    if known is not None and not np.array_equal(known, labels):
+        raise DataError(
+            f"the init estimator knows the classes {np.asarray(known).tolist()}, boosting has "
+            f"{labels.tolist()}: give it all of them"
+        )
+    if answer.ndim != 2 or answer.shape[1] != len(labels):
+        raise DataError(
+            f"the init estimator's predict_proba has shape {answer.shape}, boosting has "
+            f"{len(labels)} classes: it must have one column per class"
+        )
 
 
 def take_rows(X: Any, rows: np.ndarray | None) -> Any:

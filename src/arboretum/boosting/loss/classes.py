@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.boosting.loss.loss import Loss
+from arboretum.engine.elementwise import exp, log, softplus
 from arboretum.predict.link import Link, both_classes, softmax
 
 if TYPE_CHECKING:
@@ -71,11 +72,10 @@ class Logistic(_TwoClasses):
 
     def value(self, y: Array, F: Array) -> Array:
         z = self.sigma * F
-        # log(1 + e^z) without overflow, and faster than np.logaddexp
-        return np.maximum(z, 0) + np.log1p(np.exp(-np.abs(z))) - y * z
+        return softplus(z) - y * z
 
     def value_of(self, y: Array, p: Array, least: float = 0.0) -> Array:
-        yes, no = np.log(np.maximum(p, least)), np.log(np.maximum(1.0 - p, least))
+        yes, no = log(np.maximum(p, least)), log(np.maximum(1.0 - p, least))
         return -(y * yes + (1.0 - y) * no)
 
     def residuals(self, y: Array, F: Array) -> Array:
@@ -83,7 +83,7 @@ class Logistic(_TwoClasses):
 
     def steps(self, y: Array, F: Array, r: Array, leaves: Leaves, k: int) -> Array:
         lacks = r / self.sigma
-        return leaves.newton(r, self.sigma**2 * (y - lacks) * (1 - y + lacks))
+        return leaves.newton(r, self.sigma * self.sigma * (y - lacks) * (1 - y + lacks))
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Exponential(_TwoClasses):
     link = Link("logit", 2.0)
 
     def value(self, y: Array, F: Array) -> Array:
-        return np.exp((1 - 2 * y) * F)
+        return exp((1 - 2 * y) * F)
 
     def residuals(self, y: Array, F: Array) -> Array:
         return (2 * y - 1) * self.value(y, F)
@@ -132,11 +132,11 @@ class Softmax(Loss):
 
     def value(self, y: Array, F: Array) -> Array:
         top = F.max(axis=1)
-        total = top + np.log(np.exp(F - top[:, None]).sum(axis=1))
+        total = top + log(exp(F - top[:, None]).sum(axis=1))
         return total - np.take_along_axis(F, y[:, None], axis=1)[:, 0]
 
     def value_of(self, y: Array, p: Array, least: float = 0.0) -> Array:
-        return -np.log(np.maximum(np.take_along_axis(p, y[:, None], axis=1)[:, 0], least))
+        return -log(np.maximum(np.take_along_axis(p, y[:, None], axis=1)[:, 0], least))
 
     def residuals(self, y: Array, F: Array) -> Array:
         r = -softmax(F)

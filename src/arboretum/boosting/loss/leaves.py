@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from arboretum.data.quantile import weighted_quantile
+from arboretum.lazy import cached_property
 
 __all__ = ["Leaves", "line_search"]
 

@@ -25,6 +25,7 @@ import numpy as np
 
 from arboretum.boosting.loss.loss import Loss, weighted_mean
 from arboretum.data.quantile import weighted_quantile
+from arboretum.engine.elementwise import exp, log, log1p, power
 from arboretum.predict.link import Link
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class SquaredLogError(Loss):
     domain = "above -1"
 
     def value(self, y: Array, F: Array) -> Array:
-        return _half_square(np.log1p(y) - np.log1p(F))
+        return _half_square(log1p(y) - log1p(F))
 
 
 @dataclass(frozen=True)
@@ -176,7 +177,7 @@ class PseudoHuber(Loss):
     takes = ("slope",)
 
     def value(self, y: Array, F: Array) -> Array:
-        return self.slope**2 * (np.hypot(1.0, (y - F) / self.slope) - 1.0)
+        return self.slope * self.slope * (np.sqrt(1.0 + np.square((y - F) / self.slope)) - 1.0)
 
 
 @dataclass(frozen=True)
@@ -189,7 +190,7 @@ class Fair(Loss):
 
     def value(self, y: Array, F: Array) -> Array:
         size = np.abs(y - F) / self.c
-        return self.c**2 * (size - np.log1p(size))
+        return self.c * self.c * (size - log1p(size))
 
 
 @dataclass(frozen=True)
@@ -210,35 +211,35 @@ class Tweedie(Loss):
         return "above 0" if self.power == 2 else "0 or more"
 
     def start(self, y: Array, w: Array | None) -> Array:
-        return np.asarray(np.log(weighted_mean(y, w)))
+        return np.asarray(log(weighted_mean(y, w)))
 
     def value(self, y: Array, F: Array) -> Array:
         a = 1 - self.power
         if a == 0:
-            return np.exp(F) - y * F
+            return exp(F) - y * F
         if a == -1:
-            return F + y * np.exp(-F)
-        return np.exp((a + 1) * F) / (a + 1) - y * np.exp(a * F) / a
+            return F + y * exp(-F)
+        return exp((a + 1) * F) / (a + 1) - y * exp(a * F) / a
 
     def value_of(self, y: Array, p: Array, least: float = 0.0) -> Array:
         p, a = np.maximum(p, least), 1 - self.power
         if a == 0:
-            return p - y * np.log(p)
+            return p - y * log(p)
         if a == -1:
-            return y / p + np.log(p)
-        return p ** (a + 1) / (a + 1) - y * p**a / a
+            return y / p + log(p)
+        return power(p, a + 1) / (a + 1) - y * power(p, a) / a
 
     def residuals(self, y: Array, F: Array) -> Array:
         a = 1 - self.power
-        return y * np.exp(a * F) - np.exp((a + 1) * F)
+        return y * exp(a * F) - exp((a + 1) * F)
 
     def steps(self, y: Array, F: Array, r: Array, leaves: Leaves, k: int) -> Array:
         a = 1 - self.power
-        events = leaves.total(y * np.exp(a * F))
-        expected = leaves.total(np.exp((a + 1) * F))
+        events = leaves.total(y * exp(a * F))
+        expected = leaves.total(exp((a + 1) * F))
         some = (events > 0) & (expected > 0)
         ratio = np.where(some, events, 1.0) / np.where(some, expected, 1.0)
-        return np.where(some, np.maximum(np.log(ratio), _SHORTEST), _SHORTEST)
+        return np.where(some, np.maximum(log(ratio), _SHORTEST), _SHORTEST)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ import numpy as np
 
 from arboretum.boosting.loss.classes import Logistic, class_shares
 from arboretum.boosting.loss.loss import check_labels, check_weight, weighted_mean
+from arboretum.engine.elementwise import log
 from arboretum.predict.link import IDENTITY, Link
 
 if TYPE_CHECKING:
@@ -204,7 +205,7 @@ class LossObjective(Objective):
         """Return the log odds, or the logarithms of the shares; XGBoost's have a mean of 0."""
         if self._is_one_against_rest:
             return self.link.raw(shares, self._rarest)
-        logs = np.log(np.maximum(shares, _RAREST[self.dialect]))
+        logs = log(np.maximum(shares, _RAREST[self.dialect]))
         return logs - logs.mean() if self.dialect == "xgboost" else logs
 
     def _newton_step(self, y: Array, weight: Array | None) -> Array:

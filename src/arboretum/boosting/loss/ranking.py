@@ -24,6 +24,7 @@ from arboretum.boosting.loss.loss import check_labels, check_weight
 from arboretum.boosting.loss.objective import Objective, RoundRows
 from arboretum.boosting.metric.queries import Queries
 from arboretum.data.checks import list_rows
+from arboretum.engine.elementwise import log2
 from arboretum.errors import DataError
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ class RankingObjective(Objective):
         longest = np.arange(queries.sizes.max())
         start = np.append(queries.start, queries.n_rows).astype(np.int64)
         score = np.ascontiguousarray(margin[:, 0])
-        return QueryLists(start, score, gain, 1.0 / np.log2(longest + 2.0))
+        return QueryLists(start, score, gain, 1.0 / log2(longest + 2.0))
 
     def _rules(self, iteration: int) -> Rules:
         from arboretum.engine.gradient import ranking

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from arboretum.boosting.metric.queries import Queries
 from arboretum.errors import DataError
+from arboretum.lazy import cached_property
 
 if TYPE_CHECKING:
     from arboretum.boosting.metric.metric import Metric

@@ -7,12 +7,13 @@ sorted along its rows, which takes a quarter of the time that sorting by (group,
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from arboretum.engine.elementwise import log2
 from arboretum.errors import DataError
+from arboretum.lazy import cached_property
 
 __all__ = ["Queries"]
 
@@ -63,7 +64,7 @@ class Queries:
     @cached_property
     def discount(self) -> np.ndarray:
         """What a gain at each place counts: 1 / log₂(place + 2)."""
-        return 1.0 / np.log2(self.position + 2.0)
+        return 1.0 / log2(self.position + 2.0)
 
     def top(self, k: int) -> Any:
         """Return an index of the first k places of every group."""
@@ -84,7 +85,7 @@ class Queries:
         return list(self._similar())
 
     def _similar(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        length = np.ceil(np.log2(self.sizes)).astype(np.intp)
+        length = np.ceil(log2(self.sizes)).astype(np.intp)
         for each in np.unique(length):
             groups = np.flatnonzero(length == each)
             place = np.arange(self.sizes[groups].max())

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arboretum.engine.elementwise import log
 from arboretum.errors import DataError
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def _pr_pieces(
     h = np.where(some, fp - fp0, 0.0) / safe
     a, b = 1.0 + h, (fp0 - h * tp0) / total
     curved = some & (tp0 + fp0 > 0)  # the first piece starts at the origin: b = 0, no logarithm
-    logarithm = np.log((tp + fp) / (tp0 + fp0), out=np.zeros_like(tp), where=curved)
+    logarithm = log(np.where(curved, tp + fp, 1.0) / np.where(curved, tp0 + fp0, 1.0))
     return np.where(some, (gained / total - b / a * logarithm) / a, 0.0)
 
 

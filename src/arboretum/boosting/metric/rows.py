@@ -14,6 +14,7 @@ import numpy as np
 
 from arboretum.boosting.loss.classes import Logistic, Softmax
 from arboretum.boosting.loss.numbers import Poisson, Quantile, SquaredError
+from arboretum.engine.elementwise import log, log_gamma
 from arboretum.errors import DataError
 
 if TYPE_CHECKING:
@@ -45,9 +46,7 @@ def class_log_loss(given: Predicted, least: float) -> float:
 
 def poisson_likelihood(given: Predicted) -> float:
     """Return the mean negative log-likelihood of counts, log y! included."""
-    from scipy.special import gammaln
-
-    constant = given.truth.once("log y!", lambda: given.mean(gammaln(given.y + 1.0)))
+    constant = given.truth.once("log y!", lambda: given.mean(log_gamma(given.y + 1.0)))
     return mean_loss(given, Poisson(), 1e-16) + constant
 
 
@@ -80,7 +79,7 @@ def r2(given: Predicted) -> float:
 def gamma_deviance(given: Predicted, shift: tuple[float, float], *, added: bool) -> float:
     """Return the mean deviance of gamma variables, or its sum."""
     ratio = (given.y + shift[0]) / (given.vector + shift[1])
-    deviance, weight = 2.0 * (ratio - np.log(ratio) - 1.0), given.truth.weight
+    deviance, weight = 2.0 * (ratio - log(ratio) - 1.0), given.truth.weight
     if not added:
         return given.mean(deviance)
     return deviance.sum() if weight is None else (deviance * weight).sum()

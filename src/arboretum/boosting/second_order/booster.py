@@ -222,6 +222,9 @@ class Booster:
         """Grow tree after tree, with all threads."""
         plan, draws, g, h = self.plan, self.recipe.draws, self._g, self._h
         new: list[Tree] = []
+        # parallel trees are averaged: each renews its leaves from where the round began
+        renews = plan.n_parallel > 1 and self.objective.renew_leaf is not None
+        begun = self.margin.copy() if renews else self.margin
         for output in range(self.objective.n_outputs):
             for twin in range(plan.n_parallel):
                 key = key_of(plan.seed, m, output, twin)
@@ -234,7 +237,7 @@ class Booster:
                 except DataError:
                     _check(g, h, m)  # says where
                     raise
-                values = self._values(tree, output)
+                values = self._values(tree, output, begun)
                 if not plan.averaged:
                     self._add(tree, values, output, rows)
                 new.append(self._decode(tree, values))
@@ -261,8 +264,8 @@ class Booster:
         if isinstance(self.objective, UserObjective):
             _refuse_negative(self._h, self.objective.name, m)
 
-    def _values(self, tree: GrownNodes, output: int) -> np.ndarray:
-        """Return what the nodes add to the margin: renewed where the loss asks for it, times η."""
+    def _values(self, tree: GrownNodes, output: int, margin: np.ndarray) -> np.ndarray:
+        """Return what the nodes add: renewed from ``margin`` where the loss requires it, times η."""
         if len(tree) == 1 and not self.plan.unsplit_answers:
             return np.zeros(1)
         values = tree.value.copy()
@@ -271,7 +274,7 @@ class Booster:
             table = self.training
             for leaf in np.flatnonzero(tree.first_child < 0).tolist():
                 rows = self.grower.rows_of(tree, leaf)  # type: ignore[arg-type]
-                values[leaf] = renew(table.y, self.margin, table.weight, rows, output)
+                values[leaf] = renew(table.y, margin, table.weight, rows, output)
         return values if self.plan.averaged else values * self.plan.learning_rate
 
     def _add(

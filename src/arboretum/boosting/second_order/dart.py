@@ -77,4 +77,5 @@ def _rate(dart: Dart, counts: np.ndarray) -> float:
     n = len(counts)
     if not dart.weighted:
         return min(dart.rate_drop, dart.max_drop / n)
-    return min(dart.rate_drop, dart.max_drop * n / (dart.whole * counts.sum()) ** 2)
+    whole = dart.whole * counts.sum()
+    return min(dart.rate_drop, dart.max_drop * n / (whole * whole))

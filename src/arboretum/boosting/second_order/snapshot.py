@@ -250,5 +250,20 @@ def _function(value: Any, outer: tuple[Any, ...]) -> Any:
         for cell in getattr(function, "__closure__", None) or ()
         if cell != CellType()
     ]
+    around += _globals(function)
     known = [one for one in around if callable(one) or isinstance(one, _PLAIN)]
     return name, _shown(kept + known, outer)
+
+
+def _globals(function: Any) -> list[Any]:
+    """Return the module's own values that a function reads: those of its code, inner functions included."""
+    names, codes = [], [getattr(function, "__code__", None)]
+    while codes:
+        code = codes.pop()
+        if code is not None:
+            names += code.co_names
+            codes += [one for one in code.co_consts if isinstance(one, CodeType)]
+    module = getattr(function, "__module__", None)
+    space = getattr(function, "__globals__", {})
+    found = (space[name] for name in dict.fromkeys(names) if name in space)
+    return [one for one in found if getattr(one, "__module__", module) in (None, module)]

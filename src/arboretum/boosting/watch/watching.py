@@ -18,6 +18,7 @@ import numpy as np
 from arboretum.base.holdout import Patience
 from arboretum.boosting.metric.evaluation_set import EvaluationSet
 from arboretum.data.checks import warn_caller
+from arboretum.engine.elementwise import exp, log
 from arboretum.errors import DataError, ParameterError
 from arboretum.predict.ensemble import Ensemble
 
@@ -375,7 +376,7 @@ class TrainingLoss:
         if margin.shape[1] == 1:
             margin = np.column_stack([np.zeros(len(margin)), margin[:, 0]])
         most = margin.max(axis=1)
-        sums = np.log(np.exp(margin - most[:, np.newaxis]).sum(axis=1)) + most
+        sums = log(exp(margin - most[:, np.newaxis]).sum(axis=1)) + most
         return float(np.average(sums - margin[np.arange(len(y)), y], weights=weight))
 
     def warn(self) -> None:

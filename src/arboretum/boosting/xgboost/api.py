@@ -25,6 +25,7 @@ from arboretum.boosting.second_order.fit import GivenTable, group_sizes
 from arboretum.boosting.xgboost.model import XGBModel, one_each, tables_of, with_objective
 from arboretum.boosting.xgboost.parameters import ATTRIBUTES
 from arboretum.boosting.xgboost.recipe import is_raw
+from arboretum.engine.elementwise import probability
 from arboretum.errors import DataError
 
 __all__ = ["XGBClassifier", "XGBRanker", "XGBRegressor"]
@@ -57,7 +58,7 @@ class XGBClassifier(BoostedClassifier, XGBModel):
 
     def _shares(self, margin: np.ndarray) -> np.ndarray:
         if is_raw(self.objective_):
-            return 1.0 / (1.0 + np.exp(-margin[:, 0]))
+            return probability(margin[:, 0])
         return super()._shares(margin)
 
     def predict_proba(

@@ -17,6 +17,7 @@ from arboretum.boosting.second_order.tables import Draws, Histograms, PresortedC
 from arboretum.boosting.watch.watching import Measure, MetricValue, measure_by
 from arboretum.boosting.xgboost.parameters import DEFAULTS
 from arboretum.data.checks import warn_caller
+from arboretum.engine.elementwise import probability
 from arboretum.engine.gradient.score import SplitRules
 from arboretum.engine.keys import key_of
 from arboretum.errors import DataError, ParameterError
@@ -164,7 +165,7 @@ def _of_probabilities(measure: Measure) -> Measure:
     """Return a measure that is given the probabilities of raw margins."""
 
     def raw(truth: EvaluationSet, prediction: np.ndarray, margin: np.ndarray) -> list[MetricValue]:
-        return measure(truth, 1.0 / (1.0 + np.exp(-prediction)), margin)
+        return measure(truth, probability(prediction), margin)
 
     return raw
 

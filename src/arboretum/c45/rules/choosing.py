@@ -30,6 +30,8 @@ import numpy as np
 from arboretum.c45.rules.rule import Coverage, RuleTest
 from arboretum.c45.table import CaseTable
 from arboretum.engine.cases.cases import TIE
+from arboretum.engine.elementwise import log2, log_gamma
+from arboretum.engine.split.score import LN2
 
 __all__ = ["Message", "choose", "rule_bits"]
 
@@ -45,26 +47,24 @@ def rule_bits(rules: list[tuple[RuleTest, ...]], table: CaseTable) -> np.ndarray
         x = table.column(f)
         options[f] = len(np.unique(x[~np.isnan(x)])) - 1
     least = np.isin(np.arange(table.n_columns), table.categorical)  # one value is no choice
-    which_column = np.log2(max(int(np.sum(options > least)), 1))
+    which_column = log2(max(int(np.sum(options > least)), 1))
 
     def bits(test: RuleTest) -> float:
         if test.operator == "in":
             return which_column + options[test.feature]
         direction = float(test.operator != "=")
-        return which_column + direction + np.log2(max(options[test.feature], 1.0))
+        return which_column + direction + log2(max(options[test.feature], 1.0))
 
     return np.array(
         [
-            sum(bits(test) for test in tests) + np.log2(len(tests)) - _log2_factorial(len(tests))
+            sum(bits(test) for test in tests) + log2(len(tests)) - _log2_factorial(len(tests))
             for tests in rules
         ]
     )
 
 
 def _log2_factorial(n: Any) -> Any:
-    from scipy.special import gammaln
-
-    return gammaln(n + 1.0) / np.log(2.0)
+    return log_gamma(n + 1.0) / LN2
 
 
 def _log2_binomial(n: np.ndarray, k: np.ndarray) -> np.ndarray:
@@ -164,7 +164,7 @@ def _try_all(cover: Coverage, figures: np.ndarray, message: Message) -> tuple[np
     right, wrong = within[:, -1:] - within[:, ::-1]  # the complement of s is 2^m - 1 - s
     inside = (subsets[:, None] >> np.arange(m) & 1).astype(np.float64)
     k = inside.sum(axis=1)
-    length = message.length(inside @ message.bits, k, right, wrong)
+    length = message.length((inside * message.bits).sum(axis=1), k, right, wrong)
     short = np.flatnonzero(length <= length.min() + TIE)
     best = short[np.argmin(k[short])]
     return np.flatnonzero(inside[best]), float(length[best])
@@ -198,7 +198,9 @@ class _Search:
         """Return, for every rule, the weight right and wrong that it covers of some rows."""
         total = np.zeros((self.cover.n_rules, 2))
         for block in self.cover.blocks(rows):
-            total += (self.figures[block].T @ self.cover.rows(block).astype(np.float64)).T
+            covers = self.cover.rows(block)
+            for k, figure in enumerate(self.figures[block].T):  # by BLAS: other bits elsewhere
+                total[:, k] += (figure[:, None] * covers).sum(axis=0)
         return total
 
     def _now(self) -> float:

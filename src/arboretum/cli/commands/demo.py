@@ -13,6 +13,7 @@ from arboretum.cli.commands.show import save_picture, show
 from arboretum.cli.commands.train import Training, train
 from arboretum.cli.data import seedlings
 from arboretum.cli.files import load_model
+from arboretum.cli.guard import UsageError
 from arboretum.cli.screen import heading, print_table, tell
 from arboretum.cli.summary import importances
 
@@ -21,12 +22,16 @@ __all__ = ["demo"]
 _EVERY = 4  # each fourth row is kept to judge the model by
 
 
-def demo(directory: Path) -> None:
+def demo(directory: Path, force: bool = False) -> None:
     """Run the command; files go to ``directory``, which is made if need be."""
     directory.mkdir(parents=True, exist_ok=True)
     training, test = directory / "train.csv", directory / "test.csv"
     model, picture = directory / "model.arb", directory / "tree.png"
-    _write_data(training, test)
+    texts = dict(zip((training, test), _data()))
+    if not force:
+        _check_files(texts, (model, picture))
+    for path, text in texts.items():
+        path.write_text(text, encoding="utf-8")
     target = seedlings.TARGET
 
     _say("train", training, "--target", target, "--prune-cv", "--rule", "1se", "-o", model)
@@ -48,6 +53,7 @@ def demo(directory: Path) -> None:
     print_table("Files", ("file", "what it is"), files)
     heading("Try next")
     for words in (
+        ("report", model, test, "--train", training, "-o", directory / "model.html"),
         ("predict", model, test, "--proba"),
         ("show", model, "--format", "rules"),
         ("describe", model),
@@ -56,12 +62,25 @@ def demo(directory: Path) -> None:
         print(f"  {_command(*words)}")
 
 
-def _write_data(training: Path, test: Path) -> None:
+def _data() -> tuple[str, str]:
+    """Return the rows to learn from and the rows to judge by, as CSV."""
     header, *rows = seedlings.PATH.read_text(encoding="utf-8").splitlines()
     held_out = rows[_EVERY - 1 :: _EVERY]
     kept = [row for i, row in enumerate(rows) if i % _EVERY != _EVERY - 1]
-    for path, part in ((training, kept), (test, held_out)):
-        path.write_text("\n".join([header, *part]) + "\n", encoding="utf-8")
+    training, test = ("\n".join([header, *part]) + "\n" for part in (kept, held_out))
+    return training, test
+
+
+def _check_files(texts: dict[Path, str], made: tuple[Path, ...]) -> None:
+    """Raise if the directory has files of these names that are not the demo's."""
+    if all(path.exists() and path.read_bytes() == text.encode() for path, text in texts.items()):
+        return  # it ran here before
+    for path in (*texts, *made):
+        if path.exists():
+            raise UsageError(
+                f"{str(path)!r} exists and is not the demo's: choose another directory with -o, or "
+                "replace it with --force"
+            )
 
 
 def _draw(model: Path, picture: Path) -> bool:

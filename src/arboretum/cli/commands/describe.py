@@ -8,6 +8,7 @@ from typing import Any
 
 from arboretum.cli.files import load_model
 from arboretum.cli.forests import is_forest
+from arboretum.cli.reading import describe_notes
 from arboretum.cli.screen import file_size, plural, print_facts, print_table
 from arboretum.cli.summary import (
     changed_parameters,
@@ -33,8 +34,8 @@ def describe(model_file: Path, as_json: bool) -> None:
         return
     print_facts([*_facts(model, model_file, version), _what_next(model_file)])
     print()
-    _print_parameters(model)
     print_schema(model)
+    _print_parameters(model)
 
 
 def _facts(model: Any, model_file: Path, version: str) -> list[tuple[str, str]]:
@@ -42,8 +43,9 @@ def _facts(model: Any, model_file: Path, version: str) -> list[tuple[str, str]]:
         ("file", f"{model_file} ({file_size(model_file.stat().st_size)})"),
         ("model", type(model).__name__),
         ("written by", f"arboretum {version}"),
-        *((name, text) for name, text in model.notes_.items()),
+        *describe_notes(model.notes_),
         ("size", describe_size(model)),
+        *_best_round(model),
         ("trained on", plural(training_rows(model), "row")),
     ]
     if model.n_outputs_ > 1:
@@ -51,6 +53,13 @@ def _facts(model: Any, model_file: Path, version: str) -> list[tuple[str, str]]:
     elif hasattr(model, "classes_"):
         facts.append(("classes", ", ".join(str(label) for label in model.classes_)))
     return facts
+
+
+def _best_round(model: Any) -> list[tuple[str, str]]:
+    best = getattr(model, "_best", None)
+    if best is None:
+        return []
+    return [("best round", f"{best[0] + 1}; later trees take no part in predictions")]
 
 
 def _what_next(model_file: Path) -> tuple[str, str]:

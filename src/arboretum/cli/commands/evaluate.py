@@ -6,10 +6,10 @@ from pathlib import Path
 
 from arboretum.cli.files import features_of, load_model
 from arboretum.cli.guard import UsageError
-from arboretum.cli.problem import Problem
+from arboretum.cli.problem import Problem, split_again
 from arboretum.cli.reading import Reading, read_like
 from arboretum.cli.scores import is_classifier, print_scores, score
-from arboretum.cli.screen import plural
+from arboretum.cli.screen import plural, tell
 from arboretum.cli.stopwatch import working
 
 __all__ = ["evaluate"]
@@ -36,10 +36,18 @@ def evaluate(
     data = read_like(model, data_file, reading)
     task = "classification" if is_classifier(model) else "regression"
     problem = Problem.of(data, task, target, weight)
+    parts, which = split_again(model, problem), "row"
+    if parts is not None:
+        training, problem = parts
+        which = "held-out row"
+        tell(
+            f"{data.path} is the training file: scored are the rows that --test-size held out, not the "
+            f"{training.n_rows:,} the model was trained on"
+        )
     trained_weight = {model.notes_["weight"]} if "weight" in model.notes_ else set()
     features = features_of(model, problem.features, known=trained_weight)
     with working(f"predicting {plural(problem.n_rows, 'row')}"):
         scores = score(model, features, problem.y, problem.weight)
     name = type(model).__name__
     weighted = f", weighted by {weight}" if weight else ""
-    print_scores(scores, f"{name} on {plural(problem.n_rows, 'row')} of {data.path}{weighted}")
+    print_scores(scores, f"{name} on {plural(problem.n_rows, which)} of {data.path}{weighted}")

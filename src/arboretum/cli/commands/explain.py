@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import csv
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from arboretum.cli.files import check_output, features_of, load_model
+from arboretum.cli.files import TABLE, check_output, features_of, load_model
 from arboretum.cli.forests import parse_tree
 from arboretum.cli.guard import UsageError
-from arboretum.cli.problem import Problem
+from arboretum.cli.problem import Problem, training_part
 from arboretum.cli.reading import Reading, read_like
 from arboretum.cli.scores import is_classifier
 from arboretum.cli.screen import file_size, plural, print_sheet, tell
 from arboretum.cli.stopwatch import working
 from arboretum.data.slices import take_rows
+from arboretum.data.suspicion import Unseen, gather_unseen, warn_unseen
 from arboretum.errors import DataError, ParameterError
 from arboretum.explain.pick_tree import pick_tree
 from arboretum.explain.worksheet.family import NotInModel
@@ -45,6 +47,7 @@ def explain(
     number: int | None = None,
     shap: Path | None = None,
     reading: Reading | None = None,
+    force: bool = False,
 ) -> None:
     """Run the command.
 
@@ -66,17 +69,21 @@ def explain(
     if node is not None and row is not None:
         raise UsageError("--node and --row are two questions: ask one at a time")
     if shap is not None:
-        check_output(shap)
+        inputs = {"the data file": data_file, "the model file": model_file}
+        check_output(shap, TABLE, inputs, force=force)
     model = load_model(model_file)
     target = target or model.notes_.get("target")
     if target is None:
         raise UsageError(f"{str(model_file)!r} does not say what it predicts: give --target COLUMN")
-    X, y, weight = _table(model, data_file, target, reading)
+    problem = _problem(model, data_file, target, reading)
+    X, part = problem.features.table, training_part(model, problem)
     book = None
     if member is not None or shap is None or (row, node, number) != (None, None, None):
         import arboretum
 
-        book = arboretum.worksheet(model, X, y, weight)
+        # of a row, only its own unseen categories matter: `_one_row` names them
+        with nullcontext() if row is None else gather_unseen({}):
+            book = arboretum.worksheet(model, part.features.table, part.y, part.weight)
     if book is not None and member is not None:
         book = _member_of(book, member)
         model, X = book.model, book.table
@@ -91,7 +98,9 @@ def explain(
         _refuse_joined(model, "round")
     which = 0 if tree is None else parse_tree(tree)
     if book is not None and row is not None:
-        _explain_row(model, book, X, row, which if tree is not None else None)
+        one = _one_row(model, X, row)
+        with gather_unseen({}):
+            _explain_row(model, book, X, row, one, which if tree is not None else None)
     elif book is not None and node is not None:
         _print_answer(book.node, which, node)
     if book is not None and number is not None:
@@ -102,7 +111,7 @@ def explain(
         _write_shap(model, X, shap)
 
 
-def _table(model: Any, path: Path, target: str, reading: Reading | None) -> tuple[Any, Any, Any]:
+def _problem(model: Any, path: Path, target: str, reading: Reading | None) -> Problem:
     """Return features, target and weights of a file, read as the model's training file was."""
     data = read_like(model, path, reading)
     task = "classification" if is_classifier(model) else "regression"
@@ -110,7 +119,7 @@ def _table(model: Any, path: Path, target: str, reading: Reading | None) -> tupl
     has_weight = weight is not None and weight in data.table.names
     problem = Problem.of(data, task, target, weight if has_weight else None)
     known = {weight} if weight is not None else set()
-    return features_of(model, problem.features, known=known).table, problem.y, problem.weight
+    return replace(problem, features=features_of(model, problem.features, known=known))
 
 
 def _joined(model: Any) -> list[str]:
@@ -176,18 +185,28 @@ def _explain_final(book: Any, row: int | None, *refused: Any) -> None:
 
 
 # ---------------------------------------------------------------------- a row
-def _explain_row(model: Any, book: Any, X: Any, row: int, tree: Any) -> None:
-    """Show the journey of a row, what columns add to its answer, and the worksheet of its leaf."""
-    from arboretum.explain.worksheet.journey import waterfall_table
-    from arboretum.explain.worksheet.sheet import Sheet
-
+def _one_row(model: Any, X: Any, row: int) -> Any:
+    """Return a row of a table; warn of its unseen categories, by its number."""
     if not 0 <= row < X.n_rows:
         raise UsageError(
             f"there is no row {row}: the file has {plural(X.n_rows, 'row')}, from 0 on"
         )
-    one = take_rows(X, np.array([row]))
+    one, found = take_rows(X, np.array([row])), Unseen()
+    with gather_unseen(found):
+        model._encode(one)
+    if found:
+        at = np.array([row])
+        warn_unseen({name: (values, at, known) for name, (values, _, known) in found.items()})
+    return one
+
+
+def _explain_row(model: Any, book: Any, X: Any, row: int, one: Any, tree: Any) -> None:
+    """Show the journey of a row, what columns add to its answer, and the worksheet of its leaf."""
+    from arboretum.explain.worksheet.journey import waterfall_table
+    from arboretum.explain.worksheet.sheet import Sheet
+
     try:
-        sheet = book.row(row)
+        sheet = book.row(row if book.table is X else one)
     except DataError as error:  # another file than that of the training
         tell(f"the row is taken for a new one: {error}")
         sheet = book.row(one)
@@ -226,9 +245,10 @@ def _write_shap(model: Any, X: Any, path: Path) -> None:
     header = [f"{name}{out}" for out in outputs for name in [*names, "base"]]
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(header)
-        for line in values.reshape(len(values), len(names), -1):
-            cells: list[str] = []
+        writer.writerow(["row", "prediction", *header])
+        predicted = np.asarray(model.predict(X)).reshape(len(values), -1)[:, 0].tolist()
+        for row, line in enumerate(values.reshape(len(values), len(names), -1)):
+            cells: list[str] = [str(row), str(predicted[row])]
             for k in range(line.shape[1]):
                 cells += [repr(float(v)) for v in (*line[:, k], np.ravel(base)[k])]
             writer.writerow(cells)

@@ -5,21 +5,22 @@ Cells that are there are copied as they are written in the file; only the missin
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from arboretum.cli.csv_output import write_csv
-from arboretum.cli.files import Data, check_output, column_text, target_values
-from arboretum.cli.guard import UsageError
+from arboretum.cli.files import TABLE, Data, check_output, column_text, target_values
+from arboretum.cli.guard import UsageError, complain
 from arboretum.cli.models import choose_task
 from arboretum.cli.reading import Reading, read_data
 from arboretum.cli.screen import file_size, number, plural, print_facts, print_table, tell
 from arboretum.cli.stopwatch import Stopwatch, working
+from arboretum.data.reading.dialect import CsvText
+from arboretum.data.reading.written import date_form, looks_like, write_number
 from arboretum.data.schema import Column
 from arboretum.data.table import Table
 from arboretum.data.values import Words
@@ -46,12 +47,20 @@ class Imputation:
     jobs: int | None = None
     reading: Reading = field(default_factory=Reading)
     escape_formulas: bool = False
+    force: bool = False
 
 
 def impute(options: Imputation) -> None:
     """Run the command."""
     output = _check_options(options)
     data = read_data(options.data, options.reading)
+    options = replace(
+        options,
+        keep=data.expand(options.keep),
+        drop=data.expand(options.drop),
+        categorical=data.expand(options.categorical),
+    )
+    _check_roles(options)
     target, task = _read_target(options, data)
     roles = (
         ("--keep", options.keep),
@@ -64,6 +73,7 @@ def impute(options: Imputation) -> None:
     aside = {*options.keep, *options.drop, *([] if options.target is None else [options.target])}
     features = data.without(aside)
     _check_values(features)
+    _warn_of_words(features)
     if not features.names:
         raise UsageError("no column is left to fill: leave out some of --keep")
     imputer = _make_imputer(options, task)
@@ -71,18 +81,22 @@ def impute(options: Imputation) -> None:
         filled = imputer.fit_transform(features.table, target)
     texts = _texts(data, features, filled, imputer)
     written = [(name, texts[name]) for name in data.without(options.drop).names]
-    with open(output, "w", encoding="utf-8", newline="") as file:
-        write_csv(file, written, escape_formulas=options.escape_formulas)
-    _report(options, imputer, features, texts, task, watch)
+    _write(output, written, data.text, options.escape_formulas)
+    _report(options, imputer, features, filled, texts, task, watch)
 
 
 # --------------------------------------------------------------------------- before
 def _check_options(options: Imputation) -> Path:
     if not options.output.name.lower().endswith(".csv"):
         raise UsageError(f"-o {str(options.output)!r}: the filled table is CSV, call it *.csv")
-    output = check_output(options.output)
-    if output.exists() and options.data.exists() and os.path.samefile(output, options.data):
-        raise UsageError(f"-o {str(output)!r} is the data file itself: choose another name")
+    inputs = {"the data file": options.data}
+    output = check_output(options.output, TABLE, inputs, force=options.force)
+    if options.task != "auto" and options.target is None:
+        raise UsageError("--task says what the target is: give --target too")
+    return output
+
+
+def _check_roles(options: Imputation) -> None:
     roles = Counter({*options.keep})
     roles.update({*options.categorical})
     roles.update({*options.drop})
@@ -92,9 +106,6 @@ def _check_options(options: Imputation) -> Path:
         raise UsageError(
             f"{twice[0]!r}: a column has one role, --target, --keep, --drop or --categorical"
         )
-    if options.task != "auto" and options.target is None:
-        raise UsageError("--task says what the target is: give --target too")
-    return output
 
 
 def _check_values(features: Data) -> None:
@@ -109,6 +120,19 @@ def _check_values(features: Data) -> None:
             f"{name} copies it "
             f"as it is, --drop {name} leaves it out"
         )
+
+
+def _warn_of_words(features: Data) -> None:
+    """Warn of numbers and dates that would be filled with another row's spelling."""
+    for name, raw in zip(features.names, features.table.columns):
+        likeness = looks_like(raw.values) if isinstance(raw, Words) else None
+        if likeness is not None:
+            option = "--as-number" if likeness == "numbers" else "--as-date"
+            complain(
+                f"column {name!r} holds {likeness} written as words, e.g. {raw.values[0]!r}: gaps get the "
+                f"spelling of another row; {option} {name} reads them as {likeness}",
+                label="warning: ",
+            )
 
 
 def _read_target(options: Imputation, data: Data) -> tuple[np.ndarray | None, str]:
@@ -143,28 +167,44 @@ def _texts(data: Data, features: Data, filled: Table, imputer: Any) -> dict[str,
     for f, name in enumerate(features.names):
         here = np.flatnonzero(gaps[name]).tolist()
         if here:
-            guesses = _guesses(
-                imputer.schema_.columns[f], filled.columns[f], texts[name], gaps[name]
-            )
+            column = imputer.schema_.columns[f]
+            guesses = _guesses(data, column, filled.columns[f], texts[name], gaps[name])
             for i in here:
                 texts[name][i] = guesses(i)
     return texts
 
 
-def _guesses(column: Column, raw: Any, texts: list[str], gaps: np.ndarray) -> Any:
-    """Return how to write the value of a row."""
+def _guesses(data: Data, column: Column, raw: Any, texts: list[str], gaps: np.ndarray) -> Any:
+    """Return how to write the value of a row: as the others of its column are written."""
     from arboretum.data.refill import readable
 
+    known = np.flatnonzero(~gaps).tolist()
     if isinstance(raw, Words):
         written: dict[int, str] = {}  # a category is written as in the file, e.g. TRUE
-        for i in np.flatnonzero(~gaps).tolist():
+        for i in known:
             written.setdefault(int(raw.codes[i]), texts[i])
         return lambda i: written.get(int(raw.codes[i]), str(raw.values[raw.codes[i]]))
+    what, _, form = data.conventions.get(column.name, "").partition(" ")
+    there = list(dict.fromkeys(texts[i] for i in known))
     if column.dtype in ("datetime", "time"):
-        whole_days = all(len(texts[i]) <= len("2024-12-31") for i in np.flatnonzero(~gaps))
-        width = len("2024-12-31") if whole_days else None
+        if what == "date" and (pattern := date_form(there, form)) is not None:
+            return lambda i: readable(column, round(float(raw.values[i]))).strftime(pattern)
+        width = len("2024-12-31") if all(len(text) <= len("2024-12-31") for text in there) else None
         return lambda i: readable(column, round(float(raw.values[i]))).isoformat()[:width]
-    return lambda i: f"{float(raw.values[i]):.10g}"
+    decimal = form if what == "number" else "." if data.text is None else data.text.decimal
+    return lambda i: write_number(float(raw.values[i]), there, decimal)
+
+
+def _write(
+    output: Path, columns: list[tuple[str, list[str]]], text: CsvText | None, escape_formulas: bool
+) -> None:
+    """Write the table as the data file is written; of Parquet as plain CSV."""
+    form: dict[str, Any] = {}
+    if text is not None:
+        form = {"sep": text.sep, "newline": text.newline, "header": text.has_header}
+    encoding = "utf-8" if text is None else text.encoding
+    with open(output, "w", encoding=encoding, newline="") as file:
+        write_csv(file, columns, escape_formulas=escape_formulas, **form)
 
 
 # --------------------------------------------------------------------------- after
@@ -172,6 +212,7 @@ def _report(
     options: Imputation,
     imputer: Any,
     features: Data,
+    filled: Table,
     texts: dict[str, list[str]],
     task: str,
     watch: Stopwatch,
@@ -180,11 +221,11 @@ def _report(
 
     n_missing = int(imputer.n_missing_.sum())
     if n_missing:
-        _print_columns(imputer, features, texts, missing_cells(features.table))
+        _print_columns(imputer, features, filled, texts, missing_cells(features.table))
         _print_rounds(imputer)
     else:
         tell(f"nothing is missing in {options.data}: the output is a copy")
-    label = "none: the forest tells rows from shuffled ones"
+    label = "none: the forest separates rows from shuffled ones"
     if options.target is not None:
         label = f"{options.target}: {task}"
     facts = [
@@ -198,7 +239,7 @@ def _report(
 
 
 def _print_columns(
-    imputer: Any, features: Data, texts: dict[str, list[str]], gaps: np.ndarray
+    imputer: Any, features: Data, filled: Table, texts: dict[str, list[str]], gaps: np.ndarray
 ) -> None:
     rows = []
     for f, column in enumerate(imputer.schema_.columns):
@@ -206,17 +247,18 @@ def _print_columns(
         if len(here):
             guesses = [texts[column.name][i] for i in here.tolist()]
             share = f"{len(here) / features.n_rows:.1%}"
-            rows.append(
-                [column.name, column.kind, f"{len(here):,}", share, _sum_up(column, guesses)]
-            )
+            values = filled.columns[f]
+            said = _sum_up(guesses, None if isinstance(values, Words) else values.values[here])
+            rows.append([column.name, column.kind, f"{len(here):,}", share, said])
     header = ["column", "kind", "missing", "share", "filled with"]
     print_table("Columns with missing values", header, rows, right=[2, 3])
 
 
-def _sum_up(column: Column, guesses: list[str]) -> str:
-    if column.categories is None and column.dtype not in ("datetime", "time"):
-        low, high = min(map(float, guesses)), max(map(float, guesses))
-        return f"{low:.4g}" if low == high else f"{low:.4g} … {high:.4g}"
+def _sum_up(guesses: list[str], values: np.ndarray | None) -> str:
+    """Return what gaps were filled with: a range of numbers and dates, or the most frequent categories."""
+    if values is not None:
+        low, high = guesses[int(values.argmin())], guesses[int(values.argmax())]
+        return low if low == high else f"{low} … {high}"
     counts = Counter(guesses).most_common(3)
     more = len(set(guesses)) - len(counts)
     text = ", ".join(f"{value} ({count:,})" for value, count in counts)
@@ -229,5 +271,5 @@ def _print_rounds(imputer: Any) -> None:
         for step in imputer.report_
     ]
     end = "the guesses settled" if imputer.converged_ else "stopped by --max-iter"
-    header = ["round", "categories changed", "farthest move (std. dev.)", "nobody near"]
+    header = ["round", "categories changed", "farthest move (std. dev.)", "no row near"]
     print_table(f"Rounds: {end}", header, rows, right=range(4))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from typing import IO, Any
 import numpy as np
 
 from arboretum.cli.csv_output import write_csv
-from arboretum.cli.files import Data, check_output, column_text, features_of, load_model
+from arboretum.cli.files import TABLE, Data, check_output, column_text, features_of, load_model
 from arboretum.cli.guard import UsageError
 from arboretum.cli.reading import Reading, read_like
 from arboretum.cli.scores import is_classifier
@@ -32,6 +31,7 @@ def predict(
     reading: Reading | None = None,
     missing: str | None = None,
     escape_formulas: bool = False,
+    force: bool = False,
 ) -> None:
     """Run the command.
 
@@ -49,10 +49,9 @@ def predict(
         Put ' before texts that a spreadsheet would take for formulas.
     """
     if output is not None:
-        check_output(output)
         _check_form(output)
-        if output.exists() and data_file.exists() and os.path.samefile(output, data_file):
-            raise UsageError(f"-o {str(output)!r} is the data file itself: choose another name")
+        inputs = {"the data file": data_file, "the model file": model_file}
+        check_output(output, "Parquet file" if _is_parquet(output) else TABLE, inputs, force=force)
     model = load_model(model_file)
     if proba and not (is_classifier(model) and model.n_outputs_ == 1):
         raise UsageError("--proba is for models that predict one class: leave it out")

@@ -21,9 +21,15 @@ from arboretum.explain.pick_tree import pick_tree
 
 __all__ = ["FORMATS", "save_picture", "show"]
 
-PICTURES = ("png", "svg", "pdf")
+PICTURES = ("png", "svg", "pdf", "jpg")
 FORMATS = ("text", "rules", "dot", *PICTURES)
-_SUFFIXES = {".txt": "text", ".dot": "dot", ".gv": "dot", **{f".{p}": p for p in PICTURES}}
+_SUFFIXES = {
+    ".txt": "text",
+    ".dot": "dot",
+    ".gv": "dot",
+    ".jpeg": "jpg",
+    **{f".{p}": p for p in PICTURES},
+}
 
 
 def show(
@@ -34,6 +40,7 @@ def show(
     tree: str | None = None,
     decimals: int | None = None,
     member: str | None = None,
+    force: bool = False,
 ) -> None:
     """Run the command.
 
@@ -62,7 +69,8 @@ def show(
     if form in PICTURES and output is None:
         raise UsageError(f"a picture needs a file: add -o tree.{form}")
     if output is not None:
-        check_output(output)
+        kind = "picture" if form in PICTURES else "text"
+        check_output(output, kind, {"the model file": model_file}, force=force)
     model = load_model(model_file)
     if member is not None:
         model = member_of(model, member)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,8 @@ from arboretum.cli.models import (
     list_parameters,
     parse_settings,
 )
-from arboretum.cli.problem import Problem, divide, folds
-from arboretum.cli.reading import Reading, note_of, read_data
+from arboretum.cli.problem import Problem, divide, folds, split_note
+from arboretum.cli.reading import SPLIT, Reading, note_of, read_data
 from arboretum.cli.scores import print_scores, score
 from arboretum.cli.screen import file_size, number, plural, print_facts, stage, tell
 from arboretum.cli.stopwatch import working
@@ -57,20 +57,25 @@ class Training:
     jobs: int | None = None
     early_stopping: int | None = None
     curve: Path | None = None
+    force: bool = False
     reading: Reading = field(default_factory=Reading)
 
 
 def train(options: Training) -> None:
     """Run the command."""
+    if options.test_size is not None and 2 <= options.test_size < 100:
+        options = replace(options, test_size=options.test_size / 100)  # per cent
     _check_options(options)
     if "help" in options.settings:
         task = "regression" if options.task == "regression" else "classification"
-        print(list_parameters(options.model, task), end="")
+        print(list_parameters(options.model, task))
         return
-    output = check_output(options.output)
-    if options.curve is not None:
-        check_output(options.curve)
+    output = _check_outputs(options)
     data = read_data(options.data, options.reading)
+    options = replace(
+        options, drop=data.expand(options.drop), categorical=data.expand(options.categorical)
+    )
+    _check_roles(options)
     task, reason = choose_task(data.column(options.target, "the target"), options.task)
     for name in options.categorical:
         data.column(name, "--categorical")
@@ -79,8 +84,10 @@ def train(options: Training) -> None:
     check_evaluation(model, options.early_stopping, options.curve, held_out=judged)
     problem = Problem.of(data, task, options.target, options.weight, options.drop)
     _tell_of_target(options, problem)
+    known = {"target": options.target, "task": task, **note_of(data, options.reading)}
+    if options.test_size is not None:
+        known[SPLIT] = split_note(problem, options.test_size, options.seed or 0)
     problem, held_out = _hold_out(options, model, problem)
-    known = {"target": options.target, "task": task, **note_of(data)}
     what = f"training {type(model).__name__} on {plural(problem.n_rows, 'row')}"
     with working(what) as watch:
         try:
@@ -102,6 +109,7 @@ def train(options: Training) -> None:
             *describe_rounds(model).items(),
             *watch.facts(),
             ("saved", f"{output} ({file_size(output.stat().st_size)})"),
+            ("next", f"arboretum report {output} {options.data} shows it as a page"),
         ]
     )
     if options.curve is not None:
@@ -114,7 +122,7 @@ def train(options: Training) -> None:
         if getattr(model, "_best", None) is not None:
             print(
                 "\nThe best round was chosen by these rows, so the scores are a little too good; for a fair "
-                "one, keep\nother rows apart and ask `arboretum evaluate`."
+                "one, keep\nother rows apart and run `arboretum evaluate`."
             )
 
 
@@ -127,8 +135,11 @@ def _check_options(options: Training) -> None:
         raise UsageError("--test-size and --valid both hold rows out: give one of them")
     if options.test_size is not None and not 0 < options.test_size < 1:
         raise UsageError(
-            f"--test-size is a share of the rows between 0 and 1, got {options.test_size:g}"
+            f"--test-size is a share of the rows between 0 and 1, or per cent, got {options.test_size:g}"
         )
+
+
+def _check_roles(options: Training) -> None:
     roles = Counter({name: 1 for name in (options.target, options.weight) if name is not None})
     roles.update(set(options.drop))
     roles.update(set(options.categorical))
@@ -140,12 +151,19 @@ def _check_options(options: Training) -> None:
         )
 
 
+def _check_outputs(options: Training) -> Path:
+    inputs = {"the data file": options.data, "the file of --valid": options.valid}
+    output = check_output(options.output, "model file", inputs, force=options.force)
+    if options.curve is not None:
+        inputs["the model file"] = output
+        check_output(options.curve, "picture", inputs, force=options.force)
+    return output
+
+
 def _tell_of_target(options: Training, problem: Problem) -> None:
     """Say what is odd about the target, before any work is done."""
     different = len(set(problem.y.tolist()))
-    if different == 1:
-        tell(f"the target {options.target!r} has one value only: there is nothing to learn")
-    elif problem.task == "classification" and different > _MANY_CLASSES:
+    if problem.task == "classification" and different > _MANY_CLASSES:
         tell(
             f"the target {options.target!r} holds {different:,} classes: the model will be large, and --task "
             "regression is for quantities"

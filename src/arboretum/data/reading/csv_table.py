@@ -30,10 +30,10 @@ from arboretum.data.reading.dialect import CsvText
 from arboretum.data.values import Raw, RawNumbers, Words, from_cells, make_words
 from arboretum.errors import DataError
 
-__all__ = ["csv_columns"]
+__all__ = ["MARKS", "csv_columns"]
 
 _TRUTH = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
-_MARKS = frozenset(
+MARKS = frozenset(
     [
         "?",
         "-",
@@ -101,9 +101,10 @@ def _by_pyarrow(text: CsvText) -> tuple[list[Raw], int]:
         try:
             table = read()
         except pa.ArrowInvalid as error:
-            if "straddling" not in str(error):
+            # a row or a header longer than a block
+            if not any(sign in str(error) for sign in ("straddling", "Empty CSV")):
                 raise
-            table = read(block_size=min(len(text.data) + 1, 2**31 - 1))  # a row longer than a block
+            table = read(block_size=min(len(text.data) + 1, 2**31 - 1))
         table = table.rename_columns(list(text.names))
     except Exception as error:
         _check_lines(text)  # knows the line
@@ -155,6 +156,8 @@ def _check_lines(text: CsvText) -> None:
                 f"{text.name!r}, line {first}: {len(fields)} fields where the header has {width}"
                 + (f" (is the quote opened there never closed? it runs to line {last})"
                    if last > first else "")
+                + (f"; if the table begins at line {first}, leave out the lines above it (--skip "
+                   f"{first - 1} at the command line)" if first > 1 and len(fields) > width else "")
             )  # fmt: skip
 
 
@@ -200,7 +203,7 @@ def _typed(raw: Raw, name: str, text: CsvText) -> Raw:
         odd = [w for w, fit in zip(words, fits) if not fit]
         if len(odd) == len(words):
             continue
-        if any(str(w).strip() not in _MARKS for w in odd):
+        if any(str(w).strip() not in MARKS for w in odd):
             _tell_nearly(raw, odd, name, text)
             continue
         try:
@@ -220,14 +223,26 @@ def _typed(raw: Raw, name: str, text: CsvText) -> Raw:
                 np.append(values.values.astype(np.float64), np.nan)[raw.codes], values.dtype
             )
         return RawNumbers(values.values[raw.codes], values.dtype)
+    _note_blanks(raw, name, text)
     return raw
+
+
+def _note_blanks(raw: Words, name: str, text: CsvText) -> None:
+    """Note words that differ by blanks around them only: each is a category of its own."""
+    known = set(raw.values)
+    odd = [w for w in raw.values if isinstance(w, str) and w != w.strip() and w.strip() in known]
+    if odd:
+        text.notes.append(
+            f"{text.name}: in column {name!r} {list_names(odd)} and the same without blanks are "
+            "different categories: remove the blanks if they mean the same"
+        )
 
 
 def _number_of(words: list[Any], decimal: str) -> Callable[[str], int | float]:
     """Return how to read numbers: as whole ones if there are no others."""
     if decimal == ",":
         return lambda cell: float(cell.replace(",", "."))
-    whole = all(re.fullmatch(r"[+-]?\d{1,18}", w.strip()) for w in words if w.strip() not in _MARKS)
+    whole = all(re.fullmatch(r"[+-]?\d{1,18}", w.strip()) for w in words if w.strip() not in MARKS)
     return int if whole else float
 
 

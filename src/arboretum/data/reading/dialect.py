@@ -46,6 +46,8 @@ class CsvDialect:
         Texts that mean missing, besides `NULLS`.
     header : bool
         The first line names the columns.
+    skip : int
+        Lines above the header, or above the first row, that are no part of the table.
     """
 
     sep: str | None = None
@@ -53,6 +55,7 @@ class CsvDialect:
     encoding: str | None = None
     na: tuple[str, ...] = ()
     header: bool = True
+    skip: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +76,8 @@ class CsvText:
         Names of the columns.
     notes : list of str
         What was found out, in words.
+    encoding, newline : str
+        Of the file, to write another one in the same way.
     """
 
     name: str
@@ -83,6 +88,8 @@ class CsvText:
     has_header: bool
     names: tuple[str, ...]
     notes: list[str] = field(default_factory=list)
+    encoding: str = "utf-8"
+    newline: str = "\n"
 
     def records(self) -> Iterator[tuple[int, int, list[str]]]:
         """Yield first line, last line and fields of every record; blank lines have no fields."""
@@ -108,7 +115,11 @@ def open_csv(name: str, data: bytes, how: CsvDialect) -> CsvText:
     ['t.csv: fields are separated by semicolons, decimals by commas']
     """
     notes: list[str] = []
-    data = _to_utf8(name, data, how.encoding, notes)
+    data, encoding = _to_utf8(name, data, how.encoding, notes)
+    newline = "\r\n" if data[: data.find(b"\n") + 1].endswith(b"\r\n") else "\n"
+    if how.skip:  # blank lines stay, so that messages name lines of the file
+        lines = data.split(b"\n", how.skip)
+        data = b"\n" * (len(lines) - 1) + lines[-1]
     sep = how.sep or _find_separator(name, data)
     names = _names(name, data, sep, how.header, notes)
     decimal = how.decimal or _find_decimal(name, data, sep, (*NULLS, *how.na))
@@ -119,24 +130,25 @@ def open_csv(name: str, data: bytes, how: CsvDialect) -> CsvText:
         found.append("decimals by commas" if found else "decimals are marked by commas")
     if found:
         notes.append(f"{name}: {', '.join(found)}")
-    return CsvText(name, data, sep, decimal, (*NULLS, *how.na), how.header, names, notes)
+    nulls = (*NULLS, *how.na)
+    return CsvText(name, data, sep, decimal, nulls, how.header, names, notes, encoding, newline)
 
 
 # --------------------------------------------------------------------------- encoding
-def _to_utf8(name: str, data: bytes, encoding: str | None, notes: list[str]) -> bytes:
+def _to_utf8(name: str, data: bytes, encoding: str | None, notes: list[str]) -> tuple[bytes, str]:
     found = next((e for mark, e in _BOMS.items() if data.startswith(mark)), None)
     if encoding is None and found is None:
         if b"\0" in data:
             raise DataError(f"{name!r}, line 1: it holds NUL bytes, it is not a text file")
         if _is_utf8(data):
-            return data
+            return data, "utf-8"
         found = "cp1252" if _decodes(data, "cp1252") else "latin-1"
         notes.append(f"{name}: read as {found}, because it is not UTF-8 text")
     elif encoding is None and found != "utf-8-sig":
         notes.append(f"{name}: read as {found}, as its first bytes say")
     chosen = encoding or found or "utf-8"
     try:
-        return data.decode(chosen).removeprefix("\ufeff").encode("utf-8")
+        return data.decode(chosen).removeprefix("\ufeff").encode("utf-8"), chosen
     except LookupError:
         raise DataError(
             f"unknown encoding {chosen!r}: e.g. utf-8, cp1252 (Windows), latin-1, utf-16"

@@ -2,29 +2,37 @@
 
 table.csv  table.tsv  table.txt  (.gz)   ──dialect──▶  text  ──csv_table──▶  columns
 table.parquet                            ──pyarrow or polars──────────────▶  columns
+
+A small compressed file can hold a table larger than any memory. What is unpacked is limited to the memory
+of the machine (`_check_size`): a Parquet file by the sizes in its footer, before anything is unpacked, a
+gzipped one while it is unpacked.
 """
 
 from __future__ import annotations
 
 import gzip
+import os
 import re
 import zlib
 from dataclasses import dataclass
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+
+import numpy as np
 
 from arboretum.data.frames import frame_columns
 from arboretum.data.reading.csv_table import csv_columns
 from arboretum.data.reading.dialect import CsvDialect, CsvText, open_csv
-from arboretum.data.values import Raw
+from arboretum.data.values import Raw, Words
 from arboretum.errors import DataError
 
 __all__ = ["FileTable", "read_bytes", "read_file"]
 
 _TEXT = (".csv", ".tsv", ".tab", ".txt")
 _PARQUET = b"PAR1"
+_BLOCK = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,12 +81,45 @@ def read_bytes(name: str, data: bytes, how: CsvDialect | None = None) -> FileTab
         return _read_parquet(name, BytesIO(data))
     if data.startswith(b"\x1f\x8b"):
         try:
-            data = gzip.decompress(data)
+            data = _unpacked(name, BytesIO(data))
         except (OSError, EOFError, zlib.error) as error:
             raise DataError(f"{name!r} cannot be unpacked: {_first_line(error)}") from error
     text = open_csv(name, data, how or CsvDialect())
     columns, n_rows = csv_columns(text)
     return FileTable(text.names, columns, n_rows, text)
+
+
+def _unpacked(name: str, packed: IO[bytes]) -> bytes:
+    """Return what a gzipped file holds, unless that is larger than the memory."""
+    parts, size = [], 0
+    with gzip.GzipFile(fileobj=packed) as file:
+        while part := file.read(_BLOCK):
+            parts.append(part)
+            size += len(part)
+            _check_size(name, size, "split the file")
+    return b"".join(parts)
+
+
+def _check_size(name: str, size: int, remedy: str) -> None:
+    """Refuse a table of more bytes than the machine has memory."""
+    memory = _memory()
+    if size > memory:
+        raise DataError(
+            f"{name!r} unpacks to at least {size / 1e9:,.1f} GB, more than the {memory / 1e9:,.1f} GB of "
+            f"memory of this machine: {remedy}"
+        )
+
+
+def _memory() -> int:
+    """Return the bytes of memory of the machine."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (
+        AttributeError,
+        ValueError,
+        OSError,
+    ):  # Windows: as much as a 64-bit Python may have today
+        return 1 << 40
 
 
 def _first_line(error: Exception) -> str:
@@ -94,24 +135,63 @@ def _read_parquet(name: str, source: Path | BytesIO) -> FileTable:
             f"reading {name!r} needs pyarrow or polars: pip install pyarrow; CSV files need neither"
         )
     try:
-        frame = read(source)
+        return read(name, source)
+    except DataError:
+        raise
     except Exception as error:  # each library has its own errors for a damaged file
         raise DataError(f"{name!r} cannot be read as Parquet: {_first_line(error)}") from error
-    return FileTable(*frame_columns(frame))
 
 
-def _parquet_pyarrow(source: Any) -> Any:
-    import pyarrow.parquet
+def _parquet_pyarrow(name: str, source: Any) -> FileTable:
+    """Read strings as a dictionary and codes: one long string in many rows takes its length once."""
+    import pyarrow as pa
+    from pyarrow import parquet
 
-    table = pyarrow.parquet.read_table(source)
-    return table.drop_columns([c for c in table.column_names if _is_index(c)])
+    with parquet.ParquetFile(source) as file:
+        is_string = pa.types.is_string, pa.types.is_large_string
+        strings = {f.name for f in file.schema_arrow if any(kind(f.type) for kind in is_string)}
+        size = _decoded_size(file.metadata, strings)
+    _check_size(name, size, "read some of its columns or rows with pyarrow and pass that table")
+    table = parquet.read_table(source, read_dictionary=sorted(strings))
+    table = table.drop_columns([c for c in table.column_names if _is_index(c)])
+    names, columns, n_rows = frame_columns(table)
+    typed = [_strings(raw) if c in strings else raw for c, raw in zip(table.column_names, columns)]
+    return FileTable(names, typed, n_rows)
 
 
-def _parquet_polars(source: Any) -> Any:
-    import polars as pl
+def _decoded_size(footer: Any, strings: set[str]) -> int:
+    """Return the bytes that a Parquet file takes in memory, as its footer has them.
+
+    A column takes its pages, unpacked. What is encoded in runs takes more: at least a code or a number
+    for every row.
+    """
+    widths = []
+    for place in range(footer.num_columns):
+        column = footer.schema.column(place)
+        widths.append(4 if column.path in strings else max(8, column.length))
+    size = 0
+    for number in range(footer.num_row_groups):
+        group = footer.row_group(number)
+        for place, width in enumerate(widths):
+            chunk = group.column(place)
+            size += max(chunk.total_uncompressed_size, width * chunk.num_values)
+    return size
+
+
+def _strings(raw: Raw) -> Raw:
+    """Return a column of strings, read as a dictionary, with the values that occur in it."""
+    if not isinstance(raw, Words):
+        return raw
+    counts = np.bincount(raw.codes.astype(np.intp) + 1, minlength=len(raw.values) + 1)[1:]
+    places = np.append(np.cumsum(counts > 0) - 1, -1)
+    return Words(places[raw.codes], [v for v, n in zip(raw.values, counts) if n], "str")
+
+
+def _parquet_polars(name: str, source: Any) -> FileTable:
+    import polars as pl  # has no sizes to check; its strings of one dictionary share their bytes
 
     frame = pl.read_parquet(source)
-    return frame.drop([c for c in frame.columns if _is_index(c)])
+    return FileTable(*frame_columns(frame.drop([c for c in frame.columns if _is_index(c)])))
 
 
 def _is_index(name: str) -> bool:

@@ -17,11 +17,13 @@ from datetime import datetime
 
 __all__ = [
     "DATE_ORDERS",
+    "date_form",
     "is_iso_moment",
     "is_plain_number",
     "looks_like",
     "read_dates",
     "read_numbers",
+    "write_number",
 ]
 
 _SAMPLE = 40  # different texts that tell what a column holds
@@ -133,6 +135,47 @@ def read_dates(texts: Sequence[str], form: str | None = None) -> tuple[list[date
                 if moments is not None:
                     return moments, order
     return None
+
+
+def date_form(texts: Sequence[str], form: str) -> str | None:
+    """Return the form of `datetime.strptime` in which all texts are written; None for ISO's.
+
+    >>> date_form(["31/12/2023", "01/02/2024"], "day first")
+    '%d/%m/%Y'
+    """
+    texts = [text.strip() for text in texts]
+    forms = DATE_ORDERS.get(form, () if form == "ISO" else (form,))
+    tried = (each + time for each in forms for time in _TIME)
+    return next((each for each in tried if _parsed(texts, each) is not None), None)
+
+
+def write_number(value: float, texts: Sequence[str], decimal: str) -> str:
+    """Write a number as others of its column are written.
+
+    Examples
+    --------
+    >>> write_number(1234.567, ["$7.50", "$1,001.46"], ".")
+    '$1,234.57'
+    >>> write_number(7.955, ["6,25", "8"], ","), write_number(7.955, ["6", "8"], ".")
+    ('7,96', '8')
+    """
+    plain = re.compile(rf"[^\d]*\d*(?:[^\d]\d{{3}})*(?:{re.escape(decimal)}(\d*))?[^\d]*")
+    digits, group, first = 0, "", texts[0].strip() if texts else ""
+    for text in texts:
+        body = text.strip()
+        found = plain.fullmatch(body)
+        if found is None:  # such as 1e-7
+            return f"{value:.10g}".replace(".", decimal)
+        digits = max(digits, len(found[1] or ""))
+        grouped = re.search(r"\d([^\d])\d{3}(?!\d)", body.partition(decimal)[0])
+        group = grouped[1] if grouped else group
+    before = re.match(r"[^\d]*", first.lstrip("+-("))
+    after = re.search(r"[^\d]*$", first.rstrip(")"))
+    number = f"{abs(value):,.{digits}f}".translate({ord(","): group, ord("."): decimal})
+    sign = "-" if value < 0 and number.strip("0.,") else ""
+    prefix = before[0].rstrip(decimal) if before else ""
+    suffix = after[0].lstrip(decimal) if after and any(c.isdigit() for c in first) else ""
+    return f"{sign}{prefix}{number}{suffix}"
 
 
 def is_iso_moment(text: str) -> bool:

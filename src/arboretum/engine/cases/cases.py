@@ -18,12 +18,13 @@ N·H = f(N) - Σ f(n_c). Comparisons leave `TIE` for rounding, since fractions a
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
+from arboretum.engine import elementwise
 from arboretum.engine.columns.presort import MISSING, NEW, POSITION
+from arboretum.engine.elementary import log2
 from arboretum.engine.jit import inline, kernel, subkernel
 from arboretum.engine.kinds import MULTIWAY, THRESHOLD
 from arboretum.engine.split.score import x_log2_x
@@ -92,7 +93,7 @@ class Questions(NamedTuple):
 def bits_table(n: int) -> np.ndarray:
     """Return x log2 x for the whole numbers up to n, or as many as are worth keeping."""
     x = np.arange(min(n, 1 << 20) + 1, dtype=np.float64)
-    x[1:] *= np.log2(x[1:])
+    x[1:] *= elementwise.log2(x[1:])
     return x
 
 
@@ -176,7 +177,7 @@ def scan_thresholds(entries, cases, nodes, min_cases, table, gain, info, cut):
             right_bits[c] = now
         if tries == 0:
             continue
-        gain[k] = (best - math.log2(np.float64(tries))) / total_weight
+        gain[k] = (best - log2(np.float64(tries))) / total_weight
         if gain[k] <= TIE:
             cut[k] = -1
             continue
@@ -237,15 +238,21 @@ def scan_values(codes, n_codes, cases, nodes, min_cases, table, gain, info, n_la
 
 
 @inline
-def answer(asked, q, x):
-    """Return the child that question q sends the value x to, -1 for all of them."""
+def answer(asked, q, x, n_codes):
+    """Return the child that question q sends the value x to, -1 for all of them.
+
+    ``n_codes`` is the number of categories of the column: a code beyond them counts as missing.
+    """
     if x != x:
         return np.int64(asked.missing_child[q])
     if asked.kind[q] == THRESHOLD:
         return np.int64(x > asked.threshold[q])
+    code = np.int64(x)  # numbers too large for it become negative
+    if code < 0 or code >= n_codes:
+        return np.int64(asked.missing_child[q])
     if asked.kind[q] == MULTIWAY:
-        return np.int64(x)
-    return np.int64(asked.maps[asked.map_start[q] + np.int64(x)])
+        return code
+    return np.int64(asked.maps[asked.map_start[q] + code])
 
 
 @subkernel

@@ -9,6 +9,7 @@ binomial   the exact upper limit: U with P(at most e of N wrong | U) = CF, a qua
 
 import math
 
+from arboretum.engine.elementary import exp, log, log1p, log_gamma
 from arboretum.engine.jit import kernel, subkernel
 
 __all__ = ["BINOMIAL", "QUINLAN", "WEKA", "extra_errors", "extra_errors_of"]
@@ -42,8 +43,8 @@ def _beta_fraction(a, b, x):
 @subkernel
 def _beta_below(a, b, x):
     """Return the share of the beta distribution below x."""
-    scale = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
-    front = math.exp(scale + a * math.log(x) + b * math.log1p(-x))
+    scale = log_gamma(a + b) - log_gamma(a) - log_gamma(b)
+    front = exp(scale + a * log(x) + b * log1p(-x))
     if x < (a + 1.0) / (a + b + 2.0):
         return front * _beta_fraction(a, b, x) / a
     return 1.0 - front * _beta_fraction(b, a, 1.0 - x) / b
@@ -72,7 +73,7 @@ def extra_errors(n, e, how):
     if limit == BINOMIAL:
         wrong = max(e, 0.0)
         return n - e if wrong >= n else n * _binomial_limit(n, wrong, confidence) - e
-    none_wrong = n * (1.0 - math.exp(math.log(confidence) / n))
+    none_wrong = n * (1.0 - exp(log(confidence) / n))
     if e < 1e-6:
         return none_wrong
     wrong = e if e >= 0.9999 else 1.0

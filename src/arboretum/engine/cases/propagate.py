@@ -229,8 +229,11 @@ def prune_upwards(
 
 
 @kernel
-def spread_proba(tree, share, value, X, out):
-    """Add up, for every row, the values of the leaves it reaches, by the share that reaches each."""
+def spread_proba(tree, n_codes, share, value, X, out):
+    """Add up, for every row, the values of the leaves it reaches, by the share that reaches each.
+
+    ``n_codes`` has the number of categories of every column.
+    """
     stack, part = np.empty(len(tree.kind), np.int64), np.empty(len(tree.kind))
     for i in range(len(X)):
         for c in range(value.shape[1]):
@@ -241,7 +244,8 @@ def spread_proba(tree, share, value, X, out):
             height -= 1
             node, w = stack[height], part[height]
             while tree.kind[node]:
-                v = answer(tree, node, X[i, tree.feature[node]])
+                f = tree.feature[node]
+                v = answer(tree, node, X[i, f], n_codes[f])
                 if v < 0:
                     break
                 node = tree.first_child[node] + v

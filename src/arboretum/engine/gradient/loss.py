@@ -2,13 +2,8 @@
 
 Every kernel reads labels and margins of a block and writes g = ∂L/∂margin and h = ∂²L/∂margin², or what
 boosting uses in its place. Weights are multiplied in afterwards by `weigh`, while the block is in cache.
-Loops have no branches and no calls, so that LLVM turns them into vector instructions; an exponential
-from a library would stop it, so `exp` is one made of arithmetic alone:
-
-    x = k ln 2 + r, |r| <= ln 2 / 2      k by adding and subtracting 1.5 · 2**52, which rounds
-    e**x = 2**k · e**r                   e**r by its Taylor polynomial, 2**k by its exponent bits
-
-Being arithmetic alone it gives the same bits on every machine, and for every way to cut the blocks.
+Loops have no branches and no calls, so that LLVM turns them into vector instructions, and exponentials are
+those of engine/elementary.py: the same bits on every machine, and for every way to cut the blocks.
 """
 
 from __future__ import annotations
@@ -16,8 +11,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
+from arboretum.engine.elementary import bounded_exp, log, log1p
 from arboretum.engine.jit import inline, kernel, plain_kernel
 from arboretum.engine.machine_code.by_address import address_of, call_at
 
@@ -27,8 +21,6 @@ if TYPE_CHECKING:
 __all__ = [
     "LossKernel",
     "absolute",
-    "exp",
-    "exponentials",
     "fair",
     "find_derive",
     "gamma",
@@ -47,10 +39,6 @@ __all__ = [
     "weigh",
 ]
 
-_LOG2_E = 1.4426950408889634
-_ROUND = 6755399441055744.0  # 1.5 · 2**52: a sum with it is rounded to a whole number
-_LN2_HIGH = 6.93147180369123816490e-01  # so few digits that k times it is exact
-_LN2_LOW = 1.90821492927058770002e-10
 GIVEN, SQUARED, LOGISTIC, SOFTMAX = 0, 1, 2, 3  # kinds of losses
 _LARGEST = 80.0  # of a log-link margin: beyond e**80 a million rows would not fit into float32
 
@@ -66,39 +54,8 @@ class LossKernel(NamedTuple):
 
 
 @inline
-def exp(x):
-    """Return e**x to 1e-14 of itself; x beyond ±708 counts as ±708."""
-    x = -708.0 if x < -708.0 else x
-    x = 708.0 if x > 708.0 else x
-    shifted = x * _LOG2_E + _ROUND
-    k = shifted - _ROUND
-    r = (x - k * _LN2_HIGH) - k * _LN2_LOW
-    p = 1.0 / 3628800.0 + r * (1.0 / 39916800.0)
-    p = 1.0 / 362880.0 + r * p
-    p = 1.0 / 40320.0 + r * p
-    p = 1.0 / 5040.0 + r * p
-    p = 1.0 / 720.0 + r * p
-    p = 1.0 / 120.0 + r * p
-    p = 1.0 / 24.0 + r * p
-    p = 1.0 / 6.0 + r * p
-    p = 0.5 + r * p
-    p = 1.0 + r * p
-    p = 1.0 + r * p
-    # The low bits of ``shifted`` are k; moved into the exponent of a float64 they make 2**k
-    exponent = np.float64(shifted).view(np.int64) + 1023
-    return p * np.int64(exponent << 52).view(np.float64)
-
-
-@inline
 def _exp_of_margin(x):
-    return exp(_LARGEST if x > _LARGEST else x)
-
-
-@kernel
-def exponentials(x, out):
-    """Write e**x."""
-    for i in range(len(x)):
-        out[i] = exp(x[i])
+    return bounded_exp(_LARGEST if x > _LARGEST else x)
 
 
 @kernel
@@ -123,7 +80,7 @@ def squared_log(y, margin, g, h):
     """½ (log(1 + m) - log(1 + y))²; margins stay above -1, curvatures above 0."""
     for i in range(len(y)):
         above = 1.0 + max(margin[i], -1.0 + 1e-6)
-        apart = math.log(above) - math.log1p(y[i])
+        apart = log(above) - log1p(y[i])
         g[i] = apart / above
         h[i] = max((1.0 - apart) / (above * above), 1e-6)
 
@@ -193,7 +150,7 @@ def fair(y, margin, g, h, c):
 def logistic(y, margin, g, h, sigma, no, yes, least):
     """Log loss of p = 1 / (1 + e**(-σ m)); labels of 1 weigh ``yes``, others ``no``."""
     for i in range(len(y)):
-        e = exp(-sigma * margin[i])
+        e = bounded_exp(-sigma * margin[i])
         p = 1.0 / (1.0 + e)
         weight = yes if y[i] == 1.0 else no
         curvature = p * (e * p)  # p (1 - p), exact for p close to 1 too
@@ -215,7 +172,7 @@ def hinge(y, margin, g, h):
 @kernel
 def poisson(y, margin, g, h, step):
     """e**m - y m; the curvature is that at m + step, so that no step is too long."""
-    ahead = exp(step)
+    ahead = bounded_exp(step)
     for i in range(len(y)):
         mean = _exp_of_margin(margin[i])
         g[i] = mean - y[i]
@@ -262,7 +219,7 @@ def softmax(y, margin, first, g, h, factor, least, scratch):
     for k in range(n_classes):
         share = scratch[k]
         for i in range(n):
-            share[i] = exp(share[i] - top[i])
+            share[i] = bounded_exp(share[i] - top[i])
             total[i] += share[i]
     for i in range(n):
         total[i] = 1.0 / total[i]

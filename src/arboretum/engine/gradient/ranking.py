@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.gradient.loss import exp
+from arboretum.engine.elementary import bounded_exp, log2
 from arboretum.engine.jit import kernel, leaf_kernel
 from arboretum.engine.random import mix, uniform
 
@@ -80,7 +80,7 @@ def lambda_derivatives(lists, rules, scratch, first, last, g, h):
         if rules.top > 0:
             size = _top_pairs(lists, rules, scratch, n, inverse)
             if rules.by_sum and size > 0.0:
-                norm = np.log2(1.0 + size) / size
+                norm = log2(1.0 + size) / size
         else:
             _drawn_pairs(lists, rules, scratch, lo, n, inverse)
             if rules.by_sum:
@@ -215,7 +215,7 @@ def _push(rules, scratch, a, first, last, spread):
     for b in range(last - first):
         apart = score - scores[b]
         delta = deltas[b] / (near + far * abs(apart))
-        rho = 1.0 / (1.0 + exp(sigma * (apart if delta > 0.0 else -apart)))
+        rho = 1.0 / (1.0 + bounded_exp(sigma * (apart if delta > 0.0 else -apart)))
         bend = rho * (1.0 - rho)
         pushes[b] = sigma * rho * delta
         bends[b] = steep * abs(delta) * (least if bend < least else bend)

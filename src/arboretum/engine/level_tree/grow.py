@@ -187,7 +187,7 @@ def _worth_of(table, found, f, k, rows, chance, loner):
     score = found.score[f, k]
     if score < 0.0:
         return -np.inf
-    if table.kind[f] == CATEGORIES:
+    if table.charged[f]:
         score -= chance * free_categories(found.sizes[f, k], rows, loner)
     return score
 
@@ -271,13 +271,13 @@ def close_level(table, rows, limits, work, found, nodes):
     divided = 0
     for k in range(m):
         node = work.ids[k]
-        spread = nodes.stats[2, node] / unit**2  # on the grid
+        spread = nodes.stats[2, node] / (unit * unit)  # on the grid
         chance = limits.penalty * CHANCE * spread / np.float64(work.sums[2, k])
         f = _best_column(table, found, work, limits.columns > 0, k, chance, limits.loner)
         if f < 0:
             continue
         gain = found.score[f, k] * work.weight[k] * (limits.step / nodes.stats[0, 0])
-        gain *= unit**2
+        gain *= unit * unit
         if gain + _EPS < limits.decrease:
             continue
         flags = found.flags[f, k]

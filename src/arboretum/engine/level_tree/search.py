@@ -47,7 +47,7 @@ __all__ = [
 
 _NEW = np.uint32(31)
 _NO_CODES, _NO_COLUMN = np.zeros((0, 0), np.uint16), np.zeros(0, np.int64)
-_NO_VALUES = np.zeros((0, 0))
+_NO_VALUES, _NO_CHARGE = np.zeros((0, 0)), np.zeros(0, np.bool_)
 
 
 class LevelTable(NamedTuple):
@@ -60,6 +60,7 @@ class LevelTable(NamedTuple):
     n_codes: np.ndarray  # (columns,) int64: categories there are
     values: np.ndarray  # (columns, rows) float64, NaN where missing; categories: codes
     has_categories: bool
+    charged: np.ndarray = _NO_CHARGE  # (columns,) bool: which categories are charged
     # columns of few values (counted.py); none of them, if that is left out
     codes: np.ndarray = _NO_CODES  # (lines, rows) uint16: columns, the code behind the last means
     # missing; then groups of columns, by combination of their codes

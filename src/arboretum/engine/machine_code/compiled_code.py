@@ -33,7 +33,13 @@ from arboretum.engine.parts import KernelCompiler
 
 __all__ = ["decode", "encode", "identify", "is_private", "made_with", "name_of"]
 
-_LIBRARY, _SIGNATURE, _ANNOTATION, _ENVIRONMENTS = 0, 3, 6, 8  # places in what Numba keeps
+_LIBRARY, _FUNCTION, _SIGNATURE, _ANNOTATION, _ENVIRONMENTS = (
+    0,
+    1,
+    3,
+    6,
+    8,
+)  # places in what Numba keeps
 
 
 @cache
@@ -82,13 +88,18 @@ def _names_alone(fndesc: Any) -> bytes:
     return llvm.parse_assembly(text).as_bitcode()
 
 
-def decode(data: bytes, signature: Any, target_context: Any) -> CompileResult | None:
-    """Return compiled code that can be called; None if it is that of other types.
+def decode(
+    data: bytes, function: Callable, signature: Any, target_context: Any
+) -> CompileResult | None:
+    """Return compiled code that can be called; None if it is that of another function or other types.
 
     Numba's own cache first makes Numba ready to compile, which takes as long as to load thirty kernels.
     Code that is compiled already needs no more than the functions that count references.
     """
     parts = pickle.loads(zlib.decompress(data))
+    name = parts[_FUNCTION].modname, parts[_FUNCTION].qualname
+    if name != (function.__module__, function.__qualname__):
+        return None
     if parts[_SIGNATURE].args != tuple(getattr(signature, "args", signature)):
         return None
     rtsys.initialize(target_context)

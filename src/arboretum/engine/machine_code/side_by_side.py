@@ -202,7 +202,7 @@ def compiled_by_others(kernel: str, file: Path, cache_folder: Path) -> bool:
             crew.wait_for(file)
     except Exception:  # help is a convenience
         return False
-    return file.exists()
+    return file.is_file()
 
 
 def helpers_allowed() -> int:

@@ -16,7 +16,7 @@ rows and some points, and by all pairs of them:
 
 import numpy as np
 
-from arboretum.engine.gradient.loss import exp
+from arboretum.engine.elementary import probability
 from arboretum.engine.jit import joined_kernel, leaf_kernel, plain_kernel
 
 __all__ = ["add_open", "add_open_sums", "sum_steps", "turn_to_shares"]
@@ -193,4 +193,4 @@ def sum_steps(steps):
 def turn_to_shares(margins, sigma):
     """Write 1 / (1 + e^(-sigma m)), the share of the second class, in place of margins m."""
     for i in range(np.uint64(len(margins))):
-        margins[i] = 1.0 / (1.0 + exp(-sigma * margins[i]))
+        margins[i] = probability(sigma * margins[i])

@@ -166,7 +166,8 @@ def _search(columns, bench, rows, label, number, left):
             if is_category:
                 call_at(parts.order, (bench, f))
                 m, subsets = node.met, node.subsets != 0
-                charge = chance * free_categories(m, n, rules.loner)
+                if features.charged[f]:
+                    charge = chance * free_categories(m, n, rules.loner)
             else:
                 m = order_codes(np.int64(missing_code), node.met, now, cells, seen)
             if left is None:

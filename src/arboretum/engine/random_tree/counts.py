@@ -15,6 +15,8 @@ first principal component of their class shares (Coppersmith, Hong and Hosking 1
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from arboretum.engine.jit import addressed_kernel, inline, joined_kernel, leaf_kernel
@@ -144,7 +146,7 @@ def _principal_axis(seen, m, cells, total, node_weight, rounds, axis):
             norm += axis[1, c] * axis[1, c]
         if norm <= 0.0:
             break
-        norm = 1.0 / norm**0.5
+        norm = 1.0 / math.sqrt(norm)
         for c in range(channels):
             moved = max(moved, abs(axis[1, c] * norm - axis[0, c]))
             axis[0, c] = axis[1, c] * norm

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from arboretum.engine.elementary import log
 from arboretum.engine.fixed_point import bits_of_each, shift_for, to_grid
 from arboretum.engine.jit import addressed_kernel, joined_kernel, leaf_kernel
 from arboretum.engine.split.score import x_log2_x
@@ -167,7 +168,7 @@ def _number_impurity(number, weight, start, n, total, node_weight, rules):
             if rules.criterion != POISSON:
                 squares += w * (v - mean) * (v - mean)
             elif v > 0.0:
-                squares += w * v * math.log(v / mean)
+                squares += w * v * log(v / mean)
         impurity += squares / np.float64(node_weight)
     return impurity / np.float64(len(total))
 

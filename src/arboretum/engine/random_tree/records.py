@@ -79,6 +79,7 @@ class TreeFeatures(NamedTuple):
     )  # (columns,) int64: what a missing value is written as, the largest there is
     kind: np.ndarray  # (columns,) int8: NUMBER, RANK, CATEGORY
     sign: np.ndarray  # (columns,) int8: monotone constraints
+    charged: np.ndarray  # (columns,) bool: categories are charged for what they gain by chance
     lists: (
         np.ndarray
     )  # (columns, n) uint32, presorted (columns/presort.py); of no columns if not kept

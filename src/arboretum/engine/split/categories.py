@@ -9,6 +9,8 @@ Categories have no order; a search gives them one and cuts it, or tries all subs
                               (Coppersmith, Hong and Hosking 1999): very good, not always best
 """
 
+import math
+
 import numpy as np
 
 from arboretum.engine.jit import kernel, subkernel
@@ -43,7 +45,7 @@ def _principal_axis(counter, n, total, weight, axis, step):
             norm += step[c] * step[c]
         if norm <= 0.0:
             break
-        norm = norm**0.5
+        norm = math.sqrt(norm)
         for c in range(channels):
             axis[c] = step[c] / norm
 

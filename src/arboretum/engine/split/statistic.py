@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from arboretum.engine.elementary import log
 from arboretum.engine.fixed_point import WEIGHT_BITS, bits_of_each, shift_for, to_grid
 from arboretum.engine.jit import inline, kernel
 from arboretum.engine.split.score import (
@@ -247,5 +248,5 @@ def describe_numbers(rows, y, weights, start, end, poisson, value, weight, impur
                     if not poisson:
                         spread += w * (v - mean) * (v - mean)
                     elif v > 0.0:
-                        spread += w * v * math.log(v / mean)
+                        spread += w * v * log(v / mean)
             impurity[k] += max(spread, 0.0) / total / y.shape[1]

@@ -234,8 +234,8 @@ def search_category_stumps(
         Rows of every category of every column, and of those that miss it.
     words, weight, total : int64 array, int, int
         See `weigh_words`.
-    chance, loner : float
-        See `score.free_categories`.
+    chance, loner : float64 array, float
+        See `score.free_categories`; the chance of every column, 0 where it is not charged.
     takes : uint8 array
         Filled for the best column: 1 goes left, 0 right, 2 is not met.
     """
@@ -260,7 +260,7 @@ def search_category_stumps(
         score, place, side = _walk_categories(
             cells, n_codes[j], here[n_codes[j]] > 0, seen, m, weight, mean
         )
-        worth = score - chance * free_categories(m, codes.shape[1], loner)
+        worth = score - chance[j] * free_categories(m, codes.shape[1], loner)
         if score >= 0.0 and worth > best:
             best, best_score, column, missing_left = worth, score, np.int64(j), side
             for c in range(n_codes[j]):

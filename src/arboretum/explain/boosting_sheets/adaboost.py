@@ -8,7 +8,7 @@ of the model), or taken from `sample_weights_` where the model kept them. Trees 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,6 +30,7 @@ from arboretum.explain.worksheet.grown import Names, ShownTree
 from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
 from arboretum.grow import settings
+from arboretum.lazy import cached_property
 from arboretum.textbook.adaboost import amount_of_say
 
 __all__ = ["AdaBoostFamily", "spread_table"]
@@ -110,7 +111,7 @@ class AdaBoostFamily(Family):
         codes, labels, given = self.learned
         target, factor = _fresh(member, model.schema_)._learn_target(labels, None, self.n_rows)
         how = settings.growth(member, model.schema_, target, self.n_rows)
-        rules = textbook_rules(how, member.criterion, model.schema_, target)
+        rules = textbook_rules(how, member.criterion, self.schema, target)
         tree, resample = self.trees[t], model.sampling == "resample"
         weight = self._seen_weights(t, given, base, factor)
         if how.min_weight_leaf == 0 and member.min_weight_fraction_leaf > 0:

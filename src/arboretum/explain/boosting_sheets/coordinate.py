@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +15,7 @@ from arboretum.explain.worksheet.family import (
 )
 from arboretum.explain.worksheet.rendering import number, signed
 from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
+from arboretum.lazy import cached_property
 from arboretum.textbook.adaboost import amount_of_say
 
 __all__ = ["CoordinateFamily"]

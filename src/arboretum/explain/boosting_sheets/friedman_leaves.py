@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from arboretum.explain.worksheet.family import (
 )
 from arboretum.explain.worksheet.rendering import number, signed
 from arboretum.explain.worksheet.sheet import Formula, Sheet
+from arboretum.lazy import cached_property
 from arboretum.textbook import gbm_losses
 
 __all__ = ["LeafSteps"]

@@ -6,7 +6,7 @@ Its trees are CART's, grown on residuals (grown.py).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from math import ceil
 from types import SimpleNamespace
 from typing import Any
@@ -26,6 +26,7 @@ from arboretum.explain.worksheet.family import (
 from arboretum.explain.worksheet.grown import Names, ShownTree
 from arboretum.explain.worksheet.rendering import number
 from arboretum.grow import settings
+from arboretum.lazy import cached_property
 
 __all__ = ["GradientReplay", "Played"]
 
@@ -148,7 +149,7 @@ class GradientReplay(Family):
             how = replace(
                 how, min_samples_leaf=max(how.min_samples_leaf, ceil(share * played.drawn.sum()))
             )
-        rules = textbook_rules(how, model.criterion, model.schema_, target)
+        rules = textbook_rules(how, model.criterion, self.schema, target)
         rules = replace(rules, two_classes=getattr(model, "n_classes_", None) == 2)
         alpha = float(model.ccp_alpha)
         return ShownTree(

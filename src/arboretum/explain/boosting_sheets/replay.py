@@ -14,7 +14,7 @@ import copy
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from arboretum.boosting.second_order.recipe import Recipe, TrainingTable
 from arboretum.data.matrix import FrameMatrix
 from arboretum.errors import DataError
 from arboretum.explain.worksheet.family import Family, check_rows_of
+from arboretum.lazy import cached_property
 from arboretum.textbook.gradient_scan import (
     GradientNode,
     GradientRules,

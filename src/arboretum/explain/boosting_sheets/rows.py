@@ -49,7 +49,7 @@ class RowSheets(LeafSheets):
         }
         if ensemble.link.name not in ("identity", "own"):
             facts["link"] = ensemble.link.name
-            facts["prediction"] = self.objective.predict(final).ravel().tolist()
+            facts |= self._linked(self.objective.predict(final).ravel())
         facts |= self.truth(i)
         formulas = []
         for k in range(ensemble.n_outputs):
@@ -143,6 +143,14 @@ class RowSheets(LeafSheets):
             table.y[[i]], np.ascontiguousarray(margin[None]), weight, g, h, 1, iteration=m
         )
         return g, h
+
+    def _linked(self, values: np.ndarray) -> dict[str, Any]:
+        """Return what the link makes of the margins of a row, by name."""
+        classes = class_names(self.model)
+        if classes is None or len(values) not in (1, len(classes)):
+            return {"prediction": values.tolist()}
+        k = 1 if len(values) == 1 else int(values.argmax())
+        return {f"probability of {classes[k]}": float(values.max())}
 
     def _answer(self, margin: np.ndarray) -> Any:
         said = self.model._predicted(margin)[0]

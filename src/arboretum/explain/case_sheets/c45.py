@@ -5,7 +5,6 @@ What was pruned is grown again by the engine, and judged by the textbook (`prune
 
 from __future__ import annotations
 
-from functools import cached_property
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -15,6 +14,7 @@ from arboretum.explain.case_sheets.family import CaseFamily, CasesHere, branches
 from arboretum.explain.case_sheets.refusals import CaseRefusals
 from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
+from arboretum.lazy import cached_property
 from arboretum.textbook.c45 import C45Node, spread
 from arboretum.textbook.c45_pruning import (
     Decision,

@@ -7,7 +7,6 @@ offered there is worked out anew.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from arboretum.explain.worksheet.family import Family, check_rows_of, class_names, same_classes
 from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
+from arboretum.lazy import cached_property
 from arboretum.textbook.c45 import spread
 from arboretum.textbook.c45_splits import C45Test
 from arboretum.textbook.id3 import Cases, gather_cases
@@ -197,7 +197,7 @@ class CaseFamily(Family):
                 waiting.append((child, share * part))
         answer = np.sum([share * tree.value[node, 0] for node, share in ends], axis=0)
         k = int(answer.argmax())
-        facts = {"answer": self.label(k), "share": float(answer[k])}
+        facts = {"answer": self.label(k), f"probability of {self.label(k)}": float(answer[k])}
         facts |= self.truth(i)
         table = SheetTable("The way down", ("node", "fraction", "because", "then"), lines, shown=40)
         shares = SheetTable(
@@ -206,7 +206,7 @@ class CaseFamily(Family):
             [(node, share, *tree.value[node, 0].tolist()) for node, share in ends],
         )
         formula = Formula(
-            f"share of {self.label(k)}",
+            f"probability of {self.label(k)}",
             "Σ fraction · share in the leaf",
             " + ".join(f"{number(s)} · {number(float(tree.value[n, 0, k]))}" for n, s in ends[:6])
             + (" + …" if len(ends) > 6 else ""),

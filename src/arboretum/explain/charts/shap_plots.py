@@ -270,7 +270,7 @@ def _spread(x: np.ndarray) -> np.ndarray:
     order = np.argsort(bins, kind="stable")
     starts = np.searchsorted(bins[order], bins[order], side="left")
     turn = np.arange(len(x)) - starts
-    crowd = np.bincount(bins, minlength=61).max()
+    crowd = int(np.bincount(bins, minlength=61).max())
     away = np.empty(len(x))
     away[order] = np.where(turn % 2, 1, -1) * ((turn + 1) // 2)
     return away * min(0.06, 0.8 / max(crowd, 1))

@@ -83,7 +83,9 @@ def plain_table(table: Table) -> Any:
 
 
 def _is_foreign(model: Any) -> bool:
-    """Return whether a learner of another library is asked when the model is."""
+    """Return whether code of another library reads the table when the model predicts."""
+    if getattr(model, "passthrough", False):
+        return True  # scikit-learn puts the table beside the members' predictions
     if not type(model).__module__.startswith("arboretum."):
         return hasattr(model, "predict")
     parts = [getattr(model, "init_", None), getattr(model, "final_estimator_", None)]

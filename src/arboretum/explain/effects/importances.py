@@ -184,6 +184,12 @@ def row_losses(ask: Asked, answers: np.ndarray, truth: np.ndarray) -> np.ndarray
 
 
 def _shap(model: Any, X: Any) -> Importance:
-    values = np.abs(np.asarray(model.shap_values(X)))
-    values = values.sum(axis=tuple(range(2, values.ndim)))  # (rows, columns, outputs, classes)
+    values = np.abs(np.asarray(model.shap_values(X)))  # (rows, columns, outputs, classes)
+    classes = getattr(model, "classes_", None)
+    if values.ndim > 2 and classes is not None:
+        several = isinstance(classes, list)  # of outputs: the longest list sets the last axis
+        for output, labels in enumerate(classes if several else [classes]):
+            if len(labels) == 2:  # what moves one class up moves the other down by as much
+                (values[:, :, output] if several else values)[..., 0] = 0.0
+    values = values.sum(axis=tuple(range(2, values.ndim)))
     return Importance(values.mean(axis=0)[None], model.schema_.names, "mean |SHAP value|")

@@ -94,7 +94,8 @@ def partial_dependence(
     Returns
     -------
     Bunch
-        ``grid_values``, one array per column; ``average``, (outputs, points of the first column, …);
+        ``grid_values``, one array per column; ``average``, (outputs, points of the first column, …), the
+        outputs of several targets one after another;
         ``individual``, (outputs, rows, points of the first column, …). As scikit-learn's function.
 
     Examples
@@ -276,10 +277,19 @@ def _meaning(model: Any, ensemble: Ensemble, response: str) -> tuple[Any, bool]:
     plain = ensemble.link.name == "identity" and (classes is None or ensemble.rule == "mean")
 
     def meaning(sums: np.ndarray) -> np.ndarray:
-        said = np.asarray(turn(sums.reshape(len(sums), *shape))).reshape(len(sums), -1)
-        return said[:, 1:] if classes is not None and len(classes) == 2 else said
+        answers = turn(sums.reshape(len(sums), *shape))
+        if classes is None:
+            return np.asarray(answers).reshape(len(sums), -1)
+        several = isinstance(classes, list)  # targets, each with its own (rows, classes) array
+        pairs = zip(answers, classes) if several else [(np.asarray(answers), classes)]
+        return np.hstack([_second_or_all(shares, len(labels)) for shares, labels in pairs])
 
     return meaning, plain
+
+
+def _second_or_all(shares: np.ndarray, n_classes: int) -> np.ndarray:
+    """Return the probabilities of one target: the second class's if there are two, else all."""
+    return shares[:, 1:2] if n_classes == 2 else shares[:, :n_classes]
 
 
 class _OpenForm:

@@ -7,7 +7,6 @@ The sums of a tree are made once by leaf and bin. Where nothing bends answers, a
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,6 +23,7 @@ from arboretum.explain.outline.line import (
     up_the_tree,
 )
 from arboretum.explain.outline.plain_scan import BestCuts, BestSets, PlainNodes
+from arboretum.lazy import cached_property
 from arboretum.predict.walk import leaves_of
 from arboretum.textbook.gradient_scan import (
     GradientCandidate,

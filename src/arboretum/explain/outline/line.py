@@ -11,10 +11,12 @@ Its lines are those of the worksheet's table "Best split of every column"; a tes
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
+
+from arboretum.lazy import cached_property
 
 __all__ = [
     "Coded",

@@ -64,11 +64,7 @@ class LineMaker:
     def _charges(self, f: int, nodes: np.ndarray) -> np.ndarray:
         """Return what categories are charged for chance at some nodes, (nodes, 1)."""
         found = np.zeros((len(nodes), 1))
-        if (
-            f >= 0
-            and self.at.sample.kinds[f] == "categorical"
-            and self.at.sample.rules.category_penalty
-        ):
+        if f >= 0 and self.at.sample.charged[f] and self.at.sample.rules.category_penalty:
             held = self.at.present(f)[nodes].tolist()
             for i, (node, present) in enumerate(zip(nodes.tolist(), held, strict=True)):
                 rows, weight = self.at.total[node, :2].tolist()

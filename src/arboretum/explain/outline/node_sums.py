@@ -7,7 +7,6 @@ all nodes together, or, where values are many, level by level.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from arboretum.explain.outline.dense_cuts import DenseCuts
 from arboretum.explain.outline.line import SideBySide, up_the_tree
 from arboretum.explain.outline.node_groups import NodeGroups, sorted_nodes
 from arboretum.explain.outline.refusals import Refusals
+from arboretum.lazy import cached_property
 from arboretum.textbook.column_scan import Channels
 from arboretum.tree.tree import Tree
 

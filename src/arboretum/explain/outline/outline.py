@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 from arboretum.explain.boosting_sheets.replay import Replay
 from arboretum.explain.outline import gradient, grown
 from arboretum.explain.outline.line import SideBySide, TreeOutline, coded_columns, on_grid
+from arboretum.lazy import cached_property
 
 __all__ = ["GRADIENT_NUMBERS", "GROWN_NUMBERS", "Outliner"]
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from arboretum.lazy import cached_property
 
 if TYPE_CHECKING:
     from arboretum.explain.worksheet.grown import ShownTree

@@ -14,6 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from arboretum.errors import DataError
+
 __all__ = ["as_json", "render"]
 
 _ASSETS = Path(__file__).parent / "assets"
@@ -36,15 +38,25 @@ def as_json(value: Any) -> str:
     >>> as_json({"</script>": [1, None]})
     '{"\\\\u003c/script\\\\u003e":[1,null]}'
     """
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = _dumps(value, ensure_ascii=False)
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text
 
 
+def _dumps(value: Any, **how: Any) -> str:
+    try:
+        return json.dumps(value, separators=(",", ":"), allow_nan=False, **how)
+    except ValueError as error:
+        raise DataError(
+            "figures of this report, such as sums of squares, are beyond the range of float64: the model "
+            "or the target holds numbers that are too large; divide the target by a constant and fit again"
+        ) from error
+
+
 def render(title: str, payload: dict[str, Any], model: dict[str, Any]) -> str:
     """Return the page: ``payload`` is what panels show, ``model`` the steps and trees."""
-    packed = json.dumps(model, separators=(",", ":"), allow_nan=False).encode()
+    packed = _dumps(model).encode()
     code = base64.b64encode(gzip.compress(packed, 9, mtime=0)).decode("ascii")
     style, script = _read("page.css"), "\n".join(_read(name) for name in _SCRIPTS)
     return _template().render(

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from arboretum.base.rounds import progress
+from arboretum.data.suspicion import one_warning
 from arboretum.data.target import numbers
 from arboretum.errors import DataError, ParameterError
 from arboretum.explain.effects.asking import Asked, matrix_of
@@ -38,6 +39,8 @@ from arboretum.explain.worksheet.family import Given
 from arboretum.tree.condition import format_category
 
 __all__ = ["Report", "report"]
+
+_LARGEST = 1e100  # of predictions, as of targets
 
 _MOST_CELLS = 40_000_000  # values of a table that are looked at; of a larger one some rows
 
@@ -77,6 +80,7 @@ class Report:
         )
 
 
+@one_warning()
 def report(
     model: Any,
     X: Any,
@@ -275,6 +279,11 @@ class _Maker:
             raise ParameterError(
                 f"this {type(self.model).__name__} tells {self.answers.shape[1]} numbers of a row, several "
                 "quantiles, and a report judges one: make it of a model of one quantile"
+            )
+        if np.abs(self.answers).max(initial=0.0) > _LARGEST:
+            raise DataError(
+                f"{type(self.model).__name__} predicts numbers beyond ±{_LARGEST:g}, whose squares leave "
+                "float64: a report cannot show them; divide the target by a constant and fit again"
             )
         self.judged = self._judged(self.y, self.answers, self.groups)
         facts = overview_of(self.model, self.n_rows, len(self.rows), self.rows.shape[1])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,6 +14,7 @@ from arboretum.explain.worksheet.journey import nodes_of
 from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
 from arboretum.grow import settings
+from arboretum.lazy import cached_property
 from arboretum.textbook.cart import TextbookNode
 from arboretum.textbook.pruning import links, tree_score
 from arboretum.textbook.pruning import pruning_path as textbook_path
@@ -50,6 +50,7 @@ def textbook_rules(how: Growth, criterion: str, schema: Schema, target: Target) 
         monotonic_cst=signs,
         exhaustive=False,
         category_penalty=0.0 if how.random_splits else how.category_penalty,
+        charged=tuple(schema.charged.tolist()),
         surrogates=how.surrogates,
     )
 
@@ -89,7 +90,7 @@ class CartFamily(Family):
         here = target if w is None or w.all() else target.take(np.flatnonzero(w))
         how = settings.growth(self.twin, model.schema_, here, self.n_rows)
         known = isinstance(model.random_state, Integral)
-        rules = textbook_rules(how, model.criterion, model.schema_, target)
+        rules = textbook_rules(how, model.criterion, self.schema, target)
         pruned = ""
         if model.ccp_alpha > 0 or hasattr(model, "pruning_curve_"):
             alpha = model.ccp_alpha

@@ -10,7 +10,6 @@ A member is asked by a pair, ``.node(("forest", 3), 0)``, or as a whole: ``.memb
 from __future__ import annotations
 
 import copy
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -33,6 +32,7 @@ from arboretum.explain.worksheet.grown import Names, ShownTree
 from arboretum.explain.worksheet.rendering import number, signed
 from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
 from arboretum.grow import settings
+from arboretum.lazy import cached_property
 
 __all__ = ["BagFamily", "TogetherFamily"]
 

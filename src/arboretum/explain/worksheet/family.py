@@ -11,22 +11,24 @@ import copy
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from arboretum.data.schema import encode
 from arboretum.data.slices import as_view, take_rows
+from arboretum.data.target import weights
 from arboretum.errors import DataError, ParameterError
 from arboretum.explain.pick_tree import pick_tree
 from arboretum.explain.worksheet.journey import journey_table, ways_of
 from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import Sheet, SheetTable
+from arboretum.lazy import cached_property
 from arboretum.tree.condition import format_category
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
+    from arboretum.data.schema import Schema
     from arboretum.tree.tree import Tree
 
 __all__ = [
@@ -100,6 +102,12 @@ class Family:
         if isinstance(members, list) and not hasattr(members[0], "unseen"):
             return encode(self.model.schema_, X, unseen="missing", estimator_name=self.name)
         return self.model._encode(X)
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The columns, with the categories counted in the rows that weigh something."""
+        w = weights(self.given.sample_weight, self.n_rows)
+        return self.model.schema_.weighed(self.matrix, w)
 
     @cached_property
     def twin(self) -> Any:

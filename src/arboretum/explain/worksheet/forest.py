@@ -65,7 +65,7 @@ class ForestFamily(Family):
     def _tree_of(self, t: int) -> ShownTree:
         model, plan = self.model, self.plan
         how = plan.growth
-        rules = textbook_rules(how, self.criterion, model.schema_, plan.target)
+        rules = textbook_rules(how, self.criterion, self.schema, plan.target)
         pruned = (
             f"what was below it was pruned (α = {number(plan.ccp_alpha)})" if plan.ccp_alpha else ""
         )
@@ -170,7 +170,7 @@ class ForestFamily(Family):
             k = int(final.argmax())
             return {
                 "answer": classes[k].item() if hasattr(classes[k], "item") else classes[k],
-                "share": float(final[k]),
+                f"probability of {classes[k]}": float(final[k]),
             }
         return {"answer": float(final[0]) if len(final) == 1 else final.tolist()}
 
@@ -178,7 +178,9 @@ class ForestFamily(Family):
         k, n = int(final.argmax()), len(said)
         classes = class_names(self.model)
         name = (
-            "answer" if classes is None or len(final) != len(classes) else f"share of {classes[k]}"
+            "answer"
+            if classes is None or len(final) != len(classes)
+            else f"probability of {classes[k]}"
         )
         total = float(said[:, k].sum())
         return Formula(

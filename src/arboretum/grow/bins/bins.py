@@ -23,7 +23,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +31,7 @@ from arboretum.data.matrix import DenseMatrix, Matrix, SparseMatrix
 from arboretum.engine import parallel
 from arboretum.errors import DataError
 from arboretum.grow.bins.sparse import CodedEntries, code_entries
+from arboretum.lazy import cached_property
 
 if TYPE_CHECKING:
     from arboretum.engine.columns.bins import BinTables

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from arboretum.engine.columns.presort import ranks_of, sort_column
 from arboretum.engine.jit import writable
 from arboretum.engine.random_tree import records
 from arboretum.engine.random_tree.random_cut import ordered_bits
+from arboretum.lazy import cached_property
 from arboretum.predict.walk import has_no_gaps
 from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD
 
@@ -90,7 +90,7 @@ def tree_table(
         values, missing = _ranked(matrix, kind, n_codes, lists, n_jobs), n_codes
     sign = np.zeros(width, np.int8) if monotone is None else writable(monotone.astype(np.int8))
     by_row = np.ascontiguousarray(values.T if values.nbytes > _LARGE else values.T[:0])
-    features = records.TreeFeatures(n_codes, missing, kind, sign, lists)
+    features = records.TreeFeatures(n_codes, missing, kind, sign, schema.charged, lists)
     return TreeTable(matrix, schema, values, by_row, features, random_splits)
 
 

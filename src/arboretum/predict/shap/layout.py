@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from arboretum.lazy import cached_property
 from arboretum.tree.tree import LEAF, THRESHOLD
 
 if TYPE_CHECKING:

@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.data.matrix import DenseMatrix
-from arboretum.predict.link import RAREST, Link, probability, softmax
+from arboretum.engine.elementwise import exp, log, probability, softplus
+from arboretum.predict.link import RAREST, Link, softmax
+from arboretum.predict.shap.walking import gauss_rule
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
@@ -74,17 +76,17 @@ def _summed(curve: Curve) -> Curve:
 
 def _along(value: Callable[[Array], Array], jacobian: Callable[[Array], Array]) -> Curve:
     """Return the curve of all outputs together, whose slopes are averaged along the way."""
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    nodes, weights = gauss_rule(_NODES)
 
     def slopes(begin: Array, end: Array) -> Array:
         gap = end - begin
         mean = 0.0
-        for t, w in zip((nodes + 1) / 2, weights / 2, strict=True):
+        for t, w in zip(nodes, weights, strict=True):
             mean = mean + w * jacobian(begin + t * gap)
-        missed = value(end) - value(begin) - np.einsum("rco,ro->rc", mean, gap)
+        missed = value(end) - value(begin) - (mean * gap[:, None, :]).sum(axis=2)
         length = (gap * gap).sum(axis=1)
         back = np.divide(
-            gap, length[:, None], out=np.zeros_like(gap), where=(length > _NEAR**2)[:, None]
+            gap, length[:, None], out=np.zeros_like(gap), where=(length > _NEAR * _NEAR)[:, None]
         )
         return mean + missed[:, :, None] * back[:, None, :]
 
@@ -114,14 +116,14 @@ def loss_curve(link: Link, y: Array, *, classes: bool) -> Curve:
     s = link.sigma
     if not classes:
         if link.name == "log":
-            return _summed(_one_by_one(lambda m: np.exp(m) - y * m, lambda m: np.exp(m) - y))
-        return _summed(_one_by_one(lambda m: (m - y) ** 2, lambda m: 2.0 * (m - y)))
+            return _summed(_one_by_one(lambda m: exp(m) - y * m, lambda m: exp(m) - y))
+        return _summed(_one_by_one(lambda m: np.square(m - y), lambda m: 2.0 * (m - y)))
     codes = y.astype(np.int64)
     if link.name == "softmax":
 
         def value(m: Array) -> Array:
             top = s * m.max(axis=1, keepdims=True)
-            logs = top + np.log(np.exp(s * m - top).sum(axis=1, keepdims=True))
+            logs = top + log(exp(s * m - top).sum(axis=1, keepdims=True))
             return logs - s * np.take_along_axis(m, codes[:, None], 1)
 
         def gradient(m: Array) -> Array:
@@ -136,13 +138,13 @@ def loss_curve(link: Link, y: Array, *, classes: bool) -> Curve:
 
         return _summed(
             _one_by_one(
-                lambda m: np.logaddexp(0.0, s * m) - told(m) * s * m,
+                lambda m: softplus(s * m) - told(m) * s * m,
                 lambda m: s * (probability(s * m) - told(m)),
             )
         )
 
     def share(m: Array) -> Array:
-        return -np.log(np.maximum(m, RAREST)) * (codes[:, None] == np.arange(m.shape[1]))
+        return -log(np.maximum(m, RAREST)) * (codes[:, None] == np.arange(m.shape[1]))
 
     def slope(m: Array) -> Array:
         return np.where(m > RAREST, -1.0 / np.maximum(m, RAREST), 0.0) * (
@@ -171,7 +173,8 @@ def rescaled_values(
         change = contributions.values(matrix, other, pairs=pairs, n_jobs=n_jobs)
         begin = np.broadcast_to(of_others[b], of_rows.shape)
         slopes = curve.slopes(begin, of_rows)
-        bent = np.einsum("rco,ro...->rc...", slopes, change)
+        slopes = slopes.reshape(slopes.shape + (1,) * (change.ndim - 2))
+        bent = (slopes * change[:, None]).sum(axis=2)
         values = bent if values is None else values + bent
         said = curve.value(begin)
         base = said if base is None else base + said

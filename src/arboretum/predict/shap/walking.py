@@ -5,7 +5,7 @@ every row of a background (engine/shap/contrast.py). Nothing is built: any tree,
 from __future__ import annotations
 
 from functools import cache
-from math import lgamma
+from math import comb
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.predict.shap.layout import Layout
 
-__all__ = ["add_by_contrast", "add_by_walk", "gauss_rules"]
+__all__ = ["add_by_contrast", "add_by_walk", "gauss_rule", "gauss_rules"]
 
 
 @cache
@@ -29,9 +29,24 @@ def gauss_rules(most: int) -> tuple[np.ndarray, np.ndarray]:
     """
     nodes, weights = np.zeros((most + 1, most)), np.zeros((most + 1, most))
     for K in range(1, most + 1):
-        x, w = np.polynomial.legendre.leggauss(K)
-        nodes[K, :K], weights[K, :K] = (x + 1.0) / 2.0, w / 2.0
+        nodes[K, :K], weights[K, :K] = gauss_rule(K)
     return nodes, weights
+
+
+def gauss_rule(K: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the K Gauss-Legendre nodes and weights on [0, 1], with the same bits on every machine.
+
+    NumPy's nodes are eigenvalues, whose last bits are LAPACK's: only their first seven digits are used, and
+    Newton's method finds the others.
+    """
+    x = np.polynomial.legendre.leggauss(K)[0].astype(np.float32).astype(np.float64)
+    for _ in range(3):
+        before, here = np.ones(K), x  # the Legendre polynomials of degree k - 1 and k
+        for k in range(2, K + 1):
+            before, here = here, ((2 * k - 1) * x * here - (k - 1) * before) / k
+        slope = K * (before - x * here) / (1.0 - x * x)
+        x = x - here / slope
+    return (x + 1.0) / 2.0, 1.0 / ((1.0 - x * x) * slope * slope)
 
 
 def add_by_walk(
@@ -81,8 +96,8 @@ def add_by_walk(
 @cache
 def _parts(most: int) -> np.ndarray:
     """Return a! b! / (a + b + 1)! for all a, b below ``most``."""
-    logs = [lgamma(k + 1.0) for k in range(2 * most)]
-    return np.exp([[logs[a] + logs[b] - logs[a + b + 1] for b in range(most)] for a in range(most)])
+    n = range(most)
+    return np.array([[1 / ((a + b + 1) * comb(a + b, a)) for b in n] for a in n])
 
 
 def add_by_contrast(
