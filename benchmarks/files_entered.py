@@ -10,8 +10,8 @@ A fit should go down the house, from the model to the engine. A call is an *upwa
 function in one file to a function in a file of a higher room: the lower one then knows, by a method or by a
 function it was handed, of those above it. Rooms are ordered as in tests/test_architecture.py, and within
 boosting the APIs (xgboost, lightgbm) stand above the rest. Calls through other packages, and through
-engine/parallel.py, which runs the work of its callers, count as made by the function before. Every pair of
-functions counts once.
+engine/parallel.py and lazy.py, which run the work of their callers, count as made by the function before.
+Every pair of functions counts once.
 """
 
 from __future__ import annotations
@@ -30,15 +30,16 @@ import arboretum
 __all__ = ["count", "fits"]
 
 ROOT = Path(arboretum.__file__).parent
-_ROOMS = "errors engine data io tree predict grow base cart c45 forest boosting combine explain cli"
+_ROOMS = "engine data io tree predict grow base cart c45 forest boosting combine explain cli"
 _ORDER = _ROOMS.split()
 _APIS = ("boosting/xgboost", "boosting/lightgbm")
-_POOL = "engine/parallel.py"
+_PASSED = ("engine/parallel.py", "lazy.py")  # they run the work of their callers
 
 
 def rank(file: str) -> float:
-    """Return the place of a file in the order of rooms."""
-    return _ORDER.index(file.split("/")[0]) + 0.5 * file.startswith(_APIS)
+    """Return the place of a file in the order of rooms; files outside of rooms are below all of them."""
+    room = file.split("/")[0]
+    return (_ORDER.index(room) if room in _ORDER else -1) + 0.5 * file.startswith(_APIS)
 
 
 def count(fit: Callable[[], Any]) -> tuple[set[str], set[tuple[str, str]]]:
@@ -59,7 +60,7 @@ def count(fit: Callable[[], Any]) -> tuple[set[str], set[tuple[str, str]]]:
             return
         files.add(callee)
         back = frame.f_back
-        while back is not None and name_of(back) in (None, _POOL):
+        while back is not None and name_of(back) in (None, *_PASSED):
             back = back.f_back
         caller = None if back is None else name_of(back)
         if back is not None and caller is not None and rank(caller) < rank(callee):
