@@ -1,6 +1,6 @@
-"""Count how many files a fit enters, and how often it turns upward.
+"""Count how many files a fit or a report enters, and how often it turns upward.
 
-    python -m benchmarks.files_entered [--all] [CART forest GBM XGB LGBM]
+    python -m benchmarks.files_entered [--all] [CART forest GBM XGB LGBM report]
 
 A file is *entered* if a Python function of it is called by a second, warm fit on a small table. Kernels are
 compiled, so engine files count by their Python side only; with NUMBA_DISABLE_JIT=1 kernels count, too. (Calls
@@ -20,6 +20,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import Any
 
@@ -27,7 +28,7 @@ import numpy as np
 
 import arboretum
 
-__all__ = ["count", "fits"]
+__all__ = ["count", "fits", "report"]
 
 ROOT = Path(arboretum.__file__).parent
 _ROOMS = "engine data io tree predict grow base cart c45 forest boosting combine explain cli"
@@ -91,11 +92,21 @@ def fits() -> dict[str, Callable[[], Any]]:
     return {name: (lambda model=model: model.fit(X, y)) for name, model in models.items()}
 
 
+def report() -> None:
+    """Make the page of a small booster."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 6))
+    y = (X[:, 0] + X[:, 1] ** 2 > 0.5).astype(int)
+    model = arboretum.XGBClassifier(n_estimators=10, n_jobs=1).fit(X, y)
+    with TemporaryDirectory() as folder:
+        model.report(X, y, Path(folder) / "page.html")
+
+
 def main() -> None:
     """Print the counts."""
     warnings.simplefilter("ignore")
     asked = [word for word in sys.argv[1:] if not word.startswith("-")]
-    for name, fit in fits().items():
+    for name, fit in {**fits(), "report": report}.items():
         if asked and name not in asked:
             continue
         files, turns = count(fit)
