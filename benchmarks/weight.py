@@ -208,7 +208,7 @@ def _private_reaches(trees: dict[str, ast.Module]) -> int:
 
 
 def _replaced(trees: dict[str, ast.Module]) -> int:
-    """Count attributes of other packages' classes and modules that `replaced` exchanges; a dictionary counts once."""
+    """Count attributes of other packages' classes and modules that `replaced` exchanges."""
     return sum(
         len(node.keywords)
         for tree in trees.values()
