@@ -242,7 +242,7 @@ def test_a_step_goes_along_the_negative_gradient():
 
 def test_boosting_of_88_76_56_begins_with_their_mean():
     model = grow_gbm([[1.0], [1.0], [0.0]], [88.0, 76.0, 56.0], rules=GBMRules(n_rounds=2))
-    assert_allclose(model.F_0, 73.33, atol=5e-3)  # F_0, which one note calls r_0
+    assert_allclose(model.F_0, 73.33, atol=5e-3)  # F_0, which is also printed as r_0
     assert_allclose(model.rounds[0].trees[0].residuals, [14.67, 2.67, -17.33], atol=5e-3)
     assert_allclose(model.rounds[0].F, [74.2, 74.2, 71.6], atol=5e-3)
     assert_allclose(model.rounds[1].trees[0].residuals, [13.8, 1.8, -15.6], atol=5e-3)
