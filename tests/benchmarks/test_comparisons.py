@@ -46,8 +46,9 @@ def of_prediction_cost(r):
         return r[f"{what}, gradient boosting"], r[f"{what}, random forest"]
 
     leaves, size, steps = per("leaves"), per("bytes"), per("comparisons")
+    limit = 10 * math.ceil(size[0] / 1e4)
     return [
-        f"{leaves[0]:,.0f} leaves, a file of less than {10 * math.ceil(size[0] / 1e4)} kB, {steps[0]:,.0f} comparisons",
+        f"{leaves[0]:,.0f} leaves, a file of less than {limit} kB, {steps[0]:,.0f} comparisons",
         f"{leaves[1]:,.0f} leaves, {size[1] / 1e6:.0f} MB, {steps[1]:,.0f} comparisons",
         f"The training table has {r['bytes, training table'] / 1e3:.0f} kB",
     ]
