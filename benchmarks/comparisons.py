@@ -2,7 +2,8 @@
 
     python -m benchmarks.comparisons
 
-`EXPERIMENTS` has a function for each, which returns the figures by name.
+`EXPERIMENTS` has a function for each, which returns the figures by name; those on the claims about
+gradient boosting are in boosting_claims.py.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import arboretum as arb
+from benchmarks.boosting_claims import CLAIMS
 
 SEED = 0
 
@@ -25,7 +27,7 @@ def _friedman(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]
 
 
 def _classes(n: int, rng: np.random.Generator, columns: int = 10) -> tuple[np.ndarray, np.ndarray]:
-    """Return two classes that a sphere parts (Hastie)."""
+    """Return two classes, inside and outside a sphere (Hastie)."""
     X = rng.normal(size=(n, columns))
     return X, (np.sum(X**2, axis=1) > columns - 0.7).astype(int)
 
@@ -85,7 +87,10 @@ def readable() -> dict[str, float]:
 
 
 def scaling() -> dict[str, bool]:
-    """Tell whether a tree of scaled columns parts the rows alike."""
+    """Return whether a tree of scaled columns splits the rows in the same way.
+
+    The factor is a power of two: others round the values, and so the midpoints between them.
+    """
     X, y = _friedman(200, np.random.default_rng(SEED))
     plain, scaled = (
         arb.CARTRegressor(max_depth=5).fit(X * size, y).predict(X * size) for size in (1, 1024)
@@ -130,18 +135,21 @@ def outliers() -> dict[str, float]:
 
 
 def few_rows() -> dict[str, float]:
-    """Return the squared error on new rows after learning from 60, without and with λ."""
+    """Return the squared error on new rows after learning from 60: GBM, XGBoost without and with λ."""
     rng = np.random.default_rng(SEED)
-    errors: dict[str, list[float]] = {"λ = 0": [], "λ = 10": []}
+    size: dict[str, Any] = {"n_estimators": 20, "max_depth": 3, "learning_rate": 1.0}
+    models: dict[str, Callable[[], Any]] = {
+        "GBM": lambda: arb.GradientBoostingRegressor(**size, random_state=SEED),
+        "λ = 0": lambda: arb.XGBRegressor(**size, reg_lambda=0),
+        "λ = 10": lambda: arb.XGBRegressor(**size, reg_lambda=10),
+    }
+    errors: dict[str, list[float]] = {name: [] for name in models}
     for _ in range(8):
         X, y = _friedman(60, rng)
         y = y + 2 * rng.normal(size=60)
         new, truth = _friedman(300, rng)
-        for name, reg_lambda in (("λ = 0", 0), ("λ = 10", 10)):
-            model = arb.XGBRegressor(
-                n_estimators=20, max_depth=3, learning_rate=1.0, reg_lambda=reg_lambda
-            )
-            errors[name].append(float(np.mean((model.fit(X, y).predict(new) - truth) ** 2)))
+        for name, make in models.items():
+            errors[name].append(float(np.mean((make().fit(X, y).predict(new) - truth) ** 2)))
     return {name: float(np.mean(each)) for name, each in errors.items()}
 
 
@@ -184,6 +192,7 @@ EXPERIMENTS: dict[str, Callable[[], dict[str, Any]]] = {
     "few_rows": few_rows,
     "leaf_wise": leaf_wise,
     "many_columns": many_columns,
+    **CLAIMS,
 }
 
 if __name__ == "__main__":

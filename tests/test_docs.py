@@ -14,6 +14,14 @@ PAGES = [
     *sorted(DOCS.glob("*.md")),
     *(ROOT / f"{n}.md" for n in ("README", "CONTRIBUTING", "CHANGELOG")),
 ]
+FILES = [
+    *(
+        path
+        for folder in ("src", "tests", "benchmarks", "docs")
+        for path in (ROOT / folder).rglob("*.*")
+    ),
+    *ROOT.glob("*.*"),
+]
 _LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -150,20 +158,99 @@ def test_the_command_line_page_names_every_model_and_command():
         assert re.search(rf"\b{name}\b", page), name
 
 
-def test_every_erratum_has_its_test_and_every_note_its_place():
-    names = re.findall(r"`(test_\w+)`", (DOCS / "errata.md").read_text(encoding="utf-8"))
-    assert len(names) >= 29
-    there = "".join(
-        (ROOT / "tests" / f).read_text() for f in ("test_notes.py", "test_spec_examples.py")
-    )
-    assert [name for name in names if f"def {name}(" not in there] == []
-    page = (DOCS / "notes.md").read_text(encoding="utf-8")
+# ---------------------------------------------------------------------- concordance
+def _concordance():
+    """Return the rows of docs/concordance.md, as lists of five cells."""
+    rows = []
+    for line in (DOCS / "concordance.md").read_text(encoding="utf-8").split("\n"):
+        cells = [cell.strip() for cell in line.replace("\\|", "∣").split("|")[1:-1]]
+        if len(cells) == 5 and cells[0] not in ("algorithm", "---"):
+            rows.append(cells)
+    return rows
+
+
+@pytest.mark.parametrize("row", _concordance(), ids=lambda row: row[0])
+def test_the_concordance_names_what_exists(row):
+    import inspect
+
+    import arboretum
     import arboretum.textbook as book
 
-    for line in page.split("\n"):
-        cells = [cell.strip() for cell in line.split("|")]
-        if len(cells) == 6 and cells[1] not in ("section", "---"):
-            for name in re.findall(r"`([A-Za-z]\w*)", cells[2]):
-                assert hasattr(book, name), name
-            for path in re.findall(r"(tests/[\w/]+(?:\.py)?)", cells[4]):
-                assert (ROOT / path).exists(), path
+    _, formula, textbook, estimator, test = row
+    assert formula
+    for name in re.findall(r"`(\w+)`", textbook):
+        assert hasattr(book, name), name
+    classes = [getattr(arboretum, name) for name in re.findall(r"`([A-Z]\w+)", estimator)]
+    for name, options in re.findall(r"`([A-Z]\w+)\((.*?)\)`", estimator):
+        known = inspect.signature(getattr(arboretum, name)).parameters
+        assert set(re.findall(r"(\w+)=", options)) <= set(known), row
+    for name in re.findall(r"`([a-z]\w*)`", estimator):
+        of_classes = any(_has(one, name) for one in classes)
+        assert of_classes or name in arboretum.__all__, name
+    paths = re.findall(r"tests/[\w/]+\.py", test)
+    assert paths
+    for path in paths:
+        source = (ROOT / path).read_text(encoding="utf-8")
+        assert all(f"def {name}(" in source for name in re.findall(r"`(test_\w+)`", test)), test
+
+
+def _has(estimator, name):
+    """Return whether an estimator has an attribute, a method, or an attribute once it is fitted."""
+    fitted = ", ".join(getattr(estimator, "_attributes", {}))
+    return hasattr(estimator, name) or bool(re.search(rf"\b{name}\b", fitted))
+
+
+@pytest.mark.parametrize("step", ["leaf", "line_search", "gradient"])
+def test_the_values_that_the_concordance_gives_are_allowed(step):
+    from arboretum import GradientBoostingRegressor
+
+    assert f'step="{step}"' in (DOCS / "concordance.md").read_text(encoding="utf-8")
+    GradientBoostingRegressor(n_estimators=1, step=step).fit([[0.0], [1.0]], [0.0, 1.0])
+
+
+# ---------------------------------------------------------------------- names of files
+_FILE = re.compile(r"`((?:[\w.]+/)*)(\w+\.(?:py|md|json|toml))`")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_that_are_named_exist(page):
+    """A name with folders ends some path; a bare one is in a folder that its paragraph names, if any."""
+    text = _FENCE.sub("", page.read_text(encoding="utf-8"))
+    for paragraph in text.split("\n\n"):
+        links = [(page.parent / target).resolve() for target in _LINK.findall(paragraph)]
+        folders = {path if path.is_dir() else path.parent for path in links} - {DOCS, ROOT}
+        names = _FILE.findall(paragraph)
+        folders |= {
+            path.parent for folder, name in names if folder for path in _ending(folder + name)
+        }
+        for folder, name in names:
+            found = _ending(folder + name)
+            if not folder and folders and name.endswith(".py"):
+                found = [path for path in found if path.parent in folders]
+            assert found, f"{folder}{name} in: {paragraph[:200]}"
+
+
+def _ending(name):
+    return [path for path in FILES if ("/" + path.as_posix()).endswith("/" + name)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_anchors_are_headings(page):
+    text = page.read_text(encoding="utf-8")
+    for target, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)", text):
+        other = (page.parent / target) if target else page
+        headings = re.findall(r"^#+ (.*)$", other.read_text(encoding="utf-8"), re.MULTILINE)
+        slugs = [re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in headings]
+        assert anchor in slugs, f"{target}#{anchor}"
+
+
+# ---------------------------------------------------------------------- figures that are constants
+def test_the_design_page_has_the_sizes_of_the_walks():
+    from arboretum.engine.predict.packed_walk import SIDE_BY_SIDE
+    from arboretum.predict import layout, terms
+
+    page = (DOCS / "design.md").read_text(encoding="utf-8")
+    assert SIDE_BY_SIDE == 12
+    assert "one call walks all trees, which are one array, twelve side by side" in page
+    assert f"trees of thresholds, of up to {layout._MOST_LEAVES} leaves" in page
+    assert f"(up to {layout._MOST_LEAVES} leaves)" in terms.__doc__

@@ -85,7 +85,7 @@ def test_play_tennis_gains(attribute, gain):
 
 
 def test_play_tennis_gain_ratio_divides_by_the_split_information():
-    # not by H(D), as one note has it: .247 / .940 would be .262
+    # not by H(D), as some texts have it: .247 / .940 would be .262
     figures = information_gain(TENNIS["play"], TENNIS["outlook"])
     assert_allclose(figures.ratio, 0.156, atol=5e-4)
     assert_allclose(figures.split_information, 1.577, atol=5e-4)
@@ -176,7 +176,7 @@ def test_impurity_decrease_is_weighted_by_the_share_of_the_rows():
     assert_allclose([book.chosen.gain, book.right.chosen.gain], [tree.gain[0], tree.gain[2]])
 
 
-# ---------------------------------------------------------------------- examples of the other notes
+# ---------------------------------------------------------------------- other examples
 def test_lambda_1_takes_half_of_one_residual_and_a_fifth_of_four():
     from arboretum.textbook import XGBSettings, similarity
 

@@ -1,4 +1,4 @@
-"""Names of the study notes that scikit-learn has since changed: the error says what they are today."""
+"""Names that scikit-learn has changed: the error gives today's name."""
 
 import pytest
 

@@ -65,6 +65,28 @@ def test_subclasses_and_array_likes(tmp_path):
     assert read_table(ArrayLike()).body.sum() == 6
 
 
+def test_a_memmap_in_row_order_is_not_copied(tmp_path):
+    import tracemalloc
+
+    from arboretum import CARTClassifier
+
+    peaks = {}
+    for order in ("C", "F"):
+        X = np.memmap(
+            tmp_path / order, dtype=np.float64, shape=(20_000, 40), mode="w+", order=order
+        )
+        X[:] = np.random.default_rng(0).normal(size=X.shape)
+        assert np.shares_memory(read_table(X).body, X)
+        model, y = CARTClassifier(max_depth=1, n_jobs=1), np.arange(len(X)) % 2
+        model.fit(X[:100], y[:100])  # compiles
+        tracemalloc.start()
+        model.fit(X, y)
+        peaks[order] = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert peaks["C"] < 0.8 * X.nbytes  # codes, not the table
+    assert peaks["F"] > X.nbytes  # column order: docs/data.md says that it is copied
+
+
 def test_masked_cells_are_missing():
     masked = np.ma.array([[1, 2], [3, 4]], mask=[[False, True], [False, False]])
     assert [as_list(c) for c in read_table(masked).columns] == [[1, 3], [None, 4]]

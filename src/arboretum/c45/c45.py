@@ -50,6 +50,10 @@ class C45Classifier(CaseTreeClassifier):
     the asked value go down every branch, a fraction of their weight in each, in training and in
     prediction. The grown tree is collapsed and pruned.
 
+    Most textbooks state C4.5 without all but the ratio and the threshold: that is
+    ``C45Classifier(epsilon=…, gate=False, min_cases=1, pruning=None, collapse=False)``, with an `epsilon`
+    above 0.
+
     Parameters
     ----------
     [parameters]

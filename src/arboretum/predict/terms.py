@@ -4,7 +4,7 @@ There are three ways, and all give the same bits: every number of a row is added
 trees, however rows are shared out.
 
     packed          few rows: one call walks them down all trees, which are one array (packed.py)
-    all at once     many trees of up to 64 leaves: a tournament, or masks (layout.py)
+    all at once     many trees: a tournament (up to 128 leaves), or masks (up to 64) (layout.py)
     tree by tree    everything else: blocks of rows that fit the cache walk down one tree after another
 
 docs/design.md has the measurements that the choice between them rests on.

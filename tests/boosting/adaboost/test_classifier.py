@@ -294,7 +294,7 @@ def test_two_classes_have_twice_the_say_in_samme():
 
 
 def test_half_the_learning_rate_is_the_form_of_the_notes():
-    """Note 004 multiplies the wrong by e^β for labels 0 and 1, where e^(2β) is right."""
+    """Some texts multiply the weights of wrong rows by e^β for labels 0 and 1; e^(2β) is right."""
     X, y = numbers(80, 3)
     model = AdaBoostClassifier(n_estimators=10, learning_rate=0.5).fit(X, y)
     book = discrete_adaboost(X, y, None, AdaRules(10, coding="zero_one_note"), stump(2))

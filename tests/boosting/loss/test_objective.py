@@ -58,7 +58,7 @@ def test_softmax_by_hand(dialect, name, factor):
 
 
 def test_textbook_softmax_example():
-    """The third class of one row in the notes: logits .05, -.02, -.02 give .349, .325, .325."""
+    """Three classes of one row: logits .05, -.02, -.02 give .349, .325, .325."""
     objective = find_objective("multi:softprob", "xgboost", 3)
     found = objective.predict(np.array([[0.05, -0.02, -0.02], [0.09, -0.04, -0.04]]))
     np.testing.assert_allclose(

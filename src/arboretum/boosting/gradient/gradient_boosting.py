@@ -177,7 +177,7 @@ class GradientBoostingRegressor(Numbers, GradientBoosting):
 
     Examples
     --------
-    The notes' example: y = 88, 76, 56, a learning rate of 0.1.
+    Three rows, y = 88, 76, 56, and a learning rate of 0.1.
 
     >>> model = GradientBoostingRegressor(n_estimators=1, learning_rate=0.1)
     >>> model.fit([[1.0], [1.0], [0.0]], [88.0, 76.0, 56.0]).predict([[1.0], [0.0]])
