@@ -54,7 +54,6 @@ _ORDER = [
     "boosting",
     "combine callback",
     "explain",
-    "distributed",
     "cli",
 ]
 RANK = {room: rank for rank, rooms in enumerate(_ORDER) for room in rooms.split()}
