@@ -99,10 +99,10 @@ def test_no_command_prints_the_help():
 def test_a_mistyped_command_and_forgotten_options(tmp_path):
     code, line = fails("trian")
     assert code == 2
-    assert "No such command 'trian'. Did you mean 'train'?" in line
+    assert "no such command 'trian'. Did you mean 'train'?" in line
     code, line = fails("train", "x.csv")
     assert code == 2
-    assert "Missing option '--target'" in line
+    assert "missing option '--target'" in line
     assert "train --help`" in line
 
 

@@ -21,8 +21,8 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
 
+from arboretum.cli.helping import PlainGroup
 from arboretum.errors import ArboretumError, ParameterError
 
 __all__ = ["FriendlyGroup", "UsageError", "complain", "reporting"]
@@ -37,7 +37,7 @@ class UsageError(ParameterError):
     """Options that contradict each other, or do not fit the model."""
 
 
-class FriendlyGroup(TyperGroup):
+class FriendlyGroup(PlainGroup):
     """A group of commands under the guard."""
 
     def main(
@@ -60,9 +60,11 @@ class FriendlyGroup(TyperGroup):
                 raise
             context = getattr(error, "ctx", None)
             name = context.command_path if context else "arboretum"
-            message = error.format_message().rstrip(".")
-            if message:  # none where no command was given: then the help has been printed
-                complain(f"{message}; see `{name} --help`")
+            message = error.format_message().rstrip(".\n").replace("Value error, ", "")
+            if type(error).__name__ == "NoArgsIsHelpError":  # no command was given
+                typer.echo(message, err=True)
+            else:
+                complain(f"{message[:1].lower()}{message[1:]}; see `{name} --help`")
             code = 2
         if not standalone_mode:
             return code

@@ -3,7 +3,7 @@
 Cells are plain text, never markup: a column may be called ``[red]``. Tables go to stdout. Notes go to
 stderr, and so does how far a stage of the work is: on a terminal a bar with counts and the time that is
 left, or a spinner where nothing can be counted; elsewhere a line for every stage that takes longer than a
-second, and now and then how far it is. Compiling is no part of the time (base/progress.py).
+few seconds, and now and then how far it is. Compiling is no part of the time (base/progress.py).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from arboretum.base.rounds import listening
 
 __all__ = [
     "file_size",
+    "fits_screen",
     "heading",
     "number",
     "plain",
@@ -36,6 +37,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")  # also what begins a co
 _PATIENCE = 5.0  # seconds after which a stage is told where there is no terminal
 _BETWEEN = 10.0  # seconds of work between two lines on how far it is
 _NAME_WIDTH = 24  # letters of a table's first column that are kept in one line
+_LEAST_WIDTH = 12  # of a column that is cut off
 
 
 def _console(**options: Any) -> Any:
@@ -74,31 +76,59 @@ def print_table(
     right: Iterable[int] = (),
     cut: int | None = None,
 ) -> None:
-    """Print a table under its title.
+    """Print a table under its title, not wider than the screen.
 
-    The columns numbered in ``right`` are set to the right; ``cut`` has one line for a row, cut off at the
-    edge of the screen.
+    Numbers are never broken: the columns in ``right`` are set to the right and keep their width, others
+    wrap. With ``cut``, only that column gives way: each row has one line, cut off at the edge of the screen.
     """
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD)
-    right, rows = set(right), list(rows)
-    longest = max((len(row[0]) for row in rows), default=0)  # names are read first: cut the others
+    console, table = _console(), Table(box=box.SIMPLE_HEAD)
+    right, rows = set(right), [[plain(cell) for cell in row] for row in rows]
+    widths = _column_widths(header, rows)
     for i, name in enumerate(header):
+        is_fixed = i in right or (cut is not None and 0 < i != cut)
         table.add_column(
             Text(plain(name)),
             justify="right" if i in right else "left",
             overflow="ellipsis" if i == cut else "fold",
-            no_wrap=i == cut,
-            min_width=min(longest, _NAME_WIDTH) if i == 0 else None,
+            no_wrap=i == cut or is_fixed,
+            min_width=widths[i] if i == 0 or is_fixed else None,
+            max_width=widths[0] if i == 0 else None,
+            width=_room(console.width, widths, cut) if i == cut else None,
         )
     for row in rows:
-        table.add_row(*(Text(plain(cell)) for cell in row))
-    console = _console()
+        table.add_row(*map(Text, row))
     console.print(Text(title, style="bold"), soft_wrap=True)
     console.print(table)
+
+
+def fits_screen(header: Sequence[str], rows: Iterable[Sequence[str]]) -> bool:
+    """Return whether a table can be printed without breaking or cutting a cell."""
+    widths = _column_widths(header, list(rows), longest=None)
+    return _table_width(widths) <= _console().width
+
+
+def _column_widths(
+    header: Sequence[str], rows: Sequence[Sequence[str]], longest: int | None = _NAME_WIDTH
+) -> list[int]:
+    """Return the width of every column; that of the first, which holds names, is at most ``longest``."""
+    from rich.cells import cell_len
+
+    widths = [max(map(cell_len, cells)) for cells in zip(header, *rows)]
+    return widths if longest is None else [min(widths[0], longest), *widths[1:]]
+
+
+def _table_width(widths: Sequence[int]) -> int:
+    return sum(widths) + 3 * len(widths) + 1  # blanks around cells, and the lines between them
+
+
+def _room(screen: int, widths: Sequence[int], cut: int) -> int:
+    """Return the width that is left for a column, beside all others."""
+    others = [width for i, width in enumerate(widths) if i != cut]
+    return max(min(widths[cut], screen - _table_width([*others, 0])), _LEAST_WIDTH)
 
 
 def print_sheet(sheet: Any) -> None:

@@ -89,16 +89,14 @@ def importances(model: Any) -> list[float] | None:
 
 
 def print_schema(model: Any) -> None:
-    """Print the columns a model knows, the most important first in a table too long to show."""
+    """Print the columns of a model, the most important first."""
     columns, shares = model.schema_.columns, importances(model)
     order = list(range(len(columns)))
+    if shares is not None:
+        order.sort(key=lambda f: -shares[f])
     title = f"{plural(len(columns), 'column')}"
     if len(columns) > _MOST_COLUMNS:
-        if shares is not None:
-            order.sort(key=lambda f: -shares[f])
-        order = order[:_MOST_COLUMNS]
-        title += f", the {'first ' if shares is None else ''}{_MOST_COLUMNS}"
-        title += "" if shares is None else " most important ones"
+        title += f", the {_MOST_COLUMNS} {'first' if shares is None else 'most important'} ones"
     worth = [] if shares is None else [importance_name(model)]
     header = ["name", *worth, "kind", "missing", "categories"]
     rows = [
@@ -109,15 +107,20 @@ def print_schema(model: Any) -> None:
             "yes" if columns[f].has_missing else "",
             _describe_categories(columns[f].categories),
         )
-        for f in order
+        for f in order[:_MOST_COLUMNS]
     ]
     print_table(title, header, rows, right=[1] if worth else [], cut=len(header) - 1)
 
 
 def _describe_categories(categories: tuple | None) -> str:
+    """Return the categories, or how many there are and the first of them.
+
+    >>> _describe_categories(tuple("abcdefghij"))
+    '10: a, b, c, d, e, f, …'
+    """
     if categories is None:
         return ""
     if len(categories) <= _MOST_CATEGORIES:
         return ", ".join(map(str, categories))
     few = _MOST_CATEGORIES - 2  # never "and 1 more"
-    return ", ".join(map(str, categories[:few])) + f", … and {len(categories) - few} more"
+    return f"{len(categories):,}: {', '.join(map(str, categories[:few]))}, …"

@@ -92,7 +92,7 @@ def test_a_table_becomes_the_model_python_would_have_made(shelf, tmp_path):
     assert fact(output, "classes") == "survives 273, thrives 198, dies 129"
     assert fact(output, "model") == "CARTClassifier(random_state=0)"
     assert fact(output, "size").startswith(f"one tree of {model.get_n_leaves()} leaves, depth ")
-    assert cells(output, "soil")[1:] == ["categorical", "yes", "chalk, clay, loam, peat, sand"]
+    assert cells(output, "soil")[1:] == ["categorical", "yes", "chalk, clay, loam, peat, s…"]
     assert re.fullmatch(r"\d+\.\d\d s", fact(output, "time"))
     assert "Scores" not in output
 
@@ -350,10 +350,10 @@ BAD_COMMANDS = [
     (["--drop", "y"], "'y': a column has one role"),
     (["--drop", "x", "--categorical", "x"], "'x': a column has one role"),
     (["--jobs", "0"], "n_jobs of CARTClassifier must be"),
-    (["--seed", "-1"], "Invalid value for '--seed'"),
-    (["--task", "ranking"], "Invalid value for '--task'"),
-    (["--rule", "2se"], "Invalid value for '--rule'"),
-    (["--colour", "red"], "No such option: --colour"),
+    (["--seed", "-1"], "invalid value for '--seed'"),
+    (["--task", "ranking"], "invalid value for '--task'"),
+    (["--rule", "2se"], "invalid value for '--rule'"),
+    (["--colour", "red"], "no such option: --colour"),
 ]
 
 
