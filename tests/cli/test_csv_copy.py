@@ -35,8 +35,8 @@ def _cell(text, sep, quotes, is_word):
     return text
 
 
-def _table(rng, sep, decimal, end, quotes):
-    """Return a header and rows as lists of written cells, with gaps, blanks, quotes and line breaks in cells."""
+def _table(rng, sep, decimal, quotes):
+    """Return a header and rows as lists of written cells, with gaps, quotes and line breaks."""
     number = lambda x, form: format(x, form).replace(".", decimal)  # noqa: E731
     words = ["süß", " oak", 'a "b" c', "x" + sep + "y", "two\nlines", "=1+1"]
     rows = [[_cell(name, sep, quotes, True) for name in ("größe", "word", "day", "price", "y")]]
@@ -64,7 +64,7 @@ def _table(rng, sep, decimal, end, quotes):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_only_gaps_change(tmp_path, name, seed):
     sep, decimal, end, encoding, mark, quotes, above, ends = _DIALECTS[name]
-    rows = _table(np.random.default_rng(seed), sep, decimal, end, quotes)
+    rows = _table(np.random.default_rng(seed), sep, decimal, quotes)
     text = above + end.join(sep.join(row) for row in rows) + (end if ends else "")
     data, filled = tmp_path / "d.csv", tmp_path / "f.csv"
     data.write_bytes(mark + text.encode(encoding))

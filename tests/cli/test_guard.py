@@ -23,7 +23,7 @@ def leave_with(error):
 
 ERRORS = [
     (DataError("no\n such   table"), 1, "error: no such table\n"),
-    (DataError("bad (row 3)"), 1, "error: bad (row 3) (rows count from 0, the first one below the"),
+    (DataError("bad (row 3)"), 1, "error: bad (row 3) (row 0 is the first one below the"),
     (ModelFileError("damaged"), 1, "error: damaged\n"),
     (ParameterError("no such thing"), 2, "error: no such thing\n"),
     (PermissionError(13, "Permission denied", "a.arb"), 1, "error: 'a.arb': permission denied\n"),

@@ -30,7 +30,7 @@ __all__ = ["FriendlyGroup", "UsageError", "complain", "reporting"]
 # recent versions of typer hold their own copy of click: this finds its UsageError in either case
 _ClickUsageError: Any = typer.BadParameter.__mro__[1]
 
-_ROW = re.compile(r"\brows? \d")
+_ROW = re.compile(r"\(rows? \d")
 
 
 class UsageError(ParameterError):
@@ -118,22 +118,35 @@ def _print_colored(line: str, color: str) -> None:
 
 
 def in_command_words(text: str) -> str:
-    """Return a message of the library with what it says for the command line only.
+    """Return a message of the library in the words of the command line.
 
     >>> in_command_words("leave it out (X.drop(columns=…), --drop at the command line)")
     'leave it out (--drop)'
     """
-    text = re.sub(r"\((?:[^()]|\([^()]*\))*?(--[^()]*?) at the command line\)", r"(\1)", text)
     for python, words in _PYTHON.items():
-        text = text.replace(python, words)
+        text = re.sub(python, words, text)
     return text
 
 
-_PYTHON = {
-    "unseen='error'": "--set unseen=error",
-    "unseen='missing'": "--set unseen=missing",
-    "pandas.to_numeric": "--as-number",
-    "pandas.to_datetime": "--as-date",
+_PYTHON = {  # pattern in a message of the library -> what the command line says instead
+    r"\((?:[^()]|\([^()]*\))*?(--[^()]*?) at the command line\)": r"(\1)",
+    r"unseen='(\w+)' suppresses this warning": r"train with --set unseen=\1 to silence this warning",
+    r"unseen='(\w+)' makes it an error": r"with --set unseen=\1 to make it an error",
+    r"or treat them as missing values by unseen='(\w+)'": (
+        r"or train with --set unseen=\1 to treat them as missing values"
+    ),
+    r" \(X\[column\]\.str\.strip\(\)\)": "",
+    r"convert them to numbers and use a regressor": "train with --task regression",
+    r"^(target .*): y holds\b": r"\1 holds",
+    r"^y (is constant|holds)\b": r"the target \1",
+    r"\bscale y down\b": "scale the target down",
+    r"\(tol=(\S+)\)": r"(--tol \1)",
+    r"\ban int\b": "a whole number",
+    r"\ba float\b": "a number",
+    r"^worksheet: ": "",
+    r"worksheet needs the rows that (\w+) was trained on: it had (\d+), the table has (\d+)": (
+        r"worksheets need the training file: \1 was trained on \2 rows, this file has \3"
+    ),
 }
 
 
@@ -146,9 +159,7 @@ def describe_error(error: Exception, debug: bool = False) -> str:
     "'model.arb': no such file or directory"
     """
     if isinstance(error, ArboretumError):
-        hint = " (rows count from 0, the first one below the header)"
-        text = in_command_words(str(error))
-        return text + (hint if _ROW.search(text) else "")
+        return _with_hint(in_command_words(str(error)))
     if isinstance(error, OSError) and error.strerror:
         what = error.strerror[:1].lower() + error.strerror[1:]
         return f"{error.filename!r}: {what}" if error.filename is not None else what
@@ -160,13 +171,18 @@ def describe_error(error: Exception, debug: bool = False) -> str:
     return f"unexpected {type(error).__name__}: {error}{advice}"
 
 
+def _with_hint(text: str) -> str:
+    """Return a message, with how rows are counted if it names some."""
+    return text + (" (row 0 is the first one below the header)" if _ROW.search(text) else "")
+
+
 @contextmanager
 def _warnings_as_lines(debug: bool) -> Iterator[None]:
     """Show each warning meant for users once, in one line."""
     seen = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        text = in_command_words(" ".join(str(message).split()))
+        text = _with_hint(in_command_words(" ".join(str(message).split())))
         if text not in seen:
             seen.add(text)
             _print_colored(f"warning: {text}", "yellow")

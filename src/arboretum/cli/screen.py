@@ -8,6 +8,7 @@ few seconds, and now and then how far it is. Compiling is no part of the time (b
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 import threading
@@ -28,6 +29,7 @@ __all__ = [
     "print_facts",
     "print_sheet",
     "print_table",
+    "print_text",
     "stage",
     "tell",
 ]
@@ -66,6 +68,11 @@ def print_facts(facts: Iterable[tuple[str, str]]) -> None:
     for name, text in facts:
         grid.add_row(Text(plain(name)), Text(plain(text)))
     _console().print(grid)
+
+
+def print_text(text: str) -> None:
+    """Print a paragraph, broken at the edge of the screen."""
+    _console().print(plain(text))
 
 
 def print_table(
@@ -232,13 +239,15 @@ class _Lines:
 def number(value: float, digits: int = 4) -> str:
     """Write a score or a share.
 
-    >>> number(0.87654321), number(1234567.0), number(0.0000123456)
-    ('0.8765', '1,234,567', '1.235e-05')
+    >>> number(0.87654321), number(1234567.0), number(0.0000123456), number(2.2e-16)
+    ('0.8765', '1,234,567', '0.00001235', '0.0000')
     """
     if value != value:
         return "undefined"
-    if 1e-3 <= abs(value) < 1000 or value == 0:
+    if 1e-3 <= abs(value) < 1000 or abs(value) < 1e-12:
         return f"{value:.{digits}f}"
+    if 1e-6 <= abs(value) < 1e-3:
+        return f"{value:.{digits - 1 - math.floor(math.log10(abs(value)))}f}"
     return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.{digits}g}"
 
 

@@ -139,7 +139,7 @@ def _read_target(options: Imputation, data: Data) -> tuple[np.ndarray | None, st
     if options.target is None:
         return None, "auto"
     raw = data.column(options.target, "the target")
-    task, _ = choose_task(raw, options.task)
+    task, _ = choose_task(raw, options.task, options.target)
     return target_values(raw, options.target, classes=task == "classification"), task
 
 
@@ -227,7 +227,7 @@ def _report(
         _print_rounds(imputer)
     else:
         tell(f"nothing is missing in {options.data}: the output is a copy")
-    label = "none: the forest separates rows from shuffled ones"
+    label = "none: similar rows are found without one (--target COLUMN)"
     if options.target is not None:
         label = f"{options.target}: {task}"
     facts = [

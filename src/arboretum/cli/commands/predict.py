@@ -59,7 +59,8 @@ def predict(
         _check_copies(model, missing, proba)
     data = read_like(model, data_file, reading)
     first = [] if identifier is None else [(identifier, column_text(data, identifier))]
-    features = features_of(model, data, known=[name for name, _ in first])
+    target = [model.notes_["target"]] if "target" in model.notes_ else []
+    features = features_of(model, data, known=[*target, *(name for name, _ in first)])
     with working(f"predicting {plural(data.n_rows, 'row')}"):
         if missing is None:
             columns = first + _predictions(model, features, proba)

@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 
 from arboretum.data.checks import list_names
 from arboretum.errors import DataError
@@ -99,6 +100,21 @@ class CsvText:
     encoding: str = "utf-8"
     mark: bytes = b""
     above: str = ""
+
+    def header_line(self) -> int:
+        """Return the line at which a wider table begins, by some separator, below titles; else 1."""
+        starts = []
+        for sep in dict.fromkeys((self.sep, *_SEPARATORS)):
+            found: list[tuple[int, int]] = []
+            with suppress(DataError):
+                some = islice(_records(self.name, self.data, sep), _FIRST)
+                found = [(line, len(fields)) for line, _, fields in some if fields]
+            first, width = len(found) - 1, found[-1][1] if found else 0
+            while first > 0 and found[first - 1][1] == width:
+                first -= 1
+            if width > len(self.names) and first < len(found) - 1:
+                starts.append(found[first][0])
+        return min(starts, default=1)
 
     @property
     def body(self) -> str:
