@@ -12,7 +12,8 @@ from arboretum.cli.app import app
 def run(*words: object):
     """Run ``arboretum words...``; the result has exit_code, stdout and stderr."""
     environment = {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}
-    return CliRunner().invoke(app, [str(word) for word in words], env=environment)
+    words = [str(word) for word in words]
+    return CliRunner().invoke(app, words, env=environment, prog_name="arboretum")
 
 
 def ok(*words: object) -> str:
