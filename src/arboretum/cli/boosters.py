@@ -30,7 +30,7 @@ def is_evaluated(model: Any) -> bool:
 def check_evaluation(
     model: Any, early_stopping: int | None, curve: Path | None, *, held_out: bool
 ) -> None:
-    """Raise unless what is asked for can be done; set the number of rounds to wait."""
+    """Raise if the options do not fit the model; set the number of rounds to wait."""
     options = [
         option
         for option, value in (("--early-stopping", early_stopping), ("--curve", curve))

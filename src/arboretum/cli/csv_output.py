@@ -1,8 +1,8 @@
 """Columns as CSV, and texts that a spreadsheet would take for formulas.
 
 CSV says nothing about what a cell means, and a spreadsheet runs a cell that begins with =, +, - or @. Labels
-and copied columns come from data, which may be anybody's. They are written as they are, because a file that
-is read by programs must hold what was predicted; ``--escape-formulas`` is for files that people open.
+and copied columns come from data, which may come from anyone. They are written as they are, because a file
+that is read by programs must hold what was predicted; ``--escape-formulas`` is for files that people open.
 """
 
 from __future__ import annotations

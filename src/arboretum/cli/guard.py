@@ -88,7 +88,7 @@ def reporting(*, debug: bool = False) -> Iterator[None]:
     try:
         with _warnings_as_lines(debug):
             yield
-        sys.stdout.flush()  # a pipe may be broken without anybody having noticed yet
+        sys.stdout.flush()  # a broken pipe shows only here
     except BrokenPipeError:
         _discard_output()
         raise typer.Exit(141) from None
@@ -110,7 +110,7 @@ def complain(message: str, label: str = "error: ") -> None:
 
 
 def _print_colored(line: str, color: str) -> None:
-    """Write a line to stderr, in color unless NO_COLOR asks for none (no-color.org)."""
+    """Write a line to stderr, in color unless NO_COLOR is set (no-color.org)."""
     if os.environ.get("NO_COLOR"):
         typer.echo(line, err=True)
     else:

@@ -34,11 +34,13 @@ class PlainCommand(TyperCommand):
         params = [param for param in self.get_params(ctx) if not getattr(param, "hidden", False)]
         places = [param for param in params if param.param_type_name == "argument"]
         options = [param for param in params if param.param_type_name == "option"]
-        words = [param.metavar for param in places]
+        words = [str(param.metavar) for param in places]
         words += [f"{min(p.opts, key=len)} {p.metavar}" for p in options if p.required]
         formatter.write_usage(ctx.command_path, " ".join([*words, "[options]"]))
         _write_text(formatter, self.help or "")
-        _write_list(formatter, "Arguments", ((param.metavar, _meaning(param)) for param in places))
+        _write_list(
+            formatter, "Arguments", ((str(param.metavar), _meaning(param)) for param in places)
+        )
         headings = dict.fromkeys(getattr(param, "rich_help_panel", None) for param in options)
         for heading in sorted(headings, key=lambda heading: heading is not None):
             body = [p for p in options if getattr(p, "rich_help_panel", None) == heading]

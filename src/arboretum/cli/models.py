@@ -1,4 +1,4 @@
-"""From words to an estimator: `--model`, `--set name=value`, and which task a target asks for."""
+"""From words to an estimator: `--model`, `--set name=value`, and the task of a target."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from arboretum.errors import DataError
 __all__ = ["check_model", "choose_task", "find_estimator", "list_parameters", "parse_settings"]
 
 TASKS = ("classification", "regression")
-_FEW = 20  # so many whole numbers may still be the names of classes
+_FEW = 20  # at most this many different whole numbers are classes
 
 
 def find_estimator(model: str, task: str) -> Any:

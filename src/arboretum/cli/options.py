@@ -25,7 +25,7 @@ __all__ = [
 
 
 class Task(StrEnum):
-    """What a target asks for."""
+    """What is predicted: a class or a number."""
 
     auto = "auto"
     classification = "classification"

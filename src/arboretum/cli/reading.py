@@ -84,7 +84,7 @@ def read_data(path: str | Path, reading: Reading | None = None) -> Data:
         wanted[name] = f"date {form}".strip()
     for name in wanted:
         data.column(name, "--as-number" if wanted[name] == "number" else "--as-date")
-    return _convert(data, wanted, told=True)
+    return _convert(data, wanted, noted=True)
 
 
 def read_like(model: Any, path: str | Path, reading: Reading | None = None) -> Data:
@@ -92,7 +92,7 @@ def read_like(model: Any, path: str | Path, reading: Reading | None = None) -> D
     data = read_data(path, _with_noted(model, reading or Reading()))
     noted = json.loads(model.notes_.get(_NOTE, "{}"))
     known = {name: how for name, how in noted.items() if name in data.names}
-    return _convert(data, known, told=False)
+    return _convert(data, known, noted=False)
 
 
 def note_of(data: Data, reading: Reading) -> dict[str, str]:
@@ -156,14 +156,14 @@ def _read(path: str | Path, dialect: CsvDialect) -> Data:
     return Data(name, table, found.text)
 
 
-def _convert(data: Data, wanted: Mapping[str, str], *, told: bool) -> Data:
+def _convert(data: Data, wanted: Mapping[str, str], *, noted: bool) -> Data:
     """Return the data with some columns of words read as numbers or dates."""
     columns, conventions = dict(zip(data.names, data.table.columns)), {}
     for name, how in wanted.items():
         raw = columns[name]
         if isinstance(raw, Words):
             columns[name], conventions[name] = _reread(raw, name, how, data.path)
-            if told:
+            if noted:
                 tell(f"{data.path}: column {name!r} is read as {_in_words(conventions[name])}")
     table = replace(data.table, body=list(columns.values()))
     return replace(data, table=table, conventions=conventions)

@@ -36,7 +36,7 @@ __all__ = [
 
 
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")  # also what begins a command to a terminal
-_PATIENCE = 5.0  # seconds after which a stage is told where there is no terminal
+_PATIENCE = 5.0  # seconds after which a stage is named where there is no terminal
 _BETWEEN = 10.0  # seconds of work between two lines on how far it is
 _NAME_WIDTH = 24  # letters of a table's first column that are kept in one line
 _LEAST_WIDTH = 12  # of a column that is cut off
@@ -161,7 +161,7 @@ def tell(text: str) -> None:
 def stage(what: str) -> Iterator[None]:
     """Show that something is going on, and how far it is."""
     shown: _Bar | _Lines = _Bar(what) if sys.stderr.isatty() else _Lines(what)
-    with shown, listening(shown.told):
+    with shown, listening(shown.update):
         yield
 
 
@@ -189,7 +189,7 @@ class _Bar:
     def __exit__(self, *_: object) -> None:
         self.bar.stop()
 
-    def told(self, who: str, done: int, wanted: int) -> None:
+    def update(self, who: str, done: int, wanted: int) -> None:
         if who not in self.tasks or done == 0:
             self.bar.remove_task(self.tasks.pop(who)) if who in self.tasks else None
             self.paces[who] = pace = Pace()
@@ -201,14 +201,14 @@ class _Bar:
 
 
 class _Lines:
-    """Lines where nobody watches: one for a stage that lasts, and how far it is from time to time."""
+    """Lines where there is no terminal: one for a stage that lasts, and its progress from time to time."""
 
     def __init__(self, what: str) -> None:
         self.what, self.told_of = what, False
         self.timer = threading.Timer(_PATIENCE, self._begin)
         self.timer.daemon = True
         self.work = Pace()
-        self.last = 0.0  # seconds of work when something was told
+        self.last = 0.0  # seconds of work at the last line
         self.paces: dict[str, Pace] = {}
 
     def __enter__(self) -> _Lines:
@@ -223,7 +223,7 @@ class _Lines:
             self.told_of = True
             tell(f"{self.what} …")
 
-    def told(self, who: str, done: int, wanted: int) -> None:
+    def update(self, who: str, done: int, wanted: int) -> None:
         if done == 0 or who not in self.paces:
             self.paces[who] = Pace()
         pace = self.paces[who]

@@ -38,7 +38,7 @@ def predict(
     Parameters
     ----------
     output : Path or None
-        None writes CSV to stdout; a name that ends in .parquet asks for Parquet.
+        None writes CSV to stdout; a name that ends in .parquet writes Parquet.
     proba : bool
         Add the probability of every class.
     identifier : str or None
@@ -96,7 +96,7 @@ def _check_copies(model: Any, missing: str, proba: bool) -> None:
         raise UsageError(f"--missing may be per-class, got {missing!r}")
     if not hasattr(model, "predict_copies"):
         raise UsageError(
-            f"--missing per-class asks a forest of classes, this is a {type(model).__name__}: leave it out"
+            f"--missing per-class needs a forest of classes, not a {type(model).__name__}: leave it out"
         )
     if proba:
         raise UsageError("--missing per-class counts votes: leave --proba out")
@@ -115,7 +115,7 @@ def _is_parquet(output: Path) -> bool:
 
 
 def _check_form(output: Path) -> None:
-    """Raise if the name asks for a form that cannot be written."""
+    """Raise if a file of this name cannot be written."""
     if _is_parquet(output) and find_spec("pyarrow") is None:
         raise UsageError(
             f"-o {str(output)!r}: Parquet needs pyarrow: pip install pyarrow, or use .csv"
