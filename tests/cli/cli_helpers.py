@@ -11,8 +11,9 @@ from arboretum.cli.app import app
 
 def run(*words: object):
     """Run ``arboretum words...``; the result has exit_code, stdout and stderr."""
-    environment = {"COLUMNS": "120", "NO_COLOR": "1", "TERM": "dumb"}
-    return CliRunner().invoke(app, [str(word) for word in words], env=environment)
+    environment = {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}
+    words = [str(word) for word in words]
+    return CliRunner().invoke(app, words, env=environment, prog_name="arboretum")
 
 
 def ok(*words: object) -> str:
@@ -36,9 +37,9 @@ def fails(*words: object) -> tuple[int, str]:
 
 def fact(text: str, name: str) -> str:
     """Return what stands beside a name in a list of facts."""
-    found = re.search(rf"^{re.escape(name)} +(.+?) *$", text, re.MULTILINE)
+    found = re.search(rf"^{re.escape(name)} +(.+(?:\n {{5,}}\S.*)*)", text, re.MULTILINE)
     assert found, f"no {name!r} in:\n{text}"
-    return found[1]
+    return " ".join(found[1].split())
 
 
 def cells(text: str, name: str) -> list[str]:

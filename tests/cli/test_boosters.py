@@ -86,8 +86,8 @@ def test_held_out_rows_stop_boosting_and_draw_its_curve(files):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--early-stopping", "3"], "needs rows to judge by"),
-        (["--curve", "c.png"], "needs rows to judge by"),
+        (["--early-stopping", "3"], "needs held-out rows"),
+        (["--curve", "c.png"], "needs held-out rows"),
         (["--test-size", "0.3", "--curve", "c.txt"], ".png, .svg, .pdf"),
         (
             ["--test-size", "0.3", "--early-stopping", "3", "--set", "early_stopping_rounds=4"],
@@ -117,7 +117,7 @@ def test_other_models_are_not_watched(files):
             files / "no.arb",
             *words,
         )
-        assert "is for xgb and lgbm" in line
+        assert f"{words[0]} needs --model xgb" in line
 
 
 @pytest.mark.parametrize(

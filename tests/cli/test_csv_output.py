@@ -43,8 +43,8 @@ def test_predict_and_impute_write_as_it_is_unless_they_are_asked(csv, tmp_path):
 
 def test_a_carriage_return_is_quoted():
     file = io.StringIO()
-    write_csv(file, [("label", ["a\rb", "c\nd", 'e"', "f;g"])], sep=";")
-    assert file.getvalue() == 'label\n"a\rb"\n"c\nd"\n"e"""\n"f;g"\n'
-    assert list(csv.reader(io.StringIO(file.getvalue(), newline=""), delimiter=";"))[1:] == [
-        ["a\rb"], ["c\nd"], ['e"'], ["f;g"],
+    write_csv(file, [("label", ["a\rb", "c\nd", 'e"', "f,g"])])
+    assert file.getvalue() == 'label\n"a\rb"\n"c\nd"\n"e"""\n"f,g"\n'
+    assert list(csv.reader(io.StringIO(file.getvalue(), newline="")))[1:] == [
+        ["a\rb"], ["c\nd"], ['e"'], ["f,g"],
     ]  # fmt: skip

@@ -26,7 +26,7 @@ def test_columns_and_rows_are_chosen_by_name_and_place(csv):
 def test_pick_tells_what_it_leaves_out(csv, capsys):
     data = read_data(csv("a,b,c,d\n1,2,3,4\n"))
     assert pick(data, ["c", "a"], known=["d"]).names == ("c", "a")
-    assert capsys.readouterr().err.endswith("the model was not trained on it: 'b'\n")
+    assert capsys.readouterr().err.endswith("the model does not use 'b'\n")
     pick(data, ["c", "a"], known=["d", "b"])
     assert capsys.readouterr().err == ""
     with pytest.raises(DataError, match=r"lacks a column .*: 'aa' \(did you mean 'a'\?\)$"):

@@ -106,7 +106,7 @@ def test_the_same_command_gives_the_same_file(shelf, tmp_path):
     [
         (["--tree", "7"], "--tree: there is no tree 7, RandomForestClassifier has trees 0 to 6"),
         (["--tree", "-8"], "--tree: there is no tree -8"),
-        (["--tree", "0,1"], "--tree: tree must be an int for RandomForestClassifier"),
+        (["--tree", "0,1"], "--tree: tree must be a whole number for RandomForestClassifier"),
         (["--tree", "last"], "--tree wants a number, for boosters also round,class"),
         (["--tree", "3,"], "--tree wants a number"),
     ],

@@ -9,7 +9,7 @@ import typer
 
 from arboretum import __version__
 from arboretum.cli import main
-from arboretum.cli.guard import describe_error, reporting
+from arboretum.cli.guard import describe_error, in_command_words, reporting
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from tests.cli.cli_helpers import fails, ok, run
 
@@ -23,7 +23,7 @@ def leave_with(error):
 
 ERRORS = [
     (DataError("no\n such   table"), 1, "error: no such table\n"),
-    (DataError("bad (row 3)"), 1, "error: bad (row 3) (rows count from 0, the first one below the"),
+    (DataError("bad (row 3)"), 1, "error: bad (row 3) (row 0 is the first one below the"),
     (ModelFileError("damaged"), 1, "error: damaged\n"),
     (ParameterError("no such thing"), 2, "error: no such thing\n"),
     (PermissionError(13, "Permission denied", "a.arb"), 1, "error: 'a.arb': permission denied\n"),
@@ -99,10 +99,10 @@ def test_no_command_prints_the_help():
 def test_a_mistyped_command_and_forgotten_options(tmp_path):
     code, line = fails("trian")
     assert code == 2
-    assert "No such command 'trian'. Did you mean 'train'?" in line
+    assert "no such command 'trian'. Did you mean 'train'?" in line
     code, line = fails("train", "x.csv")
     assert code == 2
-    assert "Missing option '--target'" in line
+    assert "missing option '--target'" in line
     assert "train --help`" in line
 
 
@@ -148,3 +148,41 @@ def test_a_terminal_that_knows_ascii_only(shelf, monkeypatch):
     monkeypatch.setattr(sys, "stdout", narrow)
     assert main(["evaluate", str(shelf / "height.arb"), str(shelf / "few.csv")]) == 0
     assert b"R?" in narrow.buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("library", "words"),
+    [
+        ("leave it out (X.drop(columns=…), --drop at the command line)", "leave it out (--drop)"),
+        ("to dates (pandas.to_datetime, --as-date at the command line)", "to dates (--as-date)"),
+        ("strip the blanks first (X[column].str.strip())", "strip the blanks first"),
+        ("y is constant (3 in all 9 rows)", "the target is constant (3 in all 9 rows)"),
+        ("target 'y': y holds strings", "target 'y' holds strings"),
+        (
+            "moved 0.2 standard deviations (tol=0.001)",
+            "moved 0.2 standard deviations (--tol 0.001)",
+        ),
+        ("max_depth must be an int ≥ 1", "max_depth must be a whole number ≥ 1"),
+        ("worksheet: there is no round 9", "there is no round 9"),
+    ],
+)
+def test_messages_of_the_library_are_in_command_words(library, words):
+    assert in_command_words(library) == words
+
+
+def test_remedies_for_unseen_categories_are_options_of_train(csv, tmp_path):
+    data, new = csv("a,y\n" + "p,1\nq,2\n" * 10), csv("a,y\np,1\nz,2\n", "new.csv")
+    for unseen, code in (("missing", 0), ("error", 1), ("ignore", 0)):
+        model = tmp_path / f"{unseen}.arb"
+        ok("train", data, "-t", "y", "--set", f"unseen={unseen}", "-o", model)
+        result = run("predict", model, new)
+        assert result.exit_code == code
+        assert "unseen='" not in result.stderr
+        if unseen == "missing":
+            assert "train with --set unseen=ignore to silence this warning" in result.stderr
+            assert "(row 1)" in result.stderr
+            assert "row 0 is the first one below the header" in result.stderr
+        elif unseen == "error":
+            assert "or train with --set unseen=missing to treat them as" in result.stderr
+        else:
+            assert "unseen" not in result.stderr

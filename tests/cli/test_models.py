@@ -64,7 +64,7 @@ TARGETS = [
     (many([*range(20)] * 2, "int64"), "regression", "20 different"),  # two rows each
     (many([*range(21)] * 9, "int64"), "regression", "21 different"),
     (many([5, 7, 9], "uint8"), "regression", "3 different"),
-    (many([0.0, 1.0] * 9, "float64"), "regression", "floating-point"),
+    (many([0.0, 1.0] * 9, "float64"), "regression", "numbers with decimals"),
 ]
 
 

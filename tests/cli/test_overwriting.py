@@ -2,9 +2,13 @@
 
 import os
 import shutil
+import sys
+from pathlib import Path
 
 import pytest
 
+from arboretum.cli.files import TABLE, check_output
+from arboretum.cli.guard import UsageError
 from tests.cli.cli_helpers import fails, ok, run
 
 # the words of a command; {} is the file it writes, the last ones are its inputs
@@ -16,6 +20,7 @@ _COMMANDS = {
     ),
     "predict": (["predict", "m.arb", "d.csv", "-o"], ["m.arb", "d.csv"]),
     "show": (["show", "m.arb", "--format", "text", "-o"], ["m.arb"]),
+    "picture": (["show", "m.arb", "--format", "png", "-o"], ["m.arb"]),
     "report": (
         ["report", "m.arb", "d.csv", "--train", "v.csv", "-o"],
         ["m.arb", "d.csv", "v.csv"],
@@ -57,8 +62,6 @@ def _spelled(name, how):
 def test_inputs_are_never_overwritten(room, command, name, how, force):
     before = (room / name).read_bytes()
     words, output = list(_COMMANDS[command][0]), _spelled(name, how)
-    if command == "impute" and not output.endswith(".csv"):
-        return
     code, line = fails(*words, output, *(["--force"] if force else []))
     assert code == 2
     assert f"cannot write {output!r}: it is the " in line
@@ -70,26 +73,30 @@ _OTHERS = {
     "model.arb": b"ARBORETM....",
     "table.csv": b"a,b\n1,2\n",
     "notes.md": b"# notes\n",
+    "script.py": b"print(1)\n",
+    "tree.txt": b"|--- x <= 1\n",
     "picture.png": b"\x89PNG....",
     "table.parquet": b"PAR1....",
     "program": b"\x7fELF\0\0",
 }
 
 
-@pytest.mark.parametrize("name", _OTHERS)
-@pytest.mark.parametrize("command", _COMMANDS)
+_MAY = {  # what a command may replace: a file of the kind it writes
+    "train": ["model.arb"], "curve": ["picture.png"], "report": ["page.html"],
+    "show": ["tree.txt"], "picture": ["picture.png"], "impute": ["table.csv"],
+    "predict": ["table.csv", "tree.txt", "table.parquet"], "explain": ["table.csv", "tree.txt"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [(command, name) for command in _COMMANDS for name in _OTHERS if name not in _MAY[command]],
+)
 def test_files_of_another_kind_need_force(room, command, name):
-    may = {
-        "train": ["model.arb"], "curve": ["picture.png"], "report": ["page.html"],
-        "show": ["notes.md"], "impute": ["table.csv"],
-        "predict": ["table.csv", "notes.md", "table.parquet"], "explain": ["table.csv", "notes.md"],
-    }[command]  # fmt: skip
-    if name in may or (command == "impute" and not name.endswith(".csv")):
-        return
     (room / name).write_bytes(_OTHERS[name])
     code, line = fails(*_COMMANDS[command][0], name)
     assert code == 2
-    assert "--force" in line or "--curve draws" in line
+    assert "--force" in line or "--curve draws" in line or "call it *.csv" in line
     assert (room / name).read_bytes() == _OTHERS[name]
 
 
@@ -116,3 +123,22 @@ def test_demo_leaves_files_of_its_users_alone(tmp_path, name):
 def test_demo_runs_twice_in_one_place(tmp_path):
     for _ in range(2):
         assert run("demo", "-o", tmp_path / "demo").exit_code == 0
+
+
+@pytest.mark.parametrize("how", _SPELLINGS)
+def test_the_file_on_standard_input_is_never_overwritten(room, how, monkeypatch):
+    output = _spelled("d.csv", how)
+    with (room / "d.csv").open() as file:
+        monkeypatch.setattr(sys, "stdin", file)
+        with pytest.raises(UsageError, match="it is the data file"):
+            check_output(output, TABLE, {"the data file": Path("-")}, force=True)
+        check_output("new.csv", TABLE, {"the data file": Path("-")})
+        check_output("v.csv", TABLE, {"the data file": Path("-")})
+
+
+def test_all_54_combinations_of_the_report_are_here():
+    inputs = {command: len(names) for command, (_, names) in _COMMANDS.items()}
+    assert inputs == {
+        "train": 2, "curve": 3, "predict": 2, "show": 1, "picture": 1, "report": 3, "explain": 2, "impute": 1,
+    }  # fmt: skip
+    assert sum(inputs.values()) * len(_SPELLINGS) >= 54

@@ -108,7 +108,7 @@ BAD = [
     (["--encoding", "klingon"], "unknown encoding 'klingon'"),
     (["--as-number", "town"], "column 'town' cannot be read as numbers: 'Zürich'"),
     (["--as-date", "town"], "column 'town' cannot be read as dates"),
-    (["--as-date", "when=%Y"], "--as-date COLUMN=%d.%m.%Y"),
+    (["--as-date", "when=%Y"], "--as-date when=%d.%m.%Y"),
     (["--as-number", "inkome"], "no column 'inkome' for --as-number (did you mean 'income'?)"),
     (["--as-number", "when", "--as-date", "when"], "either a number or a date"),
 ]
@@ -166,7 +166,7 @@ def test_a_target_of_one_value_and_of_many_is_told(tmp_path):
     path = tmp_path / "d.csv"
     path.write_text("x,y\n" + "".join(f"{i},a\n" for i in range(30)))
     (line,) = run("train", path, "-t", "y", "-o", tmp_path / "m.arb").stderr.splitlines()
-    assert "y is constant ('a' in all 30 rows)" in line
+    assert "the target is constant ('a' in all 30 rows)" in line
     path.write_text("x,y\n" + "".join(f"{i},w{i}\n" for i in range(600)))
     stderr = run("train", path, "-t", "y", "-o", tmp_path / "m.arb", "--set", "max_depth=1").stderr
     assert "holds 600 classes: the model will be large" in stderr

@@ -6,7 +6,7 @@ import pytest
 
 from arboretum import load
 from arboretum.cli.reading import Reading, read_data
-from tests.cli.cli_helpers import fails, ok, run
+from tests.cli.cli_helpers import cells, fails, ok, run
 
 
 def _german(path, end="\r\n", encoding="cp1252"):
@@ -49,6 +49,54 @@ def test_impute_warns_of_numbers_written_as_words(tmp_path):
     result = run("impute", data, "-o", tmp_path / "f.csv", "--trees", 5)
     assert "--as-number preis reads them as numbers" in " ".join(result.stderr.split())
     assert "--as-date tag reads them as dates" in " ".join(result.stderr.split())
+
+
+# option -> header, row, decimal sign and encoding of a file whose training needs it
+_FORMS = {
+    "--sep": ("a!day!y", "{a}!{day}!{y}", ".", "utf-8", ["--sep", "!"]),
+    "--decimal": ("a;day;y", "{a};{day};{y}", ",", "utf-8", ["--decimal", ","]),
+    "--encoding": ("größe,day,y", "{a},{day},{y}", ".", "cp850", ["--encoding", "cp850"]),
+    "--no-header": (None, "{a},{day},{y}", ".", "utf-8", ["--no-header"]),
+    "--skip": ("A title, 2024\n\na,day,y", "{a},{day},{y}", ".", "utf-8", ["--skip", "2"]),
+    "--na": ("a,day,y", "{na},{day},{y}", ".", "utf-8", ["--na", "unknown"]),
+    "--as-number": ("a,day,y", "${a},{day},{y}", ".", "utf-8", ["--as-number", "a"]),
+    "--as-date": ("a,day,y", "{a},{day},{y}", ".", "utf-8", ["--as-date", "day=%d/%m/%Y"]),
+}
+
+
+@pytest.mark.parametrize("name", _FORMS)
+def test_every_way_of_reading_is_kept_and_used(tmp_path, name):
+    header, line, decimal, encoding, options = _FORMS[name]
+    rows = [] if header is None else [header]
+    for i in range(60):
+        values = {
+            "a": f"{i}.25".replace(".", decimal),
+            "na": "unknown" if i % 5 == 0 else f"{i}.25",
+            "day": f"{i % 28 + 1:02}/{i % 12 + 1:02}/2023",
+            "y": "uv"[i % 3 == 0],
+        }
+        rows.append(line.format(**values))
+    data, model = tmp_path / "d.csv", tmp_path / "m.arb"
+    data.write_bytes(("\n".join(rows) + "\n").encode(encoding))
+    target = "x2" if header is None else "y"
+    words = ["train", data, "-t", target, "-o", model, *options, "--test-size", "0.25"]
+    if name != "--as-date":
+        words += ["--drop", "x1" if header is None else "day"]
+    trained = ok(*words)
+    kept, first = load(model), "größe" if name == "--encoding" else "x0" if header is None else "a"
+    column = dict(zip(kept.schema_.names, kept.schema_.columns))[first]
+    assert (column.kind, column.has_missing) == ("numeric", name == "--na")
+    if name == "--as-date":
+        assert kept.schema_.columns[1].dtype == "datetime"
+    scores = ok("evaluate", model, data)  # none of them needs the options again
+    assert "on 15 held-out rows" in scores
+    assert cells(scores, "accuracy") == cells(trained, "accuracy")
+    assert len(ok("predict", model, data).splitlines()) == 61
+    assert "rows" in ok("explain", model, data, "--node", 0)
+    ok("explain", model, data, "--row", 59)
+    result = run("report", model, data, "--train", data, "-o", tmp_path / "r.html")
+    assert result.exit_code == 0, result.stderr
+    assert "no worksheets" not in result.stderr
 
 
 def test_impute_without_a_header_writes_none(csv, tmp_path):
@@ -99,9 +147,24 @@ def test_the_split_is_kept_and_taken_again(shelf, tmp_path):
 def test_lines_above_the_header(csv, tmp_path):
     data = csv("# Export of March\n\nA title, of sorts\na,b,y\n" + "1,2,u\n3,4,v\n" * 20)
     _, line = fails("train", data, "-t", "y", "-o", tmp_path / "m.arb")
-    assert "--skip 3" in line or "--skip 2" in line
+    assert "begins at line 4" in line
+    assert "(--skip 3)" in line
     ok("train", data, "-t", "y", "-o", tmp_path / "m.arb", "--skip", 3)
     ok("evaluate", tmp_path / "m.arb", data)
+
+
+def test_lines_above_a_table_of_decimal_commas(csv, tmp_path):
+    data = csv("Export 2024\nStand: 31.12.2023; Blatt 7\na;b;y\n" + "1,5;2,5;u\n3,5;4,5;v\n" * 20)
+    _, line = fails("train", data, "-t", "y", "-o", tmp_path / "m.arb")
+    assert "(--skip 2)" in line
+    ok("train", data, "-t", "y", "-o", tmp_path / "m.arb", "--skip", 2)
+
+
+def test_a_row_with_too_many_fields_is_no_title(csv, tmp_path):
+    data = csv("a,b,y\n1,2,u\n1,2,3,u\n" + "1,2,u\n3,4,v\n" * 20)
+    _, line = fails("train", data, "-t", "y", "-o", tmp_path / "m.arb")
+    assert "line 3: 4 fields where the header has 3" in line
+    assert "--skip" not in line
 
 
 def test_lists_of_columns_and_shares_as_people_write_them(shelf, tmp_path):

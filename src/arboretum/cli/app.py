@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from arboretum.cli.guard import FriendlyGroup
+from arboretum.cli.helping import PlainCommand
 from arboretum.cli.options import (
     AsTask,
     Categorical,
@@ -54,6 +55,11 @@ app = typer.Typer(
 )
 
 
+def _command(name: str) -> Any:
+    """Return a decorator that makes a function a command of this name."""
+    return app.command(name, cls=PlainCommand)
+
+
 def _print_version(wanted: bool) -> None:
     if wanted:
         from arboretum import __version__
@@ -68,7 +74,6 @@ def _arboretum(
         bool,
         typer.Option(
             "--version",
-            metavar="",
             callback=_print_version,
             is_eager=True,
             help="Print the version and stop.",
@@ -76,29 +81,32 @@ def _arboretum(
     ] = False,
     debug: Annotated[
         bool,
-        typer.Option(
-            "--debug", metavar="", help="Show where an error came from (before the command)."
-        ),
+        typer.Option("--debug", help="Show where an error came from (before the command)."),
     ] = False,
 ) -> None:
     # `debug` is read by the guard, `version` by its callback.
     pass
 
 
-@app.command("demo")
+@_command("demo")
 def _demo(
     directory: Annotated[
-        Path, typer.Option("-o", "--output", metavar="DIR", help="Where its files go.")
+        Path, typer.Option("-o", "--output", metavar="DIR", help="The directory of its files.")
     ] = Path("arboretum-demo"),
     force: Force = False,
 ) -> None:
-    """Train, judge and draw a tree on a table that comes with the package."""
+    """Train, judge and draw a tree on a table that comes with the package.
+
+    Example:
+
+    `arboretum demo`
+    """
     from arboretum.cli.commands.demo import demo
 
     demo(directory, force)
 
 
-@app.command("train")
+@_command("train")
 @reads_files(columns=True)
 def _train(  # one parameter per option: typer reads the signature
     data: DataFile,
@@ -122,34 +130,35 @@ def _train(  # one parameter per option: typer reads the signature
         typer.Option(
             "--set",
             metavar="NAME=VALUE",
-            help="A parameter of the model, e.g. max_depth=4; may be repeated. `--set help` lists them.",
+            help="A parameter of the model, e.g. max_depth=4; repeatable. --set help lists them.",
         ),
     ] = None,
     prune_cv: Annotated[
         bool,
-        typer.Option(
-            "--prune-cv", metavar="", help="Prune as hard as cross validation finds best."
-        ),
+        typer.Option("--prune-cv", help="Prune as hard as cross-validation finds best."),
     ] = False,
     rule: Annotated[
         PruningRule | None,
         typer.Option(
+            metavar="RULE",
             help="min: the smallest error (default); 1se: the smallest tree within one standard "
             "error of it.",
-            show_default=False,
         ),
     ] = None,
     test_size: Annotated[
         float | None,
-        typer.Option(metavar="SHARE", help="Hold out a share of the rows and report scores on it."),
+        typer.Option(
+            metavar="SHARE",
+            help="Hold out this share of the rows, e.g. 0.2, and print scores on them.",
+        ),
     ] = None,
     valid: Annotated[
-        Path | None, typer.Option(metavar="DATA", help="Report scores on another file.")
+        Path | None, typer.Option(metavar="DATA", help="Print scores on the rows of another file.")
     ] = None,
     weight: Weight = None,
     drop: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN", help="A column not to learn from; may be repeated."),
+        typer.Option(metavar="COLUMN", help="A column not to learn from; a,b names two."),
     ] = None,
     categorical: Categorical = None,
     seed: Seed = None,
@@ -175,7 +184,9 @@ def _train(  # one parameter per option: typer reads the signature
 
     `arboretum train data.csv -t price -o model.arb`
 
-    `arboretum train data.csv -t churn --model lgbm --drop id,name --as-number income -o model.arb`
+    `arboretum train data.csv -t churn --model lgbm --drop id,name -o model.arb`
+
+    `arboretum train data.csv -t churn --as-number income --na '?' -o model.arb`
     """
     from arboretum.cli.commands.train import Training, train
 
@@ -204,7 +215,7 @@ def _train(  # one parameter per option: typer reads the signature
     )
 
 
-@app.command("evaluate")
+@_command("evaluate")
 @reads_files
 def _evaluate(
     model: ModelFile,
@@ -224,7 +235,7 @@ def _evaluate(
     evaluate(model, data, target, weight, reading)
 
 
-@app.command("predict")
+@_command("predict")
 @reads_files
 def _predict(
     model: ModelFile,
@@ -239,7 +250,7 @@ def _predict(
         ),
     ] = None,
     proba: Annotated[
-        bool, typer.Option("--proba", metavar="", help="Add the probability of every class.")
+        bool, typer.Option("--proba", help="Add the probability of every class.")
     ] = False,
     identifier: Annotated[
         str | None,
@@ -252,7 +263,7 @@ def _predict(
         typer.Option(
             "--missing",
             metavar="per-class",
-            help="Forests: a copy of a row with gaps for every class, and the votes behind the answer.",
+            help="Forests: predict rows with gaps by a copy for each class, and add the votes.",
         ),
     ] = None,
     escape_formulas: EscapeFormulas = False,
@@ -270,7 +281,7 @@ def _predict(
     predict(model, data, output, proba, identifier, reading, missing, escape_formulas, force)
 
 
-@app.command("impute")
+@_command("impute")
 @reads_files(columns=True)
 def _impute(
     data: DataFile,
@@ -283,22 +294,27 @@ def _impute(
             "--target",
             "-t",
             metavar="COLUMN",
-            help="A column without gaps that says which rows are alike.",
+            help="A column without gaps by which rows are alike.",
         ),
     ] = None,
     task: AsTask = Task.auto,
-    trees: Annotated[int, typer.Option(min=1, help="Trees of the forest.")] = 100,
-    max_iter: Annotated[int, typer.Option(min=1, help="The most rounds of guessing.")] = 10,
+    trees: Annotated[int, typer.Option(min=1, metavar="N", help="Trees of the forest.")] = 100,
+    max_iter: Annotated[
+        int, typer.Option(min=1, metavar="N", help="The most rounds of guessing.")
+    ] = 10,
     tol: Annotated[
-        float, typer.Option(min=0, help="Stop when guesses move less (standard deviations).")
+        float,
+        typer.Option(min=0, metavar="X", help="Stop when guesses move less (standard deviations)."),
     ] = 1e-3,
     keep: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN", help="A column to copy as it is, e.g. an id; repeatable."),
+        typer.Option(
+            metavar="COLUMN", help="A column to copy as it is, e.g. an id; a,b names two."
+        ),
     ] = None,
     drop: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN", help="A column to leave out of the output; repeatable."),
+        typer.Option(metavar="COLUMN", help="A column to leave out of the output; a,b names two."),
     ] = None,
     categorical: Categorical = None,
     seed: Seed = None,
@@ -336,16 +352,21 @@ def _impute(
     )
 
 
-@app.command("show")
+@_command("show")
 def _show(
     model: ModelFile,
     form: Annotated[
         Format | None,
-        typer.Option("--format", help="Default: by the name of the output, else text."),
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="text, rules, dot, png, svg, pdf or jpg; default: by the name of the output, else text.",
+        ),
     ] = None,
     output: Output = None,
     max_depth: Annotated[
-        int | None, typer.Option(min=0, help="Cut deeper splits off; the root has depth 0.")
+        int | None,
+        typer.Option(min=0, metavar="N", help="Cut deeper splits off; the root has depth 0."),
     ] = None,
     tree: Annotated[
         str | None,
@@ -358,7 +379,11 @@ def _show(
     member: Member = None,
     decimals: Annotated[
         int | None,
-        typer.Option(min=0, help="Of thresholds and values; default: 2 in text, 3 in pictures."),
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Decimals of thresholds and values; default: 2 in text, 3 in pictures.",
+        ),
     ] = None,
     force: Force = False,
 ) -> None:
@@ -375,7 +400,7 @@ def _show(
     show(model, form.value if form else None, output, max_depth, tree, decimals, member, force)
 
 
-@app.command("report")
+@_command("report")
 @reads_files
 def _report(
     model: ModelFile,
@@ -388,14 +413,16 @@ def _report(
         Path | None,
         typer.Option(
             metavar="DATA",
-            help="The training file: its figures are shown beside, and nodes get worksheets.",
+            help="The training file: adds its figures and the worksheets of nodes.",
         ),
     ] = None,
     rows: Annotated[
         str,
-        typer.Option(metavar="sample|none|N", help="How many rows stand in the page as they are."),
+        typer.Option(metavar="sample|none|N", help="How many rows of the table the page contains."),
     ] = "sample",
-    title: Annotated[str | None, typer.Option(help="The heading of the page.")] = None,
+    title: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="The heading of the page.")
+    ] = None,
     force: Force = False,
     reading: Any = None,
 ) -> None:
@@ -410,7 +437,7 @@ def _report(
     report(model, data, output, target, train, rows, title, reading, force)
 
 
-@app.command("explain")
+@_command("explain")
 @reads_files
 def _explain(
     model: ModelFile,
@@ -419,7 +446,7 @@ def _explain(
         int | None,
         typer.Option(
             metavar="NUMBER",
-            help="A row, counted from 0: its way, what columns add, its leaf's worksheet.",
+            help="A row, counted from 0: its path, what each column adds, its leaf.",
         ),
     ] = None,
     node: Annotated[
@@ -429,7 +456,8 @@ def _explain(
     tree: Annotated[
         str | None,
         typer.Option(
-            metavar="NUMBER", help="Whose node or leaf; 3,1 is round 3, class 1. Default: 0."
+            metavar="NUMBER",
+            help="The tree of the node or leaf; 3,1 is round 3, class 1. Default: 0.",
         ),
     ] = None,
     member: Member = None,
@@ -469,12 +497,10 @@ def _explain(
     )
 
 
-@app.command("describe")
+@_command("describe")
 def _describe(
     model: ModelFile,
-    as_json: Annotated[
-        bool, typer.Option("--json", metavar="", help="Write JSON, for programs.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")] = False,
 ) -> None:
     """Describe a model: size, columns, parameters.
 
@@ -487,17 +513,24 @@ def _describe(
     describe(model, as_json)
 
 
-@app.command("warmup")
+@_command("warmup")
 def _warmup(
     estimators: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[ESTIMATOR]...", help="E.g. XGBClassifier; default: all."),
+        typer.Argument(metavar="[ESTIMATOR …]", help="E.g. XGBClassifier; default: all."),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(help="Processes; -1 and the default use all cores.")
+        int | None, typer.Option(metavar="N", help="Processes; -1 and the default use all cores.")
     ] = None,
 ) -> None:
-    """Compile kernels ahead of the first fit, once per machine."""
+    """Compile kernels ahead of the first fit, once per machine.
+
+    Examples:
+
+    `arboretum warmup`
+
+    `arboretum warmup XGBClassifier LGBMClassifier`
+    """
     from arboretum.cli.commands.warmup import warm_up
 
     warm_up(estimators, jobs)

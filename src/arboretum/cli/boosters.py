@@ -8,6 +8,8 @@ What is held out (``--valid``, ``--test-size``) is the table they are judged by 
 from __future__ import annotations
 
 import inspect
+import io
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +30,7 @@ def is_evaluated(model: Any) -> bool:
 def check_evaluation(
     model: Any, early_stopping: int | None, curve: Path | None, *, held_out: bool
 ) -> None:
-    """Raise unless what is asked for can be done; set the number of rounds to wait."""
+    """Raise if the options do not fit the model; set the number of rounds to wait."""
     options = [
         option
         for option, value in (("--early-stopping", early_stopping), ("--curve", curve))
@@ -43,11 +45,11 @@ def check_evaluation(
         return
     if not is_evaluated(model):
         raise UsageError(
-            f"{options[0]} is for xgb and lgbm (--early-stopping for gbm, too), "
-            f"{type(model).__name__} is not judged while it is trained"
+            f"{options[0]} needs {'--model xgb or lgbm' if curve else '--model xgb, lgbm or gbm'}: "
+            f"{type(model).__name__} is not scored after every round"
         )
     if not held_out:
-        raise UsageError(f"{options[0]} needs rows to judge by: give --valid or --test-size")
+        raise UsageError(f"{options[0]} needs held-out rows: give --valid or --test-size")
     if curve is not None and curve.suffix.lower() not in _PICTURES:
         raise UsageError(f"--curve draws {', '.join(_PICTURES)} files, not {curve.name}")
     if early_stopping is not None:
@@ -71,7 +73,8 @@ def fit_evaluated(model: Any, problem: Problem, held_out: Problem) -> None:
         arguments[name] = [problem.weight, held_out.weight]
     if "verbose" in known:
         arguments["verbose"] = False
-    model.fit(X, problem.y, sample_weight=problem.weight, **arguments)
+    with redirect_stdout(io.StringIO()):  # LightGBM's way prints what `describe_rounds` says
+        model.fit(X, problem.y, sample_weight=problem.weight, **arguments)
 
 
 def describe_rounds(model: Any) -> dict[str, str]:

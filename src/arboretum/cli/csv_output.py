@@ -1,8 +1,8 @@
 """Columns as CSV, and texts that a spreadsheet would take for formulas.
 
 CSV says nothing about what a cell means, and a spreadsheet runs a cell that begins with =, +, - or @. Labels
-and copied columns come from data, which may be anybody's. They are written as they are, because a file that
-is read by programs must hold what was predicted; ``--escape-formulas`` is for files that people open.
+and copied columns come from data, which may come from anyone. They are written as they are, because a file
+that is read by programs must hold what was predicted; ``--escape-formulas`` is for files that people open.
 """
 
 from __future__ import annotations
@@ -22,31 +22,27 @@ def write_csv(
     columns: Iterable[tuple[str, Sequence[Any]]],
     *,
     escape_formulas: bool = False,
-    sep: str = ",",
-    newline: str = "\n",
-    header: bool = True,
 ) -> None:
     """Write columns, each a name and its cells."""
     written: Callable[[Any], Any] = escape_formula if escape_formulas else _as_it_is
     names, cells = zip(*columns, strict=True)
-    writer = csv.writer(_RowEnds(file, newline), lineterminator=_END, delimiter=sep)
-    if header:
-        writer.writerow(map(written, names))
+    writer = csv.writer(_RowEnds(file), lineterminator=_END)
+    writer.writerow(map(written, names))
     writer.writerows(zip(*(map(written, values) for values in cells)))
 
 
 class _RowEnds:
-    """Rows with the line end of the file.
+    """Rows that end with a line feed.
 
     The writer quotes the characters of its own line end, so that must hold both: readers end a row at a
     carriage return, too.
     """
 
-    def __init__(self, file: IO[str], newline: str) -> None:
-        self.file, self.newline = file, newline
+    def __init__(self, file: IO[str]) -> None:
+        self.file = file
 
     def write(self, row: str) -> int:
-        return self.file.write(row.removesuffix(_END) + self.newline)
+        return self.file.write(row.removesuffix(_END) + "\n")
 
 
 def _as_it_is(cell: Any) -> Any:

@@ -10,7 +10,9 @@ Whatever is wrong with a file or a column is a DataError that names it.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,7 @@ from arboretum.data.values import Raw, RawNumbers, Words, as_words
 from arboretum.errors import DataError
 
 __all__ = [
+    "STDIN",
     "TABLE",
     "Data",
     "check_output",
@@ -167,8 +170,11 @@ def load_model(path: str | Path) -> Any:
     """Load a model file."""
     from arboretum.io.native import load
 
-    if kind_of(Path(path)) in ("CSV table", "Parquet file"):
-        raise UsageError(f"{str(path)!r} is no model file: the model comes first, then the data")
+    kind = kind_of(Path(path))
+    if kind in ("CSV table", "Parquet file"):
+        raise UsageError(
+            f"{str(path)!r} is a {kind}, not a model file: the model comes first, then the data"
+        )
     with stage(f"loading {path}"):
         model = load(path)
     if not hasattr(model, "predict"):
@@ -204,7 +210,7 @@ def pick(data: Data, names: Sequence[str], *, known: Collection[str] = ()) -> Da
         )
     unused = [name for name in extra if name not in known]
     if unused:
-        tell(f"left out of {data.path}, the model was not trained on it: {list_names(unused)}")
+        tell(f"{data.path}: the model does not use {list_names(unused)}")
     return data.select(names)
 
 
@@ -216,7 +222,16 @@ _MARKS = {  # how files of a kind begin
     b"\xff\xd8\xff": "picture",
     b"%PDF": "picture",
 }
+_PLAIN = (
+    "",
+    ".txt",
+    ".text",
+    ".dat",
+    ".dot",
+    ".gv",
+)  # names of texts that are nothing else, e.g. programs
 TABLE = ("CSV table", "text")  # what a CSV file may replace
+STDIN = "-"
 
 
 def check_output(
@@ -253,14 +268,18 @@ def check_output(
     kinds, found = (kind,) if isinstance(kind, str) else tuple(kind), kind_of(path)
     if not force and found is not None and found not in kinds:
         raise UsageError(
-            f"{str(path)!r} exists and is no {kinds[0]} but a {found}: choose another name, or "
+            f"{str(path)!r} exists and is a {found}, not a {kinds[0]}: choose another name, or "
             "replace it with --force"
         )
     return path
 
 
 def _is_same(path: Path, other: Path) -> bool:
-    """Return whether two paths lead to one file, also by links."""
+    """Return whether two paths lead to one file, also by links; ``-`` is the file on standard input."""
+    if str(other) == STDIN:
+        with suppress(OSError, ValueError):  # standard input may not be a file
+            return path.exists() and os.path.samestat(path.stat(), os.fstat(sys.stdin.fileno()))
+        return False
     if path.exists() and other.exists():
         return os.path.samefile(path, other)
     return path.resolve() == other.resolve()
@@ -282,6 +301,9 @@ def kind_of(path: Path) -> str | None:
         return "HTML page"
     if b"<svg" in text or b"//dtd svg" in text:
         return "picture"
-    if path.suffix.lower() in (".csv", ".tsv", ".tab"):
+    suffix = path.suffix.lower()
+    if suffix in (".csv", ".tsv", ".tab"):
         return "CSV table"
-    return "binary file" if b"\0" in start else "text"
+    if b"\0" in start:
+        return "binary file"
+    return "text" if suffix in _PLAIN else f"{suffix} file"

@@ -1,4 +1,4 @@
-"""Models of many trees on the command line: how large they are, and which tree is asked for.
+"""Models of many trees on the command line: how large they are, and which tree --tree names.
 
 arboretum show forest.arb               size and importances
 arboretum show forest.arb --tree 0      the first tree, in every format a tree has
@@ -166,7 +166,7 @@ def importance_text(model: Any, value: float, decimals: int) -> str:
 
 
 def _by_round(model: Any) -> str:
-    """Return how else a tree of a booster of several classes can be asked for."""
+    """Return how a tree of a booster of several classes is named by its round and class."""
     rounds = rounds_of(model)
     if rounds is None or rounds.n_outputs == 1:
         return ""

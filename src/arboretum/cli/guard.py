@@ -21,8 +21,8 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
 
+from arboretum.cli.helping import PlainGroup
 from arboretum.errors import ArboretumError, ParameterError
 
 __all__ = ["FriendlyGroup", "UsageError", "complain", "reporting"]
@@ -30,14 +30,14 @@ __all__ = ["FriendlyGroup", "UsageError", "complain", "reporting"]
 # recent versions of typer hold their own copy of click: this finds its UsageError in either case
 _ClickUsageError: Any = typer.BadParameter.__mro__[1]
 
-_ROW = re.compile(r"\brows? \d")
+_ROW = re.compile(r"\(rows? \d")
 
 
 class UsageError(ParameterError):
     """Options that contradict each other, or do not fit the model."""
 
 
-class FriendlyGroup(TyperGroup):
+class FriendlyGroup(PlainGroup):
     """A group of commands under the guard."""
 
     def main(
@@ -60,9 +60,11 @@ class FriendlyGroup(TyperGroup):
                 raise
             context = getattr(error, "ctx", None)
             name = context.command_path if context else "arboretum"
-            message = error.format_message().rstrip(".")
-            if message:  # none where no command was given: then the help has been printed
-                complain(f"{message}; see `{name} --help`")
+            message = error.format_message().rstrip(".\n").replace("Value error, ", "")
+            if type(error).__name__ == "NoArgsIsHelpError":  # no command was given
+                typer.echo(message, err=True)
+            else:
+                complain(f"{message[:1].lower()}{message[1:]}; see `{name} --help`")
             code = 2
         if not standalone_mode:
             return code
@@ -86,7 +88,7 @@ def reporting(*, debug: bool = False) -> Iterator[None]:
     try:
         with _warnings_as_lines(debug):
             yield
-        sys.stdout.flush()  # a pipe may be broken without anybody having noticed yet
+        sys.stdout.flush()  # a broken pipe shows only here
     except BrokenPipeError:
         _discard_output()
         raise typer.Exit(141) from None
@@ -108,7 +110,7 @@ def complain(message: str, label: str = "error: ") -> None:
 
 
 def _print_colored(line: str, color: str) -> None:
-    """Write a line to stderr, in color unless NO_COLOR asks for none (no-color.org)."""
+    """Write a line to stderr, in color unless NO_COLOR is set (no-color.org)."""
     if os.environ.get("NO_COLOR"):
         typer.echo(line, err=True)
     else:
@@ -116,22 +118,35 @@ def _print_colored(line: str, color: str) -> None:
 
 
 def in_command_words(text: str) -> str:
-    """Return a message of the library with what it says for the command line only.
+    """Return a message of the library in the words of the command line.
 
     >>> in_command_words("leave it out (X.drop(columns=…), --drop at the command line)")
     'leave it out (--drop)'
     """
-    text = re.sub(r"\((?:[^()]|\([^()]*\))*?(--[^()]*?) at the command line\)", r"(\1)", text)
     for python, words in _PYTHON.items():
-        text = text.replace(python, words)
+        text = re.sub(python, words, text)
     return text
 
 
-_PYTHON = {
-    "unseen='error'": "--set unseen=error",
-    "unseen='missing'": "--set unseen=missing",
-    "pandas.to_numeric": "--as-number",
-    "pandas.to_datetime": "--as-date",
+_PYTHON = {  # pattern in a message of the library -> what the command line says instead
+    r"\((?:[^()]|\([^()]*\))*?(--[^()]*?) at the command line\)": r"(\1)",
+    r"unseen='(\w+)' suppresses this warning": r"train with --set unseen=\1 to silence this warning",
+    r"unseen='(\w+)' makes it an error": r"with --set unseen=\1 to make it an error",
+    r"or treat them as missing values by unseen='(\w+)'": (
+        r"or train with --set unseen=\1 to treat them as missing values"
+    ),
+    r" \(X\[column\]\.str\.strip\(\)\)": "",
+    r"convert them to numbers and use a regressor": "train with --task regression",
+    r"^(target .*): y holds\b": r"\1 holds",
+    r"^y (is constant|holds)\b": r"the target \1",
+    r"\bscale y down\b": "scale the target down",
+    r"\(tol=(\S+)\)": r"(--tol \1)",
+    r"\ban int\b": "a whole number",
+    r"\ba float\b": "a number",
+    r"^worksheet: ": "",
+    r"worksheet needs the rows that (\w+) was trained on: it had (\d+), the table has (\d+)": (
+        r"worksheets need the training file: \1 was trained on \2 rows, this file has \3"
+    ),
 }
 
 
@@ -144,9 +159,7 @@ def describe_error(error: Exception, debug: bool = False) -> str:
     "'model.arb': no such file or directory"
     """
     if isinstance(error, ArboretumError):
-        hint = " (rows count from 0, the first one below the header)"
-        text = in_command_words(str(error))
-        return text + (hint if _ROW.search(text) else "")
+        return _with_hint(in_command_words(str(error)))
     if isinstance(error, OSError) and error.strerror:
         what = error.strerror[:1].lower() + error.strerror[1:]
         return f"{error.filename!r}: {what}" if error.filename is not None else what
@@ -158,13 +171,18 @@ def describe_error(error: Exception, debug: bool = False) -> str:
     return f"unexpected {type(error).__name__}: {error}{advice}"
 
 
+def _with_hint(text: str) -> str:
+    """Return a message, with how rows are counted if it names some."""
+    return text + (" (row 0 is the first one below the header)" if _ROW.search(text) else "")
+
+
 @contextmanager
 def _warnings_as_lines(debug: bool) -> Iterator[None]:
     """Show each warning meant for users once, in one line."""
     seen = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        text = in_command_words(" ".join(str(message).split()))
+        text = _with_hint(in_command_words(" ".join(str(message).split())))
         if text not in seen:
             seen.add(text)
             _print_colored(f"warning: {text}", "yellow")

@@ -1,4 +1,4 @@
-"""From words to an estimator: `--model`, `--set name=value`, and which task a target asks for."""
+"""From words to an estimator: `--model`, `--set name=value`, and the task of a target."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from arboretum.errors import DataError
 __all__ = ["check_model", "choose_task", "find_estimator", "list_parameters", "parse_settings"]
 
 TASKS = ("classification", "regression")
-_FEW = 20  # so many whole numbers may still be the names of classes
+_FEW = 20  # at most this many different whole numbers are classes
 
 
 def find_estimator(model: str, task: str) -> Any:
@@ -56,11 +56,11 @@ def check_model(model: str) -> str:
         return plain
     if plain == "catboost":
         raise UsageError(
-            "there is no CatBoost here: --model lgbm and xgb boost trees on words, too"
+            "there is no CatBoost here: --model lgbm and xgb also take columns of words"
         )
     close = difflib.get_close_matches(plain, [*MODELS, *ALIASES], n=1, cutoff=0.6)
-    hint = f"did you mean {ALIASES.get(close[0], close[0])!r}?" if close else "it is one of"
-    raise UsageError(f"--model {model!r} is unknown: {hint} ({', '.join(MODELS)})")
+    hint = f"did you mean {ALIASES.get(close[0], close[0])!r}? It" if close else "it"
+    raise UsageError(f"--model {model!r} is unknown: {hint} is one of {', '.join(MODELS)}")
 
 
 def list_parameters(model: str, task: str) -> str:
@@ -93,8 +93,8 @@ def parse_settings(settings: Iterable[str]) -> dict[str, Any]:
     return parameters
 
 
-def choose_task(target: Raw, wanted: str = "auto") -> tuple[str, str]:
-    """Return the task, classification or regression, and why.
+def choose_task(target: Raw, wanted: str = "auto", name: str = "y") -> tuple[str, str]:
+    """Return the task of a target column, classification or regression, and why.
 
     Words are classes. Whole numbers are classes if there are few different ones (at most 20, and
     on average three rows for each); all other numbers are quantities.
@@ -105,23 +105,25 @@ def choose_task(target: Raw, wanted: str = "auto") -> tuple[str, str]:
     ('classification', 'its values are words')
     >>> from arboretum.data.values import RawNumbers
     >>> choose_task(RawNumbers(np.array([1.5, 2.0, 7.25]), "float64"))
-    ('regression', 'its values are floating-point numbers')
+    ('regression', 'its values are numbers with decimals')
     """
     if wanted != "auto":
         return wanted, f"--task {wanted}"
     if isinstance(target, Words) and (likeness := looks_like(target.values)) is not None:
         number = (
-            "--as-number COLUMN predicts the number" if likeness == "numbers" else "choose another"
+            f"use --as-number {name} to predict the number"
+            if likeness == "numbers"
+            else "choose another target"
         )
         raise DataError(
-            f"the target holds {likeness} written as words, e.g. {target.values[0]!r}: {number}, "
-            "--task classification takes every spelling for a class"
+            f"the target {name!r} holds {likeness} written as words, e.g. {target.values[0]!r}: {number}, or "
+            "--task classification to make every spelling a class"
         )
     if isinstance(target, Words):
         what = {"bool": "truth values", "category": "categories", "enum": "categories"}
         return "classification", f"its values are {what.get(target.dtype, 'words')}"
     if not target.dtype.startswith(("int", "uint")):
-        return "regression", "its values are floating-point numbers"
+        return "regression", "its values are numbers with decimals"
     known = target.values[target.values == target.values]  # a gap is no value
     n_distinct = len(np.unique(known))
     if n_distinct <= 2 or n_distinct <= min(_FEW, len(known) / 3):

@@ -25,7 +25,7 @@ __all__ = [
 
 
 class Task(StrEnum):
-    """What a target asks for."""
+    """What is predicted: a class or a number."""
 
     auto = "auto"
     classification = "classification"
@@ -63,15 +63,12 @@ EscapeFormulas = Annotated[
     bool,
     typer.Option(
         "--escape-formulas",
-        metavar="",
         help="Put ' before texts of a CSV file that a spreadsheet would take for formulas.",
     ),
 ]
 Force = Annotated[
     bool,
-    typer.Option(
-        "--force", metavar="", help="Replace an existing file of another kind; never an input."
-    ),
+    typer.Option("--force", help="Replace an existing file of another kind; never an input."),
 ]
 Output = Annotated[
     Path | None,
@@ -92,16 +89,22 @@ Member = Annotated[
 Weight = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of row weights.")]
 Categorical = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="COLUMN", help="A column of numbers that are categories; may be repeated, or a,b."
-    ),
+    typer.Option(metavar="COLUMN", help="A column whose numbers are categories; a,b names two."),
 ]
 Seed = Annotated[
     int | None,
-    typer.Option(min=0, help="Seed of everything drawn at random.", show_default="0"),
+    typer.Option(min=0, metavar="N", help="Seed of everything drawn at random; default: 0."),
 ]
-Jobs = Annotated[int | None, typer.Option(help="Threads; -1 and the default use all cores.")]
-AsTask = Annotated[Task, typer.Option(help="auto: words and few whole numbers are classes.")]
+Jobs = Annotated[
+    int | None, typer.Option(metavar="N", help="Threads; -1 and the default use all cores.")
+]
+AsTask = Annotated[
+    Task,
+    typer.Option(
+        metavar="TASK",
+        help="classification, regression or auto (default): words and few whole numbers are classes.",
+    ),
+]
 
 # ---------------------------------------------------------------------- how data files are written
 _FORM = "How data files are written"  # a heading of --help
@@ -128,7 +131,7 @@ Encoding = Annotated[
     typer.Option(
         "--encoding",
         metavar="NAME",
-        help="e.g. utf-8, cp1252; default: detected.",
+        help="E.g. utf-8, cp1252; default: detected.",
         rich_help_panel=_FORM,
     ),
 ]
@@ -137,7 +140,7 @@ Na = Annotated[
     typer.Option(
         "--na",
         metavar="TEXT",
-        help="A text that means missing, besides the usual ones; may be repeated.",
+        help="A text that means missing, besides the usual ones; repeatable.",
         rich_help_panel=_FORM,
     ),
 ]
@@ -145,7 +148,6 @@ NoHeader = Annotated[
     bool,
     typer.Option(
         "--no-header",
-        metavar="",
         help="The first line is a row, not names of columns.",
         rich_help_panel=_FORM,
     ),
@@ -155,7 +157,7 @@ AsNumber = Annotated[
     typer.Option(
         "--as-number",
         metavar="COLUMN",
-        help="A column of numbers such as 1.234,56, $5 or 12%; may be repeated.",
+        help="Read a column such as 1.234,56, $5 or 12% as numbers; a,b names two.",
         rich_help_panel=_FORM,
     ),
 ]
@@ -164,7 +166,7 @@ AsDate = Annotated[
     typer.Option(
         "--as-date",
         metavar="COLUMN[=FORM]",
-        help="A column of dates such as 31/12/2023; FORM: e.g. %d/%m/%Y; may be repeated.",
+        help="Read a column such as 31/12/2023 as dates; FORM: e.g. %d/%m/%Y.",
         rich_help_panel=_FORM,
     ),
 ]

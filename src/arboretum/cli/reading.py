@@ -1,4 +1,4 @@
-"""How data files are read: what the options say, what a model was told, and standard input.
+"""How data files are read: by the options, by what a model file keeps of its training, from standard input.
 
 arboretum train data.csv -t price --as-number price income --as-date when
                              │
@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from arboretum.cli.files import Data, kind_of
+from arboretum.cli.files import STDIN, Data, kind_of
 from arboretum.cli.guard import UsageError
 from arboretum.cli.screen import stage, tell
 from arboretum.data.checks import list_names, list_rows
@@ -31,7 +31,6 @@ from arboretum.errors import DataError
 
 __all__ = ["SPLIT", "Reading", "describe_notes", "note_of", "read_data", "read_like"]
 
-STDIN = "-"
 _NOTE, _FORM, SPLIT = "read as", "data file", "held out"  # notes of a model file
 _CALLED = {
     "sep": "separator",
@@ -85,7 +84,7 @@ def read_data(path: str | Path, reading: Reading | None = None) -> Data:
         wanted[name] = f"date {form}".strip()
     for name in wanted:
         data.column(name, "--as-number" if wanted[name] == "number" else "--as-date")
-    return _convert(data, wanted, told=True)
+    return _convert(data, wanted, noted=True)
 
 
 def read_like(model: Any, path: str | Path, reading: Reading | None = None) -> Data:
@@ -93,7 +92,7 @@ def read_like(model: Any, path: str | Path, reading: Reading | None = None) -> D
     data = read_data(path, _with_noted(model, reading or Reading()))
     noted = json.loads(model.notes_.get(_NOTE, "{}"))
     known = {name: how for name, how in noted.items() if name in data.names}
-    return _convert(data, known, told=False)
+    return _convert(data, known, noted=False)
 
 
 def note_of(data: Data, reading: Reading) -> dict[str, str]:
@@ -157,24 +156,25 @@ def _read(path: str | Path, dialect: CsvDialect) -> Data:
     return Data(name, table, found.text)
 
 
-def _convert(data: Data, wanted: Mapping[str, str], *, told: bool) -> Data:
+def _convert(data: Data, wanted: Mapping[str, str], *, noted: bool) -> Data:
     """Return the data with some columns of words read as numbers or dates."""
     columns, conventions = dict(zip(data.names, data.table.columns)), {}
     for name, how in wanted.items():
         raw = columns[name]
         if isinstance(raw, Words):
-            columns[name], conventions[name] = _reread(raw, name, how)
-            if told:
+            columns[name], conventions[name] = _reread(raw, name, how, data.path)
+            if noted:
                 tell(f"{data.path}: column {name!r} is read as {_in_words(conventions[name])}")
     table = replace(data.table, body=list(columns.values()))
     return replace(data, table=table, conventions=conventions)
 
 
-def _reread(raw: Words, name: str, how: str) -> tuple[Raw, str]:
+def _reread(raw: Words, name: str, how: str, path: str) -> tuple[Raw, str]:
     what, _, form = how.partition(" ")
     marks = [i for i, value in enumerate(raw.values) if str(value).strip() in MARKS]
     if marks:  # as among plain numbers
-        tell(f"in column {name!r} {list_names(raw.values[i] for i in marks)} is taken for missing")
+        marked = list_names(raw.values[i] for i in marks)
+        tell(f"{path}: in column {name!r} {marked} is taken for missing")
         kept = [i for i in range(len(raw.values)) if i not in marks]
         place = np.full(len(raw.values) + 1, -1)
         place[kept] = np.arange(len(kept))
@@ -200,11 +200,11 @@ def _refuse(raw: Words, name: str, what: str, form: str) -> None:
     odd = [i for i, value in enumerate(raw.values) if read([str(value)], form or None) is None]
     few = odd or [0]
     rows = np.flatnonzero(np.isin(raw.codes, few))
-    advice = "call it missing with --na"
+    advice = "declare it missing with --na"
     if what == "date":
-        advice += ", or say how it is written: --as-date COLUMN=%d.%m.%Y"
+        advice += f", or give the form of the dates: --as-date {name}=%d.%m.%Y"
     elif not odd:
-        advice = "the decimal signs differ: say which one it is with --decimal"
+        advice = "the decimal signs differ: name the right one with --decimal"
     raise DataError(
         f"column {name!r} cannot be read as {what}s: {list_names(raw.values[i] for i in few)} "
         f"({list_rows(rows)}); correct it, or {advice}"

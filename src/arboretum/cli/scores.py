@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from arboretum.cli.files import Data
-from arboretum.cli.screen import number, plural, print_facts, print_table
+from arboretum.cli.screen import fits_screen, number, plural, print_facts, print_table
 from arboretum.data.checks import list_names
 from arboretum.data.target import encode_classes
 from arboretum.errors import DataError
@@ -173,11 +173,11 @@ def print_scores(scores: Scores, title: str) -> None:
 
 def _print_confusion(scores: Scores) -> None:
     counts = scores.confusion
-    if len(counts) <= _LARGEST_MATRIX:
-        rows = [
-            (name, *(f"{count:,.6g}" for count in row)) for name, row in zip(scores.classes, counts)
-        ]
-        header = ("actual \\ predicted", *scores.classes)
+    header = ("actual \\ predicted", *scores.classes)
+    rows: list[tuple[str, ...]] = [
+        (name, *(f"{count:,.6g}" for count in row)) for name, row in zip(scores.classes, counts)
+    ]
+    if len(counts) <= _LARGEST_MATRIX and fits_screen(header, rows):
         print_table("Confusion matrix", header, rows, right=range(1, len(header)))
         return
     wrong = counts * (1 - np.eye(len(counts)))

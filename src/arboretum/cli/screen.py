@@ -3,11 +3,12 @@
 Cells are plain text, never markup: a column may be called ``[red]``. Tables go to stdout. Notes go to
 stderr, and so does how far a stage of the work is: on a terminal a bar with counts and the time that is
 left, or a spinner where nothing can be counted; elsewhere a line for every stage that takes longer than a
-second, and now and then how far it is. Compiling is no part of the time (base/progress.py).
+few seconds, and now and then how far it is. Compiling is no part of the time (base/progress.py).
 """
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 import threading
@@ -20,6 +21,7 @@ from arboretum.base.rounds import listening
 
 __all__ = [
     "file_size",
+    "fits_screen",
     "heading",
     "number",
     "plain",
@@ -27,15 +29,17 @@ __all__ = [
     "print_facts",
     "print_sheet",
     "print_table",
+    "print_text",
     "stage",
     "tell",
 ]
 
 
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")  # also what begins a command to a terminal
-_PATIENCE = 5.0  # seconds after which a stage is told where there is no terminal
+_PATIENCE = 5.0  # seconds after which a stage is named where there is no terminal
 _BETWEEN = 10.0  # seconds of work between two lines on how far it is
 _NAME_WIDTH = 24  # letters of a table's first column that are kept in one line
+_LEAST_WIDTH = 12  # of a column that is cut off
 
 
 def _console(**options: Any) -> Any:
@@ -66,6 +70,11 @@ def print_facts(facts: Iterable[tuple[str, str]]) -> None:
     _console().print(grid)
 
 
+def print_text(text: str) -> None:
+    """Print a paragraph, broken at the edge of the screen."""
+    _console().print(plain(text))
+
+
 def print_table(
     title: str,
     header: Sequence[str],
@@ -74,31 +83,59 @@ def print_table(
     right: Iterable[int] = (),
     cut: int | None = None,
 ) -> None:
-    """Print a table under its title.
+    """Print a table under its title, not wider than the screen.
 
-    The columns numbered in ``right`` are set to the right; ``cut`` has one line for a row, cut off at the
-    edge of the screen.
+    Numbers are never broken: the columns in ``right`` are set to the right and keep their width, others
+    wrap. With ``cut``, only that column gives way: each row has one line, cut off at the edge of the screen.
     """
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD)
-    right, rows = set(right), list(rows)
-    longest = max((len(row[0]) for row in rows), default=0)  # names are read first: cut the others
+    console, table = _console(), Table(box=box.SIMPLE_HEAD)
+    right, rows = set(right), [[plain(cell) for cell in row] for row in rows]
+    widths = _column_widths(header, rows)
     for i, name in enumerate(header):
+        is_fixed = i in right or (cut is not None and 0 < i != cut)
         table.add_column(
             Text(plain(name)),
             justify="right" if i in right else "left",
             overflow="ellipsis" if i == cut else "fold",
-            no_wrap=i == cut,
-            min_width=min(longest, _NAME_WIDTH) if i == 0 else None,
+            no_wrap=i == cut or is_fixed,
+            min_width=widths[i] if i == 0 or is_fixed else None,
+            max_width=widths[0] if i == 0 else None,
+            width=_room(console.width, widths, cut) if i == cut else None,
         )
     for row in rows:
-        table.add_row(*(Text(plain(cell)) for cell in row))
-    console = _console()
+        table.add_row(*map(Text, row))
     console.print(Text(title, style="bold"), soft_wrap=True)
     console.print(table)
+
+
+def fits_screen(header: Sequence[str], rows: Iterable[Sequence[str]]) -> bool:
+    """Return whether a table can be printed without breaking or cutting a cell."""
+    widths = _column_widths(header, list(rows), longest=None)
+    return _table_width(widths) <= _console().width
+
+
+def _column_widths(
+    header: Sequence[str], rows: Sequence[Sequence[str]], longest: int | None = _NAME_WIDTH
+) -> list[int]:
+    """Return the width of every column; that of the first, which holds names, is at most ``longest``."""
+    from rich.cells import cell_len
+
+    widths = [max(map(cell_len, cells)) for cells in zip(header, *rows)]
+    return widths if longest is None else [min(widths[0], longest), *widths[1:]]
+
+
+def _table_width(widths: Sequence[int]) -> int:
+    return sum(widths) + 3 * len(widths) + 1  # blanks around cells, and the lines between them
+
+
+def _room(screen: int, widths: Sequence[int], cut: int) -> int:
+    """Return the width that is left for a column, beside all others."""
+    others = [width for i, width in enumerate(widths) if i != cut]
+    return max(min(widths[cut], screen - _table_width([*others, 0])), _LEAST_WIDTH)
 
 
 def print_sheet(sheet: Any) -> None:
@@ -124,7 +161,7 @@ def tell(text: str) -> None:
 def stage(what: str) -> Iterator[None]:
     """Show that something is going on, and how far it is."""
     shown: _Bar | _Lines = _Bar(what) if sys.stderr.isatty() else _Lines(what)
-    with shown, listening(shown.told):
+    with shown, listening(shown.update):
         yield
 
 
@@ -152,7 +189,7 @@ class _Bar:
     def __exit__(self, *_: object) -> None:
         self.bar.stop()
 
-    def told(self, who: str, done: int, wanted: int) -> None:
+    def update(self, who: str, done: int, wanted: int) -> None:
         if who not in self.tasks or done == 0:
             self.bar.remove_task(self.tasks.pop(who)) if who in self.tasks else None
             self.paces[who] = pace = Pace()
@@ -164,14 +201,14 @@ class _Bar:
 
 
 class _Lines:
-    """Lines where nobody watches: one for a stage that lasts, and how far it is from time to time."""
+    """Lines where there is no terminal: one for a stage that lasts, and its progress from time to time."""
 
     def __init__(self, what: str) -> None:
         self.what, self.told_of = what, False
         self.timer = threading.Timer(_PATIENCE, self._begin)
         self.timer.daemon = True
         self.work = Pace()
-        self.last = 0.0  # seconds of work when something was told
+        self.last = 0.0  # seconds of work at the last line
         self.paces: dict[str, Pace] = {}
 
     def __enter__(self) -> _Lines:
@@ -186,7 +223,7 @@ class _Lines:
             self.told_of = True
             tell(f"{self.what} …")
 
-    def told(self, who: str, done: int, wanted: int) -> None:
+    def update(self, who: str, done: int, wanted: int) -> None:
         if done == 0 or who not in self.paces:
             self.paces[who] = Pace()
         pace = self.paces[who]
@@ -202,13 +239,15 @@ class _Lines:
 def number(value: float, digits: int = 4) -> str:
     """Write a score or a share.
 
-    >>> number(0.87654321), number(1234567.0), number(0.0000123456)
-    ('0.8765', '1,234,567', '1.235e-05')
+    >>> number(0.87654321), number(1234567.0), number(0.0000123456), number(2.2e-16)
+    ('0.8765', '1,234,567', '0.00001235', '0.0000')
     """
     if value != value:
         return "undefined"
-    if 1e-3 <= abs(value) < 1000 or value == 0:
+    if 1e-3 <= abs(value) < 1000 or abs(value) < 1e-12:
         return f"{value:.{digits}f}"
+    if 1e-6 <= abs(value) < 1e-3:
+        return f"{value:.{digits - 1 - math.floor(math.log10(abs(value)))}f}"
     return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.{digits}g}"
 
 

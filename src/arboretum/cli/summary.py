@@ -15,6 +15,7 @@ from arboretum.cli.forests import (
     rows_of,
 )
 from arboretum.cli.screen import plural, print_table
+from arboretum.data.schema import Column
 
 __all__ = [
     "changed_parameters",
@@ -89,35 +90,41 @@ def importances(model: Any) -> list[float] | None:
 
 
 def print_schema(model: Any) -> None:
-    """Print the columns a model knows, the most important first in a table too long to show."""
+    """Print the columns of a model, the most important first."""
     columns, shares = model.schema_.columns, importances(model)
     order = list(range(len(columns)))
+    if shares is not None:
+        order.sort(key=lambda f: -shares[f])
     title = f"{plural(len(columns), 'column')}"
     if len(columns) > _MOST_COLUMNS:
-        if shares is not None:
-            order.sort(key=lambda f: -shares[f])
-        order = order[:_MOST_COLUMNS]
-        title += f", the {'first ' if shares is None else ''}{_MOST_COLUMNS}"
-        title += "" if shares is None else " most important ones"
+        title += f", the {_MOST_COLUMNS} {'first' if shares is None else 'most important'} ones"
     worth = [] if shares is None else [importance_name(model)]
-    header = ["name", *worth, "kind", "missing", "categories"]
+    header = ["name", *worth, "missing", "values"]
     rows = [
         (
             columns[f].name,
             *(() if shares is None else (importance_text(model, shares[f], 3),)),
-            columns[f].kind,
             "yes" if columns[f].has_missing else "",
-            _describe_categories(columns[f].categories),
+            _describe_values(columns[f]),
         )
-        for f in order
+        for f in order[:_MOST_COLUMNS]
     ]
     print_table(title, header, rows, right=[1] if worth else [], cut=len(header) - 1)
 
 
-def _describe_categories(categories: tuple | None) -> str:
+def _describe_values(column: Column) -> str:
+    """Return what a column holds: numbers, dates, or its categories, the first of many.
+
+    >>> _describe_values(Column("x", "categorical", tuple("abcdefghij"), False, "str"))
+    '10: a, b, c, d, e, f, …'
+    >>> _describe_values(Column("x", "ordinal", ("S", "M", "L"), False, "enum"))
+    'S < M < L'
+    """
+    categories = column.categories
     if categories is None:
-        return ""
+        return {"datetime": "dates", "time": "times"}.get(column.dtype, "numbers")
+    between = " < " if column.kind == "ordinal" else ", "
     if len(categories) <= _MOST_CATEGORIES:
-        return ", ".join(map(str, categories))
+        return between.join(map(str, categories))
     few = _MOST_CATEGORIES - 2  # never "and 1 more"
-    return ", ".join(map(str, categories[:few])) + f", … and {len(categories) - few} more"
+    return f"{len(categories):,}: {between.join(map(str, categories[:few]))}{between}…"

@@ -66,7 +66,7 @@ _DROP = "(X.drop(columns=…), --drop at the command line)"
 _TEXTS = {
     "constant": (
         "the same value in every row, or no value at all",
-        "nothing can be learned from {it}: leave {it} out",
+        "nothing can be learned from {it}: leave {it} out " + _DROP,
     ),
     "names": (
         "a different word in nearly every row",
@@ -92,7 +92,8 @@ _TEXTS = {
     ),
     "leak": (
         "values that determine the target of every row",
-        "if they are known only after the target, the model will be useless: leave {it} out",
+        "if they are known only after the target, the model will be useless: leave {it} out "
+        + _DROP,
     ),
 }
 

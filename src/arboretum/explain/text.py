@@ -14,8 +14,8 @@ end, and count cases at their leaves as C4.5 does: (3.4/0.4) are 3.4 cases, 0.4 
     |--- outlook = rain
     |   |--- class: yes (5/2)
 
-A tree of an ensemble is headed by a line that says which one it is: "tree 0 of 100". Second-order trees say
-what a split gains, at its first branch, and the cover of their nodes:
+A tree of an ensemble begins with a line that names it: "tree 0 of 100". Second-order trees show the gain of
+a split, at its first branch, and the cover of their nodes:
 
     |--- bmi <= 0.01 (gain: 146963.33, cover: 218.00)
     |   |--- value: [-16.65] cover: 171.00
@@ -60,7 +60,7 @@ def export_text(
     spacing : int, default 3
         Width of one level of indentation.
     decimals : int, default 2
-        Decimals of thresholds and predictions. A small number that would round to zero keeps so
+        Decimals of thresholds and predictions. A small number that would round to zero keeps this
         many significant digits instead.
     show_weights : bool, default False
         Show the weight of every class at the leaves of a classification tree, and the weight of the

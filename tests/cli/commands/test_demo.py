@@ -59,6 +59,6 @@ def test_without_matplotlib_the_tour_goes_on(tmp_path, monkeypatch):
 def test_a_file_in_the_way(tmp_path):
     (tmp_path / "demo").write_text("")
     result = run("demo", "-o", tmp_path / "demo")
-    assert result.exit_code == 1
-    assert result.stderr.startswith("error: ")
+    assert result.exit_code == 2
+    assert result.stderr.endswith("is a file: -o takes a directory\n")
     assert len(result.stderr.splitlines()) == 1

@@ -20,10 +20,11 @@ def test_for_people(shelf):
     assert fact(text, "size") == f"one tree of {model.get_n_leaves()} leaves, depth 3"
     assert fact(text, "trained on") == "600 rows"
     assert fact(text, "classes") == "dies, survives, thrives"
-    assert cells(text, "max_depth") == ["3", "changed"]
-    assert cells(text, "criterion") == ["'gini'"]
-    assert cells(text, "soil")[1:] == ["categorical", "yes", "chalk, clay, loam, peat, sand"]
-    assert cells(text, "planted")[1] == "numeric"
+    assert cells(text, "max_depth") == ["3"]
+    assert "criterion='gini'" in fact(text, "defaults")
+    assert text.index("soil") < text.index("max_depth") < text.index("criterion")
+    assert cells(text, "soil")[1:] == ["yes", "chalk, clay, loam, peat, sand"]
+    assert cells(text, "planted")[1] == "dates"
     importance = dict(zip(model.schema_.names, model.feature_importances_))
     assert cells(text, "height_cm")[0] == f"{importance['height_cm']:.3f}"
 
@@ -70,13 +71,13 @@ def test_parameters_json_does_not_know(tmp_path):
     document = json.loads(ok("describe", tmp_path / "m.arb", "--json"))
     assert document["changed"] == ["monotonic_cst", "random_state"]
     assert "RandomState" in document["parameters"]["random_state"]
-    assert cells(ok("describe", tmp_path / "m.arb"), "monotonic_cst") == ["array([1])", "changed"]
+    assert cells(ok("describe", tmp_path / "m.arb"), "monotonic_cst") == ["array([1])"]
 
 
 def test_long_lists_of_categories_are_cut(csv, tmp_path):
     table = csv("x,y\n" + "".join(f"c{i},{i % 2}\n" for i in range(9)))
     ok("train", table, "-t", "y", "-o", tmp_path / "m.arb")
-    assert cells(ok("describe", tmp_path / "m.arb"), "x")[2].endswith("c5, … and 3 more")
+    assert cells(ok("describe", tmp_path / "m.arb"), "x")[1] == "9: c0, c1, c2, c3, c4, c5, …"
 
 
 def test_boosters_tell_what_was_in_effect(shelf, tmp_path):
@@ -84,9 +85,9 @@ def test_boosters_tell_what_was_in_effect(shelf, tmp_path):
     how = ["--set", "n_estimators=2"]
     ok("train", shelf / "few.csv", "-t", "fate", "--model", "xgb", *how, "-o", file)
     text = ok("describe", file)
-    assert cells(text, "learning_rate") == ["0.3"]
-    assert cells(text, "objective") == ["'multi:softprob'"]
-    assert cells(text, "n_estimators") == ["2", "changed"]
+    assert "learning_rate=0.3" in fact(text, "defaults")
+    assert "objective='multi:softprob'" in fact(text, "defaults")
+    assert cells(text, "n_estimators") == ["2"]
     assert "base_score, callbacks" in fact(text, "not set")
     assert "  None" not in text
     document = json.loads(ok("describe", file, "--json"))

@@ -188,7 +188,10 @@ def test_only_held_out_rows_of_the_training_file_are_scored(shelf, tmp_path):
     trained = ok("train", data, "-t", "fate", "--test-size", 0.25, "--seed", 1, "-o", model)
     result = run("evaluate", model, data)
     assert "on 150 held-out rows of" in result.stdout
-    assert "not the 450 the model was trained on" in result.stderr
+    assert (
+        "only its 150 held-out rows (--test-size) are scored, not the 450 training rows"
+        in result.stderr
+    )
     for name in ("accuracy", "balanced accuracy"):
         assert cells(result.stdout, name) == cells(trained, name)
 

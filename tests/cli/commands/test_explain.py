@@ -85,11 +85,11 @@ def test_another_file_than_that_of_the_training(shelf, booster):
     ("words", "code", "message"),
     [
         (["--tree", "1"], 2, "--node NUMBER"),
-        (["--row", "1", "--node", "2"], 2, "one at a time"),
-        (["--row", "600"], 2, "there is no row 600"),
+        (["--row", "1", "--node", "2"], 2, "cannot be combined"),
+        (["--row", "600"], 2, "there is no row 600: the file has rows 0 to 599"),
         (["--node", "9999"], 2, "there is no node 9999"),
         (["--node", "0", "--tree", "77"], 2, "there is no tree 77"),
-        (["--round", "99"], 2, "there is no round 99"),
+        (["--round", "99"], 2, "error: there is no round 99"),
         (["--node", "0", "--tree", "one"], 2, "--tree wants a number"),
     ],
 )
@@ -151,7 +151,10 @@ def test_a_row_of_another_file_is_not_said_to_be_of_the_training(shelf, tmp_path
     result = run("explain", shelf / "fate.arb", part, "--row", "3")
     assert "in training" not in result.stdout
     assert "in the table" in result.stdout
-    assert "no worksheet of a leaf" in result.stderr
+    assert (
+        "no worksheet of its leaf: worksheets need the training file: CARTClassifier was trained on"
+        in result.stderr
+    )
 
 
 def test_errors_about_members(shelf, stack):

@@ -68,8 +68,8 @@ def test_without_matplotlib_the_way_out_is_told(shelf, tmp_path, monkeypatch):
 BAD = [
     (["--format", "png"], "a picture needs a file: add -o tree.png"),
     (["--format", "rules", "--max-depth", "2"], "--max-depth does not go with rules"),
-    (["--format", "gif"], "Invalid value for '--format'"),
-    (["--max-depth", "-1"], "Invalid value for '--max-depth'"),
+    (["--format", "gif"], "invalid value for '--format'"),
+    (["--max-depth", "-1"], "invalid value for '--max-depth'"),
     (["-o", "tree.gif"], "cannot tell from the name 'tree.gif' what to write: add --format"),
 ]
 

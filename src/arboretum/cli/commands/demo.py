@@ -24,6 +24,8 @@ _EVERY = 4  # each fourth row is kept to judge the model by
 
 def demo(directory: Path, force: bool = False) -> None:
     """Run the command; files go to ``directory``, which is made if need be."""
+    if directory.exists() and not directory.is_dir():
+        raise UsageError(f"{str(directory)!r} is a file: -o takes a directory")
     directory.mkdir(parents=True, exist_ok=True)
     training, test = directory / "train.csv", directory / "test.csv"
     model, picture = directory / "model.arb", directory / "tree.png"

@@ -70,16 +70,16 @@ def _what_next(model_file: Path) -> tuple[str, str]:
 
 
 def _print_parameters(model: Any) -> None:
+    """Print the parameters that were set as a table, and the others in a few lines."""
     changed, values = changed_parameters(model), model._in_effect()
-    rows = [
-        (name, repr(value), "changed" if name in changed else "")
-        for name, value in values.items()
-        if value is not None or name in changed
-    ]
-    print_table("Parameters", ("name", "value", ""), rows)
-    if unset := [name for name, value in values.items() if value is None and name not in changed]:
-        print_facts([("not set", ", ".join(unset))])
-        print()
+    if changed:
+        rows = [(name, repr(values[name])) for name in values if name in changed]
+        print_table("Parameters that were set", ("name", "value"), rows)
+    others = {name: value for name, value in values.items() if name not in changed}
+    defaults = [f"{name}={value!r}" for name, value in others.items() if value is not None]
+    unset = [name for name, value in others.items() if value is None]
+    facts = [("defaults", ", ".join(defaults)), ("not set", ", ".join(unset))]
+    print_facts([(name, text) for name, text in facts if text])
 
 
 def _document(model: Any, version: str) -> dict[str, Any]:

@@ -41,8 +41,8 @@ def evaluate(
         training, problem = parts
         which = "held-out row"
         tell(
-            f"{data.path} is the training file: scored are the rows that --test-size held out, not the "
-            f"{training.n_rows:,} the model was trained on"
+            f"{data.path} is the training file: only its {problem.n_rows:,} held-out rows (--test-size) are "
+            f"scored, not the {training.n_rows:,} training rows"
         )
     trained_weight = {model.notes_["weight"]} if "weight" in model.notes_ else set()
     features = features_of(model, problem.features, known=trained_weight)

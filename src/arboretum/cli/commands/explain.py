@@ -12,7 +12,7 @@ import numpy as np
 
 from arboretum.cli.files import TABLE, check_output, features_of, load_model
 from arboretum.cli.forests import parse_tree
-from arboretum.cli.guard import UsageError
+from arboretum.cli.guard import UsageError, in_command_words
 from arboretum.cli.problem import Problem, training_part
 from arboretum.cli.reading import Reading, read_like
 from arboretum.cli.scores import is_classifier
@@ -65,9 +65,9 @@ def explain(
         Where to write the SHAP values of all rows, as CSV.
     """
     if tree is not None and node is None and row is None:
-        raise UsageError("--tree says whose node or leaf: add --node NUMBER or --row NUMBER")
+        raise UsageError("--tree needs --node NUMBER or --row NUMBER")
     if node is not None and row is not None:
-        raise UsageError("--node and --row are two questions: ask one at a time")
+        raise UsageError("--node and --row cannot be combined: give one of them")
     if shap is not None:
         inputs = {"the data file": data_file, "the model file": model_file}
         check_output(shap, TABLE, inputs, force=force)
@@ -188,9 +188,7 @@ def _explain_final(book: Any, row: int | None, *refused: Any) -> None:
 def _one_row(model: Any, X: Any, row: int) -> Any:
     """Return a row of a table; warn of its unseen categories, by its number."""
     if not 0 <= row < X.n_rows:
-        raise UsageError(
-            f"there is no row {row}: the file has {plural(X.n_rows, 'row')}, from 0 on"
-        )
+        raise UsageError(f"there is no row {row}: the file has rows 0 to {X.n_rows - 1:,}")
     one, found = take_rows(X, np.array([row])), Unseen()
     with gather_unseen(found):
         model._encode(one)
@@ -208,7 +206,7 @@ def _explain_row(model: Any, book: Any, X: Any, row: int, one: Any, tree: Any) -
     try:
         sheet = book.row(row if book.table is X else one)
     except DataError as error:  # another file than that of the training
-        tell(f"the row is taken for a new one: {error}")
+        tell(f"row {row} is explained as a new row: {in_command_words(str(error))}")
         sheet = book.row(one)
     print_sheet(sheet)
     added = waterfall_table(model, one)
@@ -225,7 +223,7 @@ def _explain_row(model: Any, book: Any, X: Any, row: int, one: Any, tree: Any) -
         picked = pick_tree(model, which, "--tree").tree
         print_sheet(book.leaf(which, int(leaves_of(picked, model._encode(one))[0])))
     except (DataError, ParameterError) as error:
-        tell(f"no worksheet of a leaf: {error}")
+        tell(f"no worksheet of its leaf: {in_command_words(str(error))}")
 
 
 # ---------------------------------------------------------------------- all rows

@@ -6,12 +6,14 @@ Cells that are there are copied as they are written in the file; only the missin
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from arboretum.cli.csv_copy import copy_csv
 from arboretum.cli.csv_output import write_csv
 from arboretum.cli.files import TABLE, Data, check_output, column_text, target_values
 from arboretum.cli.guard import UsageError, complain
@@ -19,7 +21,6 @@ from arboretum.cli.models import choose_task
 from arboretum.cli.reading import Reading, read_data
 from arboretum.cli.screen import file_size, number, plural, print_facts, print_table, tell
 from arboretum.cli.stopwatch import Stopwatch, working
-from arboretum.data.reading.dialect import CsvText
 from arboretum.data.reading.written import date_form, looks_like, write_number
 from arboretum.data.schema import Column
 from arboretum.data.table import Table
@@ -79,10 +80,9 @@ def impute(options: Imputation) -> None:
     imputer = _make_imputer(options, task)
     with working(f"filling {plural(data.n_rows, 'row')}") as watch:
         filled = imputer.fit_transform(features.table, target)
-    texts = _texts(data, features, filled, imputer)
-    written = [(name, texts[name]) for name in data.without(options.drop).names]
-    _write(output, written, data.text, options.escape_formulas)
-    _report(options, imputer, features, filled, texts, task, watch)
+    cells = _filled_cells(data, features, filled, imputer)
+    _write(output, data, cells, options)
+    _report(options, imputer, features, filled, cells, task, watch)
 
 
 # --------------------------------------------------------------------------- before
@@ -139,7 +139,7 @@ def _read_target(options: Imputation, data: Data) -> tuple[np.ndarray | None, st
     if options.target is None:
         return None, "auto"
     raw = data.column(options.target, "the target")
-    task, _ = choose_task(raw, options.task)
+    task, _ = choose_task(raw, options.task, options.target)
     return target_values(raw, options.target, classes=task == "classification"), task
 
 
@@ -158,20 +158,19 @@ def _make_imputer(options: Imputation, task: str) -> Any:
 
 
 # --------------------------------------------------------------------------- writing
-def _texts(data: Data, features: Data, filled: Table, imputer: Any) -> dict[str, list[str]]:
-    """Return every column as text: cells of the file as they stand there, guesses in their form."""
+def _filled_cells(
+    data: Data, features: Data, filled: Table, imputer: Any
+) -> dict[str, dict[int, str]]:
+    """Return what the gaps are filled with, as text: column -> row -> cell."""
     from arboretum.data.refill import missing_cells
 
-    gaps = dict(zip(features.names, missing_cells(features.table).T))
-    texts = {name: column_text(data, name) for name in data.names}
-    for f, name in enumerate(features.names):
-        here = np.flatnonzero(gaps[name]).tolist()
-        if here:
-            column = imputer.schema_.columns[f]
-            guesses = _guesses(data, column, filled.columns[f], texts[name], gaps[name])
-            for i in here:
-                texts[name][i] = guesses(i)
-    return texts
+    cells = {}
+    for f, (name, gaps) in enumerate(zip(features.names, missing_cells(features.table).T)):
+        if gaps.any():
+            written = column_text(data, name)
+            guess = _guesses(data, imputer.schema_.columns[f], filled.columns[f], written, gaps)
+            cells[name] = {i: guess(i) for i in np.flatnonzero(gaps).tolist()}
+    return cells
 
 
 def _guesses(data: Data, column: Column, raw: Any, texts: list[str], gaps: np.ndarray) -> Any:
@@ -196,15 +195,20 @@ def _guesses(data: Data, column: Column, raw: Any, texts: list[str], gaps: np.nd
 
 
 def _write(
-    output: Path, columns: list[tuple[str, list[str]]], text: CsvText | None, escape_formulas: bool
+    output: Path, data: Data, cells: Mapping[str, Mapping[int, str]], options: Imputation
 ) -> None:
-    """Write the table as the data file is written; of Parquet as plain CSV."""
-    form: dict[str, Any] = {}
-    if text is not None:
-        form = {"sep": text.sep, "newline": text.newline, "header": text.has_header}
-    encoding = "utf-8" if text is None else text.encoding
-    with open(output, "w", encoding=encoding, newline="") as file:
-        write_csv(file, columns, escape_formulas=escape_formulas, **form)
+    """Write the data file with its gaps filled; a Parquet file becomes plain CSV."""
+    if data.text is not None:
+        written = copy_csv(
+            data.text, cells, drop=options.drop, escape_formulas=options.escape_formulas
+        )
+        output.write_bytes(written)
+        return
+    columns = {name: column_text(data, name) for name in data.without(options.drop).names}
+    for name, new in cells.items():
+        columns[name] = [new.get(i, cell) for i, cell in enumerate(columns[name])]
+    with open(output, "w", encoding="utf-8", newline="") as file:
+        write_csv(file, columns.items(), escape_formulas=options.escape_formulas)
 
 
 # --------------------------------------------------------------------------- after
@@ -213,19 +217,17 @@ def _report(
     imputer: Any,
     features: Data,
     filled: Table,
-    texts: dict[str, list[str]],
+    cells: Mapping[str, Mapping[int, str]],
     task: str,
     watch: Stopwatch,
 ) -> None:
-    from arboretum.data.refill import missing_cells
-
     n_missing = int(imputer.n_missing_.sum())
     if n_missing:
-        _print_columns(imputer, features, filled, texts, missing_cells(features.table))
+        _print_columns(imputer, filled, cells)
         _print_rounds(imputer)
     else:
         tell(f"nothing is missing in {options.data}: the output is a copy")
-    label = "none: the forest separates rows from shuffled ones"
+    label = "none: similar rows are found without one (--target COLUMN)"
     if options.target is not None:
         label = f"{options.target}: {task}"
     facts = [
@@ -238,18 +240,16 @@ def _report(
     print_facts(facts)
 
 
-def _print_columns(
-    imputer: Any, features: Data, filled: Table, texts: dict[str, list[str]], gaps: np.ndarray
-) -> None:
+def _print_columns(imputer: Any, filled: Table, cells: Mapping[str, Mapping[int, str]]) -> None:
     rows = []
     for f, column in enumerate(imputer.schema_.columns):
-        here = np.flatnonzero(gaps[:, f])
-        if len(here):
-            guesses = [texts[column.name][i] for i in here.tolist()]
-            share = f"{len(here) / features.n_rows:.1%}"
+        if column.name in cells:
+            new = cells[column.name]
+            share = f"{len(new) / filled.n_rows:.1%}"
             values = filled.columns[f]
-            said = _sum_up(guesses, None if isinstance(values, Words) else values.values[here])
-            rows.append([column.name, column.kind, f"{len(here):,}", share, said])
+            numbers = None if isinstance(values, Words) else values.values[list(new)]
+            said = _sum_up(list(new.values()), numbers)
+            rows.append([column.name, column.kind, f"{len(new):,}", share, said])
     header = ["column", "kind", "missing", "share", "filled with"]
     print_table("Columns with missing values", header, rows, right=[2, 3])
 

@@ -38,7 +38,7 @@ def predict(
     Parameters
     ----------
     output : Path or None
-        None writes CSV to stdout; a name that ends in .parquet asks for Parquet.
+        None writes CSV to stdout; a name that ends in .parquet writes Parquet.
     proba : bool
         Add the probability of every class.
     identifier : str or None
@@ -59,7 +59,8 @@ def predict(
         _check_copies(model, missing, proba)
     data = read_like(model, data_file, reading)
     first = [] if identifier is None else [(identifier, column_text(data, identifier))]
-    features = features_of(model, data, known=[name for name, _ in first])
+    target = [model.notes_["target"]] if "target" in model.notes_ else []
+    features = features_of(model, data, known=[*target, *(name for name, _ in first)])
     with working(f"predicting {plural(data.n_rows, 'row')}"):
         if missing is None:
             columns = first + _predictions(model, features, proba)
@@ -95,7 +96,7 @@ def _check_copies(model: Any, missing: str, proba: bool) -> None:
         raise UsageError(f"--missing may be per-class, got {missing!r}")
     if not hasattr(model, "predict_copies"):
         raise UsageError(
-            f"--missing per-class asks a forest of classes, this is a {type(model).__name__}: leave it out"
+            f"--missing per-class needs a forest of classes, not a {type(model).__name__}: leave it out"
         )
     if proba:
         raise UsageError("--missing per-class counts votes: leave --proba out")
@@ -114,7 +115,7 @@ def _is_parquet(output: Path) -> bool:
 
 
 def _check_form(output: Path) -> None:
-    """Raise if the name asks for a form that cannot be written."""
+    """Raise if a file of this name cannot be written."""
     if _is_parquet(output) and find_spec("pyarrow") is None:
         raise UsageError(
             f"-o {str(output)!r}: Parquet needs pyarrow: pip install pyarrow, or use .csv"

@@ -54,7 +54,7 @@ def show(
         Deeper splits are cut off.
     tree : str or None
         Which tree of an ensemble: "7", or "3,1" for round 3 and class 1. None describes the ensemble where
-        text is asked for, and shows tree 0 otherwise.
+        the format is text, and shows tree 0 otherwise.
     decimals : int or None
         Of thresholds and values; None: 2 in text, 3 in pictures and Graphviz source.
     member : str or None

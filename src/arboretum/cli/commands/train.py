@@ -26,7 +26,7 @@ from arboretum.cli.models import (
 from arboretum.cli.problem import Problem, divide, folds, split_note
 from arboretum.cli.reading import SPLIT, Reading, note_of, read_data
 from arboretum.cli.scores import print_scores, score
-from arboretum.cli.screen import file_size, number, plural, print_facts, stage, tell
+from arboretum.cli.screen import file_size, number, plural, print_facts, print_text, stage, tell
 from arboretum.cli.stopwatch import working
 from arboretum.cli.summary import describe_parameters, describe_size, print_schema
 from arboretum.data.checks import list_names
@@ -76,7 +76,9 @@ def train(options: Training) -> None:
         options, drop=data.expand(options.drop), categorical=data.expand(options.categorical)
     )
     _check_roles(options)
-    task, reason = choose_task(data.column(options.target, "the target"), options.task)
+    task, reason = choose_task(
+        data.column(options.target, "the target"), options.task, options.target
+    )
     for name in options.categorical:
         data.column(name, "--categorical")
     model = _make_model(options, task)
@@ -109,7 +111,10 @@ def train(options: Training) -> None:
             *describe_rounds(model).items(),
             *watch.facts(),
             ("saved", f"{output} ({file_size(output.stat().st_size)})"),
-            ("next", f"arboretum report {output} {options.data} shows it as a page"),
+            (
+                "next",
+                f"arboretum report {output} {options.valid or options.data} shows it as a page",
+            ),
         ]
     )
     if options.curve is not None:
@@ -120,9 +125,9 @@ def train(options: Training) -> None:
         print()
         print_scores(scores, f"Scores on {plural(held_out.n_rows, 'row')} {origin}")
         if getattr(model, "_best", None) is not None:
-            print(
-                "\nThe best round was chosen by these rows, so the scores are a little too good; for a fair "
-                "one, keep\nother rows apart and run `arboretum evaluate`."
+            print_text(
+                "The best round was chosen by these rows, so the scores are a little too good. For fair "
+                "ones, run `arboretum evaluate` on rows that were not used here."
             )
 
 

@@ -152,12 +152,13 @@ def _check_lines(text: CsvText) -> None:
     width = len(text.names)
     for first, last, fields in text.records():
         if fields and len(fields) != width:
+            start = text.header_line()
             raise DataError(
                 f"{text.name!r}, line {first}: {len(fields)} fields where the header has {width}"
                 + (f" (is the quote opened there never closed? it runs to line {last})"
                    if last > first else "")
-                + (f"; if the table begins at line {first}, leave out the lines above it (--skip "
-                   f"{first - 1} at the command line)" if first > 1 and len(fields) > width else "")
+                + (f"; if the table begins at line {start}, leave out the lines above it (--skip "
+                   f"{start - 1} at the command line)" if start > 1 else "")
             )  # fmt: skip
 
 

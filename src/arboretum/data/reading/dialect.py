@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 
 from arboretum.data.checks import list_names
 from arboretum.errors import DataError
@@ -25,7 +26,11 @@ __all__ = ["NULLS", "CsvDialect", "CsvText", "open_csv"]
 
 NULLS = ("", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None")
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-_BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_BOMS = {  # byte order mark -> the encoding with the mark, and that of the text after it
+    codecs.BOM_UTF8: ("utf-8-sig", "utf-8"),
+    codecs.BOM_UTF16_LE: ("utf-16", "utf-16-le"),
+    codecs.BOM_UTF16_BE: ("utf-16", "utf-16-be"),
+}
 _BLOCK = 1 << 20
 _FIRST = 200  # records that tell how the file is written
 _COMMA_NUMBER = re.compile(r"\s*[+-]?\d+(,\d+)?([eE][+-]?\d+)?\s*")
@@ -76,8 +81,12 @@ class CsvText:
         Names of the columns.
     notes : list of str
         What was found out, in words.
-    encoding, newline : str
-        Of the file, to write another one in the same way.
+    encoding : str
+        Of the file.
+    mark : bytes
+        Its byte order mark.
+    above : str
+        The lines that were skipped.
     """
 
     name: str
@@ -89,7 +98,35 @@ class CsvText:
     names: tuple[str, ...]
     notes: list[str] = field(default_factory=list)
     encoding: str = "utf-8"
-    newline: str = "\n"
+    mark: bytes = b""
+    above: str = ""
+
+    def header_line(self) -> int:
+        """Return the line at which a wider table begins, by some separator, below titles; else 1."""
+        starts = []
+        for sep in dict.fromkeys((self.sep, *_SEPARATORS)):
+            found: list[tuple[int, int]] = []
+            with suppress(DataError):
+                some = islice(_records(self.name, self.data, sep), _FIRST)
+                found = [(line, len(fields)) for line, _, fields in some if fields]
+            first, width = len(found) - 1, found[-1][1] if found else 0
+            while first > 0 and found[first - 1][1] == width:
+                first -= 1
+            if width > len(self.names) and first < len(found) - 1:
+                starts.append(found[first][0])
+        return min(starts, default=1)
+
+    @property
+    def body(self) -> str:
+        """The text below the lines that were skipped."""
+        return self.data[self.above.count("\n") :].decode("utf-8")
+
+    def encode(self, text: str) -> bytes:
+        """Return text as the bytes of a file that is written as this one is."""
+        if self.mark:
+            return self.mark + text.encode(_BOMS[self.mark][1])
+        name = codecs.lookup(self.encoding).name
+        return text.encode({"utf-8-sig": "utf-8", "utf-16": "utf-16-le"}.get(name, name))
 
     def records(self) -> Iterator[tuple[int, int, list[str]]]:
         """Yield first line, last line and fields of every record; blank lines have no fields."""
@@ -115,11 +152,13 @@ def open_csv(name: str, data: bytes, how: CsvDialect) -> CsvText:
     ['t.csv: fields are separated by semicolons, decimals by commas']
     """
     notes: list[str] = []
+    start = data
     data, encoding = _to_utf8(name, data, how.encoding, notes)
-    newline = "\r\n" if data[: data.find(b"\n") + 1].endswith(b"\r\n") else "\n"
+    above = b""
     if how.skip:  # blank lines stay, so that messages name lines of the file
-        lines = data.split(b"\n", how.skip)
-        data = b"\n" * (len(lines) - 1) + lines[-1]
+        rest = data.split(b"\n", how.skip)[-1]
+        above = data[: len(data) - len(rest)]
+        data = b"\n" * above.count(b"\n") + rest
     sep = how.sep or _find_separator(name, data)
     names = _names(name, data, sep, how.header, notes)
     decimal = how.decimal or _find_decimal(name, data, sep, (*NULLS, *how.na))
@@ -131,12 +170,15 @@ def open_csv(name: str, data: bytes, how: CsvDialect) -> CsvText:
     if found:
         notes.append(f"{name}: {', '.join(found)}")
     nulls = (*NULLS, *how.na)
-    return CsvText(name, data, sep, decimal, nulls, how.header, names, notes, encoding, newline)
+    mark = _mark(start, encoding)
+    return CsvText(
+        name, data, sep, decimal, nulls, how.header, names, notes, encoding, mark, above.decode()
+    )
 
 
 # --------------------------------------------------------------------------- encoding
 def _to_utf8(name: str, data: bytes, encoding: str | None, notes: list[str]) -> tuple[bytes, str]:
-    found = next((e for mark, e in _BOMS.items() if data.startswith(mark)), None)
+    found = next((e for mark, (e, _) in _BOMS.items() if data.startswith(mark)), None)
     if encoding is None and found is None:
         if b"\0" in data:
             raise DataError(f"{name!r}, line 1: it holds NUL bytes, it is not a text file")
@@ -160,6 +202,15 @@ def _to_utf8(name: str, data: bytes, encoding: str | None, notes: list[str]) -> 
             f"encoding to be "
             "found out, or name another"
         ) from None
+
+
+def _mark(data: bytes, encoding: str) -> bytes:
+    """Return the byte order mark that a file begins with, if its encoding has one."""
+    family = codecs.lookup(encoding).name
+    for mark, (known, _) in _BOMS.items():
+        if data.startswith(mark) and family.startswith(known.removesuffix("-sig")):
+            return mark
+    return b""
 
 
 def _is_utf8(data: bytes) -> bool:

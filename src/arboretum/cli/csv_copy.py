@@ -1,0 +1,111 @@
+"""A copy of a CSV file in which some cells are other ones, and every other byte is the same.
+
+    a;"b""c";;4␍␊   ──fields and line ends──▶   a ┊ "b""c" ┊ (gap) ┊ 4 ┊ ␍␊   ──fill──▶   a;"b""c";7,5;4␍␊
+
+Fields keep their quotes and blanks, rows their line ends; lines above the header, blank lines and the byte
+order mark stay where they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+
+from arboretum.cli.csv_output import escape_formula
+from arboretum.data.reading.dialect import CsvText
+
+__all__ = ["copy_csv"]
+
+
+def copy_csv(
+    text: CsvText,
+    cells: Mapping[str, Mapping[int, str]],
+    *,
+    drop: Collection[str] = (),
+    escape_formulas: bool = False,
+) -> bytes:
+    """Return the bytes of a file with other cells.
+
+    Parameters
+    ----------
+    text : CsvText
+        The file.
+    cells : mapping
+        Column -> row -> what its cell is to hold.
+    drop : collection of str
+        Columns that are left out.
+    escape_formulas : bool
+        Put ' before texts that a spreadsheet would take for formulas.
+
+    Examples
+    --------
+    >>> from arboretum.data.reading.dialect import CsvDialect, open_csv
+    >>> text = open_csv("t.csv", b'a;"b"\\r\\n1,50;\\r\\n2;"x;y"', CsvDialect())
+    >>> copy_csv(text, {"b": {0: "z;"}})
+    b'a;"b"\\r\\n1,50;"z;"\\r\\n2;"x;y"'
+    """
+    records = _records(text.body, text.sep)
+    kept = [j for j, name in enumerate(text.names) if name not in drop]
+    changed = {j: cells[text.names[j]] for j in kept if text.names[j] in cells}
+    quoted = {j for j, new in changed.items() if _is_quoted(records, j, new, text.has_header)}
+    row, written = -int(text.has_header), [text.above]
+    for fields, end in records:
+        if fields == [""]:  # a blank line is no row
+            written.append(end)
+            continue
+        line = []
+        for j in kept:
+            field = fields[j]
+            if row >= 0 and row in changed.get(j, ()):
+                field = _quote(changed[j][row], text.sep, always=j in quoted)
+            line.append(_escape(field, text.sep) if escape_formulas else field)
+        written.append((text.sep.join(line) or '""') + end)  # an empty line would be no row
+        row += 1
+    return text.encode("".join(written))
+
+
+def _records(text: str, sep: str) -> list[tuple[list[str], str]]:
+    """Return the fields of every line as they are written, and how the line ends."""
+    other = f"[^{re.escape(sep)}\r\n]*"
+    piece = re.compile(rf'("[^"]*(?:""[^"]*)*"{other}|{other})({re.escape(sep)}|\r\n|\n|\r|\Z)')
+    found: list[tuple[list[str], str]] = []
+    fields: list[str] = []
+    for match in piece.finditer(text):
+        field, end = match.groups()
+        fields.append(field)
+        if end != sep:
+            found.append((fields, end))
+            fields = []
+            if match.end() == len(text):  # nothing follows, not even an empty line
+                break
+    return found
+
+
+def _is_quoted(
+    records: list[tuple[list[str], str]], j: int, new: Collection[int], has_header: bool
+) -> bool:
+    """Return whether all cells of a column are quoted that are not replaced."""
+    rows = [fields for fields, _ in records if fields != [""]][int(has_header) :]
+    known = [fields[j] for i, fields in enumerate(rows) if i not in new]
+    return bool(known) and all(field.startswith('"') for field in known)
+
+
+def _quote(cell: str, sep: str, *, always: bool = False) -> str:
+    """Return a cell as it is written in a CSV file.
+
+    >>> _quote("a", ","), _quote("a,b", ","), _quote('a"b', ";"), _quote("a", ",", always=True)
+    ('a', '"a,b"', '"a""b"', '"a"')
+    """
+    if not always and not any(sign in cell for sign in (sep, '"', "\r", "\n")):
+        return cell
+    return '"' + cell.replace('"', '""') + '"'
+
+
+def _escape(field: str, sep: str) -> str:
+    """Return a field that a spreadsheet does not run; most fields stay as they are."""
+    is_quoted = field.startswith('"')
+    cell = field[1:].rstrip('"').replace('""', '"') if is_quoted else field
+    safe = escape_formula(cell)
+    if safe == cell:
+        return field
+    return f'"{safe[0]}{field[1:]}' if is_quoted else _quote(safe, sep)
