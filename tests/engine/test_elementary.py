@@ -101,7 +101,19 @@ def test_probabilities_and_softplus():
     assert units_off(elementwise.softplus(x), lambda v: mpmath.log1p(mpmath.exp(v)), x) < 2.5
     assert_array_equal(elementwise.probability([np.inf, -np.inf, np.nan]), [1.0, 0.0, np.nan])
     assert_array_equal(elementwise.softplus([np.inf, -np.inf, np.nan]), [np.inf, 0.0, np.nan])
-    assert [elementwise.one_probability(v) for v in x] == elementwise.probability(x).tolist()
+    assert [elementwise.one_probability()(v) for v in x] == elementwise.probability(x).tolist()
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 3), (40, 2), (30, 11)])
+def test_softmax(shape):
+    x = RNG.normal(size=shape) * 30
+    exact = np.exp(x - x.max(axis=1, keepdims=True))
+    exact /= exact.sum(axis=1, keepdims=True)
+    found = elementwise.softmax(x)
+    np.testing.assert_allclose(found, exact, rtol=1e-15)
+    for form in (x[:, ::-1][:, ::-1], np.asfortranarray(x), x.tolist()):
+        assert_array_equal(elementwise.softmax(form), found)
+    assert_array_equal(elementwise.softmax(x[:1]), found[:1])
 
 
 @plain_kernel

@@ -59,9 +59,10 @@ def _all_at_once(fit: Callable[..., Any]) -> Callable[..., Any]:
     def fitted(self: Any, *args: Any, **kwargs: Any) -> Any:
         began = perf_counter()
         new = object.__new__(type(self))
-        for name, value in vars(self).items():  # warm starts append to the lists of the last fit
-            learned = name.startswith("_") or name.endswith("_")
-            new.__dict__[name] = list(value) if learned and type(value) is list else value
+        new.__dict__.update(self.__dict__)
+        for name, value in self.__dict__.items():  # warm starts append to the lists of the last fit
+            if type(value) is list and (name[0] == "_" or name[-1] == "_"):
+                new.__dict__[name] = list(value)
         try:
             with one_warning():  # for all tables of the fit
                 model = fit(new, *args, **kwargs)
