@@ -2,6 +2,7 @@
 
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from inspect import getattr_static
 from threading import Event
 
 import numpy as np
@@ -64,10 +65,27 @@ def test_another_thread_sees_the_old_model_or_the_new(name, frequent_switches):
         assert set.union(*(looker.result() for looker in lookers)) <= allowed
 
 
-@pytest.mark.parametrize("method", ["predict", "predict_proba"])
-def test_a_method_reads_one_state_to_its_end(method, monkeypatch):
-    model = A.CARTClassifier().fit(TABLES[0], LABELS[0])
-    old, encode = getattr(model, method)(ASKED), A.CARTClassifier._encode
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [
+        ("cart", "predict"),
+        ("cart", "predict_proba"),
+        ("cart", "predict_log_proba"),
+        ("cart", "decision_path"),
+        ("stacking", "predict_proba"),
+        ("stacking", "transform"),
+        ("voting", "predict_proba"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_a_method_reads_one_state_to_its_end(name, method, monkeypatch):
+    model = clone(MODELS[name]).fit(TABLES[0], LABELS[0])
+
+    def answer():
+        found = getattr(model, method)(ASKED)
+        return found.toarray() if hasattr(found, "toarray") else found
+
+    old, encode = answer(), A.CARTClassifier._encode
 
     def fit_meanwhile(self, X):
         matrix = encode(self, X)
@@ -76,5 +94,42 @@ def test_a_method_reads_one_state_to_its_end(method, monkeypatch):
         return matrix
 
     monkeypatch.setattr(A.CARTClassifier, "_encode", fit_meanwhile)
-    np.testing.assert_array_equal(getattr(model, method)(ASKED), old)
-    assert getattr(model, method)(ASKED).tolist() != old.tolist()
+    np.testing.assert_array_equal(answer(), old)
+    assert answer().tolist() != old.tolist()
+
+
+@pytest.mark.parametrize("name", A.ESTIMATORS)
+def test_every_method_that_answers_or_saves_reads_one_state(name):
+    changing = {"fit", "fit_transform", "prune_cv", "load_model", "set_params", "set_output"}
+    asked = ("predict", "staged_", "decision_", "shap_", "save", "transform", "score", "explain")
+    for method in {m for m in dir(getattr(A, name)) if m.startswith(asked)} - changing:
+        found = getattr_static(getattr(A, name), method)
+        assert hasattr(getattr(found, "fn", found), "_reads_one_state") or not callable(found), (
+            method
+        )
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_pruned_tree_appears_in_one_step(monkeypatch):
+    model, seen = A.CARTClassifier().fit(TABLES[0], LABELS[0]), []
+    old, fold_errors = model.predict(ASKED).tolist(), A.CARTClassifier._fold_errors
+
+    def look(self, *args):
+        seen.append(model.predict(ASKED).tolist())
+        return fold_errors(self, *args)
+
+    monkeypatch.setattr(A.CARTClassifier, "_fold_errors", look)
+    assert model.prune_cv(TABLES[1], LABELS[1], cv=2) is model
+    assert seen == [old, old]
+    assert set(model.classes_) == set("vwxyz")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_model_is_loaded_in_one_step(tmp_path):
+    model = A.XGBClassifier(n_estimators=2).fit(TABLES[0], np.digitize(TABLES[0][:, 0], [0]))
+    model.save_model(tmp_path / "model.arb")
+    state = vars(model)
+    before = dict(state)
+    model.load_model(tmp_path / "model.arb")
+    assert vars(model) is not state
+    assert state == before

@@ -137,7 +137,7 @@ def test_blanks_that_make_two_categories_of_one(table):
 @pytest.mark.parametrize(
     "Model",
     [ar.LGBMRegressor, ar.XGBRegressor, ar.CARTRegressor, ar.RandomForestRegressor,
-     ar.GradientBoostingRegressor, ar.VotingRegressor],
+     ar.GradientBoostingRegressor, ar.AdaBoostRegressor, ar.BaggingRegressor, ar.VotingRegressor],
     ids=lambda m: m.__name__,
 )  # fmt: skip
 def test_a_constant_target_is_called_constant(Model):
@@ -147,7 +147,12 @@ def test_a_constant_target_is_called_constant(Model):
     assert "predicts this value for every row" in message
 
 
-@pytest.mark.parametrize("Model", [ar.CARTClassifier, ar.RandomForestClassifier, ar.LGBMClassifier])
+@pytest.mark.parametrize(
+    "Model",
+    [ar.CARTClassifier, ar.C45Classifier, ar.C45Rules, ar.RandomForestClassifier, ar.BaggingClassifier,
+     ar.AdaBoostClassifier, ar.XGBClassifier, ar.LGBMClassifier],
+    ids=lambda m: m.__name__,
+)  # fmt: skip
 def test_a_single_class_is_called_constant(table, Model):
     X, _ = table
     (message,) = told(X.assign(id=[f"C{i}" for i in range(N)]), ["no"] * N, Model())

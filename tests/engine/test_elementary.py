@@ -101,7 +101,19 @@ def test_probabilities_and_softplus():
     assert units_off(elementwise.softplus(x), lambda v: mpmath.log1p(mpmath.exp(v)), x) < 2.5
     assert_array_equal(elementwise.probability([np.inf, -np.inf, np.nan]), [1.0, 0.0, np.nan])
     assert_array_equal(elementwise.softplus([np.inf, -np.inf, np.nan]), [np.inf, 0.0, np.nan])
-    assert [elementwise.one_probability(v) for v in x] == elementwise.probability(x).tolist()
+    assert [elementwise.one_probability()(v) for v in x] == elementwise.probability(x).tolist()
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 3), (40, 2), (30, 11)])
+def test_softmax(shape):
+    x = RNG.normal(size=shape) * 30
+    exact = np.exp(x - x.max(axis=1, keepdims=True))
+    exact /= exact.sum(axis=1, keepdims=True)
+    found = elementwise.softmax(x)
+    np.testing.assert_allclose(found, exact, rtol=1e-15)
+    for form in (x[:, ::-1][:, ::-1], np.asfortranarray(x), x.tolist()):
+        assert_array_equal(elementwise.softmax(form), found)
+    assert_array_equal(elementwise.softmax(x[:1]), found[:1])
 
 
 @plain_kernel
@@ -136,10 +148,15 @@ ROOT = Path(arboretum.__file__).parent
 EXEMPT = ("textbook/", "explain/", "cli/")
 _WORDS = """
 exp exp2 expm1 log log2 log10 log1p logaddexp logaddexp2 power pow float_power cbrt hypot tanh sinh cosh
-arctanh arcsinh arccosh atanh asinh acosh sin cos tan arcsin arccos arctan asin acos atan atan2 arctan2
-erf erfc gamma lgamma dot vdot inner matmul tensordot einsum linalg
+arctanh arcsinh arccosh atanh asinh acosh sin cos tan sinc arcsin arccos arctan asin acos atan atan2 arctan2
+erf erfc gamma lgamma i0 dot vdot vecdot inner matmul matvec vecmat tensordot einsum linalg
+logspace geomspace cov corrcoef convolve correlate polyfit
 """
 FORBIDDEN = set(_WORDS.split())
+LIBRARIES = ("cmath", "statistics", "scipy.special", "scipy.stats", "scipy.linalg")
+METHODS = {"dot"}  # of any array
+DRAWS = {"normal", "gamma", "beta", "poisson", "binomial", "lognormal", "gumbel"}
+DRAWS |= {"standard_normal", "standard_exponential", "standard_gamma", "dirichlet", "geometric"}
 ALLOWED = {
     "boosting/adaboost/theory.py": {
         "log"
@@ -158,15 +175,24 @@ ALLOWED = {
 
 def _uses(tree: ast.AST) -> set[str]:
     """Return the functions of NumPy, math and SciPy, and the operators, that depend on the machine."""
-    found = set()
+    found: set[str] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            if node.value.id in ("np", "math", "numpy") and node.attr in FORBIDDEN:
+        if isinstance(node, ast.Attribute):
+            of_library = isinstance(node.value, ast.Name) and node.value.id in (
+                "np",
+                "math",
+                "numpy",
+            )
+            if node.attr in (FORBIDDEN if of_library else METHODS | DRAWS):
                 found.add(node.attr)
         elif isinstance(node, ast.ImportFrom) and node.module in ("math", "numpy"):
             found |= {alias.name for alias in node.names} & FORBIDDEN
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("scipy.special"):
-            found.add(node.module)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            found |= {name for name in _imported(node) if name.startswith(LIBRARIES)}
+        elif (
+            isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "pow"
+        ):
+            found.add("pow")
         elif isinstance(node, ast.BinOp | ast.AugAssign):
             if isinstance(node.op, ast.MatMult):
                 found.add("@")
@@ -175,10 +201,36 @@ def _uses(tree: ast.AST) -> set[str]:
     return found
 
 
+def _imported(node: ast.Import | ast.ImportFrom) -> set[str]:
+    """Return the modules of an import, and what is taken from them, by full names."""
+    if isinstance(node, ast.Import):
+        return {alias.name for alias in node.names}
+    return {f"{node.module}.{alias.name}" for alias in node.names}
+
+
 def _is_exact(node: ast.BinOp | ast.AugAssign) -> bool:
     """Return whether a power has a literal base: whole numbers, and powers of 2, are exact."""
     base = getattr(node, "left", None)
     return isinstance(base, ast.Constant) and (isinstance(base.value, int) or base.value == 2.0)
+
+
+@pytest.mark.parametrize(
+    "line",
+    """np.exp(x) | math.log(x) | numpy.tanh(x) | from math import pow | from numpy import log1p
+    import scipy.special as sp | from scipy import special | from scipy.special import expit | import cmath
+    from statistics import NormalDist | a @ b | a.dot(b) | np.linalg.norm(a) | np.cov(a) | np.geomspace(1, 2)
+    x ** 2 | x ** 0.5 | 1.5 ** x | x **= 3 | pow(x, y) | rng.normal(size=3) | rng.standard_exponential()
+    """.replace("\n", "|").split("|")[:-1],
+)  # fmt: skip
+def test_the_lint_finds(line):
+    assert _uses(ast.parse(line.strip()))
+
+
+@pytest.mark.parametrize(
+    "line", ["2**k", "10**3", "2.0**k", "np.sqrt(x)", "exp(x)", "x * x", "np.sum(x)"]
+)
+def test_the_lint_allows(line):
+    assert not _uses(ast.parse(line))
 
 
 def test_models_and_answers_are_made_of_the_engines_functions():

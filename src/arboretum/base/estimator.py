@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils.metaestimators import available_if
 
 from arboretum.base.parameters import Declared
 from arboretum.data.checks import warn_caller
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Estimator", "check_same", "goes_on", "signature"]
 
+_AvailableIf = type(available_if(bool)(bool))  # a method that only some fitted models have
 _FEW_ROWS = 64  # that no second thread helps with
 
 # What, beside the parameters, says what the answers of trees mean.
@@ -57,9 +59,10 @@ def _all_at_once(fit: Callable[..., Any]) -> Callable[..., Any]:
     def fitted(self: Any, *args: Any, **kwargs: Any) -> Any:
         began = perf_counter()
         new = object.__new__(type(self))
-        for name, value in vars(self).items():  # warm starts append to the lists of the last fit
-            learned = name.startswith("_") or name.endswith("_")
-            new.__dict__[name] = list(value) if learned and type(value) is list else value
+        new.__dict__.update(self.__dict__)
+        for name, value in self.__dict__.items():  # warm starts append to the lists of the last fit
+            if type(value) is list and (name[0] == "_" or name[-1] == "_"):
+                new.__dict__[name] = list(value)
         try:
             with one_warning():  # for all tables of the fit
                 model = fit(new, *args, **kwargs)
@@ -74,7 +77,15 @@ def _all_at_once(fit: Callable[..., Any]) -> Callable[..., Any]:
     return fitted
 
 
-_READERS = ("predict", "predict_proba", "decision_function", "apply", "shap_values", "predictor")
+_FITS = ("fit", "prune_cv")
+_NAMES = """
+predict predict_proba predict_log_proba predict_votes predict_copies predictor apply score transform
+decision_function decision_path prediction_interval prediction_variance proximity margins theory
+staged_predict staged_predict_proba staged_decision_function staged_score staged_margins
+shap_values shap_base_value explain partial_dependence permutation_importance feature_importances report
+save save_model
+"""
+_READERS = _NAMES.split()
 
 
 def _of_one_state(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -106,13 +117,15 @@ class Estimator(Declared, BaseEstimator):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if "fit" in vars(cls):
-            setattr(cls, "fit", _all_at_once(vars(cls)["fit"]))  # noqa: B010
+        for name in _FITS:
+            if name in vars(cls):
+                setattr(cls, name, _all_at_once(vars(cls)[name]))
         for name in _READERS:
             method = getattr_static(cls, name, None)
-            # scikit-learn's `available_if` is no function: such methods read the fitted final model
             if isinstance(method, FunctionType) and not hasattr(method, "_reads_one_state"):
                 setattr(cls, name, _of_one_state(method))
+            elif isinstance(method, _AvailableIf) and not hasattr(method.fn, "_reads_one_state"):
+                setattr(cls, name, available_if(method.check)(_of_one_state(method.fn)))
 
     # ------------------------------------------------------------------ the table
     def _learn_table(self, X: Any) -> Matrix:

@@ -4,7 +4,7 @@ from arboretum.engine import elementary
 from arboretum.engine.jit import plain_kernel
 
 __all__ = ["exp_each", "expm1_each", "log1p_each", "log2_each", "log_each", "log_gamma_each"]
-__all__ += ["one_probability", "power_each", "probability_each", "softplus_each"]
+__all__ += ["one_probability", "power_each", "probability_each", "softmax_rows", "softplus_each"]
 
 
 @plain_kernel
@@ -62,6 +62,26 @@ def softplus_each(x, out):
     for i in range(len(x)):
         larger = x[i] if x[i] > 0.0 else 0.0
         out[i] = larger + elementary.log1p(elementary.exp(-abs(x[i])))
+
+
+@plain_kernel
+def softmax_rows(margin, out, flat):
+    """Write e**m / Σ e**m of every row; float64 (rows, columns), ``flat`` is ``out`` in one dimension."""
+    rows, columns = margin.shape
+    for i in range(rows):
+        top = margin[i, 0]
+        for c in range(1, columns):
+            top = max(top, margin[i, c])
+        for c in range(columns):
+            out[i, c] = margin[i, c] - top
+    for j in range(len(flat)):
+        flat[j] = elementary.exp(flat[j])
+    for i in range(rows):
+        total = 0.0
+        for c in range(columns):
+            total += out[i, c]
+        for c in range(columns):
+            out[i, c] /= total
 
 
 @plain_kernel

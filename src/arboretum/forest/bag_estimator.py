@@ -206,7 +206,7 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
         """Fit the estimators with these numbers; interrupted, those before the first missing one."""
         name, bar = type(self).__name__, bool(self.verbose)
         if self._can_share(base):
-            with progress(len(wanted), bar, name) as on_progress:
+            with progress(len(wanted), bar, name) as on_progress, members_silent():
                 grown = self._grow(base, learned, wanted, on_progress)
             return grown
         given = (base, self._bags, self.schema_.names, learned.X, learned.y, weighs)

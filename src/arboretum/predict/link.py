@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from arboretum.engine.elementwise import exp, log, one_probability, probability
+from arboretum.engine.elementwise import exp, log, one_probability, probability, softmax
 from arboretum.errors import ParameterError
 
-__all__ = ["IDENTITY", "RAREST", "Link", "both_classes", "opposite_shares", "softmax"]
+__all__ = ["IDENTITY", "RAREST", "Link", "both_classes", "opposite_shares"]
 
 RAREST = float(np.finfo(np.float32).eps)  # a share below this is taken for it: its log is finite
 _RANGES = {
@@ -110,16 +110,9 @@ def opposite_shares(margin: np.ndarray, sigma: float = 1.0) -> np.ndarray:
            [0.25, 0.75]])
     """
     if len(margin) == 1:
-        m = sigma * margin.item()
-        return np.array([[one_probability(-2.0 * m), one_probability(2.0 * m)]])
+        probability_of, m = one_probability(), 2.0 * sigma * margin.item()
+        return np.array([[probability_of(-m), probability_of(m)]])
     both = np.empty((len(margin), 2))
     np.multiply(margin, sigma, out=both[:, 1])
     np.negative(both[:, 1], out=both[:, 0])
     return softmax(both)
-
-
-def softmax(margin: np.ndarray) -> np.ndarray:
-    """Return e**m / Σ e**m over the columns."""
-    share = exp(margin - margin.max(axis=1, keepdims=True))
-    share /= share.sum(axis=1, keepdims=True)
-    return share

@@ -56,10 +56,10 @@ def largest_share(of_rows: Callable[[np.ndarray], Any], classes: np.ndarray) -> 
 
 def two_shares(of_rows: Callable[[np.ndarray], Any], link: Link) -> Meaning:
     """Return the meaning of one sum that a logistic link makes the shares of two classes."""
-    sigma = float(link.sigma)
+    probability, sigma = one_probability(), float(link.sigma)
 
     def of_row(both: np.ndarray) -> np.ndarray:
-        second = one_probability(sigma * both.item(0))
+        second = probability(sigma * both.item(0))
         both[0, 0], both[0, 1] = 1.0 - second, second
         return both
 
@@ -68,10 +68,10 @@ def two_shares(of_rows: Callable[[np.ndarray], Any], link: Link) -> Meaning:
 
 def two_labels(of_rows: Callable[[np.ndarray], Any], link: Link, classes: np.ndarray) -> Meaning:
     """Return the meaning of such a sum where a label is asked for: of two equals the first."""
-    sigma, (no, yes) = float(link.sigma), _each(classes)
+    probability, sigma, (no, yes) = one_probability(), float(link.sigma), _each(classes)
 
     def of_row(margin: np.ndarray) -> np.ndarray:
-        return (yes if one_probability(sigma * margin.item(0)) > 0.5 else no).copy()
+        return (yes if probability(sigma * margin.item(0)) > 0.5 else no).copy()
 
     return Meaning(of_rows, of_row, 1)
 

@@ -269,3 +269,8 @@ def test_bad_weights_are_named(weight, message):
 def test_counts_that_are_all_zero_have_no_logarithm():
     with pytest.raises(DataError, match="all labels are 0"):
         find_objective("count:poisson", "xgboost").check(np.zeros(4), None)
+
+
+@pytest.mark.parametrize("name", ["binary", "lambdarank", "regression"])
+def test_an_objective_is_shown_by_its_name(name):
+    assert repr(find_objective(name, "lightgbm")) == repr(name)

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from arboretum.data import frames
+from arboretum.data.checks import DataTypeError
 from arboretum.data.reading import csv_table, files
 from arboretum.data.reading.dialect import CsvDialect
 from arboretum.data.reading.files import read_bytes, read_file
@@ -266,6 +267,46 @@ def test_strings_of_parquet_are_the_strings_of_the_frame(tmp_path):
             assert (word.dtype, kind.dtype) == ("str", "category")
             assert sorted(word.values) == ["", "a", "b", "c"]
             assert [None if c < 0 else word.values[c] for c in word.codes] == words
+
+
+@pytest.mark.parametrize("encoding", ["PLAIN", "DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY"])
+@pytest.mark.parametrize("kind", ["string", "large_string", "string_view"])
+def test_strings_of_parquet_in_every_encoding(tmp_path, encoding, kind):
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    words = ["oak", "oaks", None, "ash", "oak"]
+    table = pa.table({"word": pa.array(words, getattr(pa, kind)()), "number": range(5)})
+    options = {"use_dictionary": False, "column_encoding": {"word": encoding}}
+    parquet.write_table(table, tmp_path / "t.parquet", **options)
+    word, _ = read_file(tmp_path / "t.parquet").columns
+    assert word.dtype == "str"
+    assert [None if c < 0 else word.values[c] for c in word.codes] == words
+
+
+def test_strings_that_repeat_the_one_before_are_counted(tmp_path, monkeypatch):
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    path = tmp_path / "data.parquet"
+    table = pa.table({"word": [100_000 * "x" + str(i) for i in range(100)]})
+    options = {"use_dictionary": False, "column_encoding": {"word": "DELTA_BYTE_ARRAY"}}
+    parquet.write_table(table, path, **options)
+    monkeypatch.setattr(files, "_memory", lambda: 5_000_000)
+    with pytest.raises(DataError, match=r"unpacks to at least 0\.0 GB.*pass that table"):
+        read_file(path)
+
+
+@pytest.mark.parametrize("kind", ["binary", "list<", "struct<"])
+def test_bytes_and_nested_columns_are_refused_unread(tmp_path, monkeypatch, kind):
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    cell = {"binary": b"x", "list<": ["x"], "struct<": {"a": "x"}}[kind]
+    parquet.write_table(pa.table({"odd": [cell] * 3, "n": range(3)}), tmp_path / "t.parquet")
+    monkeypatch.setattr(parquet, "read_table", None)
+    with pytest.raises(DataTypeError, match=f"column 'odd' of .* is of type {kind}"):
+        read_file(tmp_path / "t.parquet")
 
 
 def test_values_of_a_dictionary_that_do_not_occur_are_no_categories(tmp_path):

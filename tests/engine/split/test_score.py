@@ -31,8 +31,8 @@ def _moment(left_sum, left_weight, total, weight, form, table, out):
 
 
 @kernel
-def _least(information, total, weight, out):
-    out[0] = least_squares(information, total, weight)
+def _least(score, total, weight, form, out):
+    out[0] = least_squares(score, total, weight, form)
 
 
 @kernel
@@ -145,5 +145,25 @@ def test_information_needs_as_much_squares_as_its_bar_says():
         left = np.floor(rng.uniform(1, weight))
         ones = np.floor(rng.uniform(max(0.0, total + left - weight), min(left, total) + 1))
         _moment(ones, left, total, weight, INFORMATION, XLOGX, out)
-        _least(out[0], total, weight, bar)
+        _least(out[0], total, weight, INFORMATION, bar)
+        assert bar[0] <= out[1]
+
+
+def test_a_poisson_score_needs_as_much_squares_as_its_bar_says():
+    rng, out, bar = np.random.default_rng(0), np.empty(2), np.empty(1)
+    for _ in range(300):
+        weight = np.floor(10 ** rng.uniform(0.5, 8)) + 3.0
+        total = np.floor(weight * 10 ** rng.uniform(-1, 9)) + 2.0
+        left = np.floor(rng.uniform(1, weight))
+        share = np.clip(left / weight * rng.choice([1.0, rng.uniform(0, 2)]), 0.0, 1.0)
+        _moment(
+            np.clip(np.floor(total * share), 1, total - 1),
+            left,
+            total,
+            weight,
+            POISSON_FORM,
+            XLOGX,
+            out,
+        )
+        _least(out[0], total, weight, POISSON_FORM, bar)
         assert bar[0] <= out[1]

@@ -113,6 +113,15 @@ def test_a_tree_of_a_booster_by_round_and_class():
     )
 
 
+def test_a_model_of_one_tree_needs_no_number_of_it():
+    sheet = worksheet(TREE, X, Y)
+    assert sheet.node(1).to_text() == sheet.node(0, 1).to_text()
+    leaf = int(TREE.tree_.leaves[0])
+    assert sheet.leaf(leaf).to_text() == sheet.leaf(0, leaf).to_text()
+    with pytest.raises(ParameterError, match=r"has 3 trees: .* node\(tree, node\)"):
+        worksheet(FOREST, X, Y).node(1)
+
+
 def test_it_shows_itself():
     sheets = worksheet(TREE, X, Y)
     assert str(sheets) == repr(sheets) == sheets.to_text()

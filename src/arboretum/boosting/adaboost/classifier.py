@@ -18,10 +18,11 @@ from arboretum.boosting.adaboost import rounds, tally, weak
 from arboretum.boosting.adaboost import theory as laws
 from arboretum.boosting.adaboost.estimator import AdaBoost
 from arboretum.cart.cart import CARTClassifier
+from arboretum.engine.elementwise import softmax
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.predict import votes
 from arboretum.predict.ensemble import Ensemble
-from arboretum.predict.link import Link, opposite_shares, softmax
+from arboretum.predict.link import Link, opposite_shares
 
 if TYPE_CHECKING:
     from arboretum.tree.tree import Tree

@@ -159,16 +159,16 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
         w = self._rows_seen.w
         learner: Any
         resample = self.sampling == "resample"
-        if weak.is_shared_tree(base, resample):
-            learner = weak.tree_learner(
-                base, (matrix, self.schema_), labels, self._read_nodes, w,
-                resample=resample, seed=self.seed_, threads=self._threads(),
-            )  # fmt: skip
-        else:
-            learner = weak.AnyLearner(base, X, labels, self._read, resample, self.seed_)
-        self.estimator_ = base
-        rounds, w = self._replay(before, (X, matrix), codes, w / w.sum())
         with members_silent():
+            if weak.is_shared_tree(base, resample):
+                learner = weak.tree_learner(
+                    base, (matrix, self.schema_), labels, self._read_nodes, w,
+                    resample=resample, seed=self.seed_, threads=self._threads(),
+                )  # fmt: skip
+            else:
+                learner = weak.AnyLearner(base, X, labels, self._read, resample, self.seed_)
+            self.estimator_ = base
+            rounds, w = self._replay(before, (X, matrix), codes, w / w.sum())
             interrupted = self._boost(learner, codes, rounds, w)
             self._rows_seen.tell(self)
             del self._rows_seen

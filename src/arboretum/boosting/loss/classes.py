@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.boosting.loss.loss import Loss
-from arboretum.engine.elementwise import exp, log, softplus
-from arboretum.predict.link import Link, both_classes, softmax
+from arboretum.engine.elementwise import exp, log, softmax, softplus
+from arboretum.predict.link import Link, both_classes
 
 if TYPE_CHECKING:
     from arboretum.boosting.loss.leaves import Leaves

@@ -44,7 +44,7 @@ class RoundRows(NamedTuple):
     iteration: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Objective:
     """What boosting asks of every objective; get one from `boosting.dialect.find_objective`.
 
@@ -71,6 +71,9 @@ class Objective:
     parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
     max_delta_step: float = 0.0
     link: Link = IDENTITY
+
+    def __repr__(self) -> str:
+        return repr(self.name)
 
     @property
     def renew_leaf(self) -> Callable[..., float] | None:
@@ -147,7 +150,7 @@ def _plain(value: Any) -> Any:
     return [_plain(v) for v in value] if isinstance(value, list | tuple) else value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LossObjective(Objective):
     """An objective that is a sum over the rows.
 

@@ -35,7 +35,7 @@ __all__ = ["RankingObjective"]
 _ROWS_AT_ONCE = 4096  # lists are handed to threads in pieces of about so many rows
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RankingObjective(Objective):
     """LambdaMART.
 

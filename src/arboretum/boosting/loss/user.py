@@ -154,7 +154,7 @@ class UserLoss(Loss):
 
 
 # ---------------------------------------------------------------------- functions
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class UserObjective(Objective):
     """A user's function as an objective; a loaded model has lost it and can only predict."""
 

@@ -351,8 +351,7 @@ class XGBModel(BoostedModel):
             raise ParameterError(
                 f"the file holds a {type(other).__name__}, not a {type(self).__name__}"
             )
-        self.__dict__.clear()
-        self.__dict__.update(other.__dict__)
+        self.__dict__ = other.__dict__
 
 
 def with_objective(objective: str) -> Callable[..., None]:

@@ -4,8 +4,8 @@ table.csv  table.tsv  table.txt  (.gz)   ──dialect──▶  text  ──csv
 table.parquet                            ──pyarrow or polars──────────────▶  columns
 
 A small compressed file can hold a table larger than any memory. What is unpacked is limited to the memory
-of the machine (`_check_size`): a Parquet file by the sizes in its footer, before anything is unpacked, a
-gzipped one while it is unpacked.
+of the machine (`_check_size`): a Parquet file by the types and sizes in its footer, before anything is
+unpacked, a gzipped one while it is unpacked.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from arboretum.data.checks import DataTypeError
 from arboretum.data.frames import frame_columns
 from arboretum.data.reading.csv_table import csv_columns
 from arboretum.data.reading.dialect import CsvDialect, CsvText, open_csv
@@ -33,6 +34,8 @@ __all__ = ["FileTable", "read_bytes", "read_file"]
 _TEXT = (".csv", ".tsv", ".tab", ".txt")
 _PARQUET = b"PAR1"
 _BLOCK = 1 << 24
+_BATCH = 1024  # rows
+_FEWER = "read some of its columns or rows with pyarrow and pass that table"
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,19 +147,44 @@ def _read_parquet(name: str, source: Path | BytesIO) -> FileTable:
 
 def _parquet_pyarrow(name: str, source: Any) -> FileTable:
     """Read strings as a dictionary and codes: one long string in many rows takes its length once."""
-    import pyarrow as pa
     from pyarrow import parquet
 
     with parquet.ParquetFile(source) as file:
-        is_string = pa.types.is_string, pa.types.is_large_string
-        strings = {f.name for f in file.schema_arrow if any(kind(f.type) for kind in is_string)}
+        strings = _string_columns(name, file.schema_arrow)
+        delta = _encoded(file.metadata, "DELTA_BYTE_ARRAY") & strings
         size = _decoded_size(file.metadata, strings)
-    _check_size(name, size, "read some of its columns or rows with pyarrow and pass that table")
-    table = parquet.read_table(source, read_dictionary=sorted(strings))
+        _check_size(name, size, _FEWER)
+        for batch in file.iter_batches(_BATCH, columns=sorted(delta)) if delta else ():
+            size += batch.nbytes  # a string repeats the one before it: the footer has no size of it
+            _check_size(name, size, _FEWER)
+        delta |= _encoded(file.metadata, "DELTA_LENGTH_BYTE_ARRAY")
+    # pyarrow makes no dictionaries of delta encodings
+    table = parquet.read_table(source, read_dictionary=sorted(strings - delta))
     table = table.drop_columns([c for c in table.column_names if _is_index(c)])
     names, columns, n_rows = frame_columns(table)
     typed = [_strings(raw) if c in strings else raw for c, raw in zip(table.column_names, columns)]
     return FileTable(names, typed, n_rows)
+
+
+def _string_columns(name: str, schema: Any) -> set[str]:
+    """Return the names of the columns of strings; refuse those of bytes, lists and structures unread."""
+    from pyarrow import types
+
+    for field in schema:
+        kind = field.type
+        if types.is_nested(kind) or "binary" in str(kind):
+            raise DataTypeError(
+                f"column {field.name!r} of {name!r} is of type {kind}; a table must be made of strings, "
+                "numbers, dates or missing values: turn it into such columns or leave it out"
+            )
+    return {field.name for field in schema if "string" in str(field.type).partition("<")[0]}
+
+
+def _encoded(footer: Any, encoding: str) -> set[str]:
+    """Return the names of the columns that use an encoding."""
+    groups = [footer.row_group(number) for number in range(footer.num_row_groups)]
+    chunks = [group.column(place) for group in groups for place in range(footer.num_columns)]
+    return {chunk.path_in_schema for chunk in chunks if encoding in chunk.encodings}
 
 
 def _decoded_size(footer: Any, strings: set[str]) -> int:

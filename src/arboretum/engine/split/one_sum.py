@@ -14,7 +14,6 @@ from arboretum.engine.columns.presort import MISSING, NEW, POSITION
 from arboretum.engine.jit import inline, kernel
 from arboretum.engine.split.best import FROM_LIST, REFUSED
 from arboretum.engine.split.score import (
-    INFORMATION,
     SQUARES,
     breaks_order,
     least_squares,
@@ -52,8 +51,8 @@ def _walk_full(entries, start, row, nodes, k, first, last, before, totals, scori
     least = np.float64(max(nodes.min_weight[k], 1))
     form, sign, bounded = scoring
     best, place, mean, bar = REFUSED, np.int64(0), total / weight, 0.0
-    if form == INFORMATION:
-        bar = least_squares(floor, total, weight)
+    if form != SQUARES:
+        bar = least_squares(floor, total, weight, form)
     for cut in range(1, last + 1):
         p = entries[start + cut - 1] & POSITION
         running += np.int64(row.number[p, 0])
@@ -73,8 +72,8 @@ def _walk_full(entries, start, row, nodes, k, first, last, before, totals, scori
             and breaks_order(sum_left, on_left, total, weight, sign, nodes.lower[k], nodes.upper[k])
         ):
             best, place = score, np.int64(cut)
-            if form == INFORMATION:
-                bar = max(bar, least_squares(best, total, weight))
+            if form != SQUARES:
+                bar = max(bar, least_squares(best, total, weight, form))
     return best, place
 
 

@@ -111,15 +111,18 @@ def squares(left_sum, left_weight, total, weight):
 
 
 @inline
-def least_squares(information, total, weight):
-    """Return the D² / (n_L n_R) without which a cut of two classes cannot gain so much information.
+def least_squares(score, total, weight, form):
+    """Return the D² / (n_L n_R) without which a cut cannot reach a score that needs logarithms.
 
-    Information is at most ln(1 + χ²/n) (Jensen's inequality), and χ²/n is D² / (n_L n_R) over the product of
-    the classes' shares: what cannot be the best needs no logarithm. The bar is a little lower than that,
-    by more than logarithms of sums are rounded.
+    Information of two classes is at most ln(1 + χ²/n) (Jensen's inequality), and χ²/n is D² / (n_L n_R) over
+    the product of the classes' shares. The Poisson score is at most D² / (n_L n_R) over the mean, since
+    ln x <= x - 1. What cannot be the best needs no logarithm. The bar is a little lower than that, by more
+    than logarithms of sums are rounded.
     """
     share = total / weight
-    return 0.999999 * expm1(max(information - 1e-12, 0.0) * LN2) * share * (1.0 - share)
+    if form == POISSON_FORM:
+        return 0.999999 * max(score - 1e-12 * share, 0.0) * share
+    return 0.999999 * expm1(max(score - 1e-12, 0.0) * LN2) * share * (1.0 - share)
 
 
 @inline

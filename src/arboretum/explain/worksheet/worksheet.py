@@ -75,21 +75,34 @@ class Worksheet:
         """Names of the methods that this model has an answer to."""
         return self._family.answers
 
-    def node(self, tree: Any, node: int) -> Sheet:
+    def node(self, tree: Any, node: int | None = None) -> Sheet:
         """Return how a node came about: every column's best split, the closest rivals and why they lost.
 
         Parameters
         ----------
         tree : int
-            Number of the tree, 0 for a model of one; negative ones from the end.
+            Number of the tree; negative ones from the end. A model of one tree needs none: ``node(3)`` is
+            ``node(0, 3)``.
         node : int
             Number of the node in that tree; 0 is the root.
         """
-        return self._family.node(tree, node)
+        return self._family.node(*self._place(tree, node, "node"))
 
-    def leaf(self, tree: Any, leaf: int) -> Sheet:
+    def leaf(self, tree: Any, leaf: int | None = None) -> Sheet:
         """Return where the answer of a leaf comes from; ``leaf`` is its number among the nodes."""
-        return self._family.leaf(tree, leaf)
+        return self._family.leaf(*self._place(tree, leaf, "leaf"))
+
+    def _place(self, tree: Any, node: int | None, what: str) -> tuple[Any, Any]:
+        """Return a tree and a node; a single number is a node of the only tree."""
+        if node is not None:
+            return tree, node
+        n_trees = len(getattr(self.model, "trees_", ()))
+        if n_trees > 1:
+            raise ParameterError(
+                f"{type(self.model).__name__} has {n_trees} trees: give the number of the tree first, "
+                f"{what}(tree, {what})"
+            )
+        return 0, tree
 
     def row(self, row: Any) -> Sheet:
         """Return the journey of one row, tree by tree.

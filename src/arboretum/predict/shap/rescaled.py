@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.data.matrix import DenseMatrix
-from arboretum.engine.elementwise import exp, log, probability, softplus
-from arboretum.predict.link import RAREST, Link, softmax
+from arboretum.engine.elementwise import exp, log, probability, softmax, softplus
+from arboretum.predict.link import RAREST, Link
 from arboretum.predict.shap.walking import gauss_rule
 
 if TYPE_CHECKING:
