@@ -313,9 +313,11 @@ class _OpenForm:
             self.height = max(map(len, terms.trees)) + 1
         self.states = None
         if self.nodes is not None and (each or not linear):
-            self.coding = OpenCoding(terms.trees, self.nodes, self.place)
-            if self.coding.most < _MOST_CODES:
-                self.states = open_states(terms.trees, terms.values, self.place, grid.points)
+            self.states = open_states(terms.trees, terms.values, self.place, grid.points)
+        if self.nodes is not None and self.states is not None:
+            self.coding = OpenCoding(self.nodes, self.place)
+            if self.coding.most >= _MOST_CODES:
+                self.states = None
 
     def run(
         self, matrix: Matrix, points: np.ndarray, w: np.ndarray, each: bool, n_jobs: int
