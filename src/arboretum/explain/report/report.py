@@ -25,12 +25,13 @@ from arboretum.errors import DataError, ParameterError
 from arboretum.explain.effects.asking import Asked, matrix_of
 from arboretum.explain.pick_tree import trees_of
 from arboretum.explain.report import effects_panel, history
+from arboretum.explain.report.budget import PAGE_BYTES, Budget
 from arboretum.explain.report.data_sheet import columns_of, hints_of
 from arboretum.explain.report.judged import Judged, judge
 from arboretum.explain.report.model_code import ModelCode, code_of_model
 from arboretum.explain.report.one_target import one_target, target_column, targets_shown
 from arboretum.explain.report.overview import overview_of
-from arboretum.explain.report.page import render
+from arboretum.explain.report.page import as_json, fixed_size, render
 from arboretum.explain.report.ranked import Ranked, groups_of, whole_groups
 from arboretum.explain.report.rows_panel import choose_rows, rows_panel
 from arboretum.explain.report.sheets_panel import sheets_panel, without_sheets
@@ -42,6 +43,9 @@ __all__ = ["Report", "report"]
 
 _LARGEST = 1e100  # of predictions, as of targets
 
+_SHEETS = 0.4  # of the room that is left after trees are walked, for worksheets
+_RESERVED = 20_000  # bytes of what is written after the trees
+_LEAST_ROOM = 200_000  # for the trees, however large the panels are
 _MOST_CELLS = 40_000_000  # values of a table that are looked at; of a larger one some rows
 
 
@@ -164,6 +168,8 @@ def report(
         makers.append(_Maker(single, judged, learned, wanted, name, int(random_state)))
         if n_targets > 1:
             makers[-1].payload["of_targets"] = [k or 0, n_targets]
+    for maker in makers:
+        maker.budget.share(len(makers))
     _make_panels(makers, sys.stderr.isatty() if progress_bar is None else progress_bar)
     first, *others = makers
     heading = title or f"{type(model).__name__}: {_what(makers)}"
@@ -173,6 +179,8 @@ def report(
         names = [maker.payload["target"] for maker in makers]
         payload["targets"] = {"names": names, "others": [maker.payload for maker in others]}
         part["others"] = [maker.model_part() for maker in others]
+    left_out = [line for maker in makers for line in maker.budget.left_out]
+    payload["left_out"] = list(dict.fromkeys(left_out))
     page = render(heading, payload, part)
     first.seconds["page"] = time.perf_counter() - began
     made = Report(page, None, first.seconds, heading)
@@ -223,7 +231,7 @@ class _Maker:
         self.model, self.wanted, self.seed, self.train = model, wanted, seed, train
         self.given, y = given, given.y
         self.sheets: dict[str, Any] | None = None
-        self.ask = Asked(model)
+        self.ask, self.budget = Asked(model), Budget(model)
         matrix = matrix_of(model, given.X)
         self.y = _target(model, y, matrix.n_rows)
         self.groups = groups_of(model, given.group, matrix.n_rows)
@@ -267,8 +275,8 @@ class _Maker:
             ("importances", self._importances),
             ("curves", self._curves),
             ("pairs", self._pairs),
-            ("trees", self._trees),
             ("rows", self._rows),
+            ("trees", self._trees),
             ("worksheets", self._sheets),
         ]
 
@@ -331,7 +339,9 @@ class _Maker:
         self.payload.update({name: panel for name, panel in found.items() if panel is not None})
 
     def _importances(self) -> None:
-        panel = effects_panel.importances_panel(self.model, self.rows, self.y, self.train)
+        panel = effects_panel.importances_panel(
+            self.model, self.rows, self.y, self.train, self.budget
+        )  # fmt: skip
         if self.groups is not None:  # shuffled rows would be judged as numbers
             panel = [one for one in panel if one["kind"] != "permutation"]
         self.payload["importances"] = panel
@@ -340,15 +350,28 @@ class _Maker:
 
     def _curves(self) -> None:
         self.payload["dependence"] = effects_panel.dependence_of(
-            self.model, self.rows, self.order, lines=self.wanted != "none"
+            self.model, self.rows, self.order, self.budget, lines=self.wanted != "none"
         )
 
     def _pairs(self) -> None:
-        self.payload["pairs"] = effects_panel.pairs_of(self.model, self.rows, self.order)
+        self.payload["pairs"] = effects_panel.pairs_of(
+            self.model, self.rows, self.order, self.budget
+        )
 
     def _trees(self) -> None:
-        self.code = code_of_model(self.model)
-        self.payload["trees"] = trees_panel(self.model, self.code)
+        room = (PAGE_BYTES - fixed_size()) // self.budget.pages - _RESERVED
+        room = max(room - len(as_json(self.payload).encode()), _LEAST_ROOM)
+        self.code = code = code_of_model(self.model, room)
+        room -= code.bytes if code.steps is not None else 0
+        used = code.show(round(room * (1 - _SHEETS * (self._training_table is not None))))
+        self.budget.room = room - used
+        self.payload["trees"] = trees_panel(self.model, code)
+        n = self.payload["trees"]["total"] if code.too_large else len(code.trees)
+        if code.shown < n:
+            self.payload["trees"]["cut"] = f"The page shows {code.shown:,} of {n:,} trees."
+            self.budget.left_out.append(self.payload["trees"]["cut"])
+        if code.too_large:
+            self.budget.left_out.append(f"There is no What if: {code.reason}.")
         rules = rules_panel(self.model)
         if rules is not None:
             self.payload["rules"] = rules
@@ -366,10 +389,18 @@ class _Maker:
         if "of_targets" in self.payload:
             self.sheets = without_sheets("its splits were chosen for all targets together")
             return
-        table = self.given if self.train is None and self._may_be_training else self.train
         self.sheets = sheets_panel(
-            self.model, self.code.sources, table, rows_shown=self.wanted != "none"
+            self.model,
+            self.code.sources[: self.code.shown],
+            self._training_table,
+            self.budget,
+            rows_shown=self.wanted != "none",
         )
+
+    @property
+    def _training_table(self) -> Given | None:
+        """The table that the model was fitted on, if it is known."""
+        return self.given if self.train is None and self._may_be_training else self.train
 
     @property
     def _may_be_training(self) -> bool:
