@@ -406,7 +406,7 @@ def test_odd_models_have_a_page(browser, folder, kind):
 
 @pytest.mark.parametrize("walked", [True, False])
 def test_a_page_without_room_for_all_trees_is_whole(browser, folder, monkeypatch, walked):
-    """Trees without figures are walked, but not offered; a forest that is not walked shows its first trees."""
+    """Trees without figures are walked, not offered; a forest that is not walked shows its first trees."""
     for name, value in (("PAGE_BYTES", fixed_size() + 250_000), ("_LEAST_ROOM", 10_000)):
         monkeypatch.setattr(f"arboretum.explain.report.report.{name}", value)
     X, _, _, y = table()
