@@ -24,6 +24,7 @@ from arboretum.data.target import numbers
 from arboretum.errors import DataError, ParameterError
 from arboretum.explain.effects.asking import Asked, matrix_of
 from arboretum.explain.pick_tree import trees_of
+from arboretum.explain.pipeline import open_pipeline
 from arboretum.explain.report import effects_panel, history
 from arboretum.explain.report.budget import PAGE_BYTES, Budget
 from arboretum.explain.report.data_sheet import columns_of, hints_of
@@ -105,7 +106,8 @@ def report(
 
     Parameters
     ----------
-    model : fitted estimator of this library
+    model : fitted estimator of this library, or a fitted Pipeline that ends with one
+        Of a pipeline the page explains the last step, with the columns that the steps before it return.
     X, y : table and target
         The rows on which the model is judged. Rows it was not fitted on tell how good it is; those it was
         fitted on flatter it.
@@ -150,6 +152,8 @@ def report(
     >>> page.html[:15], "petal width" in page.html
     ('<!doctype html>', True)
     """
+    opened = open_pipeline(model, "report")
+    model, X, train = opened.model, opened.table(X), opened.pair(train)
     wanted, n_targets = _rows_wanted(rows), int(getattr(model, "n_outputs_", 1))
     makers = []
     for k in targets_shown(model, output):
@@ -181,7 +185,7 @@ def report(
         part["others"] = [maker.model_part() for maker in others]
     left_out = [line for maker in makers for line in maker.budget.left_out]
     payload["left_out"] = list(dict.fromkeys(left_out))
-    page = render(heading, payload, part)
+    page = render(heading, payload, part, [opened.note] if opened.note else [])
     first.seconds["page"] = time.perf_counter() - began
     made = Report(page, None, first.seconds, heading)
     if path is not None:
