@@ -13,12 +13,14 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from arboretum.base.rounds import progress
+from arboretum.base.progress_lines import StepLines
+from arboretum.base.rounds import is_listened_to, progress
 from arboretum.data.suspicion import one_warning
 from arboretum.data.target import numbers
 from arboretum.errors import DataError, ParameterError
@@ -136,7 +138,8 @@ def report(
     random_state : int, default=0
         Of the rows that are drawn and of the bootstrap.
     progress_bar : bool, optional
-        Show a bar while the page is made; None: if standard error is a terminal.
+        Show a bar while the page is made. None: a bar if standard error is a terminal, else, in scripts and
+        notebooks, a line every few seconds once it takes longer than three. False shows nothing.
 
     Returns
     -------
@@ -174,7 +177,7 @@ def report(
             makers[-1].payload["of_targets"] = [k or 0, n_targets]
     for maker in makers:
         maker.budget.share(len(makers))
-    _make_panels(makers, sys.stderr.isatty() if progress_bar is None else progress_bar)
+    _make_panels(makers, progress_bar)
     first, *others = makers
     heading = title or f"{type(model).__name__}: {_what(makers)}"
     began = time.perf_counter()
@@ -193,11 +196,20 @@ def report(
     return made
 
 
-def _make_panels(makers: list[_Maker], shown: bool) -> None:
-    """Make all panels, with a bar."""
+def _make_panels(makers: list[_Maker], shown: bool | None) -> None:
+    """Make all panels, with a bar or, by default without a terminal, with lines."""
     steps = [(maker, *step) for maker in makers for step in maker.steps()]
-    with progress(len(steps), shown, "report") as on_progress:
+    is_terminal = sys.stderr.isatty()
+    has_lines = shown is None and not is_terminal and not is_listened_to()
+    lines = StepLines("report", len(steps)) if has_lines else None
+    has_bar = is_terminal if shown is None else shown
+    with (
+        progress(len(steps), has_bar, "report", "making panels") as on_progress,
+        lines or nullcontext(),
+    ):
         for number, (maker, name, step) in enumerate(steps, start=1):
+            if lines is not None:
+                lines.step(number, name)
             began = time.perf_counter()
             step()
             maker.seconds[name] = time.perf_counter() - began
