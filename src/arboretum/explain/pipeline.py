@@ -24,6 +24,7 @@ from arboretum.explain.pick_tree import trees_of
 __all__ = ["Opened", "open_pipeline", "takes_pipelines"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+_Pair = TypeVar("_Pair")
 
 
 class Opened(NamedTuple):
@@ -43,9 +44,12 @@ class Opened(NamedTuple):
         """Return a table as the model was fitted on."""
         return X if self.steps is None or X is None else self.steps.transform(X)
 
-    def pair(self, given: Any) -> Any:
+    def pair(self, given: _Pair) -> _Pair:
         """Return a table with its target, (X, y, …), of which the table is transformed."""
-        return given if self.steps is None or given is None else (self.table(given[0]), *given[1:])
+        found: Any = given
+        if self.steps is not None and found is not None:
+            found = (self.table(found[0]), *found[1:])
+        return found
 
     @property
     def note(self) -> str:

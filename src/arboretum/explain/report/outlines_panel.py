@@ -28,7 +28,7 @@ __all__ = ["OutlineWriter"]
 _MOST_COST = 4_200_000_000  # nanoseconds, or half of the work that is left
 _LOOKED = 8  # trees whose cost tells that of all
 _MOST_NUMBERS = 227_000  # in a page
-_WORDS = 0.15  # of the room, kept for whole worksheets
+_WORDS, _MOST_WORDS = 0.15, 60_000  # of the room, kept for whole worksheets; bytes
 _COLUMNS = 4  # told of besides the winner's
 _FEW_COLUMNS = 3  # likewise, where all trees would be too many numbers
 _LINE, _SUMS = 8, 3  # numbers of a line, and of a node
@@ -50,7 +50,7 @@ class OutlineWriter:
         """Write trees of a family: pairs of the number in the page and the family's own."""
         outliner = self._outliner(family, [t for _, t in shown])
         self.rules.append(_rules_of(family, outliner))
-        room = (1 - _WORDS) * self.budget.room
+        room = self.budget.room - min(_WORDS * self.budget.room, _MOST_WORDS)
         with family.in_turn() if outliner.is_gradient else nullcontext():
             for at, t in shown:
                 if outliner.is_gradient:
