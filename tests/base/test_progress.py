@@ -1,13 +1,15 @@
 """The time that is left is that of the work, whatever was compiled meanwhile."""
 
 import sys
+import threading
+import time
 from types import SimpleNamespace
 
 import pytest
 
-from arboretum.base import progress
+from arboretum.base import progress, progress_lines
 from arboretum.base.progress import Pace, describe, time_left_column
-from arboretum.base.progress_lines import ProgressLines
+from arboretum.base.progress_lines import ProgressLines, StepLines
 from arboretum.cli import screen
 from arboretum.engine.machine_code.compile_log import CompileLog
 
@@ -136,3 +138,36 @@ def test_the_log_tells_of_what_goes_on():
         assert 0 < log.running <= log.seconds_so_far
     assert log.running == 0
     assert log.seconds == log.seconds_so_far > 0
+
+
+def _slow_work(seconds):
+    with StepLines("report", 3) as lines:
+        for number, name in enumerate(("figures", "curves", "trees"), start=1):
+            lines.step(number, name)
+            time.sleep(seconds)
+
+
+def test_lines_tell_of_long_steps(monkeypatch, capsys):
+    monkeypatch.setattr(progress_lines, "_PATIENCE", 0.05)
+    monkeypatch.setattr(progress_lines, "_BETWEEN", 0.05)
+    _slow_work(0.2)
+    out, err = capsys.readouterr()
+    lines = err.splitlines()
+    assert out == ""
+    assert lines[0] == "report: figures (1 of 3), 1 s so far"
+    assert "report: trees (3 of 3), 1 s so far" in lines
+    assert lines[-1] == "report: 1 s in all"
+
+
+def test_short_work_writes_no_line(capsys):
+    _slow_work(0.0)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_lines_end_with_an_error(monkeypatch, capsys):
+    monkeypatch.setattr(progress_lines, "_PATIENCE", 0.01)
+    monkeypatch.setattr(progress_lines, "_BETWEEN", 0.01)
+    before = threading.active_count()
+    with pytest.raises(ValueError, match="negative"):
+        _slow_work(-1)
+    assert threading.active_count() == before

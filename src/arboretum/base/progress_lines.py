@@ -1,10 +1,18 @@
-"""What `verbose` prints while boosting: a line for some of the rounds, as scikit-learn does."""
+"""Lines about work that goes on: rounds of boosting under `verbose`, steps where there is no terminal."""
 
 from __future__ import annotations
 
-from arboretum.base.progress import Pace
+import sys
+import threading
+import time
+from typing import Self
 
-__all__ = ["ProgressLines"]
+from arboretum.base.progress import Pace, duration
+
+__all__ = ["ProgressLines", "StepLines"]
+
+_PATIENCE = 3.0  # seconds before the first line
+_BETWEEN = 5.0  # seconds between lines
 
 
 class ProgressLines:
@@ -38,3 +46,47 @@ class ProgressLines:
         shown = f"{left / 60:.2f}m" if left > 60 else f"{left:.2f}s"
         better = "" if improvement is None else f"{improvement:17.4f}"
         print(f"{done:10d}{score:17.4f}{better}{shown:>17}")
+
+
+class StepLines:
+    """Writes the current step of long work to standard error, every few seconds.
+
+    For scripts and notebooks, where a bar cannot be drawn. Lines come from a thread of their own, so that
+    a long step is seen, too; work of less than three seconds writes nothing.
+
+    Examples
+    --------
+    >>> with StepLines("report", 2) as lines:
+    ...     lines.step(1, "figures")
+    ...     lines.step(2, "curves")
+    """
+
+    def __init__(self, what: str, n_steps: int) -> None:
+        self.what, self.n_steps = what, n_steps
+        self._step = ""
+        self._began, self._written, self._ended = time.perf_counter(), False, threading.Event()
+        self._thread = threading.Thread(target=self._write, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+        if self._written:
+            self._print(f"{self.what}: {duration(time.perf_counter() - self._began)} in all")
+
+    def step(self, number: int, name: str) -> None:
+        """Note that a step begins, counted from 1."""
+        self._step = f"{name} ({number} of {self.n_steps})"
+
+    def _write(self) -> None:
+        wait = _PATIENCE
+        while not self._ended.wait(wait):
+            so_far = duration(time.perf_counter() - self._began)
+            self._print(f"{self.what}: {self._step}, {so_far} so far")
+            self._written, wait = True, _BETWEEN
+
+    def _print(self, line: str) -> None:
+        print(line, file=sys.stderr, flush=True)

@@ -132,7 +132,9 @@ def is_listened_to() -> bool:
 
 
 @contextmanager
-def progress(n: int, shown: bool, what: str) -> Iterator[Callable[[int], None] | None]:
+def progress(
+    n: int, shown: bool, what: str, doing: str = "growing trees"
+) -> Iterator[Callable[[int], None] | None]:
     """Show a bar, or tell who listens; yields what is to be told the number of finished trees, or None.
 
     >>> with progress(10, False, "RandomForestClassifier") as on_progress:
@@ -149,9 +151,7 @@ def progress(n: int, shown: bool, what: str) -> Iterator[Callable[[int], None] |
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress
 
-    with Progress(
-        f"{what}: growing trees", BarColumn(), MofNCompleteColumn(), time_left_column()
-    ) as bar:
+    with Progress(f"{what}: {doing}", BarColumn(), MofNCompleteColumn(), time_left_column()) as bar:
         pace = Pace()
         task = bar.add_task("", total=n, pace=pace)
 

@@ -16,12 +16,14 @@ from typing import IO, Any
 from arboretum.explain.boxes import BoxStyle, box_text, visible_nodes
 from arboretum.explain.colors import CUT, node_colors
 from arboretum.explain.labels import Labels, Wording, check_int, read_model
+from arboretum.explain.pipeline import takes_pipelines
 
 __all__ = ["export_graphviz"]
 
 _FAINT, _FAINT_TEXT = 'style="dashed", color="#b8bfc6"', "#7c868f"  # a leaf without cases
 
 
+@takes_pipelines
 def export_graphviz(
     model: Any,
     out_file: str | PathLike | IO[str] | None = None,
@@ -46,7 +48,7 @@ def export_graphviz(
 
     Parameters
     ----------
-    model : fitted estimator or Tree
+    model : fitted estimator, Tree, or fitted Pipeline that ends with an estimator
     out_file : path or text file, optional
         Where to write (UTF-8); without it the source is returned.
     tree : int or (int, int), default 0

@@ -27,6 +27,7 @@ from arboretum.explain.drawing import (
 from arboretum.explain.labels import Labels, Wording, check_int, read_model
 from arboretum.explain.legend import add_legend, legend_height
 from arboretum.explain.mpl import require_pyplot
+from arboretum.explain.pipeline import takes_pipelines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,6 +53,7 @@ _EDGE_COLOR = "#a9b2ba"
 _TEXT_COLOR = "#1d2329"
 
 
+@takes_pipelines
 def plot_tree(
     model: Any,
     *,
@@ -80,7 +82,7 @@ def plot_tree(
 
     Parameters
     ----------
-    model : fitted estimator or Tree
+    model : fitted estimator, Tree, or fitted Pipeline that ends with an estimator
     tree : int or (int, int), default 0
         Which tree of an ensemble: an index, -1 for the last; for boosters also (round, class).
     max_depth : int, optional

@@ -21,6 +21,7 @@ import numpy as np
 from arboretum.explain.conditions import RuleCondition
 from arboretum.explain.labels import Labels, Wording, read_model
 from arboretum.explain.pick_tree import pick_tree
+from arboretum.explain.pipeline import takes_pipelines
 from arboretum.html import html_table
 from arboretum.tree.condition import format_number
 from arboretum.tree.tree import Tree
@@ -178,6 +179,7 @@ class RuleSet(Sequence[Rule]):
         return proba_of(self.model, self._encode(X)).argmax(axis=1)
 
 
+@takes_pipelines
 def to_rules(
     model: Any, *, tree: int | tuple = 0, feature_names: Any = None, class_names: Any = None
 ) -> RuleSet:
@@ -185,7 +187,7 @@ def to_rules(
 
     Parameters
     ----------
-    model : fitted estimator or Tree
+    model : fitted estimator, Tree, or fitted Pipeline that ends with an estimator
     tree : int or (int, int), default 0
         Which tree of an ensemble: an index, -1 for the last; for boosters also (round, class).
     feature_names, class_names : list of str, optional

@@ -15,11 +15,13 @@ import numpy as np
 
 from arboretum.errors import ParameterError
 from arboretum.explain.pick_tree import pick_tree
+from arboretum.explain.pipeline import takes_pipelines
 from arboretum.tree.tree import THRESHOLD, Tree
 
 __all__ = ["to_dtreeviz"]
 
 
+@takes_pipelines
 def to_dtreeviz(model: Any, tree: Any = 0) -> Any:
     """Return a tree of a model as a fitted tree of scikit-learn, which dtreeviz draws.
 

@@ -27,11 +27,13 @@ from typing import Any
 
 from arboretum.explain.boxes import NO_CASES
 from arboretum.explain.labels import Labels, Wording, check_int, format_decimals, read_model
+from arboretum.explain.pipeline import takes_pipelines
 from arboretum.tree.condition import Condition
 
 __all__ = ["export_text"]
 
 
+@takes_pipelines
 def export_text(
     model: Any,
     *,
@@ -48,7 +50,7 @@ def export_text(
 
     Parameters
     ----------
-    model : fitted estimator or Tree
+    model : fitted estimator, Tree, or fitted Pipeline that ends with an estimator
     tree : int or (int, int), default 0
         Which tree of an ensemble: an index, -1 for the last; for boosters also (round, class).
     feature_names, class_names : list of str, optional

@@ -5,6 +5,7 @@ import pytest
 
 from arboretum.explain.effects import open_states as states
 from arboretum.explain.effects.partial_dependence import partial_dependence
+from arboretum.tree.joined import join_trees
 from tests.explain.report.report_models import fitted, new_rows
 
 
@@ -43,3 +44,53 @@ def test_too_many_states_are_not_written_down(monkeypatch):
     assert states.open_states([tree], [tree.value[:, 0]], np.full(5, -1), np.zeros((0, 4))) is None
     several = [np.zeros((len(tree), 2))]
     assert states.open_states([tree], several, np.full(5, -1), np.zeros((0, 4))) is None
+
+
+def test_sides_of_categories_are_those_of_the_trees():
+    """Every node that asks for a row's words has the sides of its own set, and each set stands once."""
+    trees = fitted("forest").trees_
+    nodes = join_trees(trees)
+    open_column = int(np.flatnonzero(nodes.n_codes == 0)[0])
+    place = np.full(len(nodes.n_codes), -1)
+    place[open_column] = 0
+    coding = states.OpenCoding(nodes, place)
+    questions = coding.questions()
+    asks = np.flatnonzero(questions.right_at >= 0)
+    assert len(asks) > 20
+    for at in asks.tolist():
+        t = int(np.searchsorted(nodes.start, at, "right")) - 1
+        known = np.append(np.arange(float(nodes.n_codes[nodes.feature[at]])), np.nan)
+        begin = int(questions.right_at[at])
+        own = questions.right[begin : begin + len(known)]
+        expected = states._goes_right(trees[t], int(at - nodes.start[t]), known)
+        np.testing.assert_array_equal(own.astype(bool), expected)
+    assert len(questions.right) == (nodes.n_codes[nodes.feature[asks]] + 1).sum()
+
+
+def test_sides_are_written_once_a_column(monkeypatch):
+    """The work does not grow with the square of the nodes: one call for each column of words."""
+    nodes = join_trees(fitted("forest").trees_)
+    many = nodes._replace(
+        **{
+            name: np.tile(getattr(nodes, name), 400)
+            for name in (
+                "kind",
+                "feature",
+                "threshold",
+                "first_child",
+                "missing_child",
+                "bits_start",
+            )
+        }
+    )
+    calls = []
+    right_codes = states._right_codes
+    monkeypatch.setattr(
+        states, "_right_codes", lambda *given: calls.append(1) or right_codes(*given)
+    )
+    place = np.full(len(nodes.n_codes), -1)
+    few_sides = states.OpenCoding(nodes, place).questions().right
+    n_calls = len(calls)
+    sides = states.OpenCoding(many, place).questions().right
+    assert len(sides) == 400 * len(few_sides)
+    assert len(calls) == 2 * n_calls <= 2 * len(place)

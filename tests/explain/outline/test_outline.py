@@ -249,3 +249,27 @@ def test_trees_without_an_outline_have_none(make):
     y = signal(X)
     book = worksheet(model.fit(X, y), X, y)
     assert Outliner(book._family).cost(0) is None
+
+
+def test_cost_counts_the_columns_that_nodes_look_at():
+    """A wide table costs more per node: each column of each node is drawn, scored and written down."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 60)), rng.normal(size=120)
+    model = arb.ExtraTreesRegressor(1, max_features=60, random_state=0).fit(X, y)
+    tree = model.trees_[0]
+    cost = Outliner(worksheet(model, X, y)._family).cost(0)
+    assert cost > 60 * 15_000 * (len(tree) - tree.n_leaves)  # the cost of nodes was about 510,000
+
+
+def test_drawn_cuts_of_all_nodes_are_those_of_each():
+    from arboretum.explain.worksheet.draws import drawn_cuts, drawn_question
+
+    keys = np.arange(2**63, 2**63 + 50, dtype=np.uint64)
+    low, high = np.linspace(-3, 3, 50), np.linspace(-3, 3, 50) + 1.7
+    for kind in ("numeric", "ordinal"):
+        found = drawn_cuts(keys, 4, low, high, kind)
+        one_by_one = [
+            drawn_question(int(key), 4, np.array([a, b]), kind).threshold
+            for key, a, b in zip(keys, low, high, strict=True)
+        ]
+        assert found.tolist() == one_by_one

@@ -14,6 +14,7 @@ import arboretum as arb
 from arboretum import report
 from arboretum.explain.effects.asking import Asked
 from arboretum.explain.report.one_target import one_target
+from arboretum.explain.report.page import fixed_size
 from tests.explain.report.report_models import FAMILIES, fitted, new_rows, random_rows, table
 
 CHROMIUM = next(
@@ -401,3 +402,29 @@ def test_odd_models_have_a_page(browser, folder, kind):
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= 400
     assert opened.problems == []
     opened.page.close()
+
+
+@pytest.mark.parametrize("walked", [True, False])
+def test_a_page_without_room_for_all_trees_is_whole(browser, folder, monkeypatch, walked):
+    """Trees without figures are walked, not offered; a forest that is not walked shows its first trees."""
+    for name, value in (("PAGE_BYTES", fixed_size() + 250_000), ("_LEAST_ROOM", 10_000)):
+        monkeypatch.setattr(f"arboretum.explain.report.report.{name}", value)
+    X, _, _, y = table()
+    model = arb.RandomForestRegressor(50 if walked else 200, random_state=0).fit(X, y)
+    made = report(model, X, y, folder / f"cut {walked}.html")
+    opened = Opened(browser, made.path)
+    page = opened.page
+    shown = page.evaluate("report.model.trees.filter(tree => tree.d).length")
+    assert page.evaluate("report.model.trees.length") == (50 if walked else shown)
+    assert 0 < shown < 50
+    last = int(page.locator("#trees input[type=range]").first.get_attribute("max"))
+    assert last in (shown - 1, shown)
+    assert f"The page shows {shown} of" in page.inner_text("#trees")
+    assert f"The page shows {shown} of" in page.inner_text("#left-out")
+    if walked:
+        rows = random_rows(model, 20)
+        told = np.array(page.evaluate("rows => rows.map(report.predict)", _plain(rows)))
+        assert np.abs(told - Asked(model)(rows)).max() < 1e-12
+        page.locator('#row a[href="#trees"]').nth(shown + 1).click()  # has no figures
+    assert opened.problems == []
+    page.close()

@@ -10,7 +10,7 @@ from sklearn.svm import SVR
 import arboretum as arb
 from arboretum.explain.report import model_code
 from arboretum.explain.report.model_code import code_of_model
-from tests.explain.report.report_models import FAMILIES, fitted
+from tests.explain.report.report_models import FAMILIES, fitted, new_rows
 
 X = np.arange(24.0).reshape(12, 2)
 Y = np.array([0, 1] * 6)
@@ -46,11 +46,36 @@ def test_what_cannot_be_walked_says_why(model, why):
     assert why in code.reason
 
 
-def test_a_model_of_too_many_nodes_is_not_put_into_a_page(monkeypatch):
-    monkeypatch.setattr(model_code, "_MOST_NODES", 10)
-    code = code_of_model(fitted("forest"))
+def test_a_model_without_room_is_not_walked():
+    code = code_of_model(fitted("forest"), room=600)
     assert code.steps is None
-    assert "more than 10 nodes" in code.reason
+    assert "larger than 1.5 MB" in code.reason
+    code.show(2_000)
+    assert 0 < code.shown == len(code.trees) == len(code.sources) < 6  # walked lists and figures
+    assert all("d" in tree for tree in code.trees)
+
+
+def test_a_walked_model_may_have_figures_of_some_trees_only():
+    code = code_of_model(fitted("forest"))
+    whole = code_of_model(fitted("forest"))
+    taken = whole.show(100_000)
+    assert whole.shown == len(whole.trees) == 6
+    assert code.show(taken // 2) <= taken // 2
+    assert 0 < code.shown < 6
+    assert len(code.trees) == 6
+    assert [("d" in tree) for tree in code.trees] == [at < code.shown for at in range(6)]
+
+
+def test_the_size_of_all_trees_is_taken_from_the_first(monkeypatch):
+    """A forest that is much too large for a page is not written down to find that out."""
+    model = arb.RandomForestRegressor(40, random_state=0).fit(*new_rows("CART numbers"))
+    written = []
+    one = model_code.code_of_tree
+    monkeypatch.setattr(
+        model_code, "code_of_tree", lambda *given, **k: written.append(1) or one(*given, **k)
+    )
+    assert code_of_model(model, room=25_000).steps is None
+    assert len(written) == 8
 
 
 def test_members_name_their_trees():

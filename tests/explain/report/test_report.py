@@ -217,3 +217,14 @@ def test_figures_beyond_the_range_of_floats():
     huge = arb.load(rewritten(model, damage))
     with np.errstate(all="ignore"), pytest.raises(DataError, match="divide the target by a const"):
         report(huge, X, X[:, 0])
+
+
+@pytest.mark.parametrize(("progress_bar", "told"), [(None, True), (False, False)])
+def test_without_a_terminal_lines_tell_how_far_a_report_is(monkeypatch, capsys, progress_bar, told):
+    monkeypatch.setattr("arboretum.base.progress_lines._PATIENCE", 0.0)
+    monkeypatch.setattr("arboretum.base.progress_lines._BETWEEN", 0.001)
+    made("CART", progress_bar=progress_bar)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert ("of 10)" in err) == told
+    assert ("in all" in err) == told

@@ -15,6 +15,7 @@ import numpy as np
 
 from arboretum.errors import ParameterError
 from arboretum.explain.mpl import require_pyplot
+from arboretum.explain.pipeline import takes_pipelines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,6 +26,7 @@ _LINE, _OTHER, _QUIET, _TEXT = "#0072b2", "#d55e00", "#5b6770", "#1d2329"
 _SHADES = ("#b9d9ec", "#7fb9dc", "#3f93c4", "#0072b2", "#00436b")
 
 
+@takes_pipelines
 def plot_boosting_errors(
     model: Any, X: Any, y: Any, *, test: tuple[Any, Any] | None = None, ax: Axes | None = None
 ) -> Axes:
@@ -75,6 +77,7 @@ def plot_boosting_errors(
     return ax
 
 
+@takes_pipelines
 def plot_margins(
     model: Any, X: Any, y: Any, *, rounds: Sequence[int] | None = None, ax: Axes | None = None
 ) -> Axes:

@@ -14,6 +14,7 @@ from arboretum.explain.effects.asking import matrix_of
 from arboretum.explain.effects.partial_dependence import partial_dependence
 from arboretum.explain.labels import check_int
 from arboretum.explain.mpl import require_pyplot
+from arboretum.explain.pipeline import takes_pipelines
 from arboretum.tree.condition import format_category
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ _LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 _QUIET, _TEXT = "#5b6770", "#1d2329"
 
 
+@takes_pipelines
 def plot_partial_dependence(
     model: Any, X: Any, features: Any, *, ax: Axes | None = None, **options: Any
 ) -> Axes:
@@ -72,6 +74,7 @@ def plot_partial_dependence(
     return ax
 
 
+@takes_pipelines
 def plot_ice(
     model: Any,
     X: Any,

@@ -19,6 +19,7 @@ from arboretum.base.members import listed
 from arboretum.errors import ParameterError
 from arboretum.explain.labels import check_int
 from arboretum.explain.mpl import require_pyplot
+from arboretum.explain.pipeline import takes_pipelines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,6 +43,7 @@ class _Bars(NamedTuple):
     measure: str
 
 
+@takes_pipelines
 def plot_importance(
     importance: Any,
     *,

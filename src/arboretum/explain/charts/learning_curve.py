@@ -13,6 +13,7 @@ import numpy as np
 from arboretum.data.checks import did_you_mean
 from arboretum.errors import ParameterError
 from arboretum.explain.mpl import require_pyplot
+from arboretum.explain.pipeline import takes_pipelines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,6 +25,7 @@ _QUIET = "#5b6770"
 _FAR_APART = 5.0  # times the smallest value: then the axis is logarithmic
 
 
+@takes_pipelines
 def plot_learning_curve(
     model: Any,
     *,

@@ -19,6 +19,7 @@ import numpy as np
 from arboretum.errors import DataError
 from arboretum.explain.colors import class_colors
 from arboretum.explain.mpl import require_pyplot
+from arboretum.explain.pipeline import takes_pipelines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,6 +32,7 @@ _MOST_CLASSES = 20  # whole numbers that may be names of classes
 _SCALE = 6  # numbers written at the edge
 
 
+@takes_pipelines
 def plot_proximity(source: Any, X: Any = None, y: Any = None, *, ax: Axes | None = None) -> Axes:
     """Draw proximities as a heat map: ``plot_proximity(forest, X, y)`` or ``plot_proximity(P, y)``.
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from arboretum.errors import ParameterError
 from arboretum.explain.mpl import require_pyplot
+from arboretum.explain.pipeline import takes_pipelines
 from arboretum.tree.condition import format_number
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ _QUIET = "#5b6770"
 _MOST_LEAF_TICKS = 12
 
 
+@takes_pipelines
 def plot_pruning_curve(model: Any, *, ax: Axes | None = None) -> Axes:
     """Plot cross-validated error against the strength of pruning.
 

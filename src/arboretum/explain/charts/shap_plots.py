@@ -16,6 +16,7 @@ from arboretum.explain.effects.asking import matrix_of
 from arboretum.explain.effects.partial_dependence import _place
 from arboretum.explain.labels import check_int
 from arboretum.explain.mpl import require_pyplot
+from arboretum.explain.pipeline import takes_pipelines
 from arboretum.tree.condition import format_category, format_number
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ _MOST_DOTS = 2_000  # rows of a summary
 _LONGEST = 30
 
 
+@takes_pipelines
 def plot_shap_summary(
     model: Any, X: Any, *, output: Any = None, top: int = 15, ax: Axes | None = None
 ) -> Axes:
@@ -97,6 +99,7 @@ def plot_shap_summary(
     return ax
 
 
+@takes_pipelines
 def plot_shap_dependence(
     model: Any,
     X: Any,
@@ -158,6 +161,7 @@ def plot_shap_dependence(
     return ax
 
 
+@takes_pipelines
 def plot_waterfall(
     model: Any, X: Any, row: int = 0, *, output: Any = None, top: int = 10, ax: Axes | None = None
 ) -> Axes:

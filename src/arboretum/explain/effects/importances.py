@@ -22,6 +22,7 @@ from arboretum.errors import DataError, ParameterError
 from arboretum.explain.charts.importance import importances_of
 from arboretum.explain.effects.asking import Asked, matrix_of
 from arboretum.explain.pick_tree import trees_of
+from arboretum.explain.pipeline import takes_pipelines
 from arboretum.forest.importance import Importance, permutation_importance
 
 __all__ = ["KINDS", "feature_importances", "row_losses"]
@@ -30,6 +31,7 @@ KINDS = ("gain", "cover", "split", "permutation", "oob_permutation", "shap")
 _MOST_CELLS = 1 << 24  # rows times columns of a table that is shuffled at a time
 
 
+@takes_pipelines
 def feature_importances(
     model: Any,
     kind: str = "gain",
@@ -43,7 +45,7 @@ def feature_importances(
 
     Parameters
     ----------
-    model : fitted estimator of this library
+    model : fitted estimator of this library, or a Pipeline that ends with one
     kind : {"gain", "cover", "split", "permutation", "oob_permutation", "shap"}, default="gain"
         See the table in the module's text. "permutation" is the loss that shuffling a column causes: the
         share of wrong classes, or the mean squared error. "oob_permutation" is Breiman's, of forests grown

@@ -148,19 +148,31 @@ def _goes_right(tree: Tree, node: int, x: np.ndarray) -> np.ndarray:
     return np.where(missing, tree.missing_child[node] == 1, outside)
 
 
+def _right_codes(nodes: JoinedTrees, some: np.ndarray, n_codes: int) -> np.ndarray:
+    """Return which codes go right at nodes that ask for one column, (nodes, codes + 1); missing is last."""
+    codes = np.arange(n_codes)
+    right = np.empty((len(some), n_codes + 1), np.bool_)
+    right[:, -1] = nodes.missing_child[some] == 1
+    by_set = nodes.kind[some] == SUBSET
+    start = nodes.bits_start[some[by_set]].astype(np.int64)
+    words = nodes.bits[start[:, None] + (codes >> 5)].astype(np.int64)
+    right[by_set, :-1] = (words >> (codes & 31)) & 1 == 0
+    right[~by_set, :-1] = codes > nodes.threshold[some[~by_set], None]
+    return right
+
+
 class OpenCoding:
     """How the values of rows become codes, and which codes go right at nodes that ask for a row's columns.
 
     Parameters
     ----------
-    trees : list of Tree
     nodes : JoinedTrees
-        The same, one behind the other.
+        The trees, one behind the other.
     place : int64 array
         At least 0 for open columns.
     """
 
-    def __init__(self, trees: list[Tree], nodes: JoinedTrees, place: np.ndarray) -> None:
+    def __init__(self, nodes: JoinedTrees, place: np.ndarray) -> None:
         asks = (nodes.kind != LEAF) & (place[nodes.feature] < 0)
         by_set = np.zeros(len(place), np.bool_)
         by_set[nodes.feature[asks & (nodes.kind == SUBSET)]] = True
@@ -174,14 +186,12 @@ class OpenCoding:
             cuts.append(np.unique(nodes.threshold[mine]))
             first[mine] = np.searchsorted(cuts[-1], nodes.threshold[mine]) + 1
             last[mine] = len(cuts[-1]) + (nodes.missing_child[mine] != 0)
-        sides = [np.zeros(0, np.bool_)]
-        words = np.flatnonzero(asks & by_set[nodes.feature])
-        for at, t in zip(
-            words.tolist(), np.searchsorted(nodes.start, words, "right") - 1, strict=True
-        ):
-            known = np.append(np.arange(float(nodes.n_codes[nodes.feature[at]])), np.nan)
-            right_at[at] = sum(map(len, sides))
-            sides.append(_goes_right(trees[t], int(at - nodes.start[t]), known))
+        sides, n_sides = [np.zeros(0, np.bool_)], 0
+        for f in self.columns[self.n_categories >= 0].tolist():
+            mine = np.flatnonzero(asks & (nodes.feature == f))
+            sides.append(_right_codes(nodes, mine, int(nodes.n_codes[f])).ravel())
+            right_at[mine] = n_sides + np.arange(len(mine)) * (nodes.n_codes[f] + 1)
+            n_sides += len(sides[-1])
         self._cuts = np.concatenate([np.zeros(0), *cuts])
         sizes = np.zeros(len(self.columns), np.int64)
         sizes[self.n_categories < 0] = [len(own) for own in cuts]

@@ -25,6 +25,7 @@ from arboretum.engine import parallel
 from arboretum.errors import DataError, ParameterError
 from arboretum.explain.effects.asking import Asked, matrix_of
 from arboretum.explain.effects.open_states import OpenCoding, open_states
+from arboretum.explain.pipeline import takes_pipelines
 from arboretum.predict.additive import AdditiveForm, NoAdditiveForm
 from arboretum.predict.ensemble import Ensemble
 from arboretum.predict.terms import Terms
@@ -53,6 +54,7 @@ class Grid(NamedTuple):
     points: np.ndarray  # (columns, points)
 
 
+@takes_pipelines
 def partial_dependence(
     model: Any,
     X: Any,
@@ -70,7 +72,7 @@ def partial_dependence(
 
     Parameters
     ----------
-    model : fitted estimator of this library
+    model : fitted estimator of this library, or a Pipeline that ends with one
     X : table
         The rows; their other columns stay as they are.
     features : name or index of a column, or a list of them
@@ -313,9 +315,11 @@ class _OpenForm:
             self.height = max(map(len, terms.trees)) + 1
         self.states = None
         if self.nodes is not None and (each or not linear):
-            self.coding = OpenCoding(terms.trees, self.nodes, self.place)
-            if self.coding.most < _MOST_CODES:
-                self.states = open_states(terms.trees, terms.values, self.place, grid.points)
+            self.states = open_states(terms.trees, terms.values, self.place, grid.points)
+        if self.nodes is not None and self.states is not None:
+            self.coding = OpenCoding(self.nodes, self.place)
+            if self.coding.most >= _MOST_CODES:
+                self.states = None
 
     def run(
         self, matrix: Matrix, points: np.ndarray, w: np.ndarray, each: bool, n_jobs: int

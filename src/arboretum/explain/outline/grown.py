@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 
 __all__ = ["GrownOutline", "cost_of", "has_outline"]
 
-# Nanoseconds: to add a row up in a column, to score a cut, to sort a row into its node, to write a node down.
-_ROW, _CUT, _SORTED, _NODE = 9, 120, 150, 400_000
+# Nanoseconds: to add a row up in a column, to score a cut, to sort a row into its node.
+_ROW, _CUT, _SORTED = 9, 120, 150
+# To look at a column on one level, to write down a column of a node, to write down a node.
+_LEVEL, _COLUMN, _NODE = 300_000, 20_000, 200_000
 
 
 def has_outline(grown: ShownTree) -> bool:
@@ -43,8 +45,9 @@ def cost_of(tree: Tree, like: ShownTree, columns: list[Coded]) -> int:
         if is_dense(tree, rows, one.width):
             found += _ROW * rows + _CUT * inner * (one.width + 1)
         else:
-            found += _SORTED * rows * (tree.max_depth + 1)
-    return found + _NODE * inner
+            found += (_SORTED * rows + _LEVEL) * (tree.max_depth + 1)
+    looked_at = len(columns) if like.draw is None else min(like.draw.max_features, len(columns))
+    return found + (_NODE + _COLUMN * looked_at) * inner
 
 
 class GrownOutline:
@@ -83,7 +86,7 @@ class GrownOutline:
                 and (visited is None or f in visited[at])
                 and (line := lines.get(node)) is not None
             ]
-            found.lines[node] = [winner, *self._judged(node, winner, others)[: self.most]]
+            found.lines[node] = [winner, *self._judged(node, winner, others)]
         return found
 
     def _dense_lines(self, visited: list[list[int]] | None) -> dict[int, list[Line]]:
@@ -113,12 +116,14 @@ class GrownOutline:
         return found
 
     def _judged(self, node: int, winner: Line, others: list[Line]) -> list[Line]:
-        """Return the other columns with their verdicts, those that come closest first."""
+        """Return the columns that come closest, with their verdicts; the closest comes first."""
         worth = winner.gain - winner.numbers[-1]
         slack = TIE * float(self.at.before[node] * self.at.total[node, 1]) / self.at.sample.total
+        less_of = [worth - (line.gain - line.numbers[-1]) for line in others]
+        closest = sorted(zip(less_of, others, strict=True), key=lambda pair: pair[0])
         found = []
-        for line in others:
-            verdict, less = line.verdict, worth - (line.gain - line.numbers[-1])
+        for less, line in closest[: self.most]:
+            verdict = line.verdict
             if not verdict and abs(less) <= max(slack, EPSILON):
                 verdict = "tie: lower column or cut wins"
             elif not verdict and less > 0:
@@ -126,8 +131,8 @@ class GrownOutline:
                 verdict = "gains less after its charge" if charged else "gains less"
             elif not verdict:
                 verdict = self._why_more(line)
-            found.append((less, replace(line, verdict=verdict)))
-        return [line for _, line in sorted(found, key=lambda pair: pair[0])]
+            found.append(replace(line, verdict=verdict))
+        return found
 
     def _why_more(self, line: Line) -> str:
         if self.at.grown.binned:

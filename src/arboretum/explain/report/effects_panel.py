@@ -12,6 +12,7 @@ from arboretum.errors import ArboretumError
 from arboretum.explain.effects.asking import table_for
 from arboretum.explain.effects.importances import feature_importances
 from arboretum.explain.effects.partial_dependence import Grid, _as_sum, curves, grid_of
+from arboretum.explain.report.budget import Budget
 from arboretum.explain.report.tree_code import rounded, whole
 from arboretum.explain.worksheet.family import Given
 
@@ -41,17 +42,22 @@ _WHAT = {
 
 
 def importances_panel(
-    model: Any, rows: np.ndarray, y: np.ndarray, train: Given | None
+    model: Any, rows: np.ndarray, y: np.ndarray, train: Given | None, budget: Budget
 ) -> list[dict[str, Any]]:
     """Return the kinds of importance that the model has, those quickest to work out first."""
-    some = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), _PERMUTED)).round().astype(int))
+    repeats = 3 if _as_sum(model) is not None and rows.shape[1] <= 60 else 1
+    most, columns = min(len(rows), _PERMUTED), rows.shape[1]
+    shuffled = budget.rows(
+        "permutation importances", most, (repeats * columns + 1) * budget.walk_row
+    )
+    explained = budget.rows("SHAP importances", most, budget.shap_row)
+    some, few = (_spread(len(rows), n) for n in (shuffled, explained))
     table = table_for(model, rows[some])
     asks: list[tuple[str, Any, Any, int]] = [
         (kind, None, None, 1) for kind in ("gain", "cover", "split")
     ]
-    repeats = 3 if _as_sum(model) is not None and rows.shape[1] <= 60 else 1
     asks.append(("permutation", table, y[some], repeats))
-    asks.append(("shap", table, None, 1))
+    asks.append(("shap", table_for(model, rows[few]), None, 1))
     cells = len(getattr(model, "trees_", None) or ()) * rows.size if hasattr(model, "_bags") else 0
     if train is not None and 0 < cells <= _OOB_CELLS:
         asks.append(("oob_permutation", train.X, train.y, 1))
@@ -68,6 +74,11 @@ def importances_panel(
     return found
 
 
+def _spread(n_rows: int, n: int) -> np.ndarray:
+    """Return the places of n rows, evenly spread over all."""
+    return np.unique(np.linspace(0, n_rows - 1, n).round().astype(int))
+
+
 def order_of(panel: list[dict[str, Any]], n_columns: int) -> list[int]:
     """Return the columns, most important first, by the kind that favours none."""
     best = {one["kind"]: one for one in panel}
@@ -81,12 +92,13 @@ def order_of(panel: list[dict[str, Any]], n_columns: int) -> list[int]:
 
 
 def dependence_of(
-    model: Any, rows: np.ndarray, order: list[int], *, lines: bool
+    model: Any, rows: np.ndarray, order: list[int], budget: Budget, *, lines: bool
 ) -> list[dict[str, Any]]:
     """Return curves of the most important columns: the mean, and some rows' own."""
     quick = _as_sum(model) is not None
-    n = min(len(rows), _MEAN_ROWS if quick else _ASKED_ROWS)
-    some = np.unique(np.linspace(0, len(rows) - 1, n).round().astype(int))
+    most = min(len(rows), _MEAN_ROWS if quick else _ASKED_ROWS)
+    asked = _CURVES if quick else 5 * 15  # walks of a row
+    some = _spread(len(rows), budget.rows("curves", most, asked * budget.walk_row))
     matrix, found = DenseMatrix(rows[some]), []
     shown = np.unique(np.linspace(0, len(some) - 1, min(_LINES, len(some))).round().astype(int))
     for f in order[: _CURVES if quick else 5]:
@@ -111,7 +123,7 @@ def _widest(mean: np.ndarray) -> int:
 
 
 # ---------------------------------------------------------------------- pairs
-def pairs_of(model: Any, rows: np.ndarray, order: list[int]) -> dict[str, Any]:
+def pairs_of(model: Any, rows: np.ndarray, order: list[int], budget: Budget) -> dict[str, Any]:
     """Return the pairs of columns that act together most, strongest first, each with a map of mean answers.
 
     Where the model has SHAP values of pairs, all pairs are compared by their mean size, in the unit of the
@@ -120,8 +132,9 @@ def pairs_of(model: Any, rows: np.ndarray, order: list[int]) -> dict[str, Any]:
     unit of the answer.
     """
     quick = _as_sum(model) is not None
-    n = min(len(rows), _PAIR_ROWS if quick else 40)
-    some = np.unique(np.linspace(0, len(rows) - 1, n).round().astype(int))
+    most = min(len(rows), _PAIR_ROWS if quick else 40)
+    asked = _PAIRS if quick else 3 * 36  # walks of a row
+    some = _spread(len(rows), budget.rows("maps of pairs", most, asked * budget.walk_row))
     matrix = DenseMatrix(rows[some])
     found, how = [], "dependence"
     strongest = _shap_pairs(model, rows) if quick else None

@@ -28,19 +28,22 @@ Numbers of the row are those of `model.schema_`: categories by their place, null
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from arboretum.data.schema import Schema
-from arboretum.explain.report.tree_code import code_of_tree, whole
+from arboretum.explain.report.budget import PAGE_BYTES, packed_size
+from arboretum.explain.report.tree_code import code_of_tree, figures_of_tree, whole
 from arboretum.predict.ensemble import Ensemble
 from arboretum.predict.link import Link
 from arboretum.tree.tree import Tree
 
 __all__ = ["ModelCode", "NotWalkable", "code_of_model"]
 
-_MOST_NODES = 400_000
+_LOOKED = 8  # trees whose size is taken for that of all
+_FIGURES = 0.05  # of the room, kept for the figures of trees
 
 
 class NotWalkable(Exception):
@@ -58,30 +61,81 @@ class ModelCode:
         In the order in which the steps count them (tree_code.py).
     sources : list of (Tree, str)
         Those trees themselves, and the member they belong to ("" for the model itself).
+    shown : int
+        How many trees, from the first on, have the figures that are drawn.
+    too_large : bool
+        The trees are not walked, because they do not fit into the page.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, room: int) -> None:
         self.steps: dict[str, Any] | None = None
         self.reason = ""
         self.trees: list[dict[str, Any]] = []
         self.sources: list[tuple[Tree, str]] = []
-        self._n_nodes = 0
+        self.shown, self.too_large = 0, False
+        self.bytes = 0  # of what the page walks
+        self._room = room
+        self._sizes: list[int] = []
+        self._rest: Iterator[tuple[Tree, np.ndarray]] = iter(())  # trees that did not fit
         self._member = ""
+
+    def take(self, trees: list[Tree], said: list[np.ndarray]) -> list[int]:
+        """Take trees; return their numbers. It stops at trees that do not fit into the page."""
+        first, nodes, seen = len(self.trees), sum(map(len, trees)), 0
+        self._rest = rest = zip(trees, said, strict=True)
+        for at, (tree, values) in enumerate(rest, start=1):
+            self.add(tree, values)
+            seen += len(tree)
+            if at == _LOOKED:
+                own = sum(self._sizes[first:])
+                self._check(self.bytes - own + own * nodes / seen)
+        return list(range(first, len(self.trees)))
 
     def add(self, tree: Tree, said: np.ndarray, *, stops: bool = False) -> int:
         """Take a tree; return its number."""
-        self._n_nodes += len(tree)
-        if self._n_nodes > _MOST_NODES:
-            raise NotWalkable(
-                f"the trees have more than {_MOST_NODES:,} nodes, too many for a page: ask model.predict"
-            )
-        self.trees.append(code_of_tree(tree, said, stops=stops))
-        self.sources.append((tree, self._member))
+        self._write(tree, said, stops)
+        self._check(self.bytes)
         return len(self.trees) - 1
 
+    def _write(self, tree: Tree, said: np.ndarray, stops: bool = False) -> None:
+        self.trees.append(code_of_tree(tree, said, stops=stops))
+        self.sources.append((tree, self._member))
+        self._sizes.append(packed_size(self.trees[-1]))
+        self.bytes += self._sizes[-1]
 
-def code_of_model(model: Any) -> ModelCode:
-    """Return a fitted model for the page.
+    def _check(self, size: float) -> None:
+        if size > (1 - _FIGURES) * self._room:
+            self.too_large = True
+            raise NotWalkable(
+                f"all its trees would make the page larger than {PAGE_BYTES / 1e6:g} MB, "
+                "so only model.predict computes predictions"
+            )
+
+    def show(self, room: int) -> int:
+        """Write down the figures of trees that fit into some room, in bytes; return what they take.
+
+        Trees of a model that is not walked take room for their lists, too.
+        """
+        used, walked = 0, self.steps is not None
+        while True:
+            if self.shown == len(self.trees):
+                another = None if walked else next(self._rest, None)
+                if another is None:
+                    break
+                self._write(*another)
+            figures = figures_of_tree(self.sources[self.shown][0])
+            size = packed_size(figures) + (0 if walked else self._sizes[self.shown])
+            if used + size > room:
+                break
+            self.trees[self.shown] |= figures
+            used, self.shown = used + size, self.shown + 1
+        if not walked:
+            del self.trees[self.shown :], self.sources[self.shown :]
+        return used
+
+
+def code_of_model(model: Any, room: int = PAGE_BYTES) -> ModelCode:
+    """Return a fitted model for the page, as it is walked; ``room`` is in bytes.
 
     Examples
     --------
@@ -90,7 +144,7 @@ def code_of_model(model: Any) -> ModelCode:
     >>> code.steps["op"], len(code.trees)
     ('trees', 1)
     """
-    code = ModelCode()
+    code = ModelCode(room)
     try:
         code.steps = _steps(code, model)
     except NotWalkable as problem:
@@ -124,7 +178,7 @@ def _trees(code: ModelCode, ensemble: Ensemble) -> dict[str, Any]:
     if any(tree.spreads for tree in ensemble.trees):
         raise NotWalkable("its trees send parts of a row down several branches")
     terms = ensemble.terms
-    numbers = [code.add(tree, said) for tree, said in zip(terms.trees, terms.values)]
+    numbers = code.take(terms.trees, terms.values)
     step: dict[str, Any] = {
         "op": "trees",
         "first": numbers[0],

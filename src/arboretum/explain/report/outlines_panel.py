@@ -6,8 +6,8 @@
                        (, rows right, weight right: where surrogates place the missing rows)
             gradient   G left, H left, rows left, gain
 
-Trees are taken in their order until the sums to be made, or the numbers to be kept, are too many for a page;
-what is left out is said there, with the command that prints it.
+Trees are taken in their order until the work or the room of the page is spent (budget.py); what is left out
+is said there, with the command that prints it.
 """
 
 from __future__ import annotations
@@ -19,14 +19,16 @@ import numpy as np
 
 from arboretum.explain.outline.line import Line, TreeOutline
 from arboretum.explain.outline.outline import Outliner
+from arboretum.explain.report.budget import Budget, packed_size
 from arboretum.explain.report.rounds_panel import RoundLog
 from arboretum.explain.report.tree_code import rounded
 
 __all__ = ["OutlineWriter"]
 
-_MOST_COST = 4_200_000_000  # nanoseconds
+_MOST_COST = 4_200_000_000  # nanoseconds, or half of the work that is left
 _LOOKED = 8  # trees whose cost tells that of all
 _MOST_NUMBERS = 227_000  # in a page
+_WORDS, _MOST_WORDS = 0.15, 60_000  # of the room, kept for whole worksheets; bytes
 _COLUMNS = 4  # told of besides the winner's
 _FEW_COLUMNS = 3  # likewise, where all trees would be too many numbers
 _LINE, _SUMS = 8, 3  # numbers of a line, and of a node
@@ -36,17 +38,19 @@ _LEAF_ROWS = 20_000_000  # rows times leaves that are gone through for Friedman'
 class OutlineWriter:
     """Writes the outlines of one model's trees, and of its members'."""
 
-    def __init__(self, log: RoundLog) -> None:
-        self.log = log
+    def __init__(self, log: RoundLog, budget: Budget) -> None:
+        self.log, self.budget = log, budget
         self.trees: dict[str, Any] = {}
         self.verdicts: list[str] = []
         self.rules: list[dict[str, Any]] = []
-        self._cost, self._numbers = _MOST_COST, _MOST_NUMBERS
+        self._cost, self._numbers = min(_MOST_COST, budget.work / 2), _MOST_NUMBERS
+        self.without = 0  # trees that could have an outline and have none
 
     def write(self, family: Any, shown: list[tuple[int, int]]) -> None:
         """Write trees of a family: pairs of the number in the page and the family's own."""
         outliner = self._outliner(family, [t for _, t in shown])
         self.rules.append(_rules_of(family, outliner))
+        room = self.budget.room - min(_WORDS * self.budget.room, _MOST_WORDS)
         with family.in_turn() if outliner.is_gradient else nullcontext():
             for at, t in shown:
                 if outliner.is_gradient:
@@ -54,13 +58,24 @@ class OutlineWriter:
                 cost = outliner.cost(t)
                 if cost is None:
                     return
-                if cost > self._cost or self._numbers <= 0:
+                most = (
+                    self._cost if self.trees else self.budget.work / 2
+                )  # the first may take longer
+                if cost > most or self._numbers <= 0:
+                    self.without += 1
                     continue
                 self._cost -= cost
-                self.trees[str(at)] = self._code(outliner.outline(t), outliner.is_gradient)
+                code = self._code(outliner.outline(t), outliner.is_gradient)
                 steps = _steps(family, t)
                 if steps is not None:
-                    self.trees[str(at)]["b"] = steps
+                    code["b"] = steps
+                size = packed_size(code)
+                if size > room:
+                    self._numbers, self.without = 0, self.without + 1
+                    continue
+                room -= size
+                self.budget.room -= size
+                self.trees[str(at)] = code
 
     def _outliner(self, family: Any, trees: list[int]) -> Outliner:
         """Return what makes outlines: of every cut if all trees can have one in time, else of a grid."""

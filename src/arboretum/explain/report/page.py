@@ -10,13 +10,14 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from arboretum.errors import DataError
 
-__all__ = ["as_json", "render"]
+__all__ = ["as_json", "fixed_size", "render"]
 
 _ASSETS = Path(__file__).parent / "assets"
 _SCRIPTS = (
@@ -54,14 +55,30 @@ def _dumps(value: Any, **how: Any) -> str:
         ) from error
 
 
-def render(title: str, payload: dict[str, Any], model: dict[str, Any]) -> str:
-    """Return the page: ``payload`` is what panels show, ``model`` the steps and trees."""
+def render(
+    title: str, payload: dict[str, Any], model: dict[str, Any], notes: Sequence[str] = ()
+) -> str:
+    """Return the page: ``payload`` is what panels show, ``model`` the steps and trees.
+
+    ``notes`` are sentences under the title.
+    """
     packed = _dumps(model).encode()
     code = base64.b64encode(gzip.compress(packed, 9, mtime=0)).decode("ascii")
     style, script = _read("page.css"), "\n".join(_read(name) for name in _SCRIPTS)
     return _template().render(
-        title=title, style=style, script=script, payload=as_json(payload), model=code
+        title=title,
+        style=style,
+        script=script,
+        payload=as_json(payload),
+        model=code,
+        notes=notes,
+        left_out=payload.get("left_out", ()),
     )
+
+
+def fixed_size() -> int:
+    """Return how many bytes the style and the scripts of every page take."""
+    return sum(len(_read(name).encode()) for name in ("page.html", "page.css", *_SCRIPTS))
 
 
 @cache

@@ -13,24 +13,28 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from arboretum.base.rounds import progress
+from arboretum.base.progress_lines import StepLines
+from arboretum.base.rounds import is_listened_to, progress
 from arboretum.data.suspicion import one_warning
 from arboretum.data.target import numbers
 from arboretum.errors import DataError, ParameterError
 from arboretum.explain.effects.asking import Asked, matrix_of
 from arboretum.explain.pick_tree import trees_of
+from arboretum.explain.pipeline import open_pipeline
 from arboretum.explain.report import effects_panel, history
+from arboretum.explain.report.budget import PAGE_BYTES, Budget
 from arboretum.explain.report.data_sheet import columns_of, hints_of
 from arboretum.explain.report.judged import Judged, judge
 from arboretum.explain.report.model_code import ModelCode, code_of_model
 from arboretum.explain.report.one_target import one_target, target_column, targets_shown
 from arboretum.explain.report.overview import overview_of
-from arboretum.explain.report.page import render
+from arboretum.explain.report.page import as_json, fixed_size, render
 from arboretum.explain.report.ranked import Ranked, groups_of, whole_groups
 from arboretum.explain.report.rows_panel import choose_rows, rows_panel
 from arboretum.explain.report.sheets_panel import sheets_panel, without_sheets
@@ -42,6 +46,9 @@ __all__ = ["Report", "report"]
 
 _LARGEST = 1e100  # of predictions, as of targets
 
+_SHEETS = 0.4  # of the room that is left after trees are walked, for worksheets
+_RESERVED = 20_000  # bytes of what is written after the trees
+_LEAST_ROOM = 200_000  # for the trees, however large the panels are
 _MOST_CELLS = 40_000_000  # values of a table that are looked at; of a larger one some rows
 
 
@@ -101,7 +108,8 @@ def report(
 
     Parameters
     ----------
-    model : fitted estimator of this library
+    model : fitted estimator of this library, or a fitted Pipeline that ends with one
+        Of a pipeline the page explains the last step, with the columns that the steps before it return.
     X, y : table and target
         The rows on which the model is judged. Rows it was not fitted on tell how good it is; those it was
         fitted on flatter it.
@@ -130,7 +138,8 @@ def report(
     random_state : int, default=0
         Of the rows that are drawn and of the bootstrap.
     progress_bar : bool, optional
-        Show a bar while the page is made; None: if standard error is a terminal.
+        Show a bar while the page is made. None: a bar if standard error is a terminal, else, in scripts and
+        notebooks, a line every few seconds once it takes longer than three. False shows nothing.
 
     Returns
     -------
@@ -146,6 +155,8 @@ def report(
     >>> page.html[:15], "petal width" in page.html
     ('<!doctype html>', True)
     """
+    opened = open_pipeline(model, "report")
+    model, X, train = opened.model, opened.table(X), opened.pair(train)
     wanted, n_targets = _rows_wanted(rows), int(getattr(model, "n_outputs_", 1))
     makers = []
     for k in targets_shown(model, output):
@@ -164,7 +175,9 @@ def report(
         makers.append(_Maker(single, judged, learned, wanted, name, int(random_state)))
         if n_targets > 1:
             makers[-1].payload["of_targets"] = [k or 0, n_targets]
-    _make_panels(makers, sys.stderr.isatty() if progress_bar is None else progress_bar)
+    for maker in makers:
+        maker.budget.share(len(makers))
+    _make_panels(makers, progress_bar)
     first, *others = makers
     heading = title or f"{type(model).__name__}: {_what(makers)}"
     began = time.perf_counter()
@@ -173,7 +186,9 @@ def report(
         names = [maker.payload["target"] for maker in makers]
         payload["targets"] = {"names": names, "others": [maker.payload for maker in others]}
         part["others"] = [maker.model_part() for maker in others]
-    page = render(heading, payload, part)
+    left_out = [line for maker in makers for line in maker.budget.left_out]
+    payload["left_out"] = list(dict.fromkeys(left_out))
+    page = render(heading, payload, part, [opened.note] if opened.note else [])
     first.seconds["page"] = time.perf_counter() - began
     made = Report(page, None, first.seconds, heading)
     if path is not None:
@@ -181,11 +196,20 @@ def report(
     return made
 
 
-def _make_panels(makers: list[_Maker], shown: bool) -> None:
-    """Make all panels, with a bar."""
+def _make_panels(makers: list[_Maker], shown: bool | None) -> None:
+    """Make all panels, with a bar or, by default without a terminal, with lines."""
     steps = [(maker, *step) for maker in makers for step in maker.steps()]
-    with progress(len(steps), shown, "report") as on_progress:
+    is_terminal = sys.stderr.isatty()
+    has_lines = shown is None and not is_terminal and not is_listened_to()
+    lines = StepLines("report", len(steps)) if has_lines else None
+    has_bar = is_terminal if shown is None else shown
+    with (
+        progress(len(steps), has_bar, "report", "making panels") as on_progress,
+        lines or nullcontext(),
+    ):
         for number, (maker, name, step) in enumerate(steps, start=1):
+            if lines is not None:
+                lines.step(number, name)
             began = time.perf_counter()
             step()
             maker.seconds[name] = time.perf_counter() - began
@@ -223,7 +247,7 @@ class _Maker:
         self.model, self.wanted, self.seed, self.train = model, wanted, seed, train
         self.given, y = given, given.y
         self.sheets: dict[str, Any] | None = None
-        self.ask = Asked(model)
+        self.ask, self.budget = Asked(model), Budget(model)
         matrix = matrix_of(model, given.X)
         self.y = _target(model, y, matrix.n_rows)
         self.groups = groups_of(model, given.group, matrix.n_rows)
@@ -267,8 +291,8 @@ class _Maker:
             ("importances", self._importances),
             ("curves", self._curves),
             ("pairs", self._pairs),
-            ("trees", self._trees),
             ("rows", self._rows),
+            ("trees", self._trees),
             ("worksheets", self._sheets),
         ]
 
@@ -331,7 +355,9 @@ class _Maker:
         self.payload.update({name: panel for name, panel in found.items() if panel is not None})
 
     def _importances(self) -> None:
-        panel = effects_panel.importances_panel(self.model, self.rows, self.y, self.train)
+        panel = effects_panel.importances_panel(
+            self.model, self.rows, self.y, self.train, self.budget
+        )  # fmt: skip
         if self.groups is not None:  # shuffled rows would be judged as numbers
             panel = [one for one in panel if one["kind"] != "permutation"]
         self.payload["importances"] = panel
@@ -340,15 +366,28 @@ class _Maker:
 
     def _curves(self) -> None:
         self.payload["dependence"] = effects_panel.dependence_of(
-            self.model, self.rows, self.order, lines=self.wanted != "none"
+            self.model, self.rows, self.order, self.budget, lines=self.wanted != "none"
         )
 
     def _pairs(self) -> None:
-        self.payload["pairs"] = effects_panel.pairs_of(self.model, self.rows, self.order)
+        self.payload["pairs"] = effects_panel.pairs_of(
+            self.model, self.rows, self.order, self.budget
+        )
 
     def _trees(self) -> None:
-        self.code = code_of_model(self.model)
-        self.payload["trees"] = trees_panel(self.model, self.code)
+        room = (PAGE_BYTES - fixed_size()) // self.budget.pages - _RESERVED
+        room = max(room - len(as_json(self.payload).encode()), _LEAST_ROOM)
+        self.code = code = code_of_model(self.model, room)
+        room -= code.bytes if code.steps is not None else 0
+        used = code.show(round(room * (1 - _SHEETS * (self._training_table is not None))))
+        self.budget.room = room - used
+        self.payload["trees"] = trees_panel(self.model, code)
+        n = self.payload["trees"]["total"] if code.too_large else len(code.trees)
+        if code.shown < n:
+            self.payload["trees"]["cut"] = f"The page shows {code.shown:,} of {n:,} trees."
+            self.budget.left_out.append(self.payload["trees"]["cut"])
+        if code.too_large:
+            self.budget.left_out.append(f"There is no What if: {code.reason}.")
         rules = rules_panel(self.model)
         if rules is not None:
             self.payload["rules"] = rules
@@ -366,10 +405,18 @@ class _Maker:
         if "of_targets" in self.payload:
             self.sheets = without_sheets("its splits were chosen for all targets together")
             return
-        table = self.given if self.train is None and self._may_be_training else self.train
         self.sheets = sheets_panel(
-            self.model, self.code.sources, table, rows_shown=self.wanted != "none"
+            self.model,
+            self.code.sources[: self.code.shown],
+            self._training_table,
+            self.budget,
+            rows_shown=self.wanted != "none",
         )
+
+    @property
+    def _training_table(self) -> Given | None:
+        """The table that the model was fitted on, if it is known."""
+        return self.given if self.train is None and self._may_be_training else self.train
 
     @property
     def _may_be_training(self) -> bool:

@@ -15,6 +15,7 @@ import numpy as np
 
 from arboretum.errors import ArboretumError
 from arboretum.explain.pick_tree import trees_of
+from arboretum.explain.report.budget import Budget
 from arboretum.explain.report.outlines_panel import OutlineWriter
 from arboretum.explain.report.rounds_panel import RoundLog, rounds_panel
 from arboretum.explain.worksheet.family import Given
@@ -26,13 +27,19 @@ _EXACT = 6  # what an exact search costs beside one of second order
 _MOST_BYTES = (
     300_000  # of sheets as JSON, before they are packed; twice that where there are no outlines
 )
+_PACKED = 6  # times as large as in the page
 _MOST_SHEETS = 60
 _ALONE = 500  # sheets of a tree that has no outline
 _CANDIDATES = 12  # rows of a table
 
 
 def sheets_panel(
-    model: Any, sources: list[tuple[Any, str]], train: Given | None, *, rows_shown: bool
+    model: Any,
+    sources: list[tuple[Any, str]],
+    train: Given | None,
+    budget: Budget,
+    *,
+    rows_shown: bool,
 ) -> dict[str, Any] | None:
     """Return outlines and sheets of the trees of a page, and rounds; None without the training table.
 
@@ -43,6 +50,8 @@ def sheets_panel(
         The trees of the page, and the member each belongs to.
     train : Given or None
         What the model was fitted on; figures of another table would not be those of the model.
+    budget : Budget
+        Its room is spent, and what is left out is named in it.
     rows_shown : bool
         Single rows may stand in the page.
     """
@@ -58,7 +67,7 @@ def sheets_panel(
     except (ArboretumError, AttributeError) as problem:
         return without_sheets(str(problem))
     log = RoundLog()
-    outlines, writer = OutlineWriter(log), _Writer(rows_shown)
+    outlines, writer = OutlineWriter(log, budget), _Writer(rows_shown, budget)
     for member, shown in _by_member(sources).items():
         try:
             one = book.member(member) if member else book
@@ -69,9 +78,13 @@ def sheets_panel(
         if known:
             outlines.write(one._family, known)
             writer.trees(one, known, alone=str(known[0][0]) not in outlines.trees)
+    if outlines.without:
+        budget.left_out.append(
+            f"{len(outlines.trees)} of {len(sources)} trees have tables of candidate splits at every node."
+        )
     return {
         "nodes": writer.found,
-        "rounds": rounds_panel(model, book, log, _Writer(rows_shown).round_of(book)),
+        "rounds": rounds_panel(model, book, log, _Writer(rows_shown, budget).round_of(book)),
         "outlines": outlines.trees,
         "verdicts": outlines.verdicts,
         "rules": outlines.rules,
@@ -108,9 +121,9 @@ def _is_training_table(book: Any, tree: Any) -> bool:
 class _Writer:
     """Collects sheets until there are enough."""
 
-    def __init__(self, rows_shown: bool) -> None:
+    def __init__(self, rows_shown: bool, budget: Budget) -> None:
         self.found: dict[str, Any] = {}
-        self._rows_shown, self._bytes = rows_shown, 0
+        self._rows_shown, self._budget, self._bytes = rows_shown, budget, 0
         self._values = _MOST_VALUES
 
     def trees(self, book: Any, shown: list[tuple[int, int]], *, alone: bool) -> None:
@@ -128,7 +141,7 @@ class _Writer:
                 self._values -= needed
                 ask = book.leaf if tree.is_leaf[node] else book.node
                 self.write(f"{at}:{node}", ask, t, node)
-                if self._bytes > room or len(self.found) >= most:
+                if self._bytes >= room or len(self.found) >= most:
                     return
             if self._values < _MOST_VALUES // 20:
                 return
@@ -147,7 +160,12 @@ class _Writer:
             sheet = _short(ask(*arguments).to_dict(), self._rows_shown)
         except ArboretumError:
             return  # nothing is known of this one
-        self._bytes += len(json.dumps(sheet))
+        size = len(json.dumps(sheet))
+        if size // _PACKED > self._budget.room:
+            self._bytes = 2 * _MOST_BYTES  # no more of them
+            return
+        self._bytes += size
+        self._budget.room -= size // _PACKED
         self.found[name] = sheet
 
 

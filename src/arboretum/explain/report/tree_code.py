@@ -14,7 +14,7 @@ Lists that belong to inner nodes or to leaves only have one entry for each of th
     q   shares           by node, where a missing value goes down all branches
 
 Numbers that are walked with are written whole (Python's shortest form, which JavaScript reads back to the
-same bits); numbers that are only looked at are rounded.
+same bits); numbers that are only looked at are rounded, and left out where the page has no room for them.
 
     n   rows of every node          i   impurity          g   gain of every inner node
     w   weight of every node, where it is not the number of rows
@@ -29,13 +29,13 @@ import numpy as np
 
 from arboretum.tree.tree import GROUPS, MULTIWAY, SUBSET, Tree
 
-__all__ = ["code_of_tree", "rounded", "whole"]
+__all__ = ["code_of_tree", "figures_of_tree", "rounded", "whole"]
 
 _DIGITS = 5
 
 
 def code_of_tree(tree: Tree, said: np.ndarray, *, stops: bool = False) -> dict[str, Any]:
-    """Return a tree for the page.
+    """Return the lists by which the page walks a tree.
 
     Parameters
     ----------
@@ -62,13 +62,7 @@ def code_of_tree(tree: Tree, said: np.ndarray, *, stops: bool = False) -> dict[s
         "c": tree.first_child[inner].tolist(),
         "m": tree.missing_child[inner].tolist(),
         "v": whole(answers.ravel()),
-        "n": rounded(tree.count, 9),
-        "i": rounded(tree.impurity),
-        "g": rounded(tree.gain[inner]),
-        "d": rounded(tree.value.reshape(len(tree), -1)),
     }
-    if np.any(tree.weight != tree.count):
-        code["w"] = rounded(tree.weight, 7)
     if np.any(tree.n_children[inner] != 2):
         code["b"] = tree.n_children[inner].tolist()
     if np.any(tree.bits_start[inner] >= 0):
@@ -82,6 +76,24 @@ def code_of_tree(tree: Tree, said: np.ndarray, *, stops: bool = False) -> dict[s
     if tree.surrogates is not None:
         code["a"] = [_surrogates(tree, int(node)) for node in inner]
     return code
+
+
+def figures_of_tree(tree: Tree) -> dict[str, Any]:
+    """Return the lists that the page shows of a tree, rounded.
+
+    >>> from arboretum import CARTRegressor
+    >>> figures_of_tree(CARTRegressor().fit([[0.0], [1.0]], [0.0, 2.0]).tree_)["n"]
+    [2, 1, 1]
+    """
+    figures: dict[str, Any] = {
+        "n": rounded(tree.count, 9),
+        "i": rounded(tree.impurity),
+        "g": rounded(tree.gain[~tree.is_leaf]),
+        "d": rounded(tree.value.reshape(len(tree), -1)),
+    }
+    if np.any(tree.weight != tree.count):
+        figures["w"] = rounded(tree.weight, 7)
+    return figures
 
 
 def _bits(tree: Tree, kind: int, start: int, node: int) -> list[int] | None:

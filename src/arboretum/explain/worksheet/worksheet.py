@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import Any
 
 from arboretum.errors import DataError, ParameterError
+from arboretum.explain.pipeline import takes_pipelines
 from arboretum.explain.worksheet.family import Family, Given
 from arboretum.explain.worksheet.sheet import Sheet
 
@@ -160,6 +161,7 @@ class Worksheet:
         return self.sheet().__rich__()
 
 
+@takes_pipelines
 def worksheet(
     model: Any,
     X: Any,
@@ -173,7 +175,7 @@ def worksheet(
 
     Parameters
     ----------
-    model : fitted estimator of arboretum
+    model : fitted estimator of arboretum, or a Pipeline that ends with one
     X, y, sample_weight
         What it was trained on. Rows are looked at only when something is asked.
     group : array of int, optional

@@ -43,7 +43,7 @@ function roundsView(P, M, R) {
   const chart = drawn(w => curves.length ? lineChart(w, [{ name: curves[shown][0], x: curves[shown][1].map((_, m) => m), y: curves[shown][1], color: css("c0") }], { height: 170, xlabel: "round", xname: "round", left: 56, nolegend: true, marks: [{ x: at, name: `round ${at}` }] }) : el("span"));
   function trees() {
     const mine = M.trees.slice(at * R.per_round, (at + 1) * R.per_round);
-    if (!mine.length || M.trees.length < R.count * R.per_round) return null;
+    if (!mine.length || !mine.every(tree => tree.d) || M.trees.length < R.count * R.per_round) return null;
     return scroller(table(["tree", "root asks", "leaves", "depth", "gain of the root", "smallest value", "largest value"], mine.map((code, k) => {
       const number = at * R.per_round + k, tree = Walk.open(code), leaves = [...tree.k].map((kind, i) => kind === "0" ? i : -1).filter(i => i >= 0);
       const depth = Math.max(...leaves.map(i => { let d = 0; for (let c = i; c > 0; c = tree.parent[c]) d++; return d; })), said = leaves.map(i => tree.d[i][0]);

@@ -49,11 +49,11 @@ function nodeAnswer(P, tree, node, kind) {
 }
 
 function treePanel(P, M, worksheet) {
-  if (!M.trees.length) return null;
+  if (!M.trees.some(tree => tree.d)) return { whole: el("p", { class: "note" }, P.trees.cut), show_row() {}, open() {} };
   let number = 0, chosen = -1, row = null, view = null;
   const closed = new Map(); // tree -> set of collapsed nodes
   const canvas = el("div", { class: "canvas", tabindex: -1 }), side = el("div", { class: "side", "aria-live": "polite" }), sheet = el("div", { class: "under" }), title = el("b");
-  const n = M.trees.length;
+  const n = M.trees.filter(tree => tree.d).length;
   const pick = slider("Tree", 0, Math.max(n - 1, 1), 1, 0, v => open(v));
   const bar = el("div", { class: "controls" }, n > 1 ? pick : null, title,
     el("button", { onclick: () => zoom(1.25), "aria-label": "Zoom in" }, "+"), el("button", { onclick: () => zoom(0.8), "aria-label": "Zoom out" }, MINUS),
@@ -186,7 +186,7 @@ function treePanel(P, M, worksheet) {
   canvas.addEventListener("wheel", e => { if (!e.ctrlKey && !e.metaKey) return; e.preventDefault(); const box = canvas.getBoundingClientRect(); zoom(Math.exp(-e.deltaY / 250), e.clientX - box.left, e.clientY - box.top); }, { passive: false });
 
   function open(v) { number = v; chosen = -1; title.textContent = n > 1 ? P.trees.titles[v] : ""; draw(); fit(); select(0); }
-  function show_row(v, values) { row = values; pick.set(v); open(v); }
+  function show_row(v, values) { if (v >= n) return; row = values; pick.set(v); open(v); }
   let known = 0; // width of the canvas when the tree was last laid out
   new ResizeObserver(() => {
     const w = canvas.clientWidth;
@@ -194,7 +194,7 @@ function treePanel(P, M, worksheet) {
     if (!known) { closed.clear(); draw(); }
     known = w; fit();
   }).observe(canvas);
-  const whole = el("div", null, bar, colours, el("div", { class: "treebox" }, canvas, side), sheet, el("p", { class: "note" }, el("span", { class: "by-hand" }, "Drag to move, buttons or Ctrl and the wheel to zoom; arrow keys go from node to node, Enter opens and closes a branch. "), "A thicker edge leads more rows." + (P.trees.total > n ? ` The model has ${P.trees.total} trees; predict asks the first ${n}, up to the best round.` : "")));
+  const whole = el("div", null, bar, colours, el("div", { class: "treebox" }, canvas, side), sheet, el("p", { class: "note" }, el("span", { class: "by-hand" }, "Drag to move, buttons or Ctrl and the wheel to zoom; arrow keys go from node to node, Enter opens and closes a branch. "), "A thicker edge leads more rows." + (P.trees.cut ? " " + P.trees.cut : P.trees.total > n ? ` The model has ${P.trees.total} trees; predict asks the first ${n}, up to the best round.` : "")));
   open(0);
   return { whole, show_row, open };
 }

@@ -1,0 +1,93 @@
+"""What one page may cost: room in bytes and work in nanoseconds, shared by all its panels.
+
+    1,500,000 bytes ── style, scripts, panels ──► trees as they are walked ──► their figures ──► worksheets
+
+Work is estimated from counts (rows, leaves, columns), never timed: the same model and table give the same
+page on every machine. A part that would cost too much is made smaller, and the page lists what was left out.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import Any
+
+from arboretum.base.members import listed
+from arboretum.explain.pick_tree import trees_of
+from arboretum.tree.tree import Tree
+
+__all__ = ["PAGE_BYTES", "Budget", "packed_size"]
+
+PAGE_BYTES = 1_500_000
+_WORK = 24_000_000_000  # nanoseconds of one thread
+_FEW_ROWS = 50  # that any part may look at
+_NEARLY_ALL = 0.8  # of the rows: then all of them
+_SHAP_LEAF, _STEP = 0.4, 35  # nanoseconds: a leaf and level of SHAP values, a step down a tree
+
+
+def packed_size(value: Any) -> int:
+    """Return about how many bytes a value takes in the page: JSON, compressed, in base64.
+
+    >>> packed_size([0] * 1000) < packed_size(list(range(1000))) < 3000
+    True
+    """
+    text = json.dumps(value, separators=(",", ":"))
+    return -(-len(zlib.compress(text.encode(), 6)) * 4 // 3)
+
+
+class Budget:
+    """The room and the work that are left for the panels to come.
+
+    Attributes
+    ----------
+    work : float
+        Nanoseconds.
+    room : int
+        Bytes for the trees and the worksheets.
+    pages : int
+        Targets that share one page.
+    left_out : list of str
+        A sentence for everything that was made smaller or left out.
+
+    Examples
+    --------
+    >>> budget = Budget(object())
+    >>> budget.rows("curves", 2_000, per_row=1e9), budget.left_out
+    (50, ['The curves are computed from 50 rows instead of 2,000.'])
+    """
+
+    def __init__(self, model: Any) -> None:
+        trees = _all_trees(model)
+        self.work: float = _WORK
+        self.room, self.pages = PAGE_BYTES, 1
+        self.left_out: list[str] = []
+        self.shap_row = _SHAP_LEAF * sum(
+            tree.n_leaves * tree.max_depth * tree.value[0].size for tree in trees
+        )
+        self.walk_row = _STEP * sum(tree.max_depth / 2 + 1 for tree in trees)
+
+    def share(self, pages: int) -> None:
+        """Divide the work between the targets of one page."""
+        self.pages = pages
+        self.work /= pages
+
+    def rows(self, what: str, most: int, per_row: float) -> int:
+        """Return how many rows a part may look at: at most half of the work that is left is spent on it."""
+        if per_row <= 0:
+            return most
+        n = int(max(_FEW_ROWS, self.work / 2 // per_row))
+        n = n if n < _NEARLY_ALL * most else most
+        self.work = max(self.work - n * per_row, 0.0)
+        if n < most:
+            self.left_out.append(f"The {what} are computed from {n:,} rows instead of {most:,}.")
+        return n
+
+
+def _all_trees(model: Any) -> list[Tree]:
+    """Return the trees of a model and of the models in it."""
+    found = trees_of(model)
+    if found or isinstance(model, dict):
+        return found
+    for member in listed(getattr(model, "estimators_", ())):
+        found += _all_trees(member)
+    return found
