@@ -1,6 +1,7 @@
 """The textbook as a whole: everything importable, in an order in which it can be read."""
 
 import ast
+import doctest
 import importlib
 import re
 from pathlib import Path
@@ -28,6 +29,13 @@ def test_a_file_builds_on_the_ones_before_it(name):
     }
     # a docstring's examples may look ahead, what runs may not
     assert used <= set(ORDER[: ORDER.index(name)])
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_examples_of_every_file_are_right(name):
+    result = doctest.testmod(importlib.import_module(f"arboretum.textbook.{name}"))
+    assert result.failed == 0
+    assert result.attempted > 0
 
 
 def test_every_public_name_is_importable_from_the_textbook_and_means_one_thing():

@@ -3,6 +3,10 @@
 Read in this order, which is that of the study notes; each file builds on the ones before it and on
 nothing else of the package:
 
+    to begin with
+    small_tables.py   play-tennis and other tables that lectures calculate by hand
+    words.py          rows of words become codes, and tables print words again
+
     one tree
     impurities.py     how mixed is a set of rows? Gini, entropy, variance and their relatives
     id3.py            categories: one branch per value, by information gain
@@ -11,6 +15,7 @@ nothing else of the package:
     c45.py            growing with cases that go several ways at once where a value is missing
     c45_pruning.py    collapse, pessimistic errors, raising; pruning on cases held out
     c45_rule_list.py  a tree as a short list of rules: the general ones that tell most in fewest bits
+    questions.py      cuts between neighbouring values, divisions of categories
     splits.py         every split of a node, what it gains, and which one is best
     column_scan.py    the same gains by running sums, for nodes of many rows
     cart.py           split, and split again: growing a tree, asking it
@@ -37,7 +42,8 @@ nothing else of the package:
     system_design.py  sorted column blocks: what sorting once, threads and caches save
     quantile_sketch.py      summaries that can be merged and shortened: where to look for cuts
     xgboost_approximate.py  the sketch and the tree together: cuts proposed per tree or per node
-    lightgbm_splits.py      histograms, cuts of bins, sorted categories
+    lightgbm_bins.py  values become bins, bins become histograms
+    lightgbm_splits.py      cuts of bins, sorted categories
     gradient_scan.py  the splits of both by running sums, for nodes of many rows
     lightgbm.py       leaf by leaf, the best first
     lightgbm_sampling.py    fewer rows (GOSS), fewer columns (EFB)
@@ -49,7 +55,11 @@ nothing else of the package:
 
     different learners together
     stacking.py       out-of-fold answers, and who is to be believed how far
-    tables.py         all of it as tables to print
+
+    everything as tables to print
+    tables.py         rows of figures and aligned text; the tables of one tree
+    forest_tables.py  of forests, proximities, fillings, SHAP values and stacks
+    boosting_tables.py      of everything that boosts
 
 Speed is no aim here. Every function returns the figures on the way (counts, impurities, the gain of
 every candidate split), so a fitted tree can be checked by hand, and the compiled engine against it.
@@ -68,6 +78,7 @@ x <= 3.5: 3 | 1, gain 0.167
 from arboretum.textbook.adaboost import *
 from arboretum.textbook.adaboost_regression import *
 from arboretum.textbook.adaboost_theory import *
+from arboretum.textbook.boosting_tables import *
 from arboretum.textbook.c45 import *
 from arboretum.textbook.c45_pruning import *
 from arboretum.textbook.c45_rule_list import *
@@ -79,12 +90,14 @@ from arboretum.textbook.discretize import *
 from arboretum.textbook.filling import *
 from arboretum.textbook.forest import *
 from arboretum.textbook.forest_figures import *
+from arboretum.textbook.forest_tables import *
 from arboretum.textbook.gbm import *
 from arboretum.textbook.gbm_losses import *
 from arboretum.textbook.gradient_scan import *
 from arboretum.textbook.id3 import *
 from arboretum.textbook.impurities import *
 from arboretum.textbook.lightgbm import *
+from arboretum.textbook.lightgbm_bins import *
 from arboretum.textbook.lightgbm_boosting import *
 from arboretum.textbook.lightgbm_sampling import *
 from arboretum.textbook.lightgbm_splits import *
@@ -92,13 +105,16 @@ from arboretum.textbook.parallel import *
 from arboretum.textbook.proximities import *
 from arboretum.textbook.pruning import *
 from arboretum.textbook.quantile_sketch import *
+from arboretum.textbook.questions import *
 from arboretum.textbook.shap import *
+from arboretum.textbook.small_tables import *
 from arboretum.textbook.splits import *
 from arboretum.textbook.stacking import *
 from arboretum.textbook.stagewise_modelling import *
 from arboretum.textbook.system_design import *
 from arboretum.textbook.tables import *
 from arboretum.textbook.weak_learners import *
+from arboretum.textbook.words import *
 from arboretum.textbook.xgboost import *
 from arboretum.textbook.xgboost_approximate import *
 from arboretum.textbook.xgboost_categories import *

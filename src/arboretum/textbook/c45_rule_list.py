@@ -436,4 +436,5 @@ def first_rule(rules: list[TextbookRule], X: np.ndarray) -> np.ndarray:
 def predict_c45_rules(found: C45RuleList, X: ArrayLike) -> np.ndarray:
     """Return the class of every row: that of the first rule that covers it, or the default."""
     answers = np.array([*(rule.answer for rule in found.rules), found.default])
-    return answers[first_rule(found.rules, np.asarray(X, dtype=np.float64))]
+    words = found.cases.words
+    return words.answers(answers[first_rule(found.rules, words.codes(X))])

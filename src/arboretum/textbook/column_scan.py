@@ -27,14 +27,8 @@ from itertools import pairwise
 import numpy as np
 
 from arboretum.textbook.impurities import CLASS_CRITERIA
-from arboretum.textbook.splits import (
-    Candidate,
-    Question,
-    Sample,
-    cut_points,
-    judge_question,
-    subsets,
-)
+from arboretum.textbook.questions import Question, cut_points, subsets
+from arboretum.textbook.splits import Candidate, Sample, judge_question
 
 __all__ = ["Channels", "ColumnScan", "scan_column"]
 

@@ -33,10 +33,10 @@ from arboretum.textbook.cart import (
     route,
 )
 from arboretum.textbook.impurities import CLASS_CRITERIA
+from arboretum.textbook.questions import Question
 from arboretum.textbook.splits import (
     UNBOUNDED,
     Candidate,
-    Question,
     Rules,
     Sample,
     choose,

@@ -1,6 +1,6 @@
 """LightGBM whole: bins once, bundles once, and every round fewer rows and the best leaf first.
 
-    bin_table             values become bins                                   (lightgbm.py)
+    bin_table             values become bins                                   (lightgbm_bins.py)
     bundle_table          columns that are hardly ever used together share one (EFB, lightgbm_sampling.py)
     every round
       derivatives           g and h of every row (and class) where the scores stand
@@ -28,14 +28,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from arboretum.textbook.gbm_losses import sigmoid, softmax
-from arboretum.textbook.lightgbm import (
-    BinnedTable,
-    LGBMNode,
-    bin_table,
-    build_histogram,
-    grow_on_bins,
-    predict_lgbm,
-)
+from arboretum.textbook.lightgbm import LGBMNode, grow_on_bins, predict_lgbm
+from arboretum.textbook.lightgbm_bins import BinnedTable, bin_table, build_histogram
 from arboretum.textbook.lightgbm_sampling import (
     Bundle,
     GossSample,
@@ -103,7 +97,8 @@ def bundle_table(table: BinnedTable, max_conflict_rate: float = 0.0) -> BundledT
     --------
     The columns of "which colour": a row has one.
 
-    >>> table = bundle_table(bin_table([[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [0, 1, 0]]))
+    >>> colours = [[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [0, 1, 0]]
+    >>> table = bundle_table(bin_table(colours, min_data_in_bin=1))
     >>> table.bundles[0].features, table.shared[0].tolist()
     ((0, 1, 2), [1, 2, 3, 2])
     """
@@ -222,7 +217,7 @@ def boost_lgbm(
     Examples
     --------
     >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [1.0, 1.0, 5.0, 5.0]
-    >>> grow = LGBMSettings(min_child_samples=1)
+    >>> grow = LGBMSettings(min_child_samples=1, min_data_in_bin=1)
     >>> model = boost_lgbm(X, y, LGBMRules(n_rounds=2, learning_rate=0.5), grow)
     >>> predict_model_lgbm(model, [[0.0], [9.0]]).tolist()
     [1.5, 4.5]
@@ -233,7 +228,7 @@ def boost_lgbm(
             f"objective must be one of {', '.join(LGBM_OBJECTIVES)}, got {rules.objective!r}"
         )
     settings = settings or LGBMSettings()
-    table = bin_table(X, settings.max_bin, categorical)
+    table = bin_table(X, settings.max_bin, categorical, settings.min_data_in_bin)
     if rules.bundle:
         table = bundle_table(table, rules.max_conflict_rate)
     start = lgbm_start(rules.objective, y)

@@ -41,7 +41,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arboretum.textbook.lightgbm import BinnedTable, LeafWiseGrowth, LGBMNode, bin_table
+from arboretum.textbook.lightgbm import LeafWiseGrowth, LGBMNode
+from arboretum.textbook.lightgbm_bins import BinnedTable, bin_table
 from arboretum.textbook.lightgbm_splits import (
     DEFAULT,
     LGBMCandidate,
@@ -183,7 +184,7 @@ def grow_data_parallel(
     Examples
     --------
     >>> X, g = np.arange(6.0)[:, None], np.array([-5.0, -4, -1, 1, 4, 5])
-    >>> rules = LGBMSettings(num_leaves=2, min_child_samples=1)
+    >>> rules = LGBMSettings(num_leaves=2, min_child_samples=1, min_data_in_bin=1)
     >>> grown = grow_data_parallel(X, g, np.ones(6), 2, rules)
     >>> grown.tree.chosen.cut, grown.messages[0]  # six bins and one for missing values, 24 bytes each
     (2.5, Message(node='', what='histograms', bytes=168))
@@ -217,7 +218,7 @@ def grow_feature_parallel(
     ``candidates`` are the workers' best splits.
 
     >>> X, g = np.array([[0.0, 1], [1, 0], [2, 1], [3, 0]]), np.array([-2.0, -2, 2, 2])
-    >>> rules = LGBMSettings(num_leaves=2, min_child_samples=1)
+    >>> rules = LGBMSettings(num_leaves=2, min_child_samples=1, min_data_in_bin=1)
     >>> grown = grow_feature_parallel(X, g, np.ones(4), 2, rules)
     >>> grown.tree.chosen.feature, [message.bytes for message in grown.messages]
     (0, [128, 128, 128])
@@ -294,7 +295,7 @@ def grow_voting_parallel(
     Examples
     --------
     >>> X, g = np.column_stack([np.arange(8.0)] * 4), np.arange(8.0) - 3.5
-    >>> rules = LGBMSettings(num_leaves=2, min_child_samples=1)
+    >>> rules = LGBMSettings(num_leaves=2, min_child_samples=1, min_data_in_bin=1)
     >>> grown = grow_voting_parallel(X, g, np.ones(8), 2, 1, rules)
     >>> [(message.what, message.bytes) for message in grown.messages[:3]]
     [('votes', 8), ('histograms', 216), ('best splits', 128)]
@@ -315,4 +316,4 @@ def _prepare(
         raise ValueError(
             f"X must be a table with a row per g and h, got {X.shape, g.shape, h.shape}"
         )
-    return bin_table(X, settings.max_bin, categorical), g, h
+    return bin_table(X, settings.max_bin, categorical, settings.min_data_in_bin), g, h
