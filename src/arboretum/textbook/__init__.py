@@ -30,6 +30,7 @@ nothing else of the package:
     one tree after the other
     weak_learners.py  stumps, and other learners that are only a little better than a guess
     gbm_losses.py     what to descend: losses, their residuals and the best step of a leaf
+    taylor.py         the second-order step of a leaf: parabola, step, what it promises
     stagewise_modelling.py  forward stagewise additive modelling: any loss, any learner
     adaboost.py       weighting the rows that were wrong: discrete AdaBoost, SAMME, SAMME.R
     adaboost_regression.py  the same for numbers, answered by a weighted median
@@ -48,6 +49,7 @@ nothing else of the package:
     lightgbm.py       leaf by leaf, the best first
     lightgbm_sampling.py    fewer rows (GOSS), fewer columns (EFB)
     lightgbm_boosting.py    LightGBM whole: bins, bundles, samples, leaves, rounds
+    lightgbm_bounds.py      how far off GOSS and EFB can be, by their theorems and measured
     parallel.py       one tree by several workers: data, feature and voting parallel, and what they send
 
     what a prediction is made of
@@ -99,6 +101,7 @@ from arboretum.textbook.impurities import *
 from arboretum.textbook.lightgbm import *
 from arboretum.textbook.lightgbm_bins import *
 from arboretum.textbook.lightgbm_boosting import *
+from arboretum.textbook.lightgbm_bounds import *
 from arboretum.textbook.lightgbm_sampling import *
 from arboretum.textbook.lightgbm_splits import *
 from arboretum.textbook.parallel import *
@@ -113,6 +116,7 @@ from arboretum.textbook.stacking import *
 from arboretum.textbook.stagewise_modelling import *
 from arboretum.textbook.system_design import *
 from arboretum.textbook.tables import *
+from arboretum.textbook.taylor import *
 from arboretum.textbook.weak_learners import *
 from arboretum.textbook.words import *
 from arboretum.textbook.xgboost import *

@@ -31,6 +31,7 @@ from arboretum.textbook.gradient_scan import (
 from arboretum.textbook.lightgbm import LGBMNode
 from arboretum.textbook.lightgbm_bins import BinnedTable, ColumnBins
 from arboretum.textbook.lightgbm_boosting import BundledTable, LGBMModel, LGBMRound
+from arboretum.textbook.lightgbm_bounds import EFBExperiment, GossBound, GossExperiment
 from arboretum.textbook.lightgbm_sampling import Bundle, GossSample
 from arboretum.textbook.lightgbm_splits import LGBMCandidate
 from arboretum.textbook.parallel import Message, ParallelGrowth
@@ -38,6 +39,7 @@ from arboretum.textbook.quantile_sketch import QuantileSummary
 from arboretum.textbook.stagewise_modelling import Stage, Stages
 from arboretum.textbook.system_design import ColumnBlocks, LevelGrowth, Operations
 from arboretum.textbook.tables import LINES, Table, numbers, path_text, table
+from arboretum.textbook.taylor import TaylorStep
 from arboretum.textbook.xgboost import XGBModel, XGBNode, XGBRound
 from arboretum.textbook.xgboost_approximate import ApproximateTree
 from arboretum.textbook.xgboost_splits import XGBCandidate
@@ -233,6 +235,12 @@ def _(sample: GossSample) -> Table:
 
 
 @table.register
+def _(found: GossExperiment) -> Table:
+    lines = enumerate(found.errors.tolist())
+    return Table(("draw", "error", "bound"), tuple((*line, found.bound.bound) for line in lines))
+
+
+@table.register
 def _(growth: ParallelGrowth) -> Table:
     return table(list(growth.messages))
 
@@ -324,6 +332,20 @@ LINES |= {
     ),
     Message: (
         ("node", "what", "bytes"), lambda m: (path_text(m.node), m.what, m.bytes)
+    ),
+    GossBound: (
+        ("left", "right", "C", "D", "sides", "root", "bound"),
+        lambda b: (b.n_left, b.n_right, b.C, b.D, b.sides, b.root, b.bound),
+    ),
+    EFBExperiment: (
+        ("rows", "conflict rate", "conflicts", "accuracy", "bundled", "change", "[(1-γ)n]^(-2/3)"),
+        lambda e: (
+            e.n_rows, e.conflict_rate, e.conflicts, e.accuracy, e.bundled, e.change, e.order
+        ),
+    ),
+    TaylorStep: (
+        ("Σr", "Σh", "γ", "loss before", "promised", "loss after"),
+        lambda s: (-s.slope, s.curvature, s.gamma, s.before, s.promised, s.after),
     ),
     GradientCandidate: (
         ("column", "cut", "categories", "missing", "G left", "H left", "G right", "H right", "gain",

@@ -271,7 +271,11 @@ def grow_random_tree(
 
 
 def grow_forest(
-    X: ArrayLike, y: ArrayLike, rules: Rules = FOREST_TREE, recipe: ForestRules = RANDOM_FOREST
+    X: ArrayLike,
+    y: ArrayLike,
+    rules: Rules = FOREST_TREE,
+    recipe: ForestRules = RANDOM_FOREST,
+    bags: ArrayLike | None = None,
 ) -> TextbookForest:
     """Grow a forest: ``RANDOM_FOREST`` by default, or ``EXTRA_TREES``, or rules of your own.
 
@@ -288,6 +292,9 @@ def grow_forest(
         How to grow one tree.
     recipe : ForestRules
         How many trees, and what is drawn by chance.
+    bags : array of shape (n_trees, n), optional
+        How often every tree has every row, instead of a draw: with the bags of another program's
+        forest, its trees can be grown again.
 
     Examples
     --------
@@ -298,6 +305,11 @@ def grow_forest(
     """
     whole = gather(X, y, None, rules)
     n = len(whole.y)
+    given = None if bags is None else np.asarray(bags, dtype=np.int64)
+    if given is not None:
+        if given.ndim != 2 or given.shape[1] != n or np.any(given < 0):
+            raise ValueError(f"bags needs a line of {n} counts ≥ 0 per tree, got {given.shape}")
+        recipe = replace(recipe, n_trees=len(given))
     n_draws = n if recipe.max_samples is None else recipe.max_samples
     if whole.y.shape[1] > 1 or recipe.n_trees < 1 or n_draws < 1:
         raise ValueError("a forest needs one target per row, n_trees ≥ 1 and max_samples ≥ 1")
@@ -308,8 +320,8 @@ def grow_forest(
     trees, in_bag = [], []
     for number in range(recipe.n_trees):
         rng = np.random.default_rng([recipe.seed, number])
-        counts = np.ones(n, dtype=np.int64)
-        if recipe.bootstrap:
+        counts = np.ones(n, dtype=np.int64) if given is None else given[number]
+        if recipe.bootstrap and given is None:
             counts = bootstrap(n, rng.random(n_draws)).counts
         trees.append(grow_random_tree(whole.X, whole.y, counts, rng, rules, recipe))
         in_bag.append(counts)

@@ -122,14 +122,16 @@ def make_bins(
         return ColumnBins(np.empty(0), _frequent(values, counts, max_bin, lost, min_data_in_bin))
     negative, positive = values < -ZERO, values > ZERO
     below, above = counts[negative].sum(), counts[positive].sum()
-    parts, left = [], max(max_bin - lost, 2) - 1  # one for zero
+    parts: list[np.ndarray] = []
+    left = max(max_bin - lost, 2) - 1  # one for zero
     if below and left > 0:
         bins = max(1, int(below / (below + above) * left))
         cuts = _filled(values[negative], counts[negative], bins, min_data_in_bin)
-        parts += [cuts, [-ZERO]]
+        parts += [cuts, np.array([-ZERO])]
         left -= len(cuts) + 1
     if above and left > 0:
-        parts += [[ZERO], _filled(values[positive], counts[positive], left, min_data_in_bin)]
+        cuts = _filled(values[positive], counts[positive], left, min_data_in_bin)
+        parts += [np.array([ZERO]), cuts]
     return ColumnBins(np.concatenate(parts) if parts else np.empty(0))
 
 

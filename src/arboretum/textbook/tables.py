@@ -278,7 +278,7 @@ def _(gain: InformationGain) -> Table:
 @table.register
 def _(rules: C45RuleList) -> Table:
     words = rules.cases.words
-    lines = [
+    lines: list[tuple] = [
         (_conditions(rule, words), words.label(rule.answer), sum(rule.counts), rule.rate)
         for rule in rules.rules
     ]
