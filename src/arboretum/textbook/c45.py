@@ -10,6 +10,10 @@ A case is a row with a weight. One whose outlook is missing continues as three f
               sunny 5/13 /   | 3/13   \\ rain 5/13
                       5.4   3.2   5.4      the weights below: 5 + 5/13, 3 + 3/13, 5 + 5/13
 
+The steps are those of ID3 (id3.py) with the gain ratio in place of the gain: (1) one class, (2.1) no
+attribute left, (2.2) the ratio of every attribute, (2.2.1) split if the largest exceeds e, (2.2.2) else
+a leaf. Comments in the code have these numbers.
+
 Collapsing and pruning come after, in c45_pruning.py.
 """
 
@@ -152,12 +156,13 @@ def grow_c45(
         if node.stop:
             continue
         here = whole.at(node.rows, node.w)
+        # (2.2) the ratio of every attribute, and the largest
         node.candidates, node.average_gain, node.test = c45_candidates(here, whole, settings, used)
         if node.test is None:
-            node.stop = "no test competes"
+            node.stop = "no test competes"  # (2.1), (2.2.2)
             continue
-        _split(node)
-        used = used | {node.test.feature} if node.test.multiway else used
+        _split(node)  # (2.2.1)
+        used = used | {node.test.feature} if node.test.multiway else used  # A - {a}
         waiting += [(child, used) for child in node.children]
     return root
 
@@ -166,7 +171,7 @@ def _reason_to_stop(node: C45Node, settings: C45Settings) -> str:
     if node.weight == 0:
         return "empty"
     if node.errors <= TIE * node.weight:
-        return "pure"
+        return "pure"  # (1)
     if node.weight < 2 * settings.min_cases - TIE:
         return "fewer than twice min_cases"
     deep = settings.max_depth is not None and len(node.path) >= settings.max_depth

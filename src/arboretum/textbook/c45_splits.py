@@ -440,6 +440,7 @@ def judge(
     running = [i for i, c in enumerate(judged) if not c.verdict]
     if not running:
         return judged, None
+    # (2.2.1) the largest ratio g(D, a)/H_a(D), if it exceeds e; (2.2.2) else none
     figure = "ratio" if settings.criterion == "gain_ratio" else "gain"
     worth = [getattr(judged[i], figure) for i in running]
     winner = running[first_largest(worth)]

@@ -5,6 +5,17 @@
       T1, T2                   the rows that answer yes go left, the others right: two leaves again
     predict                  a row follows the answers to its leaf: C, the mean or the class shares
 
+The algorithm as it is usually stated; comments in the code have its numbers:
+
+    (1)      all rows of one class, or of one number: a leaf
+    (2.1)    for every column j and every cut s: T1 = {x_j <= s}, T2 = {x_j > s}, and the impurity
+             after the split, N_1/N·imp(T1) + N_2/N·imp(T2); of numbers it is about C1 and C2, the means
+    (2.2.1)  the largest decrease exceeds e: split into T1 and T2, and go on with each
+    (2.2.2)  else a leaf: the most frequent class, or the mean
+
+One thing differs, as in programs: e = 0 lets a decrease of 0 pass (XOR needs it), and e is compared
+with the decrease times the node's share of all rows.
+
 Nothing here is fast; all of it is kept, so that every figure of a fitted tree can be looked up in
 ``node.candidates``. A first reading can end there. The rest of this file refines it: rows that miss
 the value (`route`), stand-ins for a missing value (`surrogates`), answers kept within the bounds of
@@ -145,7 +156,10 @@ def grow(
 
 def _leaf(whole: Sample, rows: np.ndarray, path: str, bounds: tuple[float, float]) -> TextbookNode:
     """Make a leaf and, unless a rule stops it, plan its split."""
-    rules, value = whole.rules, _bounded(whole.value(rows), bounds)
+    rules, value = (
+        whole.rules,
+        _bounded(whole.value(rows), bounds),
+    )  # C1 or C2 of the parent's split
     weight, mixed = float(whole.w[rows].sum()), whole.impurity(rows)
     node = TextbookNode(
         path, rows, weight, value, mixed, bounds, rules.criterion, words=whole.words
@@ -154,14 +168,14 @@ def _leaf(whole: Sample, rows: np.ndarray, path: str, bounds: tuple[float, float
     if node.stop:
         return node
     sample = replace(whole, X=whole.X[rows], y=whole.y[rows], w=whole.w[rows], bounds=bounds)
-    node.candidates = judge_all(sample)
+    node.candidates = judge_all(sample)  # (2.1) every column, every cut
     best = choose(node.candidates, TIE * mixed * weight / whole.total)
     if best is None:
         node.stop = "no admissible split"
     elif best.gain + EPSILON < rules.min_impurity_decrease:
-        node.stop = "min_impurity_decrease"
+        node.stop = "min_impurity_decrease"  # (2.2.2)
     else:
-        node.chosen = best
+        node.chosen = best  # (2.2.1)
         if rules.surrogates:
             node.surrogates = surrogates(
                 sample.X, sample.w, best, whole.kinds, whole.signs, rules.surrogates
@@ -180,7 +194,7 @@ def reason_to_stop(node: TextbookNode, rules: Rules) -> str:
         return "min_samples_leaf"
     if node.weight < 2 * rules.min_weight_leaf:
         return "min_weight_leaf"
-    return "pure" if node.impurity <= EPSILON else ""
+    return "pure" if node.impurity <= EPSILON else ""  # (1)
 
 
 def _split(whole: Sample, node: TextbookNode) -> list[TextbookNode]:
@@ -188,7 +202,7 @@ def _split(whole: Sample, node: TextbookNode) -> list[TextbookNode]:
     split = node.chosen
     assert split is not None
     goes_left = route(split, node.surrogates, whole.X[node.rows])
-    left, right = node.rows[goes_left], node.rows[~goes_left]
+    left, right = node.rows[goes_left], node.rows[~goes_left]  # T1, T2
     bounds = _halves(whole, node, left, right)
     node.left = _leaf(whole, left, node.path + "L", bounds[0])
     node.right = _leaf(whole, right, node.path + "R", bounds[1])

@@ -6,6 +6,10 @@
       random_question       ExtraTrees: one random threshold per drawn column instead of all of them
     predict_forest        the mean of the trees' answers, or their majority vote
 
+Step 1, the bag, step 2, the tree on columns drawn at every node, and step 3, again until there are
+``n_trees``, are marked in `grow_forest`. A drawn column stays available further down: every node draws
+from all columns.
+
 The figures on the way are arrays with the trees first:
 
     in_bag    (n_trees, n)              how often a tree drew a row; 0 is out of bag
@@ -318,11 +322,12 @@ def grow_forest(
     # a bag may lack a class or a category
     rules = replace(rules, n_classes=whole.n_classes, charged=whole.charged)
     trees, in_bag = [], []
-    for number in range(recipe.n_trees):
+    for number in range(recipe.n_trees):  # step 3: again and again
         rng = np.random.default_rng([recipe.seed, number])
         counts = np.ones(n, dtype=np.int64) if given is None else given[number]
         if recipe.bootstrap and given is None:
-            counts = bootstrap(n, rng.random(n_draws)).counts
+            counts = bootstrap(n, rng.random(n_draws)).counts  # step 1
+        # step 2
         trees.append(grow_random_tree(whole.X, whole.y, counts, rng, rules, recipe))
         in_bag.append(counts)
     return TextbookForest(tuple(trees), np.array(in_bag), whole.X, whole.y[:, 0], rules)

@@ -11,6 +11,16 @@
       high /   \\ normal        weak /   \\ strong
         no       yes               yes       no
 
+The algorithm as it is usually stated, for rows D, attributes A and a threshold e; comments in the
+code have its numbers:
+
+    (1)      all of D in one class: a leaf of that class
+    (2.1)    A is empty: a leaf of the most frequent class
+    (2.2)    else the gain g(D, a) of every a in A; let the largest be g_a
+    (2.2.1)  g_a > e: split D by the values of a, and go on with each D_i and A - {a}
+    (2.2.2)  g_a <= e: a leaf of the most frequent class
+    (3)      done when nothing is left to split
+
 Attributes are categories: words, or codes 0, 1, ... (words.py). A missing value counts as one more
 value. Only values met at a node have a branch; a row with another value gets the node's own answer.
 """
@@ -156,13 +166,13 @@ def id3_candidates(
     ([(1.0, 'chosen'), (0.0, 'smaller gain')], 0)
     """
     table = []
-    for f in features:
+    for f in features:  # (2.2) the gain of every attribute
         figures = information_gain(cases.y, _values(cases.X, f, cases.n_values), cases.w)
         table.append(ID3Candidate(f, figures, words=cases.words))
     if not table:
         return [], None
     best = first_largest([c.gain for c in table])
-    pays = table[best].gain > epsilon + TIE
+    pays = table[best].gain > epsilon + TIE  # g_a > e
     most = max(c.gain for c in table) - TIE
     lost = ["smaller gain" if c.gain < most else "same gain, later column" for c in table]
     verdicts = lost if pays else ["gain not above epsilon"] * len(table)
@@ -269,7 +279,7 @@ def grow_id3(
 
     root = leaf(np.arange(len(cases.y)), ())
     waiting = [(root, list(range(cases.X.shape[1])))]
-    while waiting:
+    while waiting:  # (3) until nothing is left to split
         node, features = waiting.pop()
         few = int(np.count_nonzero(cases.w[node.rows])) < min_samples
         node.stop = _reason_to_stop(node, features, max_depth, few)
@@ -278,8 +288,9 @@ def grow_id3(
         here = cases.at(node.rows, cases.w[node.rows])
         node.candidates, node.feature = id3_candidates(here, features, epsilon)
         if node.feature is None:
-            node.stop = "no gain above epsilon"
+            node.stop = "no gain above epsilon"  # (2.2.2)
             continue
+        # (2.2.1) a branch for every value
         codes = _values(here.X, node.feature, cases.n_values)
         for value in np.unique(codes).tolist():
             node.children[value] = leaf(node.rows[codes == value], (*node.path, value))
@@ -293,9 +304,9 @@ def _reason_to_stop(
 ) -> str:
     weight = node.counts.sum()
     if weight - node.counts.max() <= TIE * weight:
-        return "pure"
+        return "pure"  # (1)
     if not features:
-        return "no attribute left"
+        return "no attribute left"  # (2.1)
     if max_depth is not None and len(node.path) >= max_depth:
         return "max_depth"
     return "min_samples" if few_rows else ""

@@ -2,11 +2,12 @@
 
     bin_table             values become bins                                   (lightgbm_bins.py)
     bundle_table          columns that are hardly ever used together share one (EFB, lightgbm_sampling.py)
-    every round
-      derivatives           g and h of every row (and class) where the scores stand
-      goss                  after the first 1/η rounds: rows of large |g·h|, and some of the others
-      grow_on_bins          leaf by leaf, the best first                       (lightgbm.py)
-                            F ← F + η · leaf output, for all rows
+    (1) start             F = F_0
+    (2) every round
+     a  derivatives         g and h of every row (and class) where the scores stand
+     b  goss                after the first 1/η rounds: rows of large |g·h|, and some of the others
+     c  grow_on_bins        leaf by leaf, the best first                       (lightgbm.py)
+     d                      F ← F + η · leaf output, for all rows
 
     regression     g = F - y                      h = 1                       F_0 = mean
     binary         g = p - y, p = 1/(1 + e^-F)    h = p(1 - p)                F_0 = log odds
@@ -231,20 +232,20 @@ def boost_lgbm(
     table = bin_table(X, settings.max_bin, categorical, settings.min_data_in_bin)
     if rules.bundle:
         table = bundle_table(table, rules.max_conflict_rate)
-    start = lgbm_start(rules.objective, y)
+    start = lgbm_start(rules.objective, y)  # (1)
     scores, rounds = np.tile(start, (len(X), 1)), []
-    for m in range(rules.n_rounds):
-        g, h = lgbm_derivatives(rules.objective, y, scores)
-        sample = _sample(rules, sampler, g, h, m)
+    for m in range(rules.n_rounds):  # (2)
+        g, h = lgbm_derivatives(rules.objective, y, scores)  # (2a)
+        sample = _sample(rules, sampler, g, h, m)  # (2b)
         rows, factor = None, np.ones(len(X))
         if sample is not None:
             rows, factor[sample.rows] = sample.rows, sample.factor
-        trees = tuple(
+        trees = tuple(  # (2c)
             grow_on_bins(table, gk * factor, hk * factor, settings, rows)
             for gk, hk in zip(g.T, h.T)
         )
         moves = [predict_lgbm(tree, table.X) for tree in trees]
-        scores = scores + rules.learning_rate * np.column_stack(moves)
+        scores = scores + rules.learning_rate * np.column_stack(moves)  # (2d)
         rounds.append(LGBMRound(g, h, sample, trees, scores))
     return LGBMModel(rules, start, table, tuple(rounds))
 

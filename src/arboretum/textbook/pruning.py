@@ -20,6 +20,12 @@ weight of all rows, the impurity of leaf j is SSR_j/N_j, so
 Both scores order trees alike if the α of the lecture is divided by N: `prune` takes α/N where a
 lecture says α. Gini and entropy are means, too: N·R counts impure rows, R is their share.
 
+The choice of α in three steps, whose numbers stand in `choose_alpha`:
+
+    step 1   all the data: the full tree (α = 0), and the path of smaller trees with their α
+    step 2   K folds: trees of the other folds, pruned at every α; the α of least mean error
+    step 3   the tree of step 1 that belongs to this α
+
 Which α is right is a question for data the tree has not seen: cross-validation tries one α inside
 each interval, √(α_k α_{k+1}), and the tree of all the data is pruned at the winner.
 """
@@ -276,12 +282,13 @@ def choose_alpha(
     if rules.criterion in CLASS_CRITERIA and rules.n_classes is None:
         tops = y.reshape(len(y), -1).max(axis=0)  # a fold may lack the last class
         rules = replace(rules, n_classes=tuple(int(top) + 1 for top in tops))
+    # step 1: the full tree, and the α of its path
     tree = grow(X, y, w, rules)
     grid = _grid(pruning_path(tree))
     alphas = [alpha for _, alpha, _ in grid]
     fold_of = _fold_of(len(y), folds)
     errors: list[list[float]] = []
-    for fold in np.unique(fold_of):
+    for fold in np.unique(fold_of):  # step 2: every α on every fold
         out = fold_of == fold
         errors.append([])
         pruned = grow(X[~out], y[~out], w[~out], rules)
@@ -290,6 +297,7 @@ def choose_alpha(
             errors[-1].append(_error(pruned, X[out], y[out], w[out]))
     table = [AlphaFigures(*row, tuple(column)) for row, column in zip(grid, zip(*errors))]
     alpha = _select(table, rule).alpha
+    # step 3: the tree of step 1 at this α
     return AlphaChoice(alpha, prune(tree, alpha), table)
 
 

@@ -180,8 +180,8 @@ def _judge(
     if side == "left":
         left |= np.isnan(x)
     right = used & ~left
-    weights = float(sample.w[left].sum()), float(sample.w[right].sum())
-    after = sample.impurity(left), sample.impurity(right)
+    weights = float(sample.w[left].sum()), float(sample.w[right].sum())  # N_1, N_2
+    after = sample.impurity(left), sample.impurity(right)  # imp(T1), imp(T2)
     gain = impurity_decrease(sample.total, weights, before, *after)
     if sample.rules.criterion == "friedman_mse":
         gain = friedman_improvement(sample.y[used], left[used], sample.w[used]) / sample.total
