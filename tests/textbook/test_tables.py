@@ -35,7 +35,7 @@ GAPPY[2, 0] = np.nan
         (FOREST, 4, "left out"),
         (book.out_of_bag(ANSWERS, FOREST.in_bag), 8, "trees that never saw it"),
         (book.oob_curve(ANSWERS, FOREST.in_bag, Y), 4, "error"),
-        (book.proximity(book.forest_leaves(FOREST, X)), 8, "3"),
+        (book.proximity_of_leaves(book.forest_leaves(FOREST, X)), 8, "3"),
         (book.fill_missing(GAPPY, Y, recipe=book.ForestRules(5)), None, "farthest move"),
         (book.predict_copies([np.nan, 1.0], X, FOREST)[1], 2, "for itself"),
         (book.discrete_adaboost(X, Y * 2 - 1, rules=book.AdaRules(3)), 3, "say"),

@@ -1,4 +1,4 @@
-"""C4.5rules: from an unpruned tree to a short list of rules (Quinlan 1993, chapter 5).
+"""Further reading: C4.5rules: from an unpruned tree to a short list of rules (Quinlan 1993, chapter 5).
 
     rule_paths        every path to a leaf is a rule
     generalise        drop the conditions that do not help, by the pessimistic error rate U_CF(e, N)

@@ -3,7 +3,7 @@
     first_guess       step 1: the median, or the most frequent code, of the rows with the same class
     fill_missing      step 5: until the guesses settle
       grow_forest       step 2: on the rows as they are filled now
-      proximity         step 3: who is near whom (proximities.py)
+      proximity_of_leaves  step 3: who is near whom (proximities.py)
       refill            step 4: numbers: the mean of the others' values, weighted by their proximity;
                         codes: the one with the largest sum of proximities
     fill_rows         new rows: the same, with a forest that is there already
@@ -32,7 +32,7 @@ from arboretum.textbook.forest import (
     tree_votes,
 )
 from arboretum.textbook.impurities import CLASS_CRITERIA, weighted_mean
-from arboretum.textbook.proximities import mode, proximity
+from arboretum.textbook.proximities import mode, proximity_of_leaves
 from arboretum.textbook.splits import DEFAULT, Rules
 
 __all__ = [
@@ -297,7 +297,7 @@ def fill_missing(
 
     def proximities_of(filled: np.ndarray) -> np.ndarray:
         forests.append(grow_forest(filled, y, rules, recipe))  # step 2
-        return proximity(forest_leaves(forests[-1], filled))  # step 3
+        return proximity_of_leaves(forest_leaves(forests[-1], filled))  # step 3
 
     filled, steps, converged = _settle(X, X, first, kinds, proximities_of, (tol, max_iter))
     return Filling(filled, first, steps, converged, forests[-1])
@@ -343,7 +343,7 @@ def fill_rows(
     leaves = forest_leaves(forest, forest.X)
 
     def proximities_of(filled: np.ndarray) -> np.ndarray:
-        return proximity(leaves, new=forest_leaves(forest, filled))
+        return proximity_of_leaves(leaves, new=forest_leaves(forest, filled))
 
     filled, steps, converged = _settle(new, donors, first, kinds, proximities_of, (tol, max_iter))
     return Filling(filled, first, steps, converged, forest)

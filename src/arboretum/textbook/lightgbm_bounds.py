@@ -1,4 +1,4 @@
-"""How far off GOSS and EFB can be: the bounds of LightGBM's paper, and experiments beside them.
+"""Further reading: how far off GOSS and EFB can be, by the bounds of LightGBM's paper and measured.
 
 **GOSS** (theorem 3.2 of Ke and others, NeurIPS 2017). For a split d of n rows into n_l and n_r, with all
 rows and with the rows that GOSS keeps (A, the share a of largest |g|) and draws (B, the share b of all),

@@ -1,4 +1,4 @@
-"""One LightGBM tree grown by several workers: what each of them holds, and what they send.
+"""Further reading: one LightGBM tree grown by several workers: what each of them holds, and what they send.
 
 A split needs the histogram of every column over all rows of the leaf. Three ways to share that work:
 
