@@ -34,10 +34,10 @@ from arboretum.textbook.lightgbm_boosting import BundledTable, LGBMModel, LGBMRo
 from arboretum.textbook.lightgbm_bounds import EFBExperiment, GossBound, GossExperiment
 from arboretum.textbook.lightgbm_sampling import Bundle, GossSample
 from arboretum.textbook.lightgbm_splits import LGBMCandidate
-from arboretum.textbook.parallel import Message, ParallelGrowth
+from arboretum.textbook.parallel import Message, ParallelGrowth, VotingExperiment
 from arboretum.textbook.quantile_sketch import QuantileSummary
 from arboretum.textbook.stagewise_modelling import Stage, Stages
-from arboretum.textbook.system_design import ColumnBlocks, LevelGrowth, Operations
+from arboretum.textbook.system_design import ColumnBlocks, LevelGrowth, Operations, SortingTime
 from arboretum.textbook.tables import LINES, Table, numbers, path_text, table
 from arboretum.textbook.taylor import TaylorStep
 from arboretum.textbook.xgboost import XGBModel, XGBNode, XGBRound
@@ -332,6 +332,14 @@ LINES |= {
     ),
     Message: (
         ("node", "what", "bytes"), lambda m: (path_text(m.node), m.what, m.bytes)
+    ),
+    VotingExperiment: (
+        ("rows", "tables", "same tree", "gain", "bytes"),
+        lambda v: (v.n_rows, v.n_tables, v.same, v.gain, v.bytes),
+    ),
+    SortingTime: (
+        ("threads", "seconds", "seconds by formula"),
+        lambda t: (t.n_threads, t.seconds, t.expected),
     ),
     GossBound: (
         ("left", "right", "C", "D", "sides", "root", "bound"),
