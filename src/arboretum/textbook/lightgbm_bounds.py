@@ -202,4 +202,4 @@ def efb_experiment(
         accuracy.append(float(np.mean((predict_model_lgbm(models[-1], X) > 0.5) == y)))
     lost = sum(bundle.conflicts for bundle in getattr(models[1].table, "bundles", ()))
     order = efb_error_order(n_rows, conflict_rate)
-    return EFBExperiment(n_rows, conflict_rate, lost, *accuracy, order)
+    return EFBExperiment(n_rows, conflict_rate, lost, accuracy[0], accuracy[1], order)
