@@ -11,7 +11,7 @@ The plain rule, for one node t of N_t among N rows, split into a left and a righ
 
 That is all a first reading needs. What comes after `choose` in this file refines it:
 
-    the node             what a node knows about its table, and checks of the data
+    the node             the rows of a node with their settings, and checks of the data
     missing values       a split is tried with the missing rows on either side, and "is a value present?"
                          is a question of its own (``threshold = +inf``; all categories on the left)
     refusals             too few rows on a side, monotone constraints: the verdict is not "admissible"

@@ -97,7 +97,7 @@ def read_words(
     y : words or numbers
     names : of the columns; a dataframe has its own
     categories : the words of every column in the order of their codes, as a list (None for a column
-        that speaks for itself) or by the names of columns; a column of numbers whose categories are
+        whose words are found in X) or by the names of columns; a column of numbers whose categories are
         words holds codes
 
     Examples
