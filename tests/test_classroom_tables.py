@@ -9,78 +9,23 @@ import pandas as pd
 import pytest
 
 import arboretum as arb
-from arboretum.data.schema import learn_schema
-from arboretum.textbook.cart import grow
-from arboretum.textbook.splits import Rules
-
-PLAY = """
-sunny hot high weak no
-sunny hot high strong no
-overcast hot high weak yes
-rain mild high weak yes
-rain cool normal weak yes
-rain cool normal strong no
-overcast cool normal strong yes
-sunny mild high weak no
-sunny cool normal weak yes
-rain mild normal weak yes
-sunny mild normal strong yes
-overcast mild high strong yes
-overcast hot normal weak yes
-rain mild high strong no
-"""
-GOLF = """
-sunny 85 85 false no
-sunny 80 90 true no
-overcast 83 78 false yes
-rain 70 96 false yes
-rain 68 80 false yes
-rain 65 70 true no
-overcast 64 65 true yes
-sunny 72 95 false no
-sunny 69 70 false yes
-rain 75 80 false yes
-sunny 75 70 true yes
-overcast 72 90 true yes
-overcast 81 75 false yes
-rain 71 80 true no
-"""
-BUYS = """
-youth high no fair no
-youth high no excellent no
-middle high no fair yes
-senior medium no fair yes
-senior low yes fair yes
-senior low yes excellent no
-middle low yes excellent yes
-youth medium no fair no
-youth low yes fair yes
-senior medium yes fair yes
-youth medium yes excellent yes
-middle medium no excellent yes
-middle high yes fair yes
-senior medium no excellent no
-"""
+from arboretum import textbook as book
 
 
-def _read(text: str, *names: str) -> tuple[pd.DataFrame, pd.Series]:
-    frame = pd.DataFrame([line.split() for line in text.strip().splitlines()], columns=names)
-    for name in {"temperature", "humidity"} & set(names):
-        if frame[name].str.isdigit().all():
-            frame[name] = frame[name].astype(float)
-    return frame.iloc[:, :-1], frame.iloc[:, -1]
+def _frames(table) -> tuple[pd.DataFrame, pd.Series]:
+    return pd.DataFrame(table.X, columns=table.names), pd.Series(table.y, name=table.target)
 
 
 def play_tennis():
-    return _read(PLAY, "outlook", "temperature", "humidity", "wind", "play")
+    return _frames(book.play_tennis())
 
 
 def golf_with_numbers():
-    return _read(GOLF, "outlook", "temperature", "humidity", "windy", "play")
+    return _frames(book.golf())
 
 
 def buys_computer():
-    return _read(BUYS, "age", "income", "student", "credit", "buys")
+    return _frames(book.buys_computer())
 
 
 def play_tennis_with_days():
@@ -131,11 +76,9 @@ def test_the_root_is_the_column_of_the_largest_gain(table, model):
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.__name__)
 def test_the_textbook_has_the_same_roots(table):
     X, y = table()
-    schema, matrix = learn_schema(X)
-    rules = Rules(kinds=tuple(column.kind for column in schema.columns))
-    root = grow(matrix.rows(0, len(X)), np.unique(y, return_inverse=True)[1], rules=rules)
+    root = book.grow(X, y)
     column, gain = TABLES[table]
-    assert schema.names[root.chosen.feature] == column
+    assert X.columns[root.chosen.feature] == column
     assert root.chosen.gain == pytest.approx(gain, abs=5e-5)
 
 

@@ -32,21 +32,21 @@ def bags(forest):
 # ---------------------------------------------------------------------- against the textbook
 def test_all_trees(forest):
     leaves = forest.apply(X)
-    np.testing.assert_array_equal(proximity(forest, X), textbook.proximity(leaves.T))
-    np.testing.assert_array_equal(proximity(forest), textbook.proximity(leaves.T))
+    np.testing.assert_array_equal(proximity(forest, X), textbook.proximity_of_leaves(leaves.T))
+    np.testing.assert_array_equal(proximity(forest), textbook.proximity_of_leaves(leaves.T))
 
 
 def test_out_of_bag(forest, bags):
-    expected = textbook.proximity(forest.apply(X).T, bags)
+    expected = textbook.proximity_of_leaves(forest.apply(X).T, bags)
     np.testing.assert_array_equal(proximity(forest, X, kind="oob"), expected)
     assert ((bags == 0) == unseen_rows(forest).T).all()
 
 
 def test_new_rows(forest, bags):
     leaves, new = forest.apply(X).T, X[::10] + 0.3
-    expected = textbook.proximity(leaves, new=forest.apply(new).T)
+    expected = textbook.proximity_of_leaves(leaves, new=forest.apply(new).T)
     np.testing.assert_array_equal(proximity(forest, new, X), expected)
-    expected = textbook.proximity(leaves, bags, forest.apply(new).T)
+    expected = textbook.proximity_of_leaves(leaves, bags, forest.apply(new).T)
     np.testing.assert_array_equal(proximity(forest, new, X, kind="oob"), expected)
 
 
@@ -110,7 +110,7 @@ def test_regression_and_extra_trees_have_proximities():
 # ---------------------------------------------------------------------- what can be seen
 def test_map_is_the_textbooks(forest):
     P = proximity(forest, X)
-    ours, theirs = mds(P, 3), textbook.mds(np.sqrt(textbook.distance(P)), 3)
+    ours, theirs = mds(P, 3), textbook.mds_of_distances(np.sqrt(textbook.distance(P)), 3)
     np.testing.assert_allclose(ours.coordinates, theirs.coordinates, atol=1e-8)
     assert ours.share == pytest.approx(theirs.share, abs=1e-6)
 
@@ -132,7 +132,7 @@ def test_map_of_few_nearest_still_tells_the_classes_apart(forest):
 
 def test_outliers_are_the_textbooks_in_both_forms(forest):
     P = proximity(forest, X)
-    expected = textbook.outlier_scores(P, Y)[0]
+    expected = textbook.class_outliers(P, Y)[0]
     np.testing.assert_allclose(outlier_scores(P, Y), expected)
     names = np.array(["a", "b", "c"])[Y]
     np.testing.assert_allclose(outlier_scores(proximity(forest, X, top_k=149), names), expected)
@@ -147,7 +147,7 @@ def test_a_mislabelled_row_is_an_outlier(forest):
 @pytest.mark.parametrize("k", [3, 20])
 def test_prototypes_are_the_textbooks(forest, k):
     P = proximity(forest, X)
-    expected = textbook.prototypes(P, X, Y, k, n_prototypes=2)
+    expected = textbook.class_prototypes(P, X, Y, k, n_prototypes=2)
     for form in (P, proximity(forest, X, top_k=149)):
         found = prototypes(forest, form, X, Y, k, n_prototypes=2)
         assert [f.row for f in found] == [e.row for e in expected]

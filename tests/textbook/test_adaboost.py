@@ -313,6 +313,7 @@ def test_the_weights_remember_every_round(seed, learning_rate):
         assert normaliser(r.error) <= r.Z + 1e-12  # the full say is the best one
 
 
+@settings(deadline=None)
 @given(error=st.floats(0.001, 0.499), theta=st.floats(-1, 1))
 def test_the_closed_forms(error, theta):
     say, edge = amount_of_say(error), 0.5 - error

@@ -14,7 +14,7 @@ from arboretum.textbook.gradient_scan import (
     scan_one,
     scan_sets,
 )
-from arboretum.textbook.lightgbm import build_histogram
+from arboretum.textbook.lightgbm_bins import build_histogram
 from arboretum.textbook.lightgbm_splits import (
     LGBMSettings,
     lgbm_category_candidates,

@@ -205,7 +205,7 @@ def test_numbers_in_bins():
 @pytest.mark.parametrize(
     ("X", "y", "w", "n_values", "words"),
     [
-        ([[0.5, 1]], [0], None, [0, 2], r"columns \[0\] are numbers; cut them into bins"),
+        ([[0.5, 1]], [0], None, [0, 2], r"columns \['x0'\] are numbers: cut them into bins"),
         ([[0], [2]], [0, 1], None, [2], "column 0 needs category codes 0 to 1"),
         ([[0], [0.5]], [0, 1], None, [2], "column 0 needs category codes"),
         ([[0], [1]], [0, 1], None, [2, 2], "one number ≥ 0 per column"),

@@ -6,13 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from arboretum.textbook.lightgbm import (
-    build_histogram,
-    grow_lgbm,
-    make_bins,
-    predict_lgbm,
-    tree_text_lgbm,
-)
+from arboretum.textbook.lightgbm import grow_lgbm, predict_lgbm, tree_text_lgbm
+from arboretum.textbook.lightgbm_bins import build_histogram, make_bins
 from arboretum.textbook.lightgbm_sampling import (
     Bundle,
     bundle_codes,
@@ -131,8 +126,8 @@ def test_one_hot_columns_are_one_bundle():
 # ---------------------------------------------------------------------- bins and histograms
 def test_bins_of_few_values_part_them_all():
     x = np.array([1.0, np.nextafter(1, 2), 5.0, NAN, 1.0])
-    bins = make_bins(x)
-    assert bins.codes(x).tolist() == [0, 1, 2, 3, 0]
+    bins = make_bins(x, min_data_in_bin=1)  # bin 0 is that of zero
+    assert bins.codes(x).tolist() == [1, 2, 3, 4, 1]
     kinds = make_bins([7.0, NAN, 3.0], categorical=True)
     assert kinds.codes([3.0, 7.0, 5.0, 9.0, NAN]).tolist() == [0, 1, 2, 2, 2]
     rare = make_bins(np.repeat([5.0, 6, 7, 8], [4, 593, 400, 3]), max_bin=4, categorical=True)

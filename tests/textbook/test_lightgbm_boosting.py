@@ -3,15 +3,19 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
 from arboretum import LGBMClassifier, LGBMRegressor
 from arboretum.boosting.second_order import tables
 from arboretum.boosting.second_order.draws import goss_rows
-from arboretum.textbook.lightgbm import bin_table, build_histogram
+from arboretum.textbook.lightgbm import LeafWiseGrowth
+from arboretum.textbook.lightgbm_bins import bin_table, build_histogram
 from arboretum.textbook.lightgbm_boosting import (
     LGBMRules,
     boost_lgbm,
     bundle_table,
+    lgbm_derivatives,
+    lgbm_start,
     predict_margin_lgbm,
     predict_model_lgbm,
 )
@@ -116,3 +120,63 @@ def test_goss_begins_after_some_rounds_and_is_drawn_by_the_seed():
 def test_objectives_that_are_none():
     with pytest.raises(ValueError, match="objective must be one of"):
         boost_lgbm([[1.0], [2.0]], [0, 1], LGBMRules("poisson"))
+
+
+# ---------------------------------------------------------------------- real tables, with the defaults
+REAL = {
+    "iris": (load_iris, "multiclass", 5, {}),
+    "breast cancer": (load_breast_cancer, "binary", 3, {"num_leaves": 6}),
+    "diabetes": (load_diabetes, "regression", 3, {}),
+}
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_bins_of_few_rows_are_those_of_the_engine(name):
+    """Numbers fill bins of at least three rows, zero has its own: so the trees are the same."""
+    load, objective, n_rounds, grow = REAL[name]
+    X, y = load(return_X_y=True)
+    kind = LGBMRegressor if objective == "regression" else LGBMClassifier
+    model = kind(n_estimators=n_rounds, **grow).fit(X, y)
+    book = boost_lgbm(X, y, LGBMRules(objective, n_rounds), LGBMSettings(**grow))
+    ours = model.predict(X) if objective == "regression" else model.predict_proba(X)
+    ours = ours[:, 1] if objective == "binary" else ours
+    assert_allclose(predict_model_lgbm(book, X), ours, rtol=1e-7, atol=1e-7)
+
+
+def test_where_splits_tie_the_engine_takes_one_of_the_best():
+    """The engine searches with gradients of 16 bits: of splits that gain the same it may take another."""
+    X, y = load_iris(return_X_y=True)
+    model = LGBMClassifier(n_estimators=20).fit(X, y)
+    table = bin_table(X)
+    settings, worst, n_ties = LGBMSettings(), 0.0, 0
+    for m in range(20):
+        F = model.predict(X, raw_score=True, num_iteration=m) if m else np.zeros((len(X), 3))
+        F = F if m else F + lgbm_start("multiclass", y)
+        g, h = lgbm_derivatives("multiclass", y, F)
+        for k in range(3):
+            growth = LeafWiseGrowth(table, g[:, k], h[:, k], settings)
+            for (f, cut), rows in _splits(model.trees_[3 * m + k], X):
+                node = growth.grow(rows)  # its root: the best split of these rows
+                found = [c for c in node.candidates if c.admissible]
+                own, x = [c for c in found if c.feature == f], X[rows, f]
+                gains = [c.gain for c in own if np.array_equal(c.left(x), x <= cut)]
+                best, score = max(c.gain for c in found), abs(found[0].node_score) + 1e-9
+                worst = max(worst, (best - max(gains)) / score)
+                n_ties += sum(c.gain >= best * (1 - 1e-4) for c in found) > 1
+    assert worst < 1e-3
+    assert n_ties > 0
+
+
+def _splits(tree, X):
+    """Return (column, threshold) of every split that gains more than rounding, and its rows."""
+    waiting = [(0, np.arange(len(X)))]
+    while waiting:
+        i, rows = waiting.pop()
+        if tree.n_children[i] == 0:
+            continue
+        feature, cut = int(tree.feature[i]), float(tree.threshold[i])
+        if tree.gain[i] > 1e-3:
+            yield (feature, cut), rows
+        left = X[rows, feature] <= cut
+        first = int(tree.first_child[i])
+        waiting += [(first, rows[left]), (first + 1, rows[~left])]

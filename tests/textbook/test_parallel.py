@@ -18,6 +18,7 @@ from arboretum.textbook import (
     grow_voting_parallel,
     share_out,
     tree_text_lgbm,
+    voting_experiment,
 )
 
 RULES = LGBMSettings(num_leaves=6, min_child_samples=2, min_data_per_group=1, cat_smooth=1)
@@ -78,28 +79,13 @@ def test_bytes_follow_the_formulas(workers):
     assert votes == [workers * (workers - 1) * 4] * 3
 
 
-def voting_experiment(n_rows, n_tables=40, workers=4, top_k=2):
-    """Return the share of tables whose voting tree is the serial one, and bytes beside data parallel's."""
-    rules = LGBMSettings(num_leaves=5, min_child_samples=5, max_bin=16)
-    equal, sent, whole = 0, 0, 0
-    for seed in range(n_tables):
-        rng = np.random.default_rng(seed)
-        X = rng.normal(size=(n_rows, 12))
-        g = X @ rng.normal(size=12) * (rng.random() + 0.2) + rng.normal(size=n_rows) * 3
-        h = np.ones(n_rows)
-        voting = grow_voting_parallel(X, g, h, workers, top_k, rules)
-        data = grow_data_parallel(X, g, h, workers, rules)
-        equal += tree_text_lgbm(voting.tree) == tree_text_lgbm(data.tree)
-        sent, whole = sent + voting.bytes, whole + data.bytes
-    return equal / n_tables, sent / whole
-
-
 def test_voting_is_right_more_often_with_more_rows():
-    few, many = voting_experiment(200, 15), voting_experiment(3000, 15)
-    print(few, many)
-    assert few[0] < many[0]
-    assert many[0] >= 0.8
-    assert many[1] < 0.8  # bytes
+    few, many = voting_experiment(200, 12), voting_experiment(3000, 12)
+    assert few.same < many.same
+    assert many.same >= 0.7
+    assert 0.9 < few.gain < 1.0
+    assert many.gain > 0.99
+    assert many.bytes < 0.8
 
 
 def test_a_column_named_by_most_is_elected():

@@ -19,13 +19,13 @@ from arboretum.textbook.filling import (
 )
 from arboretum.textbook.forest import ForestRules, forest_leaves, grow_forest
 from arboretum.textbook.proximities import (
+    class_outliers,
+    class_prototypes,
     distance,
-    mds,
+    mds_of_distances,
     mode,
-    outlier_scores,
-    prototypes,
-    proximity,
     proximity_counts,
+    proximity_of_leaves,
 )
 from arboretum.textbook.splits import Rules
 
@@ -64,8 +64,8 @@ def test_proximities_by_hand():
     together, asked = proximity_counts(LEAVES)
     assert_array_equal(together, expected)
     assert (asked == 3).all()
-    assert_allclose(proximity(LEAVES), expected / 3)
-    assert_allclose(distance(proximity(LEAVES)), 1 - expected / 3)
+    assert_allclose(proximity_of_leaves(LEAVES), expected / 3)
+    assert_allclose(distance(proximity_of_leaves(LEAVES)), 1 - expected / 3)
 
 
 def test_out_of_bag_proximities_by_hand():
@@ -73,68 +73,72 @@ def test_out_of_bag_proximities_by_hand():
     assert_array_equal(asked, [[2, 1, 1, 1], [1, 2, 2, 0], [1, 2, 2, 0], [1, 0, 0, 1]])
     assert_array_equal(together, [[2, 1, 0, 0], [1, 2, 1, 0], [0, 1, 2, 0], [0, 0, 0, 1]])
     expected = [[1, 1, 0, 0], [1, 1, 0.5, 0], [0, 0.5, 1, 0], [0, 0, 0, 1]]
-    assert_allclose(proximity(LEAVES, IN_BAG), expected)
+    assert_allclose(proximity_of_leaves(LEAVES, IN_BAG), expected)
 
 
 def test_a_row_that_is_always_in_bag_is_near_itself_only():
     in_bag = np.array([[1, 0, 0, 0]] * 3)
-    assert proximity(LEAVES, in_bag)[0].tolist() == [1, 0, 0, 0]
+    assert proximity_of_leaves(LEAVES, in_bag)[0].tolist() == [1, 0, 0, 0]
 
 
 def test_new_rows_by_hand():
     new = np.array([[0, 9], [1, 9], [0, 9]])
-    assert_allclose(proximity(LEAVES, new=new), np.array([[1, 2, 2, 3], [0, 0, 0, 0]]) / 3)
+    assert_allclose(
+        proximity_of_leaves(LEAVES, new=new), np.array([[1, 2, 2, 3], [0, 0, 0, 0]]) / 3
+    )
     # only trees that never saw the training row are asked: two each for the first three, then one
-    assert_allclose(proximity(LEAVES, IN_BAG, new)[0], [1 / 2, 2 / 2, 1 / 2, 1 / 1])
+    assert_allclose(proximity_of_leaves(LEAVES, IN_BAG, new)[0], [1 / 2, 2 / 2, 1 / 2, 1 / 1])
 
 
 @pytest.mark.parametrize("out_of_bag", [False, True])
 def test_laws(forest, out_of_bag):
     leaves, in_bag = forest_leaves(forest, forest.X), forest.in_bag
-    P = proximity(leaves, in_bag if out_of_bag else None)
+    P = proximity_of_leaves(leaves, in_bag if out_of_bag else None)
     assert_array_equal(P, P.T)
     assert (np.diag(P) == 1).all()
     assert ((P >= 0) & (P <= 1)).all()
     assert P[3, 5] == 1  # the same values
     assert 0 < P.mean() < 1
     order = np.random.default_rng(0).permutation(len(leaves))
-    again = proximity(leaves[order], in_bag[order] if out_of_bag else None)
+    again = proximity_of_leaves(leaves[order], in_bag[order] if out_of_bag else None)
     assert_array_equal(again, P)
-    renamed = proximity(100 - 3 * leaves, in_bag if out_of_bag else None)
+    renamed = proximity_of_leaves(100 - 3 * leaves, in_bag if out_of_bag else None)
     assert_array_equal(renamed, P)
     rows = np.random.default_rng(1).permutation(leaves.shape[1])
-    moved = proximity(leaves[:, rows], in_bag[:, rows] if out_of_bag else None)
+    moved = proximity_of_leaves(leaves[:, rows], in_bag[:, rows] if out_of_bag else None)
     assert_array_equal(moved, P[np.ix_(rows, rows)])
 
 
 def test_training_rows_as_new_rows(forest):
     leaves = forest_leaves(forest, forest.X)
-    assert_array_equal(proximity(leaves, new=leaves[:, :4]), proximity(leaves)[:4])
+    assert_array_equal(
+        proximity_of_leaves(leaves, new=leaves[:, :4]), proximity_of_leaves(leaves)[:4]
+    )
 
 
 # ---------------------------------------------------------------------- map
 def test_mds_finds_points_again():
     points = np.random.default_rng(0).normal(size=(9, 2))
     D = np.linalg.norm(points[:, None] - points[None], axis=-1)
-    found = mds(D, 2)
+    found = mds_of_distances(D, 2)
     again = np.linalg.norm(found.coordinates[:, None] - found.coordinates[None], axis=-1)
     assert_allclose(again, D, atol=1e-9)
     assert_allclose(found.coordinates.mean(axis=0), 0, atol=1e-9)
     assert found.share == pytest.approx(1)
-    assert mds(D, 1).share < 0.99
+    assert mds_of_distances(D, 1).share < 0.99
     assert (np.diff(found.eigenvalues) <= 1e-9).all()
 
 
 def test_roots_of_the_distances_are_euclidean(forest):
-    P = proximity(forest_leaves(forest, forest.X))
-    found = mds(np.sqrt(distance(P)), len(P))
+    P = proximity_of_leaves(forest_leaves(forest, forest.X))
+    found = mds_of_distances(np.sqrt(distance(P)), len(P))
     assert found.eigenvalues.min() > -1e-9
     squares = np.sum((found.coordinates[:, None] - found.coordinates[None]) ** 2, axis=-1)
     assert_allclose(squares, 1 - P, atol=1e-9)
 
 
 def test_classes_far_apart_are_apart_on_the_map(forest):
-    found = mds(distance(proximity(forest_leaves(forest, forest.X))))
+    found = mds_of_distances(distance(proximity_of_leaves(forest_leaves(forest, forest.X))))
     first = found.coordinates[:, 0]
     one, two = first[forest.y == 0], first[forest.y == 1]
     assert one.max() < two.min() or two.max() < one.min()
@@ -145,7 +149,7 @@ def test_outlier_scores_by_hand():
     P = np.eye(6)
     P[0, 1] = P[1, 0] = P[0, 2] = P[2, 0] = 0.5
     P[2, 5] = P[5, 2] = 1.0  # of another class: counts nowhere
-    scores, raw = outlier_scores(P, [0, 0, 0, 0, 1, 1])
+    scores, raw = class_outliers(P, [0, 0, 0, 0, 1, 1])
     assert_allclose(raw, [6 / 1.5, 6 / 1.25, 6 / 1.25, 6, 6, 6])
     # class 0: median 4.8, deviations .8, 0, 0, 1.2, median deviation .4; class 1: no spread
     assert_allclose(scores, [-2, 0, 0, 3, 0, 0])
@@ -154,7 +158,7 @@ def test_outlier_scores_by_hand():
 def test_a_class_of_equals_with_one_stranger():
     P = np.ones((5, 5))
     P[4, :4] = P[:4, 4] = 0
-    scores, raw = outlier_scores(P, np.zeros(5))
+    scores, raw = class_outliers(P, np.zeros(5))
     assert_allclose(raw, [5 / 4] * 4 + [5])
     assert_allclose(scores, [0, 0, 0, 0, 5])  # 3.75 over the mean deviation .75
 
@@ -164,7 +168,7 @@ def test_a_mislabelled_row_stands_out():
     wrong = y.copy()
     wrong[0] = 1 - wrong[0]
     found = grow_forest(X, wrong, Rules(min_samples_leaf=3), ForestRules(25))
-    scores, _ = outlier_scores(proximity(forest_leaves(found, X)), wrong)
+    scores, _ = class_outliers(proximity_of_leaves(forest_leaves(found, X)), wrong)
     assert scores.argmax() == 0
     assert scores[0] > 10
 
@@ -176,7 +180,7 @@ def test_prototypes_by_hand():
                        (3, 4, 0.6), (4, 5, 0.9), (0, 2, 0.3), (0, 3, 0.1)]:  # fmt: skip
         P[i, j] = P[j, i] = near
     X = np.array([[1.0, 0], [99, 9], [3, 2], [8, 2], [50, 5], [NAN, 6]])
-    first, second = prototypes(P, X, [0, 0, 0, 0, 1, 1], 3, ("numeric", "categorical"))
+    first, second = class_prototypes(P, X, [0, 0, 0, 0, 1, 1], 3, ("numeric", "categorical"))
     assert (first.label, first.row, first.mates.tolist()) == (0, 1, [0, 2, 3])
     assert first.value.tolist() == [3, 2]
     assert first.low.tolist() == [2, 2]
@@ -188,19 +192,19 @@ def test_prototypes_by_hand():
 def test_further_prototypes_come_from_the_rows_left_over():
     P = np.kron(np.eye(2), np.full((3, 3), 0.9)) + 0.1 * np.eye(6)
     X = np.array([[1.0], [1], [1], [5], [5], [5]])
-    one, two = prototypes(P, X, np.zeros(6), k=2, n_prototypes=2)
+    one, two = class_prototypes(P, X, np.zeros(6), k=2, n_prototypes=2)
     assert (one.row, one.mates.tolist(), one.value.tolist()) == (0, [1, 2], [1])
     assert (two.row, two.mates.tolist(), two.value.tolist()) == (3, [4, 5], [5])
-    assert len(prototypes(P, X, np.zeros(6), k=2, n_prototypes=9)) == 2
+    assert len(class_prototypes(P, X, np.zeros(6), k=2, n_prototypes=9)) == 2
 
 
 def test_a_class_without_company_has_no_prototype():
-    assert [p.label for p in prototypes(np.eye(3), np.ones((3, 1)), [0, 0, 1], k=1)] == [0]
+    assert [p.label for p in class_prototypes(np.eye(3), np.ones((3, 1)), [0, 0, 1], k=1)] == [0]
 
 
 def test_prototypes_of_blobs_are_near_their_centres(forest):
-    P = proximity(forest_leaves(forest, forest.X))
-    found = prototypes(P, forest.X, forest.y, k=8)
+    P = proximity_of_leaves(forest_leaves(forest, forest.X))
+    found = class_prototypes(P, forest.X, forest.y, k=8)
     assert [p.label for p in found] == [0, 1]
     for p in found:
         assert_allclose(p.value, forest.X[forest.y == p.label].mean(axis=0), atol=8)
@@ -306,7 +310,7 @@ def test_a_fixed_point_is_one():
     found = fill_missing(holes, y, rules, recipe, tol=0, max_iter=30)
     assert found.converged
     leaves = forest_leaves(grow_forest(found.X, y, rules, recipe), found.X)
-    assert_allclose(refill(holes, proximity(leaves), holes, found.first)[0], found.X)
+    assert_allclose(refill(holes, proximity_of_leaves(leaves), holes, found.first)[0], found.X)
 
 
 def test_codes_are_filled_and_counted():
@@ -359,7 +363,7 @@ def test_new_rows_are_filled_by_their_neighbours(forest):
     assert_array_equal(found.X[~np.isnan(new)], new[~np.isnan(new)])
     assert abs(found.X[0, 1] - 3) < 15
     assert abs(found.X[1, 1] - 82) < 15
-    P = proximity(forest_leaves(forest, forest.X), new=forest_leaves(forest, found.X))
+    P = proximity_of_leaves(forest_leaves(forest, forest.X), new=forest_leaves(forest, found.X))
     assert found.X[0, 1] == pytest.approx(P[0] @ forest.X[:, 1] / P[0].sum(), abs=0.1)
 
 
@@ -403,13 +407,13 @@ NUMBERS = grow_forest([[1.0], [2.0]], [1.0, 2.0], Rules("squared_error"), Forest
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: proximity(LEAVES, IN_BAG[:2]), "same trees"),
-        (lambda: proximity(LEAVES, new=LEAVES[:2]), "same trees"),
-        (lambda: proximity([0, 1]), "same trees"),
-        (lambda: mds([[0, 1], [2, 0]]), "symmetric"),
-        (lambda: mds([[0, 1]]), "symmetric"),
-        (lambda: mds([[0, 1], [1, 0]], 3), "1 to 2, got 3"),
-        (lambda: prototypes(np.eye(3), np.ones((3, 1)), [0, 0, 1], k=3), "1 to 2 other rows"),
+        (lambda: proximity_of_leaves(LEAVES, IN_BAG[:2]), "same trees"),
+        (lambda: proximity_of_leaves(LEAVES, new=LEAVES[:2]), "same trees"),
+        (lambda: proximity_of_leaves([0, 1]), "same trees"),
+        (lambda: mds_of_distances([[0, 1], [2, 0]]), "symmetric"),
+        (lambda: mds_of_distances([[0, 1]]), "symmetric"),
+        (lambda: mds_of_distances([[0, 1], [1, 0]], 3), "1 to 2, got 3"),
+        (lambda: class_prototypes(np.eye(3), np.ones((3, 1)), [0, 0, 1], k=3), "1 to 2 other rows"),
         (lambda: guess_number([NAN, NAN], [1, 1]), "one value that is not missing"),
         (lambda: guess_category([1, 2], [1]), "one proximity per value"),
         (lambda: first_guess([[1, NAN], [2, NAN]]), r"columns \[1\] have no value"),

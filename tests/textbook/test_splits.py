@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from arboretum.textbook.splits import Rules, candidates, choose, cut_points, subsets
+from arboretum.textbook.questions import cut_points, subsets
+from arboretum.textbook.splits import Rules, candidates, choose
 
 NAN = np.nan
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
+from arboretum import XGBRegressor
 from arboretum.textbook import (
     Operations,
     XGBSettings,
@@ -19,6 +20,7 @@ from arboretum.textbook import (
     operations_without_blocks,
     reads_in_blocks,
     seconds_in_parallel,
+    time_sorting,
 )
 
 
@@ -81,6 +83,19 @@ def test_sorting_once_saves_what_the_formula_says():
 def test_forty_seconds_become_ten_on_four_threads_only():
     assert [seconds_in_parallel([10] * 4, n) for n in (1, 2, 4)] == [40, 20, 10]
     assert seconds_in_parallel([8, 1, 1, 1, 1], 2) == 8  # one long column is the limit
+
+
+def test_threads_grow_the_engine_s_exact_trees_alike_and_sorting_is_timed():
+    X = np.random.default_rng(0).normal(size=(3000, 4))
+    y = X[:, 0] * X[:, 1]
+    answers = [
+        XGBRegressor(n_estimators=2, tree_method="exact", n_jobs=n).fit(X, y).predict(X)
+        for n in (1, 2)
+    ]
+    assert_array_equal(*answers)
+    one, two = time_sorting(X, (1, 2), runs=2)
+    assert 0 < two.expected < one.expected  # what is measured depends on the machine
+    assert (one.n_threads, two.n_threads) == (1, 2)
 
 
 def test_blocks_that_fit_the_cache_miss_once_per_line():

@@ -1,18 +1,24 @@
 """Every algorithm of the library again in plain NumPy, to be read.
 
-Read in this order, which is that of the study notes; each file builds on the ones before it and on
-nothing else of the package:
+Read in this order; each file builds on the ones before it and on
+nothing else of the package. Files marked + are further reading: what the others teach is complete
+without them.
+
+    to begin with
+    small_tables.py   play-tennis and other tables that lectures calculate by hand
+    words.py          rows of words become codes, and tables print words again
 
     one tree
     impurities.py     how mixed is a set of rows? Gini, entropy, variance and their relatives
     id3.py            categories: one branch per value, by information gain
-    discretize.py     numbers into bins, by quantiles or by what a cut tells about the classes
+    discretize.py   + numbers into bins, by quantiles or by what a cut tells about the classes
     c45_splits.py     gain ratio, thresholds, groups of categories, and who may compete
     c45.py            growing with cases that go several ways at once where a value is missing
-    c45_pruning.py    collapse, pessimistic errors, raising; pruning on cases held out
-    c45_rule_list.py  a tree as a short list of rules: the general ones that tell most in fewest bits
+    c45_pruning.py  + collapse, pessimistic errors, raising; pruning on cases held out
+    c45_rule_list.py  + a tree as a short list of rules: the general ones that tell most in fewest bits
+    questions.py      cuts between neighbouring values, divisions of categories
     splits.py         every split of a node, what it gains, and which one is best
-    column_scan.py    the same gains by running sums, for nodes of many rows
+    column_scan.py  + the same gains by running sums, for nodes of many rows
     cart.py           split, and split again: growing a tree, asking it
     pruning.py        cut back what does not pay; let cross-validation say how far
 
@@ -25,49 +31,61 @@ nothing else of the package:
     one tree after the other
     weak_learners.py  stumps, and other learners that are only a little better than a guess
     gbm_losses.py     what to descend: losses, their residuals and the best step of a leaf
+    taylor.py         the second-order step of a leaf: parabola, step, what it promises
     stagewise_modelling.py  forward stagewise additive modelling: any loss, any learner
     adaboost.py       weighting the rows that were wrong: discrete AdaBoost, SAMME, SAMME.R
     adaboost_regression.py  the same for numbers, answered by a weighted median
     adaboost_theory.py      why it works: edges, bounds, margins
     coordinate_boosting.py  AdaBoost as a descent, one weak learner at a time
     gbm.py            Friedman's gradient boosting, round by round
-    xgboost_categories.py   categories in order of what they would answer, and how they are parted
+    xgboost_categories.py + categories in order of what they would answer, and how they are parted
     xgboost_splits.py similarity, gain and cover; every cut, with missing values on either side
     xgboost.py        trees of second order, pruned by γ, and their boosting
     system_design.py  sorted column blocks: what sorting once, threads and caches save
     quantile_sketch.py      summaries that can be merged and shortened: where to look for cuts
     xgboost_approximate.py  the sketch and the tree together: cuts proposed per tree or per node
-    lightgbm_splits.py      histograms, cuts of bins, sorted categories
-    gradient_scan.py  the splits of both by running sums, for nodes of many rows
+    lightgbm_bins.py  values become bins, bins become histograms
+    lightgbm_splits.py      cuts of bins, sorted categories
+    gradient_scan.py  + the splits of both by running sums, for nodes of many rows
     lightgbm.py       leaf by leaf, the best first
     lightgbm_sampling.py    fewer rows (GOSS), fewer columns (EFB)
     lightgbm_boosting.py    LightGBM whole: bins, bundles, samples, leaves, rounds
-    parallel.py       one tree by several workers: data, feature and voting parallel, and what they send
+    lightgbm_bounds.py    + how far off GOSS and EFB can be, by their theorems and measured
+    parallel.py     + one tree by several workers: data, feature and voting parallel, and what they send
 
     what a prediction is made of
-    shap.py           what every column adds to it, by the definition: all sets of columns
+    shap.py         + what every column adds to it, by the definition: all sets of columns
 
     different learners together
     stacking.py       out-of-fold answers, and who is to be believed how far
-    tables.py         all of it as tables to print
+
+    everything as tables to print
+    tables.py         rows of figures and aligned text; the tables of one tree
+    forest_tables.py  of forests, proximities, fillings, SHAP values and stacks
+    boosting_tables.py      of everything that boosts
 
 Speed is no aim here. Every function returns the figures on the way (counts, impurities, the gain of
 every candidate split), so a fitted tree can be checked by hand, and the compiled engine against it.
 Every public name of every file is importable from here, and ``table(...)`` shows what was computed.
 
->>> from arboretum.textbook import grow
->>> tree = grow([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1])
->>> for c in tree.candidates:
-...     print(f"x <= {c.threshold}: {c.n_left} | {c.n_right}, gain {c.gain:.3f}")
-x <= 1.5: 1 | 3, gain 0.167
-x <= 2.5: 2 | 2, gain 0.500
-x <= 3.5: 3 | 1, gain 0.167
+>>> from arboretum.textbook import grow_id3, play_tennis, predict_id3, table
+>>> days = play_tennis()
+>>> tree = grow_id3(days.X, days.y, names=days.names)
+>>> print(table(tree.candidates))
+attribute      H(D)  H(D|A)    gain  verdict
+outlook      0.9403  0.6935  0.2467  chosen
+temperature  0.9403  0.9111  0.0292  smaller gain
+humidity     0.9403  0.7885  0.1518  smaller gain
+wind         0.9403  0.8922  0.0481  smaller gain
+>>> predict_id3(tree, [["sunny", "cool", "high", "weak"]]).tolist()
+['no']
 """
 
 # ruff: noqa: F403 - every file says in its __all__ what is public; a test sees that no name is there twice
 from arboretum.textbook.adaboost import *
 from arboretum.textbook.adaboost_regression import *
 from arboretum.textbook.adaboost_theory import *
+from arboretum.textbook.boosting_tables import *
 from arboretum.textbook.c45 import *
 from arboretum.textbook.c45_pruning import *
 from arboretum.textbook.c45_rule_list import *
@@ -79,26 +97,33 @@ from arboretum.textbook.discretize import *
 from arboretum.textbook.filling import *
 from arboretum.textbook.forest import *
 from arboretum.textbook.forest_figures import *
+from arboretum.textbook.forest_tables import *
 from arboretum.textbook.gbm import *
 from arboretum.textbook.gbm_losses import *
 from arboretum.textbook.gradient_scan import *
 from arboretum.textbook.id3 import *
 from arboretum.textbook.impurities import *
 from arboretum.textbook.lightgbm import *
+from arboretum.textbook.lightgbm_bins import *
 from arboretum.textbook.lightgbm_boosting import *
+from arboretum.textbook.lightgbm_bounds import *
 from arboretum.textbook.lightgbm_sampling import *
 from arboretum.textbook.lightgbm_splits import *
 from arboretum.textbook.parallel import *
 from arboretum.textbook.proximities import *
 from arboretum.textbook.pruning import *
 from arboretum.textbook.quantile_sketch import *
+from arboretum.textbook.questions import *
 from arboretum.textbook.shap import *
+from arboretum.textbook.small_tables import *
 from arboretum.textbook.splits import *
 from arboretum.textbook.stacking import *
 from arboretum.textbook.stagewise_modelling import *
 from arboretum.textbook.system_design import *
 from arboretum.textbook.tables import *
+from arboretum.textbook.taylor import *
 from arboretum.textbook.weak_learners import *
+from arboretum.textbook.words import *
 from arboretum.textbook.xgboost import *
 from arboretum.textbook.xgboost_approximate import *
 from arboretum.textbook.xgboost_categories import *

@@ -1,12 +1,17 @@
 """AdaBoost for classes: learn, look at the mistakes, give them more weight, learn again.
 
-    w = 1/n
-    every round
-        hypothesis   h, learned from the weighted rows                      (weak_learners.py)
-        error        e = Σ w_i 1[h(x_i) ≠ y_i]
-        say          β = ½ ln((1-e)/e): none for a coin, much for a good hypothesis
-        weights      w_i e^β where h is wrong, w_i e^-β where it is right, divided by their sum Z
-    answer           the sign of Σ β h(x)
+    (1) w = 1/n
+    (2) every round
+     a  hypothesis   b_m = argmin of the weighted error                     (weak_learners.py)
+     b  error        e_m = Σ w_i 1[b_m(x_i) ≠ y_i]
+     c  say          β_m = ½ ln((1-e_m)/e_m): none for a coin, much for a good hypothesis
+     d  weights      w_i e^β where b_m is wrong, w_i e^-β where it is right, divided by their sum Z_m
+    (3) answer       G(x) = the sign of Σ β_m b_m(x)
+
+The comments in the code have these numbers. Why b, c and d are what they are: with f = Σ β b, the
+exponential loss Σ exp(-y f) of a new round is Σ w_i exp(-y_i β b(x_i)); for any β > 0 it is least for
+the b of least weighted error (a), for that b at the β above (c), and what it leaves to every row is
+its next weight (d).
 
 The new weights make the hypothesis just learned as good as a coin, so the next one has to see
 something new. Three relatives:
@@ -248,10 +253,10 @@ class _Boost:
     def run(self, X: np.ndarray, y: np.ndarray, w: np.ndarray) -> tuple[tuple[AdaRound, ...], str]:
         rounds: list[AdaRound] = []
         for number in range(1, self.rules.n_rounds + 1):
-            h = self._learn(X, y, w, number)
+            h = self._learn(X, y, w, number)  # (2a)
             answers = np.asarray(h(X))
             wrong = answers != y
-            error = float(w[wrong].sum())
+            error = float(w[wrong].sum())  # (2b)
             if error >= self.chance:
                 if not rounds:
                     raise ValueError(
@@ -259,8 +264,8 @@ class _Boost:
                         " there is nothing to boost, try another learner"
                     )
                 return tuple(rounds), "no better than chance"
-            say = self.say(error) * self.rules.learning_rate if error else 1.0
-            next_w, Z = reweight(w, wrong, say, self.coding)
+            say = self.say(error) * self.rules.learning_rate if error else 1.0  # (2c)
+            next_w, Z = reweight(w, wrong, say, self.coding)  # (2d)
             rounds.append(AdaRound(number, h, w, answers, wrong, error, say, Z, next_w))
             if not error:
                 return tuple(rounds), "perfect"
@@ -327,7 +332,7 @@ def _data(
     if not y.shape == w.shape == (len(X),) or not np.all(w >= 0) or not w.sum() > 0:
         shapes = f"X {X.shape}, y {y.shape} and w {w.shape}"
         raise ValueError(f"{shapes} need the same number of rows, weights ≥ 0 and one weight > 0")
-    return X, y, w / w.sum()
+    return X, y, w / w.sum()  # (1)
 
 
 def _n_classes(y: np.ndarray) -> int:

@@ -14,7 +14,12 @@ normalised margins y f(x) / Σβ, which lie between -1 and 1:
 
     share of rows with margin ≤ θ   ≤   Π Z_t e^(θβ_t)   =   Π 2√(e_t^(1-θ) (1-e_t)^(1+θ)).
 
-Shares are counted by the weights of the first round.
+Shares are counted by the weights of the first round. What that says about new rows is
+`rademacher_margin_bound`: with probability 1 - δ over the m training rows, for a θ chosen before,
+
+    P[y f(x) ≤ 0]  ≤  P_S[margin ≤ θ] + 2√(2 ln|H| / m) / θ + √(ln(1/δ) / (2m)).
+
+It says something only if it is below 1: `rows_for_margin_bound` returns from how many rows on.
 
 >>> from arboretum.textbook.adaboost import AdaRules, discrete_adaboost
 >>> X, y = [[1.0], [2.0], [3.0], [4.0], [5.0]], [1, 1, -1, -1, 1]
@@ -44,6 +49,8 @@ __all__ = [
     "margin_report",
     "margins",
     "normaliser",
+    "rademacher_margin_bound",
+    "rows_for_margin_bound",
     "theory",
     "theory_table",
     "uniform_margin_bound",
@@ -150,11 +157,17 @@ def margin_bound(errors: ArrayLike, theta: float, says: ArrayLike | None = None)
 def uniform_margin_bound(edge: float, theta: float, n_rounds: int) -> float:
     """Return ((1-2γ)^(1-θ) (1+2γ)^(1+θ))^(T/2): `margin_bound` if every edge is γ.
 
-    Where every edge is γ at least, it is no less than that bound. For θ < γ the base is below 1, so the
-    share of rows with a margin of θ or less vanishes exponentially with the rounds.
+    Where every edge is γ at least and θ ≤ 2γ, it is no less than `margin_bound` of the errors: a factor
+    2√(e^(1-θ) (1-e)^(1+θ)) grows with e up to e = (1 - θ)/2, and ½ - γ lies below that. For θ > 2γ it
+    is no bound: a smaller error may have the larger factor, as the second example shows. Proofs that
+    put ½ - γ for every e_t in the product have the same gap between their second and third step; the
+    conclusion is not touched, because it is about θ < γ: there the base is below 1, so the share of
+    rows with a margin of θ or less vanishes exponentially with the rounds.
 
     >>> [round(uniform_margin_bound(0.2, theta, 100), 4) for theta in (0.0, 0.1, 0.3)]
     [0.0002, 0.0113, 54.1522]
+    >>> round(uniform_margin_bound(0.02, 0.3, 10), 3), round(margin_bound([0.4] * 10, 0.3), 3)
+    (1.119, 1.498)
     """
     base = (1 - 2 * edge) ** (1 - theta) * (1 + 2 * edge) ** (1 + theta)
     return float(base ** (n_rounds / 2))
@@ -165,8 +178,8 @@ class GeneralisationTerms:
     """What the error on new rows is at most, with probability 1 - δ: the sum of three terms."""
 
     margin_share: float  # P_S[y f ≤ θ], of the training rows
-    complexity: float  # C √(log|H| / (m θ²))
-    confidence: float  # C √(log(1/δ) / m)
+    complexity: float  # of H, a multiple of √(log|H| / m) / θ
+    confidence: float  # a multiple of √(log(1/δ) / m)
 
     @property
     def bound(self) -> float:
@@ -183,8 +196,9 @@ def generalisation_bound(
 ) -> GeneralisationTerms:
     """Return P_S[y f ≤ θ] + C (√(log|H| / (m θ²)) + √(log(1/δ) / m)).
 
-    The theorem says O(...) and leaves the constant open: 1 is a choice, not a fact. No round is counted in
-    it: what matters is how many rows have a large margin, and from how many hypotheses was chosen.
+    The theorem in this form says O(...) and leaves the constant open: 1 is a choice, not a fact
+    (`rademacher_margin_bound` has constants that are proved). No round is counted in it: what matters is
+    how many rows have a large margin, and from how many hypotheses was chosen.
 
     Parameters
     ----------
@@ -216,6 +230,68 @@ def generalisation_bound(
     return GeneralisationTerms(
         margin_share, float(constant * complexity), float(constant * confidence)
     )
+
+
+def rademacher_margin_bound(
+    margin_share: float,
+    theta: float,
+    n_hypotheses: int,
+    n_rows: int,
+    delta: float = 0.05,
+    all_thetas: bool = False,
+) -> GeneralisationTerms:
+    """Return P_S[margin ≤ θ] + 2√(2 ln|H|/m)/θ + √(ln(1/δ)/(2m)), a bound with its constants.
+
+    √(2 ln|H|/m) bounds the Rademacher complexity of H, how well its best member agrees with signs
+    drawn by coin, and averages of members agree no better. The loss min(1, max(0, 1 - margin/θ)) has
+    slope 1/θ, lies above the error and below P[margin ≤ θ] (Koltchinskii and Panchenko 2002, after
+    Schapire and others 1998).
+
+    Parameters
+    ----------
+    margin_share, theta, n_hypotheses, n_rows, delta
+        As for `generalisation_bound`.
+    all_thetas : bool
+        Whether θ may be chosen after a look at the margins. The complexity then counts twice, and
+        √(ln log2(2/θ) / m) and ln(2/δ) are added: what O(...) hides.
+
+    Examples
+    --------
+    >>> terms = rademacher_margin_bound(0.1, 0.5, 2000, 10_000)
+    >>> round(terms.complexity, 4), round(terms.confidence, 4), round(terms.bound, 4)
+    (0.156, 0.0122, 0.2682)
+    """
+    if not 0 < theta <= 1 or not 0 < delta < 1:
+        raise ValueError(
+            f"theta must be above 0 and up to 1, delta between 0 and 1, got {theta} and {delta}"
+        )
+    complexity = 2 * np.sqrt(2 * np.log(n_hypotheses) / n_rows) / theta
+    confidence = np.sqrt(np.log(1 / delta) / (2 * n_rows))
+    if all_thetas:
+        complexity *= 2
+        confidence = np.sqrt(np.log(2 / delta) / (2 * n_rows))
+        confidence += np.sqrt(np.log(np.log2(2 / theta)) / n_rows) if theta < 1 else 0.0
+    return GeneralisationTerms(margin_share, float(complexity), float(confidence))
+
+
+def rows_for_margin_bound(
+    theta: float,
+    n_hypotheses: int,
+    delta: float = 0.05,
+    margin_share: float = 0.0,
+    all_thetas: bool = False,
+) -> int:
+    """Return the number of rows from which `rademacher_margin_bound` is below 1, and says something.
+
+    >>> rows_for_margin_bound(0.5, 2000), rows_for_margin_bound(0.1, 2000)
+    (283, 6274)
+    >>> [round(rademacher_margin_bound(0, 0.1, 2000, m).bound, 4) for m in (6273, 6274)]
+    [1.0, 0.9999]
+    """
+    if not margin_share < 1:
+        raise ValueError(f"a margin share of {margin_share} leaves no room below 1")
+    one = rademacher_margin_bound(0.0, theta, n_hypotheses, 1, delta, all_thetas).bound
+    return int(np.floor((one / (1 - margin_share)) ** 2)) + 1  # every term falls as 1/√m
 
 
 def margin_report(

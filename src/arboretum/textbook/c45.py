@@ -10,12 +10,16 @@ A case is a row with a weight. One whose outlook is missing continues as three f
               sunny 5/13 /   | 3/13   \\ rain 5/13
                       5.4   3.2   5.4      the weights below: 5 + 5/13, 3 + 3/13, 5 + 5/13
 
+The steps are those of ID3 (id3.py) with the gain ratio in place of the gain: (1) one class, (2.1) no
+attribute left, (2.2) the ratio of every attribute, (2.2.1) split if the largest exceeds e, (2.2.2) else
+a leaf. Comments in the code have these numbers.
+
 Collapsing and pruning come after, in c45_pruning.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -29,6 +33,7 @@ from arboretum.textbook.c45_splits import (
     c45_candidates,
 )
 from arboretum.textbook.id3 import TIE, Cases, gather_cases, majority
+from arboretum.textbook.words import Categories
 
 __all__ = ["C45Node", "grow_c45", "predict_c45", "predict_proba_c45", "spread"]
 
@@ -101,25 +106,37 @@ def grow_c45(
     n_values: ArrayLike | None = None,
     settings: C45Settings = DEFAULT,
     n_classes: int | None = None,
+    *,
+    names: Iterable[str] | None = None,
+    categories: Categories | None = None,
 ) -> C45Node:
     """Grow a C4.5 tree, not yet collapsed or pruned (see c45_pruning.py), and return its root.
 
     Parameters
     ----------
-    X : array of shape (n, n_columns)
-        Numbers and category codes 0, 1, ...; NaN is missing.
+    X : rows of words and numbers, a dataframe, or an array
+        None and NaN are missing; an array has numbers and category codes 0, 1, ...
     y : array of shape (n,)
-        Class indices 0, 1, ...
+        Words, or class indices 0, 1, ...
     w : array of shape (n,), optional
         Row weights; 1 each by default. A row of weight 2 is two rows.
     n_values : sequence of int, optional
-        How many categories every column has, 0 for numbers. All are numbers by default.
+        How many categories every column of codes has, 0 for numbers (the default).
     settings : C45Settings
     n_classes : int, optional
         Found from ``y`` by default.
+    names, categories : optional
+        Of the columns and their codes, see `read_words`; ``table`` prints them.
 
     Examples
     --------
+    >>> rows = [["sunny", 85], ["sunny", 80], ["rain", 70], ["rain", 68], ["rain", 85]]
+    >>> tree = grow_c45(rows, ["no", "no", "yes", "yes", "yes"], names=["outlook", "heat"])
+    >>> predict_c45(tree, [["rain", 85], ["sunny", None], [None, 85]]).tolist()
+    ['yes', 'no', 'yes']
+
+    The same with codes:
+
     >>> X = [[0, 5], [0, 6], [1, 5], [1, 8], [1, 9], [0, 8]]
     >>> tree = grow_c45(X, [0, 0, 0, 1, 1, 1], n_values=[2, 0])
     >>> tree.test.feature, tree.test.threshold, [leaf.stop for leaf in tree.children]
@@ -129,7 +146,7 @@ def grow_c45(
         raise ValueError(f"criterion must be 'gain_ratio' or 'gain', got {settings.criterion!r}")
     if not settings.min_cases > 0:
         raise ValueError(f"min_cases must be above 0, got {settings.min_cases}")
-    whole = gather_cases(X, y, w, n_values, n_classes)
+    whole = gather_cases(X, y, w, n_values, n_classes, names, categories)
     counts = whole.counts
     root = C45Node((), whole, np.arange(len(whole.y)), whole.w, counts, majority(counts))
     waiting: list[tuple[C45Node, frozenset[int]]] = [(root, frozenset())]
@@ -139,12 +156,13 @@ def grow_c45(
         if node.stop:
             continue
         here = whole.at(node.rows, node.w)
+        # (2.2) the ratio of every attribute, and the largest
         node.candidates, node.average_gain, node.test = c45_candidates(here, whole, settings, used)
         if node.test is None:
-            node.stop = "no test competes"
+            node.stop = "no test competes"  # (2.1), (2.2.2)
             continue
-        _split(node)
-        used = used | {node.test.feature} if node.test.multiway else used
+        _split(node)  # (2.2.1)
+        used = used | {node.test.feature} if node.test.multiway else used  # A - {a}
         waiting += [(child, used) for child in node.children]
     return root
 
@@ -153,7 +171,7 @@ def _reason_to_stop(node: C45Node, settings: C45Settings) -> str:
     if node.weight == 0:
         return "empty"
     if node.errors <= TIE * node.weight:
-        return "pure"
+        return "pure"  # (1)
     if node.weight < 2 * settings.min_cases - TIE:
         return "fewer than twice min_cases"
     deep = settings.max_depth is not None and len(node.path) >= settings.max_depth
@@ -182,7 +200,7 @@ def predict_proba_c45(tree: C45Node, X: ArrayLike, laplace: bool = False) -> np.
     >>> predict_proba_c45(tree, [[2.0], [9.0], [np.nan]]).round(3).tolist()
     [[1.0, 0.0], [0.0, 1.0], [0.6, 0.4]]
     """
-    X = np.asarray(X, dtype=np.float64)
+    X = tree.cases.words.codes(X)
     answer = np.zeros((len(X), len(tree.counts)))
     waiting = [(tree, tree.counts, np.arange(len(X)), np.ones(len(X)))]
     while waiting:
@@ -201,10 +219,10 @@ def predict_proba_c45(tree: C45Node, X: ArrayLike, laplace: bool = False) -> np.
 
 
 def predict_c45(tree: C45Node, X: ArrayLike) -> np.ndarray:
-    """Return the class index of every row, ties to the smallest.
+    """Return the class of every row as ``y`` named it, ties to the smallest index.
 
     >>> tree = grow_c45([[1], [2], [3], [4], [5]], [0, 0, 0, 1, 1])
     >>> predict_c45(tree, [[2.0], [9.0], [np.nan]]).tolist()
     [0, 1, 0]
     """
-    return predict_proba_c45(tree, X).argmax(axis=1)
+    return tree.cases.words.answers(predict_proba_c45(tree, X).argmax(axis=1))

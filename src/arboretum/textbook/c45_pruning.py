@@ -1,4 +1,4 @@
-"""Cutting a C4.5 tree back: what does it get wrong, and what would it get wrong on new cases?
+"""Further reading: cutting a C4.5 tree back by what it would get wrong on new cases.
 
     collapse_c45          a branch that is right no more often than a leaf goes: no estimate needed
     prune_c45             error-based: compares pessimistic errors, e + extra_errors(N, e), of

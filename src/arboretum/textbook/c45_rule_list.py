@@ -1,4 +1,4 @@
-"""C4.5rules: from an unpruned tree to a short list of rules (Quinlan 1993, chapter 5).
+"""Further reading: C4.5rules: from an unpruned tree to a short list of rules (Quinlan 1993, chapter 5).
 
     rule_paths        every path to a leaf is a rule
     generalise        drop the conditions that do not help, by the pessimistic error rate U_CF(e, N)
@@ -436,4 +436,5 @@ def first_rule(rules: list[TextbookRule], X: np.ndarray) -> np.ndarray:
 def predict_c45_rules(found: C45RuleList, X: ArrayLike) -> np.ndarray:
     """Return the class of every row: that of the first rule that covers it, or the default."""
     answers = np.array([*(rule.answer for rule in found.rules), found.default])
-    return answers[first_rule(found.rules, np.asarray(X, dtype=np.float64))]
+    words = found.cases.words
+    return words.answers(answers[first_rule(found.rules, words.codes(X))])

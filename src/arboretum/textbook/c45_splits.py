@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 
 from arboretum.textbook.discretize import boundary_table
 from arboretum.textbook.id3 import TIE, Cases, first_largest
+from arboretum.textbook.words import NO_WORDS, Words
 
 __all__ = [
     "EPS",
@@ -180,6 +181,7 @@ class C45Candidate:
     admissible: bool = False
     passes_gate: bool = False  # gain at least average
     verdict: str = ""  # "chosen", or why not
+    words: Words = field(default=NO_WORDS, repr=False)
 
     @property
     def ratio(self) -> float:
@@ -402,7 +404,7 @@ def c45_candidates(
             table.append(multiway_test(cases, feature, settings))
     average = average_gain(table, whole)
     table, choice = judge(table, average, settings)
-    return table, average, choice
+    return [replace(c, words=cases.words) for c in table], average, choice
 
 
 def average_gain(table: list[C45Candidate], whole: Cases) -> float:
@@ -438,6 +440,7 @@ def judge(
     running = [i for i, c in enumerate(judged) if not c.verdict]
     if not running:
         return judged, None
+    # (2.2.1) the largest ratio g(D, a)/H_a(D), if it exceeds e; (2.2.2) else none
     figure = "ratio" if settings.criterion == "gain_ratio" else "gain"
     worth = [getattr(judged[i], figure) for i in running]
     winner = running[first_largest(worth)]

@@ -1,35 +1,48 @@
 """CART as one would do it with paper and patience: write down every split, take the best, repeat.
 
     grow                     while a leaf is left that may be split:
-      candidates, choose       every question with its gain; the best admissible one (splits.py)
-      surrogates               (optional) stand-ins for rows that miss the value asked for
-      route                    the rows go left or right, and the two children are leaves again
+      candidates, choose       every question with its gain; the best one (splits.py)
+      T1, T2                   the rows that answer yes go left, the others right: two leaves again
+    predict                  a row follows the answers to its leaf: C, the mean or the class shares
+
+The algorithm as it is usually stated; comments in the code have its numbers:
+
+    (1)      all rows of one class, or of one number: a leaf
+    (2.1)    for every column j and every cut s: T1 = {x_j <= s}, T2 = {x_j > s}, and the impurity
+             after the split, N_1/N·imp(T1) + N_2/N·imp(T2); of numbers it is about C1 and C2, the means
+    (2.2.1)  the largest decrease exceeds e: split into T1 and T2, and go on with each
+    (2.2.2)  else a leaf: the most frequent class, or the mean
+
+One thing differs, as in programs: e = 0 lets a decrease of 0 pass (XOR needs it), and e is compared
+with the decrease times the node's share of all rows.
 
 Nothing here is fast; all of it is kept, so that every figure of a fitted tree can be looked up in
-``node.candidates``.
+``node.candidates``. A first reading can end there. The rest of this file refines it: rows that miss
+the value (`route`), stand-ins for a missing value (`surrogates`), answers kept within the bounds of
+monotone constraints (`_bounded`, `_halves`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from arboretum.textbook.impurities import CLASS_CRITERIA
+from arboretum.textbook.questions import Question, cuts
 from arboretum.textbook.splits import (
     DEFAULT,
     UNBOUNDED,
     Candidate,
-    Question,
     Rules,
     Sample,
     choose,
-    cuts,
     gather,
     judge_all,
 )
+from arboretum.textbook.words import NO_WORDS, Categories, Words
 
 __all__ = [
     "Surrogate",
@@ -46,19 +59,7 @@ EPSILON = float(np.finfo(np.float64).eps)
 TIE = 1e-12  # gains closer than this share of the node's impurity differ by rounding only
 
 
-# ---------------------------------------------------------------------- nodes
-@dataclass(frozen=True, kw_only=True)
-class Surrogate(Question):
-    """A question that imitates a split; with ``reverse`` its yes goes right."""
-
-    reverse: bool
-    n_left: int  # rows it sends each way, among those that have both values
-    n_right: int
-    agreeing: float  # weight sent to the same side as the split sends it
-    majority: float  # weight that agrees when every row is sent to the larger side
-    agreement: float  # agreeing / weight of all rows whose split value is present
-
-
+# ---------------------------------------------------------------------- growing
 @dataclass(eq=False)
 class TextbookNode:
     """A node and how it came about."""
@@ -76,6 +77,7 @@ class TextbookNode:
     surrogates: list[Surrogate] = field(default_factory=list, repr=False)
     left: TextbookNode | None = field(default=None, repr=False)
     right: TextbookNode | None = field(default=None, repr=False)
+    words: Words = field(default=NO_WORDS, repr=False)
 
     @property
     def children(self) -> list[TextbookNode]:
@@ -96,7 +98,196 @@ class TextbookNode:
             yield from child
 
 
-# ---------------------------------------------------------------------- surrogates
+def grow(
+    X: ArrayLike,
+    y: ArrayLike,
+    w: ArrayLike | None = None,
+    rules: Rules = DEFAULT,
+    *,
+    names: Iterable[str] | None = None,
+    categories: Categories | None = None,
+) -> TextbookNode:
+    """Grow a tree and return its root.
+
+    Always the leaf with the largest gain is split next. The order matters only if
+    ``max_leaf_nodes`` ends the growth early (best-first growth); otherwise every order gives the
+    same tree. Rows of weight zero are left out.
+
+    Parameters
+    ----------
+    X : rows of words and numbers, a dataframe, or an array
+        None and NaN are missing. Columns of words are categories; in an array of numbers
+        ``rules.kinds`` or ``categories`` says which columns hold codes 0, 1, ...
+    y : array of shape (n,) or (n, n_outputs)
+        Words, class indices or numbers.
+    w : array of shape (n,), optional
+        Row weights.
+    rules : Rules
+    names, categories : optional
+        Of the columns and their codes, see `read_words`; ``table`` prints them.
+
+    Examples
+    --------
+    >>> rows = [["sunny", 85], ["sunny", 80], ["rain", 70], ["rain", 68], ["rain", 85]]
+    >>> tree = grow(rows, ["no", "no", "yes", "yes", "yes"], names=["outlook", "heat"])
+    >>> predict(tree, [["rain", 85], ["sunny", None]]).tolist()
+    ['yes', 'no']
+
+    Numbers only:
+
+    >>> tree = grow([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1])
+    >>> tree.impurity, tree.chosen.threshold, tree.left.value.tolist(), tree.left.stop
+    (0.5, 2.5, [[1.0, 0.0]], 'pure')
+    """
+    whole = gather(X, y, w, rules, names, categories)
+    root = _leaf(whole, np.flatnonzero(whole.w > 0), "", UNBOUNDED)
+    open_leaves, n_leaves = [root], 1
+    while open_leaves := [node for node in open_leaves if node.chosen]:
+        if n_leaves == rules.max_leaf_nodes:
+            break
+        node = max(open_leaves, key=_planned_gain)
+        open_leaves.remove(node)
+        open_leaves += _split(whole, node)
+        n_leaves += 1
+    for node in open_leaves:
+        node.stop, node.chosen, node.surrogates = "max_leaf_nodes", None, []
+    return root
+
+
+def _leaf(whole: Sample, rows: np.ndarray, path: str, bounds: tuple[float, float]) -> TextbookNode:
+    """Make a leaf and, unless a rule stops it, plan its split."""
+    rules, value = (
+        whole.rules,
+        _bounded(whole.value(rows), bounds),
+    )  # C1 or C2 of the parent's split
+    weight, mixed = float(whole.w[rows].sum()), whole.impurity(rows)
+    node = TextbookNode(
+        path, rows, weight, value, mixed, bounds, rules.criterion, words=whole.words
+    )
+    node.stop = reason_to_stop(node, rules)
+    if node.stop:
+        return node
+    sample = replace(whole, X=whole.X[rows], y=whole.y[rows], w=whole.w[rows], bounds=bounds)
+    node.candidates = judge_all(sample)  # (2.1) every column, every cut
+    best = choose(node.candidates, TIE * mixed * weight / whole.total)
+    if best is None:
+        node.stop = "no admissible split"
+    elif best.gain + EPSILON < rules.min_impurity_decrease:
+        node.stop = "min_impurity_decrease"  # (2.2.2)
+    else:
+        node.chosen = best  # (2.2.1)
+        if rules.surrogates:
+            node.surrogates = surrogates(
+                sample.X, sample.w, best, whole.kinds, whole.signs, rules.surrogates
+            )
+    return node
+
+
+def reason_to_stop(node: TextbookNode, rules: Rules) -> str:
+    """Return the rule that makes a node a leaf before its splits are looked at; "" if none does."""
+    n = len(node.rows)
+    if rules.max_depth is not None and node.depth >= rules.max_depth:
+        return "max_depth"
+    if n < rules.min_samples_split:
+        return "min_samples_split"
+    if n < 2 * rules.min_samples_leaf:
+        return "min_samples_leaf"
+    if node.weight < 2 * rules.min_weight_leaf:
+        return "min_weight_leaf"
+    return "pure" if node.impurity <= EPSILON else ""  # (1)
+
+
+def _split(whole: Sample, node: TextbookNode) -> list[TextbookNode]:
+    """Carry out the planned split; a gain of zero is no obstacle (see XOR)."""
+    split = node.chosen
+    assert split is not None
+    goes_left = route(split, node.surrogates, whole.X[node.rows])
+    left, right = node.rows[goes_left], node.rows[~goes_left]  # T1, T2
+    bounds = _halves(whole, node, left, right)
+    node.left = _leaf(whole, left, node.path + "L", bounds[0])
+    node.right = _leaf(whole, right, node.path + "R", bounds[1])
+    return node.children
+
+
+def _planned_gain(node: TextbookNode) -> float:
+    # twelve digits: equally good leaves are split in the order they were made
+    return float(f"{node.chosen.gain:.12g}") if node.chosen else -np.inf
+
+
+# ---------------------------------------------------------------------- prediction
+def predict_proba(tree: TextbookNode, X: ArrayLike) -> np.ndarray:
+    """Return every row's leaf value: (n, n_values), or (n, n_outputs, n_values) if several.
+
+    >>> tree = grow([[1.0], [2.0], [3.0]], [0, 1, 1], rules=Rules(max_depth=1))
+    >>> predict_proba(tree, [[0.0], [9.0]]).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    X = tree.words.codes(X)
+    values = np.empty((len(X), *tree.value.shape))
+    waiting = [(tree, np.arange(len(X)))]
+    while waiting:
+        node, rows = waiting.pop()
+        if node.left is None or node.right is None or node.chosen is None:
+            values[rows] = node.value
+            continue
+        goes_left = route(node.chosen, node.surrogates, X[rows])
+        waiting += [(node.left, rows[goes_left]), (node.right, rows[~goes_left])]
+    return values[:, 0] if values.shape[1] == 1 else values
+
+
+def predict(tree: TextbookNode, X: ArrayLike) -> np.ndarray:
+    """Return classes as ``y`` named them (ties to the smallest index) or numbers.
+
+    There is one column per output if there are several.
+
+    >>> tree = grow([[1.0], [2.0], [3.0]], [5.0, 7.0, 7.0], rules=Rules("squared_error"))
+    >>> predict(tree, [[0.0], [9.0]]).tolist()
+    [5.0, 7.0]
+    """
+    values = predict_proba(tree, X)
+    if tree.criterion not in CLASS_CRITERIA:
+        return values[..., 0]
+    return tree.words.answers(values.argmax(axis=-1))
+
+
+# ---------------------------------------------------------------------- missing values and surrogates
+def route(split: Candidate, stand_ins: list[Surrogate], X: np.ndarray) -> np.ndarray:
+    """Return which rows go left: asked the question, else a surrogate, else sent to a default side.
+
+    The default is the side missing values took in training, or the heavier one if there were none.
+    A category the node never met goes there at once.
+
+    >>> from arboretum.textbook.splits import candidates
+    >>> split = choose(candidates([[1.0], [2.0], [3.0]], [0, 0, 1]))
+    >>> route(split, [], np.array([[2.0], [9.0], [np.nan]])).tolist()
+    [True, False, True]
+    """
+    x, default = X[:, split.feature], split.default == "left"
+    left, open_ = np.where(split.no(x), False, split.yes(x) | default), np.isnan(x)
+    for surrogate in stand_ins:
+        value = X[:, surrogate.feature]
+        yes, no = surrogate.yes(value), surrogate.no(value)
+        if surrogate.reverse:
+            yes, no = no, yes
+        answered = open_ & ~np.isnan(value)
+        left[answered] = np.where(no, False, yes | default)[answered]
+        open_ &= ~answered
+    return left
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surrogate(Question):
+    """A question that imitates a split; with ``reverse`` its yes goes right."""
+
+    reverse: bool
+    n_left: int  # rows it sends each way, among those that have both values
+    n_right: int
+    agreeing: float  # weight sent to the same side as the split sends it
+    majority: float  # weight that agrees when every row is sent to the larger side
+    agreement: float  # agreeing / weight of all rows whose split value is present
+    words: Words = field(default=NO_WORDS, repr=False)
+
+
 def surrogates(
     X: np.ndarray,
     w: np.ndarray,
@@ -147,6 +338,7 @@ def surrogates(
                         agreeing=agreeing,
                         majority=majority,
                         agreement=share,
+                        words=split.words,
                     )
         if best:
             table.append(best)
@@ -168,151 +360,25 @@ def _imitations(
     return [Question(feature, "subset", np.nan, left_side, right_side)]
 
 
-def route(split: Candidate, stand_ins: list[Surrogate], X: np.ndarray) -> np.ndarray:
-    """Return which rows go left: asked the question, else a surrogate, else sent to a default side.
-
-    The default is the side missing values took in training, or the heavier one if there were none.
-    A category the node never met goes there at once.
-
-    >>> from arboretum.textbook.splits import candidates
-    >>> split = choose(candidates([[1.0], [2.0], [3.0]], [0, 0, 1]))
-    >>> route(split, [], np.array([[2.0], [9.0], [np.nan]])).tolist()
-    [True, False, True]
-    """
-    x, default = X[:, split.feature], split.default == "left"
-    left, open_ = np.where(split.no(x), False, split.yes(x) | default), np.isnan(x)
-    for surrogate in stand_ins:
-        value = X[:, surrogate.feature]
-        yes, no = surrogate.yes(value), surrogate.no(value)
-        if surrogate.reverse:
-            yes, no = no, yes
-        answered = open_ & ~np.isnan(value)
-        left[answered] = np.where(no, False, yes | default)[answered]
-        open_ &= ~answered
-    return left
-
-
-# ---------------------------------------------------------------------- growing
-def grow(
-    X: ArrayLike, y: ArrayLike, w: ArrayLike | None = None, rules: Rules = DEFAULT
-) -> TextbookNode:
-    """Grow a tree and return its root.
-
-    Always the leaf with the largest gain is split next. The order matters only if
-    ``max_leaf_nodes`` ends the growth early (best-first growth); otherwise every order gives the
-    same tree. Rows of weight zero are left out.
-
-    Examples
-    --------
-    >>> tree = grow([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1])
-    >>> tree.impurity, tree.chosen.threshold, tree.left.value.tolist(), tree.left.stop
-    (0.5, 2.5, [[1.0, 0.0]], 'pure')
-    """
-    whole = gather(X, y, w, rules)
-    root = _leaf(whole, np.flatnonzero(whole.w > 0), "", UNBOUNDED)
-    open_leaves, n_leaves = [root], 1
-    while open_leaves := [node for node in open_leaves if node.chosen]:
-        if n_leaves == rules.max_leaf_nodes:
-            break
-        node = max(open_leaves, key=_planned_gain)
-        open_leaves.remove(node)
-        open_leaves += _split(whole, node)
-        n_leaves += 1
-    for node in open_leaves:
-        node.stop, node.chosen, node.surrogates = "max_leaf_nodes", None, []
-    return root
-
-
-def _planned_gain(node: TextbookNode) -> float:
-    # twelve digits: equally good leaves are split in the order they were made
-    return float(f"{node.chosen.gain:.12g}") if node.chosen else -np.inf
-
-
-def _leaf(whole: Sample, rows: np.ndarray, path: str, bounds: tuple[float, float]) -> TextbookNode:
-    """Make a leaf and, unless a rule stops it, plan its split."""
-    rules, value = whole.rules, whole.value(rows)
+# ---------------------------------------------------------------------- monotone constraints
+def _bounded(value: np.ndarray, bounds: tuple[float, float]) -> np.ndarray:
+    """Return a node's answer, moved to the nearest one within the bounds."""
     if bounds != UNBOUNDED:
         value[0, -1] = np.clip(value[0, -1], *bounds)
         value[0, :-1] = 1 - value[0, -1]  # two classes: the other share; a number: nothing left
-    weight, mixed = float(whole.w[rows].sum()), whole.impurity(rows)
-    node = TextbookNode(path, rows, weight, value, mixed, bounds, rules.criterion)
-    node.stop = reason_to_stop(node, rules)
-    if node.stop:
-        return node
-    sample = replace(whole, X=whole.X[rows], y=whole.y[rows], w=whole.w[rows], bounds=bounds)
-    node.candidates = judge_all(sample)
-    best = choose(node.candidates, TIE * mixed * weight / whole.total)
-    if best is None:
-        node.stop = "no admissible split"
-    elif best.gain + EPSILON < rules.min_impurity_decrease:
-        node.stop = "min_impurity_decrease"
-    else:
-        node.chosen = best
-        if rules.surrogates:
-            node.surrogates = surrogates(
-                sample.X, sample.w, best, whole.kinds, whole.signs, rules.surrogates
-            )
-    return node
+    return value
 
 
-def reason_to_stop(node: TextbookNode, rules: Rules) -> str:
-    """Return the rule that makes a node a leaf before its splits are looked at; "" if none does."""
-    n = len(node.rows)
-    if rules.max_depth is not None and node.depth >= rules.max_depth:
-        return "max_depth"
-    if n < rules.min_samples_split:
-        return "min_samples_split"
-    if n < 2 * rules.min_samples_leaf:
-        return "min_samples_leaf"
-    if node.weight < 2 * rules.min_weight_leaf:
-        return "min_weight_leaf"
-    return "pure" if node.impurity <= EPSILON else ""
-
-
-def _split(whole: Sample, node: TextbookNode) -> list[TextbookNode]:
-    """Carry out the planned split; a gain of zero is no obstacle (see XOR)."""
-    split, (low, high) = node.chosen, node.bounds
-    assert split is not None
-    goes_left = route(split, node.surrogates, whole.X[node.rows])
-    left, right = node.rows[goes_left], node.rows[~goes_left]
-    sign = whole.signs[split.feature]
+def _halves(
+    whole: Sample, node: TextbookNode, left: np.ndarray, right: np.ndarray
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return the bounds of the children: those of the node, divided at the middle of their answers."""
+    assert node.chosen is not None
+    sign, (low, high) = whole.signs[node.chosen.feature], node.bounds
+    if not sign:
+        return node.bounds, node.bounds
     # surrogates place rows that had no part in the verdict, so the answers may leave the bounds
-    answers = [float(np.clip(whole.number(rows), low, high)) for rows in (left, right) if sign]
+    answers = [float(np.clip(whole.number(rows), low, high)) for rows in (left, right)]
     middle = sum(answers) / 2
     lower_half, upper_half = (low, middle), (middle, high)
-    bounds = {0: (node.bounds,) * 2, 1: (lower_half, upper_half), -1: (upper_half, lower_half)}
-    node.left = _leaf(whole, left, node.path + "L", bounds[sign][0])
-    node.right = _leaf(whole, right, node.path + "R", bounds[sign][1])
-    return node.children
-
-
-# ---------------------------------------------------------------------- prediction
-def predict_proba(tree: TextbookNode, X: ArrayLike) -> np.ndarray:
-    """Return every row's leaf value: (n, n_values), or (n, n_outputs, n_values) if several.
-
-    >>> tree = grow([[1.0], [2.0], [3.0]], [0, 1, 1], rules=Rules(max_depth=1))
-    >>> predict_proba(tree, [[0.0], [9.0]]).tolist()
-    [[1.0, 0.0], [0.0, 1.0]]
-    """
-    X = np.asarray(X, dtype=np.float64)
-    values = np.empty((len(X), *tree.value.shape))
-    waiting = [(tree, np.arange(len(X)))]
-    while waiting:
-        node, rows = waiting.pop()
-        if node.left is None or node.right is None or node.chosen is None:
-            values[rows] = node.value
-            continue
-        goes_left = route(node.chosen, node.surrogates, X[rows])
-        waiting += [(node.left, rows[goes_left]), (node.right, rows[~goes_left])]
-    return values[:, 0] if values.shape[1] == 1 else values
-
-
-def predict(tree: TextbookNode, X: ArrayLike) -> np.ndarray:
-    """Return class indices (ties to the smallest) or numbers, one column per output if several.
-
-    >>> tree = grow([[1.0], [2.0], [3.0]], [5.0, 7.0, 7.0], rules=Rules("squared_error"))
-    >>> predict(tree, [[0.0], [9.0]]).tolist()
-    [5.0, 7.0]
-    """
-    values = predict_proba(tree, X)
-    return values.argmax(axis=-1) if tree.criterion in CLASS_CRITERIA else values[..., 0]
+    return (lower_half, upper_half) if sign > 0 else (upper_half, lower_half)

@@ -1,4 +1,4 @@
-"""All splits of a column at once: running sums say which are worth writing down.
+"""Further reading: all splits of a column at once: running sums say which are worth writing down.
 
 ``splits.candidates`` judges every question by looking at every row again, which is what its formulas say and
 takes hours for a node of 100,000 rows. The gains alone need one pass: rows are put together by value, what
@@ -27,14 +27,8 @@ from itertools import pairwise
 import numpy as np
 
 from arboretum.textbook.impurities import CLASS_CRITERIA
-from arboretum.textbook.splits import (
-    Candidate,
-    Question,
-    Sample,
-    cut_points,
-    judge_question,
-    subsets,
-)
+from arboretum.textbook.questions import Question, cut_points, subsets
+from arboretum.textbook.splits import Candidate, Sample, judge_question
 
 __all__ = ["Channels", "ColumnScan", "scan_column"]
 

@@ -1,11 +1,11 @@
 """Missing values guessed from the rows nearby, as Breiman's forests did it.
 
-    first_guess       the median, or the most frequent code, of the rows with the same class
-    fill_missing      until the guesses settle:
-      grow_forest       on the rows as they are filled now
-      proximity         who is near whom (proximities.py)
-      refill              numbers: the mean of the others' values, weighted by their proximity
-                          codes: the one with the largest sum of proximities
+    first_guess       step 1: the median, or the most frequent code, of the rows with the same class
+    fill_missing      step 5: until the guesses settle
+      grow_forest       step 2: on the rows as they are filled now
+      proximity_of_leaves  step 3: who is near whom (proximities.py)
+      refill            step 4: numbers: the mean of the others' values, weighted by their proximity;
+                        codes: the one with the largest sum of proximities
     fill_rows         new rows: the same, with a forest that is there already
     predict_copies    a new row of unknown class: fill a copy for every class, and see which copy
                       gets most votes for the class it was filled for
@@ -32,7 +32,7 @@ from arboretum.textbook.forest import (
     tree_votes,
 )
 from arboretum.textbook.impurities import CLASS_CRITERIA, weighted_mean
-from arboretum.textbook.proximities import mode, proximity
+from arboretum.textbook.proximities import mode, proximity_of_leaves
 from arboretum.textbook.splits import DEFAULT, Rules
 
 __all__ = [
@@ -246,8 +246,9 @@ def _settle(
     spread[spread == 0] = 1.0
     steps: list[FillingStep] = []
     filled = first
-    while len(steps) < max_iter:
+    while len(steps) < max_iter:  # step 5
         before = filled
+        # step 4
         filled, fallbacks = refill(X, proximities_of(before), donors, first, kinds)
         moves = np.abs(filled - before)
         changed = int(np.count_nonzero(moves[:, ~numeric]))
@@ -291,12 +292,12 @@ def fill_missing(
     (True, True)
     """
     X, kinds = _table(X, rules)
-    first = first_guess(X, y if rules.criterion in CLASS_CRITERIA else None, kinds)
+    first = first_guess(X, y if rules.criterion in CLASS_CRITERIA else None, kinds)  # step 1
     forests = []
 
     def proximities_of(filled: np.ndarray) -> np.ndarray:
-        forests.append(grow_forest(filled, y, rules, recipe))
-        return proximity(forest_leaves(forests[-1], filled))
+        forests.append(grow_forest(filled, y, rules, recipe))  # step 2
+        return proximity_of_leaves(forest_leaves(forests[-1], filled))  # step 3
 
     filled, steps, converged = _settle(X, X, first, kinds, proximities_of, (tol, max_iter))
     return Filling(filled, first, steps, converged, forests[-1])
@@ -342,7 +343,7 @@ def fill_rows(
     leaves = forest_leaves(forest, forest.X)
 
     def proximities_of(filled: np.ndarray) -> np.ndarray:
-        return proximity(leaves, new=forest_leaves(forest, filled))
+        return proximity_of_leaves(leaves, new=forest_leaves(forest, filled))
 
     filled, steps, converged = _settle(new, donors, first, kinds, proximities_of, (tol, max_iter))
     return Filling(filled, first, steps, converged, forest)
@@ -381,11 +382,13 @@ def predict_copies(
     """
     if not forest.classifies:
         raise ValueError("numbers have no classes to copy a row for; use fill_rows")
-    copies = []
+    copies = []  # step 1: a copy per class
     for label in np.unique(forest.y).tolist():
+        # step 2: filled as if it were of this class
         filling = fill_rows(np.atleast_2d(np.asarray(row)), X, forest, label, tol, max_iter)
         votes = tree_votes(tree_answers(forest, filling.X))[:, 0].sum(axis=0)
         copies.append(Copy(label, filling, votes.astype(np.int64)))
+    # step 3: which copy is most often taken for what it was filled as?
     return max(copies, key=lambda copy: copy.own_votes).label, copies
 
 

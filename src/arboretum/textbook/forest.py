@@ -6,6 +6,10 @@
       random_question       ExtraTrees: one random threshold per drawn column instead of all of them
     predict_forest        the mean of the trees' answers, or their majority vote
 
+Step 1, the bag, step 2, the tree on columns drawn at every node, and step 3, again until there are
+``n_trees``, are marked in `grow_forest`. A drawn column stays available further down: every node draws
+from all columns.
+
 The figures on the way are arrays with the trees first:
 
     in_bag    (n_trees, n)              how often a tree drew a row; 0 is out of bag
@@ -33,10 +37,10 @@ from arboretum.textbook.cart import (
     route,
 )
 from arboretum.textbook.impurities import CLASS_CRITERIA
+from arboretum.textbook.questions import Question
 from arboretum.textbook.splits import (
     UNBOUNDED,
     Candidate,
-    Question,
     Rules,
     Sample,
     choose,
@@ -271,7 +275,11 @@ def grow_random_tree(
 
 
 def grow_forest(
-    X: ArrayLike, y: ArrayLike, rules: Rules = FOREST_TREE, recipe: ForestRules = RANDOM_FOREST
+    X: ArrayLike,
+    y: ArrayLike,
+    rules: Rules = FOREST_TREE,
+    recipe: ForestRules = RANDOM_FOREST,
+    bags: ArrayLike | None = None,
 ) -> TextbookForest:
     """Grow a forest: ``RANDOM_FOREST`` by default, or ``EXTRA_TREES``, or rules of your own.
 
@@ -288,6 +296,9 @@ def grow_forest(
         How to grow one tree.
     recipe : ForestRules
         How many trees, and what is drawn by chance.
+    bags : array of shape (n_trees, n), optional
+        How often every tree has every row, instead of a draw: with the bags of another program's
+        forest, its trees can be grown again.
 
     Examples
     --------
@@ -298,6 +309,11 @@ def grow_forest(
     """
     whole = gather(X, y, None, rules)
     n = len(whole.y)
+    given = None if bags is None else np.asarray(bags, dtype=np.int64)
+    if given is not None:
+        if given.ndim != 2 or given.shape[1] != n or np.any(given < 0):
+            raise ValueError(f"bags needs a line of {n} counts ≥ 0 per tree, got {given.shape}")
+        recipe = replace(recipe, n_trees=len(given))
     n_draws = n if recipe.max_samples is None else recipe.max_samples
     if whole.y.shape[1] > 1 or recipe.n_trees < 1 or n_draws < 1:
         raise ValueError("a forest needs one target per row, n_trees ≥ 1 and max_samples ≥ 1")
@@ -306,11 +322,12 @@ def grow_forest(
     # a bag may lack a class or a category
     rules = replace(rules, n_classes=whole.n_classes, charged=whole.charged)
     trees, in_bag = [], []
-    for number in range(recipe.n_trees):
+    for number in range(recipe.n_trees):  # step 3: again and again
         rng = np.random.default_rng([recipe.seed, number])
-        counts = np.ones(n, dtype=np.int64)
-        if recipe.bootstrap:
-            counts = bootstrap(n, rng.random(n_draws)).counts
+        counts = np.ones(n, dtype=np.int64) if given is None else given[number]
+        if recipe.bootstrap and given is None:
+            counts = bootstrap(n, rng.random(n_draws)).counts  # step 1
+        # step 2
         trees.append(grow_random_tree(whole.X, whole.y, counts, rng, rules, recipe))
         in_bag.append(counts)
     return TextbookForest(tuple(trees), np.array(in_bag), whole.X, whole.y[:, 0], rules)

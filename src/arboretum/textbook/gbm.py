@@ -1,13 +1,16 @@
 """Friedman's gradient boosting: small trees, each moving the sum a little way down the loss.
 
-    F = F_0, the best constant
-    every round
-        residuals   r = -∂L/∂F of every row                                 (gbm_losses.py)
-        tree        a regression tree on r: its leaves group rows that want to go the same way
-        step        each leaf its own γ = argmin Σ L(y, F + γ)              step="leaf"
+    (1) F = F_0, the best constant
+    (2) every round
+     A  residuals   r = -∂L/∂F of every row                                 (gbm_losses.py)
+     B  tree        a regression tree on r: its leaves R_j group rows that want to go the same way
+     C  step        each leaf its own γ_j = argmin Σ L(y, F + γ)            step="leaf"
                     or one η = argmin Σ L(y, F + η·tree) for all of them    step="line_search"
                     or just what the tree says, the mean residual           step="gradient"
-        F           F + ν · step, ν the learning rate
+     D  F           F + ν · step, ν the learning rate
+    (3) the answer is the last F, or what it stands for: p = 1/(1 + e^-F)
+
+The comments in the code have these numbers.
 
 With K classes a round has K trees, one for every column of F. In stochastic boosting a round sees
 only some of the rows: those grow the tree and decide its steps, but all rows take them.
@@ -168,9 +171,9 @@ def grow_gbm(
         y = _class_indices(y)
     loss.check(y, w)
     start = _start(loss, y, w, rules)
-    F = F_0 = start(X)
+    F = F_0 = start(X)  # (1)
     rounds: list[GBMRound] = []
-    for bag in bags:
+    for bag in bags:  # (2)
         rounds.append(_round(len(rounds) + 1, rules, loss, (X, y, w), F, bag))
         F = rounds[-1].F
     return TextbookGBM(rules, loss, start, F_0, tuple(rounds), y)
@@ -220,8 +223,8 @@ def _round(
     X, y, w = data
     loss = loss.for_round(y, F, w)
     w_bag = w * bag
-    residuals = loss.residuals(y, F).reshape(len(y), -1).T  # one line per tree
-    roots = [grow(X, r, w_bag, rules.tree) for r in residuals]
+    residuals = loss.residuals(y, F).reshape(len(y), -1).T  # (2A), one line per tree
+    roots = [grow(X, r, w_bag, rules.tree) for r in residuals]  # (2B)
 
     def move() -> np.ndarray:
         return np.stack([predict(root, X) for root in roots], axis=1).reshape(F.shape)
@@ -235,7 +238,7 @@ def _round(
     for k, (r, root) in enumerate(zip(residuals, roots)):
         leaves = [node for node in root if node.is_leaf]
         means = [node.value.item() for node in leaves]
-        if eta is None:
+        if eta is None:  # (2C), one γ per leaf
             steps = [_step(loss, y, F, w, node.rows, k) for node in leaves]
         else:
             steps = [eta * mean for mean in means]
@@ -243,7 +246,7 @@ def _round(
             node.value = np.array([[step]])  # from here on the tree answers with its steps
         kept = [GBMLeaf(node.path, node.rows, m, s) for node, m, s in zip(leaves, means, steps)]
         trees.append(GBMTree(r, root, tuple(kept)))
-    F = F + rules.learning_rate * move()
+    F = F + rules.learning_rate * move()  # (2D)
     losses, w_out = loss.value(y, F), w * ~bag
     train = w_bag @ losses / w_bag.sum()
     oob = w_out @ losses / w_out.sum() if w_out.any() else np.nan

@@ -44,7 +44,9 @@ __all__ = [
     "PowerLoss",
     "Quantile",
     "SquaredError",
+    "log_odds",
     "make_loss",
+    "odds",
     "sigmoid",
     "softmax",
     "weighted_quantile",
@@ -54,7 +56,32 @@ VANISHES = 1e-150  # a Σ w h below this says nothing about how far to go
 SHORTEST = -19.0  # e^-19 ≈ 6e-9: a leaf without any event would step to log 0 = -∞
 
 
-# ---------------------------------------------------------------------- helpers
+# ---------------------------------------------------------------------- odds
+def odds(p: ArrayLike) -> np.ndarray:
+    """Return p / (1 - p): how often it happens for every time that it does not.
+
+    A game won with probability 0.7 has the odds 7/3; one won with 0.9 has 9, and is lost with 1/9.
+
+    >>> odds([0.7, 0.9, 0.1]).round(4).tolist()
+    [2.3333, 9.0, 0.1111]
+    """
+    p = np.asarray(p, dtype=np.float64)
+    return p / (1 - p)
+
+
+def log_odds(p: ArrayLike) -> np.ndarray:
+    """Return log(p / (1 - p)), the same for and against but for the sign; ``sigmoid`` undoes it.
+
+    Boosting starts from the log odds of the positive class, log(Σy / (n - Σy)).
+
+    >>> log_odds([0.7, 0.9, 0.1]).round(4).tolist()  # log(7/3), log 9, -log 9
+    [0.8473, 2.1972, -2.1972]
+    >>> sigmoid(log_odds(0.7)).round(4).tolist()
+    0.7
+    """
+    return np.log(odds(p))
+
+
 def sigmoid(F: ArrayLike) -> np.ndarray:
     """Return 1 / (1 + e^(-F)), the probability whose log odds are F.
 

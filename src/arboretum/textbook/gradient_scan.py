@@ -1,4 +1,4 @@
-"""The splits of a node of second-order boosting by running sums: XGBoost's and LightGBM's in one.
+"""Further reading: the splits of second-order boosting by running sums, XGBoost's and LightGBM's.
 
 ``xgboost_splits`` and ``lightgbm_splits`` write every candidate down, each by its program's rules. Both are
 the same scan with other settings. A column comes as the sums (G, H, n) of its bins, in order, and those of

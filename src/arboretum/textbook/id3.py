@@ -11,19 +11,30 @@
       high /   \\ normal        weak /   \\ strong
         no       yes               yes       no
 
-Attributes are categories, held as codes 0, 1, ...; NaN is missing and counts as one more value. Only
-values met at a node have a branch; a row with another value gets the node's own answer.
+The algorithm as it is usually stated, for rows D, attributes A and a threshold e; comments in the
+code have its numbers:
+
+    (1)      all of D in one class: a leaf of that class
+    (2.1)    A is empty: a leaf of the most frequent class
+    (2.2)    else the gain g(D, a) of every a in A; let the largest be g_a
+    (2.2.1)  g_a > e: split D by the values of a, and go on with each D_i and A - {a}
+    (2.2.2)  g_a <= e: a leaf of the most frequent class
+    (3)      done when nothing is left to split
+
+Attributes are categories: words, or codes 0, 1, ... (words.py). A missing value counts as one more
+value. Only values met at a node have a branch; a row with another value gets the node's own answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from arboretum.textbook.impurities import InformationGain, class_weights, information_gain
+from arboretum.textbook.words import NO_WORDS, Categories, Words, read_words
 
 __all__ = [
     "TIE",
@@ -53,6 +64,7 @@ class Cases:
     w: np.ndarray
     n_values: tuple[int, ...]  # per column: 0 for numbers, else how many categories there are
     n_classes: int
+    words: Words = NO_WORDS
 
     def at(self, rows: np.ndarray, w: np.ndarray) -> Cases:
         """Return some of the rows, with weights of their own."""
@@ -70,11 +82,14 @@ def gather_cases(
     w: ArrayLike | None,
     n_values: ArrayLike | None,
     n_classes: int | None = None,
+    names: Iterable[str] | None = None,
+    categories: Categories | None = None,
 ) -> Cases:
     """Check the data, fill in what is left open, and leave out the rows of weight zero."""
-    X, codes = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    X, y, words = read_words(X, y, names, categories)
+    codes = np.asarray(y, dtype=np.float64)
     w = np.ones(len(codes)) if w is None else np.asarray(w, dtype=np.float64)
-    if X.ndim != 2 or not len(X) == len(codes) == len(w) or not (np.all(w >= 0) and np.any(w > 0)):
+    if not len(X) == len(codes) == len(w) or not (np.all(w >= 0) and np.any(w > 0)):
         shapes = f"X {X.shape}, y {codes.shape} and w {w.shape}"
         raise ValueError(f"{shapes} need the same number of rows, weights ≥ 0 and one weight > 0")
     if codes.ndim != 1 or not np.all((codes >= 0) & (codes == np.floor(codes))):
@@ -82,6 +97,8 @@ def gather_cases(
     sizes = np.zeros(X.shape[1]) if n_values is None else np.asarray(n_values)
     if sizes.shape != (X.shape[1],) or np.any(sizes < 0):
         raise ValueError(f"n_values needs one number ≥ 0 per column of X, got {n_values!r}")
+    if words.categories:
+        sizes = np.maximum(sizes, [len(known) for known in words.categories])
     for column, size in enumerate(sizes):
         known = X[~np.isnan(X[:, column]), column]
         if size and not np.all((known >= 0) & (known < size) & (known == np.floor(known))):
@@ -92,7 +109,7 @@ def gather_cases(
         raise ValueError(f"y has class {n_met - 1}, but there are only {n_classes} classes")
     used = w > 0
     kinds = tuple(int(size) for size in sizes)
-    return Cases(X[used], codes[used].astype(np.int64), w[used], kinds, n_classes)
+    return Cases(X[used], codes[used].astype(np.int64), w[used], kinds, n_classes, words)
 
 
 def majority(counts: np.ndarray, own: int | None = None) -> int:
@@ -128,6 +145,7 @@ class ID3Candidate:
     feature: int
     figures: InformationGain  # H(D), and the share and entropy of every branch
     verdict: str = ""  # "chosen", or why not
+    words: Words = field(default=NO_WORDS, repr=False)
 
     @property
     def gain(self) -> float:
@@ -147,14 +165,14 @@ def id3_candidates(
     >>> [(c.gain, c.verdict) for c in table], feature
     ([(1.0, 'chosen'), (0.0, 'smaller gain')], 0)
     """
-    table = [
-        ID3Candidate(f, information_gain(cases.y, _values(cases.X, f, cases.n_values), cases.w))
-        for f in features
-    ]
+    table = []
+    for f in features:  # (2.2) the gain of every attribute
+        figures = information_gain(cases.y, _values(cases.X, f, cases.n_values), cases.w)
+        table.append(ID3Candidate(f, figures, words=cases.words))
     if not table:
         return [], None
     best = first_largest([c.gain for c in table])
-    pays = table[best].gain > epsilon + TIE
+    pays = table[best].gain > epsilon + TIE  # g_a > e
     most = max(c.gain for c in table) - TIE
     lost = ["smaller gain" if c.gain < most else "same gain, later column" for c in table]
     verdicts = lost if pays else ["gain not above epsilon"] * len(table)
@@ -182,6 +200,7 @@ class ID3Node:
     candidates: list[ID3Candidate] = field(default_factory=list, repr=False)
     feature: int | None = None  # the attribute asked
     children: dict[int, ID3Node] = field(default_factory=dict, repr=False)  # by value
+    words: Words = field(default=NO_WORDS, repr=False)
 
     @property
     def is_leaf(self) -> bool:
@@ -208,47 +227,59 @@ def grow_id3(
     epsilon: float = 0.0,
     max_depth: int | None = None,
     min_samples: int = 2,
+    names: Iterable[str] | None = None,
+    categories: Categories | None = None,
 ) -> ID3Node:
     """Grow an ID3 tree and return its root.
 
     Parameters
     ----------
-    X : array of shape (n, n_columns)
-        Category codes 0, 1, ...; NaN is missing.
+    X : rows of words, a dataframe, or an array of codes
+        None and NaN are missing; codes are 0, 1, ...
     y : array of shape (n,)
-        Class indices 0, 1, ...
+        Words, or class indices 0, 1, ...
     w : array of shape (n,), optional
         Row weights; 1 each by default. A row of weight 2 is two rows.
-    n_values : sequence of int
-        How many categories every column has.
+    n_values : sequence of int, optional
+        How many categories every column of codes has.
     epsilon : float
         A node is left alone unless its best gain is larger, in bits.
     max_depth : int, optional
         How many questions a path may have.
     min_samples : int
         A node of fewer rows is left alone, whatever they weigh; rows of weight 0 do not count.
+    names, categories : optional
+        Of the columns and their codes, see `read_words`; ``table`` prints them.
 
     Examples
     --------
+    >>> rows = [["sunny", "weak"], ["sunny", "strong"], ["rain", "weak"], ["rain", "strong"]]
+    >>> tree = grow_id3(rows, ["no", "no", "yes", "no"], names=["outlook", "wind"])
+    >>> predict_id3(tree, [["rain", "weak"], ["fog", "weak"]]).tolist()
+    ['yes', 'no']
+
+    The same with codes:
+
     >>> tree = grow_id3([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1], n_values=[2, 2])
     >>> tree.feature, {value: child.stop or child.feature for value, child in tree.children.items()}
     (0, {0: 'pure', 1: 1})
     """
-    cases = gather_cases(X, y, w, n_values)
+    cases = gather_cases(X, y, w, n_values, None, names, categories)
     numeric = [column for column, size in enumerate(cases.n_values) if size == 0]
     if numeric:
         raise ValueError(
-            f"ID3 takes categories only, and n_values says that columns {numeric} are numbers; cut"
-            " them into bins (discretize.py), or grow C4.5 or CART"
+            f"ID3 takes categories only, and columns {[cases.words.name(f) for f in numeric]} are"
+            " numbers: cut them into bins (discretize.py), or grow C4.5 or CART; if they are codes,"
+            " say how many there are (n_values)"
         )
 
     def leaf(rows: np.ndarray, path: tuple[int, ...]) -> ID3Node:
         counts = class_weights(cases.y[rows], cases.w[rows], cases.n_classes)
-        return ID3Node(path, rows, counts, cases.n_values)
+        return ID3Node(path, rows, counts, cases.n_values, words=cases.words)
 
     root = leaf(np.arange(len(cases.y)), ())
     waiting = [(root, list(range(cases.X.shape[1])))]
-    while waiting:
+    while waiting:  # (3) until nothing is left to split
         node, features = waiting.pop()
         few = int(np.count_nonzero(cases.w[node.rows])) < min_samples
         node.stop = _reason_to_stop(node, features, max_depth, few)
@@ -257,8 +288,9 @@ def grow_id3(
         here = cases.at(node.rows, cases.w[node.rows])
         node.candidates, node.feature = id3_candidates(here, features, epsilon)
         if node.feature is None:
-            node.stop = "no gain above epsilon"
+            node.stop = "no gain above epsilon"  # (2.2.2)
             continue
+        # (2.2.1) a branch for every value
         codes = _values(here.X, node.feature, cases.n_values)
         for value in np.unique(codes).tolist():
             node.children[value] = leaf(node.rows[codes == value], (*node.path, value))
@@ -272,9 +304,9 @@ def _reason_to_stop(
 ) -> str:
     weight = node.counts.sum()
     if weight - node.counts.max() <= TIE * weight:
-        return "pure"
+        return "pure"  # (1)
     if not features:
-        return "no attribute left"
+        return "no attribute left"  # (2.1)
     if max_depth is not None and len(node.path) >= max_depth:
         return "max_depth"
     return "min_samples" if few_rows else ""
@@ -290,7 +322,7 @@ def predict_proba_id3(tree: ID3Node, X: ArrayLike) -> np.ndarray:
     >>> predict_proba_id3(tree, [[0], [1], [2]]).round(3).tolist()
     [[1.0, 0.0], [0.0, 1.0], [0.667, 0.333]]
     """
-    X = np.asarray(X, dtype=np.float64)
+    X = tree.words.codes(X)
     shares = np.empty((len(X), len(tree.counts)))
     waiting = [(tree, np.arange(len(X)))]
     while waiting:
@@ -304,10 +336,10 @@ def predict_proba_id3(tree: ID3Node, X: ArrayLike) -> np.ndarray:
 
 
 def predict_id3(tree: ID3Node, X: ArrayLike) -> np.ndarray:
-    """Return the class index of every row, ties to the smallest.
+    """Return the class of every row as ``y`` named it, ties to the smallest index.
 
     >>> tree = grow_id3([[0], [0], [1]], [0, 0, 1], n_values=[3])
     >>> predict_id3(tree, [[0], [1], [2]]).tolist()
     [0, 1, 0]
     """
-    return predict_proba_id3(tree, X).argmax(axis=1)
+    return tree.words.answers(predict_proba_id3(tree, X).argmax(axis=1))

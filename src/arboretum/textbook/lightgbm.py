@@ -1,6 +1,6 @@
 """LightGBM: bins instead of values, and always the leaf that gains most.
 
-    make_bins          a column of numbers becomes at most ``max_bin`` bins, one of categories a bin each
+    bin_table          values become bins, once for all trees (lightgbm_bins.py)
     grow_lgbm          until there are ``num_leaves`` leaves or none is worth it:
       build_histogram    Σg, Σh and rows per bin of the smaller child, added up
       (subtraction)      those of its sibling: the parent's less the smaller child's
@@ -27,13 +27,13 @@ lightgbm_boosting.py.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arboretum.textbook.discretize import quantile_cuts
+from arboretum.textbook.lightgbm_bins import BinnedTable, bin_table
 from arboretum.textbook.lightgbm_splits import (
     DEFAULT,
     LGBMCandidate,
@@ -45,86 +45,13 @@ from arboretum.textbook.lightgbm_splits import (
 )
 
 __all__ = [
-    "BinnedTable",
-    "ColumnBins",
     "LGBMNode",
     "LeafWiseGrowth",
-    "bin_table",
-    "build_histogram",
     "grow_lgbm",
     "grow_on_bins",
-    "make_bins",
     "predict_lgbm",
     "tree_text_lgbm",
 ]
-
-
-# ---------------------------------------------------------------------- bins and histograms
-@dataclass(frozen=True, eq=False)
-class ColumnBins:
-    """The bins of one column; the code after the last is that of missing values."""
-
-    cuts: np.ndarray  # numbers: the upper ends of all bins but the last
-    categories: np.ndarray | None = None  # the values in order, one per bin
-
-    @property
-    def n_bins(self) -> int:
-        return len(self.cuts) + 1 if self.categories is None else len(self.categories)
-
-    def codes(self, x: ArrayLike) -> np.ndarray:
-        """Return the bin of every value; an unheard-of category counts as missing."""
-        x = np.asarray(x, dtype=np.float64)
-        if self.categories is None:
-            return np.where(np.isnan(x), self.n_bins, np.searchsorted(self.cuts, x))
-        place = np.searchsorted(self.categories, x)
-        found = np.append(self.categories, np.nan)[place] == x  # NaN, which comes last, equals none
-        return np.where(found, place, self.n_bins)
-
-
-def make_bins(
-    x: ArrayLike, max_bin: int = 255, categorical: bool = False, min_data_in_bin: int = 3
-) -> ColumnBins:
-    """Return the bins of a column: one per value if there are at most ``max_bin``, else quantiles.
-
-    Categories get bins by falling frequency, as long as 99 % of the rows have none yet, or there are fewer
-    than ``max_bin`` bins and values; missing values count as a bin. From the third one on they must
-    have ``min_data_in_bin`` rows. The others count as missing. (The program's own bins of many numbers are a
-    little different: it starts from the values that fill a bin alone, and zero has its own.)
-
-    >>> make_bins([3.0, 1.0, 2.0, 1.0, np.nan]).codes([1.0, 1.7, 9.0, np.nan]).tolist()
-    [0, 1, 2, 3]
-    >>> make_bins(np.arange(100.0), max_bin=4).cuts.tolist()
-    [24.5, 49.5, 74.5]
-    """
-    x = np.asarray(x, dtype=np.float64)
-    values, counts = np.unique(x[~np.isnan(x)], return_counts=True)
-    if categorical:
-        kept: list[float] = []
-        used = 0
-        room = min(len(values) + bool(np.isnan(x).any()), max_bin)
-        for c in np.argsort(-counts, kind="stable"):
-            if used >= np.floor(0.99 * counts.sum() + 0.5) and 1 + len(kept) >= room:
-                break
-            if counts[c] < min_data_in_bin and len(kept) >= 2:
-                break
-            kept.append(values[c])
-            used += counts[c]
-        return ColumnBins(np.empty(0), np.sort(np.array(kept)))
-    if len(values) > max_bin:
-        return ColumnBins(quantile_cuts(x, max_bin))
-    middles = values[:-1] / 2 + values[1:] / 2  # halves first: the sum may overflow
-    return ColumnBins(np.where(middles < values[1:], middles, values[:-1]))
-
-
-def build_histogram(codes: ArrayLike, g: ArrayLike, h: ArrayLike, n_bins: int) -> np.ndarray:
-    """Return Σg, Σh and the number of rows of every bin, shape (n_bins + 1, 3), the missing last.
-
-    >>> build_histogram([0, 1, 1, 2], [1.0, 2.0, 3.0, 4.0], np.ones(4), 2).tolist()
-    [[1.0, 1.0, 1.0], [5.0, 2.0, 2.0], [4.0, 1.0, 1.0]]
-    """
-    codes = np.asarray(codes)
-    weights = np.asarray(g, dtype=np.float64), np.asarray(h, dtype=np.float64), np.ones(len(codes))
-    return np.column_stack([np.bincount(codes, weight, n_bins + 1) for weight in weights])
 
 
 # ---------------------------------------------------------------------- growing
@@ -163,31 +90,6 @@ class LGBMNode:
         yield self
         for child in self.children:
             yield from child
-
-
-@dataclass(frozen=True, eq=False)
-class BinnedTable:
-    """A table whose values have become bins, once for all trees."""
-
-    X: np.ndarray
-    bins: Sequence[ColumnBins]
-    codes: np.ndarray  # of the same shape as X
-
-    def histograms(self, rows: np.ndarray, g: np.ndarray, h: np.ndarray) -> list[np.ndarray]:
-        """Return the histogram of every column, of some rows."""
-        columns = zip(self.codes[rows].T, self.bins)
-        return [build_histogram(codes, g[rows], h[rows], bins.n_bins) for codes, bins in columns]
-
-
-def bin_table(X: ArrayLike, max_bin: int = 255, categorical: Collection[int] = ()) -> BinnedTable:
-    """Return the table in bins.
-
-    >>> bin_table([[1.0, 7.0], [2.0, 7.0]]).codes.tolist()
-    [[0, 0], [1, 0]]
-    """
-    X = np.asarray(X, dtype=np.float64)
-    bins = [make_bins(x, max_bin, f in categorical) for f, x in enumerate(X.T)]
-    return BinnedTable(X, bins, np.column_stack([b.codes(x) for b, x in zip(bins, X.T)]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,10 +143,9 @@ class LeafWiseGrowth:
         made[small] = (counted, "added up")
         sums, outputs = (split.left_sums, split.right_sums), (split.left_output, split.right_output)
         node.left, node.right = (
-            LGBMNode(
-                node.path + "LR"[i], sides[i], np.array(sums[i]), outputs[i], *made[i], node.columns
-            )
-            for i in (0, 1)
+            LGBMNode(node.path + "LR"[i], rows, totals, outputs[i], *made[i], node.columns)
+            for i, rows in enumerate(sides)
+            for totals in [np.array([*sums[i][:2], len(rows)])]  # the rows themselves are counted
         )
         node.order = order
         return [self.plan(child) for child in node.children]
@@ -281,7 +182,7 @@ def grow_lgbm(
     Examples
     --------
     >>> X, g = [[1.0], [2.0], [3.0], [4.0], [5.0]], [-9.0, -1.0, 1.0, 4.0, 5.0]
-    >>> rules = LGBMSettings(num_leaves=3, min_child_samples=1)
+    >>> rules = LGBMSettings(num_leaves=3, min_child_samples=1, min_data_in_bin=1)
     >>> print(tree_text_lgbm(grow_lgbm(X, g, np.ones(5), rules)))
     0: x0 <= 1.5, missing left, gain 101.250, 5 rows
       leaf 9.000, 1 rows (no admissible split)
@@ -294,7 +195,8 @@ def grow_lgbm(
         raise ValueError(
             f"X must be a table with a row per g and h, got {X.shape, g.shape, h.shape}"
         )
-    return grow_on_bins(bin_table(X, settings.max_bin, categorical), g, h, settings)
+    table = bin_table(X, settings.max_bin, categorical, settings.min_data_in_bin)
+    return grow_on_bins(table, g, h, settings)
 
 
 def grow_on_bins(
@@ -306,7 +208,7 @@ def grow_on_bins(
 ) -> LGBMNode:
     """Grow a tree on a table that is in bins already, from some of its rows (all by default).
 
-    >>> table = bin_table([[1.0], [2.0], [9.0]])
+    >>> table = bin_table([[1.0], [2.0], [9.0]], min_data_in_bin=1)
     >>> rules = LGBMSettings(min_child_samples=1)
     >>> tree = grow_on_bins(table, np.array([-1.0, 1.0, 9.0]), np.ones(3), rules, np.array([0, 1]))
     >>> [leaf.output for leaf in tree if leaf.is_leaf]
@@ -324,7 +226,7 @@ def _planned_gain(leaf: LGBMNode) -> float:
 def predict_lgbm(tree: LGBMNode, X: ArrayLike) -> np.ndarray:
     """Return the leaf's answer to every row, before the learning rate.
 
-    >>> rules = LGBMSettings(min_child_samples=1)
+    >>> rules = LGBMSettings(min_child_samples=1, min_data_in_bin=1)
     >>> tree = grow_lgbm([[1.0], [2.0], [np.nan]], [-4.0, 5.0, 5.0], np.ones(3), rules)
     >>> predict_lgbm(tree, [[0.0], [9.0], [np.nan]]).tolist()
     [4.0, -5.0, -5.0]

@@ -1,12 +1,13 @@
 """LightGBM whole: bins once, bundles once, and every round fewer rows and the best leaf first.
 
-    bin_table             values become bins                                   (lightgbm.py)
+    bin_table             values become bins                                   (lightgbm_bins.py)
     bundle_table          columns that are hardly ever used together share one (EFB, lightgbm_sampling.py)
-    every round
-      derivatives           g and h of every row (and class) where the scores stand
-      goss                  after the first 1/η rounds: rows of large |g·h|, and some of the others
-      grow_on_bins          leaf by leaf, the best first                       (lightgbm.py)
-                            F ← F + η · leaf output, for all rows
+    (1) start             F = F_0
+    (2) every round
+     a  derivatives         g and h of every row (and class) where the scores stand
+     b  goss                after the first 1/η rounds: rows of large |g·h|, and some of the others
+     c  grow_on_bins        leaf by leaf, the best first                       (lightgbm.py)
+     d                      F ← F + η · leaf output, for all rows
 
     regression     g = F - y                      h = 1                       F_0 = mean
     binary         g = p - y, p = 1/(1 + e^-F)    h = p(1 - p)                F_0 = log odds
@@ -28,14 +29,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from arboretum.textbook.gbm_losses import sigmoid, softmax
-from arboretum.textbook.lightgbm import (
-    BinnedTable,
-    LGBMNode,
-    bin_table,
-    build_histogram,
-    grow_on_bins,
-    predict_lgbm,
-)
+from arboretum.textbook.lightgbm import LGBMNode, grow_on_bins, predict_lgbm
+from arboretum.textbook.lightgbm_bins import BinnedTable, bin_table, build_histogram
 from arboretum.textbook.lightgbm_sampling import (
     Bundle,
     GossSample,
@@ -103,7 +98,8 @@ def bundle_table(table: BinnedTable, max_conflict_rate: float = 0.0) -> BundledT
     --------
     The columns of "which colour": a row has one.
 
-    >>> table = bundle_table(bin_table([[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [0, 1, 0]]))
+    >>> colours = [[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [0, 1, 0]]
+    >>> table = bundle_table(bin_table(colours, min_data_in_bin=1))
     >>> table.bundles[0].features, table.shared[0].tolist()
     ((0, 1, 2), [1, 2, 3, 2])
     """
@@ -222,7 +218,7 @@ def boost_lgbm(
     Examples
     --------
     >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [1.0, 1.0, 5.0, 5.0]
-    >>> grow = LGBMSettings(min_child_samples=1)
+    >>> grow = LGBMSettings(min_child_samples=1, min_data_in_bin=1)
     >>> model = boost_lgbm(X, y, LGBMRules(n_rounds=2, learning_rate=0.5), grow)
     >>> predict_model_lgbm(model, [[0.0], [9.0]]).tolist()
     [1.5, 4.5]
@@ -233,23 +229,23 @@ def boost_lgbm(
             f"objective must be one of {', '.join(LGBM_OBJECTIVES)}, got {rules.objective!r}"
         )
     settings = settings or LGBMSettings()
-    table = bin_table(X, settings.max_bin, categorical)
+    table = bin_table(X, settings.max_bin, categorical, settings.min_data_in_bin)
     if rules.bundle:
         table = bundle_table(table, rules.max_conflict_rate)
-    start = lgbm_start(rules.objective, y)
+    start = lgbm_start(rules.objective, y)  # (1)
     scores, rounds = np.tile(start, (len(X), 1)), []
-    for m in range(rules.n_rounds):
-        g, h = lgbm_derivatives(rules.objective, y, scores)
-        sample = _sample(rules, sampler, g, h, m)
+    for m in range(rules.n_rounds):  # (2)
+        g, h = lgbm_derivatives(rules.objective, y, scores)  # (2a)
+        sample = _sample(rules, sampler, g, h, m)  # (2b)
         rows, factor = None, np.ones(len(X))
         if sample is not None:
             rows, factor[sample.rows] = sample.rows, sample.factor
-        trees = tuple(
+        trees = tuple(  # (2c)
             grow_on_bins(table, gk * factor, hk * factor, settings, rows)
             for gk, hk in zip(g.T, h.T)
         )
         moves = [predict_lgbm(tree, table.X) for tree in trees]
-        scores = scores + rules.learning_rate * np.column_stack(moves)
+        scores = scores + rules.learning_rate * np.column_stack(moves)  # (2d)
         rounds.append(LGBMRound(g, h, sample, trees, scores))
     return LGBMModel(rules, start, table, tuple(rounds))
 

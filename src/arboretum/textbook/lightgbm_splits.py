@@ -24,6 +24,11 @@ and regularisation). Both are tried, up to ``max_cat_threshold`` categories. A b
 luck, so categories of fewer than ``cat_smooth`` rows take no part, every step takes in at least
 ``min_data_per_group`` rows, and λ is raised by ``cat_l2``. Categories not named, and missing
 values, go right.
+
+The program has no counters of rows in its histograms. A bin is held to have its share of the node's
+rows by its Σh, rounded (`bin_rows`), the bins of one side are added up, and the other side has the
+rest. Where rows differ in h this is not the true number, and ``min_child_samples`` lets pass or refuses
+other splits than one would count; ``rows_by_hessian=False`` counts.
 """
 
 from __future__ import annotations
@@ -39,6 +44,7 @@ __all__ = [
     "LGBMCandidate",
     "LGBMSettings",
     "best_split",
+    "bin_rows",
     "leaf_output",
     "leaf_score",
     "lgbm_category_candidates",
@@ -62,12 +68,14 @@ class LGBMSettings:
     reg_lambda: float = 0.0
     path_smooth: float = 0.0
     max_bin: int = 255
+    min_data_in_bin: int = 3
     max_cat_to_onehot: int = 4
     max_cat_threshold: int = 32
     cat_smooth: float = 10.0
     cat_l2: float = 10.0
     min_data_per_group: int = 100
     forget_columns: bool = False  # take the program's shortcut, see lightgbm.py
+    rows_by_hessian: bool = True  # how many rows a bin has follows from its Σh, as in the program
 
 
 DEFAULT = LGBMSettings()
@@ -109,6 +117,21 @@ def leaf_score(
     return -(2 * pull * output + curvature * output**2) + 0.0
 
 
+def bin_rows(histogram: np.ndarray, settings: LGBMSettings = DEFAULT) -> np.ndarray:
+    """Return how many rows every bin is held to have: its share of the rows by its Σh, rounded.
+
+    >>> histogram = np.array([[0.0, 0.25, 1], [0.0, 1.0, 2], [0.0, 0.0, 0]])
+    >>> bin_rows(histogram).tolist(), bin_rows(histogram, LGBMSettings(rows_by_hessian=False)).tolist()
+    ([1.0, 2.0, 0.0], [1.0, 2.0, 0.0])
+    >>> bin_rows(np.array([[0.0, 1.0, 2], [0.0, 1.0, 8]])).tolist()
+    [5.0, 5.0]
+    """
+    _, H, n = histogram.sum(axis=0)
+    if not settings.rows_by_hessian or not H > 0:
+        return histogram[:, 2]
+    return np.floor(histogram[:, 1] * (n / H) + 0.5)
+
+
 # ---------------------------------------------------------------------- candidates
 @dataclass(frozen=True)
 class LGBMCandidate:
@@ -119,7 +142,7 @@ class LGBMCandidate:
     cut: float = np.nan  # x <= cut goes left
     categories: frozenset[float] = frozenset()  # these go left, all others right
     default: str = "right"  # where missing values go
-    left_sums: tuple[float, ...] = ()  # G, H, n
+    left_sums: tuple[float, ...] = ()  # G, H, n (`bin_rows`)
     right_sums: tuple[float, ...] = ()
     left_output: float = 0.0
     right_output: float = 0.0
@@ -204,19 +227,21 @@ def number_candidates(
     itself = leaf_output(node, output, settings)
     judge = _Judge(node, output, leaf_score(node, itself, settings), settings)
     present, missing = histogram[:-1], histogram[-1]
-    below = np.cumsum(present, axis=0)
+    below, held = np.cumsum(present, axis=0), np.cumsum(bin_rows(histogram, settings)[:-1])
     table = []
-    for cut, line, left in zip([*cuts.tolist(), np.inf], present, below):
+    for cut, line, left, n_below in zip([*cuts.tolist(), np.inf], present, below, held.tolist()):
         if not line[2]:
             continue  # no rows in this bin: the same split as the one before
         everything = left[2] == below[-1, 2]
         if missing[2]:
             question = LGBMCandidate(feature, "number", np.inf if everything else cut)
-            table.append(judge(question, left))
+            table.append(judge(question, np.array([*left[:2], n_below])))
         if everything:
             break
         question = LGBMCandidate(feature, "number", cut, default="left")
-        table.append(judge(question, left + missing))
+        G, H = (left + missing)[:2]
+        n_left = node[2] - (held[-1] - n_below)  # the right side is counted, the left has the rest
+        table.append(judge(question, np.array([G, H, n_left])))
     return table
 
 
@@ -241,6 +266,7 @@ def lgbm_category_candidates(
     [1.0, 2.0] 49.0
     """
     node = histogram.sum(axis=0)
+    histogram = np.column_stack([histogram[:, :2], bin_rows(histogram, settings)])
     output = leaf_output(node, None, settings) if output is None else output
     itself = output if settings.path_smooth else leaf_output(node, None, settings)
     judge = _Judge(node, output, leaf_score(node, itself, settings), settings)

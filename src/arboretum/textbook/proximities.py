@@ -1,9 +1,10 @@
 """Two rows are near if the trees cannot tell them apart: proximities, and what can be seen in them.
 
-    proximity       the share of the trees in which two rows end in the same leaf
-    distance, mds   1 - proximity, and coordinates to draw it
-    outlier_scores  rows far from everybody in their class
-    prototypes      the rows in the middle of a class, and what is typical of them
+    proximity_of_leaves   the share of the trees in which two rows end in the same leaf
+    distance              1 - proximity
+    mds_of_distances      coordinates to draw them
+    class_outliers        rows far from everybody in their class
+    class_prototypes      the rows in the middle of a class, and what is typical of them
 
             tree 1   tree 2   tree 3            row 0   row 1   row 2
     row 0   leaf 0   leaf 2   leaf 1             1      2/3      0
@@ -24,13 +25,13 @@ from numpy.typing import ArrayLike
 __all__ = [
     "MDS",
     "Prototype",
+    "class_outliers",
+    "class_prototypes",
     "distance",
-    "mds",
+    "mds_of_distances",
     "mode",
-    "outlier_scores",
-    "prototypes",
-    "proximity",
     "proximity_counts",
+    "proximity_of_leaves",
 ]
 
 
@@ -63,7 +64,7 @@ def proximity_counts(
     return together, asked
 
 
-def proximity(
+def proximity_of_leaves(
     leaves: ArrayLike, in_bag: ArrayLike | None = None, new: ArrayLike | None = None
 ) -> np.ndarray:
     """Return the share of the trees in which two rows end in the same leaf.
@@ -81,9 +82,9 @@ def proximity(
     Examples
     --------
     >>> leaves = [[0, 0, 3], [2, 2, 1], [1, 0, 0]]
-    >>> proximity(leaves).round(2).tolist()
+    >>> proximity_of_leaves(leaves).round(2).tolist()
     [[1.0, 0.67, 0.0], [0.67, 1.0, 0.33], [0.0, 0.33, 1.0]]
-    >>> proximity(leaves, in_bag=[[0, 0, 1], [2, 0, 0], [0, 0, 1]]).tolist()
+    >>> proximity_of_leaves(leaves, in_bag=[[0, 0, 1], [2, 0, 0], [0, 0, 1]]).tolist()
     [[1.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
     together, asked = proximity_counts(leaves, in_bag, new)
@@ -117,15 +118,16 @@ class MDS:
         return float(spread[: self.coordinates.shape[1]].sum() / max(spread.sum(), 1e-300))
 
 
-def mds(distances: ArrayLike, n_dimensions: int = 2) -> MDS:
+def mds_of_distances(distances: ArrayLike, n_dimensions: int = 2) -> MDS:
     """Return classical multidimensional scaling (Torgerson 1952).
 
     Squared distances, centred by rows and columns, are the inner products of the points looked for;
     their leading eigenvectors are the coordinates. The proximities of all trees are inner products
-    themselves, so √(1 - proximity) are exact Euclidean distances: ``mds(np.sqrt(distance(P)))`` is
-    Breiman's map, ``mds(distance(P))`` the one with distances 1 - P, which may bend a little.
+    themselves, so √(1 - proximity) are exact Euclidean distances: Breiman's map is
+    ``mds_of_distances(np.sqrt(distance(P)))``; ``mds_of_distances(distance(P))`` is the one with
+    distances 1 - P, which may bend a little.
 
-    >>> found = mds([[0, 3, 5], [3, 0, 4], [5, 4, 0]])
+    >>> found = mds_of_distances([[0, 3, 5], [3, 0, 4], [5, 4, 0]])
     >>> a, b, c = found.coordinates
     >>> [round(float(np.linalg.norm(p)), 9) for p in (a - b, a - c, b - c)]
     [3.0, 5.0, 4.0]
@@ -147,15 +149,15 @@ def mds(distances: ArrayLike, n_dimensions: int = 2) -> MDS:
 
 
 # ---------------------------------------------------------------------- the odd and the typical
-def outlier_scores(proximities: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+def class_outliers(proximities: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Return how far every row is from its own class: (scores, raw measures).
 
-    The raw measure is n / Σ_k proximity(i, k)² over the rows k of the same class, i itself among
+    The raw measure is n / Σ_k proximity_of_leaves(i, k)² over the rows k of the same class, i itself among
     them. Within each class the median is taken off and the median deviation divided by (the mean
     deviation if that is 0). A score above 10 is worth a look.
 
     >>> P = np.array([[1, 1, 1, 0.1], [1, 1, 0.5, 0.1], [1, 0.5, 1, 0.1], [0.1, 0.1, 0.1, 1]])
-    >>> scores, raw = outlier_scores(P, [0, 0, 0, 0])
+    >>> scores, raw = class_outliers(P, [0, 0, 0, 0])
     >>> raw.round(2).tolist(), scores.round(1).tolist()
     ([1.33, 1.77, 1.77, 3.88], [-2.0, 0.0, 0.0, 9.6])
     """
@@ -182,7 +184,7 @@ class Prototype:
     high: np.ndarray
 
 
-def prototypes(
+def class_prototypes(
     proximities: ArrayLike,
     X: ArrayLike,
     y: ArrayLike,
@@ -198,7 +200,7 @@ def prototypes(
     the mates' proximities, then to the lower row. A row without any mate is no prototype.
 
     >>> P = np.array([[1, 0.9, 0.8, 0], [0.9, 1, 0.2, 0], [0.8, 0.2, 1, 0.7], [0, 0, 0.7, 1]])
-    >>> [found] = prototypes(P, [[1.0], [2.0], [4.0], [9.0]], [0, 0, 0, 0], k=2)
+    >>> [found] = class_prototypes(P, [[1.0], [2.0], [4.0], [9.0]], [0, 0, 0, 0], k=2)
     >>> found.row, found.mates.tolist(), found.value.tolist()
     (0, [1, 2], [3.0])
     """

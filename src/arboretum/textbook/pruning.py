@@ -11,6 +11,21 @@ and smaller trees; tree T_k has the best score for every α from α_k up to α_{
     α       0 ──────── α_1 ──────── α_2 ──────── α_3 ─────── ∞
     tree       T_0          T_1          T_2         the root alone
 
+**SSR and the factor N.** Lectures on regression trees score a tree by the sum of its squared
+residuals, SSR + α·|T|, without dividing by anything. Here, as in programs, R is a mean: with N the
+weight of all rows, the impurity of leaf j is SSR_j/N_j, so
+
+    R(T) = Σ_j N_j/N · SSR_j/N_j = SSR(T)/N          SSR + α|T| = N · (R(T) + α/N · |T|)
+
+Both scores order trees alike if the α of the lecture is divided by N: `prune` takes α/N where a
+lecture says α. Gini and entropy are means, too: N·R counts impure rows, R is their share.
+
+The choice of α in three steps, whose numbers stand in `choose_alpha`:
+
+    step 1   all the data: the full tree (α = 0), and the path of smaller trees with their α
+    step 2   K folds: trees of the other folds, pruned at every α; the α of least mean error
+    step 3   the tree of step 1 that belongs to this α
+
 Which α is right is a question for data the tree has not seen: cross-validation tries one α inside
 each interval, √(α_k α_{k+1}), and the tree of all the data is pruned at the winner.
 """
@@ -36,6 +51,7 @@ __all__ = [
     "prune",
     "pruning_path",
     "risk",
+    "ssr",
     "tree_score",
 ]
 
@@ -67,6 +83,26 @@ def risk(tree: TextbookNode) -> float:
     0.0
     """
     return sum(_leaf_risk(leaf, tree.weight) for leaf in leaves(tree))
+
+
+def ssr(tree: TextbookNode) -> float:
+    """Return N·R(T), for squared error the sum of squared residuals of the leaves.
+
+    >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [10.0, 12.0, 30.0, 38.0]
+    >>> tree = grow(X, y, rules=Rules("squared_error", max_depth=1))
+    >>> ssr(tree), risk(tree)  # (10 - 11)² + (12 - 11)² + (30 - 34)² + (38 - 34)², and a quarter of it
+    (34.0, 8.5)
+
+    By SSR + α·leaves the stump pays for its second leaf up to some α; `prune` agrees at α/N:
+
+    >>> root = ssr(prune(tree, np.inf))  # of the root alone
+    >>> alpha = root - ssr(tree)  # then both score the same
+    >>> tree_score(ssr(tree), alpha, 2) == tree_score(root, alpha, 1)
+    True
+    >>> [len(leaves(prune(tree, a / tree.weight))) for a in (0.99 * alpha, 1.01 * alpha)]
+    [2, 1]
+    """
+    return risk(tree) * tree.weight
 
 
 def _leaf_risk(node: TextbookNode, total: float) -> float:
@@ -246,12 +282,13 @@ def choose_alpha(
     if rules.criterion in CLASS_CRITERIA and rules.n_classes is None:
         tops = y.reshape(len(y), -1).max(axis=0)  # a fold may lack the last class
         rules = replace(rules, n_classes=tuple(int(top) + 1 for top in tops))
+    # step 1: the full tree, and the α of its path
     tree = grow(X, y, w, rules)
     grid = _grid(pruning_path(tree))
     alphas = [alpha for _, alpha, _ in grid]
     fold_of = _fold_of(len(y), folds)
     errors: list[list[float]] = []
-    for fold in np.unique(fold_of):
+    for fold in np.unique(fold_of):  # step 2: every α on every fold
         out = fold_of == fold
         errors.append([])
         pruned = grow(X[~out], y[~out], w[~out], rules)
@@ -260,6 +297,7 @@ def choose_alpha(
             errors[-1].append(_error(pruned, X[out], y[out], w[out]))
     table = [AlphaFigures(*row, tuple(column)) for row, column in zip(grid, zip(*errors))]
     alpha = _select(table, rule).alpha
+    # step 3: the tree of step 1 at this α
     return AlphaChoice(alpha, prune(tree, alpha), table)
 
 

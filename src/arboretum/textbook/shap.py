@@ -1,4 +1,4 @@
-"""SHAP values by their definition: a column is worth what it adds, on average, to what is known already.
+"""Further reading: SHAP values by their definition, what a column adds on average to what is known.
 
 A row has d columns. A *game* says what is expected of the model if only the columns of a set S are known,
 v(S). A column that becomes known changes that, and by how much depends on what was known before; its value

@@ -155,9 +155,10 @@ def stagewise(
     rounds: list[Stage] = []
     for number in range(1, rules.n_rounds + 1):
         loss = loss.for_round(y, f, w)
-        b = propose(Standing(X, y, w, f, loss))
+        b = propose(Standing(X, y, w, f, loss))  # r_m of b(x; r_m)
         direction = np.asarray(b(X), dtype=np.float64)
-        length = line_search(loss, y, f, direction, w)
+        length = line_search(loss, y, f, direction, w)  # β_m
+        # f_m = f_(m-1) + β_m·b(x; r_m)
         f = f + rules.learning_rate * length * direction
         rounds.append(Stage(number, b, length, f, float(w @ loss.value(y, f) / w.sum())))
     return Stages(rules, loss, f_0, tuple(rounds))

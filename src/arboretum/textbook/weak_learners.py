@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike
 
 from arboretum.textbook.cart import grow, predict, predict_proba
 from arboretum.textbook.impurities import CLASS_CRITERIA
-from arboretum.textbook.splits import Rules, cut_points
+from arboretum.textbook.questions import cut_points
+from arboretum.textbook.splits import Rules
 
 __all__ = ["Stump", "all_stumps", "best_stump", "tree_learner"]
 

@@ -1,11 +1,12 @@
 """XGBoost: trees grown on gradients and curvatures, cut back by γ, added up.
 
-    boost_xgb          scores F = base; then every round
-      derivatives        g = ∂L/∂F and h = ∂²L/∂F² of every row (and class)
-      grow_xgb           one tree (per class) on g and h: the best split of every node, level by
-                         level to ``max_depth`` (xgboost_splits.py)
-      prune_xgb          from the bottom up, take back splits that gain less than γ
-                         F ← F + η · leaf value
+    boost_xgb          (1) scores F = base; then (2) every round
+      derivatives       a g = ∂L/∂F and h = ∂²L/∂F² of every row (and class)
+      grow_xgb          b one tree (per class) on g and h: the best split of every node, level by
+                          level to ``max_depth`` (xgboost_splits.py), leaves b_j = -G_j/(H_j + λ)
+      prune_xgb           from the bottom up, take back splits that gain less than γ
+                        c F ← F + η · b_j
+                       (3) the answer is the last F
 
 γ does not stop the growth. A split of little gain stays if one below it pays, so pruning looks only
 at nodes whose children are both leaves, and comes to their parent when it has made them one:
@@ -342,11 +343,12 @@ def boost_xgb(
     base = base_margin(objective, y, w)
     if base_score is not None:
         base = _margin(objective, base_score, len(base))
-    scores, rounds = np.tile(base, (len(X), 1)), []
-    for _ in range(n_rounds):
-        g, h = derivatives(objective, y, scores, w)
-        trees = tuple(grow_xgb(X, *gh, settings) for gh in zip(g.T, h.T))
-        scores = scores + eta * np.column_stack([predict_tree_xgb(tree, X) for tree in trees])
+    scores, rounds = np.tile(base, (len(X), 1)), []  # (1)
+    for _ in range(n_rounds):  # (2)
+        g, h = derivatives(objective, y, scores, w)  # (2a)
+        trees = tuple(grow_xgb(X, *gh, settings) for gh in zip(g.T, h.T))  # (2b)
+        moves = np.column_stack([predict_tree_xgb(tree, X) for tree in trees])
+        scores = scores + eta * moves  # (2c)
         rounds.append(XGBRound(g, h, trees, scores))
     return XGBModel(objective, eta, base, tuple(rounds))
 

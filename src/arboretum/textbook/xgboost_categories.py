@@ -1,4 +1,4 @@
-"""How XGBoost splits a column of categories: one against the rest, or a beginning of their order.
+"""Further reading: how XGBoost splits categories, one against the rest or by their order.
 
 Few categories (fewer than ``max_cat_to_onehot``) are tried one against the rest, with the missing values
 on either side. Many are put in order of the weight each would have as a leaf,

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from arboretum import LGBMRegressor, ParameterError
-from arboretum.textbook.lightgbm import bin_table
+from arboretum.textbook.lightgbm_bins import bin_table
 from arboretum.textbook.lightgbm_boosting import (
     LGBMRules,
     boost_lgbm,

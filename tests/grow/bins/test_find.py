@@ -20,7 +20,8 @@ from arboretum.grow.bins.cuts import (
     number_bounds,
 )
 from arboretum.grow.bins.find import BinRules, Bins, _count_codes, find_bins, sample_rows
-from arboretum.textbook import lightgbm as textbook
+from arboretum.textbook import lightgbm_bins as textbook
+from arboretum.textbook.discretize import quantile_cuts
 
 TINY, HUGE = np.finfo(float).smallest_subnormal, np.finfo(float).max
 
@@ -59,14 +60,25 @@ def _table(seed: int, n: int = 3000) -> np.ndarray:
 # ---------------------------------------------------------------------- cuts
 @pytest.mark.parametrize("max_bin", [2, 3, 16, 63, 255, 1000])
 @pytest.mark.parametrize("seed", range(3))
-def test_cuts_are_the_textbook_s_where_no_value_fills_a_bin(seed, max_bin):
+def test_cuts_are_quantiles_where_no_value_fills_a_bin(seed, max_bin):
     rng = np.random.default_rng(seed)
-    for x in (rng.standard_normal(2500), rng.integers(0, 40, 500) * 1.5, np.arange(300.0)):
+    for x in (rng.standard_normal(2500), np.arange(300.0)):
         x[rng.random(len(x)) < 0.05] = np.nan
-        if len(np.unique(x)) > max_bin and len(x) == 500:
-            continue  # values that fill bins: see below
-        bins = _bins(x, max_bin=max_bin)
-        book = textbook.make_bins(x, max_bin)
+        if len(np.unique(x)) > max_bin:
+            bins = _bins(x, max_bin=max_bin)
+            np.testing.assert_array_equal(bins.bounds_of(0)[:-1], quantile_cuts(x, max_bin))
+
+
+@pytest.mark.parametrize("least", [1, 3, 10])
+@pytest.mark.parametrize("max_bin", [2, 3, 16, 63, 255, 1000])
+def test_bins_of_lightgbm_are_the_textbook_s(least, max_bin):
+    rng = np.random.default_rng(least)
+    many = rng.standard_normal(2500)
+    often = np.concatenate([np.zeros(600), np.arange(-40.0, 90.0), np.full(200, 50.0)])
+    for x in (many, rng.integers(-9, 40, 500) * 1.5, np.arange(300.0), often):
+        x[rng.random(len(x)) < 0.05] = np.nan
+        bins = _bins(x, max_bin=max_bin, min_data_in_bin=least, zero_apart=True)
+        book = textbook.make_bins(x, max_bin, min_data_in_bin=least)
         np.testing.assert_array_equal(bins.bounds_of(0)[:-1], book.cuts)
         codes = np.where(np.isnan(x), bins.missing[0], book.codes(x))
         np.testing.assert_array_equal(bins.line(0), codes)
@@ -77,7 +89,7 @@ def test_frequent_values_have_bins_of_their_own_and_leave_the_others_to_the_rest
     bins = _bins(x, max_bin=12)
     sizes = np.bincount(bins.codes[0])
     assert sizes.tolist() == [6000, *[100] * 10, 2000]
-    assert len(textbook.make_bins(x, 12).cuts) + 1 < 12  # plain quantiles fall together
+    assert len(quantile_cuts(x, 12)) + 1 < 12  # plain quantiles fall together
 
 
 @given(st.lists(st.integers(1, 1000), min_size=1, max_size=80), st.integers(2, 40))
@@ -108,7 +120,7 @@ def test_weights_move_the_cuts():
     weight = np.where(x < 100, 9.0, 1.0)
     bins = _bins(x, max_bin=18, weight=weight)
     np.testing.assert_allclose(np.bincount(bins.codes[0], weight), 100, atol=9)
-    book = textbook.quantile_cuts(x, 18, weight)
+    book = quantile_cuts(x, 18, weight)
     np.testing.assert_array_equal(bins.bounds_of(0)[:-1], book)
 
 
