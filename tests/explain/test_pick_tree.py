@@ -290,20 +290,6 @@ def test_models_without_trees_say_what_to_ask_instead():
         export_text(type("Odd", (SimpleNamespace,), {})(fit=None, learned_=1))
 
 
-def test_the_model_of_a_pipeline_is_its_last_step():
-    from sklearn.pipeline import make_pipeline
-
-    X = np.random.default_rng(0).normal(size=(30, 2))
-    pipe = make_pipeline("passthrough", arboretum.CARTClassifier(max_depth=1)).fit(X, TWO[:30])
-    for function in FUNCTIONS:
-        with pytest.raises(
-            ParameterError, match=r"not a Pipeline: pass its last step, model\[-1\]"
-        ):
-            function(pipe)
-    with pytest.raises(ParameterError, match=r"model\[-1\], with the table model\[:-1\]"):
-        arboretum.partial_dependence(pipe, X, [0])
-
-
 @pytest.mark.parametrize("name", list(MAKERS))
 def test_only_an_unfitted_model_is_told_to_be_fitted(name):
     for function in FUNCTIONS:

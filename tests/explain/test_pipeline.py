@@ -159,3 +159,10 @@ def test_trees_and_tables_pass_unchanged():
     assert open_pipeline(model, "report").model is model
     assert isinstance(open_pipeline(model, "report").table(X), pd.DataFrame)
     assert arb.export_text(model.tree_)
+
+
+def test_a_step_that_passes_the_table_through_has_no_names():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    pipe = make_pipeline("passthrough", arb.CARTClassifier(max_depth=1)).fit(X, X[:, 0] > 0)
+    assert arb.export_text(pipe) == arb.export_text(pipe[-1])
+    assert arb.partial_dependence(pipe, X, [0]).average is not None

@@ -230,8 +230,6 @@ def _without_trees(model: Any, caller: str) -> Exception:
             f"{caller} needs a fitted arboretum tree model or a Tree, got {kind} whose tree_ is a "
             f"{theirs} object"
         )
-    if hasattr(model, "steps"):
-        return ParameterError(f"{caller} shows trees, not a {kind}: pass its last step, model[-1]")
     if not hasattr(model, "fit"):
         return ParameterError(f"{caller} needs a fitted arboretum tree model or a Tree, got {kind}")
     if any(name.endswith("_") and not name.startswith("_") for name in vars(model)):

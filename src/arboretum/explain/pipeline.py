@@ -151,9 +151,12 @@ def _with_names(model: Any, steps: Any) -> Any:
     if model.schema_.named:
         return model
     try:
-        names = [str(name) for name in steps.get_feature_names_out()]
+        given = steps.get_feature_names_out()
     except (AttributeError, ValueError):  # a step that gives no names
         return model
+    names = (
+        [] if given is None else [str(name) for name in given]
+    )  # None: nothing but "passthrough"
     if len(names) != model.schema_.n_features or len(set(names)) < len(names):
         return model
     new_names = dict(zip(model.schema_.names, names, strict=True))

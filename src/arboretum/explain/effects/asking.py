@@ -26,11 +26,9 @@ __all__ = ["Asked", "decoded", "matrix_of", "plain_table", "table_for"]
 def matrix_of(model: Any, X: Any) -> Matrix:
     """Return a table in the numbers of ``model.schema_``: places of categories, NaN for missing."""
     if not hasattr(model, "schema_") or not hasattr(model, "predict"):
-        remedy = ": call fit first" if hasattr(model, "fit") else ""
-        if hasattr(model, "steps"):
-            remedy = ": pass its last step, model[-1], with the table model[:-1].transform(X)"
         raise ParameterError(
-            f"a fitted estimator of arboretum is needed, got {type(model).__name__}{remedy}"
+            f"a fitted estimator of arboretum is needed, got {type(model).__name__}"
+            + (": call fit first" if hasattr(model, "fit") else "")
         )
     if hasattr(model, "bins_") or not hasattr(model, "_threads") or hasattr(model, "stack_method_"):
         return encode(model.schema_, X, estimator_name=type(model).__name__)
