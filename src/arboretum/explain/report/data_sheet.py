@@ -67,9 +67,9 @@ def _bins(x: np.ndarray) -> np.ndarray:
     return edges
 
 
-def hints_of(schema: Schema, matrix: Matrix, truth: np.ndarray, *, classes: bool) -> list[str]:
+def hints_of(schema: Schema, matrix: Matrix, actual: np.ndarray, *, classes: bool) -> list[str]:
     """Return what a fit would have warned of, in its own words."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        warn_of_columns(schema, matrix, truth, classes=classes)
+        warn_of_columns(schema, matrix, actual, classes=classes)
     return [str(one.message) for one in caught if one.category is SuspiciousColumnWarning]

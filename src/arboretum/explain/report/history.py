@@ -63,15 +63,15 @@ def _staged(model: Any, rows: np.ndarray, judged: Any) -> dict[str, Any] | None:
     if isinstance(judged, Ranked):
         return _staged_order(ask, model, rows, judged, n)
     some = np.unique(np.linspace(0, len(rows) - 1, n).round().astype(int))
-    truth, errors = judged.truth[some], []
+    actual, errors = judged.actual[some], []
     known = np.asarray(getattr(model, "classes_", ()))
-    for told in ask(table_for(model, rows[some])):
-        told = np.asarray(told)
+    for predicted in ask(table_for(model, rows[some])):
+        predicted = np.asarray(predicted)
         if classes:
-            right = (truth >= 0) & (told == known[np.maximum(truth, 0)])
+            right = (actual >= 0) & (predicted == known[np.maximum(actual, 0)])
             errors.append(1.0 - right.mean())
         else:
-            errors.append(float(np.sqrt(np.mean((told.reshape(-1) - truth) ** 2))))
+            errors.append(float(np.sqrt(np.mean((predicted.reshape(-1) - actual) ** 2))))
     unit = "error" if classes else "RMSE"
     return _line(f"these rows: {unit}", errors, unit)
 
@@ -79,8 +79,11 @@ def _staged(model: Any, rows: np.ndarray, judged: Any) -> dict[str, Any] | None:
 def _staged_order(ask: Any, model: Any, rows: np.ndarray, judged: Ranked, n: int) -> dict[str, Any]:
     """Return how good the order of some groups is after every round."""
     some, sizes = whole_groups(judged.queries.sizes, n, seed=0)
-    part = Ranked(judged.truth[some], judged.answers[some], sizes)
-    found = [part.ndcg(np.asarray(told).reshape(-1)) for told in ask(table_for(model, rows[some]))]
+    part = Ranked(judged.actual[some], judged.answers[some], sizes)
+    found = [
+        part.ndcg(np.asarray(predicted).reshape(-1))
+        for predicted in ask(table_for(model, rows[some]))
+    ]
     return _line("these rows: NDCG@10", found, "NDCG@10")
 
 
@@ -152,5 +155,7 @@ def proximity_map(model: Any, rows: np.ndarray, judged: Any) -> dict[str, Any] |
     return {
         "x": rounded(found.coordinates[:, 0], 4),
         "y": rounded(found.coordinates[:, 1], 4),
-        "truth": judged.truth.tolist() if judged.labels is not None else rounded(judged.truth, 4),
+        "actual": judged.actual.tolist()
+        if judged.labels is not None
+        else rounded(judged.actual, 4),
     }

@@ -26,6 +26,7 @@ from arboretum.explain.effects.asking import Asked, matrix_of
 from arboretum.explain.pick_tree import trees_of
 from arboretum.explain.report import effects_panel, history
 from arboretum.explain.report.data_sheet import columns_of, hints_of
+from arboretum.explain.report.headline import headline
 from arboretum.explain.report.judged import Judged, judge
 from arboretum.explain.report.model_code import ModelCode, code_of_model
 from arboretum.explain.report.one_target import one_target, target_column, targets_shown
@@ -112,7 +113,7 @@ def report(
         importances. Where X and y are the training table themselves, nodes get worksheets without it. Of a
         ranker, (X, y, group).
     sample_weight : array, optional
-        What the training rows weighed, if ``fit`` was told: their worksheets need it. Answers are judged row
+        What the training rows weighed, if ``fit`` had weights: worksheets need them. Answers are judged row
         by row, without weights.
     group : array of int, optional
         How many rows of X each group has: rankers need it, and are judged by the order inside groups.
@@ -289,28 +290,32 @@ class _Maker:
         facts = overview_of(self.model, self.n_rows, len(self.rows), self.rows.shape[1])
         self.payload["overview"] = facts
 
-    def _judged(self, y: np.ndarray, told: np.ndarray, groups: np.ndarray | None) -> Judged:
+    def _judged(self, y: np.ndarray, predicted: np.ndarray, groups: np.ndarray | None) -> Judged:
         if groups is not None:
-            return Ranked(np.asarray(y, np.float64), told, groups)
+            return Ranked(np.asarray(y, np.float64), predicted, groups)
         known = None if self.ask.labels is None else np.asarray(self.model.classes_)
-        return judge(known, y, told, self.payload["labels"])
+        return judge(known, y, predicted, self.payload["labels"])
 
     def _figures(self) -> None:
         self.payload["figures"] = self.judged.figures(self.seed)
+        self.payload["headline"] = headline(self.judged, self.payload["figures"])
         if self.train is not None:
             matrix = matrix_of(self.model, self.train.X)
             y = _target(self.model, self.train.y, matrix.n_rows)
-            told = self.ask(np.array(matrix.rows(0, matrix.n_rows)))
-            judged = self._judged(y, told, groups_of(self.model, self.train.group, matrix.n_rows))
+            predicted = self.ask(np.array(matrix.rows(0, matrix.n_rows)))
+            judged = self._judged(
+                y, predicted, groups_of(self.model, self.train.group, matrix.n_rows)
+            )
             self.payload["train_figures"] = judged.figures(self.seed)
             self.payload["overview"]["train_rows"] = matrix.n_rows
         if self.judged.labels is not None:
             self.payload["confusion"] = self.judged.confusion()
             self.payload["class_curves"] = self.judged.class_curves()
+            self.payload["thresholds"] = self.judged.thresholds()
         elif self.groups is None:
             found = self.judged.residuals(self.seed)
             if self.wanted == "none":
-                for name in ("told", "truth", "row"):
+                for name in ("predicted", "actual", "row"):
                     found[name] = []
                 found["shown"] = 0
             self.payload["residuals"] = found
@@ -318,8 +323,8 @@ class _Maker:
     def _columns(self) -> None:
         self.payload["columns"] = columns_of(self.model.schema_, self.matrix)
         classes = self.judged.labels is not None
-        truth = self.judged.truth
-        self.payload["hints"] = hints_of(self.model.schema_, self.matrix, truth, classes=classes)
+        actual = self.judged.actual
+        self.payload["hints"] = hints_of(self.model.schema_, self.matrix, actual, classes=classes)
 
     def _history(self) -> None:
         found = {
@@ -357,7 +362,7 @@ class _Maker:
         chosen = choose_rows(self.judged, self.wanted, self.seed)
         self.payload["rows"] = rows_panel(self.model, self.rows, self.judged, chosen, self.used)
         if len(chosen):
-            judged = Judged(self.judged.truth[chosen], self.answers[chosen], self.judged.labels)
+            judged = Judged(self.judged.actual[chosen], self.answers[chosen], self.judged.labels)
             found = history.proximity_map(self.model, self.rows[chosen], judged)
             if found is not None:
                 self.payload["proximity"] = found

@@ -105,9 +105,9 @@ def _kept(model: Any, n: int) -> list[list[Any]]:
     if bound is not None and getattr(model, "algorithm", "") != "SAMME.R":
         product = np.asarray(bound(), np.float64)
         known.append(("Z of the round", product / np.append(1.0, product[:-1])))
-    told = getattr(model, "report_", None)
-    if told is not None and hasattr(told, "delta"):
-        known += [("δ: step of the coordinate", told.delta), ("loss after", told.loss)]
+    steps = getattr(model, "report_", None)
+    if steps is not None and hasattr(steps, "delta"):
+        known += [("δ: step of the coordinate", steps.delta), ("loss after", steps.loss)]
     return [
         [name, rounded(np.asarray(values, np.float64), 6)]
         for name, values in known

@@ -19,7 +19,7 @@ _WORST = 20  # of the sample
 
 def choose_rows(judged: Judged, wanted: int | str, seed: int) -> np.ndarray:
     """Return the rows that are kept, in their order."""
-    n = len(judged.truth)
+    n = len(judged.actual)
     if wanted == "none":
         return np.empty(0, np.int64)
     rng = np.random.default_rng(seed)
@@ -34,14 +34,14 @@ def choose_rows(judged: Judged, wanted: int | str, seed: int) -> np.ndarray:
 def rows_panel(
     model: Any, rows: np.ndarray, judged: Judged, chosen: np.ndarray, used: np.ndarray
 ) -> dict[str, Any]:
-    """Return values, truth and answers of the chosen rows, and what columns bring where it is known."""
+    """Return values, actual and answers of the chosen rows, and what columns bring where it is known."""
     panel: dict[str, Any] = {
         "row": used[chosen].tolist(),
         "x": [whole(row) for row in rows[chosen]],
-        "truth": judged.truth[chosen].tolist()
+        "actual": judged.actual[chosen].tolist()
         if judged.labels is not None
-        else whole(judged.truth[chosen]),
-        "told": [whole(row) for row in judged.answers[chosen]],
+        else whole(judged.actual[chosen]),
+        "predicted": [whole(row) for row in judged.answers[chosen]],
         "loss": rounded(judged.losses()[chosen], 4),
         "of": len(rows),
     }

@@ -75,7 +75,7 @@ function bars(items, opt = {}) {
   return el("div", { class: "bars" }, items.map(i => {
     const from = at(Math.min(0, i.value)), to = at(Math.max(0, i.value));
     return [el("span", { class: "label", title: i.label }, i.label),
-      el("span", { class: "track", ...told(`${i.label}: ${i.text || fmt(i.value)}${i.error ? " ± " + fmt(i.error, 2) : ""}`) },
+      el("span", { class: "track", ...tipped(`${i.label}: ${i.text || fmt(i.value)}${i.error ? " ± " + fmt(i.error, 2) : ""}`) },
         el("span", { class: "bar", style: { left: from + "%", width: Math.max(to - from, 0.3) + "%", background: i.color || (i.value < 0 ? css("c7") : css("c0")) } }),
         i.error ? el("span", { class: "whisker", style: { left: at(i.value - i.error) + "%", width: at(i.value + i.error) - at(i.value - i.error) + "%" } }) : null),
       el("span", { class: "n" }, i.text || fmt(i.value, opt.digits || 3))];
@@ -87,7 +87,7 @@ function heat(rowNames, columnNames, cells, corner) {
   return scroller(el("table", { class: `heat${many ? " many" : ""}${upright ? " upright" : ""}` },
     el("thead", null, el("tr", null, el("th", { class: "l" }, corner || ""), columnNames.map(c => el("th", { style: { textAlign: "center" } }, short(c, 16))))),
     el("tbody", null, cells.map((row, r) => el("tr", null, el("td", { class: "l" }, short(rowNames[r], 22)), row.map(c =>
-      el("td", { class: "cell", style: { background: c.color }, ...told(c.title || c.text) }, c.text)))))));
+      el("td", { class: "cell", style: { background: c.color }, ...tipped(c.title || c.text) }, c.text)))))));
 }
 function scatter(width, xs, ys, opt) {
   const f = frame(width, { ...opt, x: opt.x || extent(xs), y: opt.y || extent(ys) });
@@ -102,7 +102,7 @@ function histogram(width, edges, counts, opt) {
   const density = counts.map((c, i) => c / (edges[i + 1] - edges[i] || 1)), top = Math.max(...density);
   const f = frame(width, { ...opt, x: [edges[0], edges[edges.length - 1]], y: [0, top], yticks: [] });
   counts.forEach((c, i) => f.plot.append(svg("rect", { x: f.x(edges[i]) + 0.5, width: Math.max(f.x(edges[i + 1]) - f.x(edges[i]) - 1, 0.8), y: f.y(density[i]), height: f.h - f.y(density[i]), fill: css("c5"),
-    ...told(`${fmt(edges[i])} to ${fmt(edges[i + 1])}: ${plural(c, "row")}`) })));
+    ...tipped(`${fmt(edges[i])} to ${fmt(edges[i + 1])}: ${plural(c, "row")}`) })));
   if (opt.after) opt.after(f);
   return f.picture;
 }

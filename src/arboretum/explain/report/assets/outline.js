@@ -1,7 +1,7 @@
 // Outlines: the candidate table and the formulas of any node, written from the numbers the page holds of it.
 "use strict";
 const Outline = (() => {
-  const GRID = "The winner is the model's own. The other columns are told by their best cut on a grid, 254 places with about as many rows between them: a cut beside it may gain a little more.";
+  const GRID = "The winner is the model's own. The other columns are predicted by their best cut on a grid, 254 places with about as many rows between them: a cut beside it may gain a little more.";
   const value = (name, rule, numbers, v) => ({ name, rule, numbers, value: v });
   const inBrackets = v => v < 0 ? `(${fmt(v, 6)})` : fmt(v, 6);
   const weightOf = (tree, node) => (tree.w || tree.n)[node];

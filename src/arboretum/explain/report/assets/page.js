@@ -19,6 +19,7 @@
   P.sizes = P.columns.map(c => c.words ? c.words.length : 0);
   const main = document.getElementById("main"), contents = document.getElementById("contents"), o = P.overview;
   clear(main); clear(contents);
+  document.getElementById("headline").textContent = P.headline;
   document.getElementById("lead").textContent = `${P.labels ? "Classification" : P.task === "ranking" ? "Ranking" : "Regression"} of ${P.target} from ${plural(o.columns, "column")}, judged on ${plural(o.rows, "row")}.${P.of_targets ? ` The model answers ${P.of_targets[1]} targets at once; this page ${pages.length > 1 ? "shows one of them at a time, now" : "is about"} target ${P.of_targets[0]}, counted from 0.` : ""}`;
   document.getElementById("end").textContent = `Made by arboretum ${o.versions[0][1]}. ${P.rows.x.length ? `${plural(P.rows.x.length, "row")} of the table ${P.rows.x.length === 1 ? "stands" : "stand"} in this page as ${P.rows.x.length === 1 ? "it is" : "they are"}` : "No row of the table stands in this page"}; everything else is counts, means and the model itself. It loads nothing from anywhere.`;
 
@@ -29,9 +30,9 @@
     ["overview", "Overview", "What was learned from what, and how good it is on the rows at hand.", () => overview(P)],
     ["data", "Data sheet", "Every column as it is in these rows. Columns that would make a model look better than it is are named first.", () => dataSheet(P)],
     P.learning && ["learning", "Learning curve", P.task === "ranking" ? "How good the order is after every round: higher is better. Where the line of rows that were not learned from turns downward, further rounds only learn by heart." : "The error after every round. Where the line of rows that were not learned from turns upward, further rounds only learn by heart.", () => learning(P)],
-    P.confusion && ["confusion", "Confusion", "Rows are the truth, columns what the model tells; right answers stand on the diagonal.", () => confusion(P)],
+    P.confusion && ["confusion", "Confusion", "Rows are the actual, columns what the model tells; right answers stand on the diagonal.", () => confusion(P)],
     P.class_curves && P.labels.length > 1 && ["curves", P.labels.length === 2 ? "ROC, precision, calibration" : "Curves by class", "ROC: nearer to the upper left is better, the dashed line is chance. Calibration: on the dashed line a share of 70 % comes true 7 times of 10; the band is two standard errors.", () => classCurves(P)],
-    P.residuals && ["residuals", "Residuals", "Truth less what was told. A cloud without shape around zero is what is left of chance; a bend or a funnel is something the model has not learned.", () => residuals(P)],
+    P.residuals && ["residuals", "Residuals", "Truth less what was predicted. A cloud without shape around zero is what is left of chance; a bend or a funnel is something the model has not learned.", () => residuals(P)],
     P.importances.length && ["importances", "Importances", "What a column is worth, measured in several ways. Gain, cover and splits look at the trees; permutation and SHAP at the answers. Columns that say the same share their worth.", () => importances(P)],
     P.dependence.length && ["dependence", "Partial dependence", "What the model would say on average if every row had this value, all else as it is. Lines of single rows that cross tell of columns that act together.", () => dependence(P)],
     P.pairs.list.length && ["pairs", "Pairs", "Columns that act together: what two of them change beyond what each does alone.", () => pairs(P)],

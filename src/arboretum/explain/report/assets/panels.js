@@ -1,7 +1,8 @@
 // The panels that need no row and no tree: figures, columns, curves.
 "use strict";
-const figureCard = (f, other) => el("div", { class: "figure" }, el("div", { class: "name" }, f.name), el("b", null, fmt(f.value, 4)),
-  el("div", { class: "range" }, `${fmt(f.low, 3)} to ${fmt(f.high, 3)}`), other ? el("div", { class: "range" }, `training rows: ${fmt(other.value, 4)}`) : null, el("div", { class: "what" }, f.what));
+// A tile: the figure, its interval, what a model without columns reaches, and which direction is better.
+const figureCard = (f, other, name) => el("div", { class: "figure" }, el("div", { class: "name" }, f.name), el("b", null, fmt(f.value, 4)),
+  el("div", { class: "range" }, `${fmt(f.low, 3)} to ${fmt(f.high, 3)}`), el("div", { class: "base" }, `${f.baseline[0]}: ${fmt(f.baseline[1], 4)}`), other ? el("div", { class: "range" }, `${name}: ${fmt(other.value, 4)}`) : null, el("div", { class: "what" }, `${f.what} · ${f.more ? "higher" : "lower"} is better`));
 
 function overview(P) {
   const o = P.overview, train = P.train_figures || [];
@@ -37,16 +38,16 @@ function learning(P) {
 function confusion(P) {
   const C = P.confusion, names = [...P.labels, "other labels"], K = P.labels.length, box = el("div");
   const shares = C.map(r => r.map(v => v / (r.reduce((a, b) => a + b, 0) || 1)));
-  const cell = (v, r, c) => ({ text: fmt(v), title: `${names[r]}, told ${P.labels[c]}: ${plural(v, "row")}, ${percent(shares[r][c])} of its class`,
+  const cell = (v, r, c) => ({ text: fmt(v), title: `${names[r]}, predicted ${P.labels[c]}: ${plural(v, "row")}, ${percent(shares[r][c])} of its class`,
     color: r === c ? `color-mix(in srgb, var(--good) ${Math.round(6 + 55 * shares[r][c])}%, transparent)` : v ? `color-mix(in srgb, var(--bad) ${Math.round(6 + 60 * shares[r][c])}%, transparent)` : "transparent" });
-  const matrix = el("div", null, K <= 20 ? heat(C.map((_, r) => names[r]), P.labels, C.map((row, r) => row.map((v, c) => cell(v, r, c))), "truth ↓ told →") : confused(P, C));
+  const matrix = el("div", null, K <= 20 ? heat(C.map((_, r) => names[r]), P.labels, C.map((row, r) => row.map((v, c) => cell(v, r, c))), "actual ↓ predicted →") : confused(P, C));
   box.append(el("div", { class: "grid2" }, matrix, perClass(P, C)));
   if (K === 2) box.append(thresholds(P));
   return box;
 }
 function confused(P, C) {
   const list = C.flatMap((row, r) => row.map((v, c) => [v, r, c])).filter(([v, r, c]) => v && r !== c).sort((a, b) => b[0] - a[0]).slice(0, 15);
-  return el("div", null, el("h3", null, "Most often confused"), table(["truth", "told", "rows"], list.map(([v, r, c]) => [short(P.labels[r] || "other"), el("td", { class: "l" }, short(P.labels[c])), fmt(v)])));
+  return el("div", null, el("h3", null, "Most often confused"), table(["actual", "predicted", "rows"], list.map(([v, r, c]) => [short(P.labels[r] || "other"), el("td", { class: "l" }, short(P.labels[c])), fmt(v)])));
 }
 function perClass(P, C) {
   const col = P.labels.map((_, c) => C.reduce((s, r) => s + r[c], 0));
@@ -56,32 +57,33 @@ function perClass(P, C) {
   })));
 }
 function thresholds(P) {
-  const c = P.class_curves[0], out = el("div"), cost = { fp: 1, fn: 1 };
-  const at = cut => { let i = c.cut.findIndex(v => v < cut); i = (i < 0 ? c.cut.length : i) - 1; return i < 0 ? [0, 0] : [c.tp[i], c.fp[i]]; };
-  const price = cut => { const [tp, fp] = at(cut); return (cost.fp * fp + cost.fn * (c.p - tp)) / (c.p + c.n); };
-  let cut = 0.5;
-  const chart = drawn(w => { const xs = Array.from({ length: 101 }, (_, i) => i / 100); return lineChart(w, [{ name: "mean cost of a row", x: xs, y: xs.map(price), color: css("c1"), step: true }], { height: 170, xlabel: "threshold", x: [0, 1], marks: [{ x: cut, name: fmt(cut, 3) }] }); });
+  // above[r][i]: rows of actual class r whose probability of the second class is above i / 100
+  const above = P.thresholds, rows = above.map(v => v[101]), all = rows.reduce((a, b) => a + b, 0), out = el("div"), cost = { fp: 1, fn: 1 }, xs = Array.from({ length: 101 }, (_, i) => i / 100);
+  const wrong = i => above.reduce((s, v, r) => s + (r === 1 ? 0 : v[i]), 0), missed = i => rows[1] - above[1][i];
+  const price = i => (cost.fp * wrong(i) + cost.fn * missed(i)) / all, no = P.labels[0], yes = P.labels[1];
+  let at = 50;
+  const chart = drawn(w => lineChart(w, [{ name: "mean cost of a row", x: xs, y: xs.map((_, i) => price(i)), color: css("c1"), step: true }], { height: 190, xlabel: "threshold", xname: "threshold", ylabel: "mean cost of a row", x: [0, 1], marks: [{ x: xs[at], name: fmt(xs[at], 3) }] }));
   function say() {
-    const [tp, fp] = at(cut), fn = c.p - tp, tn = c.n - fp, no = P.labels[0], yes = P.labels[1];
-    const cell = (v, good, all) => ({ text: `${fmt(v)} · ${percent(v / (all || 1), 0)}`, color: `color-mix(in srgb, var(--${good ? "good" : "bad"}) ${Math.round(6 + 50 * v / (all || 1))}%, transparent)` });
-    clear(out).append(heat([no, yes], [no, yes], [[cell(tn, true, c.n), cell(fp, false, c.n)], [cell(fn, false, c.p), cell(tp, true, c.p)]], "truth ↓ told →"),
-      facts([["accuracy", percent((tp + tn) / (c.p + c.n), 2)], ["precision", tp + fp ? percent(tp / (tp + fp), 2) : "–"], ["recall", c.p ? percent(tp / c.p, 2) : "–"], ["mean cost of a row", fmt(price(cut), 4)]]));
+    const tp = above[1][at], fp = wrong(at), right = tp + rows[0] - above[0][at];
+    const cell = (v, good, of) => ({ text: `${fmt(v)} · ${percent(v / (of || 1), 0)}`, color: `color-mix(in srgb, var(--${good ? "good" : "bad"}) ${Math.round(6 + 50 * v / (of || 1))}%, transparent)` });
+    clear(out).append(heat([no, yes, "other labels"].slice(0, above.length), [no, yes], above.map((v, r) => [cell(rows[r] - v[at], r === 0, rows[r]), cell(v[at], r === 1, rows[r])]), "actual ↓ predicted →"),
+      facts([["accuracy", percent(right / all, 2)], ["precision", tp + fp ? percent(tp / (tp + fp), 2) : "–"], ["recall", rows[1] ? percent(tp / rows[1], 2) : "–"], ["mean cost of a row", fmt(price(at), 4)]]));
     chart.redraw();
   }
-  const move = slider(`Told ${short(P.labels[1], 18)} from a share of`, 0, 1, 0.01, 0.5, v => { cut = v; say(); });
+  const move = slider(`Predict “${short(yes, 18)}” when its probability is above`, 0, 1, 0.01, 0.5, v => { at = Math.round(100 * v); say(); });
   const input = (text, key) => { const i = el("input", { type: "number", min: 0, step: "any", "aria-label": text, oninput: () => { cost[key] = Math.max(0, +i.value || 0); say(); } }); i.value = 1; return el("label", null, text, i); };
-  const best = el("button", { onclick: () => { const xs = Array.from({ length: 101 }, (_, i) => i / 100); cut = xs.reduce((b, v) => price(v) < price(b) ? v : b, 0.5); move.set(cut); say(); } }, "Cheapest");
+  const best = el("button", { onclick: () => { at = xs.reduce((b, _, i) => price(i) < price(b) ? i : b, at); move.set(xs[at]); say(); } }, "Cheapest");
   say();
-  return el("div", null, el("h3", null, "Threshold and costs"), el("div", { class: "controls" }, move, input("cost of a false alarm", "fp"), input("cost of a miss", "fn"), best), el("div", { class: "grid2" }, out, chart));
+  return el("div", { class: "thresholds" }, el("h3", null, "Threshold and costs"), el("div", { class: "controls" }, move, input(`cost of a false alarm (“${short(no, 14)}” predicted “${short(yes, 14)}”)`, "fp"), input(`cost of a miss (“${short(yes, 14)}” predicted “${short(no, 14)}”)`, "fn"), best), el("div", { class: "grid2" }, out, chart));
 }
 function classCurves(P) {
   const list = P.class_curves, K = P.labels.length;
-  const lines = (fx, fy) => list.map(c => { const pts = c.cut.map((_, i) => [fx(c, i), fy(c, i)]); return { c, pts }; });
+  const lines = (fx, fy) => list.map(c => { const pts = c.tp.map((_, i) => [fx(c, i), fy(c, i)]); return { c, pts }; });
   const named = c => K === 2 ? "" : short(P.labels[c.class], 18);
   const roc = drawn(w => lineChart(w, [{ x: [0, 1], y: [0, 1], color: css("quiet"), dash: true, width: 1 }, ...lines((c, i) => c.fp[i] / (c.n || 1), (c, i) => c.tp[i] / (c.p || 1)).map(({ c, pts }) => ({ name: `${named(c) || "ROC"}${c.auc === null ? "" : `, area ${fmt(c.auc, 4)}`}`, x: [0, ...pts.map(p => p[0])], y: [0, ...pts.map(p => p[1])], color: classColor(K === 2 ? 0 : c.class, K) }))], { x: [0, 1], y: [0, 1], xlabel: "false alarms: share of the others", ylabel: "share of the class found", height: 300, nolegend: K === 2 }));
-  const pr = drawn(w => lineChart(w, [...lines((c, i) => c.tp[i] / (c.p || 1), (c, i) => c.tp[i] / (c.tp[i] + c.fp[i])).map(({ c, pts }) => ({ name: `${named(c) || "precision"}${c.ap === null ? "" : `, mean ${fmt(c.ap, 4)}`}`, x: pts.map(p => p[0]), y: pts.map(p => p[1]), color: classColor(K === 2 ? 0 : c.class, K) })), ...(K === 2 ? [{ x: [0, 1], y: [list[0].p / (list[0].p + list[0].n), list[0].p / (list[0].p + list[0].n)], color: css("quiet"), dash: true, width: 1 }] : [])], { x: [0, 1], y: [0, 1], xlabel: "share of the class found (recall)", ylabel: "share of the told that are right (precision)", height: 300, nolegend: K === 2 }));
-  const cal = drawn(w => lineChart(w, [{ x: [0, 1], y: [0, 1], color: css("quiet"), dash: true, width: 1 }, ...list.map(c => ({ name: `${named(c) || "seen"}`, x: c.calibration.told, y: c.calibration.seen, color: classColor(K === 2 ? 0 : c.class, K) }))], { x: [0, 1], y: [0, 1], xlabel: "share the model tells", ylabel: "share that turns out so", height: 300, nolegend: K === 2,
-    bands: K === 2 ? [{ x: list[0].calibration.told, low: list[0].calibration.seen.map((v, i) => Math.max(0, v - 2 * list[0].calibration.error[i])), high: list[0].calibration.seen.map((v, i) => Math.min(1, v + 2 * list[0].calibration.error[i])), color: css("c0") }] : [] }));
+  const pr = drawn(w => lineChart(w, [...lines((c, i) => c.tp[i] / (c.p || 1), (c, i) => c.tp[i] / (c.tp[i] + c.fp[i])).map(({ c, pts }) => ({ name: `${named(c) || "precision"}${c.ap === null ? "" : `, mean ${fmt(c.ap, 4)}`}`, x: pts.map(p => p[0]), y: pts.map(p => p[1]), color: classColor(K === 2 ? 0 : c.class, K) })), ...(K === 2 ? [{ x: [0, 1], y: [list[0].p / (list[0].p + list[0].n), list[0].p / (list[0].p + list[0].n)], color: css("quiet"), dash: true, width: 1 }] : [])], { x: [0, 1], y: [0, 1], xlabel: "share of the class found (recall)", ylabel: "share of the predicted that are right (precision)", height: 300, nolegend: K === 2 }));
+  const cal = drawn(w => lineChart(w, [{ x: [0, 1], y: [0, 1], color: css("quiet"), dash: true, width: 1 }, ...list.map(c => ({ name: `${named(c) || "seen"}`, x: c.calibration.predicted, y: c.calibration.seen, color: classColor(K === 2 ? 0 : c.class, K) }))], { x: [0, 1], y: [0, 1], xlabel: "share the model tells", ylabel: "share that turns out so", height: 300, nolegend: K === 2,
+    bands: K === 2 ? [{ x: list[0].calibration.predicted, low: list[0].calibration.seen.map((v, i) => Math.max(0, v - 2 * list[0].calibration.error[i])), high: list[0].calibration.seen.map((v, i) => Math.min(1, v + 2 * list[0].calibration.error[i])), color: css("c0") }] : [] }));
   const c0 = list[0];
   return el("div", null, el("div", { class: "grid2" }, el("div", null, el("h3", null, K === 2 ? `ROC: area ${fmt(c0.auc, 4)}` : "ROC, class by class"), roc), el("div", null, el("h3", null, K === 2 ? `Precision: mean ${fmt(c0.ap, 4)}` : "Precision and recall"), pr), el("div", null, el("h3", null, K === 2 ? `Calibration: mean gap ${percent(c0.calibration.gap)}` : "Calibration"), cal)),
     P.labels.length > 12 ? el("p", { class: "note" }, "The first 12 classes.") : null);
@@ -90,10 +92,10 @@ function residuals(P, goRow) {
   const R = P.residuals, box = el("div", { class: "grid2" });
   if (R.shown) {
     const at = new Map(P.rows.row.map((r, i) => [r, i]));
-    box.append(el("div", null, el("h3", null, "Told and truth"), drawn(w => scatter(w, R.told, R.truth, { xlabel: "told", ylabel: "truth", height: 300, text: i => `row ${R.row[i]}: told ${fmt(R.told[i])}, truth ${fmt(R.truth[i])}`, before: f => { const [a, b] = extent(R.told); f.plot.append(svg("line", { x1: f.x(a), y1: f.y(a), x2: f.x(b), y2: f.y(b), stroke: css("quiet"), "stroke-dasharray": "5 4" })); } }))),
-      el("div", null, el("h3", null, "Error by what is told"), drawn(w => { const e = R.told.map((t, i) => R.truth[i] - t); return scatter(w, R.told, e, { xlabel: "told", ylabel: "truth less told", height: 300, text: i => `row ${R.row[i]}: error ${fmt(e[i])}`, before: f => f.plot.append(svg("line", { class: "zero", x1: 0, x2: f.w, y1: f.y(0), y2: f.y(0) })) }); })));
+    box.append(el("div", null, el("h3", null, "Told and actual"), drawn(w => scatter(w, R.predicted, R.actual, { xlabel: "predicted", ylabel: "actual", height: 300, text: i => `row ${R.row[i]}: predicted ${fmt(R.predicted[i])}, actual ${fmt(R.actual[i])}`, before: f => { const [a, b] = extent(R.predicted); f.plot.append(svg("line", { x1: f.x(a), y1: f.y(a), x2: f.x(b), y2: f.y(b), stroke: css("quiet"), "stroke-dasharray": "5 4" })); } }))),
+      el("div", null, el("h3", null, "Error by what is predicted"), drawn(w => { const e = R.predicted.map((t, i) => R.actual[i] - t); return scatter(w, R.predicted, e, { xlabel: "predicted", ylabel: "actual less predicted", height: 300, text: i => `row ${R.row[i]}: error ${fmt(e[i])}`, before: f => f.plot.append(svg("line", { class: "zero", x1: 0, x2: f.w, y1: f.y(0), y2: f.y(0) })) }); })));
   }
-  box.append(el("div", null, el("h3", null, "Errors of all rows"), drawn(w => histogram(w, R.edges, R.counts, { xlabel: "truth less told", height: 240, left: 16 })), el("p", { class: "note" }, `Half of the errors lie between ${fmt(R.quantiles[1])} and ${fmt(R.quantiles[3])}, nine of ten between ${fmt(R.quantiles[0])} and ${fmt(R.quantiles[4])}.`)));
+  box.append(el("div", null, el("h3", null, "Errors of all rows"), drawn(w => histogram(w, R.edges, R.counts, { xlabel: "actual less predicted", height: 240, left: 16 })), el("p", { class: "note" }, `Half of the errors lie between ${fmt(R.quantiles[1])} and ${fmt(R.quantiles[3])}, nine of ten between ${fmt(R.quantiles[0])} and ${fmt(R.quantiles[4])}.`)));
   return box;
 }
 function importances(P) {
@@ -126,7 +128,7 @@ function dependence(P) {
   function density(width, c, xs) {
     if (!c.edges || xs.length < 2) return "";
     const f = { x: scale([xs[0], xs[xs.length - 1]], [52, width - 12]) }, dens = c.counts.map((n, i) => n / (c.edges[i + 1] - c.edges[i] || 1)), top = Math.max(...dens), low = xs[0], high = xs[xs.length - 1];
-    return svg("svg", { width, height: 34, viewBox: `0 0 ${width} 34`, "aria-hidden": "true" }, c.counts.map((n, i) => { const a = Math.max(c.edges[i], low), b = Math.min(c.edges[i + 1], high); return b > a ? svg("rect", { x: f.x(a), width: Math.max(f.x(b) - f.x(a) - 1, 0.7), y: 32 - 30 * dens[i] / top, height: 30 * dens[i] / top, fill: css("c7"), opacity: 0.5, ...told(`${valueOf(c, c.edges[i])} to ${valueOf(c, c.edges[i + 1])}: ${plural(n, "row")}`) }) : null; }));
+    return svg("svg", { width, height: 34, viewBox: `0 0 ${width} 34`, "aria-hidden": "true" }, c.counts.map((n, i) => { const a = Math.max(c.edges[i], low), b = Math.min(c.edges[i + 1], high); return b > a ? svg("rect", { x: f.x(a), width: Math.max(f.x(b) - f.x(a) - 1, 0.7), y: 32 - 30 * dens[i] / top, height: 30 * dens[i] / top, fill: css("c7"), opacity: 0.5, ...tipped(`${valueOf(c, c.edges[i])} to ${valueOf(c, c.edges[i + 1])}: ${plural(n, "row")}`) }) : null; }));
   }
   function categories(width, d, c, k) {
     const items = d.x.map((code, i) => ({ label: c.words[code], value: d.mean[P.labels && !two ? k : 0][i], rows: c.counts[code] || 0 })).sort((a, b) => b.value - a.value);
@@ -161,8 +163,8 @@ function theory(P) {
 }
 function oob(P) { return drawn(w => lineChart(w, [{ ...P.oob.line, color: css("c0") }], { xlabel: "trees", xname: "trees", ylabel: "out-of-bag error", height: 260 })); }
 function proximity(P, goRow) {
-  const X = P.proximity, K = P.labels ? P.labels.length : 0, [low, high] = extent(P.labels ? [0] : X.truth, 0);
-  return el("div", null, P.labels ? legend(P.labels.slice(0, 12).map((l, k) => ({ name: short(l), color: classColor(k, K) }))) : null, drawn(w => scatter(w, X.x, X.y, { height: 320, r: 5, opacity: 0.8, left: 40, color: i => P.labels ? classColor(X.truth[i], K) : blend((X.truth[i] - low) / (high - low || 1)), text: i => `row ${P.rows.row[i]}: ${P.labels ? P.labels[X.truth[i]] : fmt(X.truth[i])}` })));
+  const X = P.proximity, K = P.labels ? P.labels.length : 0, [low, high] = extent(P.labels ? [0] : X.actual, 0);
+  return el("div", null, P.labels ? legend(P.labels.slice(0, 12).map((l, k) => ({ name: short(l), color: classColor(k, K) }))) : null, drawn(w => scatter(w, X.x, X.y, { height: 320, r: 5, opacity: 0.8, left: 40, color: i => P.labels ? classColor(X.actual[i], K) : blend((X.actual[i] - low) / (high - low || 1)), text: i => `row ${P.rows.row[i]}: ${P.labels ? P.labels[X.actual[i]] : fmt(X.actual[i])}` })));
 }
 function pruning(P) {
   const R = P.pruning, xs = R.leaves;

@@ -3,10 +3,10 @@
 const answerOf = (P, M, row) => Walk.run(M.steps, row, { trees: M.trees, sizes: P.sizes });
 const asRow = values => values.map(v => v === null ? NaN : v);
 
-function answerView(P, answer, truth) {
-  if (!P.labels) return el("div", null, el("span", { class: "big" }, fmt(answer[0], 7)), truth !== undefined && truth !== null ? el("span", { class: "note" }, P.task === "ranking" ? `  grade ${fmt(truth, 6)}` : `  truth ${fmt(truth, 6)}, error ${fmt(truth - answer[0], 4)}`) : null);
+function answerView(P, answer, actual) {
+  if (!P.labels) return el("div", null, el("span", { class: "big" }, fmt(answer[0], 7)), actual !== undefined && actual !== null ? el("span", { class: "note" }, P.task === "ranking" ? `  grade ${fmt(actual, 6)}` : `  actual ${fmt(actual, 6)}, error ${fmt(actual - answer[0], 4)}`) : null);
   const order = answer.map((p, k) => [p, k]).sort((a, b) => b[0] - a[0] || a[1] - b[1]).slice(0, 8);
-  return el("div", { class: "answer" }, order.map(([p, k]) => [el("span", null, short(P.labels[k], 22), truth === k ? el("span", { class: "tag" }, "truth") : null),
+  return el("div", { class: "answer" }, order.map(([p, k]) => [el("span", null, short(P.labels[k], 22), actual === k ? el("span", { class: "tag" }, "actual") : null),
     el("span", { class: "track" }, el("div", { class: "bar", style: { width: Math.max(100 * p, 0.4) + "%", background: classColor(k, answer.length) } })), el("span", null, percent(p, 2))]));
 }
 // The sum of trees that the answer is made of, if nothing on the way changes the row.
@@ -29,7 +29,7 @@ function waterfall(P, values, parts, base, name) {
     g.append(label("base", 0), svg("text", { class: "quiet", x: s(base) + 5, y: 18 }, fmt(base)));
     lines.forEach(([text, a, b], i) => {
       const y = (i + 1) * h + 4, colour = b >= a ? css("high") : css("low");
-      g.append(label(text, i + 1), svg("rect", { x: Math.min(s(a), s(b)), width: Math.max(Math.abs(s(b) - s(a)), 1), y, height: h - 7, fill: colour, rx: 2, ...told(`${text}\n${b >= a ? "+" : ""}${fmt(b - a, 5)}`) }),
+      g.append(label(text, i + 1), svg("rect", { x: Math.min(s(a), s(b)), width: Math.max(Math.abs(s(b) - s(a)), 1), y, height: h - 7, fill: colour, rx: 2, ...tipped(`${text}\n${b >= a ? "+" : ""}${fmt(b - a, 5)}`) }),
         svg("text", { class: "quiet", x: Math.max(s(a), s(b)) + 5, y: y + 13 }, (b >= a ? "+" : "") + fmt(b - a, 3)));
     });
     const end = (lines.length + 1) * h;
@@ -116,15 +116,15 @@ function members(P, M, row) {
 function rowPanel(P, M, goTree) {
   const R = P.rows; if (!R.x.length) return el("p", { class: "note" }, "No rows were put into this page (rows=\"none\").");
   const place = el("div"), walk = M.steps !== null;
-  const names = R.row.map((r, i) => `row ${r}` + (P.labels ? `: ${R.truth[i] < 0 ? "?" : short(P.labels[R.truth[i]], 18)}${Walk.argmax(R.told[i]) === R.truth[i] ? "" : ", told " + short(P.labels[Walk.argmax(R.told[i])], 18)}` : `: ${fmt(R.truth[i])}`));
+  const names = R.row.map((r, i) => `row ${r}` + (P.labels ? `: ${R.actual[i] < 0 ? "?" : short(P.labels[R.actual[i]], 18)}${Walk.argmax(R.predicted[i]) === R.actual[i] ? "" : ", predicted " + short(P.labels[Walk.argmax(R.predicted[i])], 18)}` : `: ${fmt(R.actual[i])}`));
   const order = R.row.map((_, i) => i).sort((a, b) => R.loss[b] - R.loss[a]);
   let at = order[0];
   const list = el("select", { onchange: () => open(+list.value), "aria-label": "Row" }, el("optgroup", { label: "largest errors first" }, order.map(i => el("option", { value: i }, names[i]))));
   const step = d => { const j = order.indexOf(at) + d; if (order[j] !== undefined) { list.value = order[j]; open(order[j]); } };
   function open(i) {
     at = i;
-    const values = R.x[i], row = asRow(values), told_ = R.told[i], best = P.labels ? Walk.argmax(told_) : 0;
-    const left = el("div", null, el("h3", null, "The answer"), answerView(P, told_, R.truth[i]));
+    const values = R.x[i], row = asRow(values), predicted = R.predicted[i], best = P.labels ? Walk.argmax(predicted) : 0;
+    const left = el("div", null, el("h3", null, "The answer"), answerView(P, predicted, R.actual[i]));
     const why = el("div");
     if (R.shap) {
       const parts = R.shap[i], output = parts.length === 1 ? 0 : best;
@@ -155,7 +155,7 @@ function nearest(P, M, i) {
   const near = P.leaves.map((l, j) => [l.filter((v, t) => v === P.leaves[i][t]).length / n, j]).filter(p => p[1] !== i).filter(p => p[0] > 0).sort((a, b) => b[0] - a[0]).slice(0, 6);
   if (!near.length) return el("p", { class: "note" }, "None of them ends in a leaf of this row.");
   const shown = P.order.slice(0, 5);
-  return [scroller(table(["row", "same leaves", P.labels ? "class" : P.target, ...shown.map(f => P.columns[f].name)], near.map(([s, j]) => [String(P.rows.row[j]), percent(s, 0), P.labels ? P.labels[P.rows.truth[j]] || "?" : fmt(P.rows.truth[j]), ...shown.map(f => valueOf(P.columns[f], P.rows.x[j][f]))]))),
+  return [scroller(table(["row", "same leaves", P.labels ? "class" : P.target, ...shown.map(f => P.columns[f].name)], near.map(([s, j]) => [String(P.rows.row[j]), percent(s, 0), P.labels ? P.labels[P.rows.actual[j]] || "?" : fmt(P.rows.actual[j]), ...shown.map(f => valueOf(P.columns[f], P.rows.x[j][f]))]))),
     el("p", { class: "note" }, `${n === 1 ? "Rows that end in the same leaf" : `The share of the ${plural(n, "tree")} in which both end in the same leaf`}; compared are the ${P.rows.x.length} rows that stand in this page.`)].reduce((box, part) => (box.append(part), box), el("div"));
 }
 

@@ -54,8 +54,8 @@ function roundsView(P, M, R) {
     const whole = R.whole[at], numbers = R.lines.map(([name, v]) => [name, v[at] === null ? null : fmt(v[at], 6)]);
     const after = R.lines.find(([name]) => name === "loss before");
     if (after && at < last) numbers.splice(R.lines.indexOf(after) + 1, 0, ["loss after", fmt(after[1][at + 1], 6)]);
-    const told_ = new Set(whole ? [...Object.keys(whole.facts), ...whole.formulas.map(f => f.name)] : []);
-    clear(place).append(el("h3", null, `Round ${at} of 0 to ${last}`), facts(numbers.filter(([name]) => !told_.has(name))), ...[whole ? null : trees()].filter(Boolean),
+    const predicted = new Set(whole ? [...Object.keys(whole.facts), ...whole.formulas.map(f => f.name)] : []);
+    clear(place).append(el("h3", null, `Round ${at} of 0 to ${last}`), facts(numbers.filter(([name]) => !predicted.has(name))), ...[whole ? null : trees()].filter(Boolean),
       whole ? sheetView({ ...whole, title: "" }) : el("p", { class: "note" }, "This page holds the whole sheets of rounds ", Object.keys(R.whole).join(", "), ". This prints the one of this round: ", el("code", null, `arboretum explain model.arb training.csv --round ${at}`), "."));
     chart.redraw();
   }

@@ -85,7 +85,7 @@ function showTip(text, event) {
   tip.style.top = (y + 18 + box.height > innerHeight ? y - box.height - 10 : y + 18) + "px";
 }
 function hideTip() { tip.hidden = true; }
-const told = text => ({ onpointermove: e => showTip(text, e), onpointerleave: hideTip });
+const tipped = text => ({ onpointermove: e => showTip(text, e), onpointerleave: hideTip });
 
 function table(head, rows, left = 1, attributes) {
   const side = i => i < left ? { class: "l" } : {};

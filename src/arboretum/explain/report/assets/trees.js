@@ -121,7 +121,7 @@ function treePanel(P, M, worksheet) {
       const one = svg("g", { class: "node" + (node === chosen ? " chosen" : ""), transform: `translate(${x},${y})`, tabindex: node === (chosen >= 0 ? chosen : 0) ? 0 : -1, role: "treeitem", "data-node": node,
         "aria-label": `${leaf ? "leaf" : question(tree, node, columns)}, ${said.text}, ${tree.n[node]} rows`,
         onclick: () => { if (!moved) { select(node, true); if (isShut) toggle(node); } }, onkeydown: e => key(e, node),
-        ondblclick: () => toggle(node), ...told(lines.join("\n")) },
+        ondblclick: () => toggle(node), ...tipped(lines.join("\n")) },
         svg("rect", { class: "frame", width: BOX.w, height: BOX.h }), svg("rect", { width: BOX.w, height: BOX.h, style: { fill: fillOf(tree, node, range), stroke: "none" } }),
         svg("text", { x: BOX.w / 2, y: 20, "text-anchor": "middle", "font-weight": leaf ? 600 : 500 }, short(lines[0], 25)), svg("text", { x: BOX.w / 2, y: 38, "text-anchor": "middle", class: "quiet" }, short(lines[1], 27)),
         isShut ? svg("text", { class: "more", x: BOX.w / 2, y: 53, "text-anchor": "middle" }, `▾ ${below(tree, node)} nodes below`) : null);
