@@ -165,7 +165,7 @@ def _two_quantiles():
         (
             lambda m, X, y: report(_two_quantiles(), [[0.0], [1.0]], [0, 1]),
             ParameterError,
-            "of one quantile",
+            "fit one quantile",
         ),
     ],
 )

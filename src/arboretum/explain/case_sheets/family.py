@@ -116,7 +116,7 @@ class CaseFamily(Family):
     def facts_of(self, node: int, here: CasesHere) -> dict[str, Any]:
         tree = self.tree
         facts: dict[str, Any] = {
-            "way here": " and ".join(one.pretty() for one in tree.path_to(node)) or "all rows",
+            "path": " and ".join(one.pretty() for one in tree.path_to(node)) or "all rows",
             "rows": int(tree.count[node]),
             "cases": float(tree.weight[node]),
             "entropy": float(tree.impurity[node]),

@@ -1,4 +1,4 @@
-"""What columns do, for the page: importances of several kinds, curves, and pairs that act together."""
+"""The effects of columns: importances of several kinds, curves, and pairs of columns that act together."""
 
 from __future__ import annotations
 
@@ -12,38 +12,39 @@ from arboretum.errors import ArboretumError
 from arboretum.explain.effects.asking import table_for
 from arboretum.explain.effects.importances import feature_importances
 from arboretum.explain.effects.partial_dependence import Grid, _as_sum, curves, grid_of
+from arboretum.explain.pick_tree import trees_of
 from arboretum.explain.report.tree_code import rounded, whole
 from arboretum.explain.worksheet.family import Given
 
 __all__ = ["dependence_of", "importances_panel", "order_of", "pairs_of"]
 
 _PERMUTED = 1_000  # rows that are shuffled
-_MEAN_ROWS = 2_000  # of a curve; a model that is no sum of trees is asked about fewer
+_MEAN_ROWS = 2_000  # of a curve; fewer for a model that is no sum of trees
 _ASKED_ROWS = 100
 _LINES = 30  # single rows beside the mean
 _CURVES = 10  # columns that get one
 _PAIRED = 5  # columns whose pairs are compared
 _PAIR_ROWS = 300
 _PAIRS = 8  # that are shown
-_SHAP_ROWS = 200  # whose SHAP values of pairs are worked out
+_SHAP_ROWS = 200  # whose SHAP values of pairs are computed
 _SHAP_COLUMNS = 120
 _SHAP_LEAVES = 40_000
 _OOB_CELLS = 30_000_000  # rows × trees × columns that are worth waiting for
 
 _WHAT = {
-    "gain": "what its splits gain",
-    "cover": "rows that its splits part",
-    "split": "splits that ask for it",
-    "permutation": "loss when it is shuffled",
-    "oob_permutation": "loss on out-of-bag rows when it is shuffled",
-    "shap": "mean |SHAP value|",
+    "gain": "Share of the total gain of all splits that comes from splits on the column",
+    "cover": "Share of the rows that pass a split on the column",
+    "split": "Number of splits on the column",
+    "permutation": "Increase of the error when the values of the column are shuffled",
+    "oob_permutation": "Increase of the error on out-of-bag rows when the values are shuffled",
+    "shap": "How far the column moves the score of a row on average (mean |SHAP value|)",
 }
 
 
 def importances_panel(
     model: Any, rows: np.ndarray, y: np.ndarray, train: Given | None
 ) -> list[dict[str, Any]]:
-    """Return the kinds of importance that the model has, those quickest to work out first."""
+    """Return the kinds of importance that the model has, the quickest first."""
     some = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), _PERMUTED)).round().astype(int))
     table = table_for(model, rows[some])
     asks: list[tuple[str, Any, Any, int]] = [
@@ -95,7 +96,7 @@ def dependence_of(
         except ArboretumError:
             continue  # nothing but missing values
         mean, _ = curves(model, matrix, grid, n_jobs=1)
-        entry = {"f": f, "x": whole(grid.axes[0]), "mean": rounded(mean), "rows": len(some)}
+        entry = {"f": f, "x": whole(grid.axes[0]), "mean": rounded(mean, 6), "rows": len(some)}
         if lines:
             _, each = curves(model, matrix.take(shown), grid, each=True, n_jobs=1)
             assert each is not None
@@ -131,12 +132,24 @@ def pairs_of(model: Any, rows: np.ndarray, order: list[int]) -> dict[str, Any]:
             drawn = _pair_map(model, rows, matrix, (a, b), 12)
             if drawn is not None:
                 found.append({**drawn, "strength": float(f"{strength:.5g}")})
-        return {"how": how, "list": found}
+        return {"how": how, "list": found, "why": "" if found else _without_pairs(model)}
     for a, b in combinations(order[: _PAIRED if quick else 3], 2):
         drawn = _pair_map(model, rows, matrix, (a, b), 12 if quick else 6)
         if drawn is not None:
             found.append(drawn)
-    return {"how": how, "list": sorted(found, key=lambda one: -one["strength"])}
+    found.sort(key=lambda one: -one["strength"])
+    return {"how": how, "list": found, "why": "" if found else _without_pairs(model)}
+
+
+def _without_pairs(model: Any) -> str:
+    """Return why a model has no pairs of columns to show; "" where there is no reason to give."""
+    trees = trees_of(model)
+    if trees and all(tree.max_depth <= 1 for tree in trees):
+        return (
+            "Every tree of this model has at most one split, so the columns only add up: no two of "
+            "them have a joint effect."
+        )
+    return ""
 
 
 def _shap_pairs(model: Any, rows: np.ndarray) -> list[tuple[int, int, float]] | None:
@@ -177,7 +190,7 @@ def _pair_map(
     k = int(strength.argmax())
     return {
         "a": a, "b": b, "strength": float(f"{strength[k]:.5g}"), "of": k,
-        "axes": [whole(axis) for axis in axes], "mean": rounded(table[k], 4),
+        "axes": [whole(axis) for axis in axes], "mean": rounded(table[k], 6),
     }  # fmt: skip
 
 

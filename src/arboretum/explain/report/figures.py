@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["DRAWS", "area_under_roc", "class_figures", "figure", "number_figures"]
+__all__ = ["DRAWS", "area_under_roc", "class_figures", "class_losses", "figure", "number_figures"]
 
 DRAWS = 200
 _MOST_DRAWN = 8_000  # rows of a draw; larger tables are drawn from by that many rows
@@ -54,7 +54,7 @@ def class_figures(
     n, K = probability.shape
     draws, classes = _Draws(n, seed), [k for k in range(K) if np.any(actual == k)]
     right = (probability.argmax(axis=1) == actual).astype(np.float64)
-    frequency = np.bincount(actual[actual >= 0], minlength=K) / max(np.sum(actual >= 0), 1)
+    frequency = np.bincount(actual[actual >= 0], minlength=K) / max(int(np.sum(actual >= 0)), 1)
     most = int(frequency.argmax())
     always = f"always “{labels[most]}”"
 
@@ -87,6 +87,17 @@ def class_figures(
             1, figure("ROC AUC", whole, drawn, draws.width, what, high=True, baseline=("guessing", 0.5))
         )  # fmt: skip
     return found
+
+
+def class_losses(actual: np.ndarray, probability: np.ndarray) -> tuple[float, float]:
+    """Return the mean log loss, and the share of rows predicted wrongly.
+
+    >>> loss, error = class_losses(np.array([0, 1]), np.array([[0.5, 0.5], [0.0, 1.0]]))
+    >>> round(loss, 4), error
+    (0.3466, 0.0)
+    """
+    wrong = probability.argmax(axis=1) != actual
+    return float(_row_penalties(actual, probability)[0].mean()), float(wrong.mean())
 
 
 def _row_penalties(actual: np.ndarray, probability: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -36,8 +36,12 @@ class Judged:
             return number_figures(self.actual, self.answers[:, 0], seed)
         return class_figures(self.actual, self.answers, self.labels, seed)
 
+    def rmse(self, predicted: np.ndarray) -> float:
+        """Return the root mean squared error of other predictions of these rows."""
+        return float(np.sqrt(np.mean((predicted - self.actual) ** 2)))
+
     def losses(self) -> np.ndarray:
-        """Return how wrong the answer to every row is."""
+        """Return the error of every row: its size, or one minus the probability of the actual class."""
         if self.labels is None:
             return np.abs(self.actual - self.answers[:, 0])
         own = self.answers[np.arange(len(self.actual)), np.maximum(self.actual, 0)]

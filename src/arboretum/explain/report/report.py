@@ -25,7 +25,7 @@ from arboretum.errors import DataError, ParameterError
 from arboretum.explain.effects.asking import Asked, matrix_of
 from arboretum.explain.pick_tree import trees_of
 from arboretum.explain.report import effects_panel, history
-from arboretum.explain.report.data_sheet import columns_of, hints_of
+from arboretum.explain.report.data_sheet import columns_of, duplicates_of, hints_of, unseen_of
 from arboretum.explain.report.headline import headline
 from arboretum.explain.report.judged import Judged, judge
 from arboretum.explain.report.model_code import ModelCode, code_of_model
@@ -33,7 +33,7 @@ from arboretum.explain.report.one_target import one_target, target_column, targe
 from arboretum.explain.report.overview import overview_of
 from arboretum.explain.report.page import render
 from arboretum.explain.report.ranked import Ranked, groups_of, whole_groups
-from arboretum.explain.report.rows_panel import choose_rows, rows_panel
+from arboretum.explain.report.rows_panel import choose_rows, rows_panel, take_ids
 from arboretum.explain.report.sheets_panel import sheets_panel, without_sheets
 from arboretum.explain.report.trees_panel import rules_panel, trees_panel
 from arboretum.explain.worksheet.family import Given
@@ -92,6 +92,7 @@ def report(
     sample_weight: Any = None,
     group: Any = None,
     rows: str | int = "sample",
+    ids: Any = None,
     title: str | None = None,
     target: str | None = None,
     output: int | None = None,
@@ -121,6 +122,9 @@ def report(
         How many rows of X stand in the page as they are, to be looked at one by one: a small sample, none, or
         so many. Everything else in the page is counts, means and the model itself, whose thresholds and
         categories come from the training table.
+    ids : str or array, optional
+        What rows are called in the page: a column of X, or one id for each row. By default the index of a
+        dataframe, or the position of a row where the index only numbers the rows.
     title : str, optional
         The heading; the name of the model by default.
     target : str, optional
@@ -148,6 +152,9 @@ def report(
     ('<!doctype html>', True)
     """
     wanted, n_targets = _rows_wanted(rows), int(getattr(model, "n_outputs_", 1))
+    X, names = take_ids(model, X, ids)
+    if train is not None and isinstance(ids, str) and ids in list(getattr(train[0], "columns", ())):
+        train = (take_ids(model, train[0], ids)[0], *train[1:])
     makers = []
     for k in targets_shown(model, output):
         single = one_target(model, k)
@@ -161,8 +168,9 @@ def report(
             learned = Given(train[0], own, sample_weight, theirs)
         name = target or named
         if n_targets > 1 and named is None:
-            name = f"{target or 'y'}, target {k}"
+            name = f"{target or 'y'}, target {(k or 0) + 1}"
         makers.append(_Maker(single, judged, learned, wanted, name, int(random_state)))
+        makers[-1].ids = names
         if n_targets > 1:
             makers[-1].payload["of_targets"] = [k or 0, n_targets]
     _make_panels(makers, sys.stderr.isatty() if progress_bar is None else progress_bar)
@@ -224,8 +232,11 @@ class _Maker:
         self.model, self.wanted, self.seed, self.train = model, wanted, seed, train
         self.given, y = given, given.y
         self.sheets: dict[str, Any] | None = None
+        self.ids: list[str] | None = None
+        self.learned: tuple[np.ndarray, Judged] | None = None
         self.ask = Asked(model)
         matrix = matrix_of(model, given.X)
+        unseen = unseen_of(model.schema_, given.X, matrix)
         self.y = _target(model, y, matrix.n_rows)
         self.groups = groups_of(model, given.group, matrix.n_rows)
         self.n_rows = matrix.n_rows
@@ -240,6 +251,7 @@ class _Maker:
             matrix = matrix.take(used)
         self.used, self.y, self.matrix = used, self.y[used], matrix
         self.rows = np.array(matrix.rows(0, matrix.n_rows))
+        self.unseen = {f: _at(words, used) for f, words in unseen.items()}
         labels = self.ask.labels
         names = None if labels is None else [format_category(one) for one in labels]
         named = (
@@ -278,8 +290,8 @@ class _Maker:
         self.answers = self.ask(self.rows)
         if self.ask.labels is None and self.answers.shape[1] > 1:
             raise ParameterError(
-                f"this {type(self.model).__name__} tells {self.answers.shape[1]} numbers of a row, several "
-                "quantiles, and a report judges one: make it of a model of one quantile"
+                f"{type(self.model).__name__} predicts {self.answers.shape[1]} quantiles; a report needs a "
+                "model with a single output: fit one quantile"
             )
         if np.abs(self.answers).max(initial=0.0) > _LARGEST:
             raise DataError(
@@ -302,10 +314,16 @@ class _Maker:
         if self.train is not None:
             matrix = matrix_of(self.model, self.train.X)
             y = _target(self.model, self.train.y, matrix.n_rows)
-            predicted = self.ask(np.array(matrix.rows(0, matrix.n_rows)))
+            rows = np.array(matrix.rows(0, matrix.n_rows))
+            predicted = self.ask(rows)
             judged = self._judged(
                 y, predicted, groups_of(self.model, self.train.group, matrix.n_rows)
             )
+            self.learned = rows, judged
+            kept = history.out_of_bag_of(self.model, matrix, judged)
+            if kept is not None:
+                self.payload["overview"]["oob_figures"] = len(kept[0])
+                judged = Judged(judged.actual[kept[0]], kept[1], judged.labels)
             self.payload["train_figures"] = judged.figures(self.seed)
             self.payload["overview"]["train_rows"] = matrix.n_rows
         if self.judged.labels is not None:
@@ -318,17 +336,26 @@ class _Maker:
                 for name in ("predicted", "actual", "row"):
                     found[name] = []
                 found["shown"] = 0
+            else:
+                found["row"] = self.used[found["row"]].tolist()
+                if self.ids is not None:
+                    found["name"] = [self.ids[row] for row in found["row"]]
             self.payload["residuals"] = found
 
     def _columns(self) -> None:
-        self.payload["columns"] = columns_of(self.model.schema_, self.matrix)
+        self.payload["columns"] = columns_of(self.model.schema_, self.matrix, self.unseen)
+        if self.wanted == "none":  # names of unseen categories are values of single rows
+            for column in self.payload["columns"]:
+                if "unseen" in column:
+                    column["unseen"][2] = []
+        self.payload["duplicates"] = duplicates_of(self.model.schema_, self.rows)
         classes = self.judged.labels is not None
         actual = self.judged.actual
         self.payload["hints"] = hints_of(self.model.schema_, self.matrix, actual, classes=classes)
 
     def _history(self) -> None:
         found = {
-            "learning": history.learning_curve(self.model, self.rows, self.judged),
+            "learning": history.learning_curve(self.model, self.rows, self.judged, self.learned),
             "theory": history.theory_of(self.model, self.rows, self.y),
             "oob": history.oob_of(self.model),
             "pruning": history.pruning_of(self.model),
@@ -360,7 +387,10 @@ class _Maker:
 
     def _rows(self) -> None:
         chosen = choose_rows(self.judged, self.wanted, self.seed)
-        self.payload["rows"] = rows_panel(self.model, self.rows, self.judged, chosen, self.used)
+        panel = rows_panel(
+            self.model, self.rows, self.judged, chosen, self.used, self.unseen, self.ids
+        )
+        self.payload["rows"] = panel
         if len(chosen):
             judged = Judged(self.judged.actual[chosen], self.answers[chosen], self.judged.labels)
             found = history.proximity_map(self.model, self.rows[chosen], judged)
@@ -394,6 +424,13 @@ class _Maker:
             "trees": self.code.trees,
             "sheets": self.sheets,
         }
+
+
+def _at(words: dict[int, str], used: np.ndarray) -> dict[int, str]:
+    """Return entries of rows by their place in the rows that are used."""
+    places = np.searchsorted(used, list(words))
+    found = zip(places.tolist(), words.items(), strict=True)
+    return {at: word for at, (row, word) in found if at < len(used) and used[at] == row}
 
 
 def _target(model: Any, y: Any, n_rows: int) -> np.ndarray:

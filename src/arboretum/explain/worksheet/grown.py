@@ -226,7 +226,7 @@ class ShownTree:
 
     def _facts(self, node: int) -> dict[str, Any]:
         tree = self.tree
-        facts: dict[str, Any] = {"way here": self.way(node), "rows": int(tree.count[node])}
+        facts: dict[str, Any] = {"path": self.way(node), "rows": int(tree.count[node])}
         if self.is_weighted:
             facts["weight"] = float(tree.weight[node])
         facts[f"impurity ({self.rules.criterion})"] = float(tree.impurity[node])
