@@ -117,7 +117,7 @@ function table(head, rows, left = 1, attributes) {
   const like = i => first[i] instanceof Element && /\b(l|wrap)\b/.test(first[i].className) ? { class: "l" } : side(i); // a heading stands over its column
   // On a narrow screen a row of many cells becomes a card: every cell then says what it is.
   const cards = head.length > 3 ? { ...attributes, class: `cards${attributes && attributes.class ? " " + attributes.class : ""}` } : attributes;
-  const named = (cell, i) => { if (i && head.length > 3) { const label = head[i] instanceof Element ? head[i].textContent : String(head[i]); cell.dataset.label = label; if (label.length + cell.textContent.length > 20) cell.classList.add("long"); } return cell; };
+  const named = (cell, i) => { if (i && head.length > 3) { const label = head[i] instanceof Element ? head[i].textContent : String(head[i]); cell.dataset.label = label; if (label.length + cell.textContent.length > 17) cell.classList.add("long"); } return cell; };
   return el("table", cards,
     el("thead", null, el("tr", null, head.map((h, i) => el("th", like(i), h)))),
     el("tbody", null, rows.map(row => el("tr", row.attributes, (row.cells || row).map((c, i) =>
