@@ -211,6 +211,7 @@ def test_every_node_that_can_be_clicked_answers(browser, folder, name):
     opened.page.click("#trees .node[data-node='0']")
     text = opened.page.inner_text("#trees .worksheet")
     assert "wins" in text or "chosen" in text
+    assert "<=" not in text
     for word in ("NaN", "undefined", "[object"):
         assert word not in text
     assert opened.problems == []

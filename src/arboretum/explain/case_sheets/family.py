@@ -122,7 +122,7 @@ class CaseFamily(Family):
             "entropy": float(tree.impurity[node]),
         }
         k = int(tree.value[node, 0].argmax())
-        facts["answer"] = f"{self.label(k)} (share {number(float(tree.value[node, 0, k]))})"
+        facts["answer"] = f"{self.label(k)} (probability {number(float(tree.value[node, 0, k]))})"
         return facts
 
     def question(self, test: C45Test | None, feature: int) -> str:

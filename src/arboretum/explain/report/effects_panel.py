@@ -47,17 +47,17 @@ def importances_panel(
     """Return the kinds of importance that the model has, the quickest first."""
     some = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), _PERMUTED)).round().astype(int))
     table = table_for(model, rows[some])
-    asks: list[tuple[str, Any, Any, int]] = [
+    wanted: list[tuple[str, Any, Any, int]] = [
         (kind, None, None, 1) for kind in ("gain", "cover", "split")
     ]
     repeats = 3 if _as_sum(model) is not None and rows.shape[1] <= 60 else 1
-    asks.append(("permutation", table, y[some], repeats))
-    asks.append(("shap", table, None, 1))
+    wanted.append(("permutation", table, y[some], repeats))
+    wanted.append(("shap", table, None, 1))
     cells = len(getattr(model, "trees_", None) or ()) * rows.size if hasattr(model, "_bags") else 0
     if train is not None and 0 < cells <= _OOB_CELLS:
-        asks.append(("oob_permutation", train.X, train.y, 1))
+        wanted.append(("oob_permutation", train.X, train.y, 1))
     found = []
-    for kind, X, target, n_repeats in asks:
+    for kind, X, target, n_repeats in wanted:
         try:
             one = feature_importances(model, kind, X, target, n_repeats=n_repeats)
         except (ArboretumError, AttributeError):
@@ -113,12 +113,12 @@ def _widest(mean: np.ndarray) -> int:
 
 # ---------------------------------------------------------------------- pairs
 def pairs_of(model: Any, rows: np.ndarray, order: list[int]) -> dict[str, Any]:
-    """Return the pairs of columns that act together most, strongest first, each with a map of mean answers.
+    """Return the pairs of columns with the largest joint effects, each with a map of mean predictions.
 
     Where the model has SHAP values of pairs, all pairs are compared by their mean size, in the unit of the
-    model's sum. Else those of the most important columns are, by the root mean square of PD(a, b) - PD(a) -
-    PD(b), all centred, over a grid of quantiles: Friedman and Popescu's H without its denominator, in the
-    unit of the answer.
+    model's score. Otherwise pairs of the most important columns are compared by the root mean square of
+    PD(a, b) - PD(a) - PD(b), all centred, over a grid of quantiles: Friedman and Popescu's H without its
+    denominator, in the unit of the prediction.
     """
     quick = _as_sum(model) is not None
     n = min(len(rows), _PAIR_ROWS if quick else 40)
@@ -167,7 +167,7 @@ def _shap_pairs(model: Any, rows: np.ndarray) -> list[tuple[int, int, float]] | 
     values = np.asarray(values).reshape(len(some), n_columns, n_columns, -1)
     size = 2 * np.abs(values).mean(axis=0).max(
         axis=-1
-    )  # a pair stands twice, with half of its value
+    )  # a pair appears twice, with half of its value each
     pairs = [(a, b, float(size[a, b])) for a, b in combinations(range(n_columns), 2)]
     leading = sorted(pairs, key=lambda pair: -pair[2])[:_PAIRS]
     return [pair for pair in leading if pair[2] > 0]
@@ -176,7 +176,7 @@ def _shap_pairs(model: Any, rows: np.ndarray) -> list[tuple[int, int, float]] | 
 def _pair_map(
     model: Any, rows: np.ndarray, matrix: DenseMatrix, pair: tuple[int, int], size: int
 ) -> dict[str, Any] | None:
-    """Return mean answers over a grid of two columns, and how far they are from a sum of two curves."""
+    """Return mean predictions over a grid of two columns, and their distance from a sum of two curves."""
     a, b = pair
     axes = [_quantiles(rows[:, f], model.schema_.columns[f], size) for f in pair]
     if any(len(axis) < 2 for axis in axes):

@@ -82,7 +82,10 @@ def class_figures(
         score, positive, some = probability[:, 1], actual == 1, draws.some
         drawn = area_under_roc(score[some], positive[some], draws.counts)
         whole = float(area_under_roc(score, positive, np.ones((1, n)))[0])
-        what = f"chance that a random “{labels[1]}” gets a higher score than a random “{labels[0]}”"
+        what = (
+            f"chance that a random “{labels[1]}” gets a higher score than a random “{labels[0]}”; "
+            "1 is perfect"
+        )
         found.insert(
             1, figure("ROC AUC", whole, drawn, draws.width, what, high=True, baseline=("guessing", 0.5))
         )  # fmt: skip

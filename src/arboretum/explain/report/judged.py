@@ -49,7 +49,7 @@ class Judged:
 
     # ------------------------------------------------------------------ classes
     def confusion(self) -> list[list[int]]:
-        """Return counts, actual by predicted; a last line for classes the model does not know."""
+        """Return counts, actual by predicted; a last line for labels that are no class of the model."""
         K = self.answers.shape[1]
         predicted = self.answers.argmax(axis=1)
         table = np.zeros((K + 1, K), np.int64)

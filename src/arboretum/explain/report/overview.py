@@ -34,7 +34,7 @@ def overview_of(model: Any, n_rows: int, n_used: int, n_columns: int) -> dict[st
         },
     }
     seconds = getattr(model, "_fit_seconds", None)
-    if seconds is not None:  # a model from a file does not know
+    if seconds is not None:  # a model from a file has none
         facts["fit_seconds"] = float(f"{seconds:.3g}")
     seed = getattr(model, "seed_", None)
     if seed is not None:

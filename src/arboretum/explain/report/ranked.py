@@ -66,7 +66,7 @@ class Ranked(Judged):
         return float(np.nanmean(known)) if np.isfinite(known).any() else 1.0
 
     def losses(self) -> np.ndarray:
-        """Return how many places off every row stands in its group."""
+        """Return the distance of every row from its right place in its group."""
         places = np.empty((2, len(self.actual)))
         for at, order in zip(
             places, (self._best, self.queries.order(self.answers[:, 0])), strict=True
@@ -119,7 +119,7 @@ def groups_of(model: Any, group: Any, n_rows: int) -> np.ndarray | None:
 
 
 def whole_groups(sizes: np.ndarray, most: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows of some groups, at most so many rows but one group at least, and their sizes.
+    """Return the rows of some groups, at most ``most`` rows but at least one group, and their sizes.
 
     >>> rows, sizes = whole_groups(np.array([2, 3, 2]), 4, seed=0)
     >>> len(rows) == sum(sizes.tolist()) <= 4

@@ -3,7 +3,7 @@
     model, X, y ──► panels (each a small dictionary) ──► JSON ──► page.html with style and scripts inside
                     trees and steps (model_code.py) ──► gzip ┘
 
-Every panel is made by itself and left out where the model has nothing to say in it.
+Every panel is made by itself and left out where it does not apply to the model.
 """
 
 from __future__ import annotations
@@ -99,41 +99,40 @@ def report(
     random_state: int = 0,
     progress_bar: bool | None = None,
 ) -> Report:
-    """Make one page of a fitted model and its answers to a table; it opens from disk, without a network.
+    """Make one page about a fitted model and its predictions for a table; it opens from disk, offline.
 
     Parameters
     ----------
     model : fitted estimator of this library
     X, y : table and target
-        The rows on which the model is judged. Rows it was not fitted on tell how good it is; those it was
-        fitted on flatter it.
+        The rows on which the model is tested. Use rows it was not fitted on: on its training rows the
+        figures are too optimistic.
     path : str or Path, optional
         Where to write the page; None writes nothing, the `Report` returned holds it.
     train : (X, y), optional
-        The training table: its figures are shown beside, nodes get worksheets, forests tell out-of-bag
-        importances. Where X and y are the training table themselves, nodes get worksheets without it. Of a
-        ranker, (X, y, group).
+        The training table. The page then has its figures too, a line of it in the learning curves,
+        worksheets of nodes, and out-of-bag figures and importances of forests. If X and y are the training
+        table, nodes get worksheets without it. For a ranker, (X, y, group).
     sample_weight : array, optional
-        What the training rows weighed, if ``fit`` had weights: worksheets need them. Answers are judged row
-        by row, without weights.
+        Weights of the training rows, if ``fit`` had any: worksheets need them. The figures of the page do
+        not use weights.
     group : array of int, optional
-        How many rows of X each group has: rankers need it, and are judged by the order inside groups.
+        The number of rows of each group of X, for rankers: they are measured by the order inside groups.
     rows : {"sample", "none"} or int, default="sample"
-        How many rows of X stand in the page as they are, to be looked at one by one: a small sample, none, or
-        so many. Everything else in the page is counts, means and the model itself, whose thresholds and
-        categories come from the training table.
+        How many rows of X the page contains in full: a small sample, none, or this number. Everything else
+        is counts, means and the model itself, whose thresholds and categories come from the training table.
     ids : str or array, optional
-        What rows are called in the page: a column of X, or one id for each row. By default the index of a
-        dataframe, or the position of a row where the index only numbers the rows.
+        Names of the rows in the page: a column of X, or one id for each row. By default the index of a
+        dataframe; the position of a row if the index only numbers the rows.
     title : str, optional
         The heading; the name of the model by default.
     target : str, optional
         What y is called.
     output : int, optional
-        Which target a model of several is judged by; y has all of them. By default a menu of the page has
-        all, or, of a model too large for that, the first.
+        The target to show, counted from 0, of a model of several targets; y has all of them. By default the
+        page has a menu of all targets, or, if the model is too large for that, the first.
     random_state : int, default=0
-        Of the rows that are drawn and of the bootstrap.
+        Seed of the samples of rows and of the bootstrap.
     progress_bar : bool, optional
         Show a bar while the page is made; None: if standard error is a terminal.
 
@@ -218,7 +217,7 @@ def _rows_wanted(rows: Any) -> int | str:
 
 
 class _Maker:
-    """Makes the panels one after another; each looks at what those before it found."""
+    """Makes the panels one after another; later ones use the results of earlier ones."""
 
     def __init__(
         self,
@@ -417,7 +416,7 @@ class _Maker:
         return n == self.n_rows
 
     def model_part(self) -> dict[str, Any]:
-        """Return what is walked in the page."""
+        """Return the part that the page computes predictions from."""
         return {
             "steps": self.code.steps,
             "reason": self.code.reason,
@@ -451,6 +450,6 @@ def _target(model: Any, y: Any, n_rows: int) -> np.ndarray:
     if not np.isin(found, classes).any():
         shown = ", ".join(map(str, classes[:4].tolist()))
         raise DataError(
-            f"no label of y is a class of the model, which knows {shown}: give labels, not codes"
+            f"no label of y is a class of the model, whose classes are {shown}: give labels, not codes"
         )
     return found

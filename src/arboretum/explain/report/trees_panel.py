@@ -82,7 +82,7 @@ def _alphas(model: Any) -> list[list[Any]] | None:
 
 
 def _schemas(model: Any, code: ModelCode) -> list[Any]:
-    """Return for every tree the columns it asks about, where they are not the model's own."""
+    """Return for every tree the columns it splits on, where they are not the model's own."""
     found: list[Any] = []
     known: list[Any] = [model.schema_]
     tables: list[Any] = []

@@ -386,7 +386,7 @@ def answer_of(tree: Tree, node: int, criterion: str, names: Names) -> dict[str, 
     if len(value) > 1:
         return {"class shares": [shares.tolist() for shares in value]}
     k = int(value[0].argmax())
-    return {"answer": f"{names.of_class(k)} (share {number(float(value[0, k]))})"}
+    return {"answer": f"{names.of_class(k)} (probability {number(float(value[0, k]))})"}
 
 
 def side_rows(tree: Tree, node: int, leaf_of: np.ndarray, weight: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ const Outline = (() => {
   const inBrackets = v => v < 0 ? `(${fmt(v, 6)})` : fmt(v, 6);
   const weightOf = (tree, node) => (tree.w || tree.n)[node];
 
-  function asked(columns, [f, cut, missing]) {
+  function splitText(columns, [f, cut, missing]) {
     const column = columns[f], words = column.words || [];
     const more = missing === 0 ? " or missing" : "";
     if (Array.isArray(cut)) return `${column.name} in {${cut.slice(0, 5).map(c => words[c]).join(", ")}${cut.length > 5 ? ", …" : ""}}${more}`;
@@ -49,7 +49,7 @@ const Outline = (() => {
     const n = tree.n[node], W = weightOf(tree, node), weighted = !!tree.w, charged = lines.some(l => l[9]);
     const rows = lines.map(l => {
       const [, , , verdict, rowsLeft, left, right, gained, weight = rowsLeft, charge = 0, rowsRight = n - rowsLeft, weightRight = W - weight] = l;
-      return [asked(columns, l), rowsLeft, rowsRight, ...(weighted ? [weight, weightRight] : []), left, right, gained, ...(charged ? [charge] : []), verdicts[verdict]];
+      return [splitText(columns, l), rowsLeft, rowsRight, ...(weighted ? [weight, weightRight] : []), left, right, gained, ...(charged ? [charge] : []), verdicts[verdict]];
     });
     return { title: "Best split of each of the closest columns", header: ["split", "left", "right", ...(weighted ? ["W left", "W right"] : []), "impurity left", "impurity right", "gain", ...(charged ? ["charge"] : []), "verdict"], rows, marked: [0], more: 0 };
   }
@@ -68,7 +68,7 @@ const Outline = (() => {
       formulas.push(similarity("similarity of the node", G, H, r), similarity("similarity left", GL, HL, r), similarity("similarity right", G - GL, H - HL, r));
       formulas.push(value("gain", "left + right - node", `${fmt(score(GL, HL, r), 6)} + ${fmt(score(G - GL, H - HL, r), 6)} - ${fmt(score(G, H, r), 6)}`, lines[0][7]));
     } else if (lines.length) formulas.push(value("gain", "similarity left + right - node, with values limited by constraints", "", lines[0][7]));
-    const rows = lines.map(l => [asked(columns, l), l[6], n - l[6], l[4], G - l[4], l[5], H - l[5], l[7], verdicts[l[3]]]);
+    const rows = lines.map(l => [splitText(columns, l), l[6], n - l[6], l[4], G - l[4], l[5], H - l[5], l[7], verdicts[l[3]]]);
     const notes = ["G and H are sums of the first and second derivatives of the loss."];
     if (r.rounded) notes.push("The search adds up values of g and h rounded to 16 bits, so the gain that the model keeps may differ in the last digits.");
     if (r.grid) notes.push(GRID);

@@ -61,10 +61,10 @@ function confused(P, C) {
 }
 function perClass(P, C) {
   const col = P.labels.map((_, c) => C.reduce((s, r) => s + r[c], 0));
-  return tall(plural(P.labels.length, "class", "classes"), table(["class", "rows", "found (recall)", "predictions correct (precision)", "F1"], P.labels.map((l, k) => {
+  return el("div", null, tall(plural(P.labels.length, "class", "classes"), table(["class", "rows", "recall", "precision", "F1"], P.labels.map((l, k) => {
     const n = C[k].reduce((a, b) => a + b, 0), recall = n ? C[k][k] / n : NaN, precision = col[k] ? C[k][k] / col[k] : NaN;
-    return [short(l, 22), fmt(n), n ? percent(recall) : "–", col[k] ? percent(precision) : "–", recall + precision ? fmt(2 * recall * precision / (recall + precision), 3) : "–"];
-  })));
+    return [short(l, 22), fmt(n), n ? percent(recall) : "–", col[k] ? percent(precision) : "–", recall + precision ? (2 * recall * precision / (recall + precision)).toFixed(3) : "–"];
+  }))), el("p", { class: "note" }, "Recall: share of the rows of a class that are found. Precision: share of the predictions of a class that are correct. F1: their harmonic mean."));
 }
 function thresholds(P) {
   // above[r][i]: rows of actual class r whose probability of the second class is above i / 100
@@ -73,17 +73,17 @@ function thresholds(P) {
   const price = i => (cost.fp * wrong(i) + cost.fn * missed(i)) / all, no = P.labels[0], yes = P.labels[1];
   let at = 50;
   const chart = drawn(w => lineChart(w, [{ name: "mean cost of a row", x: xs, y: xs.map((_, i) => price(i)), color: css("c1"), step: true }], { height: 190, xlabel: "threshold", xname: "threshold", ylabel: "mean cost of a row", x: [0, 1], marks: [{ x: xs[at], name: fmt(xs[at], 3) }] }));
-  function say() {
+  function show() {
     const tp = above[1][at], fp = wrong(at), right = tp + rows[0] - above[0][at];
     const cell = (v, good, of) => ({ text: `${fmt(v)} · ${percent(v / (of || 1), 0)}`, color: `color-mix(in srgb, var(--${good ? "good" : "bad"}) ${Math.round(6 + 50 * v / (of || 1))}%, transparent)` });
     clear(out).append(heat([no, yes, "other labels"].slice(0, above.length), [no, yes], above.map((v, r) => [cell(rows[r] - v[at], r === 0, rows[r]), cell(v[at], r === 1, rows[r])]), "actual ↓ predicted →"),
       facts([["accuracy", percent(right / all, 2)], ["precision", tp + fp ? percent(tp / (tp + fp), 2) : "–"], ["recall", rows[1] ? percent(tp / rows[1], 2) : "–"], ["mean cost of a row", fmt(price(at), 4)]]));
     chart.redraw();
   }
-  const move = slider(`Predict “${short(yes, 18)}” when its probability is above`, 0, 1, 0.01, 0.5, v => { at = Math.round(100 * v); say(); });
-  const input = (text, key) => { const i = el("input", { type: "number", min: 0, step: "any", "aria-label": text, oninput: () => { cost[key] = Math.max(0, +i.value || 0); say(); } }); i.value = 1; return el("label", null, text, i); };
-  const best = el("button", { onclick: () => { at = xs.reduce((b, _, i) => price(i) < price(b) ? i : b, at); move.set(xs[at]); say(); } }, "Cheapest");
-  say();
+  const move = slider(`Predict “${short(yes, 18)}” when its probability is above`, 0, 1, 0.01, 0.5, v => { at = Math.round(100 * v); show(); });
+  const input = (text, key) => { const i = el("input", { type: "number", min: 0, step: "any", "aria-label": text, oninput: () => { cost[key] = Math.max(0, +i.value || 0); show(); } }); i.value = 1; return el("label", null, text, i); };
+  const best = el("button", { onclick: () => { at = xs.reduce((b, _, i) => price(i) < price(b) ? i : b, at); move.set(xs[at]); show(); } }, "Cheapest");
+  show();
   return el("div", { class: "thresholds" }, el("h3", null, "Threshold and costs"), el("div", { class: "controls" }, move, input(`cost of a false alarm (“${short(no, 14)}” predicted “${short(yes, 14)}”)`, "fp"), input(`cost of a miss (“${short(yes, 14)}” predicted “${short(no, 14)}”)`, "fn"), best), el("div", { class: "grid2" }, out, chart));
 }
 function classCurves(P) {

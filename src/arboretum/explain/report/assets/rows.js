@@ -36,11 +36,11 @@ function waterfall(P, labels, parts, base, name, beside, unit = "") {
     for (const [v, f] of shown) if (v) { lines.push([labels[f], at, at += v]); }
     if (Math.abs(rest) > 1e-9 * top) lines.push([plural(order.length - n, "other column"), at, at += rest]);
     const text = formatOf(lines.flatMap(l => [l[1], l[2]]), 200), narrow = width < 520, h = narrow ? 38 : 24, height = (lines.length + 2) * h + 20;
-    const left = narrow ? 4 : Math.min(250, Math.max(130, 8 + 6.6 * Math.max(...lines.map(l => l[0].length), 8))), x = extent(lines.flatMap(l => [l[1], l[2]]).concat(base), 0.04);
+    const left = narrow ? 4 : Math.min(250, Math.max(130, 10 + 7 * Math.max(...lines.map(l => l[0].length), 8))), x = extent(lines.flatMap(l => [l[1], l[2]]).concat(base), 0.04);
     const s = scale(x, [left, width - 70]), g = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "How each value moved this prediction" });
     g.append(svg("line", { x1: s(base), x2: s(base), y1: 14, y2: height - 16, stroke: css("line") }));
-    // A label stands left of its bar; where there is no room, above it.
-    const label = (line, i) => narrow ? svg("text", { x: 2, y: i * h + 13 }, short(line, Math.floor(width / 6.6))) : svg("text", { x: left - 8, y: i * h + 18, "text-anchor": "end" }, short(line, Math.floor(left / 6.4)));
+    // A label is left of its bar; where there is no room, above it.
+    const label = (line, i) => narrow ? svg("text", { x: 2, y: i * h + 13 }, short(line, Math.floor(width / 6.6))) : svg("text", { x: left - 8, y: i * h + 18, "text-anchor": "end" }, short(line, Math.floor(left / 6.7)));
     const number = (line, to, y, bold) => { const wide = line.length * 6.6 + 8, fits = to + wide < width; return svg("text", { class: bold ? null : "quiet", "font-weight": bold ? 600 : null, x: fits ? to + 6 : to - 6, y, "text-anchor": fits ? null : "end" }, line); };
     const drop = narrow ? 16 : 0;
     g.append(label("base", 0), number(text(base) + unit + beside(base, true), s(base), 18 + drop));
@@ -75,6 +75,10 @@ function journey(P, M, row, goTree) {
     said.forEach((v, k) => total[column + k] += v);
     lines.push({ number, path, leaf, said, column, total: total.map(v => v / div) });
   }
+  if (lines.length === 1 && div === 1 && M.steps === sum) { // a single tree
+    const [{ number, path, leaf }] = lines, tree = M.trees[number], columns = treeColumns(P, number);
+    return el("div", null, scroller(table(["path", "leaf", "prediction"], [[el("td", { class: "wrap" }, path.slice(1).map((c, i) => branch(tree, path[i], c - tree.c[tree.at[path[i]]], columns, 3)).join(" → ") || "root"), el("td", null, el("a", { href: "#trees", onclick: () => goTree(number, row) }, String(leaf))), nodeAnswer(P, tree, leaf, "answers").text]])));
+  }
   const name = k => labels ? labels.length === 2 && !many ? labels[1] : labels[k] : "";
   let output = labels && many ? Walk.argmax(answerOf(P, M, row)) : 0;
   const list = el("div"), chart = drawn(width => {
@@ -93,7 +97,7 @@ function journey(P, M, row, goTree) {
   if (labels && many) box.append(el("div", { class: "controls" }, choice("Class", labels.map(l => short(l)), k => { output = k; write(); }, output)));
   box.append(lines.length > 1 ? chart : "", list); write();
   const unit = scoreOf(P, M), last = lines.length ? lines[lines.length - 1].total : base.map(v => v / div), p = unit.means ? unit.means(last, output) : null;
-  const meant = div === lines.length && div !== 1 ? `The prediction is the mean of the ${fmt(div)} trees: each value is divided by ${fmt(div)}.` : div !== 1 ? `The score is the weighted mean of the trees: each value is divided by the sum of the weights, ${fmt(div)}.${labels ? ` A score of ${fmt(last[output], 4)} for “${short(name(output))}” is a probability of ${percent(answerOf(P, M, row)[many ? output : 1], 2)}.` : ""}` : p === null ? "" : labels ? `A score of ${fmt(last[output], 4)} is a probability of ${percent(p, 2)}.` : `A score of ${fmt(last[output], 4)} is a prediction of ${fmt(p, 5)}.`;
+  const meant = div === lines.length && div !== 1 ? `The prediction is the mean of the ${fmt(div)} trees: each value is divided by ${fmt(div)}.` : div !== 1 ? `The score is the weighted mean of the trees: each value is divided by the sum of the weights, ${fmt(div)}.${labels ? ` A score of ${fmt(last[output], 4)} for “${short(name(output))}” is a probability of ${percent(answerOf(P, M, row)[many ? output : 1], 2)}.` : ""}` : p === null ? "" : labels ? `${labels.length > 2 ? "Beside the scores of the other classes, a" : "A"} score of ${fmt(last[output], 4)} is a probability of ${percent(p, 2)}.` : `A score of ${fmt(last[output], 4)} is a prediction of ${fmt(p, 5)}.`;
   if (meant) box.append(el("p", { class: "note" }, meant));
   return box;
 }
@@ -150,7 +154,7 @@ function rowPanel(P, M, goTree) {
       const bases = R.shap_base, meant = (v, start) => { const p = start ? score.means ? score.means(parts.length === 1 ? [v] : bases, k) : null : P.labels || score.means ? predicted[k] : null; return p === null || p === undefined ? "" : P.labels ? ` · ${percent(p, 1)}` : ` · ${fmt(p, 4)}`; };
       const names = P.columns.map((c, f) => `${c.name} = ${valueIn(P, i, f)}`), what = P.labels ? `${score.name === "probability" ? "probability of" : "score for"} “${short(of)}”` : P.task === "ranking" ? "score" : score.means ? "score" : "prediction";
       why.append(el("h3", null, "How each value moved this prediction"), share ? waterfall(P, names, parts[output].map(v => 100 * v), 100 * bases[output], "this row", () => "", " %") : waterfall(P, names, parts[output], bases[output], "this row", meant),
-        el("p", { class: "note" }, `Starting from the average ${what} of the training rows (base), each bar is how far this value moved the ${what}, in ${share ? "percentage points" : score.unit}. The bars add up to the final ${what.split(" for ")[0].split(" of ")[0]} exactly (SHAP values).${!share && (P.labels || score.means) ? ` A score of ${fmt(end[output], 3)} is a ${P.labels ? "probability" : "prediction"} of ${P.labels ? percent(predicted[k], 1) : fmt(predicted[k], 4)}.` : ""}`));
+        el("p", { class: "note" }, `Starting from the average ${what} of the training rows (base), each bar is how far this value moved the ${what}, in ${share ? "percentage points" : score.unit}. The bars add up to the final ${what.split(" for ")[0].split(" of ")[0]} exactly (SHAP values).${!share && (P.labels || score.means) ? ` ${P.labels && P.labels.length > 2 ? "Beside the scores of the other classes, a" : "A"} score of ${fmt(end[output], 3)} is a ${P.labels ? "probability" : "prediction"} of ${P.labels ? percent(predicted[k], 1) : fmt(predicted[k], 4)}.` : ""}`));
     } else if (walk) {
       const parts = replaced(P, M, row, best);
       why.append(el("h3", null, "One column at a time"), bars(parts.map((v, f) => ({ label: `${P.columns[f].name} = ${valueIn(P, i, f)}`, value: v, color: v < 0 ? css("low") : css("high") })).filter(b => b.value).sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, 10)),
@@ -185,7 +189,7 @@ function whatIfPanel(P, M) {
   let start = P.rows.x.length ? asRow(P.rows.x[0]) : usual, now = start.slice();
   const out = el("div", { "aria-live": "polite" }), fields = el("div", { class: "whatif" }), inputs = [];
   const before = el("p", { class: "note" });
-  function say() {
+  function show() {
     const answer = answerOf(P, M, now), first = answerOf(P, M, start);
     P.whatIf = { row: now.slice(), answer };
     clear(out).append(answerView(P, answer));
@@ -209,7 +213,7 @@ function whatIfPanel(P, M) {
       parts = c.range ? [range, number] : [number];
     }
     const date = c.dtype === "datetime" ? el("output") : null; // seconds since 1970 are hard to read
-    const set = v => { now[f] = v; gap.checked = v !== v; if (date) date.textContent = ` ${valueOf(c, v)}, in seconds since 1970`; say(); };
+    const set = v => { now[f] = v; gap.checked = v !== v; if (date) date.textContent = ` ${valueOf(c, v)}, in seconds since 1970`; show(); };
     gap.addEventListener("change", () => { const v = gap.checked ? NaN : read(); write(v); set(v); });
     const box = el("div", { class: "field" }, el("span", { class: "name", title: c.name }, c.name, date), el("div", null, parts, el("label", { class: "gap" }, gap, "missing")));
     return { field: box, write: v => { write(v); gap.checked = v !== v; if (date) date.textContent = ` ${valueOf(c, v)}, in seconds since 1970`; } };
@@ -218,7 +222,7 @@ function whatIfPanel(P, M) {
   const first = P.order.slice(0, 24), rest = P.order.slice(24);
   fields.append(...first.map(f => inputs[f].field));
   const more = rest.length ? el("details", null, el("summary", null, `${rest.length} less important columns`), el("div", { class: "whatif" }, rest.map(f => inputs[f].field))) : null;
-  function begin(row) { start = row.slice(); now = row.slice(); inputs.forEach((i, f) => i.write(now[f])); say(); }
+  function begin(row) { start = row.slice(); now = row.slice(); inputs.forEach((i, f) => i.write(now[f])); show(); }
   const list = choice("Start from", ["typical values", ...P.rows.row.map((_, i) => rowName(P, i))], k => begin(k ? asRow(P.rows.x[k - 1]) : usual), P.rows.x.length ? 1 : 0);
   begin(start);
   return el("div", null, el("div", { class: "controls" }, list, el("button", { onclick: () => begin(start) }, "Back to the start")), out, before, el("h3", null, "Values"), fields, more);

@@ -1,18 +1,20 @@
 // Worksheets: the arithmetic of a node, a leaf or a round, computed from the training rows.
 "use strict";
 const cellText = v => v === null || v === undefined ? "–" : typeof v === "number" ? fmt(v, 5) : Array.isArray(v) ? v.map(cellText).join(", ") : neat(v);
+// Worksheets count trees and rounds from 0; the page counts them from 1, and separates thousands.
+const fromOne = text => neat(text).replace(/\b(tree|round) (\d+)\b/g, (_, what, n) => `${what} ${+n + 1}`).replace(/\b\d{4,}\b(?= (?:rows|of|draws|training|candidates))/g, n => fmt(+n, 15));
 function sheetView(sheet, depth = 0) {
-  const box = el("div", { class: "sheet" }, sheet.title ? el(depth ? "h3" : "b", null, cellText(sheet.title)) : "");
+  const box = el("div", { class: "sheet" }, sheet.title ? el(depth ? "h3" : "b", null, fromOne(sheet.title)) : "");
   const pairs = Object.entries(sheet.facts);
   if (pairs.length) box.append(facts(pairs.map(([k, v]) => [k, cellText(v)])));
   if (sheet.formulas.length) box.append(el("div", { class: "formulas" }, sheet.formulas.map(f => el("div", { class: "formula" }, el("b", null, neat(f.name)), f.rule ? ` = ${neat(f.rule)}` : "", f.numbers ? `\n  = ${neat(f.numbers)}` : "", f.value === null ? "" : `\n  = ${cellText(f.value)}`))));
   for (const t of sheet.tables.map(one => onlyNew(sheet, one))) {
     if (!t.rows.length) continue;
     const words = t.header.map((_, c) => t.rows.some(r => typeof r[c] === "string"));
-    box.append(el("h3", null, neat(t.title)), tall(plural(t.rows.length, "line"), table(t.header, t.rows.map((r, i) => ({ cells: r.map((v, c) => words[c] ? el("td", { class: c ? "l" : "wrap" }, cellText(v)) : el("td", null, cellText(v))), attributes: t.marked.includes(i) ? { class: "here" } : null })))));
+    box.append(el("h3", null, neat(t.title)), tall(plural(t.rows.length, "line"), table(t.header, t.rows.map((r, i) => ({ cells: r.map((v, c) => c === 0 && t.header[0] === "tree" && Number.isInteger(v) ? v + 1 : v).map((v, c) => words[c] ? el("td", { class: c ? "l" : "wrap" }, cellText(v)) : el("td", null, cellText(v))), attributes: t.marked.includes(i) ? { class: "here" } : null })))));
     if (t.more > 0) box.append(el("p", { class: "note" }, `and ${fmt(t.more)} more`));
   }
-  for (const n of sheet.notes) box.append(el("p", { class: "note" }, neat(n)));
+  for (const n of sheet.notes) box.append(el("p", { class: "note" }, fromOne(n)));
   for (const p of sheet.parts) box.append(sheetView(p, depth + 1));
   return box;
 }

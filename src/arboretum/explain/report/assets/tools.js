@@ -31,7 +31,7 @@ function fmt(x, digits = 4) {
   else text = Number(size.toPrecision(digits)).toLocaleString("en", { maximumFractionDigits: 20 });
   return (x < 0 ? MINUS : "") + text;
 }
-// Formats numbers beside each other: enough decimals to tell apart what differs by a hundredth of their spread (`parts`: by how many parts of it).
+// Formats numbers beside each other: enough decimals to show a difference of a hundredth of their spread (`parts`: by how many parts of it).
 function formatOf(values, parts = 100) {
   let low = Infinity, high = -Infinity;
   for (const v of values) if (Number.isFinite(v)) { if (v < low) low = v; if (v > high) high = v; }
@@ -44,7 +44,7 @@ function formatOf(values, parts = 100) {
     return (v < 0 && /[1-9]/.test(text) ? MINUS : "") + text;
   };
 }
-// Numbers at an axis: short, with as many decimals as tell the ticks apart.
+// Numbers at an axis: short, with the decimals that the ticks need.
 function axisFormat(places) {
   const top = Math.max(...places.map(Math.abs)), [unit, name] = [[1e12, " tn"], [1e9, " bn"], [1e6, " M"]].find(([u]) => top >= u) || [1, ""];
   const step = places.length > 1 ? Math.min(...places.slice(1).map((p, i) => p - places[i])) / unit : 0;
@@ -114,8 +114,8 @@ const tipped = text => ({ onpointermove: e => showTip(text, e), onpointerleave: 
 function table(head, rows, left = 1, attributes) {
   const side = i => i < left ? { class: "l" } : {};
   const first = rows.length ? rows[0].cells || rows[0] : [];
-  const like = i => first[i] instanceof Element && /\b(l|wrap)\b/.test(first[i].className) ? { class: "l" } : side(i); // a heading stands over its column
-  // On a narrow screen a row of many cells becomes a card: every cell then says what it is.
+  const like = i => first[i] instanceof Element && /\b(l|wrap)\b/.test(first[i].className) ? { class: "l" } : side(i); // a heading is aligned with its column
+  // On a narrow screen a row of many cells becomes a card: every cell then has its own label.
   const cards = head.length > 3 ? { ...attributes, class: `cards${attributes && attributes.class ? " " + attributes.class : ""}` } : attributes;
   const named = (cell, i) => { if (i && head.length > 3) { const label = head[i] instanceof Element ? head[i].textContent : String(head[i]); cell.dataset.label = label; if (label.length + cell.textContent.length > 17) cell.classList.add("long"); } return cell; };
   return el("table", cards,
