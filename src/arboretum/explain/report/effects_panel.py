@@ -44,20 +44,20 @@ _WHAT = {
 def importances_panel(
     model: Any, rows: np.ndarray, y: np.ndarray, train: Given | None
 ) -> list[dict[str, Any]]:
-    """Return the kinds of importance that the model has, the quickest first."""
+    """Return the kinds of importance that the model has, those quickest to work out first."""
     some = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), _PERMUTED)).round().astype(int))
     table = table_for(model, rows[some])
-    wanted: list[tuple[str, Any, Any, int]] = [
+    asks: list[tuple[str, Any, Any, int]] = [
         (kind, None, None, 1) for kind in ("gain", "cover", "split")
     ]
     repeats = 3 if _as_sum(model) is not None and rows.shape[1] <= 60 else 1
-    wanted.append(("permutation", table, y[some], repeats))
-    wanted.append(("shap", table, None, 1))
+    asks.append(("permutation", table, y[some], repeats))
+    asks.append(("shap", table, None, 1))
     cells = len(getattr(model, "trees_", None) or ()) * rows.size if hasattr(model, "_bags") else 0
     if train is not None and 0 < cells <= _OOB_CELLS:
-        wanted.append(("oob_permutation", train.X, train.y, 1))
+        asks.append(("oob_permutation", train.X, train.y, 1))
     found = []
-    for kind, X, target, n_repeats in wanted:
+    for kind, X, target, n_repeats in asks:
         try:
             one = feature_importances(model, kind, X, target, n_repeats=n_repeats)
         except (ArboretumError, AttributeError):
@@ -113,7 +113,7 @@ def _widest(mean: np.ndarray) -> int:
 
 # ---------------------------------------------------------------------- pairs
 def pairs_of(model: Any, rows: np.ndarray, order: list[int]) -> dict[str, Any]:
-    """Return the pairs of columns with the largest joint effects, each with a map of mean predictions.
+    """Return the pairs of columns that act together most, strongest first, each with a map of mean answers.
 
     Where the model has SHAP values of pairs, all pairs are compared by their mean size, in the unit of the
     model's score. Otherwise pairs of the most important columns are compared by the root mean square of

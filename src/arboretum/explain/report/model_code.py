@@ -73,7 +73,7 @@ class ModelCode:
         self._n_nodes += len(tree)
         if self._n_nodes > _MOST_NODES:
             raise NotWalkable(
-                f"the trees have more than {_MOST_NODES:,} nodes, too many for a page: use model.predict"
+                f"the trees have more than {_MOST_NODES:,} nodes, too many for a page: ask model.predict"
             )
         self.trees.append(code_of_tree(tree, said, stops=stops))
         self.sources.append((tree, self._member))

@@ -26,7 +26,7 @@ def take_ids(model: Any, X: Any, ids: Any) -> tuple[Any, list[str] | None]:
     model : fitted estimator
     X : table
     ids : str, array-like or None
-        A column of X, which is left out of the table if the model has no such column; one id for each row;
+        A column of X, which is left out of the table if the model (or pipeline) has no such column; one id for each row;
         or None: the index of a dataframe, unless it only numbers the rows.
 
     Examples
@@ -42,8 +42,7 @@ def take_ids(model: Any, X: Any, ids: Any) -> tuple[Any, list[str] | None]:
         if ids not in list(getattr(X, "columns", ())):
             raise DataError(f"ids: X has no column {ids!r}")
         names = [f"{ids} {one}" for one in np.asarray(X[ids]).tolist()]
-        schema = getattr(model, "schema_", None)
-        known = () if schema is None else schema.names
+        known = list(getattr(model, "feature_names_in_", ()))
         kept = [name for name in X.columns if name != ids or name in known]
         return X[kept], names
     if ids is not None:
