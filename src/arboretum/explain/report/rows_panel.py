@@ -26,8 +26,8 @@ def take_ids(model: Any, X: Any, ids: Any) -> tuple[Any, list[str] | None]:
     model : fitted estimator
     X : table
     ids : str, array-like or None
-        A column of X, which is left out of the table if the model (or pipeline) has no such column; one id for each row;
-        or None: the index of a dataframe, unless it only numbers the rows.
+        A column of X, which is left out of the table if the model (or pipeline) has no such column; one id
+        for each row; or None: the index of a dataframe, unless it only numbers the rows.
 
     Examples
     --------
