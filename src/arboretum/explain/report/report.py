@@ -151,7 +151,7 @@ def report(
     ('<!doctype html>', True)
     """
     wanted, n_targets = _rows_wanted(rows), int(getattr(model, "n_outputs_", 1))
-    X, names = take_ids(model, X, ids)
+    X, row_names = take_ids(model, X, ids)
     if train is not None and isinstance(ids, str) and ids in list(getattr(train[0], "columns", ())):
         train = (take_ids(model, train[0], ids)[0], *train[1:])
     makers = []
@@ -169,7 +169,7 @@ def report(
         if n_targets > 1 and named is None:
             name = f"{target or 'y'}, target {(k or 0) + 1}"
         makers.append(_Maker(single, judged, learned, wanted, name, int(random_state)))
-        makers[-1].ids = names
+        makers[-1].ids = row_names
         if n_targets > 1:
             makers[-1].payload["of_targets"] = [k or 0, n_targets]
     _make_panels(makers, sys.stderr.isatty() if progress_bar is None else progress_bar)
