@@ -200,7 +200,7 @@ def check_round_and_row(model, sheets, X) -> None:
             assert_allclose(lines.column("margin")[-1], margin[0], rtol=1e-9, atol=1e-9)
     for m in (0, ensemble.n_rounds - 1):
         sheet = check_shown(sheets.round(m))
-        rows = sheet.table("Rows that are pulled")
+        rows = sheet.table("Rows with the largest gradients")
         if ensemble.averaged or replay.plan.dart is not None:
             continue
         j = rows.column("row")

@@ -212,6 +212,7 @@ def test_every_node_that_can_be_clicked_answers(browser, folder, name):
     opened.page.click("#trees .node[data-node='0']")
     text = opened.page.inner_text("#trees .worksheet")
     assert "wins" in text or "chosen" in text
+    assert "<=" not in text
     for word in ("NaN", "undefined", "[object"):
         assert word not in text
     assert opened.problems == []
@@ -263,9 +264,9 @@ def test_the_slider_goes_over_all_rounds(browser, folder, name):
     assert set(lines) == {count}
     slider = opened.page.locator("#rounds input[type=range]")
     for m in range(count):
-        slider.evaluate("(s, m) => { s.value = m; s.dispatchEvent(new Event('input')); }", m)
+        slider.evaluate("(s, m) => { s.value = m; s.dispatchEvent(new Event('input')); }", m + 1)
         text = opened.page.inner_text("#rounds")
-        assert f"Round {m} of 0 to {count - 1}" in text
+        assert f"Round {m + 1} of {count}" in text
         for word in ("NaN", "undefined", "[object"):
             assert word not in text
     assert opened.problems == []
@@ -284,7 +285,7 @@ def test_a_menu_changes_the_target(browser, folder):
         opened.page.select_option("#targets select", str(k))
         told = np.array(opened.page.evaluate("rows => rows.map(report.predict)", _plain(rows)))
         assert np.abs(told[:, 0] - Asked(one_target(model, k))(rows)[:, 0]).max() < 1e-12
-        assert f"target {k}, counted from 0" in opened.page.inner_text("#lead")
+        assert f"target {k + 1} of 2" in opened.page.inner_text("#lead")
     assert opened.page.locator("section").count() == opened.page.locator("nav a").count()
     assert opened.problems == []
     opened.page.close()

@@ -35,7 +35,7 @@ def test_it_answers_as_the_whole_model(model, y, output):
         np.testing.assert_array_equal(single.predict_proba(X), model.predict_proba(X)[output or 0])
     page = model.report(X, y, output=output, train=(X, y))
     assert f'"of_targets":[{output or 0},2]' in page.html
-    names = ("weight", "height") if y is Y else ("y, target 0", "y, target 1")
+    names = ("weight", "height") if y is Y else ("y, target 1", "y, target 2")
     assert f'"target":"{names[output or 0]}"' in page.html
     assert f'"target":"{names[1]}"' in page.html
     assert (f'"target":"{names[0]}"' in page.html) == (output is None)

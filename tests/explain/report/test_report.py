@@ -46,9 +46,9 @@ def test_nothing_is_loaded_from_anywhere():
 )
 def test_rows_are_embedded_as_asked(rows, count):
     payload, model = parts(made("XGB numbers", rows=rows))
-    assert len(payload["rows"]["x"]) == len(payload["rows"]["truth"]) == count
+    assert len(payload["rows"]["x"]) == len(payload["rows"]["actual"]) == count
     if not count:
-        assert payload["residuals"]["told"] == []
+        assert payload["residuals"]["predicted"] == []
         assert all("each" not in one for one in payload["dependence"])
         assert "proximity" not in payload
         sheets = model["sheets"] or {"nodes": {}}
@@ -165,7 +165,7 @@ def _two_quantiles():
         (
             lambda m, X, y: report(_two_quantiles(), [[0.0], [1.0]], [0, 1]),
             ParameterError,
-            "of one quantile",
+            "fit one quantile",
         ),
     ],
 )

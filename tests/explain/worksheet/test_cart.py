@@ -208,4 +208,6 @@ def test_the_path_of_pruning():
     )
     assert_allclose(sheet.table("Cross").column("mean error"), chosen.pruning_curve_.mean_score)
     node = worksheet(model, X, y).node(0, 0)
-    assert_allclose(node.value("α at which it goes"), path.ccp_alphas[-1], rtol=1e-9)
+    assert_allclose(
+        node.value("this branch is pruned when α exceeds"), path.ccp_alphas[-1], rtol=1e-9
+    )

@@ -34,7 +34,7 @@ __all__ = ["LGBMClassifier", "LGBMRanker", "LGBMRegressor"]
 
 
 class LGBMRegressor(BoostedRegressor, LGBMModel):
-    """Boosted trees that tell numbers, as LightGBM's.
+    """Gradient-boosted trees for regression, LightGBM's method.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class LGBMRegressor(BoostedRegressor, LGBMModel):
 
 
 class LGBMClassifier(BoostedClassifier, LGBMModel):
-    """Boosted trees that tell classes, as LightGBM's.
+    """Gradient-boosted trees for classification, LightGBM's method.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ class LGBMClassifier(BoostedClassifier, LGBMModel):
 
 
 class LGBMRanker(BoostedRanker, LGBMModel):
-    """Boosted trees that put the rows of every group into order, as LightGBM's (LambdaMART).
+    """Gradient-boosted trees for ranking the rows of a group, LightGBM's method (LambdaMART).
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ __all__ = ["XGBClassifier", "XGBRanker", "XGBRegressor"]
 
 
 class XGBClassifier(BoostedClassifier, XGBModel):
-    """Boosted trees that tell classes, as XGBoost's.
+    """Gradient-boosted trees for classification, XGBoost's method.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class XGBClassifier(BoostedClassifier, XGBModel):
 
 
 class XGBRegressor(BoostedRegressor, XGBModel):
-    """Boosted trees that tell numbers, as XGBoost's.
+    """Gradient-boosted trees for regression, XGBoost's method.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class XGBRegressor(BoostedRegressor, XGBModel):
 
 
 class XGBRanker(BoostedRanker, XGBModel):
-    """Boosted trees that put the rows of every group into order, as XGBoost's (LambdaMART).
+    """Gradient-boosted trees for ranking the rows of a group, XGBoost's method (LambdaMART).
 
     Parameters
     ----------

@@ -170,11 +170,14 @@ class AdaBoostFamily(Family):
 
     def _with_note(self, sheet: Sheet) -> Sheet:
         how = (
-            "drew rows by weight"
+            "was fitted on rows drawn by their weights"
             if self.model.sampling == "resample"
-            else "was told the weights of the rows"
+            else "was fitted with the weights of the rows"
         )
-        return replace(sheet, notes=[*sheet.notes, f"The learner {how} (.round shows them)."])
+        return replace(
+            sheet,
+            notes=[*sheet.notes, f"The learner {how}; the worksheet of the round lists them."],
+        )
 
     def leaf(self, tree: Any, leaf: Any) -> Sheet:
         t = self.number_of_tree(tree)

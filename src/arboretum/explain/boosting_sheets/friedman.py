@@ -107,7 +107,7 @@ class GradientFamily(LeafSteps):
         return [
             SheetTable(
                 "Its trees",
-                ("tree", "leaves", "root asks", "gain", "least step", "largest step"),
+                ("tree", "leaves", "first split", "gain", "least step", "largest step"),
                 lines,
             )
         ]

@@ -79,7 +79,7 @@ class NodeSheets(BoosterRefusals):
         tree = self.trees[t]
         way = " and ".join(one.pretty() for one in tree.path_to(node)) or "all rows"
         facts: dict[str, Any] = {
-            "way here": way,
+            "path": way,
             "rows": len(at.rows),
             "ΣG": at.node.G,
             "ΣH": at.node.H,
@@ -217,11 +217,11 @@ class NodeSheets(BoosterRefusals):
         """Return where missing values went, and what the other way would have gained."""
         name = self.table.schema.columns[winner.feature].name
         if not winner.missing_rows:
-            return [f"No row here misses {name}; later ones that do go {winner.default}."]
+            return [f"No training row here lacks {name}; new rows without it go {winner.default}."]
         rows = int(winner.missing_rows)
         if winner.cut == np.inf:
-            return [f"The {rows} rows that miss {name} are parted from all others."]
-        text = f"{rows} rows miss {name} and go {winner.default}"
+            return [f"The split separates the {rows} rows without {name} from all others."]
+        text = f"{rows} rows lack {name} and go {winner.default}"
         if winner.categories is not None and not self.rules.xgboost:
             text += ", as LightGBM lets missing categories always go"
         other = self._other_way(t, at, winner)
@@ -274,7 +274,7 @@ class NodeSheets(BoosterRefusals):
             notes.append(
                 f"Splits were searched with g rounded to multiples of {number(g, 3)} and h to "
                 f"{number(h, 3)}: kept gains and "
-                "covers are those of the rounded sums. What leaves answer is summed more finely."
+                "covers are those of the rounded sums. The values of leaves come from finer sums."
             )
         else:
             notes.append("The gain that the model keeps is rounded to single precision.")

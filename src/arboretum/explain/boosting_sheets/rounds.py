@@ -96,7 +96,15 @@ class RoundSheets(RowSheets):
                     float(values.max()),
                 )
             )
-        header = ("tree", "leaves", "depth", "root asks", "gain", "smallest value", "largest value")
+        header = (
+            "tree",
+            "leaves",
+            "depth",
+            "first split",
+            "gain",
+            "smallest value",
+            "largest value",
+        )
         return SheetTable("Its trees", header, lines)
 
     def _spread_table(self, state: RoundState) -> SheetTable:
@@ -126,7 +134,7 @@ class RoundSheets(RowSheets):
     def _rows_table(
         self, state: RoundState, after: np.ndarray, losses: list[np.ndarray | None]
     ) -> SheetTable:
-        """Return the rows that are pulled hardest."""
+        """Return the rows with the largest gradients."""
         pull = np.abs(state.g).sum(axis=0)
         order = np.argsort(-pull, kind="stable")[:10]
         lines = []
@@ -147,4 +155,4 @@ class RoundSheets(RowSheets):
         header = ["row", "y", "margin", "g", "h", "step"]
         if losses[0] is not None:
             header += ["loss before", "loss after"]
-        return SheetTable("Rows that are pulled hardest", header, lines, optional=("h",))
+        return SheetTable("Rows with the largest gradients", header, lines, optional=("h",))

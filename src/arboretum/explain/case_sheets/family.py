@@ -116,13 +116,13 @@ class CaseFamily(Family):
     def facts_of(self, node: int, here: CasesHere) -> dict[str, Any]:
         tree = self.tree
         facts: dict[str, Any] = {
-            "way here": " and ".join(one.pretty() for one in tree.path_to(node)) or "all rows",
+            "path": " and ".join(one.pretty() for one in tree.path_to(node)) or "all rows",
             "rows": int(tree.count[node]),
             "cases": float(tree.weight[node]),
             "entropy": float(tree.impurity[node]),
         }
         k = int(tree.value[node, 0].argmax())
-        facts["answer"] = f"{self.label(k)} (share {number(float(tree.value[node, 0, k]))})"
+        facts["answer"] = f"{self.label(k)} (probability {number(float(tree.value[node, 0, k]))})"
         return facts
 
     def question(self, test: C45Test | None, feature: int) -> str:

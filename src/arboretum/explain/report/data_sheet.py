@@ -1,4 +1,4 @@
-"""The columns as a person would look them over: kinds, gaps, ranges, shapes, and what is suspicious."""
+"""The columns of the rows of a page: kinds, gaps, unseen categories, ranges, suspicious columns."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.data.suspicion import warn_of_columns
+from arboretum.data.table import read_table
+from arboretum.data.values import Words
 from arboretum.errors import SuspiciousColumnWarning
 from arboretum.explain.report.tree_code import rounded, whole
 from arboretum.tree.condition import format_category
@@ -16,29 +18,77 @@ if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Schema
 
-__all__ = ["columns_of", "hints_of"]
+__all__ = ["Unseen", "columns_of", "duplicates_of", "hints_of", "unseen_of"]
 
 _BINS = 24
 _MOST_WORDS = 400  # categories of a column whose counts are kept
+_UNSEEN_WORDS = 3  # unseen categories that are named
+_COMPARED_ROWS, _COMPARED_COLUMNS = 2_000, 400  # of a search for duplicates
+_SAME_ORDER = 0.9999  # rank correlation from which two columns carry the same information
+
+# number of a column -> {row: its category that the training rows did not have}
+Unseen = dict[int, dict[int, str]]
 
 
-def columns_of(schema: Schema, matrix: Matrix) -> list[dict[str, Any]]:
+def unseen_of(schema: Schema, X: Any, matrix: Matrix) -> Unseen:
+    """Return the categories of a table that are not in the schema, which the matrix holds as missing.
+
+    Examples
+    --------
+    >>> from arboretum.data.schema import encode, learn_schema
+    >>> schema, _ = learn_schema([["red"], ["blue"]])
+    >>> rows = [["red"], ["green"], [None]]
+    >>> unseen_of(schema, rows, encode(schema, rows, unseen="ignore"))
+    {0: {1: 'green'}}
+    """
+    gaps = {}
+    for f, column in enumerate(schema.columns):
+        if column.categories is not None:
+            rows = np.flatnonzero(np.isnan(np.asarray(matrix.column(f))))
+            if len(rows):
+                gaps[f] = rows
+    if not gaps:
+        return {}
+    table = read_table(X)
+    if not isinstance(table.body, list | np.ndarray):
+        return {}  # sparse
+    named, found = schema.named and table.named, {}
+    for f, rows in gaps.items():
+        name = schema.columns[f].name
+        raw = table.columns[table.names.index(name) if named and name in table.names else f]
+        if isinstance(raw, Words):
+            codes = np.asarray(raw.codes)[rows]
+            words = {int(r): str(raw.values[c]) for r, c in zip(rows, codes) if c >= 0}
+        else:
+            values = np.asarray(raw.values, np.float64)[rows]
+            words = {int(r): f"{v:g}" for r, v in zip(rows, values) if v == v}
+        if words:
+            found[f] = words
+    return found
+
+
+def columns_of(schema: Schema, matrix: Matrix, unseen: Unseen) -> list[dict[str, Any]]:
     """Return for every column what the page shows of it, and the values its slider may take."""
     return [
-        _column(column, np.asarray(matrix.column(f))) for f, column in enumerate(schema.columns)
+        _column(column, np.asarray(matrix.column(f)), unseen.get(f, {}))
+        for f, column in enumerate(schema.columns)
     ]
 
 
-def _column(column: Any, x: np.ndarray) -> dict[str, Any]:
+def _column(column: Any, x: np.ndarray, unseen: dict[int, str]) -> dict[str, Any]:
     gone = np.isnan(x)
     present = x[~gone]
     found: dict[str, Any] = {
         "name": column.name,
         "kind": column.kind,
         "dtype": column.dtype,
-        "missing": int(gone.sum()),
+        "missing": int(gone.sum()) - len(unseen),
         "had_missing": bool(column.has_missing),
     }
+    if unseen:
+        words, counts = np.unique(list(unseen.values()), return_counts=True)
+        most = np.argsort(-counts, kind="stable")[:_UNSEEN_WORDS]
+        found["unseen"] = [len(unseen), len(words), words[most].tolist()]
     if column.categories is not None:
         found["words"] = [format_category(word) for word in column.categories]
         counts = np.bincount(present.astype(np.int64), minlength=len(column.categories))
@@ -67,9 +117,67 @@ def _bins(x: np.ndarray) -> np.ndarray:
     return edges
 
 
-def hints_of(schema: Schema, matrix: Matrix, truth: np.ndarray, *, classes: bool) -> list[str]:
-    """Return what a fit would have warned of, in its own words."""
+def hints_of(schema: Schema, matrix: Matrix, actual: np.ndarray, *, classes: bool) -> list[str]:
+    """Return the warnings that a fit on these rows would give."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        warn_of_columns(schema, matrix, truth, classes=classes)
+        warn_of_columns(schema, matrix, actual, classes=classes)
     return [str(one.message) for one in caught if one.category is SuspiciousColumnWarning]
+
+
+# ---------------------------------------------------------------------- duplicates
+def duplicates_of(schema: Schema, rows: np.ndarray) -> list[list[int]]:
+    """Return groups of columns that carry the same information: the same order, or one word for each word.
+
+    Numbers are compared by their ranks, so that minutes and a charge that is computed from them are
+    duplicates; words by which rows share a word.
+
+    Examples
+    --------
+    >>> from arboretum.data.schema import learn_schema
+    >>> schema, matrix = learn_schema([[1, 10.0, "a"], [2, 20.5, "b"], [3, 30.1, "a"], [2, 20.5, "b"]])
+    >>> duplicates_of(schema, matrix.rows(0, 4))
+    [[0, 1]]
+    """
+    some = np.linspace(0, len(rows) - 1, min(len(rows), _COMPARED_ROWS)).round().astype(int)
+    rows = rows[some]
+    kinds: dict[bool, list[int]] = {True: [], False: []}
+    for f, column in enumerate(schema.columns[:_COMPARED_COLUMNS]):
+        if len(np.unique(rows[:, f])) > 1:
+            kinds[column.categories is not None].append(f)
+    words: dict[bytes, list[int]] = {}
+    for f in kinds[True]:
+        words.setdefault(_by_first_row(rows[:, f]).tobytes(), []).append(f)
+    return _same_order(rows, kinds[False]) + [group for group in words.values() if len(group) > 1]
+
+
+def _by_first_row(x: np.ndarray) -> np.ndarray:
+    """Return for every row the first row with its value."""
+    _, first, inverse = np.unique(x, return_index=True, return_inverse=True, equal_nan=True)
+    return first[inverse.reshape(-1)]
+
+
+def _same_order(rows: np.ndarray, columns: list[int]) -> list[list[int]]:
+    """Return groups of columns of numbers whose ranks agree, upward or downward."""
+    if len(columns) < 2:
+        return []
+    ranks = np.array([_ranks(rows[:, f]) for f in columns])
+    ranks -= ranks.mean(axis=1, keepdims=True)
+    ranks /= np.linalg.norm(ranks, axis=1, keepdims=True)
+    alike = np.abs(ranks @ ranks.T) >= _SAME_ORDER
+    groups, taken = [], np.zeros(len(columns), bool)
+    for i in range(len(columns)):
+        if taken[i]:
+            continue
+        group = np.flatnonzero(alike[i] & ~taken)
+        taken[group] = True
+        if len(group) > 1:
+            groups.append([columns[j] for j in group])
+    return groups
+
+
+def _ranks(x: np.ndarray) -> np.ndarray:
+    """Return ranks, equal values sharing their mean; missing values rank last."""
+    _, inverse, counts = np.unique(x, return_inverse=True, return_counts=True, equal_nan=True)
+    last = np.cumsum(counts)
+    return (last - (counts - 1) / 2)[inverse.reshape(-1)]

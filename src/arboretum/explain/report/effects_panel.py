@@ -1,4 +1,4 @@
-"""What columns do, for the page: importances of several kinds, curves, and pairs that act together."""
+"""The effects of columns: importances of several kinds, curves, and pairs of columns that act together."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from arboretum.errors import ArboretumError
 from arboretum.explain.effects.asking import table_for
 from arboretum.explain.effects.importances import feature_importances
 from arboretum.explain.effects.partial_dependence import Grid, _as_sum, curves, grid_of
+from arboretum.explain.pick_tree import trees_of
 from arboretum.explain.report.budget import Budget
 from arboretum.explain.report.tree_code import rounded, whole
 from arboretum.explain.worksheet.family import Given
@@ -19,25 +20,25 @@ from arboretum.explain.worksheet.family import Given
 __all__ = ["dependence_of", "importances_panel", "order_of", "pairs_of"]
 
 _PERMUTED = 1_000  # rows that are shuffled
-_MEAN_ROWS = 2_000  # of a curve; a model that is no sum of trees is asked about fewer
+_MEAN_ROWS = 2_000  # of a curve; fewer for a model that is no sum of trees
 _ASKED_ROWS = 100
 _LINES = 30  # single rows beside the mean
 _CURVES = 10  # columns that get one
 _PAIRED = 5  # columns whose pairs are compared
 _PAIR_ROWS = 300
 _PAIRS = 8  # that are shown
-_SHAP_ROWS = 200  # whose SHAP values of pairs are worked out
+_SHAP_ROWS = 200  # whose SHAP values of pairs are computed
 _SHAP_COLUMNS = 120
 _SHAP_LEAVES = 40_000
 _OOB_CELLS = 30_000_000  # rows × trees × columns that are worth waiting for
 
 _WHAT = {
-    "gain": "what its splits gain",
-    "cover": "rows that its splits part",
-    "split": "splits that ask for it",
-    "permutation": "loss when it is shuffled",
-    "oob_permutation": "loss on out-of-bag rows when it is shuffled",
-    "shap": "mean |SHAP value|",
+    "gain": "Share of the total gain of all splits that comes from splits on the column",
+    "cover": "Share of the rows that pass a split on the column",
+    "split": "Number of splits on the column",
+    "permutation": "Increase of the error when the values of the column are shuffled",
+    "oob_permutation": "Increase of the error on out-of-bag rows when the values are shuffled",
+    "shap": "How far the column moves the score of a row on average (mean |SHAP value|)",
 }
 
 
@@ -107,7 +108,7 @@ def dependence_of(
         except ArboretumError:
             continue  # nothing but missing values
         mean, _ = curves(model, matrix, grid, n_jobs=1)
-        entry = {"f": f, "x": whole(grid.axes[0]), "mean": rounded(mean), "rows": len(some)}
+        entry = {"f": f, "x": whole(grid.axes[0]), "mean": rounded(mean, 6), "rows": len(some)}
         if lines:
             _, each = curves(model, matrix.take(shown), grid, each=True, n_jobs=1)
             assert each is not None
@@ -127,9 +128,9 @@ def pairs_of(model: Any, rows: np.ndarray, order: list[int], budget: Budget) -> 
     """Return the pairs of columns that act together most, strongest first, each with a map of mean answers.
 
     Where the model has SHAP values of pairs, all pairs are compared by their mean size, in the unit of the
-    model's sum. Else those of the most important columns are, by the root mean square of PD(a, b) - PD(a) -
-    PD(b), all centred, over a grid of quantiles: Friedman and Popescu's H without its denominator, in the
-    unit of the answer.
+    model's score. Otherwise pairs of the most important columns are compared by the root mean square of
+    PD(a, b) - PD(a) - PD(b), all centred, over a grid of quantiles: Friedman and Popescu's H without its
+    denominator, in the unit of the prediction.
     """
     quick = _as_sum(model) is not None
     most = min(len(rows), _PAIR_ROWS if quick else 40)
@@ -144,12 +145,24 @@ def pairs_of(model: Any, rows: np.ndarray, order: list[int], budget: Budget) -> 
             drawn = _pair_map(model, rows, matrix, (a, b), 12)
             if drawn is not None:
                 found.append({**drawn, "strength": float(f"{strength:.5g}")})
-        return {"how": how, "list": found}
+        return {"how": how, "list": found, "why": "" if found else _without_pairs(model)}
     for a, b in combinations(order[: _PAIRED if quick else 3], 2):
         drawn = _pair_map(model, rows, matrix, (a, b), 12 if quick else 6)
         if drawn is not None:
             found.append(drawn)
-    return {"how": how, "list": sorted(found, key=lambda one: -one["strength"])}
+    found.sort(key=lambda one: -one["strength"])
+    return {"how": how, "list": found, "why": "" if found else _without_pairs(model)}
+
+
+def _without_pairs(model: Any) -> str:
+    """Return why a model has no pairs of columns to show; "" where there is no reason to give."""
+    trees = trees_of(model)
+    if trees and all(tree.max_depth <= 1 for tree in trees):
+        return (
+            "Every tree of this model has at most one split, so the columns only add up: no two of "
+            "them have a joint effect."
+        )
+    return ""
 
 
 def _shap_pairs(model: Any, rows: np.ndarray) -> list[tuple[int, int, float]] | None:
@@ -167,7 +180,7 @@ def _shap_pairs(model: Any, rows: np.ndarray) -> list[tuple[int, int, float]] | 
     values = np.asarray(values).reshape(len(some), n_columns, n_columns, -1)
     size = 2 * np.abs(values).mean(axis=0).max(
         axis=-1
-    )  # a pair stands twice, with half of its value
+    )  # a pair appears twice, with half of its value each
     pairs = [(a, b, float(size[a, b])) for a, b in combinations(range(n_columns), 2)]
     leading = sorted(pairs, key=lambda pair: -pair[2])[:_PAIRS]
     return [pair for pair in leading if pair[2] > 0]
@@ -176,7 +189,7 @@ def _shap_pairs(model: Any, rows: np.ndarray) -> list[tuple[int, int, float]] | 
 def _pair_map(
     model: Any, rows: np.ndarray, matrix: DenseMatrix, pair: tuple[int, int], size: int
 ) -> dict[str, Any] | None:
-    """Return mean answers over a grid of two columns, and how far they are from a sum of two curves."""
+    """Return mean predictions over a grid of two columns, and their distance from a sum of two curves."""
     a, b = pair
     axes = [_quantiles(rows[:, f], model.schema_.columns[f], size) for f in pair]
     if any(len(axis) < 2 for axis in axes):
@@ -190,7 +203,7 @@ def _pair_map(
     k = int(strength.argmax())
     return {
         "a": a, "b": b, "strength": float(f"{strength[k]:.5g}"), "of": k,
-        "axes": [whole(axis) for axis in axes], "mean": rounded(table[k], 4),
+        "axes": [whole(axis) for axis in axes], "mean": rounded(table[k], 6),
     }  # fmt: skip
 
 

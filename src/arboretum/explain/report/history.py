@@ -1,38 +1,61 @@
-"""What a model remembers of its making: learning curves, bounds, out-of-bag errors, pruning, proximities."""
+"""How a model came about: learning curves, bounds, out-of-bag predictions, pruning, proximities."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from arboretum.explain.effects.asking import table_for
+from arboretum.explain.report.figures import class_losses
 from arboretum.explain.report.ranked import Ranked, whole_groups
 from arboretum.explain.report.tree_code import rounded
+from arboretum.predict.out_of_bag import out_of_bag
 
-__all__ = ["learning_curve", "oob_of", "proximity_map", "pruning_of", "theory_of"]
+if TYPE_CHECKING:
+    from arboretum.data.matrix import Matrix
+    from arboretum.explain.report.judged import Judged
 
-_MOST_STAGED = 2_000  # rows that are asked about after every round
+__all__ = [
+    "learning_curve",
+    "oob_of",
+    "out_of_bag_of",
+    "proximity_map",
+    "pruning_of",
+    "theory_of",
+]
+
+_MOST_STAGED = 2_000  # rows that are predicted after every round
 _MOST_CELLS = 4_000_000  # rows times rounds
 _POINTS = 300  # of a curve
+_OOB_CELLS = 30_000_000  # rows times trees that are walked for out-of-bag predictions
+
+# names that boosters have for the measures of the page
+_UNITS = {
+    **dict.fromkeys(("logloss", "mlogloss", "binary_logloss", "multi_logloss"), "log loss"),
+    **dict.fromkeys(("error", "merror", "binary_error", "multi_error"), "error"),
+    "rmse": "RMSE",
+    "ndcg@10": "NDCG@10",
+}
 
 
-def learning_curve(model: Any, rows: np.ndarray, judged: Any) -> dict[str, Any] | None:
-    """Return lines over rounds or trees: what the fit kept, and the error on the rows of the page."""
-    lines: list[dict[str, Any]] = []
-    for table, kept in (getattr(model, "evals_result_", None) or {}).items():
-        lines += [_line(f"{table}: {name}", values, name) for name, values in kept.items()]
-    if hasattr(model, "train_score_"):
-        lines.append(_line("training loss", model.train_score_, "loss"))
-    if hasattr(model, "oob_scores_"):
-        lines.append(_line("out-of-bag loss", model.oob_scores_, "loss"))
-    if hasattr(model, "train_errors_"):
-        lines.append(_line("training error", model.train_errors_, "error"))
-    if hasattr(model, "validation_scores_"):
-        lines.append(_line("held out", model.validation_scores_, "error"))
-    staged = _staged(model, rows, judged)
-    if staged is not None:
-        lines.append(staged)
+def learning_curve(
+    model: Any, rows: np.ndarray, judged: Any, train: tuple[np.ndarray, Any] | None
+) -> dict[str, Any] | None:
+    """Return lines over rounds, those of one measure for one chart.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    rows, judged : rows of the page, with their actual values and predictions
+    train : (rows, judged), optional
+        The same of the training table, which is measured in the same way.
+    """
+    lines = _staged(model, rows, judged, "these rows")
+    if train is not None:
+        lines += _staged(model, *train, "training rows")
+    measured = {(line["name"], line["unit"]) for line in lines}
+    lines += [one for one in _kept(model) if (one["name"], one["unit"]) not in measured]
     if not lines:
         return None
     best = getattr(model, "_best", None)
@@ -43,6 +66,33 @@ def learning_curve(model: Any, rows: np.ndarray, judged: Any) -> dict[str, Any] 
     }
 
 
+def _kept(model: Any) -> list[dict[str, Any]]:
+    """Return the lines that the fit kept, under the page's names of measures."""
+    lines: list[dict[str, Any]] = []
+    for table, kept in (getattr(model, "evals_result_", None) or {}).items():
+        for name, values in kept.items():
+            lines.append(_line(table, values, _UNITS.get(name, name)))
+    unit, measure = _loss_of(model)
+    for name, kept in (("training rows", "train_score_"), ("out-of-bag rows", "oob_scores_")):
+        if hasattr(model, kept):
+            lines.append(_line(name, measure(np.asarray(getattr(model, kept))), unit))
+    for name, kept in (("training rows", "train_errors_"), ("held-out rows", "validation_scores_")):
+        if hasattr(model, kept):
+            lines.append(_line(name, getattr(model, kept), "error"))
+    return lines
+
+
+def _loss_of(model: Any) -> tuple[str, Any]:
+    """Return the measure of the losses that Friedman's boosting keeps, and the losses in that measure."""
+    loss = getattr(model, "loss", None)
+    if loss == "squared_error":
+        return "RMSE", np.sqrt
+    if loss == "log_loss":
+        # the deviance of two classes is twice their log loss
+        return "log loss", lambda v: v / 2 if len(model.classes_) == 2 else v
+    return f"{loss} loss" if isinstance(loss, str) else "loss", lambda v: v
+
+
 def _line(name: str, values: Any, unit: str) -> dict[str, Any]:
     values = np.asarray(values, np.float64)
     at = np.arange(len(values))
@@ -51,37 +101,37 @@ def _line(name: str, values: Any, unit: str) -> dict[str, Any]:
     return {"name": name, "unit": unit, "x": (at + 1).tolist(), "y": rounded(values[at])}
 
 
-def _staged(model: Any, rows: np.ndarray, judged: Any) -> dict[str, Any] | None:
-    """Return the error on some rows of the page after every round."""
-    classes = judged.labels is not None
-    ask = getattr(model, "staged_predict", None)
+def _staged(model: Any, rows: np.ndarray, judged: Any, name: str) -> list[dict[str, Any]]:
+    """Return the measures on some rows after every round."""
     held: Any = getattr(model, "trees_", None) or getattr(model, "estimators_", ())
     rounds = len(held)
-    if ask is None or not rounds:
-        return None
+    if not hasattr(model, "staged_predict") or not rounds:
+        return []
     n = int(min(len(rows), _MOST_STAGED, max(_MOST_CELLS // rounds, 50)))
     if isinstance(judged, Ranked):
-        return _staged_order(ask, model, rows, judged, n)
-    some = np.unique(np.linspace(0, len(rows) - 1, n).round().astype(int))
-    truth, errors = judged.truth[some], []
-    known = np.asarray(getattr(model, "classes_", ()))
-    for told in ask(table_for(model, rows[some])):
-        told = np.asarray(told)
-        if classes:
-            right = (truth >= 0) & (told == known[np.maximum(truth, 0)])
-            errors.append(1.0 - right.mean())
-        else:
-            errors.append(float(np.sqrt(np.mean((told.reshape(-1) - truth) ** 2))))
-    unit = "error" if classes else "RMSE"
-    return _line(f"these rows: {unit}", errors, unit)
-
-
-def _staged_order(ask: Any, model: Any, rows: np.ndarray, judged: Ranked, n: int) -> dict[str, Any]:
-    """Return how good the order of some groups is after every round."""
-    some, sizes = whole_groups(judged.queries.sizes, n, seed=0)
-    part = Ranked(judged.truth[some], judged.answers[some], sizes)
-    found = [part.ndcg(np.asarray(told).reshape(-1)) for told in ask(table_for(model, rows[some]))]
-    return _line("these rows: NDCG@10", found, "NDCG@10")
+        some, sizes = whole_groups(judged.queries.sizes, n, seed=0)
+        part: Any = Ranked(judged.actual[some], judged.answers[some], sizes)
+    else:
+        some = np.unique(np.linspace(0, len(rows) - 1, n).round().astype(int))
+        part = type(judged)(judged.actual[some], judged.answers[some], judged.labels)
+    table = table_for(model, rows[some])
+    if part.labels is None:
+        measure, unit = (part.ndcg, "NDCG@10") if isinstance(part, Ranked) else (part.rmse, "RMSE")
+        values = [measure(np.asarray(found).reshape(-1)) for found in model.staged_predict(table)]
+        return [_line(name, values, unit)]
+    if not hasattr(model, "staged_predict_proba"):
+        known = np.asarray(model.classes_)[np.maximum(part.actual, 0)]
+        wrong = [
+            float(np.mean((part.actual < 0) | (np.asarray(found) != known)))
+            for found in model.staged_predict(table)
+        ]
+        return [_line(name, wrong, "error")]
+    found = [class_losses(part.actual, np.asarray(p)) for p in model.staged_predict_proba(table)]
+    log_losses, errors = np.array(found).T
+    lines = [_line(name, errors, "error")]
+    if not hasattr(model, "estimator_weights_"):  # AdaBoost's rounds minimise another loss
+        lines.insert(0, _line(name, log_losses, "log loss"))
+    return lines
 
 
 def theory_of(model: Any, rows: np.ndarray, y: Any) -> dict[str, Any] | None:
@@ -102,9 +152,9 @@ def theory_of(model: Any, rows: np.ndarray, y: Any) -> dict[str, Any] | None:
                 margins.append({"rounds": number, "theta": rounded(place)})
     bound = model.training_error_bound()
     return {
-        "errors": _line("ε: weighted error of the learner", model.estimator_errors_, "share"),
-        "weights": _line("α: weight of the learner", model.estimator_weights_, "weight"),
-        "bound": _line("bound: Π Z", bound, "share"),
+        "errors": _line("ε, weighted error of the learner", model.estimator_errors_, "share"),
+        "weights": _line("α, weight of the learner", model.estimator_weights_, "weight"),
+        "bound": _line("bound, product of Z", bound, "share"),
         "train": _line("training error", model.train_errors_, "share")
         if hasattr(model, "train_errors_")
         else None,
@@ -120,6 +170,29 @@ def oob_of(model: Any) -> dict[str, Any] | None:
         return None
     values = np.asarray(curve, np.float64)
     return {"line": _line("out-of-bag error", values, "error"), "score": float(model.oob_score_)}
+
+
+def out_of_bag_of(
+    model: Any, matrix: Matrix, judged: Judged
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the training rows that some tree of a forest did not see, and the predictions of such trees.
+
+    None for models without bags of rows, and where the table is not the training table.
+    """
+    bags, trees = getattr(model, "_bags", None), getattr(model, "trees_", None)
+    if bags is None or not trees or bags.n_rows != matrix.n_rows:
+        return None
+    if matrix.n_rows * len(trees) > _OOB_CELLS or (
+        judged.labels is not None and np.any(judged.actual < 0)
+    ):
+        return None
+    unseen = np.array([np.packbits(bags.counts(t) == 0) for t in range(len(trees))])
+    if not unseen.any():
+        return None
+    classes = judged.labels is not None
+    y = judged.actual[:, None]
+    found = out_of_bag(model.ensemble_, matrix, y, classes, unseen, model._threads())
+    return found.rows, found.mean[found.rows, 0]
 
 
 def pruning_of(model: Any) -> dict[str, Any] | None:
@@ -138,7 +211,7 @@ def pruning_of(model: Any) -> dict[str, Any] | None:
 
 
 def proximity_map(model: Any, rows: np.ndarray, judged: Any) -> dict[str, Any] | None:
-    """Return rows of the page on a plane, near each other where trees send them to the same leaves."""
+    """Return rows of the page on a plane, close to each other where trees send them to the same leaves."""
     from arboretum.forest.proximity_geometry import mds
 
     trees = getattr(model, "trees_", None) if hasattr(model, "_bags") else None
@@ -152,5 +225,7 @@ def proximity_map(model: Any, rows: np.ndarray, judged: Any) -> dict[str, Any] |
     return {
         "x": rounded(found.coordinates[:, 0], 4),
         "y": rounded(found.coordinates[:, 1], 4),
-        "truth": judged.truth.tolist() if judged.labels is not None else rounded(judged.truth, 4),
+        "actual": judged.actual.tolist()
+        if judged.labels is not None
+        else rounded(judged.actual, 4),
     }

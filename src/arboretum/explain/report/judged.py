@@ -1,11 +1,4 @@
-"""How good the answers are: headline figures with bootstrap intervals, and what the curves are drawn from.
-
-A bootstrap draws the rows again with replacement, 200 times; the interval holds 95 % of what comes out. Every
-figure is a function of sums over rows, so a draw is a vector of weights and no row is copied.
-
-    classes    accuracy, balanced accuracy, log loss, Brier score, ROC AUC (two classes)
-    numbers    R², RMSE, MAE, median absolute error (no interval)
-"""
+"""Actual values and predictions side by side: the numbers behind the curves and tables of the page."""
 
 from __future__ import annotations
 
@@ -13,194 +6,77 @@ from typing import Any
 
 import numpy as np
 
+from arboretum.explain.report.figures import area_under_roc, class_figures, number_figures
 from arboretum.explain.report.tree_code import rounded
 
-__all__ = ["DRAWS", "Judged", "figure", "judge"]
+__all__ = ["Judged", "judge"]
 
-DRAWS = 200
-_MOST_DRAWN = 8_000  # rows of a draw; larger tables are drawn from by that many rows
-_CURVE = 160  # thresholds of a curve
+_CURVE = 160  # points of a curve
+_THRESHOLDS = np.arange(101) / 100
 _BINS = 12  # of a calibration curve
 _POINTS = 900  # of a scatter
-_LEAST_SHARE = 1e-15
 
 
 class Judged:
-    """Truth and answers of one table.
+    """Actual values and answers of one table.
 
     Attributes
     ----------
-    truth : int64 array of class codes (those the model does not know are -1), or float64 array
+    actual : int64 array of class codes (labels that are no class of the model are -1), or float64 array
     answers : float64 array of shape (rows, classes) or (rows, 1)
     labels : list of str or None
     """
 
-    def __init__(self, truth: np.ndarray, answers: np.ndarray, labels: list[str] | None) -> None:
-        self.truth, self.answers, self.labels = truth, answers, labels
+    def __init__(self, actual: np.ndarray, answers: np.ndarray, labels: list[str] | None) -> None:
+        self.actual, self.answers, self.labels = actual, answers, labels
 
-    # ------------------------------------------------------------------ figures
     def figures(self, seed: int = 0) -> list[dict[str, Any]]:
-        """Return name, value, interval and what each means."""
+        """Return name, value, interval, baseline and meaning of every headline figure."""
         if self.labels is None:
-            return self._number_figures(seed)
-        return self._class_figures(seed)
+            return number_figures(self.actual, self.answers[:, 0], seed)
+        return class_figures(self.actual, self.answers, self.labels, seed)
 
-    def _draws(self, n: int, seed: int) -> np.ndarray:
-        """Return how often each row is drawn, (draws, n)."""
-        rng = np.random.default_rng(seed)
-        return np.array([np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(DRAWS)])
-
-    def _some(self, seed: int) -> np.ndarray:
-        n = len(self.truth)
-        if n <= _MOST_DRAWN:
-            return np.arange(n)
-        return np.sort(np.random.default_rng(seed).choice(n, _MOST_DRAWN, replace=False))
-
-    def _class_figures(self, seed: int) -> list[dict[str, Any]]:
-        truth, share = self.truth, self.answers
-        n, K = share.shape
-        known = truth >= 0
-        right = (share.argmax(axis=1) == truth).astype(np.float64)
-        own = np.where(known, share[np.arange(n), np.maximum(truth, 0)], 0.0)
-        loss = -np.log(np.clip(own, _LEAST_SHARE, 1.0))
-        brier = (share**2).sum(axis=1) - 2 * own + 1.0
-        if K == 2:
-            brier = brier / 2
-        some = self._some(seed)
-        draws, width = self._draws(len(some), seed), np.sqrt(len(some) / n)
-
-        def mean(values: np.ndarray) -> tuple[float, np.ndarray]:
-            return float(values.mean()), draws @ values[some] / len(some)
-
-        found = [
-            figure("accuracy", *mean(right), width, "share of rows told right", high=True),
-            figure(
-                "log loss",
-                *mean(loss),
-                width,
-                "how surprised the shares are by the truth",
-                high=False,
-            ),
-            figure(
-                "Brier score",
-                *mean(brier),
-                width,
-                "squared distance of the shares from the truth",
-                high=False,
-            ),
-        ]
-        classes = [k for k in range(K) if np.any(truth == k)]
-        if len(classes) > 1:
-            whole = np.mean([right[truth == k].mean() for k in classes])
-            parts = []
-            for k in classes:
-                here = truth[some] == k
-                with np.errstate(invalid="ignore"):
-                    parts.append(draws[:, here] @ right[some][here] / draws[:, here].sum(axis=1))
-            drawn = np.mean(parts, axis=0)
-            found.insert(
-                1, figure("balanced accuracy", float(whole), drawn[np.isfinite(drawn)], width,
-                           "mean over the classes of the share told right", high=True),
-            )  # fmt: skip
-        if K == 2 and len(classes) == 2:
-            score, positive = share[:, 1], truth == 1
-            drawn = _areas(score[some], positive[some], draws)
-            whole = _areas(score, positive, np.ones((1, n)))[0]
-            found.insert(
-                1, figure("ROC AUC", float(whole), drawn, width,
-                           "chance that a row of the second class scores above one of the first", high=True),
-            )  # fmt: skip
-        return found
-
-    def _number_figures(self, seed: int) -> list[dict[str, Any]]:
-        y, told = self.truth, self.answers[:, 0]
-        error = y - told
-        some = self._some(seed)
-        draws, width = self._draws(len(some), seed), np.sqrt(len(some) / len(y))
-        n = len(some)
-        squared, absolute, ys = (
-            draws @ error[some] ** 2 / n,
-            draws @ np.abs(error[some]) / n,
-            y[some],
-        )
-        middle = ys.mean()
-        spread = draws @ (ys - middle) ** 2 / n - (draws @ (ys - middle) / n) ** 2
-        rmse = float(np.sqrt(np.mean(error**2)))
-        found = [
-            figure(
-                "RMSE",
-                rmse,
-                np.sqrt(squared),
-                width,
-                "typical error, large ones weigh more",
-                high=False,
-            ),
-            figure(
-                "MAE",
-                float(np.abs(error).mean()),
-                absolute,
-                width,
-                "mean absolute error",
-                high=False,
-            ),
-        ]
-        if y.var() > 0:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                drawn = 1 - squared / spread
-            value = float(1 - np.mean(error**2) / y.var())
-            found.insert(
-                0,
-                figure(
-                    "R²",
-                    value,
-                    drawn[np.isfinite(drawn)],
-                    width,
-                    "share of the variance explained",
-                    high=True,
-                ),
-            )
-        return found
+    def rmse(self, predicted: np.ndarray) -> float:
+        """Return the root mean squared error of other predictions of these rows."""
+        return float(np.sqrt(np.mean((predicted - self.actual) ** 2)))
 
     def losses(self) -> np.ndarray:
-        """Return how wrong the answer to every row is."""
+        """Return the error of every row: its size, or one minus the probability of the actual class."""
         if self.labels is None:
-            return np.abs(self.truth - self.answers[:, 0])
-        own = self.answers[np.arange(len(self.truth)), np.maximum(self.truth, 0)]
-        return np.where(self.truth < 0, 1.0, 1.0 - own)
+            return np.abs(self.actual - self.answers[:, 0])
+        own = self.answers[np.arange(len(self.actual)), np.maximum(self.actual, 0)]
+        return np.where(self.actual < 0, 1.0, 1.0 - own)
 
     # ------------------------------------------------------------------ classes
     def confusion(self) -> list[list[int]]:
-        """Return counts, truth by told; a last line for classes the model does not know."""
+        """Return counts, actual by predicted; a last line for labels that are no class of the model."""
         K = self.answers.shape[1]
-        told = self.answers.argmax(axis=1)
+        predicted = self.answers.argmax(axis=1)
         table = np.zeros((K + 1, K), np.int64)
-        np.add.at(table, (np.where(self.truth < 0, K, self.truth), told), 1)
-        return table[: K + bool(np.any(self.truth < 0))].tolist()
+        np.add.at(table, (np.where(self.actual < 0, K, self.actual), predicted), 1)
+        return table[: K + bool(np.any(self.actual < 0))].tolist()
 
     def class_curves(self) -> list[dict[str, Any]]:
-        """Return of every class (of two, the second) what is told at some thresholds, and calibration."""
+        """Return the points of every class's curves (for two classes, the second's), and calibration."""
         K = self.answers.shape[1]
         return [self._curve(k) for k in ([1] if K == 2 else range(min(K, 12)))]
 
     def _curve(self, k: int) -> dict[str, Any]:
-        score, positive = self.answers[:, k], self.truth == k
+        score, positive = self.answers[:, k], self.actual == k
         order = np.argsort(-score, kind="stable")
         s, hits = score[order], np.cumsum(positive[order])
         last = np.flatnonzero(
             np.append(s[1:] != s[:-1], True)
         )  # a threshold takes all of equal score
         if len(last) > _CURVE:
-            wanted = np.linspace(0, len(last) - 1, _CURVE).round().astype(int)
-            by_score = np.searchsorted(-s[last], -np.linspace(1, 0, 41))
-            last = last[np.unique(np.concatenate([wanted, np.clip(by_score, 0, len(last) - 1)]))]
+            last = last[np.linspace(0, len(last) - 1, _CURVE).round().astype(int)]
         area = (
-            float(_areas(score, positive, np.ones((1, len(score))))[0])
+            float(area_under_roc(score, positive, np.ones((1, len(score))))[0])
             if 0 < positive.sum() < len(positive)
             else None
         )
         return {
             "class": k,
-            "cut": rounded(s[last], 7),
             "tp": hits[last].tolist(),
             "fp": (last + 1 - hits[last]).tolist(),
             "p": int(positive.sum()),
@@ -210,24 +86,46 @@ class Judged:
             "calibration": _calibration(score, positive),
         }
 
+    def thresholds(self) -> list[list[int]] | None:
+        """Return how many rows are predicted as the second of two classes, by threshold and actual class.
+
+        A row is predicted so where its probability is above the threshold, as `predict` does at 0.5. One
+        list for each actual class, and one for labels that are no class of the model, of 101 thresholds
+        (0, 0.01, … 1); its last entry is the number of rows of that class.
+
+        >>> judged = Judged(np.array([0, 1, 1]), np.array([[0.6, 0.4], [0.5, 0.5], [0.1, 0.9]]), ["a", "b"])
+        >>> [(rows[39], rows[40], rows[50], rows[-1]) for rows in judged.thresholds()]
+        [(1, 0, 0, 1), (2, 2, 1, 2)]
+        """
+        if self.answers.shape[1] != 2:
+            return None
+        counts = []
+        for k in (0, 1, -1):
+            here = self.answers[self.actual == k]
+            score = np.sort(here[:, 1])
+            above = len(score) - np.searchsorted(score, _THRESHOLDS, side="right")
+            above[50] = np.sum(here.argmax(axis=1))  # forests round the sum of both probabilities
+            counts.append([*above.tolist(), len(score)])
+        return counts if counts[2][-1] else counts[:2]
+
     # ------------------------------------------------------------------ numbers
     def residuals(self, seed: int = 0) -> dict[str, Any]:
-        """Return told and truth of some rows, and the errors of all as a histogram."""
-        y, told = self.truth, self.answers[:, 0]
+        """Return predicted and actual of some rows, and the errors of all as a histogram."""
+        y, predicted = self.actual, self.answers[:, 0]
         rng = np.random.default_rng(seed)
         some = (
             np.arange(len(y))
             if len(y) <= _POINTS
             else np.sort(rng.choice(len(y), _POINTS, replace=False))
         )
-        error = y - told
+        error = y - predicted
         low, high = np.quantile(error, [0.005, 0.995])
         counts, edges = np.histogram(
             np.clip(error, low, high), bins=41, range=(low, high if high > low else low + 1)
         )
         return {
-            "told": rounded(told[some]),
-            "truth": rounded(y[some]),
+            "predicted": rounded(predicted[some]),
+            "actual": rounded(y[some]),
             "row": some.tolist(),
             "shown": len(some),
             "edges": rounded(edges),
@@ -239,51 +137,25 @@ class Judged:
 def judge(
     model_labels: np.ndarray | None, y: Any, answers: np.ndarray, names: list[str] | None
 ) -> Judged:
-    """Return truth and answers side by side; ``model_labels`` are the model's classes."""
-    truth = np.asarray(y)
+    """Return actual and answers side by side; ``model_labels`` are the model's classes."""
+    actual = np.asarray(y)
     if model_labels is None:
-        return Judged(truth.astype(np.float64), answers, None)
+        return Judged(actual.astype(np.float64), answers, None)
     place = {label: k for k, label in enumerate(model_labels.tolist())}
-    unique, inverse = np.unique(truth, return_inverse=True)
+    unique, inverse = np.unique(actual, return_inverse=True)
     codes = np.array([place.get(label, -1) for label in unique.tolist()], np.int64)
     return Judged(codes[inverse.reshape(-1)], answers, names)
-
-
-def figure(
-    name: str, value: float, drawn: np.ndarray, width: float, what: str, *, high: bool
-) -> dict[str, Any]:
-    """Return a figure with its interval; ``width`` shrinks that of draws smaller than the table."""
-    low, top = np.quantile(drawn, [0.025, 0.975]) if len(drawn) else (value, value)
-    middle = float(np.median(drawn)) if len(drawn) else value
-    ends = [value + width * (float(end) - middle) for end in (low, top)]
-    return {
-        "name": name, "value": value, "low": ends[0], "high": ends[1], "what": what, "more": high,
-    }  # fmt: skip
-
-
-def _areas(score: np.ndarray, positive: np.ndarray, draws: np.ndarray) -> np.ndarray:
-    """Return the area under the ROC curve for every draw of the rows; equal scores count half."""
-    order = np.argsort(score, kind="stable")
-    starts = np.flatnonzero(np.append(True, np.diff(score[order]) != 0))
-    w = draws[:, order]
-    p = np.add.reduceat(w * positive[order], starts, axis=1).astype(np.float64)
-    n = np.add.reduceat(w * ~positive[order], starts, axis=1).astype(np.float64)
-    below = np.cumsum(n, axis=1) - n
-    pairs = p.sum(axis=1) * n.sum(axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        area = (p * (below + n / 2)).sum(axis=1) / pairs
-    return area[np.isfinite(area)]
 
 
 def _ends(s: np.ndarray) -> np.ndarray:
     return np.flatnonzero(np.append(s[1:] != s[:-1], True))
 
 
-def _average_precision(hits: np.ndarray, told: np.ndarray, n_positive: int) -> float | None:
+def _average_precision(hits: np.ndarray, predicted: np.ndarray, n_positive: int) -> float | None:
     if not n_positive:
         return None
     recall = hits / n_positive
-    return float(np.sum(np.diff(np.append(0.0, recall)) * hits / told))
+    return float(np.sum(np.diff(np.append(0.0, recall)) * hits / predicted))
 
 
 def _calibration(score: np.ndarray, positive: np.ndarray) -> dict[str, Any]:
@@ -292,13 +164,13 @@ def _calibration(score: np.ndarray, positive: np.ndarray) -> dict[str, Any]:
     parts = [
         part for part in np.array_split(order, min(_BINS, max(1, len(order) // 5))) if len(part)
     ]
-    told = np.array([score[part].mean() for part in parts])
+    predicted = np.array([score[part].mean() for part in parts])
     seen = np.array([positive[part].mean() for part in parts])
     n = np.array([len(part) for part in parts])
     error = np.sqrt(np.maximum(seen * (1 - seen), 0.25 / n) / n)
-    gap = float(np.sum(np.abs(told - seen) * n) / n.sum())
+    gap = float(np.sum(np.abs(predicted - seen) * n) / n.sum())
     return {
-        "told": rounded(told),
+        "predicted": rounded(predicted),
         "seen": rounded(seen),
         "error": rounded(error),
         "gap": gap,

@@ -1,16 +1,16 @@
-"""A fitted model as steps that the page can take: rows in, the same numbers as `predict` out.
+"""A fitted model as steps that the page can compute: rows in, the same numbers as `predict` out.
 
     XGBClassifier       {"op": "trees", …} ──▶ {"op": "link", "name": "logit"} ──▶ {"op": "two"}
     StackingClassifier  {"op": "stack", "members": [ … ], "final": … }
 
-A step is a dictionary with the name of an operation; steps it works on stand in it under "of". The page's
+A step is a dictionary with the name of an operation; "of" holds the steps it works on. The page's
 `walk.js` has one function per operation, and this table is all that they need to agree on:
 
     op        what comes out
-    trees     base + Σ what the leaves say, in the order of the trees, / "div"; or their weighted median
+    trees     base + Σ values of the leaves, in the order of the trees, / "div"; or their weighted median
     spread    the values of all leaves a row reaches, by share (C4.5); "stops": of the node it stops at (ID3)
     link      identity, log, logit, softmax or step of every number, times sigma
-    raw       the sum that stands for a prediction, the inverse of a link (boosting that begins with a model)
+    raw       the score of a prediction, the inverse of a link (boosting that begins with a model)
     two       [1 - p, p]
     signs     [-d, d] of a decision d;  difference: second number less the first
     mean      of several steps, by weight;  add: their sum;  hard: a vote of 1 for the largest of each
@@ -20,7 +20,7 @@ A step is a dictionary with the name of an operation; steps it works on stand in
     bins      numbers cut into bins (ID3)
     rules     shares of the first rule that holds (C4.5rules)
     linear    w·x + b
-    stack     what members say is the row of the final model
+    stack     predictions of the members are the row of the final model
     one       a single class
 
 Numbers of the row are those of `model.schema_`: categories by their place, null for missing.
@@ -47,7 +47,7 @@ _FIGURES = 0.05  # of the room, kept for the figures of trees
 
 
 class NotWalkable(Exception):
-    """The page cannot take the steps of this model; the message says why."""
+    """The page cannot compute the steps of this model; the message gives the reason."""
 
 
 class ModelCode:
@@ -56,7 +56,7 @@ class ModelCode:
     Attributes
     ----------
     steps : dict or None
-        None where the page cannot follow; ``reason`` says why.
+        None where the page cannot compute them; ``reason`` explains it.
     trees : list of dict
         In the order in which the steps count them (tree_code.py).
     sources : list of (Tree, str)
@@ -155,7 +155,7 @@ def code_of_model(model: Any, room: int = PAGE_BYTES) -> ModelCode:
 def _steps(code: ModelCode, model: Any) -> dict[str, Any]:
     """Return the steps to class shares, (classes,), or to a number, (1,)."""
     if getattr(model, "n_outputs_", 1) > 1:
-        raise NotWalkable("the model answers several targets at once, and the page shows one")
+        raise NotWalkable("the model predicts several targets at once, and the page shows one")
     if not type(model).__module__.startswith("arboretum."):
         return _foreign(model)
     for owns, take in _KINDS:
@@ -163,7 +163,7 @@ def _steps(code: ModelCode, model: Any) -> dict[str, Any]:
             steps = take(code, model)
             break
     else:
-        raise NotWalkable(f"the page does not know how a {type(model).__name__} answers")
+        raise NotWalkable(f"the page cannot compute predictions of a {type(model).__name__}")
     absent = getattr(model, "_absent", None)
     if absent is not None and absent == absent:
         steps = {"op": "absent", "value": float(absent), "of": steps}
@@ -176,7 +176,7 @@ def _trees(code: ModelCode, ensemble: Ensemble) -> dict[str, Any]:
     if not ensemble.trees:
         return {"op": "constant", "value": whole(ensemble.base.ravel())}
     if any(tree.spreads for tree in ensemble.trees):
-        raise NotWalkable("its trees send parts of a row down several branches")
+        raise NotWalkable("its trees send fractions of a row down several branches")
     terms = ensemble.terms
     numbers = code.take(terms.trees, terms.values)
     step: dict[str, Any] = {
@@ -201,17 +201,19 @@ def _plain_trees(code: ModelCode, model: Any) -> dict[str, Any]:
 
 
 def _boosted(code: ModelCode, model: Any) -> dict[str, Any]:
-    """Second-order boosting: the rounds that `predict` asks, and the objective's link."""
+    """Second-order boosting: the rounds that `predict` uses, and the objective's link."""
     link = model.objective_.link
     if hasattr(model, "classes_") and link.name == "identity":
         if model.objective_.name != "binary:logitraw":
-            raise NotWalkable("its objective is the user's own, and so is what its sums mean")
-        link = Link("logit")  # `predict` tells the sum, `predict_proba` what it means
+            raise NotWalkable(
+                "its objective is a function of yours, and so is the meaning of its scores"
+            )
+        link = Link("logit")  # `predict` returns the score, `predict_proba` probabilities
     return _both(_link(_trees(code, model._served()), link), model)
 
 
 def _gradient(code: ModelCode, model: Any) -> dict[str, Any]:
-    """Friedman's boosting: begins with a number or with what another model says."""
+    """Friedman's boosting: begins with a number or with the predictions of another model."""
     from arboretum.boosting.gradient.start import Constant
 
     loss = model.loss_
@@ -223,7 +225,7 @@ def _gradient(code: ModelCode, model: Any) -> dict[str, Any]:
             said = {"op": "pick", "at": 1, "of": said}
         start = {"op": "raw", "name": loss.link.name, "sigma": loss.link.sigma, "of": said}
     if not isinstance(model.loss, str):
-        raise NotWalkable("its loss is a function of the user's own, and so is what its sums mean")
+        raise NotWalkable("its loss is a function of yours, and so is the meaning of its scores")
     if getattr(model, "members_", []):
         parts = [start]
         for members, rate, length in zip(model.members_, model._rates, model.step_lengths_):
@@ -243,7 +245,7 @@ def _link(step: dict[str, Any], link: Any) -> dict[str, Any]:
     if link.name == "identity":
         return step
     if link.name == "own":
-        raise NotWalkable("its loss is a function of the user's own, and so is what its sums mean")
+        raise NotWalkable("its loss is a function of yours, and so is the meaning of its scores")
     return {"op": "link", "name": link.name, "sigma": float(link.sigma), "of": step}
 
 
@@ -365,17 +367,17 @@ def _stacking(code: ModelCode, model: Any) -> dict[str, Any]:
     for name, member, method in zip(names, model.estimators_, model.stack_method_):
         said = _member(code, model, member, name)
         if method == "predict" and hasattr(member, "classes_"):
-            raise NotWalkable(
-                "its members answer with class labels, which the page does not follow"
-            )
+            raise NotWalkable("its members predict class labels, which the page does not support")
         if method == "decision_function":
-            raise NotWalkable("its members answer with decisions, which the page does not follow")
+            raise NotWalkable(
+                "its members predict decision values, which the page does not support"
+            )
         if method == "predict_proba" and len(model.classes_) == 2:
             said = {"op": "pick", "at": 1, "of": said}
         parts.append(said)
     if model.passthrough:
         if any(column.categories is not None for column in model.schema_.columns):
-            raise NotWalkable("its final model sees the table too, with categories of its own")
+            raise NotWalkable("its final model reads the table too, with its own categories")
         parts.append({"op": "row"})
     final = model.final_estimator_
     code._member = "final"
@@ -424,10 +426,10 @@ def _as_classes(step: dict[str, Any], member: Any, model: Any) -> dict[str, Any]
 
 # ---------------------------------------------------------------------- other libraries' models
 def _foreign(model: Any) -> dict[str, Any]:
-    """Linear models are two lines; of others the page knows nothing."""
+    """Return the step of a linear model; others cannot be computed in the page."""
     name = type(model).__name__
     if not hasattr(model, "coef_") or not type(model).__module__.startswith("sklearn.linear_model"):
-        raise NotWalkable(f"a {name} is part of it, which the page does not know how to ask")
+        raise NotWalkable(f"it contains a {name}, whose predictions the page cannot compute")
     coef = np.atleast_2d(np.asarray(model.coef_, np.float64))
     intercept = np.broadcast_to(np.asarray(model.intercept_, np.float64), len(coef))
     step = {"op": "linear", "w": [whole(row) for row in coef], "b": whole(intercept)}
@@ -437,7 +439,7 @@ def _foreign(model: Any) -> dict[str, Any]:
         "LogisticRegression",
         "LogisticRegressionCV",
     ):
-        raise NotWalkable(f"a {name} is part of it, which the page does not know how to ask")
+        raise NotWalkable(f"it contains a {name}, whose predictions the page cannot compute")
     if len(model.classes_) == 2:
         return {"op": "two", "of": {"op": "link", "name": "logit", "sigma": 1.0, "of": step}}
     return {"op": "link", "name": "softmax", "sigma": 1.0, "of": step}

@@ -1,4 +1,4 @@
-"""A model of several targets as a model of one of them: the same trees, with that target's answers."""
+"""A model of several targets as a model of one of them: the same trees, with the values of that target."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_TARGETS = 12
 
 
 def targets_shown(model: Any, output: int | None) -> list[int | None]:
-    """Return the targets a page has: the one asked for, or all that have room, else the first.
+    """Return the targets a page has: the given one, or all if there is room, else the first.
 
     >>> from arboretum import CARTRegressor
     >>> targets_shown(CARTRegressor().fit([[0.0], [1.0]], [[1.0, 5.0], [2.0, 6.0]]), None)
@@ -35,7 +35,7 @@ def targets_shown(model: Any, output: int | None) -> list[int | None]:
 
 
 def one_target(model: Any, output: int | None) -> Any:
-    """Return a model that answers one of its targets; itself if it has only one.
+    """Return a model that predicts one of its targets; itself if it has only one.
 
     Examples
     --------
@@ -70,8 +70,8 @@ def one_target(model: Any, output: int | None) -> Any:
         single.estimators_ = [one_target(member, output) for member in model.estimators_]
     else:
         raise ParameterError(
-            f"this {type(model).__name__} answers {n} targets by members: a report is made of "
-            "trees and forests of several targets, or of a model of one"
+            f"this {type(model).__name__} predicts {n} targets by members: a report needs trees or forests "
+            "of several targets, or a model of one target"
         )
     for name in ("oob_score_", "pruning_curve_"):  # of all targets together
         single.__dict__.pop(name, None)
@@ -89,7 +89,7 @@ def target_column(y: Any, n_outputs: int, output: int | None) -> tuple[Any, str 
     values = np.asarray(y)
     if values.ndim != 2 or values.shape[1] != n_outputs:
         raise DataError(
-            f"y has the shape {values.shape}: the model answers {n_outputs} targets, give a column for each"
+            f"y has the shape {values.shape}: the model predicts {n_outputs} targets, give a column for each"
         )
     names = getattr(y, "columns", None)
     output = output or 0

@@ -1,4 +1,4 @@
-"""What a page says first: which model, which rows, with which parameters, versions, seed and hash."""
+"""The facts of the first panel: model, rows, parameters, versions, seed and hash."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def overview_of(model: Any, n_rows: int, n_used: int, n_columns: int) -> dict[st
         },
     }
     seconds = getattr(model, "_fit_seconds", None)
-    if seconds is not None:  # a model from a file does not know
+    if seconds is not None:  # a model from a file has none
         facts["fit_seconds"] = float(f"{seconds:.3g}")
     seed = getattr(model, "seed_", None)
     if seed is not None:
@@ -48,6 +48,9 @@ def overview_of(model: Any, n_rows: int, n_used: int, n_columns: int) -> dict[st
         facts["members"] = [[str(name), type(one).__name__] for name, one in members.items()]
     if hasattr(model, "oob_score_"):
         facts["oob_score"] = float(model.oob_score_)
+        facts["oob_name"] = "accuracy" if hasattr(model, "classes_") else "R²"
+        if callable(getattr(model, "oob_score", None)):
+            facts["oob_name"] = ""
     rules = getattr(model, "rules_", None)
     if rules is not None:
         facts["n_rules"] = len(rules)

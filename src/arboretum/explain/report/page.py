@@ -1,8 +1,8 @@
 """The page itself: a template, a style sheet, scripts and the data, in one file that needs no network.
 
 Data are two blocks: what panels show is JSON that one can read; the trees, the larger part, are gzipped JSON
-in base64. In JSON that stands in a page `<`, `>` and `&` are written as escapes, so that no name can end the
-script it stands in; the page sets every name as text, never as HTML.
+in base64. In the JSON, `<`, `>` and `&` are written as escapes, so that no name can end the script
+element; the page sets every name as text, never as HTML.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SCRIPTS = (
 
 
 def as_json(value: Any) -> str:
-    """Return JSON that may stand inside a script element.
+    """Return JSON that is safe inside a script element.
 
     >>> as_json({"</script>": [1, None]})
     '{"\\\\u003c/script\\\\u003e":[1,null]}'

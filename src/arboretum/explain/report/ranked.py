@@ -1,8 +1,8 @@
-"""How good an order is: what a page of a ranker says instead of errors.
+"""How good an order is: the figures of a ranker's page.
 
-A ranker's numbers mean nothing by themselves, only their order inside a group does:
+A ranker's scores mean nothing by themselves, only their order inside a group does:
 
-    grade   3   0   1        told first: 1, then 3, then 0
+    grade   3   0   1        order of the scores: 1, then 3, then 0
     NDCG = (gain(1)/log₂2 + gain(3)/log₂3) / (gain(3)/log₂2 + gain(1)/log₂3),  gain(g) = 2^g - 1
 
 Intervals are those of 200 draws of the groups.
@@ -17,7 +17,8 @@ import numpy as np
 from arboretum.boosting.metric.queries import Queries
 from arboretum.boosting.metric.ranking import dcg, pairwise_aucs
 from arboretum.errors import DataError
-from arboretum.explain.report.judged import DRAWS, Judged, figure
+from arboretum.explain.report.figures import DRAWS, figure
+from arboretum.explain.report.judged import Judged
 
 __all__ = ["Ranked", "groups_of", "whole_groups"]
 
@@ -30,39 +31,43 @@ class Ranked(Judged):
 
     Examples
     --------
-    >>> told = np.array([[2.0], [1.0], [3.0]])
-    >>> judged = Ranked(np.array([3.0, 0.0, 1.0]), told, [3])
-    >>> round(judged.ndcg(told[:, 0]), 4)
+    >>> predicted = np.array([[2.0], [1.0], [3.0]])
+    >>> judged = Ranked(np.array([3.0, 0.0, 1.0]), predicted, [3])
+    >>> round(judged.ndcg(predicted[:, 0]), 4)
     0.7098
     """
 
-    def __init__(self, truth: np.ndarray, answers: np.ndarray, sizes: Any) -> None:
-        super().__init__(truth, answers, None)
-        self.queries = Queries(sizes, len(truth))
-        graded = bool((truth == np.floor(truth)).all() and truth.max() <= _LARGEST_GRADE)
-        self._gain = np.exp2(truth) - 1.0 if graded else truth
-        self._best = self.queries.order(truth)
+    def __init__(self, actual: np.ndarray, answers: np.ndarray, sizes: Any) -> None:
+        super().__init__(actual, answers, None)
+        self.queries = Queries(sizes, len(actual))
+        graded = bool((actual == np.floor(actual)).all() and actual.max() <= _LARGEST_GRADE)
+        self._gain = np.exp2(actual) - 1.0 if graded else actual
+        self._best = self.queries.order(actual)
 
     def figures(self, seed: int = 0) -> list[dict[str, Any]]:
-        told = self.answers[:, 0]
-        order = self.queries.order(told)
+        predicted = self.answers[:, 0]
+        order = self.queries.order(predicted)
+        chance = "random order"
         each = [
             (f"NDCG@{_TOP}", self._ndcgs(order, _TOP),
-             f"how good the first {_TOP} of a group are, 1 at best"),
-            ("NDCG", self._ndcgs(order, len(told)), "how good the whole order of a group is"),
-            ("pairs in order", pairwise_aucs(self.queries, self.truth, told, order),
-             "share of pairs of unlike grades that stand in the right order; by chance 0.5"),
+             f"how good the first {_TOP} rows of a group are; 1 is perfect", self._by_chance(_TOP)),
+            ("NDCG", self._ndcgs(order, len(predicted)),
+             "how good the whole order of a group is; 1 is perfect", self._by_chance(len(predicted))),
+            ("pairs in order", pairwise_aucs(self.queries, self.actual, predicted, order),
+             "share of pairs with different grades that are in the right order", 0.5),
         ]  # fmt: skip
-        return [_mean(name, values, what, seed) for name, values, what in each]
+        return [
+            _mean(name, values, what, (chance, base), seed) for name, values, what, base in each
+        ]
 
-    def ndcg(self, told: np.ndarray) -> float:
-        """Return the mean NDCG of the first ten of every group, told other numbers than these answers."""
-        known = self._ndcgs(self.queries.order(told), _TOP)
+    def ndcg(self, predicted: np.ndarray) -> float:
+        """Return the mean NDCG of the first ten rows of every group in the order of these numbers."""
+        known = self._ndcgs(self.queries.order(predicted), _TOP)
         return float(np.nanmean(known)) if np.isfinite(known).any() else 1.0
 
     def losses(self) -> np.ndarray:
-        """Return how many places off every row stands in its group."""
-        places = np.empty((2, len(self.truth)))
+        """Return the distance of every row from its right place in its group."""
+        places = np.empty((2, len(self.actual)))
         for at, order in zip(
             places, (self._best, self.queries.order(self.answers[:, 0])), strict=True
         ):
@@ -75,13 +80,25 @@ class Ranked(Judged):
         with np.errstate(invalid="ignore"):
             return np.where(ideal > 0, dcg(self.queries, self._gain, order, k) / ideal, np.nan)
 
+    def _by_chance(self, k: int) -> float:
+        """Return the NDCG expected of a random order: every place holds the mean gain of its group."""
+        queries = self.queries
+        mean = np.bincount(queries.group, weights=self._gain) / queries.sizes
+        ideal = dcg(queries, self._gain, self._best, k)
+        by_chance = dcg(queries, mean[queries.group], self._best, k)
+        known = ideal > 0
+        return float(np.mean(by_chance[known] / ideal[known])) if known.any() else 1.0
 
-def _mean(name: str, values: np.ndarray, what: str, seed: int) -> dict[str, Any]:
+
+def _mean(
+    name: str, values: np.ndarray, what: str, baseline: tuple[str, float], seed: int
+) -> dict[str, Any]:
     known = values[np.isfinite(values)]
     if not len(known):
-        return figure(name, 1.0, np.empty(0), 1.0, what, high=True)
+        return figure(name, 1.0, np.empty(0), 1.0, what, high=True, baseline=baseline)
     draws = np.random.default_rng(seed).integers(0, len(known), (DRAWS, len(known)))
-    return figure(name, float(known.mean()), known[draws].mean(axis=1), 1.0, what, high=True)
+    drawn = known[draws].mean(axis=1)
+    return figure(name, float(known.mean()), drawn, 1.0, what, high=True, baseline=baseline)
 
 
 def groups_of(model: Any, group: Any, n_rows: int) -> np.ndarray | None:
@@ -102,7 +119,7 @@ def groups_of(model: Any, group: Any, n_rows: int) -> np.ndarray | None:
 
 
 def whole_groups(sizes: np.ndarray, most: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows of some groups, at most so many rows but one group at least, and their sizes.
+    """Return the rows of some groups, at most ``most`` rows but at least one group, and their sizes.
 
     >>> rows, sizes = whole_groups(np.array([2, 3, 2]), 4, seed=0)
     >>> len(rows) == sum(sizes.tolist()) <= 4

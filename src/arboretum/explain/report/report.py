@@ -3,7 +3,7 @@
     model, X, y ──► panels (each a small dictionary) ──► JSON ──► page.html with style and scripts inside
                     trees and steps (model_code.py) ──► gzip ┘
 
-Every panel is made by itself and left out where the model has nothing to say in it.
+Every panel is made by itself and left out where it does not apply to the model.
 """
 
 from __future__ import annotations
@@ -29,14 +29,15 @@ from arboretum.explain.pick_tree import trees_of
 from arboretum.explain.pipeline import open_pipeline
 from arboretum.explain.report import effects_panel, history
 from arboretum.explain.report.budget import PAGE_BYTES, Budget
-from arboretum.explain.report.data_sheet import columns_of, hints_of
+from arboretum.explain.report.data_sheet import columns_of, duplicates_of, hints_of, unseen_of
+from arboretum.explain.report.headline import headline
 from arboretum.explain.report.judged import Judged, judge
 from arboretum.explain.report.model_code import ModelCode, code_of_model
 from arboretum.explain.report.one_target import one_target, target_column, targets_shown
 from arboretum.explain.report.overview import overview_of
 from arboretum.explain.report.page import as_json, fixed_size, render
 from arboretum.explain.report.ranked import Ranked, groups_of, whole_groups
-from arboretum.explain.report.rows_panel import choose_rows, rows_panel
+from arboretum.explain.report.rows_panel import choose_rows, rows_panel, take_ids
 from arboretum.explain.report.sheets_panel import sheets_panel, without_sheets
 from arboretum.explain.report.trees_panel import rules_panel, trees_panel
 from arboretum.explain.worksheet.family import Given
@@ -98,45 +99,48 @@ def report(
     sample_weight: Any = None,
     group: Any = None,
     rows: str | int = "sample",
+    ids: Any = None,
     title: str | None = None,
     target: str | None = None,
     output: int | None = None,
     random_state: int = 0,
     progress_bar: bool | None = None,
 ) -> Report:
-    """Make one page of a fitted model and its answers to a table; it opens from disk, without a network.
+    """Make one page about a fitted model and its predictions for a table; it opens from disk, offline.
 
     Parameters
     ----------
     model : fitted estimator of this library, or a fitted Pipeline that ends with one
         Of a pipeline the page explains the last step, with the columns that the steps before it return.
     X, y : table and target
-        The rows on which the model is judged. Rows it was not fitted on tell how good it is; those it was
-        fitted on flatter it.
+        The rows on which the model is tested. Use rows it was not fitted on: on its training rows the
+        figures are too optimistic.
     path : str or Path, optional
         Where to write the page; None writes nothing, the `Report` returned holds it.
     train : (X, y), optional
-        The training table: its figures are shown beside, nodes get worksheets, forests tell out-of-bag
-        importances. Where X and y are the training table themselves, nodes get worksheets without it. Of a
-        ranker, (X, y, group).
+        The training table. The page then has its figures too, a line of it in the learning curves,
+        worksheets of nodes, and out-of-bag figures and importances of forests. If X and y are the training
+        table, nodes get worksheets without it. For a ranker, (X, y, group).
     sample_weight : array, optional
-        What the training rows weighed, if ``fit`` was told: their worksheets need it. Answers are judged row
-        by row, without weights.
+        Weights of the training rows, if ``fit`` had any: worksheets need them. The figures of the page do
+        not use weights.
     group : array of int, optional
-        How many rows of X each group has: rankers need it, and are judged by the order inside groups.
+        The number of rows of each group of X, for rankers: they are measured by the order inside groups.
     rows : {"sample", "none"} or int, default="sample"
-        How many rows of X stand in the page as they are, to be looked at one by one: a small sample, none, or
-        so many. Everything else in the page is counts, means and the model itself, whose thresholds and
-        categories come from the training table.
+        How many rows of X the page contains in full: a small sample, none, or this number. Everything else
+        is counts, means and the model itself, whose thresholds and categories come from the training table.
+    ids : str or array, optional
+        Names of the rows in the page: a column of X, or one id for each row. By default the index of a
+        dataframe; the position of a row if the index only numbers the rows.
     title : str, optional
         The heading; the name of the model by default.
     target : str, optional
         What y is called.
     output : int, optional
-        Which target a model of several is judged by; y has all of them. By default a menu of the page has
-        all, or, of a model too large for that, the first.
+        The target to show, counted from 0, of a model of several targets; y has all of them. By default the
+        page has a menu of all targets, or, if the model is too large for that, the first.
     random_state : int, default=0
-        Of the rows that are drawn and of the bootstrap.
+        Seed of the samples of rows and of the bootstrap.
     progress_bar : bool, optional
         Show a bar while the page is made. None: a bar if standard error is a terminal, else, in scripts and
         notebooks, a line every few seconds once it takes longer than three. False shows nothing.
@@ -155,6 +159,9 @@ def report(
     >>> page.html[:15], "petal width" in page.html
     ('<!doctype html>', True)
     """
+    X, row_names = take_ids(model, X, ids)
+    if train is not None and isinstance(ids, str) and ids in list(getattr(train[0], "columns", ())):
+        train = (take_ids(model, train[0], ids)[0], *train[1:])
     opened = open_pipeline(model, "report")
     model, X, train = opened.model, opened.table(X), opened.pair(train)
     wanted, n_targets = _rows_wanted(rows), int(getattr(model, "n_outputs_", 1))
@@ -171,8 +178,9 @@ def report(
             learned = Given(train[0], own, sample_weight, theirs)
         name = target or named
         if n_targets > 1 and named is None:
-            name = f"{target or 'y'}, target {k}"
+            name = f"{target or 'y'}, target {(k or 0) + 1}"
         makers.append(_Maker(single, judged, learned, wanted, name, int(random_state)))
+        makers[-1].ids = row_names
         if n_targets > 1:
             makers[-1].payload["of_targets"] = [k or 0, n_targets]
     for maker in makers:
@@ -233,7 +241,7 @@ def _rows_wanted(rows: Any) -> int | str:
 
 
 class _Maker:
-    """Makes the panels one after another; each looks at what those before it found."""
+    """Makes the panels one after another; later ones use the results of earlier ones."""
 
     def __init__(
         self,
@@ -247,8 +255,11 @@ class _Maker:
         self.model, self.wanted, self.seed, self.train = model, wanted, seed, train
         self.given, y = given, given.y
         self.sheets: dict[str, Any] | None = None
+        self.ids: list[str] | None = None
+        self.learned: tuple[np.ndarray, Judged] | None = None
         self.ask, self.budget = Asked(model), Budget(model)
         matrix = matrix_of(model, given.X)
+        unseen = unseen_of(model.schema_, given.X, matrix)
         self.y = _target(model, y, matrix.n_rows)
         self.groups = groups_of(model, given.group, matrix.n_rows)
         self.n_rows = matrix.n_rows
@@ -263,6 +274,7 @@ class _Maker:
             matrix = matrix.take(used)
         self.used, self.y, self.matrix = used, self.y[used], matrix
         self.rows = np.array(matrix.rows(0, matrix.n_rows))
+        self.unseen = {f: _at(words, used) for f, words in unseen.items()}
         labels = self.ask.labels
         names = None if labels is None else [format_category(one) for one in labels]
         named = (
@@ -301,8 +313,8 @@ class _Maker:
         self.answers = self.ask(self.rows)
         if self.ask.labels is None and self.answers.shape[1] > 1:
             raise ParameterError(
-                f"this {type(self.model).__name__} tells {self.answers.shape[1]} numbers of a row, several "
-                "quantiles, and a report judges one: make it of a model of one quantile"
+                f"{type(self.model).__name__} predicts {self.answers.shape[1]} quantiles; a report needs a "
+                "model with a single output: fit one quantile"
             )
         if np.abs(self.answers).max(initial=0.0) > _LARGEST:
             raise DataError(
@@ -313,41 +325,60 @@ class _Maker:
         facts = overview_of(self.model, self.n_rows, len(self.rows), self.rows.shape[1])
         self.payload["overview"] = facts
 
-    def _judged(self, y: np.ndarray, told: np.ndarray, groups: np.ndarray | None) -> Judged:
+    def _judged(self, y: np.ndarray, predicted: np.ndarray, groups: np.ndarray | None) -> Judged:
         if groups is not None:
-            return Ranked(np.asarray(y, np.float64), told, groups)
+            return Ranked(np.asarray(y, np.float64), predicted, groups)
         known = None if self.ask.labels is None else np.asarray(self.model.classes_)
-        return judge(known, y, told, self.payload["labels"])
+        return judge(known, y, predicted, self.payload["labels"])
 
     def _figures(self) -> None:
         self.payload["figures"] = self.judged.figures(self.seed)
+        self.payload["headline"] = headline(self.judged, self.payload["figures"])
         if self.train is not None:
             matrix = matrix_of(self.model, self.train.X)
             y = _target(self.model, self.train.y, matrix.n_rows)
-            told = self.ask(np.array(matrix.rows(0, matrix.n_rows)))
-            judged = self._judged(y, told, groups_of(self.model, self.train.group, matrix.n_rows))
+            rows = np.array(matrix.rows(0, matrix.n_rows))
+            predicted = self.ask(rows)
+            judged = self._judged(
+                y, predicted, groups_of(self.model, self.train.group, matrix.n_rows)
+            )
+            self.learned = rows, judged
+            kept = history.out_of_bag_of(self.model, matrix, judged)
+            if kept is not None:
+                self.payload["overview"]["oob_figures"] = len(kept[0])
+                judged = Judged(judged.actual[kept[0]], kept[1], judged.labels)
             self.payload["train_figures"] = judged.figures(self.seed)
             self.payload["overview"]["train_rows"] = matrix.n_rows
         if self.judged.labels is not None:
             self.payload["confusion"] = self.judged.confusion()
             self.payload["class_curves"] = self.judged.class_curves()
+            self.payload["thresholds"] = self.judged.thresholds()
         elif self.groups is None:
             found = self.judged.residuals(self.seed)
             if self.wanted == "none":
-                for name in ("told", "truth", "row"):
+                for name in ("predicted", "actual", "row"):
                     found[name] = []
                 found["shown"] = 0
+            else:
+                found["row"] = self.used[found["row"]].tolist()
+                if self.ids is not None:
+                    found["name"] = [self.ids[row] for row in found["row"]]
             self.payload["residuals"] = found
 
     def _columns(self) -> None:
-        self.payload["columns"] = columns_of(self.model.schema_, self.matrix)
+        self.payload["columns"] = columns_of(self.model.schema_, self.matrix, self.unseen)
+        if self.wanted == "none":  # names of unseen categories are values of single rows
+            for column in self.payload["columns"]:
+                if "unseen" in column:
+                    column["unseen"][2] = []
+        self.payload["duplicates"] = duplicates_of(self.model.schema_, self.rows)
         classes = self.judged.labels is not None
-        truth = self.judged.truth
-        self.payload["hints"] = hints_of(self.model.schema_, self.matrix, truth, classes=classes)
+        actual = self.judged.actual
+        self.payload["hints"] = hints_of(self.model.schema_, self.matrix, actual, classes=classes)
 
     def _history(self) -> None:
         found = {
-            "learning": history.learning_curve(self.model, self.rows, self.judged),
+            "learning": history.learning_curve(self.model, self.rows, self.judged, self.learned),
             "theory": history.theory_of(self.model, self.rows, self.y),
             "oob": history.oob_of(self.model),
             "pruning": history.pruning_of(self.model),
@@ -394,9 +425,12 @@ class _Maker:
 
     def _rows(self) -> None:
         chosen = choose_rows(self.judged, self.wanted, self.seed)
-        self.payload["rows"] = rows_panel(self.model, self.rows, self.judged, chosen, self.used)
+        panel = rows_panel(
+            self.model, self.rows, self.judged, chosen, self.used, self.unseen, self.ids
+        )
+        self.payload["rows"] = panel
         if len(chosen):
-            judged = Judged(self.judged.truth[chosen], self.answers[chosen], self.judged.labels)
+            judged = Judged(self.judged.actual[chosen], self.answers[chosen], self.judged.labels)
             found = history.proximity_map(self.model, self.rows[chosen], judged)
             if found is not None:
                 self.payload["proximity"] = found
@@ -429,13 +463,20 @@ class _Maker:
         return n == self.n_rows
 
     def model_part(self) -> dict[str, Any]:
-        """Return what is walked in the page."""
+        """Return the part that the page computes predictions from."""
         return {
             "steps": self.code.steps,
             "reason": self.code.reason,
             "trees": self.code.trees,
             "sheets": self.sheets,
         }
+
+
+def _at(words: dict[int, str], used: np.ndarray) -> dict[int, str]:
+    """Return entries of rows by their place in the rows that are used."""
+    places = np.searchsorted(used, list(words))
+    found = zip(places.tolist(), words.items(), strict=True)
+    return {at: word for at, (row, word) in found if at < len(used) and used[at] == row}
 
 
 def _target(model: Any, y: Any, n_rows: int) -> np.ndarray:
@@ -456,6 +497,6 @@ def _target(model: Any, y: Any, n_rows: int) -> np.ndarray:
     if not np.isin(found, classes).any():
         shown = ", ".join(map(str, classes[:4].tolist()))
         raise DataError(
-            f"no label of y is a class of the model, which knows {shown}: give labels, not codes"
+            f"no label of y is a class of the model, whose classes are {shown}: give labels, not codes"
         )
     return found

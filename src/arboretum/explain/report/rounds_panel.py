@@ -1,9 +1,9 @@
-"""What the page tells of every round of a booster: a few numbers each, and whole sheets of some.
+"""The rounds of a booster: a few numbers of each, and the whole worksheets of some.
 
     {"count": 100, "lines": [["loss after", [0.61, 0.55, …]], …], "whole": {"0": sheet, …}}
 
-Lines are what the model keeps (losses, ε, α, …), and for second-order boosters what is met on the way when
-outlines are made, because margins and gradients of a round take a walk through its trees.
+Lines are what the model keeps (losses, ε, α, …), and for second-order boosters sums that are computed while
+outlines are made, because margins and gradients of a round need the predictions of the trees before it.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from arboretum.explain.report.tree_code import rounded
 __all__ = ["RoundLog", "rounds_panel"]
 
 _SHEETS = 12
-_WALKED = 30_000_000  # rows times trees that are walked for whole sheets
+_WALKED = 30_000_000  # rows times trees that are predicted for whole worksheets
 
 
 class RoundLog:
-    """Sums of gradients and the loss of every round, as they are met."""
+    """Sums of gradients and the loss of every round, collected while outlines are made."""
 
     def __init__(self) -> None:
         self.met: dict[int, list[float]] = {}
 
     def look(self, family: Any, t: int) -> None:
-        """Write down the round of a tree of second-order boosting."""
+        """Collect the round of a tree of second-order boosting."""
         m = family.place_of(t)[0]
         if m in self.met:
             return
@@ -43,7 +43,7 @@ class RoundLog:
         self.met[m] = [loss, float(g.sum()), float(np.abs(g).max()), float(h.sum())]
 
     def lines(self, n: int) -> list[list[Any]]:
-        """Return the lines, where all n rounds were met."""
+        """Return the lines, if all n rounds were collected."""
         if sorted(self.met) != list(range(n)):
             return []
         values = np.array([self.met[m] for m in range(n)]).T
@@ -93,7 +93,7 @@ def _count(model: Any) -> int:
 
 
 def _kept(model: Any, n: int) -> list[list[Any]]:
-    """Return what the model itself remembers of its rounds."""
+    """Return the numbers of every round that the model keeps."""
     bound = getattr(model, "training_error_bound", None)
     known: list[tuple[str, Any]] = [
         ("loss after", getattr(model, "train_score_", None)),
@@ -105,9 +105,9 @@ def _kept(model: Any, n: int) -> list[list[Any]]:
     if bound is not None and getattr(model, "algorithm", "") != "SAMME.R":
         product = np.asarray(bound(), np.float64)
         known.append(("Z of the round", product / np.append(1.0, product[:-1])))
-    told = getattr(model, "report_", None)
-    if told is not None and hasattr(told, "delta"):
-        known += [("δ: step of the coordinate", told.delta), ("loss after", told.loss)]
+    steps = getattr(model, "report_", None)
+    if steps is not None and hasattr(steps, "delta"):
+        known += [("δ: step of the coordinate", steps.delta), ("loss after", steps.loss)]
     return [
         [name, rounded(np.asarray(values, np.float64), 6)]
         for name, values in known

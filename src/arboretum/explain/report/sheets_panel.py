@@ -105,7 +105,7 @@ def _by_member(sources: list[tuple[Any, str]]) -> dict[str, list[tuple[int, Any]
 
 
 def _is_training_table(book: Any, tree: Any) -> bool:
-    """Tell whether a small node, worked out anew, is the node that the model has."""
+    """Return whether a small node, computed again from these rows, is the node of the model."""
     inner = np.flatnonzero(~tree.is_leaf)
     if not len(inner):
         return True
@@ -114,6 +114,8 @@ def _is_training_table(book: Any, tree: Any) -> bool:
         sheet = book.node(0, node)
     except ArboretumError:
         return True
+    except (ValueError, IndexError):  # a table of as many other rows may leave a side empty
+        return False
     found = [one.value for one in sheet.formulas if one.name in ("gain", "decrease")]
     return not found or bool(np.isclose(found, tree.gain[node], rtol=1e-3).any())
 

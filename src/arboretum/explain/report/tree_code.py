@@ -6,10 +6,10 @@ Lists that belong to inner nodes or to leaves only have one entry for each of th
     f   [2, 0]           column of every inner node
     t   [2.45, null]     threshold of every inner node; null is +inf: is a value present?
     c   [1, 3]           first child of every inner node
-    m   [1, 0]           child of a missing value; -1: down all branches, or (ID3) the node itself answers
+    m   [1, 0]           child of a missing value; -1: down all branches, or (ID3) the row stops at the node
     b   [2, 3]           number of children; left out where all have two
     s   [null, [5]]      category sets as words of 32 bits, category maps; left out where there are none
-    v   [...]            what every leaf says (or every node, where rows may stop half-way)
+    v   [...]            value of every leaf (or every node, where rows may stop half-way)
     a   surrogates       by inner node: [kind, column, threshold, reverse, set], best first
     q   shares           by node, where a missing value goes down all branches
 
@@ -18,7 +18,7 @@ same bits); numbers that are only looked at are rounded, and left out where the 
 
     n   rows of every node          i   impurity          g   gain of every inner node
     w   weight of every node, where it is not the number of rows
-    d   what every node says, rounded, for its colour and its box
+    d   value of every node, rounded, for its colour and its box
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def code_of_tree(tree: Tree, said: np.ndarray, *, stops: bool = False) -> dict[s
     ----------
     tree : Tree
     said : float64 array of shape (nodes, k)
-        What its nodes add to the model's sum.
+        What its nodes add to the model's score.
     stops : bool
-        A row may stop at an inner node, which then answers itself.
+        A row may stop at an inner node, whose value is then the prediction.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def _shortest(value: float) -> Any:
 
 
 def rounded(values: np.ndarray, digits: int = _DIGITS) -> list[Any]:
-    """Return numbers of so many significant digits, as nested lists; null for those without a number."""
+    """Return numbers with ``digits`` significant digits, as nested lists; null where there is no number."""
     if values.ndim > 1:
         return [rounded(row, digits) for row in values]
     return whole(np.array([float(f"{v:.{digits}g}") for v in values.tolist()]))

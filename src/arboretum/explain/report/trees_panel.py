@@ -1,7 +1,9 @@
-"""What trees and rules are called on the page."""
+"""Titles of the trees, and the rules, of a page."""
 
 from __future__ import annotations
 
+import re
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ __all__ = ["rules_panel", "trees_panel"]
 
 
 def trees_panel(model: Any, code: ModelCode) -> dict[str, Any]:
-    """Return a title for every tree, and what the numbers of nodes mean."""
+    """Return a title for every tree, and the meaning of the numbers of its nodes."""
     own = trees_of(model)
     place = {id(tree): number for number, tree in enumerate(own)}
     rounds = rounds_of(model)
@@ -25,10 +27,10 @@ def trees_panel(model: Any, code: ModelCode) -> dict[str, Any]:
         numbers.append(number)
         if number >= 0 and not member:
             picked = pick_tree(model, number, "report")
-            titles.append(picked.title or "the tree")
+            titles.append(_from_one(picked.title) or "the tree")
             kinds.append(picked.kind)
             continue
-        titles.append(f"{member} · tree {at}" if member else f"tree {at}")
+        titles.append(f"{member} · tree {at + 1}" if member else f"tree {at + 1}")
         kinds.append("answers" if tree.impurity.any() or not tree.gain.any() else "gradients")
     return {
         "titles": titles,
@@ -42,6 +44,17 @@ def trees_panel(model: Any, code: ModelCode) -> dict[str, Any]:
         "total": len(own) or len(code.sources),
         "schemas": _schemas(model, code),
     }
+
+
+def _from_one(title: str) -> str:
+    """Return a title whose trees and rounds are counted from 1, as the page does.
+
+    >>> _from_one("tree 7 of 300: round 2, class maple")
+    'tree 8 of 300: round 3, class maple'
+    """
+    head, colon, tail = title.partition(":")
+    plus = partial(re.sub, r"\b(tree|round) (\d+)", lambda m: f"{m[1]} {int(m[2]) + 1}", count=1)
+    return plus(head) + colon + plus(tail)
 
 
 def _places(code: ModelCode, numbers: list[int]) -> list[list[Any]]:
@@ -69,7 +82,7 @@ def _alphas(model: Any) -> list[list[Any]] | None:
 
 
 def _schemas(model: Any, code: ModelCode) -> list[Any]:
-    """Return for every tree the columns it asks about, where they are not the model's own."""
+    """Return for every tree the columns it splits on, where they are not the model's own."""
     found: list[Any] = []
     known: list[Any] = [model.schema_]
     tables: list[Any] = []

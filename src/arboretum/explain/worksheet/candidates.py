@@ -332,21 +332,21 @@ class NodeCandidates:
         goes = "left" if self.grown.tree.missing_child[self.node] == 0 else "right"
         if not missing.any():
             return [
-                f"No row here misses {name}; later ones that do go {goes}, to the heavier side."
+                f"No training row here lacks {name}; new rows without it go {goes}, with the majority."
             ]
         count = int(missing.sum())
         if self.grown.rules.surrogates:
             return [
-                f"{count} rows miss {name}: the split was judged without them, surrogates place them, "
-                f"and what no surrogate answers goes {goes}."
+                f"{count} rows lack {name}: the split was chosen without them, surrogate splits place them, "
+                f"and rows that no surrogate can place go {goes}."
             ]
         if winner.threshold == np.inf or (winner.kind == "subset" and not winner.right_categories):
             return [
-                f"The {count} rows that miss {name} go {goes}, alone: whether it is there is the question."
+                f"The {count} rows without {name} go {goes}, and only they: the split tests for its presence."
             ]
         other = judge_question(sample, winner, "right" if winner.missing_goes == "left" else "left")
         return [
-            f"{count} rows miss {name} and go {winner.missing_goes}; the other way the split would gain "
+            f"{count} rows lack {name} and go {winner.missing_goes}; the other way the split would gain "
             f"{number(other.gain)}, {number(winner.gain - other.gain)} less."
             + ("" if other.verdict == "admissible" else f" ({other.verdict})")
         ]

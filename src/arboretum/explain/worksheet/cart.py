@@ -195,7 +195,7 @@ def link_formula(tree: Tree, node: int) -> list[Formula]:
     numbers = f"({number(own)} - {number(below)}) / ({n} - 1)"
     return [
         Formula("g(t)", "(R(t) - R(T_t)) / (|T_t| - 1)", numbers, branch.g * share),
-        Formula("α at which it goes", "", "", float(cut_alphas(tree)[node])),
+        Formula("this branch is pruned when α exceeds", "", "", float(cut_alphas(tree)[node])),
     ]
 
 

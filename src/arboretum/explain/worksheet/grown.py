@@ -226,7 +226,7 @@ class ShownTree:
 
     def _facts(self, node: int) -> dict[str, Any]:
         tree = self.tree
-        facts: dict[str, Any] = {"way here": self.way(node), "rows": int(tree.count[node])}
+        facts: dict[str, Any] = {"path": self.way(node), "rows": int(tree.count[node])}
         if self.is_weighted:
             facts["weight"] = float(tree.weight[node])
         facts[f"impurity ({self.rules.criterion})"] = float(tree.impurity[node])
@@ -386,7 +386,7 @@ def answer_of(tree: Tree, node: int, criterion: str, names: Names) -> dict[str, 
     if len(value) > 1:
         return {"class shares": [shares.tolist() for shares in value]}
     k = int(value[0].argmax())
-    return {"answer": f"{names.of_class(k)} (share {number(float(value[0, k]))})"}
+    return {"answer": f"{names.of_class(k)} (probability {number(float(value[0, k]))})"}
 
 
 def side_rows(tree: Tree, node: int, leaf_of: np.ndarray, weight: np.ndarray) -> np.ndarray:

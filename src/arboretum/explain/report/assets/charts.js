@@ -8,9 +8,10 @@ function frame(width, opt) {
   const x = scale(opt.x, [0, w]), y = scale(opt.y, [h, 0]);
   const plot = svg("g", { transform: `translate(${m.left},${m.top})` });
   const axis = svg("g", { class: "axis" });
-  const places = opt.xticks || ticks(...opt.x, Math.max(2, Math.min(7, Math.floor(w / 75)))).map(t => [t, opt.xformat ? opt.xformat(t) : axisText(t)]);
-  for (const t of opt.yticks || ticks(...opt.y, 5)) {
-    axis.append(svg("line", { class: "gridline", x1: 0, x2: w, y1: y(t), y2: y(t) }), svg("text", { x: -7, y: y(t) + 4, "text-anchor": "end" }, opt.yformat ? opt.yformat(t) : axisText(t)));
+  const atX = ticks(...opt.x, Math.max(2, Math.min(7, Math.floor(w / 75)))), atY = opt.yticks || ticks(...opt.y, 5), textX = opt.xformat || axisFormat(atX), textY = opt.yformat || axisFormat(atY);
+  const places = opt.xticks || atX.map(t => [t, textX(t)]);
+  for (const t of atY) {
+    axis.append(svg("line", { class: "gridline", x1: 0, x2: w, y1: y(t), y2: y(t) }), svg("text", { x: -7, y: y(t) + 4, "text-anchor": "end" }, textY(t)));
   }
   let last = -Infinity;
   for (const [t, text] of places) {
@@ -20,7 +21,7 @@ function frame(width, opt) {
     axis.append(svg("line", { x1: at, x2: at, y1: h, y2: h + 4 }), svg("text", { x: at, y: h + 17, "text-anchor": "middle" }, short(String(text), 14)));
   }
   axis.append(svg("path", { d: `M0,${h}H${w}`, fill: "none" }));
-  if (opt.xlabel) axis.append(svg("text", { x: w / 2, y: h + 34, "text-anchor": "middle" }, short(opt.xlabel, Math.floor(w / 7))));
+  if (opt.xlabel) axis.append(svg("text", { x: w / 2, y: h + 34, "text-anchor": "middle" }, short(opt.xlabel, Math.floor((w + 30) / 6.2))));
   const picture = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": opt.title || opt.xlabel || "chart" }, svg("g", { transform: `translate(${m.left},${m.top})` }, axis), plot);
   if (opt.ylabel) plot.append(svg("text", { class: "quiet", x: -m.left + 2, y: -m.top + 9, "font-size": 11 }, opt.ylabel));
   return { picture, plot, x, y, w, h, m };
@@ -70,24 +71,25 @@ function lineChart(width, lines, opt) {
 }
 // Horizontal bars as elements. `items`: [{label, value, error, text, color}].
 function bars(items, opt = {}) {
+  const text = opt.digits ? v => fmt(v, opt.digits) : formatOf(items.map(i => i.value).concat(0), 400);
   const low = Math.min(0, ...items.map(i => i.value)), high = Math.max(1e-300, ...items.map(i => i.value + (i.error || 0)));
   const at = v => 100 * (v - low) / (high - low);
   return el("div", { class: "bars" }, items.map(i => {
     const from = at(Math.min(0, i.value)), to = at(Math.max(0, i.value));
     return [el("span", { class: "label", title: i.label }, i.label),
-      el("span", { class: "track", ...told(`${i.label}: ${i.text || fmt(i.value)}${i.error ? " ± " + fmt(i.error, 2) : ""}`) },
+      el("span", { class: "track", ...tipped(`${i.label}: ${i.text || fmt(i.value)}${i.error ? " ± " + fmt(i.error, 2) : ""}`) },
         el("span", { class: "bar", style: { left: from + "%", width: Math.max(to - from, 0.3) + "%", background: i.color || (i.value < 0 ? css("c7") : css("c0")) } }),
         i.error ? el("span", { class: "whisker", style: { left: at(i.value - i.error) + "%", width: at(i.value + i.error) - at(i.value - i.error) + "%" } }) : null),
-      el("span", { class: "n" }, i.text || fmt(i.value, opt.digits || 3))];
+      el("span", { class: "n" }, i.text || text(i.value))];
   }));
 }
 // A table of coloured cells; `cells[r][c]` is {text, share, title}.
 function heat(rowNames, columnNames, cells, corner) {
   const many = columnNames.length > 6, upright = many && columnNames.some(c => c.length > 4);
   return scroller(el("table", { class: `heat${many ? " many" : ""}${upright ? " upright" : ""}` },
-    el("thead", null, el("tr", null, el("th", { class: "l" }, corner || ""), columnNames.map(c => el("th", { style: { textAlign: "center" } }, short(c, 16))))),
+    el("thead", null, el("tr", null, el("th", { class: "l corner" }, corner || ""), columnNames.map(c => el("th", { style: { textAlign: "center" } }, short(c, 16))))),
     el("tbody", null, cells.map((row, r) => el("tr", null, el("td", { class: "l" }, short(rowNames[r], 22)), row.map(c =>
-      el("td", { class: "cell", style: { background: c.color }, ...told(c.title || c.text) }, c.text)))))));
+      el("td", { class: "cell", style: { background: c.color }, ...tipped(c.title || c.text) }, c.text)))))));
 }
 function scatter(width, xs, ys, opt) {
   const f = frame(width, { ...opt, x: opt.x || extent(xs), y: opt.y || extent(ys) });
@@ -102,7 +104,7 @@ function histogram(width, edges, counts, opt) {
   const density = counts.map((c, i) => c / (edges[i + 1] - edges[i] || 1)), top = Math.max(...density);
   const f = frame(width, { ...opt, x: [edges[0], edges[edges.length - 1]], y: [0, top], yticks: [] });
   counts.forEach((c, i) => f.plot.append(svg("rect", { x: f.x(edges[i]) + 0.5, width: Math.max(f.x(edges[i + 1]) - f.x(edges[i]) - 1, 0.8), y: f.y(density[i]), height: f.h - f.y(density[i]), fill: css("c5"),
-    ...told(`${fmt(edges[i])} to ${fmt(edges[i + 1])}: ${plural(c, "row")}`) })));
+    ...tipped(`${fmt(edges[i])} to ${fmt(edges[i + 1])}: ${plural(c, "row")}`) })));
   if (opt.after) opt.after(f);
   return f.picture;
 }

@@ -1,19 +1,19 @@
-// Outlines: the candidate table and the formulas of any node, written from the numbers the page holds of it.
+// Outlines: the candidate table and the formulas of any node, written from the numbers of the page.
 "use strict";
 const Outline = (() => {
-  const GRID = "The winner is the model's own. The other columns are told by their best cut on a grid, 254 places with about as many rows between them: a cut beside it may gain a little more.";
+  const GRID = "The winner is the model's own split. For the other columns, 254 evenly spaced thresholds were tried, so a threshold between two of them may gain a little more.";
   const value = (name, rule, numbers, v) => ({ name, rule, numbers, value: v });
   const inBrackets = v => v < 0 ? `(${fmt(v, 6)})` : fmt(v, 6);
   const weightOf = (tree, node) => (tree.w || tree.n)[node];
 
-  function asked(columns, [f, cut, missing]) {
+  function splitText(columns, [f, cut, missing]) {
     const column = columns[f], words = column.words || [];
     const more = missing === 0 ? " or missing" : "";
     if (Array.isArray(cut)) return `${column.name} in {${cut.slice(0, 5).map(c => words[c]).join(", ")}${cut.length > 5 ? ", …" : ""}}${more}`;
     if (cut === null) return `${column.name} is present`;
-    return `${column.name} ≤ ${column.words ? words[Math.trunc(cut)] : valueOf(column, cut)}${more}`;
+    return `${column.name} ${compared(column, 0, cut)}${more}`;
   }
-  // The weight of a class: shares in the page have five digits, and rows that weigh one each give whole numbers.
+  // The weight of a class: proportions in the page have five digits, and rows that weigh one each give whole numbers.
   const part = (p, W) => { const x = p * W, near = Math.round(x); return fmt(Number.isInteger(W) && Math.abs(x - near) < 1e-3 + 1e-5 * W ? near : x, 6); };
   const shares = d => { const all = d.reduce((a, b) => a + b, 0) || 1; return d.map(v => v / all); };
 
@@ -40,7 +40,7 @@ const Outline = (() => {
     const d = tree.d[node], W = weightOf(tree, node);
     if (kind === "answers" && P.labels && d.length === P.labels.length) {
       const k = Walk.argmax(d), p = shares(d)[k];
-      return [value(`share of ${P.labels[k]}`, "weight of the class / weight of all", `${part(p, W)} / ${fmt(W, 6)}`, p)];
+      return [value(`probability of ${P.labels[k]}`, "weight of the class / weight of all", `${part(p, W)} / ${fmt(W, 6)}`, p)];
     }
     if (kind === "answers" && d.length === 1) return [value("mean", "Σ w y / Σ w", `${fmt(d[0] * W, 6)} / ${fmt(W, 6)}`, d[0])];
     return [];
@@ -49,9 +49,9 @@ const Outline = (() => {
     const n = tree.n[node], W = weightOf(tree, node), weighted = !!tree.w, charged = lines.some(l => l[9]);
     const rows = lines.map(l => {
       const [, , , verdict, rowsLeft, left, right, gained, weight = rowsLeft, charge = 0, rowsRight = n - rowsLeft, weightRight = W - weight] = l;
-      return [asked(columns, l), rowsLeft, rowsRight, ...(weighted ? [weight, weightRight] : []), left, right, gained, ...(charged ? [charge] : []), verdicts[verdict]];
+      return [splitText(columns, l), rowsLeft, rowsRight, ...(weighted ? [weight, weightRight] : []), left, right, gained, ...(charged ? [charge] : []), verdicts[verdict]];
     });
-    return { title: "Best split of the columns that came closest", header: ["split", "left", "right", ...(weighted ? ["W left", "W right"] : []), "impurity left", "impurity right", "gain", ...(charged ? ["charge"] : []), "verdict"], rows, marked: [0], more: 0 };
+    return { title: "Best split of each of the closest columns", header: ["split", "left", "right", ...(weighted ? ["W left", "W right"] : []), "impurity left", "impurity right", "gain", ...(charged ? ["charge"] : []), "verdict"], rows, marked: [0], more: 0 };
   }
 
   // ---------------------------------------------------------------- second-order trees
@@ -67,13 +67,13 @@ const Outline = (() => {
       const [, , , , GL, HL] = lines[0];
       formulas.push(similarity("similarity of the node", G, H, r), similarity("similarity left", GL, HL, r), similarity("similarity right", G - GL, H - HL, r));
       formulas.push(value("gain", "left + right - node", `${fmt(score(GL, HL, r), 6)} + ${fmt(score(G - GL, H - HL, r), 6)} - ${fmt(score(G, H, r), 6)}`, lines[0][7]));
-    } else if (lines.length) formulas.push(value("gain", "similarity left + right - node, answers bent by limits", "", lines[0][7]));
-    const rows = lines.map(l => [asked(columns, l), l[6], n - l[6], l[4], G - l[4], l[5], H - l[5], l[7], verdicts[l[3]]]);
+    } else if (lines.length) formulas.push(value("gain", "similarity left + right - node, with values limited by constraints", "", lines[0][7]));
+    const rows = lines.map(l => [splitText(columns, l), l[6], n - l[6], l[4], G - l[4], l[5], H - l[5], l[7], verdicts[l[3]]]);
     const notes = ["G and H are sums of the first and second derivatives of the loss."];
-    if (r.rounded) notes.push("The search itself adds up g and h that are rounded to 16 bits, so the gain that the model keeps may differ in its last digits.");
+    if (r.rounded) notes.push("The search adds up values of g and h rounded to 16 bits, so the gain that the model keeps may differ in the last digits.");
     if (r.grid) notes.push(GRID);
-    if (r.gamma) notes.push(`A split has to gain γ = ${fmt(r.gamma, 6)}.`);
-    return { title: "", facts: { "ΣG": G, "ΣH": H, rows: n, "gain the model keeps": tree.g[tree.at[node]] }, formulas, notes, parts: [], tables: [{ title: "Best split of the columns that came closest", header: ["split", "left", "right", "G left", "G right", "H left", "H right", "gain", "verdict"], rows, marked: [0], more: 0 }] };
+    if (r.gamma) notes.push(`A split must gain at least γ = ${fmt(r.gamma, 6)}.`);
+    return { title: "", facts: { "ΣG": G, "ΣH": H, rows: n, "gain the model keeps": tree.g[tree.at[node]] }, formulas, notes, parts: [], tables: [{ title: "Best split of each of the closest columns", header: ["split", "left", "right", "G left", "G right", "H left", "H right", "gain", "verdict"], rows, marked: [0], more: 0 }] };
   }
   function gradientLeaf(tree, node, one, r) {
     const [G, H, n, extra = 0] = one.s[node], kept = tree.d[node][0], formulas = [], notes = [];
@@ -81,11 +81,11 @@ const Outline = (() => {
     if (r.renewed) formulas.push(value("b", `best constant for the ${fmt(n)} residuals of the leaf`, "", kept / r.rate));
     else formulas.push(value("b", r.l1 ? "-soft(G, α) / (H + λ)" : "-G / (H + λ)", `-${pull(G, r)} / (${fmt(H, 6)} + ${fmt(r.l2 + extra, 6)})`, b));
     formulas.push(value("value", "η · b", `${fmt(r.rate, 6)} · ${inBrackets(r.renewed ? kept / r.rate : b)}`, r.renewed ? kept : step));
-    if (!r.renewed && Math.abs(step - kept) > 1e-3 * (Math.abs(kept) + 1e-9)) formulas.push(value("value the model keeps", "bent by its limits (max_delta_step, path_smooth, monotone constraints, min_child_weight)", "", kept));
+    if (!r.renewed && Math.abs(step - kept) > 1e-3 * (Math.abs(kept) + 1e-9)) formulas.push(value("value the model keeps", "limited by max_delta_step, path_smooth, monotone constraints or min_child_weight", "", kept));
     return { title: "", facts: { "ΣG": G, "ΣH": H, rows: n }, formulas, tables: [], notes, parts: [] };
   }
 
-  // A sheet of a node from numbers alone; null where nothing is to be said.
+  // The worksheet of a node from numbers alone; null where there is nothing to show.
   function sheet(P, M, number, node) {
     const tree = Walk.open(M.trees[number]), S = M.sheets || {}, one = (S.outlines || {})[number], columns = treeColumns(P, number), kind = P.trees.kinds[number], leaf = Walk.isLeaf(tree, node);
     const r = one ? S.rules[one.r] : null;
@@ -101,12 +101,12 @@ const Outline = (() => {
     const weights = P.trees.alphas;
     if (leaf && weights && weights[number]) {
       const [error, alpha] = weights[number];
-      formulas.push(value("counts", `α of its round, whose weighted error is ε = ${fmt(error, 6)}`, "", alpha));
+      formulas.push(value("weight", `α of its round, whose weighted error is ε = ${fmt(error, 6)}`, "", alpha));
     }
     const lines = one && one.l[node];
     if (lines) tables.push(grownTable(columns, tree, node, lines, S.verdicts));
     if (lines && r.grid) notes.push(GRID);
-    if (lines && r.surrogates) notes.push("Rows that miss the column of a split are not counted with it: surrogates place them.");
+    if (lines && r.surrogates) notes.push("Rows without a value in the column of a split are not counted with it: surrogate splits place them.");
     return formulas.length || tables.length ? { title: "", facts: {}, formulas, tables, notes, parts: [] } : null;
   }
   return { sheet };

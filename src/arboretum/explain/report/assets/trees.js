@@ -1,34 +1,38 @@
-// Trees: words of a question, the drawing (pan, zoom, collapse, keys), and what is known of a node.
+// Trees: the text of a split, the drawing (pan, zoom, collapse, keys), and the figures of a node.
 "use strict";
-const BOX = { w: 168, h: 58, gapX: 14, gapY: 62 };
+const BOX = { w: 168, most: 250, h: 58, gapX: 14, gapY: 62 };
 
-// The columns a tree asks about: the model's, unless it has its own (a member's, or bins of ID3).
+// The columns a tree splits on: the model's, unless it has its own (a member's, or bins of ID3).
 function treeColumns(P, number) {
   const [places, tables] = P.trees.schemas, place = places === 0 ? 0 : places[number];
   if (!place) return P.columns;
   return tables[place - 1].map(([name, words]) => ({ name, words, kind: words ? "categorical" : "numeric" }));
 }
+// A comparison with a threshold. LightGBM keeps zero between −1e-35 and 1e-35.
+function compared(column, side, t) {
+  const cut = column.words ? column.words[Math.trunc(t)] : valueOf(column, t);
+  return !column.words && t < 0 && t >= -1e-35 ? `${side ? "≥" : "<"} 0` : `${side ? ">" : "≤"} ${cut}`;
+}
 function question(tree, node, columns) {
   const j = tree.at[node], column = columns[tree.f[j]], kind = +tree.k[node];
   if (kind === 1) {
     if (tree.t[j] === null) return `${column.name} present?`;
-    return `${column.name} ≤ ${column.words ? column.words[Math.trunc(tree.t[j])] : valueOf(column, tree.t[j])}?`;
+    return `${column.name} ${compared(column, 0, tree.t[j])}?`;
   }
   return kind === 2 ? `${column.name} in …?` : `${column.name}?`;
 }
-// What a child hangs on.
+// The condition of a child.
 function branch(tree, node, side, columns, most = 5) {
   const j = tree.at[node], column = columns[tree.f[j]], kind = +tree.k[node], words = column.words || [];
   const missing = tree.m[j] === side && column.had_missing !== false ? " or missing" : "";
   const list = picked => picked.length > most ? `${picked.slice(0, most).join(", ")}, … (${picked.length})` : picked.join(", ");
   if (kind === 1) {
     if (tree.t[j] === null) return tree.m[j] === side ? `${column.name} missing` : `${column.name} present`;
-    const cut = column.words ? words[Math.trunc(tree.t[j])] : valueOf(column, tree.t[j]);
-    return `${column.name} ${side ? ">" : "≤"} ${cut}${missing}`;
+    return `${column.name} ${compared(column, side, tree.t[j])}${missing}`;
   }
   if (kind === 3) return side >= words.length ? `${column.name} missing` : `${column.name} = ${words[side]}${missing}`;
   const inside = words.filter((_, c) => kind === 4 ? tree.s[j][c] === side : ((tree.s[j][c >> 5] >>> (c & 31)) & 1) === 1 - side);
-  return `${column.name} ${inside.length === 1 ? "=" : "in"} ${list(inside) || "nothing seen"}${missing}`;
+  return `${column.name} ${inside.length === 1 ? "=" : "in"} ${list(inside) || "no category"}${missing}`;
 }
 function sideText(tree, node, side, columns) { // short, for an edge
   const kind = +tree.k[node];
@@ -36,9 +40,14 @@ function sideText(tree, node, side, columns) { // short, for an edge
   const text = branch(tree, node, side, columns, 2).slice(columns[tree.f[tree.at[node]]].name.length + 1);
   return short(text.replace(/^(in|=) /, ""), 20);
 }
-// What rounding leaves of nothing, beside what the other nodes say, is nothing.
+// Rounding leaves tiny numbers where the value is zero.
 const orNothing = (tree, v) => Math.abs(v) < 1e-6 * (tree.top = tree.top || Math.max(...tree.d.map(d => Math.abs(d[0])))) ? 0 : v;
-// What a node says, in words.
+// Whether leaves count with a weight of their tree: what they add is not what they hold.
+function weighted(tree) {
+  if (tree.weighted === undefined) { Walk.open(tree); const top = Math.max(...tree.d.map(d => Math.abs(d[0]))) || 1; tree.weighted = [...tree.k].some((k, i) => k === "0" && Walk.said(tree, i).some((v, j) => Math.abs(v - tree.d[i][j]) > 1e-3 * top)); }
+  return tree.weighted;
+}
+// The prediction of a node, as text.
 function nodeAnswer(P, tree, node, kind) {
   const d = tree.d[node], labels = P.labels;
   if (kind === "answers" && labels && d.length === labels.length) {
@@ -54,7 +63,7 @@ function treePanel(P, M, worksheet) {
   const closed = new Map(); // tree -> set of collapsed nodes
   const canvas = el("div", { class: "canvas", tabindex: -1 }), side = el("div", { class: "side", "aria-live": "polite" }), sheet = el("div", { class: "under" }), title = el("b");
   const n = M.trees.filter(tree => tree.d).length;
-  const pick = slider("Tree", 0, Math.max(n - 1, 1), 1, 0, v => open(v));
+  const pick = slider("Tree", 1, Math.max(n, 2), 1, 1, v => open(v - 1));
   const bar = el("div", { class: "controls" }, n > 1 ? pick : null, title,
     el("button", { onclick: () => zoom(1.25), "aria-label": "Zoom in" }, "+"), el("button", { onclick: () => zoom(0.8), "aria-label": "Zoom out" }, MINUS),
     el("button", { onclick: () => fit() }, "Fit"), el("button", { onclick: () => { shut().clear(); draw(); fit(); } }, "Open all"),
@@ -117,14 +126,14 @@ function treePanel(P, M, worksheet) {
         group.append(svg("text", { class: "edge-label", x: (x1 + 2 * x2) / 3, y: middle + 12, "text-anchor": "middle" }, sideText(tree, node, k, columns)));
       });
       const said = nodeAnswer(P, tree, node, kind);
-      const lines = leaf ? [said.text, plural(tree.n[node], "row")] : [short(question(tree, node, columns), 26), `${said.text} · ${plural(tree.n[node], "row")}`];
+      const lines = leaf ? [said.text, plural(tree.n[node], "row")] : [question(tree, node, columns), `${said.text} · ${plural(tree.n[node], "row")}`];
       const one = svg("g", { class: "node" + (node === chosen ? " chosen" : ""), transform: `translate(${x},${y})`, tabindex: node === (chosen >= 0 ? chosen : 0) ? 0 : -1, role: "treeitem", "data-node": node,
         "aria-label": `${leaf ? "leaf" : question(tree, node, columns)}, ${said.text}, ${tree.n[node]} rows`,
         onclick: () => { if (!moved) { select(node, true); if (isShut) toggle(node); } }, onkeydown: e => key(e, node),
-        ondblclick: () => toggle(node), ...told(lines.join("\n")) },
+        ondblclick: () => toggle(node), ...tipped(lines.join("\n")) },
         svg("rect", { class: "frame", width: BOX.w, height: BOX.h }), svg("rect", { width: BOX.w, height: BOX.h, style: { fill: fillOf(tree, node, range), stroke: "none" } }),
-        svg("text", { x: BOX.w / 2, y: 20, "text-anchor": "middle", "font-weight": leaf ? 600 : 500 }, short(lines[0], 25)), svg("text", { x: BOX.w / 2, y: 38, "text-anchor": "middle", class: "quiet" }, short(lines[1], 27)),
-        isShut ? svg("text", { class: "more", x: BOX.w / 2, y: 53, "text-anchor": "middle" }, `▾ ${below(tree, node)} nodes below`) : null);
+        svg("text", { x: BOX.w / 2, y: 20, "text-anchor": "middle", "font-weight": leaf ? 600 : 500 }, short(lines[0], Math.floor((BOX.w - 12) / 6.3))), svg("text", { x: BOX.w / 2, y: 38, "text-anchor": "middle", class: "quiet" }, short(lines[1], Math.floor((BOX.w - 12) / 6))),
+        isShut ? svg("text", { class: "more", x: BOX.w / 2, y: 53, "text-anchor": "middle" }, `▾ ${plural(below(tree, node), "node")} below`) : null);
       nodes.push(one);
     }
     group.append(...nodes);
@@ -135,7 +144,7 @@ function treePanel(P, M, worksheet) {
     clear(colours);
     if (kind === "answers" && P.labels && tree.d[0].length === P.labels.length) colours.append(...P.labels.slice(0, 12).map((l, k) => el("span", null, el("i", { style: { background: classColor(k, P.labels.length), height: ".6rem" } }), short(l))));
     else colours.append(el("span", null, el("i", { style: { background: ramp(0), height: ".6rem" } }), fmt(range[0], 3)), el("span", null, el("i", { style: { background: ramp(1), height: ".6rem" } }), fmt(range[1], 3)),
-      el("span", null, kind === "answers" ? "the mean of the rows of a node" : "what a node adds to the sum, before the tree's weight"));
+      el("span", null, kind === "answers" ? "mean of the training rows of a node" : `${weighted(tree) ? "value of a node, before the weight of the tree" : "what a leaf adds to the score"}, in ${P.unit}`));
   }
   function below(tree, node) { let count = 0; const stack = [...Walk.children(tree, node)]; while (stack.length) { const c = stack.pop(); count++; stack.push(...Walk.children(tree, c)); } return count; }
   function toggle(node) { const set = shut(), tree = M.trees[number]; if (Walk.isLeaf(tree, node)) return; set.has(node) ? set.delete(node) : set.add(node); draw(); show(node); }
@@ -185,39 +194,47 @@ function treePanel(P, M, worksheet) {
   canvas.addEventListener("pointerup", () => { from = null; setTimeout(() => moved = false, 0); });
   canvas.addEventListener("wheel", e => { if (!e.ctrlKey && !e.metaKey) return; e.preventDefault(); const box = canvas.getBoundingClientRect(); zoom(Math.exp(-e.deltaY / 250), e.clientX - box.left, e.clientY - box.top); }, { passive: false });
 
-  function open(v) { number = v; chosen = -1; title.textContent = n > 1 ? P.trees.titles[v] : ""; draw(); fit(); select(0); }
-  function show_row(v, values) { if (v >= n) return; row = values; pick.set(v); open(v); }
+  // Wide enough for the questions at the top of the tree.
+  function widen() {
+    const tree = Walk.open(M.trees[number]), columns = treeColumns(P, number);
+    let longest = 20;
+    for (let i = 0; i < Math.min(tree.size, 63); i++) if (!Walk.isLeaf(tree, i)) longest = Math.max(longest, question(tree, i, columns).length);
+    const room = canvas.clientWidth && canvas.clientWidth < 520 ? Math.max(150, (canvas.clientWidth - 12) / 1.6 - BOX.gapX) : BOX.most; // two boxes side by side
+    BOX.w = Math.min(room, Math.max(150, Math.round(6.6 * longest + 16)));
+  }
+  function open(v) { number = v; chosen = -1; widen(); title.textContent = n > 1 ? P.trees.titles[v] : ""; draw(); fit(); select(0); }
+  function show_row(v, values) { if (v >= n) return; row = values; pick.set(v + 1); open(v); }
   let known = 0; // width of the canvas when the tree was last laid out
   new ResizeObserver(() => {
     const w = canvas.clientWidth;
     if (!layout || from || !w || w === known) return;
-    if (!known) { closed.clear(); draw(); }
+    if (!known) { closed.clear(); widen(); draw(); }
     known = w; fit();
   }).observe(canvas);
-  const whole = el("div", null, bar, colours, el("div", { class: "treebox" }, canvas, side), sheet, el("p", { class: "note" }, el("span", { class: "by-hand" }, "Drag to move, buttons or Ctrl and the wheel to zoom; arrow keys go from node to node, Enter opens and closes a branch. "), "A thicker edge leads more rows." + (P.trees.cut ? " " + P.trees.cut : P.trees.total > n ? ` The model has ${P.trees.total} trees; predict asks the first ${n}, up to the best round.` : "")));
+  const whole = el("div", null, bar, colours, el("div", { class: "treebox" }, canvas, side), sheet, el("p", { class: "note" }, el("span", { class: "by-hand" }, "Drag to move, buttons or Ctrl and the wheel to zoom; arrow keys go from node to node, Enter opens and closes a branch. "), "A thicker edge carries more rows." + (P.trees.cut ? " " + P.trees.cut : P.trees.total > n ? ` The model has ${fmt(P.trees.total)} trees; predict uses the first ${fmt(n)}, up to the best round.` : "")));
   open(0);
   return { whole, show_row, open };
 }
 
-// What is known of a node: facts, and the split of its answer.
+// The figures of a node, and of its children.
 function nodeSheet(P, M, number, node, select) {
   const tree = M.trees[number], columns = treeColumns(P, number), leaf = Walk.isLeaf(tree, node), kind = P.trees.kinds[number], d = tree.d[node];
   const way = []; for (let c = node; c > 0; c = tree.parent[c]) { const p = tree.parent[c]; way.unshift(branch(tree, p, c - tree.c[tree.at[p]], columns)); }
   const parts = [el("h3", { style: { marginTop: 0 } }, leaf ? `Leaf ${node}` : `Node ${node}: ${question(tree, node, columns)}`)];
-  parts.push(el("p", { class: "note" }, way.length ? "All rows with " + way.join(", ") : "All rows"));
-  parts.push(facts([["rows", `${fmt(tree.n[node])} (${percent(tree.n[node] / (tree.n[0] || 1))} of the tree's)`],
+  parts.push(el("p", { class: "note" }, way.length ? "Training rows with " + way.join(", ") : "All training rows"));
+  parts.push(facts([["rows", `${fmt(tree.n[node])} (${percent(tree.n[node] / (tree.n[0] || 1), node ? 1 : 0)} of the tree)`],
     kind === "answers" && tree.i[node] !== null ? ["impurity", fmt(tree.i[node], 5)] : null, leaf ? null : ["gain of the split", fmt(tree.g[tree.at[node]], 5)]]));
   if (kind === "answers" && P.labels && d.length === P.labels.length) parts.push(bars(d.map((v, k) => ({ label: P.labels[k], value: v, text: percent(v), color: classColor(k, d.length) })).sort((a, b) => b.value - a.value).slice(0, 8)));
   else parts.push(facts([[kind === "answers" ? "mean" : "value", d.map(v => fmt(orNothing(tree, v), 6)).join(", ")]]));
   if (!leaf) {
     const j = tree.at[node];
-    parts.push(table(["branch", "rows", "says"], Walk.children(tree, node).map((c, k) => [el("td", { class: "wrap" }, el("a", { href: "#trees", onclick: e => { e.preventDefault(); select(c, false); } }, branch(tree, node, k, columns, 8))), fmt(tree.n[c]), nodeAnswer(P, tree, c, kind).text])));
-    if (tree.m[j] < 0) parts.push(el("p", { class: "note" }, tree.stops ? "A row that misses this value stops here: the node answers itself." : "A row that misses this value goes down every branch, by its share of the rows."));
-    else if (columns[tree.f[j]].had_missing) parts.push(el("p", { class: "note" }, "Missing values go to: " + branch(tree, node, tree.m[j], columns)));
-    if (tree.a && tree.a[j].length) parts.push(el("p", { class: "note" }, "If it is missing, asked instead: " + tree.a[j].map(([k, f, t]) => columns[f].name + (k === 1 ? ` ≤ ${valueOf(columns[f], t)}` : "")).join(", then ")));
+    parts.push(table(["branch", "rows", kind === "answers" ? "prediction" : "value"], Walk.children(tree, node).map((c, k) => [el("td", { class: "wrap" }, el("a", { href: "#trees", onclick: e => { e.preventDefault(); select(c, false); } }, branch(tree, node, k, columns, 8))), fmt(tree.n[c]), nodeAnswer(P, tree, c, kind).text])));
+    if (tree.m[j] < 0) parts.push(el("p", { class: "note" }, tree.stops ? "A row without this value stops here: the node gives the prediction." : "A row without this value follows every branch, with weights by the number of rows."));
+    else if (columns[tree.f[j]].had_missing) parts.push(el("p", { class: "note" }, "Rows without this value follow: " + branch(tree, node, tree.m[j], columns)));
+    if (tree.a && tree.a[j].length) parts.push(el("p", { class: "note" }, "If this value is missing, these columns are used instead: " + tree.a[j].map(([k, f, t]) => columns[f].name + (k === 1 ? ` ≤ ${valueOf(columns[f], t)}` : "")).join(", then ")));
   } else if (leaf) {
     const said = Walk.said(tree, node);
-    parts.push(facts([["adds to the sum", said.map(v => fmt(v, 6)).join(", ")]]));
+    if (weighted(tree) || kind !== "answers") parts.push(facts([["adds to the score", said.map(v => fmt(v, 6)).join(", ")]]));
   }
   return parts;
 }

@@ -4,7 +4,7 @@
 const Walk = (() => {
   const bit = (words, c) => (words[c >> 5] >>> (c & 31)) & 1;
 
-  // A tree as it stands in the page has lists of inner nodes and of leaves; `open` finds their places.
+  // A tree of the page has lists of inner nodes and of leaves; `open` finds their places.
   function open(tree) {
     if (tree.at) return tree;
     const n = tree.k.length, at = new Int32Array(n), parent = new Int32Array(n).fill(-1);
@@ -103,7 +103,7 @@ const Walk = (() => {
     step: (v) => v.map(m => m > 0 ? 1 : 0),
   };
 
-  // `model` is {trees, sizes}; `sizes` has the number of categories of every column of the row at hand.
+  // `model` is {trees, sizes}; `sizes` has the number of categories of every column of the row.
   const OPS = {
     constant: s => s.value.slice(),
     one: () => [1],
