@@ -104,29 +104,29 @@ def test_lines_of_boosting_leave_compiling_out(world, capsys):
     assert capsys.readouterr().out.splitlines()[1].split() == ["1", "0.5000", "10.00s"]
 
 
-def test_a_log_file_is_told_of_work_only(world, capsys):
+def test_a_log_file_shows_work_only(world, capsys):
     lines = screen._Lines("training")
-    lines.told("Model", 0, 100)
+    lines.update("Model", 0, 100)
     world.compile(40)
     world.work(0.5)
-    lines.told("Model", 1, 100)  # 40 s have gone by, and half a second of work
+    lines.update("Model", 1, 100)  # 40 s have gone by, and half a second of work
     assert capsys.readouterr().err == ""
     world.work(9.5)
-    lines.told("Model", 20, 100)
+    lines.update("Model", 20, 100)
     world.work(1)
-    lines.told("Model", 22, 100)
-    told = capsys.readouterr().err.splitlines()
-    assert told == ["note: training …", "note: Model: 20 of 100, about 40 s left"]
+    lines.update("Model", 22, 100)
+    shown = capsys.readouterr().err.splitlines()
+    assert shown == ["note: training …", "note: Model: 20 of 100, about 40 s left"]
 
 
 def test_the_bar_of_the_command_has_a_pace_for_each_model(world):
     bar = screen._Bar("training")
-    bar.told("A", 0, 10)
+    bar.update("A", 0, 10)
     world.work(4)
-    bar.told("A", 1, 10)
-    bar.told("B", 0, 10)  # a fold of a cross-validation
+    bar.update("A", 1, 10)
+    bar.update("B", 0, 10)  # a fold of a cross-validation
     assert [task.fields["pace"].left(10) for task in bar.bar.tasks] == [pytest.approx(36), None]
-    bar.told("A", 0, 10)  # and the first again
+    bar.update("A", 0, 10)  # and the first again
     assert all(task.fields["pace"].left(10) is None for task in bar.bar.tasks)
 
 

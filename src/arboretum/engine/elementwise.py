@@ -21,7 +21,9 @@ def _loop(name: str) -> Any:
 
 def _of_each(loop: str, x: Any) -> Any:
     """Run a loop over an array, or over one number."""
-    if isinstance(x, float | int):  # also NumPy's float64: what follows takes longer than the function
+    if isinstance(
+        x, float | int
+    ):  # also NumPy's float64: what follows takes longer than the function
         one = np.array([x], dtype=np.float64)
         _loop(loop)(one, one)
         return one[0]

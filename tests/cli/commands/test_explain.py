@@ -118,7 +118,7 @@ def test_a_member_of_a_stack_has_classes_by_name(shelf, stack):
     output = ok("explain", stack, table, "--member", member, "--tree", "1", "--node", "0")
     assert "node 0 of tree 1" in output
     names = [str(name) for name in load(stack).classes_]
-    assert any(f"{name} (share" in output for name in names)
+    assert any(f"{name} (probability" in output for name in names)
     row = ok("explain", stack, table, "--member", member, "--row", "3")
     assert "row 3 in RandomForestClassifier" in row
     assert "what the columns of row 3 add" in row

@@ -132,11 +132,13 @@ CASES |= {
     ),
     "the other way": of_numbers(
         CARTRegressor(max_depth=1),
-        "3 rows miss x0 and go right; the other way the split would gain .* less",
+        "3 rows lack x0 and go right; the other way the split would gain .* less",
         X=GAPS,
     ),
     "surrogates": of_numbers(
-        CARTRegressor(max_depth=1, surrogates=1), "3 rows miss x0: .* surrogates place them", X=GAPS
+        CARTRegressor(max_depth=1, surrogates=1),
+        "3 rows lack x0: .* surrogate splits place them",
+        X=GAPS,
     ),
 }
 for name, make, more in (
@@ -196,7 +198,7 @@ for name, make, more in (
             (
                 "the other way",
                 {},
-                "3 rows miss x0 and go right; the other way the split would gain .* less",
+                "3 rows lack x0 and go right; the other way the split would gain .* less",
                 {"X": GAPS},
             ),
         )

@@ -29,7 +29,7 @@ _MOST_COST = 4_200_000_000  # nanoseconds, or half of the work that is left
 _LOOKED = 8  # trees whose cost tells that of all
 _MOST_NUMBERS = 227_000  # in a page
 _WORDS, _MOST_WORDS = 0.15, 60_000  # of the room, kept for whole worksheets; bytes
-_COLUMNS = 4  # told of besides the winner's
+_COLUMNS = 4  # shown besides the winner's
 _FEW_COLUMNS = 3  # likewise, where all trees would be too many numbers
 _LINE, _SUMS = 8, 3  # numbers of a line, and of a node
 _LEAF_ROWS = 20_000_000  # rows times leaves that are gone through for Friedman's steps
@@ -110,13 +110,13 @@ class OutlineWriter:
 
     def _grown_line(self, line: Line) -> list[Any]:
         rows, weight, rows_right, weight_right, left, right, charge = line.numbers
-        told = [int(rows), *(_number(v) for v in (left, right, line.gain))]
+        figures = [int(rows), *(_number(v) for v in (left, right, line.gain))]
         if self.rules[-1].get("surrogates"):
             others = int(rows_right), _number(weight_right, 7)
-            told += [_number(weight, 7), _number(charge), *others]
+            figures += [_number(weight, 7), _number(charge), *others]
         elif weight != rows or charge:
-            told += [_number(weight, 7), _number(charge)] if charge else [_number(weight, 7)]
-        return self._head(line) + told
+            figures += [_number(weight, 7), _number(charge)] if charge else [_number(weight, 7)]
+        return self._head(line) + figures
 
     def _gradient_line(self, line: Line) -> list[Any]:
         G, H, rows = line.numbers[:3]
