@@ -6,29 +6,10 @@ import numpy as np
 import pandas as pd
 
 from arboretum import ID3Classifier
+from arboretum.textbook import play_tennis
 
-TENNIS = pd.DataFrame(
-    [
-        row.split()
-        for row in """\
-sunny hot high weak no
-sunny hot high strong no
-overcast hot high weak yes
-rain mild high weak yes
-rain cool normal weak yes
-rain cool normal strong no
-overcast cool normal strong yes
-sunny mild high weak no
-sunny cool normal weak yes
-rain mild normal weak yes
-sunny mild normal strong yes
-overcast mild high strong yes
-overcast hot normal weak yes
-rain mild high strong no""".splitlines()
-    ],
-    columns=["outlook", "temperature", "humidity", "wind", "play"],
-)
-WEATHER, PLAY = TENNIS.drop(columns="play"), TENNIS["play"]
+WEATHER = pd.DataFrame(play_tennis().X, columns=play_tennis().names)
+PLAY = pd.Series(play_tennis().y, name="play")
 
 
 def shape(tree) -> list:

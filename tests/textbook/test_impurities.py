@@ -66,28 +66,9 @@ def test_nba_height_information_gain():
     assert_allclose(conditional_entropy(player, tall), figures.entropy - figures.gain)
 
 
-PLAY_TENNIS = """
-sunny    hot  high   weak   no
-sunny    hot  high   strong no
-overcast hot  high   weak   yes
-rain     mild high   weak   yes
-rain     cool normal weak   yes
-rain     cool normal strong no
-overcast cool normal strong yes
-sunny    mild high   weak   no
-sunny    cool normal weak   yes
-rain     mild normal weak   yes
-sunny    mild normal strong yes
-overcast mild high   strong yes
-overcast hot  normal weak   yes
-rain     mild high   strong no
-"""
-
-
 def test_play_tennis_gains():
-    outlook, temperature, humidity, wind, play = np.array(
-        [line.split() for line in PLAY_TENNIS.split("\n") if line]
-    ).T
+    tennis = arboretum.textbook.play_tennis()
+    (outlook, temperature, humidity, wind), play = np.array(tennis.X).T, tennis.y
     gains = {
         name: round(information_gain(play, column).gain, 3)
         for name, column in [
