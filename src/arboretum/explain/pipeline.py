@@ -45,7 +45,7 @@ class Opened(NamedTuple):
         return X if self.steps is None or X is None else self.steps.transform(X)
 
     def pair(self, given: _Pair) -> _Pair:
-        """Return a table with its target, (X, y, …), of which the table is transformed."""
+        """Return (X, y, …) with X transformed."""
         found: Any = given
         if self.steps is not None and found is not None:
             found = (self.table(found[0]), *found[1:])

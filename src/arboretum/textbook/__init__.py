@@ -11,7 +11,7 @@ without them.
     one tree
     impurities.py     how mixed is a set of rows? Gini, entropy, variance and their relatives
     id3.py            categories: one branch per value, by information gain
-    discretize.py   + numbers into bins, by quantiles or by what a cut tells about the classes
+    discretize.py   + numbers into bins, by quantiles or by information about the classes
     c45_splits.py     gain ratio, thresholds, groups of categories, and who may compete
     c45.py            growing with cases that go several ways at once where a value is missing
     c45_pruning.py  + collapse, pessimistic errors, raising; pruning on cases held out
@@ -19,13 +19,13 @@ without them.
     questions.py      cuts between neighbouring values, divisions of categories
     splits.py         every split of a node, what it gains, and which one is best
     column_scan.py  + the same gains by running sums, for nodes of many rows
-    cart.py           split, and split again: growing a tree, asking it
+    cart.py           split, and split again: growing a tree, predicting with it
     pruning.py        cut back what does not pay; let cross-validation say how far
 
     many independent trees
-    forest.py         bootstrap, columns drawn at every node, ExtraTrees; asking many trees together
+    forest.py         bootstrap, columns drawn at every node, ExtraTrees; predicting with many trees
     forest_figures.py out-of-bag error, importance, quantiles, variance
-    proximities.py    who shares leaves with whom; maps, outliers, prototypes
+    proximities.py    rows that share leaves; maps, outliers, prototypes
     filling.py        missing values guessed from the rows nearby
 
     one tree after the other
@@ -38,7 +38,7 @@ without them.
     adaboost_theory.py      why it works: edges, bounds, margins
     coordinate_boosting.py  AdaBoost as a descent, one weak learner at a time
     gbm.py            Friedman's gradient boosting, round by round
-    xgboost_categories.py + categories in order of what they would answer, and how they are parted
+    xgboost_categories.py + categories in the order of their leaf values, and how they are split
     xgboost_splits.py similarity, gain and cover; every cut, with missing values on either side
     xgboost.py        trees of second order, pruned by γ, and their boosting
     system_design.py  sorted column blocks: what sorting once, threads and caches save
@@ -57,7 +57,7 @@ without them.
     shap.py         + what every column adds to it, by the definition: all sets of columns
 
     different learners together
-    stacking.py       out-of-fold answers, and who is to be believed how far
+    stacking.py       out-of-fold predictions, and the weight of each model
 
     everything as tables to print
     tables.py         rows of figures and aligned text; the tables of one tree

@@ -131,7 +131,7 @@ def candidates(
         Row weights > 0.
     rules : Rules
     total : float, optional
-        Weight of the whole tree, of which the gains are shares; the node's own by default.
+        Weight of the whole tree, the denominator of the gains; the node's own by default.
     bounds : (float, float)
         Between which monotone constraints further up keep the answers.
 

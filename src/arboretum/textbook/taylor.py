@@ -77,7 +77,7 @@ def taylor_step(loss: str | NewtonLoss, y: ArrayLike, F: ArrayLike) -> TaylorSte
 
     Examples
     --------
-    A parabola is met exactly:
+    For a parabola the step is exact:
 
     >>> step = taylor_step("squared_error", [14.0, 2.0], [0.0, 0.0])
     >>> step.gamma, step.before, step.promised, step.after
