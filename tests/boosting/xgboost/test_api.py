@@ -392,5 +392,6 @@ def test_parallel_trees_renew_their_leaves_from_the_start_of_the_round(loss):
     one = XGBRegressor(**how).fit(X, y).predict(X)
     # nothing is drawn, so five trees that are averaged predict what one predicts
     assert_allclose(XGBRegressor(**how, num_parallel_tree=5).fit(X, y).predict(X), one)
+    skip_newer_xgboost("leaves of parallel trees")
     peer = xgboost.XGBRegressor(**how, num_parallel_tree=5).fit(X, y).predict(X)
     assert_allclose(one, peer, rtol=1e-5)
