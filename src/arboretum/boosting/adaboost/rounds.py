@@ -87,16 +87,17 @@ def weigh_by_mistakes(
         return Verdict(0.0, 1.0, w)
     if error >= chance_of(algorithm, n_classes) - TIE:
         return None
-    log_odds = float(log1p(-error) - log(error))
+    log_error, log_others = log(np.array([error, n_classes - 1.0])).tolist()
+    log_odds = float(log1p(-error)) - log_error
     if algorithm == "discrete":
         weight = learning_rate * log_odds / 2
         if_right, if_wrong = -weight, weight
     else:
-        weight = learning_rate * (log_odds + float(log(n_classes - 1)))
+        weight = learning_rate * (log_odds + log_others)
         if_right, if_wrong = 0.0, weight
     if if_wrong > LARGEST_EXPONENT:
         return Verdict(error, weight, _in_logs(w, np.where(wrong, if_wrong, if_right)))
-    multiply_weights(w, wrong, float(exp(if_right)), float(exp(if_wrong)), new)
+    multiply_weights(w, wrong, *exp(np.array([if_right, if_wrong])).tolist(), new)
     return Verdict(error, weight, _next(w, new))
 
 
