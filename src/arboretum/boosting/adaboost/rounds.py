@@ -97,7 +97,8 @@ def weigh_by_mistakes(
         if_right, if_wrong = 0.0, weight
     if if_wrong > LARGEST_EXPONENT:
         return Verdict(error, weight, _in_logs(w, np.where(wrong, if_wrong, if_right)))
-    multiply_weights(w, wrong, *exp(np.array([if_right, if_wrong])).tolist(), new)
+    right, mistaken = exp(np.array([if_right, if_wrong])).tolist()
+    multiply_weights(w, wrong, right, mistaken, new)
     return Verdict(error, weight, _next(w, new))
 
 
