@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arboretum.engine.elementwise import exp, log, log1p, power
+from arboretum.engine.elementwise import exp, log, log1p
 from arboretum.engine.rows.reweigh import mark_mistakes, multiply_weights
 from arboretum.predict.votes import SMALLEST_SHARE
 
@@ -150,8 +150,9 @@ def weigh_by_deviations(
     if error >= 0.5 - TIE:
         return None
     beta = error / (1 - error)
-    weights = _next(w, w * power(beta, learning_rate * (1 - losses)))
-    return Verdict(error, learning_rate * float(log(1 / beta)), weights)
+    log_beta = float(log(beta))
+    weights = _next(w, w * exp(log_beta * (learning_rate * (1 - losses))))  # β to that power
+    return Verdict(error, -learning_rate * log_beta, weights)
 
 
 def _in_logs(w: np.ndarray, exponent: np.ndarray) -> np.ndarray:
