@@ -56,7 +56,7 @@ record: $(READY)
 
 # A wheel for this Python and this kind of machine, with compiled kernels in it.
 wheel: $(READY)
-	$(BIN)/python -m arboretum.engine.machine_code.pack build/kernels $(BASELINE)
+	$(BIN)/python -m arboretum.engine.compiler.make_packs build/kernels $(BASELINE)
 	ARBORETUM_PACKS=build/kernels $(BIN)/python -m pip wheel -q --no-deps -w dist .
 
 $(READY): pyproject.toml

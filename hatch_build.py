@@ -26,11 +26,11 @@ class PrebuiltKernels(BuildHookInterface):
         packs = sorted(Path(folder).glob("*.pack"))
         if not packs:
             raise FileNotFoundError(
-                f"no *.pack in {folder}: run python -m arboretum.engine.machine_code.pack {folder}"
+                f"no *.pack in {folder}: run python -m arboretum.engine.compiler.make_packs {folder}"
             )
         build_data["pure_python"] = False
         build_data["infer_tag"] = True
         for pack in packs:
             build_data["force_include"][str(pack.resolve())] = (
-                f"arboretum/engine/machine_code/packs/{pack.name}"
+                f"arboretum/engine/compiler/packs/{pack.name}"
             )

@@ -117,8 +117,8 @@ def _steps(booster: Any, clock: _Clock, ticks_per_second: float) -> None:
 
 
 def _ticks_per_second() -> float:
-    from arboretum.engine.intrinsics import ticks
-    from arboretum.engine.jit import kernel
+    from arboretum.engine.atomic import ticks
+    from arboretum.engine.compiler.decorators import kernel
 
     @kernel
     def read_ticks():
@@ -133,8 +133,8 @@ def _ticks_per_second() -> float:
 def _least(jobs: int) -> float:
     """Return the seconds of one addition to a table of 256 numbers, shared by the threads."""
     from arboretum.engine import parallel
-    from arboretum.engine.gradient.histogram import count_twice_eight
-    from arboretum.engine.jit import kernel
+    from arboretum.engine.compiler.decorators import kernel
+    from arboretum.engine.second_order.histogram import count_twice_eight
 
     @kernel
     def time_tile(words: Any, entries: Any, times: Any, small: Any) -> None:

@@ -58,7 +58,7 @@ def main() -> None:
         "compiled": 0,
     }
     if not package:
-        from arboretum.engine.kernel_cache import compiled
+        from arboretum.engine.compiler.cache import compiled
 
         figures["compiled"] = compiled.n_kernels
     print(json.dumps(figures))

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 import arboretum
-from arboretum.engine.machine_code.signatures import WAY
+from arboretum.engine.compiler.signatures import WAY
 from benchmarks.kernel_tour import make
 
 __all__ = ["KINDS", "main", "use"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from arboretum.data.schema import Schema, learn_schema
 from arboretum.predict.ensemble import Ensemble
-from arboretum.tree.tree import LEAF, THRESHOLD, Tree
+from arboretum.structure.tree import LEAF, THRESHOLD, Tree
 
 __all__ = ["ensemble_of_forest", "ensemble_of_lightgbm", "ensemble_of_xgboost"]
 

@@ -2,7 +2,7 @@
 record`).
 
 Runs what uses the library, every process of it with ``ARBORETUM_RECORD_KERNELS`` set, and writes what
-estimators at work have called to engine/machine_code/signatures.json, from which wheels and
+estimators at work have called to engine/compiler/signatures.json, from which wheels and
 `arboretum warmup` are made:
 
     first    the first fit and answer of every estimator on tables of three kinds (first_use.py): the ways
@@ -32,7 +32,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import arboretum
-from arboretum.engine.machine_code.signatures import (
+from arboretum.engine.compiler.signatures import (
     TABLE,
     WAY,
     Signature,

@@ -1,2 +1,2 @@
 """The tests, one package, so that helpers are imported by their full name:
-tests.boosting.gradient.gbm_cases."""
+tests.boosting.friedman.gbm_cases."""

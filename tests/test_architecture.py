@@ -45,7 +45,7 @@ _ORDER = [
     "engine",
     "data",
     "io",
-    "tree",
+    "structure",
     "predict",
     "grow",
     "base",
@@ -109,10 +109,10 @@ if TYPE_CHECKING:
 def f():
     from arboretum.io.native import save
 """
-    found = set(_imports(ast.parse(source), "arboretum.tree.state", is_package=False))
+    found = set(_imports(ast.parse(source), "arboretum.structure.state", is_package=False))
     assert found == {
         "numpy", "arboretum.errors", "arboretum.cart.cart", "arboretum", "arboretum.data.schema",
-        "arboretum.tree.pruning", "arboretum.tree.tree", "arboretum.data.matrix",
+        "arboretum.structure.pruning", "arboretum.structure.tree", "arboretum.data.matrix",
         "arboretum.io.native",
     }  # fmt: skip
 
@@ -181,18 +181,8 @@ def test_the_textbook_needs_nothing_of_the_package():
 
 
 # What makes and keeps compiled code; kernels themselves know `jit` only.
-_OF_NUMBA = [
-    "jit",
-    "parts",
-    "by_reference",
-    "lean_code",
-    "shortcuts",
-    "intrinsics",
-    "lanes",
-    "kernel_cache",
-]
-MAKE_CODE = [ROOT / "engine" / f"{name}.py" for name in _OF_NUMBA]
-MAKE_CODE += (ROOT / "engine" / "machine_code").glob("*.py")
+MAKE_CODE = [ROOT / "engine" / "atomic.py", ROOT / "engine" / "simd.py"]
+MAKE_CODE += (ROOT / "engine" / "compiler").glob("*.py")
 
 
 @pytest.mark.parametrize("path", FILES, ids=_module_name)
@@ -215,7 +205,7 @@ def test_kernels_stay_plain(path):
 @pytest.mark.parametrize("path", FILES, ids=_module_name)
 def test_no_file_unpickles(path):
     """But for compiled code, of the package and of the user's own: to read it is to run it anyway."""
-    if path == ROOT / "engine" / "machine_code" / "compiled_code.py":
+    if path == ROOT / "engine" / "compiler" / "compiled_code.py":
         return
     text = path.read_text()
     assert not re.search(

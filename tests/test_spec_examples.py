@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from arboretum import CARTClassifier, CARTRegressor
+from arboretum.structure.tree import LEAF
 from arboretum.textbook import (
     Rules,
     candidates,
@@ -20,7 +21,6 @@ from arboretum.textbook import (
     information_gain,
     tree_score,
 )
-from arboretum.tree.tree import LEAF
 
 # ---------------------------------------------------------------------- NBA players
 NBA = pd.DataFrame(

@@ -1,22 +1,22 @@
 from arboretum import callback as callback
 from arboretum.boosting.adaboost.classifier import AdaBoostClassifier as AdaBoostClassifier
 from arboretum.boosting.adaboost.regressor import AdaBoostRegressor as AdaBoostRegressor
+from arboretum.boosting.callbacks.lightgbm_callbacks import early_stopping as early_stopping
+from arboretum.boosting.callbacks.lightgbm_callbacks import log_evaluation as log_evaluation
+from arboretum.boosting.callbacks.lightgbm_callbacks import record_evaluation as record_evaluation
+from arboretum.boosting.callbacks.lightgbm_callbacks import reset_parameter as reset_parameter
 from arboretum.boosting.coordinate.classifier import (
     CoordinateBoostingClassifier as CoordinateBoostingClassifier,
 )
-from arboretum.boosting.gradient.gradient_boosting import (
+from arboretum.boosting.friedman.gradient_boosting import (
     GradientBoostingClassifier as GradientBoostingClassifier,
 )
-from arboretum.boosting.gradient.gradient_boosting import (
+from arboretum.boosting.friedman.gradient_boosting import (
     GradientBoostingRegressor as GradientBoostingRegressor,
 )
 from arboretum.boosting.lightgbm.api import LGBMClassifier as LGBMClassifier
 from arboretum.boosting.lightgbm.api import LGBMRanker as LGBMRanker
 from arboretum.boosting.lightgbm.api import LGBMRegressor as LGBMRegressor
-from arboretum.boosting.watch.lightgbm_callbacks import early_stopping as early_stopping
-from arboretum.boosting.watch.lightgbm_callbacks import log_evaluation as log_evaluation
-from arboretum.boosting.watch.lightgbm_callbacks import record_evaluation as record_evaluation
-from arboretum.boosting.watch.lightgbm_callbacks import reset_parameter as reset_parameter
 from arboretum.boosting.xgboost.api import XGBClassifier as XGBClassifier
 from arboretum.boosting.xgboost.api import XGBRanker as XGBRanker
 from arboretum.boosting.xgboost.api import XGBRegressor as XGBRegressor
@@ -33,7 +33,7 @@ from arboretum.combine.stacking import StackingClassifier as StackingClassifier
 from arboretum.combine.stacking import StackingRegressor as StackingRegressor
 from arboretum.combine.voting import VotingClassifier as VotingClassifier
 from arboretum.combine.voting import VotingRegressor as VotingRegressor
-from arboretum.engine.machine_code.warmup import warmup as warmup
+from arboretum.engine.compiler.warmup import warmup as warmup
 from arboretum.errors import ArboretumError as ArboretumError
 from arboretum.errors import DataError as DataError
 from arboretum.errors import ModelFileError as ModelFileError
@@ -57,8 +57,8 @@ from arboretum.explain.charts.pruning_curve import plot_pruning_curve as plot_pr
 from arboretum.explain.charts.shap_plots import plot_shap_dependence as plot_shap_dependence
 from arboretum.explain.charts.shap_plots import plot_shap_summary as plot_shap_summary
 from arboretum.explain.charts.shap_plots import plot_waterfall as plot_waterfall
-from arboretum.explain.effects.importances import feature_importances as feature_importances
-from arboretum.explain.effects.partial_dependence import partial_dependence as partial_dependence
+from arboretum.explain.dependence.importances import feature_importances as feature_importances
+from arboretum.explain.dependence.partial_dependence import partial_dependence as partial_dependence
 from arboretum.explain.graphviz import export_graphviz as export_graphviz
 from arboretum.explain.plot import plot_tree as plot_tree
 from arboretum.explain.report.report import report as report

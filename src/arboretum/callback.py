@@ -29,7 +29,7 @@ Examples
 3
 """
 
-from arboretum.boosting.watch.xgboost_callbacks import (
+from arboretum.boosting.callbacks.xgboost_callbacks import (
     EarlyStopping,
     EvaluationMonitor,
     LearningRateScheduler,

@@ -7,7 +7,8 @@
 
 Every message says what is wrong, where, and what to do next. All are ValueErrors too, because that is
 what scikit-learn's own tools expect to catch. A `SuspiciousColumnWarning` names columns that will probably
-harm a model (data/suspicion.py), an `UnseenCategoryWarning` categories that the training table did not have.
+harm a model (data/column_warnings.py), an `UnseenCategoryWarning` categories that the training table
+did not have.
 """
 
 

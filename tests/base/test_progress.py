@@ -11,7 +11,7 @@ from arboretum.base import progress, progress_lines
 from arboretum.base.progress import Pace, describe, time_left_column
 from arboretum.base.progress_lines import ProgressLines, StepLines
 from arboretum.cli import screen
-from arboretum.engine.machine_code.compile_log import CompileLog
+from arboretum.engine.compiler.log import CompileLog
 
 
 class World:

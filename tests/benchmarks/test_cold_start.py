@@ -5,7 +5,7 @@ import io
 from rich.console import Console
 
 import arboretum
-from arboretum.engine.machine_code.signatures import Signature
+from arboretum.engine.compiler.signatures import Signature
 from benchmarks import cold_start, kernel_tour, record_kernels
 from benchmarks.cold_start import ColdStartResult, print_cold_starts
 
@@ -23,7 +23,7 @@ def test_what_estimators_call_is_kept_once():
         _line(KEYS, "C45Rules", "ID3Classifier"),
         _line(KEYS, "CARTClassifier"),
         _line("arboretum.engine.random:gone", "CARTClassifier"),
-        _line("tests.engine.test_jit:mine", "CARTClassifier"),
+        _line("tests.engine.compiler.test_decorators:mine", "CARTClassifier"),
         _line(KEYS, "CARTClassifier", arguments=("uint64 1C",)),  # as it was called once
         {"kernel": KEYS, "estimators": ["CARTClassifier"], "unknown": "a word"},
     ]

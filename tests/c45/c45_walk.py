@@ -18,11 +18,11 @@ from arboretum.c45.table import case_table
 from arboretum.data.matrix import DenseMatrix
 from arboretum.data.schema import Column, Schema
 from arboretum.predict.walk import proba_of
+from arboretum.structure.sound import validate_tree
+from arboretum.structure.tree import GROUPS, LEAF, MULTIWAY, THRESHOLD, Tree
 from arboretum.textbook.c45 import C45Node, grow_c45, predict_proba_c45
 from arboretum.textbook.c45_pruning import collapse_c45, prune_c45, prune_reduced_error
 from arboretum.textbook.c45_splits import C45Settings
-from arboretum.tree.sound import validate_tree
-from arboretum.tree.tree import GROUPS, LEAF, MULTIWAY, THRESHOLD, Tree
 
 _GROWING = ("min_cases", "criterion", "epsilon", "gate", "subset", "max_depth")
 

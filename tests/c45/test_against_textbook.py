@@ -16,8 +16,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from arboretum import C45Classifier
 from arboretum.c45 import growing
+from arboretum.structure.tree import GROUPS, LEAF, MULTIWAY, THRESHOLD
 from arboretum.textbook.c45 import predict_c45, predict_proba_c45
-from arboretum.tree.tree import GROUPS, LEAF, MULTIWAY, THRESHOLD
 from tests.c45.c45_walk import (
     Problem,
     assert_same_tree,

@@ -13,9 +13,9 @@ from sklearn.datasets import load_iris
 from sklearn.ensemble import AdaBoostClassifier
 
 from arboretum import DataError, ID3Classifier, export_text, load
+from arboretum.structure.tree import MULTIWAY, Node
 from arboretum.textbook import discretize
 from arboretum.textbook.id3 import ID3Node, grow_id3, predict_proba_id3
-from arboretum.tree.tree import MULTIWAY, Node
 from tests.c45.id3_cases import PLAY, WEATHER, mixed, saved, shape
 
 NAN = np.nan

@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from arboretum import DataError, ID3Classifier, ModelFileError, ParameterError, export_text, load
 from arboretum.io.container import read, write
-from arboretum.tree.tree import LEAF
+from arboretum.structure.tree import LEAF
 from tests.c45.id3_cases import PLAY, WEATHER, mixed, saved
 
 NAN = np.nan

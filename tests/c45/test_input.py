@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from arboretum import C45Classifier, DataError, ModelFileError, ParameterError, load
 from arboretum.io.container import read, write
-from arboretum.tree.tree import GROUPS, MULTIWAY
+from arboretum.structure.tree import GROUPS, MULTIWAY
 from tests.c45.c45_walk import saved
 from tests.io import test_fuzz
 

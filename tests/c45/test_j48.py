@@ -15,9 +15,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from arboretum import C45Classifier
 from arboretum.c45 import search
+from arboretum.structure.tree import LEAF, MULTIWAY, THRESHOLD
 from arboretum.textbook import c45_splits
 from arboretum.textbook.c45 import predict_c45
-from arboretum.tree.tree import LEAF, MULTIWAY, THRESHOLD
 from tests.c45.c45_walk import Problem, assert_same, engine_proba, engine_tree, textbook_tree
 from tests.c45.j48_facts import (
     FACTS,

@@ -22,7 +22,7 @@ from sklearn.base import clone
 import arboretum
 from arboretum import C45Classifier, DataError
 from arboretum.engine import parallel
-from arboretum.tree.tree import GROUPS, LEAF, MULTIWAY, THRESHOLD
+from arboretum.structure.tree import GROUPS, LEAF, MULTIWAY, THRESHOLD
 from tests.c45.c45_walk import assert_same_questions, assert_same_tree, saved
 
 WAYS = {

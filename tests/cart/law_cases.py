@@ -15,7 +15,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from arboretum import CARTClassifier, CARTRegressor
-from arboretum.tree.tree import SUBSET
+from arboretum.structure.tree import SUBSET
 from tests.cart.textbook_walk import has_bit
 
 

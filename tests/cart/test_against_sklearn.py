@@ -18,7 +18,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import tree as peer
 
 import arboretum
-from arboretum.tree.tree import LEAF
+from arboretum.structure.tree import LEAF
 
 CLASSIFICATION = ("gini", "entropy", "log_loss")
 # scikit-learn has given up friedman_mse (an alias of squared_error with one output)

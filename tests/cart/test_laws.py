@@ -24,8 +24,8 @@ from sklearn.base import clone
 
 import arboretum
 from arboretum import CARTClassifier, CARTRegressor, DataError
+from arboretum.structure.tree import LEAF
 from arboretum.textbook import Rules, grow
-from arboretum.tree.tree import LEAF
 from tests.cart.law_cases import (
     CLASSES,
     MIXED,

@@ -20,10 +20,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.testing import assert_allclose
 
+from arboretum.structure.tree import LEAF, SUBSET, Tree
 from arboretum.textbook.cart import EPSILON, surrogates
 from arboretum.textbook.impurities import best_value, impurity
 from arboretum.textbook.splits import UNBOUNDED, Candidate, Rules, candidates, gather
-from arboretum.tree.tree import LEAF, SUBSET, Tree
 
 RTOL, ATOL = 1e-9, 1e-12
 EXHAUSTIVE = 10  # up to so many categories the engine tries every subset, if one scan is not enough

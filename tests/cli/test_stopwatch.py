@@ -6,7 +6,7 @@ import pytest
 
 from arboretum.cli import stopwatch
 from arboretum.cli.stopwatch import Stopwatch, working
-from arboretum.engine.kernel_cache import compiled
+from arboretum.engine.compiler.cache import compiled
 
 
 def test_compiling_is_not_counted_as_work():

@@ -5,9 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from arboretum.engine import jit
+from arboretum.engine.compiler import decorators
 
-SOURCE = str(Path(jit.__file__).parents[2])
+SOURCE = str(Path(decorators.__file__).parents[2])
 
 
 def run_script(script: str, **environment: str) -> str:

@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 
 import arboretum
 from arboretum.engine import elementary, elementwise
-from arboretum.engine.jit import plain_kernel
+from arboretum.engine.compiler.decorators import plain_kernel
 
 RNG = np.random.default_rng(0)
 N = 1500

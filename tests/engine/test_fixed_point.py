@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from arboretum.engine.compiler.decorators import kernel
 from arboretum.engine.fixed_point import (
     SUM_BITS,
     WEIGHT_BITS,
@@ -15,7 +16,6 @@ from arboretum.engine.fixed_point import (
     to_grid,
     weights_to_grid,
 )
-from arboretum.engine.jit import kernel
 
 
 @kernel

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from arboretum.engine.jit import kernel
+from arboretum.engine.compiler.decorators import kernel
 from arboretum.engine.random import child_keys, draw_features, mix, uniform
 
 

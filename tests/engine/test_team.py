@@ -10,8 +10,8 @@ import pytest
 
 from arboretum.engine import parallel
 from arboretum.engine import team as teams
-from arboretum.engine.intrinsics import atomic_add, lowest_bit, search_step
-from arboretum.engine.jit import kernel
+from arboretum.engine.atomic import atomic_add, lowest_bit, search_step
+from arboretum.engine.compiler.decorators import kernel
 
 
 @kernel

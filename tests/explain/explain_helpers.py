@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from arboretum.data.schema import Column, Schema
-from arboretum.tree.tree import LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
+from arboretum.structure.tree import LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
 
 
 def numeric(name, has_missing=False):

@@ -6,7 +6,7 @@ import pytest
 
 from arboretum import C45Classifier, ID3Classifier, to_rules
 from arboretum.explain.conditions import RuleCondition
-from arboretum.tree.tree import GROUPS, MULTIWAY
+from arboretum.structure.tree import GROUPS, MULTIWAY
 from tests.explain.explain_helpers import by_hand, categorical, leaf, split
 
 A, B = leaf(3, 1), leaf(0, 2)

@@ -8,7 +8,7 @@ from arboretum import DataError, ParameterError, RandomForestClassifier
 from arboretum.data.matrix import DenseMatrix
 from arboretum.forest.filling import Donors, Stop, fill_rows, first_guess, predict_per_class
 from arboretum.forest.proximity import group_leaves
-from arboretum.predict.terms import leaves_in
+from arboretum.predict.sum import leaves_in
 from arboretum.textbook import filling as textbook
 from arboretum.textbook.proximities import proximity_of_leaves as textbook_proximity
 from tests.forest.imputer_cases import KINDS, LABELS, NUMERIC, X, Y, frame, holes, mixed, quick

@@ -31,9 +31,9 @@ from arboretum.base.sampling import Bootstrap
 from arboretum.data.schema import learn_schema
 from arboretum.engine import parallel
 from arboretum.engine.split.statistic import ENTROPY, GINI, SQUARED
+from arboretum.grow.cart import Growth, grow_in_order
 from arboretum.grow.criterion import Target
-from arboretum.grow.levelwise import Growth, grow_in_order
-from arboretum.grow.random_tree import grow_random_tree, tree_table
+from arboretum.grow.depth_first.grower import grow_random_tree, tree_table
 from arboretum.textbook.forest_figures import oob_curve
 from arboretum.textbook.forest_figures import out_of_bag as textbook_oob
 from tests.forest.forest_cases import (

@@ -12,7 +12,7 @@ from arboretum.base.sampling import Bootstrap
 from arboretum.errors import ArboretumError, DataError, ParameterError
 from arboretum.forest import variance
 from arboretum.forest.variance import prediction_variance
-from arboretum.predict.votes import read_leaves
+from arboretum.predict.leaf_values import read_leaves
 from arboretum.textbook.forest_figures import ij_variance
 from tests.forest.figure_cases import bags, grown, said, table
 

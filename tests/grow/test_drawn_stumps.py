@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 from arboretum import CARTClassifier
 from arboretum.grow.binned_stumps import BinnedStumps, can_be_binned_stump
 from arboretum.grow.drawn_stumps import DrawnStumps, RandomStumps, can_be_drawn_stump
-from arboretum.grow.stumps import Drawn, Shallow
+from arboretum.grow.reweighted import Drawn, Shallow
 
 KEPT = (
     "kind", "feature", "threshold", "first_child", "missing_child", "value", "impurity", "gain", "weight",

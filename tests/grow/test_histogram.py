@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arboretum.engine.gradient import histogram
-from arboretum.engine.gradient.score import Features, SplitRules
+from arboretum.engine.second_order import histogram
+from arboretum.engine.second_order.score import Features, SplitRules
 from arboretum.grow import histogram as grow_histogram
 from arboretum.grow.histogram import HistogramGrower
 from arboretum.textbook.lightgbm import LGBMSettings, grow_lgbm

@@ -28,9 +28,9 @@ from arboretum.io import native
 from arboretum.io.container import read, write
 from arboretum.io.native import load
 from arboretum.io.values import encode
-from arboretum.tree.tree import MULTIWAY, SUBSET, Tree
+from arboretum.structure.tree import MULTIWAY, SUBSET, Tree
 from tests.io.test_native import SCHEMA, RandomTreeClassifier, saved
-from tests.tree.test_state import format_1
+from tests.structure.test_state import format_1
 
 try:
     import resource

@@ -13,7 +13,7 @@ import pytest
 import arboretum as A
 from arboretum.errors import ModelFileError
 from arboretum.io.container import read, write
-from arboretum.tree.tree import GROUPS, MULTIWAY, SUBSET
+from arboretum.structure.tree import GROUPS, MULTIWAY, SUBSET
 
 RNG = np.random.default_rng(0)
 WORDS = np.array([["a", 1.0], ["b", 2.0], ["c", 1.5]] * 10, dtype=object)

@@ -18,8 +18,8 @@ from arboretum.errors import ModelFileError, ParameterError
 from arboretum.io import native
 from arboretum.io.container import read, write
 from arboretum.io.native import load, save
-from arboretum.tree.state import tree_from_state, tree_to_state
-from arboretum.tree.tree import LEAF, MULTIWAY, SUBSET, THRESHOLD, Surrogates, Tree
+from arboretum.structure.state import tree_from_state, tree_to_state
+from arboretum.structure.tree import LEAF, MULTIWAY, SUBSET, THRESHOLD, Surrogates, Tree
 
 SCHEMA = Schema(
     columns=(

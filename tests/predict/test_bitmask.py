@@ -7,8 +7,8 @@ import pytest
 
 from arboretum import LGBMClassifier, LGBMRegressor, XGBClassifier, XGBRegressor
 from arboretum.predict.bitmask import mask_trees
-from arboretum.predict.terms import Terms
-from arboretum.tree.joined import join_trees
+from arboretum.predict.sum import Terms
+from arboretum.structure.joined import join_trees
 
 WORDS = np.array(["red", "green", "blue", "grey", "pink"], object)
 

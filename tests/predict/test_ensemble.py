@@ -13,12 +13,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from arboretum import C45Classifier, CARTClassifier, CARTRegressor
 from arboretum.data.schema import encode
 from arboretum.errors import DataError
-from arboretum.predict import terms as asking
+from arboretum.predict import sum as asking
 from arboretum.predict.additive import NoAdditiveForm
 from arboretum.predict.ensemble import Ensemble, weighted_median
+from arboretum.predict.leaf_values import READINGS, read_leaves
 from arboretum.predict.link import Link
-from arboretum.predict.terms import Terms
-from arboretum.predict.votes import READINGS, read_leaves
+from arboretum.predict.sum import Terms
 from arboretum.predict.walk import leaves_of, paths_of, run_blocks
 
 WORDS = np.array([f"word{k}" for k in range(40)], object)

@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 
 from arboretum import C45Classifier, RandomForestClassifier
 from arboretum.data.schema import encode
-from arboretum.predict.terms import leaves_in
+from arboretum.predict.sum import leaves_in
 from arboretum.predict.walk import _has_sets, _is_plain, _links, leaves_of, link_all
 
 

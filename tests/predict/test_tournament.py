@@ -15,7 +15,7 @@ from arboretum import (
 )
 from arboretum.engine.predict.tournament import CELLS, ROWS, Tournament
 from arboretum.predict import tournament
-from arboretum.predict.layout import add_laid_out
+from arboretum.predict.choose import add_laid_out
 from arboretum.predict.tournament import _lay_grid
 
 

@@ -7,8 +7,8 @@ from arboretum.data.matrix import DenseMatrix
 from arboretum.data.schema import Column, Schema
 from arboretum.predict import walk
 from arboretum.predict.walk import leaves_of, paths_of
-from arboretum.tree.sound import validate_tree
-from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Surrogates, Tree
+from arboretum.structure.sound import validate_tree
+from arboretum.structure.tree import LEAF, SUBSET, THRESHOLD, Surrogates, Tree
 
 N_NUMBERS, N_CODES = 3, (40, 5)  # three numeric columns, two of categories
 

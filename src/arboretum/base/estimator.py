@@ -28,8 +28,8 @@ from sklearn.utils.metaestimators import available_if
 
 from arboretum.base.parameters import Declared
 from arboretum.data.checks import warn_caller
+from arboretum.data.column_warnings import one_warning, warn_of_columns
 from arboretum.data.schema import Schema, encode, learn_schema
-from arboretum.data.suspicion import one_warning, warn_of_columns
 from arboretum.errors import DataError, ParameterError
 
 if TYPE_CHECKING:

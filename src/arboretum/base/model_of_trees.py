@@ -14,7 +14,7 @@ from arboretum.predict.soundness import YES_NO, prove_ensemble
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
-    from arboretum.tree.tree import Tree
+    from arboretum.structure.tree import Tree
 
 __all__ = ["ModelOfMembers", "ModelOfTrees"]
 
@@ -49,7 +49,7 @@ class ModelOfTrees(Explains, Estimator):
 
     @property
     def _reading(self) -> str:
-        """What leaves say (predict/votes.py)."""
+        """What leaves say (predict/leaf_values.py)."""
         return "value"
 
     def _as_one(self, trees: list[Tree], reading: str) -> Ensemble:

@@ -6,7 +6,7 @@ nothing about the trees that are left:
     clock     ├── compiling 30 s ──┼ tree 1 ┼ tree 2 ┼ tree 3 …
     work                           0       .1       .2       .3
 
-Waiting for what other processes compile counts as compiling (engine/machine_code/compile_log.py). An estimate
+Waiting for what other processes compile counts as compiling (engine/compiler/log.py). An estimate
 is made after two seconds of work: before that, what surrounds the first trees weighs more than the trees.
 """
 
@@ -17,13 +17,13 @@ import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from arboretum.engine.machine_code.compile_log import CompileLog
+    from arboretum.engine.compiler.log import CompileLog
 
 __all__ = ["Pace", "duration", "time_left_column"]
 
 _PATIENCE = 2.0  # seconds of work before its pace is judged
 _LONG = 0.5  # seconds after which compiling is worth a word
-_LOG = "arboretum.engine.machine_code.compile_log"
+_LOG = "arboretum.engine.compiler.log"
 
 
 def _compile_log() -> CompileLog | None:

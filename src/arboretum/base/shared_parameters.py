@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from arboretum.base import parameters as p
 from arboretum.base.parameters import Parameter
-from arboretum.data.suspicion import UNSEEN
+from arboretum.data.column_warnings import UNSEEN
 
 __all__ = ["ENSEMBLE", "GROWTH", "LABELS", "MEMBERS_TABLE", "RUNNING", "STOPPING", "TABLE"]
 

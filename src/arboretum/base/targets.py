@@ -17,12 +17,12 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from arboretum.base.class_weight import with_class_weight
 from arboretum.data.checks import check_counts, check_scale, check_weights
-from arboretum.data.suspicion import warn_of_classes
+from arboretum.data.column_warnings import warn_of_classes
 from arboretum.data.target import encode_classes, numbers, weights
 from arboretum.engine.elementwise import log
 from arboretum.errors import DataError, ModelFileError
 from arboretum.io.checked import flag_of, labels_of, whole
-from arboretum.predict.meaning import largest_share, shares
+from arboretum.predict.answers import largest_share, shares
 from arboretum.predict.soundness import prove_shares
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from arboretum.base.model_of_trees import ModelOfTrees
 from arboretum.data.schema import Schema
 from arboretum.errors import ModelFileError
 from arboretum.predict.walk import leaves_of, paths_of
-from arboretum.tree.tree import Tree
+from arboretum.structure.tree import Tree
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -76,12 +76,12 @@ class TreeModel(ModelOfTrees):
 
     # ------------------------------------------------------------------ keeping
     def _get_fitted_state(self) -> dict[str, Any]:
-        from arboretum.tree.state import tree_to_state
+        from arboretum.structure.state import tree_to_state
 
         return {**super()._get_fitted_state(), "tree": tree_to_state(self.tree_)}
 
     def _read_fitted_state(self, state: dict[str, Any]) -> None:
-        from arboretum.tree.state import tree_from_state
+        from arboretum.structure.state import tree_from_state
 
         super()._read_fitted_state(state)
         self.tree_ = tree_from_state(state["tree"], self._tree_schema(state))

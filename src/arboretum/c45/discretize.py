@@ -24,7 +24,7 @@ import numpy as np
 from arboretum.data.matrix import FrameMatrix, Matrix, SparseMatrix
 from arboretum.engine import parallel
 from arboretum.engine.elementwise import log2
-from arboretum.tree.condition import format_value
+from arboretum.structure.condition import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,7 +15,7 @@ from arboretum.base.tree_model import TreeModel
 from arboretum.data.checks import check_rows, check_weights
 from arboretum.data.target import weights
 from arboretum.predict.walk import proba_of
-from arboretum.tree.tree import GROUPS, MULTIWAY, THRESHOLD
+from arboretum.structure.tree import GROUPS, MULTIWAY, THRESHOLD
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix

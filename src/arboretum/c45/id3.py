@@ -26,7 +26,7 @@ from arboretum.data.checks import list_names
 from arboretum.data.schema import Schema
 from arboretum.errors import DataError, ModelFileError
 from arboretum.grow.settings import count_of
-from arboretum.tree.tree import LEAF, MULTIWAY
+from arboretum.structure.tree import LEAF, MULTIWAY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Column
     from arboretum.predict.ensemble import Ensemble
-    from arboretum.tree.tree import Tree
+    from arboretum.structure.tree import Tree
 
 __all__ = ["ID3Classifier"]
 

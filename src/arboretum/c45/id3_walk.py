@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.predict.walk import leaves_of
-from arboretum.tree.tree import LEAF
+from arboretum.structure.tree import LEAF
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
     from arboretum.data.matrix import Matrix
-    from arboretum.tree.tree import Tree
+    from arboretum.structure.tree import Tree
 
 __all__ = ["paths_to", "stops_of", "with_stops"]
 

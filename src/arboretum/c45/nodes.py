@@ -13,9 +13,9 @@ import numpy as np
 
 from arboretum.engine.cases.cases import Questions
 from arboretum.engine.elementwise import log2
-from arboretum.tree.build import build_tree, leaves, to_leaves
-from arboretum.tree.pruning import number_levels
-from arboretum.tree.tree import LEAF, Tree
+from arboretum.structure.build import build_tree, leaves, to_leaves
+from arboretum.structure.pruning import number_levels
+from arboretum.structure.tree import LEAF, Tree
 
 if TYPE_CHECKING:
     from arboretum.data.schema import Schema

@@ -21,7 +21,7 @@ from arboretum.c45.table import CaseTable
 from arboretum.engine.cases.cases import EPS, TIE
 from arboretum.engine.cases.error_limit import BINOMIAL, QUINLAN, WEKA
 from arboretum.engine.cases.propagate import prune_upwards, settle
-from arboretum.tree.tree import LEAF
+from arboretum.structure.tree import LEAF
 
 __all__ = ["LIMITS", "Pessimism", "collapse", "prune_by_errors", "prune_by_holdout"]
 

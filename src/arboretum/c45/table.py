@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.engine.cases.cases import CaseValues
-from arboretum.engine.columns.store import sort_columns
-from arboretum.engine.jit import writable
+from arboretum.engine.compiler.decorators import writable
+from arboretum.grow.columns import sort_columns
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix

@@ -19,9 +19,9 @@ from arboretum.errors import DataError, ParameterError
 from arboretum.grow import settings
 from arboretum.io.checked import whole
 from arboretum.predict.walk import leaves_of
-from arboretum.tree.pruning import PruningPath, number_levels, prune, pruning_path
-from arboretum.tree.pruning_cv import PruningCurve, choose, grid, losses_along
-from arboretum.tree.tree import Tree
+from arboretum.structure.pruning import PruningPath, number_levels, prune, pruning_path
+from arboretum.structure.pruning_cv import PruningCurve, choose, grid, losses_along
+from arboretum.structure.tree import Tree
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
@@ -85,8 +85,8 @@ class TreeEstimator(TreeModel):
 
     def _grow(self, matrix: Matrix, target: Target, w: np.ndarray | None) -> Tree:
         """Grow a full tree; rows of weight 0 take no part."""
-        from arboretum.grow.levelwise import grow_in_order
-        from arboretum.grow.random_tree import (
+        from arboretum.grow.cart import grow_in_order
+        from arboretum.grow.depth_first.grower import (
             can_grow,
             grow_random_tree,
             looks_at_little,

@@ -47,7 +47,7 @@ def _note_once(line: str) -> None:
 @contextmanager
 def working(what: str) -> Iterator[Stopwatch]:
     """Show what is going on, and that kernels are compiled if that takes long; stop the time."""
-    from arboretum.engine.kernel_cache import compiled
+    from arboretum.engine.compiler.cache import compiled
 
     watch = Stopwatch()
     n_before, seconds_before = compiled.n_kernels, compiled.seconds

@@ -17,7 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from arboretum.base import parameters as p
 from arboretum.base.members import member_from_state, member_to_state
 from arboretum.base.parameters import Parameter
-from arboretum.combine.together import (
+from arboretum.combine.base import (
     KnowsClasses,
     Together,
     tree_classifiers,

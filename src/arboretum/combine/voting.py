@@ -12,7 +12,7 @@ from sklearn import ensemble
 
 from arboretum.base import parameters as p
 from arboretum.base.parameters import Parameter
-from arboretum.combine.together import (
+from arboretum.combine.base import (
     KnowsClasses,
     Together,
     tree_classifiers,

@@ -18,8 +18,8 @@ import numpy as np
 
 from arboretum.data.checks import check_values, list_names, list_rows
 from arboretum.data.column_kinds import Wish
+from arboretum.data.column_warnings import Unseen, refuse_unseen
 from arboretum.data.reading.written import is_iso_moment, is_plain_number
-from arboretum.data.suspicion import Unseen, refuse_unseen
 from arboretum.data.values import (
     EPOCH,
     Raw,

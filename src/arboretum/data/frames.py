@@ -1,6 +1,6 @@
 """Columns of a dataframe, whatever its library, as raw columns.
 
-A string is hashed once, in compiled code (arrow_words.py) or in the dictionary encoding of its library;
+A string is hashed once, in compiled code (arrow_strings.py) or in the dictionary encoding of its library;
 where there are codes already, no string is looked at again. Plain numbers and
 words of pandas are taken from its arrays at once, those of Arrow from its columns. Everything else goes
 through narwhals, which recognises dataframes and names their dtypes. Dataframes other than pandas and
@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from arboretum.data.arrow_words import arrow_words
+from arboretum.data.arrow_strings import arrow_words
 from arboretum.data.checks import DataTypeError, check_exact, list_names
 from arboretum.data.values import (
     Raw,

@@ -26,10 +26,10 @@ import numpy as np
 from arboretum.data.checks import check_values, did_you_mean, list_names, warn_caller
 from arboretum.data.coding import apply_categories, apply_numbers, learn_column
 from arboretum.data.column_kinds import Wish, resolve_wishes
+from arboretum.data.column_warnings import UNSEEN, Unseen, warn_unseen
 from arboretum.data.matrix import DenseMatrix, FrameMatrix, Matrix, SparseMatrix
 from arboretum.data.schema_state import column_to_state, schema_fields
 from arboretum.data.sparse import check_entries, dense_column, with_codes
-from arboretum.data.suspicion import UNSEEN, Unseen, warn_unseen
 from arboretum.data.table import Table, read_table
 from arboretum.data.values import TIMES, name_of
 from arboretum.errors import DataError, ParameterError

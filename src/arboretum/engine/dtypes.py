@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.jit import COMPILED
+from arboretum.engine.compiler.decorators import COMPILED
 
 __all__ = [
     "COUNTERS",

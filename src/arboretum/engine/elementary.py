@@ -17,7 +17,7 @@ arrays, to be called by Python.
 
 import numpy as np
 
-from arboretum.engine.jit import inline, subkernel
+from arboretum.engine.compiler.decorators import inline, subkernel
 
 __all__ = ["bounded_exp", "exp", "expm1", "log", "log1p", "log2", "log_gamma", "power"]
 __all__ += ["probability"]

@@ -1,7 +1,7 @@
 """The loops behind elementwise.py, in a file of their own: that one is imported where Numba is not needed."""
 
 from arboretum.engine import elementary
-from arboretum.engine.jit import plain_kernel
+from arboretum.engine.compiler.decorators import plain_kernel
 
 __all__ = ["exp_each", "expm1_each", "log1p_each", "log2_each", "log_each", "log_gamma_each"]
 __all__ += ["one_probability", "power_each", "probability_each", "softmax_rows", "softplus_each"]

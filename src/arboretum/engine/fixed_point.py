@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.jit import inline, shared
+from arboretum.engine.compiler.decorators import inline, shared
 
 __all__ = [
     "SUM_BITS",

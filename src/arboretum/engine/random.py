@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from arboretum.engine.jit import inline, kernel, leaf_kernel
+from arboretum.engine.compiler.decorators import inline, kernel, leaf_kernel
 from arboretum.engine.keys import GOLDEN, STEPS
 
 __all__ = ["child_keys", "draw_features", "draw_rows", "mix", "pick_column", "uniform"]

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.intrinsics import (
+from arboretum.engine.atomic import (
     atomic_add,
     atomic_read,
     atomic_replace,
@@ -26,7 +26,7 @@ from arboretum.engine.intrinsics import (
     give_way,
     rest_a_moment,
 )
-from arboretum.engine.jit import COMPILED, kernel, leaf_kernel
+from arboretum.engine.compiler.decorators import COMPILED, kernel, leaf_kernel
 from arboretum.engine.parallel import cores
 
 __all__ = [

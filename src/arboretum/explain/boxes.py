@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from arboretum.explain.labels import Labels, Wording, check_choice, check_int
-from arboretum.tree.tree import Tree
+from arboretum.structure.tree import Tree
 
 __all__ = ["NO_CASES", "BoxStyle", "box_text", "visible_nodes"]
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from arboretum.explain.labels import Labels
-from arboretum.tree.tree import Tree
+from arboretum.structure.tree import Tree
 
 __all__ = ["CUT", "class_colors", "mixed_colors", "node_colors", "scale_color", "value_limits"]
 

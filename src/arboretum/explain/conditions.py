@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.explain.labels import Wording, clean, shorten
-from arboretum.tree.condition import around_zero, format_value
-from arboretum.tree.tree import GROUPS, MULTIWAY, SUBSET, Tree
+from arboretum.structure.condition import around_zero, format_value
+from arboretum.structure.tree import GROUPS, MULTIWAY, SUBSET, Tree
 
 if TYPE_CHECKING:
     from arboretum.data.schema import Column

@@ -25,8 +25,8 @@ import numpy as np
 from arboretum.errors import ParameterError
 from arboretum.explain.pick_tree import pick_tree
 from arboretum.lazy import cached_property
-from arboretum.tree.condition import Condition, around_zero, format_value
-from arboretum.tree.tree import GROUPS, MULTIWAY, Tree
+from arboretum.structure.condition import Condition, around_zero, format_value
+from arboretum.structure.tree import GROUPS, MULTIWAY, Tree
 
 __all__ = ["Labels", "Wording", "check_choice", "check_int", "format_decimals", "read_model"]
 

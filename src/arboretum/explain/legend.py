@@ -9,7 +9,7 @@ import numpy as np
 from arboretum.explain.colors import class_colors, mixed_colors, scale_color, value_limits
 from arboretum.explain.drawing import Ruler, fold
 from arboretum.explain.labels import Labels, Wording, format_decimals
-from arboretum.tree.tree import Tree
+from arboretum.structure.tree import Tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from arboretum.errors import ParameterError
-from arboretum.tree.tree import Tree
+from arboretum.structure.tree import Tree
 
 __all__ = ["Picked", "Rounds", "pick_tree", "rounds_of", "trees_of"]
 

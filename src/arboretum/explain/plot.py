@@ -32,7 +32,7 @@ from arboretum.explain.pipeline import takes_pipelines
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from arboretum.tree.tree import Tree
+    from arboretum.structure.tree import Tree
 
 __all__ = ["plot_tree"]
 

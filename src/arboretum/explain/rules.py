@@ -23,8 +23,8 @@ from arboretum.explain.labels import Labels, Wording, read_model
 from arboretum.explain.pick_tree import pick_tree
 from arboretum.explain.pipeline import takes_pipelines
 from arboretum.html import html_table
-from arboretum.tree.condition import format_number
-from arboretum.tree.tree import Tree
+from arboretum.structure.condition import format_number
+from arboretum.structure.tree import Tree
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix

@@ -16,7 +16,7 @@ import numpy as np
 from arboretum.errors import ParameterError
 from arboretum.explain.pick_tree import pick_tree
 from arboretum.explain.pipeline import takes_pipelines
-from arboretum.tree.tree import THRESHOLD, Tree
+from arboretum.structure.tree import THRESHOLD, Tree
 
 __all__ = ["to_dtreeviz"]
 

@@ -28,7 +28,7 @@ from typing import Any
 from arboretum.explain.boxes import NO_CASES
 from arboretum.explain.labels import Labels, Wording, check_int, format_decimals, read_model
 from arboretum.explain.pipeline import takes_pipelines
-from arboretum.tree.condition import Condition
+from arboretum.structure.condition import Condition
 
 __all__ = ["export_text"]
 

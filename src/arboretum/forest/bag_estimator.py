@@ -24,9 +24,9 @@ from arboretum.base.shared_parameters import ENSEMBLE, MEMBERS_TABLE, RUNNING
 from arboretum.cart.cart import CARTClassifier, CARTRegressor
 from arboretum.cart.extra_tree import ExtraTreeClassifier, ExtraTreeRegressor
 from arboretum.data.checks import members_silent
+from arboretum.data.column_warnings import Unseen, gather_unseen, warn_unseen
 from arboretum.data.schema import _match
 from arboretum.data.slices import as_view, take_columns, take_rows
-from arboretum.data.suspicion import Unseen, gather_unseen, warn_unseen
 from arboretum.data.table import read_table
 from arboretum.data.target import weights
 from arboretum.errors import ModelFileError, ParameterError

@@ -245,7 +245,7 @@ class Forest(OutOfBagAttributes, Interruptible, ModelOfTrees):
 
     # ------------------------------------------------------------------ keeping
     def _get_fitted_state(self) -> dict[str, Any]:
-        from arboretum.tree.state import trees_to_state
+        from arboretum.structure.state import trees_to_state
 
         return {
             **super()._get_fitted_state(),
@@ -257,7 +257,7 @@ class Forest(OutOfBagAttributes, Interruptible, ModelOfTrees):
         }
 
     def _read_fitted_state(self, state: dict[str, Any]) -> None:
-        from arboretum.tree.state import trees_from_state
+        from arboretum.structure.state import trees_from_state
 
         super()._read_fitted_state(state)
         self.trees_ = trees_from_state(state["trees"], self.schema_)

@@ -26,14 +26,14 @@ from arboretum.data.table import read_table
 from arboretum.errors import DataError, ParameterError
 from arboretum.forest.proximity import group_leaves
 from arboretum.lazy import cached_property
-from arboretum.predict.terms import leaves_in
+from arboretum.predict.sum import leaves_in
 
 if TYPE_CHECKING:
     from arboretum.data.schema import Schema
     from arboretum.data.table import Table
     from arboretum.engine.predict.proximity import ProximityGroups
     from arboretum.forest.classifier import ForestClassifier
-    from arboretum.tree.tree import Tree
+    from arboretum.structure.tree import Tree
 
 __all__ = [
     "Copies",

@@ -15,16 +15,16 @@ import numpy as np
 
 from arboretum.base.sampling import growing_key
 from arboretum.engine import parallel
-from arboretum.engine.columns.store import ColumnStore, store_columns
+from arboretum.grow.cart import Growth, grow_in_order
+from arboretum.grow.columns import ColumnStore, store_columns
 from arboretum.grow.criterion import Target
-from arboretum.grow.levelwise import Growth, grow_in_order
-from arboretum.grow.random_tree import can_grow, grow_random_trees, together, tree_table
-from arboretum.tree.pruning import prune
+from arboretum.grow.depth_first.grower import can_grow, grow_random_trees, together, tree_table
+from arboretum.structure.pruning import prune
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Schema
-    from arboretum.tree.tree import Tree
+    from arboretum.structure.tree import Tree
 
 __all__ = ["Plan", "grow_trees"]
 

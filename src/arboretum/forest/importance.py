@@ -26,12 +26,12 @@ from arboretum.engine import parallel
 from arboretum.errors import DataError, ParameterError
 from arboretum.html import html_table
 from arboretum.predict.walk import walk_block
-from arboretum.tree.tree import LEAF
+from arboretum.structure.tree import LEAF
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.forest.estimator import Forest
-    from arboretum.tree.tree import Tree
+    from arboretum.structure.tree import Tree
 
 __all__ = ["Importance", "permutation_importance"]
 

@@ -21,10 +21,10 @@ from arboretum.base.estimator import Estimator
 from arboretum.base.parameters import Parameter
 from arboretum.base.shared_parameters import GROWTH, RUNNING, TABLE
 from arboretum.data.checks import list_names, members_silent, warn_caller
+from arboretum.data.column_warnings import UNSEEN
 from arboretum.data.matrix import DenseMatrix
 from arboretum.data.refill import encoded_table, missing_cells, put_back
 from arboretum.data.schema import Schema
-from arboretum.data.suspicion import UNSEEN
 from arboretum.data.table import Table, is_sparse, read_table
 from arboretum.data.target import encode_classes, numbers
 from arboretum.errors import DataError, ModelFileError
@@ -40,7 +40,7 @@ from arboretum.forest.filling import (
 from arboretum.forest.proximity import group_leaves
 from arboretum.forest.training_rows import check_cells
 from arboretum.io.checked import whole
-from arboretum.predict.terms import leaves_in
+from arboretum.predict.sum import leaves_in
 
 __all__ = ["ProximityImputer"]
 

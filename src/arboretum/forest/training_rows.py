@@ -18,13 +18,13 @@ import numpy as np
 
 from arboretum.data.matrix import DenseMatrix, FrameMatrix, Matrix, SparseMatrix
 from arboretum.errors import ModelFileError
-from arboretum.predict.terms import leaves_in
+from arboretum.predict.sum import leaves_in
 
 if TYPE_CHECKING:
     from arboretum.data.schema import Schema
     from arboretum.forest.estimator import Forest
     from arboretum.grow.criterion import Target
-    from arboretum.tree.tree import Tree
+    from arboretum.structure.tree import Tree
 
 __all__ = ["TrainingRows", "check_cells", "keep", "read_training_rows"]
 

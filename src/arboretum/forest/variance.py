@@ -23,7 +23,7 @@ import numpy as np
 from arboretum.base.parameters import one_of
 from arboretum.engine import parallel
 from arboretum.errors import DataError, ParameterError
-from arboretum.predict.votes import read_leaves
+from arboretum.predict.leaf_values import read_leaves
 from arboretum.predict.walk import run_blocks, walk_block
 
 if TYPE_CHECKING:

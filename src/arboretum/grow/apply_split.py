@@ -29,7 +29,7 @@ from arboretum.engine.split.random import draw_again, toss_categories
 from arboretum.grow.criterion import Absolute, Batch
 from arboretum.grow.search import Searcher
 from arboretum.grow.surrogates import SurrogateFinder, SurrogateTable
-from arboretum.tree.tree import SUBSET, THRESHOLD
+from arboretum.structure.tree import SUBSET, THRESHOLD
 
 __all__ = ["Divider", "Divisions", "Split", "midpoint"]
 

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.engine.columns.store import ColumnStore, store_columns
 from arboretum.engine.fixed_point import are_whole
 from arboretum.engine.stump.codes import mark_stump_codes, search_code_stumps
 from arboretum.engine.stump.two_classes import weigh_words
 from arboretum.grow.apply_split import midpoint
 from arboretum.grow.category_stumps import CategoryColumns, code_categories
-from arboretum.grow.stumps import Cut, Stumps, is_plain_stump
+from arboretum.grow.columns import ColumnStore, store_columns
+from arboretum.grow.reweighted import Cut, Stumps, is_plain_stump
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix

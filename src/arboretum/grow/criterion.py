@@ -7,7 +7,7 @@ search, and which scan to run. There are three kinds, one for each way of scorin
     Channels    several sums per side   several outputs, odd weights, error (ClassCounts: one label, whole)
     Absolute    medians of both sides   absolute error
 
-so the growing of a tree (levelwise.py) is written once.
+so the growing of a tree (cart.py) is written once.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ from typing import Any
 import numpy as np
 
 from arboretum.engine.columns.lists import split_columns
-from arboretum.engine.columns.store import sort_columns
+from arboretum.engine.compiler.decorators import writable
 from arboretum.engine.fixed_point import are_whole
-from arboretum.engine.jit import writable
 from arboretum.engine.split import absolute
 from arboretum.engine.split import many_sums as channels
 from arboretum.engine.split import one_sum as moment
@@ -36,6 +35,7 @@ from arboretum.engine.split.sampled_columns import ColumnDrawing, draw_channels,
 from arboretum.engine.split.score import INFORMATION, POISSON_FORM, SQUARES, XLOGX
 from arboretum.engine.split.statistic import NodeRows, NodeSpans
 from arboretum.errors import ParameterError
+from arboretum.grow.columns import sort_columns
 
 __all__ = [
     "CLASSIFICATION",

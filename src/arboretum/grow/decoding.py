@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from arboretum.engine.dtypes import CATEGORIES, as_records
-from arboretum.engine.gradient.decode import DecodedNodes, decode_nodes, decode_sets
-from arboretum.tree.build import cut_trees
-from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Tree
+from arboretum.engine.second_order.decode import DecodedNodes, decode_nodes, decode_sets
+from arboretum.structure.build import cut_trees
+from arboretum.structure.tree import LEAF, SUBSET, THRESHOLD, Tree
 
 if TYPE_CHECKING:
     from arboretum.data.schema import Schema

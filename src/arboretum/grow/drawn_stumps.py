@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.engine.columns.presort import NEW
+from arboretum.engine.compiler.decorators import writable
+from arboretum.engine.depth_first.records import RANK
 from arboretum.engine.fixed_point import WEIGHT_BITS, are_whole, scale_for
-from arboretum.engine.jit import writable
 from arboretum.engine.random import draw_features
-from arboretum.engine.random_tree.records import RANK
 from arboretum.engine.split.score import CHANCE
 from arboretum.engine.stump.drawn import (
     mark_values,
@@ -27,17 +27,17 @@ from arboretum.engine.stump.drawn import (
     weigh_drawn_words,
 )
 from arboretum.engine.stump.two_classes import describe_stump, mark_stump, search_stumps
+from arboretum.grow.reweighted import Cut, Drawn, GrownTree, SortedTrees, Stumps, can_be_stump
 from arboretum.grow.settings import n_drawn
-from arboretum.grow.stumps import Cut, Drawn, GrownTree, SortedTrees, Stumps, can_be_stump
 from arboretum.lazy import cached_property
-from arboretum.tree.build import build_tree, leaves
-from arboretum.tree.tree import SUBSET, THRESHOLD
+from arboretum.structure.build import build_tree, leaves
+from arboretum.structure.tree import SUBSET, THRESHOLD
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Schema
     from arboretum.grow.category_stumps import CategoryCut
-    from arboretum.tree.tree import Tree
+    from arboretum.structure.tree import Tree
 
 __all__ = ["DrawnStumps", "RandomStumps", "can_be_drawn_stump"]
 

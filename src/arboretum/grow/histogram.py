@@ -1,8 +1,8 @@
 """One tree of second-order boosting: from gradients to a grown tree.
 
-    g, h of all rows  ->  entries (row, g, h in small whole numbers)        engine/gradient/pack.py
-    entries           ->  histograms, best splits, parted entries           engine/gradient/grow.py
-    leaves            ->  Σg and Σh again, finely; what each node answers   engine/gradient/grow.py
+    g, h of all rows  ->  entries (row, g, h in small whole numbers)        engine/second_order/pack.py
+    entries           ->  histograms, best splits, parted entries           engine/second_order/grow.py
+    leaves            ->  Σg and Σh again, finely; what each node answers   engine/second_order/grow.py
 
 A tree grows in one compiled call, which other threads help with. All sums are whole numbers, so the tree
 is the same for any number of them.
@@ -17,7 +17,8 @@ import numpy as np
 
 from arboretum.engine import parallel
 from arboretum.engine import team as teams
-from arboretum.engine.by_reference import type_of
+from arboretum.engine.compiler.by_reference import type_of
+from arboretum.engine.compiler.decorators import COMPILED
 from arboretum.engine.dtypes import (
     COUNTERS,
     NODE,
@@ -29,23 +30,22 @@ from arboretum.engine.dtypes import (
     as_records,
     record_table,
 )
-from arboretum.engine.gradient import decode, histogram, pack
-from arboretum.engine.gradient import grow as engine
-from arboretum.engine.gradient import rounds as boost_round
-from arboretum.engine.gradient.draw import ColumnDraw
-from arboretum.engine.gradient.items import Parts, find_parts
-from arboretum.engine.gradient.loss import find_derive
-from arboretum.engine.gradient.nodes import GrowingTree, State, Store
-from arboretum.engine.gradient.pack import GivenRows, Scales
-from arboretum.engine.gradient.score import Features, SplitRules, SplitScratch, is_plain
-from arboretum.engine.jit import COMPILED
+from arboretum.engine.second_order import decode, histogram, pack
+from arboretum.engine.second_order import grow as engine
+from arboretum.engine.second_order import rounds as boost_round
+from arboretum.engine.second_order.draw import ColumnDraw
+from arboretum.engine.second_order.items import Parts, find_parts
+from arboretum.engine.second_order.loss import find_derive
+from arboretum.engine.second_order.nodes import GrowingTree, State, Store
+from arboretum.engine.second_order.pack import GivenRows, Scales
+from arboretum.engine.second_order.score import Features, SplitRules, SplitScratch, is_plain
 from arboretum.errors import DataError
 from arboretum.grow.decoding import GrownNodes, Logged
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from arboretum.engine.gradient.rounds import RoundTarget, Turn
+    from arboretum.engine.second_order.rounds import RoundTarget, Turn
 
 __all__ = [
     "HistogramGrower",
@@ -358,7 +358,7 @@ class HistogramGrower:
         factor: np.ndarray | None,
         columns: np.ndarray,
     ) -> Logged:
-        """Grow the trees of some rounds, a tree per output, in one call; see engine/gradient/rounds.py.
+        """Grow the trees of some rounds, a tree per output, in one call; see engine/second_order/rounds.py.
 
         ``columns`` are those of every tree of a round; one line serves all trees.
         """

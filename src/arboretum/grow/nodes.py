@@ -8,8 +8,8 @@ import numpy as np
 
 from arboretum.data.schema import Schema
 from arboretum.grow.surrogates import join
-from arboretum.tree.build import build_tree
-from arboretum.tree.tree import LEAF, SUBSET, Tree
+from arboretum.structure.build import build_tree
+from arboretum.structure.tree import LEAF, SUBSET, Tree
 
 if TYPE_CHECKING:
     from arboretum.grow.apply_split import Split

@@ -20,7 +20,6 @@ import numpy as np
 from arboretum.engine import parallel
 from arboretum.engine.columns.codes import sort_nodes
 from arboretum.engine.columns.presort import MISSING, NEW, POSITION
-from arboretum.engine.columns.store import FEW, ColumnStore
 from arboretum.engine.random import draw_features
 from arboretum.engine.split.best import (
     FROM_CODES,
@@ -36,6 +35,7 @@ from arboretum.engine.split.counts import Columns, make_counter
 from arboretum.engine.split.random import draw_lists
 from arboretum.engine.split.sampled_columns import ColumnDrawing
 from arboretum.engine.split.score import CHANCE, XLOGX, free_categories
+from arboretum.grow.columns import FEW, ColumnStore
 from arboretum.grow.criterion import Absolute, Batch, Statistic
 
 __all__ = ["Searcher"]

@@ -13,8 +13,8 @@ from arboretum.data.schema import Schema
 from arboretum.errors import ParameterError
 
 if TYPE_CHECKING:
+    from arboretum.grow.cart import Growth
     from arboretum.grow.criterion import Target
-    from arboretum.grow.levelwise import Growth
 
 __all__ = ["count_of", "growth", "monotone_signs", "n_drawn"]
 
@@ -24,8 +24,8 @@ def growth(model: Any, schema: Schema, target: Target, n_rows: int) -> Growth:
     from arboretum.engine.keys import seed_from
     from arboretum.engine.parallel import effective_jobs
     from arboretum.engine.split.score import loner_excess
+    from arboretum.grow.cart import Growth
     from arboretum.grow.criterion import CLASSIFICATION, REGRESSION
-    from arboretum.grow.levelwise import Growth
 
     n_features = schema.n_features
     total = float(target.weights.sum()) if len(target.weights) else float(len(target.y))

@@ -18,12 +18,12 @@ import numpy as np
 
 from arboretum.engine.columns.codes import sort_nodes
 from arboretum.engine.columns.presort import POSITION
-from arboretum.engine.columns.store import ColumnStore
 from arboretum.engine.rows.partition import set_bits
 from arboretum.engine.split.counts import Columns
 from arboretum.engine.split.surrogate import agree_categories, agree_list
+from arboretum.grow.columns import ColumnStore
 from arboretum.grow.criterion import Batch
-from arboretum.tree.tree import SUBSET, THRESHOLD, Surrogates
+from arboretum.structure.tree import SUBSET, THRESHOLD, Surrogates
 
 if TYPE_CHECKING:
     from arboretum.grow.apply_split import Split

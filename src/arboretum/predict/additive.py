@@ -33,7 +33,7 @@ from arboretum.predict.link import Link
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
-    from arboretum.predict.terms import Terms
+    from arboretum.predict.sum import Terms
 
 __all__ = ["AdditiveForm", "NoAdditiveForm"]
 

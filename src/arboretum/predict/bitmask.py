@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.tree.joined import JoinedTrees
-from arboretum.tree.tree import LEAF, SUBSET
+from arboretum.structure.joined import JoinedTrees
+from arboretum.structure.tree import LEAF, SUBSET
 
 if TYPE_CHECKING:
     from arboretum.engine.predict.bitmask import Masks

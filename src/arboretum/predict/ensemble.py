@@ -27,11 +27,11 @@ from arboretum.data.quantile import weighted_quantile
 from arboretum.errors import ParameterError
 from arboretum.lazy import cached_property
 from arboretum.predict.additive import AdditiveForm, NoAdditiveForm
+from arboretum.predict.leaf_values import read_leaves
 from arboretum.predict.link import IDENTITY, Link
-from arboretum.predict.terms import Terms
-from arboretum.predict.votes import read_leaves
+from arboretum.predict.sum import Terms
 from arboretum.predict.walk import paths_of
-from arboretum.tree.tree import Tree
+from arboretum.structure.tree import Tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

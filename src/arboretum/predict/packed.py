@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.tree.joined import JoinedTrees, join_trees
-from arboretum.tree.tree import LEAF, SUBSET, Tree
+from arboretum.structure.joined import JoinedTrees, join_trees
+from arboretum.structure.tree import LEAF, SUBSET, Tree
 
 __all__ = ["pack_trees"]
 

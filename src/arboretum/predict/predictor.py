@@ -18,13 +18,13 @@ import numpy as np
 
 from arboretum.data.matrix import DenseMatrix
 from arboretum.errors import DataError
-from arboretum.predict.layout import add_laid_out
-from arboretum.predict.meaning import Meaning
+from arboretum.predict.answers import Meaning
+from arboretum.predict.choose import add_laid_out
 from arboretum.predict.packed import pack_trees
 
 if TYPE_CHECKING:
+    from arboretum.predict.choose import Layout
     from arboretum.predict.ensemble import Ensemble
-    from arboretum.predict.layout import Layout
 
 __all__ = ["Predictor"]
 
@@ -179,7 +179,7 @@ class Predictor:
 
 def _answer_packed() -> Callable[..., None]:
     """Return the compiled call; it takes arrays for what `Predictor` has made sure they are."""
-    from arboretum.engine.machine_code.by_address import form_of
+    from arboretum.engine.compiler.by_address import form_of
     from arboretum.engine.predict.packed_walk import answer_packed
 
     return form_of(answer_packed, np.zeros(9, np.uint64), np.zeros((0, 1)), np.zeros((0, 1)))

@@ -2,7 +2,7 @@
 
 Kernels look nothing up twice, so a file must be shown sound before the first of them runs:
 
-    schema ── columns, categories ──► every tree (tree/sound.py): links, columns, sets, children
+    schema ── columns, categories ──► every tree (structure/sound.py): links, columns, sets, children
                                           │ kinds of questions, one width of answers
                                           ▼
                                       the ensemble: whole rounds, weights, base, shares of classes
@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.errors import ModelFileError
-from arboretum.predict.votes import read_leaves
-from arboretum.tree.together import arrays_of, pieces, sizes_of
-from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Tree
+from arboretum.predict.leaf_values import read_leaves
+from arboretum.structure.together import arrays_of, pieces, sizes_of
+from arboretum.structure.tree import LEAF, SUBSET, THRESHOLD, Tree
 
 if TYPE_CHECKING:
     from arboretum.data.schema import Schema

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arboretum.tree.joined import JoinedTrees
-from arboretum.tree.tree import LEAF, THRESHOLD
+from arboretum.structure.joined import JoinedTrees
+from arboretum.structure.tree import LEAF, THRESHOLD
 
 if TYPE_CHECKING:
     from arboretum.engine.predict.tournament import Tournament

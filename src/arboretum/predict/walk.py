@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.engine import parallel
-from arboretum.tree.together import SharedNodes, pieces
-from arboretum.tree.tree import LEAF, SUBSET, THRESHOLD, Tree
+from arboretum.structure.together import SharedNodes, pieces
+from arboretum.structure.tree import LEAF, SUBSET, THRESHOLD, Tree
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -57,7 +57,7 @@ def _links(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
     """Return the thresholds and packed links of the fast walk."""
 
     def make() -> tuple[np.ndarray, np.ndarray]:
-        from arboretum.engine.jit import writable
+        from arboretum.engine.compiler.decorators import writable
         from arboretum.engine.predict.walk import link_nodes
 
         threshold, link = np.empty(len(tree)), np.empty(len(tree), np.uint64)
@@ -116,7 +116,7 @@ def _paths(tree: Tree) -> Paths:
     """Return the arrays of the general walk."""
 
     def make() -> Paths:
-        from arboretum.engine.jit import writable
+        from arboretum.engine.compiler.decorators import writable
         from arboretum.engine.predict.walk import Paths
 
         leaf, empty, s = tree.is_leaf, np.zeros(0, np.int64), tree.surrogates
@@ -210,7 +210,7 @@ def walk_block(
 
 def _walk_sets(tree: Tree, X: np.ndarray, out: np.ndarray) -> None:
     """`walk_block` for a tree that asks for sets of categories: quicker if each is one word."""
-    from arboretum.engine.jit import writable
+    from arboretum.engine.compiler.decorators import writable
     from arboretum.engine.predict.walk import narrow_sets, walk_narrow, walk_sets
 
     def make() -> tuple[np.ndarray, ...]:
@@ -252,7 +252,7 @@ def _spread(tree: Tree, value: np.ndarray, X: np.ndarray, out: np.ndarray) -> No
     """Write the values of the leaves every row of a block reaches, (rows, numbers), by the share of each."""
     from arboretum.engine.cases.cases import Questions
     from arboretum.engine.cases.propagate import spread_proba
-    from arboretum.engine.jit import writable
+    from arboretum.engine.compiler.decorators import writable
 
     def make() -> Questions:
         paths = _paths(tree)
@@ -296,7 +296,7 @@ def paths_of(tree: Tree, matrix: Matrix, n_jobs: int = 1) -> csr_matrix:
 
 def run_blocks(go: Callable[[int, int, np.ndarray], None], matrix: Matrix, n_jobs: int) -> None:
     """Call ``go(lo, hi, rows lo:hi)`` for blocks of rows that fit the cache, on several threads."""
-    from arboretum.engine.jit import writable
+    from arboretum.engine.compiler.decorators import writable
 
     n = matrix.n_rows
     width = max(matrix.n_columns, 1)

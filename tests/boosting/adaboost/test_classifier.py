@@ -14,15 +14,15 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from arboretum import AdaBoostClassifier, C45Classifier, CARTClassifier, CARTRegressor, load
-from arboretum.boosting.adaboost.rounds import (
+from arboretum.boosting.adaboost.formulas import (
     SMALLEST_WEIGHT,
     weigh_by_deviations,
     weigh_by_mistakes,
 )
-from arboretum.boosting.adaboost.weak import draws_of
+from arboretum.boosting.adaboost.learners import draws_of
 from arboretum.data.schema import learn_schema
-from arboretum.grow import random_tree
-from arboretum.grow.stumps import LevelWise, Shallow, Stumps
+from arboretum.grow.depth_first import grower
+from arboretum.grow.reweighted import ReweightedTrees, Shallow, Stumps
 from arboretum.textbook.adaboost import (
     AdaRules,
     discrete_adaboost,
@@ -60,7 +60,7 @@ def sets_of(tree):
 
 def as_large_tables():
     """Grow CART level by level: ties fall as in stumps, which are searched alike."""
-    return patch.object(random_tree, "SMALL", 0)
+    return patch.object(grower, "SMALL", 0)
 
 
 # ---------------------------------------------------------------------- one presort, many weights
@@ -193,7 +193,7 @@ def test_level_wise_trees_are_those_of_cart(options, kind):
     y = np.random.default_rng(0).normal(size=len(frame))
     base = CARTRegressor(**{"max_depth": 3, **options})
     schema, matrix = learn_schema(frame)
-    trees = LevelWise(base, matrix, schema, y)
+    trees = ReweightedTrees(base, matrix, schema, y)
     for again in range(3):
         w = odd_weights(len(y), again, kind)
         grown, theirs = trees.grow(w), base.fit(frame, y, w)

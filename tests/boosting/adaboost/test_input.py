@@ -130,9 +130,9 @@ def test_a_damaged_file_is_a_model_or_one_clear_error(model):
 
 # ---------------------------------------------------------------------- Ctrl-C
 def test_ctrl_c_keeps_the_rounds_that_are_finished(monkeypatch):
-    from arboretum.boosting.adaboost import weak
+    from arboretum.boosting.adaboost import learners
 
-    learn, calls = weak.TreeLearner.learn, []
+    learn, calls = learners.TreeLearner.learn, []
 
     def stop(self, w, number, attempt):
         calls.append(number)
@@ -141,7 +141,7 @@ def test_ctrl_c_keeps_the_rounds_that_are_finished(monkeypatch):
         return learn(self, w, number, attempt)
 
     whole = AdaBoostClassifier(n_estimators=4).fit(X0, Y0)
-    monkeypatch.setattr(weak.TreeLearner, "learn", stop)
+    monkeypatch.setattr(learners.TreeLearner, "learn", stop)
     model = AdaBoostClassifier(n_estimators=9)
     with pytest.raises(KeyboardInterrupt, match="it has the 4 rounds that were finished, of 9"):
         model.fit(X0, Y0)

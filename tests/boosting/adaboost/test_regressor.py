@@ -9,7 +9,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
 from arboretum import AdaBoostRegressor, CARTRegressor
-from arboretum.boosting.adaboost.weak import draws_of
+from arboretum.boosting.adaboost.learners import draws_of
 from arboretum.data.quantile import weighted_quantile
 from arboretum.textbook.adaboost import AdaRules
 from arboretum.textbook.adaboost_regression import adaboost_r2, predict_r2

@@ -6,7 +6,7 @@ of λ, a peer's leaves reveal its g and h at any margins.
 
 import numpy as np
 
-from arboretum.boosting.dialect.find import find_objective
+from arboretum.boosting.names.find import find_objective
 
 N_ROWS = 60
 

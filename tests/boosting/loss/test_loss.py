@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from arboretum.boosting.dialect.find import DIALECTS, find_metrics, find_objective
-from arboretum.boosting.dialect.scikit_learn import CLASS_LOSSES, NUMBER_LOSSES, make_loss
 from arboretum.boosting.loss import classes, numbers
 from arboretum.boosting.loss.leaves import Leaves
 from arboretum.boosting.loss.loss import Loss
 from arboretum.boosting.loss.objective import LossObjective
+from arboretum.boosting.names.find import DIALECTS, find_metrics, find_objective
+from arboretum.boosting.names.scikit_learn import CLASS_LOSSES, NUMBER_LOSSES, make_loss
 from arboretum.textbook import gbm_losses as textbook
 from tests.boosting.loss.objective_cases import CASES, derivatives, find, labels, margins, weights
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from arboretum.boosting.dialect.find import find_objective
+from arboretum.boosting.names.find import find_objective
 from arboretum.errors import DataError, ParameterError
 from tests.boosting.loss.objective_cases import (
     CASES,

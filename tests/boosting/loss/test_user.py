@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from arboretum.boosting.dialect.find import find_objective, objective_from_state
+from arboretum.boosting.names.find import find_objective, objective_from_state
 from arboretum.errors import DataError, ParameterError
 from tests.boosting.loss.objective_cases import derivatives, labels, margins, weights
 

@@ -5,11 +5,11 @@ import pickle
 import numpy as np
 import pytest
 
-from arboretum.boosting.dialect.find import default_metric, find_metrics
-from arboretum.boosting.dialect.lightgbm import LIGHTGBM as LIGHTGBM_TABLE
-from arboretum.boosting.dialect.lightgbm import METRIC_NAMES
-from arboretum.boosting.dialect.xgboost import XGBOOST as XGBOOST_TABLE
 from arboretum.boosting.metric.evaluation_set import EvaluationSet
+from arboretum.boosting.names.find import default_metric, find_metrics
+from arboretum.boosting.names.lightgbm import LIGHTGBM as LIGHTGBM_TABLE
+from arboretum.boosting.names.lightgbm import METRIC_NAMES
+from arboretum.boosting.names.xgboost import XGBOOST as XGBOOST_TABLE
 from arboretum.errors import DataError
 
 N = 300

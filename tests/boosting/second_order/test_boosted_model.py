@@ -16,7 +16,7 @@ from arboretum import (
     XGBRegressor,
 )
 from arboretum.errors import DataError, ParameterError
-from arboretum.tree.tree import SUBSET
+from arboretum.structure.tree import SUBSET
 
 QUIET = {XGBRegressor: {"verbose": False}}
 CLASSIFIERS = [XGBClassifier(n_estimators=6, max_depth=3), LGBMClassifier(n_estimators=6)]

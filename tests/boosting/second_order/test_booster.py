@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arboretum.boosting.dialect.find import find_objective
+from arboretum.boosting.names.find import find_objective
 from arboretum.boosting.second_order.booster import Booster
 from arboretum.boosting.second_order.dart import Dart, dropped_trees
 from arboretum.boosting.second_order.recipe import BoostPlan, Recipe, TrainingTable
 from arboretum.boosting.second_order.tables import Draws, Histograms, Sketches
 from arboretum.data.schema import learn_schema
-from arboretum.engine.gradient.score import SplitRules
+from arboretum.engine.second_order.score import SplitRules
 from arboretum.errors import DataError
 from arboretum.predict.ensemble import Ensemble
-from arboretum.tree.state import tree_to_state
+from arboretum.structure.state import tree_to_state
 
 RULES = SplitRules(
     l1=0.0, l2=1.0, max_delta_step=0.0, path_smooth=0.0, min_gain=0.0, reach_gain=False,

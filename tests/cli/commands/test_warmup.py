@@ -2,8 +2,8 @@
 
 import pytest
 
-from arboretum.engine.machine_code import warmup as engine
-from arboretum.engine.machine_code.signatures import Signature
+from arboretum.engine.compiler import warmup as engine
+from arboretum.engine.compiler.signatures import Signature
 from tests.cli.cli_helpers import fact, fails, ok, run
 
 

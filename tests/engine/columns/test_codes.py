@@ -9,10 +9,10 @@ from arboretum.data.matrix import DenseMatrix, FrameMatrix
 from arboretum.data.schema import Column
 from arboretum.engine.columns.codes import bin_codes, codes_from_list, sort_nodes
 from arboretum.engine.columns.presort import MISSING, NEW, POSITION, sort_column
-from arboretum.engine.columns.store import store_columns
-from arboretum.engine.jit import kernel
+from arboretum.engine.compiler.decorators import kernel
 from arboretum.engine.split.counts import Columns, count_codes, make_counter
 from arboretum.engine.split.statistic import NodeRows
+from arboretum.grow.columns import store_columns
 
 
 def _list_of(values: np.ndarray) -> tuple[np.ndarray, int]:

@@ -5,8 +5,8 @@ import pytest
 
 from arboretum.engine.columns.lists import NOWHERE, filter_columns, first_missing
 from arboretum.engine.columns.presort import MISSING, sort_column
-from arboretum.engine.columns.store import keep_rows, sort_columns
-from arboretum.engine.jit import kernel
+from arboretum.engine.compiler.decorators import kernel
+from arboretum.grow.columns import keep_rows, sort_columns
 
 
 @kernel

@@ -6,7 +6,7 @@ from tests.engine.processes import run_script
 
 SCRIPT = """
 import json, numpy as np
-from arboretum.engine.lanes import WIDE, add_chosen, choose, guess
+from arboretum.engine.simd import WIDE, add_chosen, choose, guess
 from arboretum.engine.predict.tournament import CELLS, ROWS, play, write_questions, Tournament, TournamentWork
 from arboretum.predict.tournament import _lay_grid
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from arboretum.engine.columns.store import sort_columns
 from arboretum.engine.split import absolute, class_counts, one_sum
 from arboretum.engine.split.best import new_column_best, no_best
 from arboretum.engine.split.counts import Columns
 from arboretum.engine.split.score import ABSOLUTE, ENTROPY, GINI, POISSON, SQUARED
+from arboretum.grow.columns import sort_columns
 from arboretum.grow.criterion import Batch, SearchRules, Target, make_statistic
 
 N = 50

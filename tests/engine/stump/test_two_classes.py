@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from arboretum.engine.columns.store import sort_columns
 from arboretum.engine.stump.classes import search_class_stumps, weigh_class_words
 from arboretum.engine.stump.error import search_error_stumps
 from arboretum.engine.stump.two_classes import (
@@ -12,6 +11,7 @@ from arboretum.engine.stump.two_classes import (
     search_stumps,
     weigh_words,
 )
+from arboretum.grow.columns import sort_columns
 
 
 def _case(seed: int, classes: int, n: int = 300):

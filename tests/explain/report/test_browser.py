@@ -12,7 +12,7 @@ import pytest
 
 import arboretum as arb
 from arboretum import report
-from arboretum.explain.effects.asking import Asked
+from arboretum.explain.dependence.asking import Asked
 from arboretum.explain.report.one_target import one_target
 from arboretum.explain.report.page import fixed_size
 from tests.explain.report.report_models import FAMILIES, fitted, new_rows, random_rows, table

@@ -13,7 +13,7 @@ from sklearn.preprocessing import OneHotEncoder
 import arboretum as arb
 from arboretum import report
 from arboretum.explain.charts.importance import importances_of
-from arboretum.explain.effects.asking import Asked
+from arboretum.explain.dependence.asking import Asked
 from tests.explain.report.test_browser import Opened, _plain, browser, folder, pytestmark
 
 __all__ = ["browser", "folder", "pytestmark"]  # fixtures, and where there is no browser

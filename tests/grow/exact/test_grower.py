@@ -11,15 +11,15 @@ import scipy.sparse as sp
 from arboretum import XGBClassifier
 from arboretum.data.matrix import DenseMatrix, FrameMatrix, SparseMatrix
 from arboretum.data.schema import Schema, learn_schema
-from arboretum.engine.gradient.score import SplitRules
+from arboretum.engine.second_order.score import SplitRules
 from arboretum.errors import DataError
 from arboretum.grow.decoding import exact_trees_of
 from arboretum.grow.exact import grower as exact
 from arboretum.grow.exact.grower import ExactGrower, ExactTree
 from arboretum.predict.walk import leaves_of
+from arboretum.structure.tree import Tree
 from arboretum.textbook.xgboost import XGBNode, grow_xgb
 from arboretum.textbook.xgboost_splits import XGBSettings
-from arboretum.tree.tree import Tree
 from tests.boosting.xgboost.xgb_cases import saved
 
 PLAIN = SplitRules(

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 import arboretum as ab
+from arboretum.structure.tree import MULTIWAY, SUBSET, THRESHOLD, Tree
 from arboretum.textbook import Branching
-from arboretum.tree.tree import MULTIWAY, SUBSET, THRESHOLD, Tree
 
 NAMES = ("size", "age", "word", "sort")
 

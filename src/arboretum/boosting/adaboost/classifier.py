@@ -14,26 +14,26 @@ import numpy as np
 from arboretum.base import parameters as p
 from arboretum.base.parameters import Parameter
 from arboretum.base.targets import Classes
-from arboretum.boosting.adaboost import rounds, tally, weak
+from arboretum.boosting.adaboost import formulas, learners, votes
 from arboretum.boosting.adaboost import theory as laws
 from arboretum.boosting.adaboost.estimator import AdaBoost
 from arboretum.cart.cart import CARTClassifier
 from arboretum.engine.elementwise import softmax
 from arboretum.errors import DataError, ModelFileError, ParameterError
-from arboretum.predict import votes
+from arboretum.predict import leaf_values
 from arboretum.predict.ensemble import Ensemble
 from arboretum.predict.link import Link, opposite_shares
 
 if TYPE_CHECKING:
-    from arboretum.tree.tree import Tree
+    from arboretum.structure.tree import Tree
 
 __all__ = ["AdaBoostClassifier"]
 
 _READINGS = {"discrete": "sign", "SAMME": "SAMME", "SAMME.R": "SAMME.R"}
 _VOTES = {
-    "discrete": votes.discrete_votes,
-    "SAMME": votes.samme_votes,
-    "SAMME.R": votes.samme_r_votes,
+    "discrete": leaf_values.discrete_votes,
+    "SAMME": leaf_values.samme_votes,
+    "SAMME.R": leaf_values.samme_r_votes,
 }
 
 
@@ -138,15 +138,15 @@ class AdaBoostClassifier(Classes, AdaBoost):
             )
         return codes, self.classes_[codes]
 
-    def _weigh(self, w: np.ndarray, answers: np.ndarray, y: np.ndarray) -> rounds.Verdict | None:
+    def _weigh(self, w: np.ndarray, answers: np.ndarray, y: np.ndarray) -> formulas.Verdict | None:
         rate = float(self.learning_rate)
         if self.algorithm == "SAMME.R":
-            return rounds.weigh_by_shares(w, answers, y, rate)
-        return rounds.weigh_by_mistakes(w, answers != y, self.algorithm, self.n_classes_, rate)
+            return formulas.weigh_by_shares(w, answers, y, rate)
+        return formulas.weigh_by_mistakes(w, answers != y, self.algorithm, self.n_classes_, rate)
 
-    def _weigh_first(self, w: np.ndarray, answers: np.ndarray, y: np.ndarray) -> rounds.Verdict:
+    def _weigh_first(self, w: np.ndarray, answers: np.ndarray, y: np.ndarray) -> formulas.Verdict:
         error = float(w[answers != y].sum())
-        chance = rounds.chance_of(self.algorithm, self.n_classes_)
+        chance = formulas.chance_of(self.algorithm, self.n_classes_)
         raise DataError(
             f"the first learner, a {type(self._base()).__name__}, has a weighted error of {error:.4g}; a "
             f"guess has {chance:.4g}: there is nothing to boost, try another estimator"
@@ -158,15 +158,15 @@ class AdaBoostClassifier(Classes, AdaBoost):
 
     def _tally(self, y: np.ndarray) -> Any:
         shares = self.algorithm == "SAMME.R"
-        return tally.SharesTally(y) if shares else tally.VoteTally(y, self.n_classes_)
+        return votes.SharesTally(y) if shares else votes.VoteTally(y, self.n_classes_)
 
     # ------------------------------------------------------------------ answers of members
     def _read_nodes(self, value: np.ndarray) -> np.ndarray:
         """Return the answers of a tree's nodes: class codes, or shares."""
-        return value[:, 0] if self.algorithm == "SAMME.R" else votes.winners(value)
+        return value[:, 0] if self.algorithm == "SAMME.R" else leaf_values.winners(value)
 
     def _read(self, member: Any, X: Any) -> np.ndarray:
-        read = weak.shares_of if self.algorithm == "SAMME.R" else weak.places_of
+        read = learners.shares_of if self.algorithm == "SAMME.R" else learners.places_of
         return read(member, X, self.classes_)
 
     def _votes(self, answers: np.ndarray) -> np.ndarray:

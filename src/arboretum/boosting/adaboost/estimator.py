@@ -1,7 +1,7 @@
 """What the two AdaBoost estimators share: learning the table, the rounds, Ctrl-C, keeping.
 
     w = sample weights
-    every round:  learner ──weak.py──▶ answers ──rounds.py──▶ error, estimator weight, next w
+    every round:  learner ──learners.py──▶ answers ──rounds.py──▶ error, estimator weight, next w
 
 A classifier and a regressor differ in how an answer is weighed and in what is made of all answers.
 """
@@ -30,8 +30,8 @@ from arboretum.base.model_of_trees import ModelOfMembers
 from arboretum.base.parameters import Parameter
 from arboretum.base.rounds import Interrupted, Interruptible, run_rounds
 from arboretum.base.shared_parameters import ENSEMBLE, MEMBERS_TABLE, RUNNING, STOPPING
-from arboretum.boosting.adaboost import weak
-from arboretum.boosting.adaboost.rounds import Verdict
+from arboretum.boosting.adaboost import learners
+from arboretum.boosting.adaboost.formulas import Verdict
 from arboretum.cart.cart import CARTClassifier, CARTRegressor
 from arboretum.data.checks import members_silent, warn_caller
 from arboretum.data.slices import as_view
@@ -160,13 +160,13 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
         learner: Any
         resample = self.sampling == "resample"
         with members_silent():
-            if weak.is_shared_tree(base, resample):
-                learner = weak.tree_learner(
+            if learners.is_shared_tree(base, resample):
+                learner = learners.tree_learner(
                     base, (matrix, self.schema_), labels, self._read_nodes, w,
                     resample=resample, seed=self.seed_, threads=self._threads(),
                 )  # fmt: skip
             else:
-                learner = weak.AnyLearner(base, X, labels, self._read, resample, self.seed_)
+                learner = learners.AnyLearner(base, X, labels, self._read, resample, self.seed_)
             self.estimator_ = base
             rounds, w = self._replay(before, (X, matrix), codes, w / w.sum())
             interrupted = self._boost(learner, codes, rounds, w)
@@ -290,7 +290,7 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
             for t, tree in enumerate(self.trees_):
                 yield self._read_nodes(tree.value)[leaves[:, t]]
             return
-        X = weak.in_order(self.schema_, X, type(self).__name__)
+        X = learners.in_order(self.schema_, X, type(self).__name__)
         for number, member in enumerate(self.estimators_):
             with members_silent() if number else nullcontext():  # the first one warns for all
                 answers = self._read(member, X)
@@ -327,7 +327,7 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
             raise ModelFileError("the model has no estimators")
         self.estimators_ = []
         for number, one in enumerate(kept):
-            same = weak.make_member(base, self.seed_, number)
+            same = learners.make_member(base, self.seed_, number)
             member = member_from_state(same, one, self.schema_)
             if member.n_features_in_ != self.n_features_in_:
                 raise ModelFileError(f"estimator {number} does not fit the columns")

@@ -15,14 +15,14 @@ import numpy as np
 from arboretum.base import parameters as p
 from arboretum.base.parameters import Parameter
 from arboretum.base.targets import Numbers
-from arboretum.boosting.adaboost import rounds
+from arboretum.boosting.adaboost import formulas
 from arboretum.boosting.adaboost.estimator import AdaBoost
-from arboretum.boosting.adaboost.tally import NumberTally
+from arboretum.boosting.adaboost.votes import NumberTally
 from arboretum.cart.cart import CARTRegressor
 from arboretum.predict.ensemble import Ensemble, weighted_median
 
 if TYPE_CHECKING:
-    from arboretum.tree.tree import Tree
+    from arboretum.structure.tree import Tree
 
 __all__ = ["AdaBoostRegressor"]
 
@@ -61,7 +61,7 @@ class AdaBoostRegressor(Numbers, AdaBoost):
             "rounds.",
         ),
         "loss": Parameter(
-            p.one_of(*rounds.R2_LOSSES),
+            p.one_of(*formulas.R2_LOSSES),
             "What a deviation d, as a share of the largest, costs: d, d² or 1 - e^(-d).",
         ),
         "combine": Parameter(
@@ -104,8 +104,8 @@ class AdaBoostRegressor(Numbers, AdaBoost):
         values = self._learn_numbers(y, n_rows)[:, 0]
         return values, values
 
-    def _weigh(self, w: np.ndarray, answers: np.ndarray, y: np.ndarray) -> rounds.Verdict | None:
-        return rounds.weigh_by_deviations(
+    def _weigh(self, w: np.ndarray, answers: np.ndarray, y: np.ndarray) -> formulas.Verdict | None:
+        return formulas.weigh_by_deviations(
             w, np.abs(answers - y), self.loss, float(self.learning_rate)
         )
 
@@ -119,9 +119,9 @@ class AdaBoostRegressor(Numbers, AdaBoost):
         total = (answers * weights).sum(axis=1)
         return total / weights.sum() if self.combine == "mean" else total
 
-    def _weigh_first(self, w: np.ndarray, answers: np.ndarray, y: np.ndarray) -> rounds.Verdict:
-        losses = rounds.r2_losses(w, np.abs(answers - y), self.loss)
-        return rounds.Verdict(float((w * losses).sum()), 1.0, w)
+    def _weigh_first(self, w: np.ndarray, answers: np.ndarray, y: np.ndarray) -> formulas.Verdict:
+        losses = formulas.r2_losses(w, np.abs(answers - y), self.loss)
+        return formulas.Verdict(float((w * losses).sum()), 1.0, w)
 
     def _read_nodes(self, value: np.ndarray) -> np.ndarray:
         return value[:, 0, 0]

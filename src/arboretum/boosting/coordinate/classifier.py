@@ -22,7 +22,7 @@ from arboretum.base.parameters import Parameter
 from arboretum.base.rounds import Interrupted, Interruptible
 from arboretum.base.shared_parameters import RUNNING, STOPPING, TABLE
 from arboretum.base.targets import Classes
-from arboretum.boosting.adaboost.weak import in_order
+from arboretum.boosting.adaboost.learners import in_order
 from arboretum.boosting.coordinate.descent import STOPS, Descent, Goal, HeldOutRows, descend
 from arboretum.boosting.coordinate.dictionary import Dictionary, MemberDictionary, StumpDictionary
 from arboretum.data.slices import as_view, take_rows
@@ -34,7 +34,7 @@ from arboretum.predict.additive import NoAdditiveForm
 
 if TYPE_CHECKING:
     from arboretum.predict.ensemble import Ensemble
-    from arboretum.tree.tree import Tree
+    from arboretum.structure.tree import Tree
 
 __all__ = ["CoordinateBoostingClassifier"]
 

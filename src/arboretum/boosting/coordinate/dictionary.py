@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.boosting.adaboost.weak import places_of
+from arboretum.boosting.adaboost.learners import places_of
 from arboretum.cart.cart import CARTClassifier
 from arboretum.data.schema import Schema
 from arboretum.errors import ModelFileError
 from arboretum.predict.ensemble import Ensemble
 from arboretum.predict.link import Link
-from arboretum.tree.build import build_tree, leaves
-from arboretum.tree.tree import SUBSET, THRESHOLD, Tree
+from arboretum.structure.build import build_tree, leaves
+from arboretum.structure.tree import SUBSET, THRESHOLD, Tree
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
@@ -102,7 +102,7 @@ class StumpDictionary(Dictionary):
         cls, matrix: Matrix, schema: Schema, max_bins: int | None = None, n_jobs: int = 1
     ) -> StumpDictionary:
         """Return all stumps on the codes of a table."""
-        from arboretum.engine.columns.store import store_columns
+        from arboretum.grow.columns import store_columns
 
         store = store_columns(
             matrix, schema.columns, all_codes=True, max_bins=max_bins, n_jobs=n_jobs

@@ -99,7 +99,7 @@ class LGBMRegressor(BoostedRegressor, LGBMModel):
         categorical_feature : "auto" or list of names or places
             Columns that are categories, besides those whose type says so.
         callbacks : list of functions or None
-            See `arboretum.boosting.watch.lightgbm_callbacks`.
+            See `arboretum.boosting.callbacks.lightgbm_callbacks`.
         init_model : fitted model, its booster, path or None
             Go on from these trees.
         save_snapshot : path or None

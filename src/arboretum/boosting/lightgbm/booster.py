@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.errors import ParameterError
-from arboretum.tree.tree import SUBSET
+from arboretum.structure.tree import SUBSET
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from arboretum.tree.tree import Tree
+    from arboretum.structure.tree import Tree
 
 __all__ = ["LGBMBooster", "leaf_numbers"]
 

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from arboretum.base import parameters as p
+from arboretum.boosting.callbacks.lightgbm_callbacks import Calls, early_stopping
 from arboretum.boosting.lightgbm import recipe as recipes
 from arboretum.boosting.lightgbm.booster import LGBMBooster, leaf_numbers
 from arboretum.boosting.lightgbm.parameters import ALIASES, ATTRIBUTES, PARAMETERS, NativeNames
 from arboretum.boosting.lightgbm.tables import FitArguments, categories_asked
 from arboretum.boosting.second_order.boosted_model import BoostedModel, squeezed
 from arboretum.boosting.second_order.fit import FitRequest, GivenTable, asked_snapshot, seed_of
-from arboretum.boosting.watch.lightgbm_callbacks import Calls, early_stopping
 from arboretum.data.checks import warn_caller
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.io.checked import whole
 
 if TYPE_CHECKING:
-    from arboretum.boosting.watch.lightgbm_callbacks import FollowAll
+    from arboretum.boosting.callbacks.lightgbm_callbacks import FollowAll
 
 __all__ = ["LGBMModel"]
 
@@ -146,7 +146,7 @@ class LGBMModel(NativeNames, BoostedModel):
         recipe = partial(
             recipes.make_recipe, self, arguments, n_jobs=self._threads(), evaluates=bool(held_out)
         )
-        from arboretum.engine.machine_code.compile_log import quiet
+        from arboretum.engine.compiler.log import quiet
 
         with quiet() if (self.verbosity or 0) < 0 else nullcontext():
             watch = self._fit(

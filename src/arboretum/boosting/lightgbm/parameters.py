@@ -21,7 +21,7 @@ from arboretum.base import parameters as p
 from arboretum.base.parameters import Parameter
 from arboretum.base.rounds import Interruptible
 from arboretum.base.shared_parameters import TABLE
-from arboretum.boosting.dialect.lightgbm import LIGHTGBM
+from arboretum.boosting.names.lightgbm import LIGHTGBM
 from arboretum.errors import ParameterError
 
 __all__ = ["ALIASES", "ATTRIBUTES", "PARAMETERS", "NativeNames"]

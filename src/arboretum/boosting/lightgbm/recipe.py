@@ -11,28 +11,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.boosting.dialect.lightgbm import LIGHTGBM
+from arboretum.boosting.callbacks.watching import Measure, MetricValue, measure_by
 from arboretum.boosting.lightgbm.parameters import ALIASES
 from arboretum.boosting.lightgbm.tables import column_names
 from arboretum.boosting.loss.user import UserObjective
+from arboretum.boosting.names.lightgbm import LIGHTGBM
 from arboretum.boosting.second_order.constraints import interaction_groups, monotone_signs
 from arboretum.boosting.second_order.dart import Dart
 from arboretum.boosting.second_order.draws import share_of
 from arboretum.boosting.second_order.recipe import MANY, BoostPlan, Recipe
 from arboretum.boosting.second_order.tables import Draws, Histograms
-from arboretum.boosting.watch.watching import Measure, MetricValue, measure_by
-from arboretum.engine.gradient.score import SplitRules
+from arboretum.engine.second_order.score import SplitRules
 from arboretum.errors import DataError, ParameterError
 from arboretum.grow.bins.categories import frequent_categories
 from arboretum.grow.histogram import POOL
 
 if TYPE_CHECKING:
+    from arboretum.boosting.callbacks.watching import Watch
     from arboretum.boosting.lightgbm.model import LGBMModel
     from arboretum.boosting.lightgbm.tables import FitArguments
     from arboretum.boosting.loss.objective import Objective
     from arboretum.boosting.metric.evaluation_set import EvaluationSet
     from arboretum.boosting.second_order.recipe import TrainingTable
-    from arboretum.boosting.watch.watching import Watch
     from arboretum.data.schema import Schema
 
 __all__ = ["Changing", "check_together", "is_forest", "make_plan", "make_recipe"]

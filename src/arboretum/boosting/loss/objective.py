@@ -24,7 +24,7 @@ from arboretum.predict.link import IDENTITY, Link
 
 if TYPE_CHECKING:
     from arboretum.boosting.loss.loss import Loss
-    from arboretum.engine.gradient.loss import LossKernel
+    from arboretum.engine.second_order.loss import LossKernel
 
     Array = np.ndarray
 
@@ -220,7 +220,7 @@ class LossObjective(Objective):
     # ------------------------------------------------------------------ where they go
     def _write(self, rows: RoundRows, g: Array, h: Array, n_jobs: int) -> None:
         from arboretum.engine import parallel
-        from arboretum.engine.gradient import loss as kernels
+        from arboretum.engine.second_order import loss as kernels
 
         y, margin, weight = rows[:3]
         kernel, all_settings = getattr(kernels, self.loss.kernel), self._settings_for(y)
@@ -242,7 +242,7 @@ class LossObjective(Objective):
         parallel.run(lambda piece: write(*piece), pieces, n_jobs)
 
     def compiled(self, y: Array) -> LossKernel | None:
-        from arboretum.engine.gradient import loss as kernels
+        from arboretum.engine.second_order import loss as kernels
 
         kinds = {
             "squared": kernels.SQUARED,

@@ -28,7 +28,7 @@ from arboretum.engine.elementwise import log2
 from arboretum.errors import DataError
 
 if TYPE_CHECKING:
-    from arboretum.engine.gradient.ranking import QueryLists, Rules
+    from arboretum.engine.second_order.ranking import QueryLists, Rules
 
 __all__ = ["RankingObjective"]
 
@@ -93,8 +93,8 @@ class RankingObjective(Objective):
 
     def _write(self, rows: RoundRows, g: np.ndarray, h: np.ndarray, n_jobs: int) -> None:
         from arboretum.engine import parallel
-        from arboretum.engine.gradient import loss
-        from arboretum.engine.gradient.ranking import RankingScratch, lambda_derivatives
+        from arboretum.engine.second_order import loss
+        from arboretum.engine.second_order.ranking import RankingScratch, lambda_derivatives
 
         queries = _queries(rows.groups, len(rows.y))
         lists, rules = self._lists(rows.y, rows.margin, queries), self._rules(rows.iteration)
@@ -129,7 +129,7 @@ class RankingObjective(Objective):
         return np.repeat(weight / weight.mean(), queries.sizes)
 
     def _lists(self, y: np.ndarray, margin: np.ndarray, queries: Queries) -> QueryLists:
-        from arboretum.engine.gradient.ranking import QueryLists
+        from arboretum.engine.second_order.ranking import QueryLists
 
         gain = y if self.gains is None else np.array(self.gains)[y.astype(np.intp)]
         longest = np.arange(queries.sizes.max())
@@ -138,7 +138,7 @@ class RankingObjective(Objective):
         return QueryLists(start, score, gain, 1.0 / log2(longest + 2.0))
 
     def _rules(self, iteration: int) -> Rules:
-        from arboretum.engine.gradient import ranking
+        from arboretum.engine.second_order import ranking
 
         return ranking.Rules(
             metric=("pairwise", "ndcg", "map").index(self.metric),

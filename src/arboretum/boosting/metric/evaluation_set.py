@@ -33,7 +33,7 @@ class EvaluationSet:
 
     Examples
     --------
-    >>> from arboretum.boosting.dialect.find import find_metrics
+    >>> from arboretum.boosting.names.find import find_metrics
     >>> held_out = EvaluationSet([0, 1, 1])
     >>> held_out.evaluate(find_metrics(["error", "auc"], "xgboost"), [0.2, 0.4, 0.9])
     {'error': 0.3333333333333333, 'auc': 1.0}

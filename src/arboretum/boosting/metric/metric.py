@@ -37,7 +37,7 @@ class Metric:
 
     Examples
     --------
-    >>> from arboretum.boosting.dialect.find import find_metrics
+    >>> from arboretum.boosting.names.find import find_metrics
     >>> find_metrics("rmse", "xgboost")[0].evaluate([1.0, 2.0], [1.0, 4.0], weight=[1.0, 3.0])
     1.7320508075688772
     """

@@ -21,19 +21,19 @@ from arboretum.base.class_weight import with_class_weight
 from arboretum.base.estimator import Estimator
 from arboretum.base.rounds import Interruptible
 from arboretum.base.targets import Classes, Numbers
+from arboretum.boosting.callbacks.watching import HeldOut, History, Watch
 from arboretum.boosting.second_order import fit as steps
 from arboretum.boosting.second_order.booster import Booster
 from arboretum.boosting.second_order.recipe import LabelledTable, Recipe, TrainingTable
-from arboretum.boosting.watch.watching import HeldOut, History, Watch
 from arboretum.data.checks import check_rows, list_names, list_rows
 from arboretum.data.schema import encode, learn_schema
 from arboretum.data.target import encode_classes, numbers
 from arboretum.data.target import weights as checked_weights
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.io.checked import flag_of, numbers_of, whole
+from arboretum.predict.answers import two_labels, two_shares
 from arboretum.predict.ensemble import Ensemble
 from arboretum.predict.link import both_classes
-from arboretum.predict.meaning import two_labels, two_shares
 from arboretum.predict.shap.explains import Explains
 from arboretum.predict.soundness import prove_ensemble
 
@@ -272,7 +272,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
         super(BoostedModel, plain).save(path)
 
     def _get_fitted_state(self) -> dict[str, Any]:
-        from arboretum.tree.state import trees_to_state
+        from arboretum.structure.state import trees_to_state
 
         found = self.ensemble_
         return {
@@ -290,9 +290,9 @@ class BoostedModel(Interruptible, Explains, Estimator):
         }
 
     def _read_fitted_state(self, state: dict[str, Any]) -> None:
-        from arboretum.boosting.dialect.find import objective_from_state
-        from arboretum.tree.state import trees_from_state
-        from arboretum.tree.together import arrays_of, pieces
+        from arboretum.boosting.names.find import objective_from_state
+        from arboretum.structure.state import trees_from_state
+        from arboretum.structure.together import arrays_of, pieces
 
         super()._read_fitted_state(state)
         self.objective_ = objective_from_state(state["objective"])

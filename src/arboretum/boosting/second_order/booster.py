@@ -17,9 +17,9 @@ import numpy as np
 from arboretum.boosting.loss.user import UserObjective
 from arboretum.boosting.second_order.dart import dropped_trees
 from arboretum.data.checks import list_rows
-from arboretum.engine.gradient.loss import GIVEN, LossKernel
-from arboretum.engine.gradient.rounds import RoundTarget, Turn
 from arboretum.engine.keys import ALL_BITS, key_of
+from arboretum.engine.second_order.loss import GIVEN, LossKernel
+from arboretum.engine.second_order.rounds import RoundTarget, Turn
 from arboretum.errors import DataError
 from arboretum.grow.decoding import GrownNodes, Logged
 from arboretum.grow.histogram import NOT_GOOD
@@ -28,7 +28,7 @@ from arboretum.predict.ensemble import Ensemble
 if TYPE_CHECKING:
     from arboretum.boosting.second_order.recipe import Recipe, TrainingTable
     from arboretum.boosting.second_order.tables import BinnedTable, UnbinnedTable
-    from arboretum.tree.tree import Tree
+    from arboretum.structure.tree import Tree
 
 __all__ = ["Booster"]
 

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.base.rounds import Interrupted, is_listened_to, run_rounds
+from arboretum.boosting.callbacks.watching import HeldOut, TrainingLoss
 from arboretum.boosting.metric.evaluation_set import EvaluationSet
 from arboretum.boosting.second_order.recipe import LabelledTable, Recipe, TrainingTable
-from arboretum.boosting.watch.watching import HeldOut, TrainingLoss
 from arboretum.data.matrix import DenseMatrix, FrameMatrix, SparseMatrix
 from arboretum.errors import DataError, ParameterError
 from arboretum.predict.ensemble import Ensemble
 
 if TYPE_CHECKING:
+    from arboretum.boosting.callbacks.watching import StoppingRule, Watch
     from arboretum.boosting.second_order.snapshot import Snapshot
-    from arboretum.boosting.watch.watching import StoppingRule, Watch
     from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Schema
 

@@ -19,8 +19,8 @@ import numpy as np
 from arboretum.boosting.second_order.tables import BinnedTable
 from arboretum.engine.keys import key_of
 from arboretum.predict.walk import leaves_of
-from arboretum.tree.build import build_tree, leaves
-from arboretum.tree.tree import LEAF, Tree
+from arboretum.structure.build import build_tree, leaves
+from arboretum.structure.tree import LEAF, Tree
 
 if TYPE_CHECKING:
     from arboretum.boosting.second_order.recipe import BoostPlan, TrainingTable

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.boosting.second_order.dart import Dart
-from arboretum.engine.gradient.score import SplitRules
+from arboretum.engine.second_order.score import SplitRules
 from arboretum.grow.histogram import POOL
 
 if TYPE_CHECKING:
+    from arboretum.boosting.callbacks.watching import Measure
     from arboretum.boosting.loss.objective import Objective
     from arboretum.boosting.second_order.tables import Draws, TableMaker
-    from arboretum.boosting.watch.watching import Measure
     from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Schema
     from arboretum.predict.ensemble import Ensemble

@@ -27,8 +27,8 @@ from arboretum.data.checks import warn_caller
 from arboretum.errors import DataError, ModelFileError, ParameterError
 
 if TYPE_CHECKING:
+    from arboretum.boosting.callbacks.watching import HeldOut, Watch
     from arboretum.boosting.second_order.recipe import TrainingTable
-    from arboretum.boosting.watch.watching import HeldOut, Watch
     from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Schema
 
@@ -91,7 +91,7 @@ class Snapshot:
         """
         from arboretum.io.container import write
         from arboretum.io.values import encode
-        from arboretum.tree.state import trees_to_state
+        from arboretum.structure.state import trees_to_state
 
         booster = watch.booster
         state = {
@@ -153,7 +153,7 @@ class Snapshot:
 
 
 def _take_up(watch: Watch, state: dict[str, Any]) -> int:
-    from arboretum.tree.state import trees_from_state
+    from arboretum.structure.state import trees_from_state
 
     booster, rounds = watch.booster, int(state["rounds"])
     wanted = booster.recipe.rounds

@@ -24,8 +24,8 @@ from arboretum.boosting.second_order.draws import (
     share_of,
     subsample_rows,
 )
-from arboretum.engine.gradient.score import Features
 from arboretum.engine.keys import key_of
+from arboretum.engine.second_order.score import Features
 from arboretum.grow.bins.find import BinRules, find_bins
 from arboretum.grow.decoding import exact_trees_of, trees_of
 from arboretum.grow.histogram import HistogramGrower
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from arboretum.grow.bins.find import Bins
     from arboretum.grow.decoding import GrownNodes
     from arboretum.grow.exact.grower import ExactGrower
-    from arboretum.tree.tree import Tree
+    from arboretum.structure.tree import Tree
 
 __all__ = [
     "BinnedTable",

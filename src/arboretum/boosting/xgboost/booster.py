@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.errors import ParameterError
-from arboretum.tree.tree import SUBSET, Tree
+from arboretum.structure.tree import SUBSET, Tree
 
 if TYPE_CHECKING:
     from arboretum.boosting.second_order.boosted_model import BoostedModel

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from arboretum.base import parameters as p
+from arboretum.boosting.callbacks.watching import StoppingRule
+from arboretum.boosting.callbacks.xgboost_callbacks import EarlyStopping, EvaluationMonitor
 from arboretum.boosting.second_order.boosted_model import BoostedModel, squeezed
 from arboretum.boosting.second_order.fit import FitRequest, GivenTable, asked_snapshot, seed_of
-from arboretum.boosting.watch.watching import StoppingRule
-from arboretum.boosting.watch.xgboost_callbacks import EarlyStopping, EvaluationMonitor
 from arboretum.boosting.xgboost.booster import XGBBooster
 from arboretum.boosting.xgboost.parameters import ALIASES, ATTRIBUTES, DEFAULTS, PARAMETERS
 from arboretum.boosting.xgboost.recipe import make_recipe, value
@@ -183,7 +183,7 @@ class XGBModel(BoostedModel):
                     "early_stopping_rounds needs tables to judge by: give eval_set to fit"
                 )
             stopping.insert(0, StoppingRule(self.early_stopping_rounds))
-        from arboretum.engine.machine_code.compile_log import quiet
+        from arboretum.engine.compiler.log import quiet
 
         recipe = partial(make_recipe, self, n_jobs=self._threads(), evaluates=bool(held_out))
         with quiet() if value(self, "verbosity") == 0 else nullcontext():

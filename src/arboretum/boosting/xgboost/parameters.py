@@ -14,7 +14,7 @@ from arboretum.base import parameters as p
 from arboretum.base.parameters import Parameter, ParameterRule
 from arboretum.base.rounds import Interruptible
 from arboretum.base.shared_parameters import RUNNING, TABLE
-from arboretum.boosting.dialect.xgboost import XGBOOST
+from arboretum.boosting.names.xgboost import XGBOOST
 
 __all__ = ["ALIASES", "ATTRIBUTES", "DEFAULTS", "PARAMETERS"]
 

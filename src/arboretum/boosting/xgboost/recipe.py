@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.boosting.dialect.xgboost import XGBOOST
+from arboretum.boosting.callbacks.watching import Measure, MetricValue, measure_by
 from arboretum.boosting.loss.user import UserObjective
+from arboretum.boosting.names.xgboost import XGBOOST
 from arboretum.boosting.second_order.constraints import interaction_groups, monotone_signs
 from arboretum.boosting.second_order.dart import Dart
 from arboretum.boosting.second_order.recipe import MANY, BoostPlan, Recipe
 from arboretum.boosting.second_order.tables import Draws, Histograms, PresortedColumns, Sketches
-from arboretum.boosting.watch.watching import Measure, MetricValue, measure_by
 from arboretum.boosting.xgboost.parameters import DEFAULTS
 from arboretum.data.checks import warn_caller
 from arboretum.engine.elementwise import probability
-from arboretum.engine.gradient.score import SplitRules
 from arboretum.engine.keys import key_of
+from arboretum.engine.second_order.score import SplitRules
 from arboretum.errors import DataError, ParameterError
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from arboretum.c45.rules.rule import C45Rule, first_firing
 from arboretum.errors import ModelFileError
 from arboretum.io.checked import labels_of, whole
 from arboretum.predict.additive import NoAdditiveForm
-from arboretum.tree.condition import format_category
+from arboretum.structure.condition import format_category
 
 __all__ = ["C45Rules"]
 

@@ -27,7 +27,7 @@ from arboretum.c45.table import CaseTable
 from arboretum.engine import parallel
 from arboretum.engine.cases.cases import TIE
 from arboretum.engine.cases.error_limit import extra_errors_of
-from arboretum.tree.tree import GROUPS, MULTIWAY, Tree
+from arboretum.structure.tree import GROUPS, MULTIWAY, Tree
 
 __all__ = ["Candidate", "generalise", "paths", "useful_rules"]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.tree.condition import Condition, format_category, format_number
+from arboretum.structure.condition import Condition, format_category, format_number
 
 if TYPE_CHECKING:
     from arboretum.data.schema import Schema

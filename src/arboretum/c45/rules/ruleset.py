@@ -12,7 +12,7 @@ from arboretum.c45.rules.generalising import Candidate, useful_rules
 from arboretum.c45.rules.ordering import drop_harmful, order_classes
 from arboretum.c45.rules.rule import Coverage, RuleTest
 from arboretum.c45.table import CaseTable
-from arboretum.tree.tree import Tree
+from arboretum.structure.tree import Tree
 
 __all__ = ["RuleList", "rules_of"]
 

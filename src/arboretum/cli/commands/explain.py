@@ -18,8 +18,8 @@ from arboretum.cli.reading import Reading, read_like
 from arboretum.cli.scores import is_classifier
 from arboretum.cli.screen import file_size, plural, print_sheet, tell
 from arboretum.cli.stopwatch import working
+from arboretum.data.column_warnings import Unseen, gather_unseen, warn_unseen
 from arboretum.data.slices import take_rows
-from arboretum.data.suspicion import Unseen, gather_unseen, warn_unseen
 from arboretum.errors import DataError, ParameterError
 from arboretum.explain.pick_tree import pick_tree
 from arboretum.explain.worksheet.family import NotInModel

@@ -11,8 +11,8 @@ __all__ = ["warm_up"]
 
 def warm_up(estimators: Sequence[str] | None, jobs: int | None) -> None:
     """Run the command."""
-    from arboretum.engine.kernel_cache import writable_cache
-    from arboretum.engine.machine_code.warmup import warmup
+    from arboretum.engine.compiler.cache import writable_cache
+    from arboretum.engine.compiler.warmup import warmup
 
     done = warmup(estimators or None, n_jobs=jobs)
     print_facts(

@@ -24,8 +24,8 @@ import numpy as np
 
 from arboretum.engine import elementwise
 from arboretum.engine.columns.presort import MISSING, NEW, POSITION
+from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 from arboretum.engine.elementary import log2
-from arboretum.engine.jit import inline, kernel, subkernel
 from arboretum.engine.kinds import MULTIWAY, THRESHOLD
 from arboretum.engine.split.score import x_log2_x
 

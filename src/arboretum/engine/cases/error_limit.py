@@ -9,8 +9,8 @@ binomial   the exact upper limit: U with P(at most e of N wrong | U) = CF, a qua
 
 import math
 
+from arboretum.engine.compiler.decorators import kernel, subkernel
 from arboretum.engine.elementary import exp, log, log1p, log_gamma
-from arboretum.engine.jit import kernel, subkernel
 
 __all__ = ["BINOMIAL", "QUINLAN", "WEKA", "extra_errors", "extra_errors_of"]
 

@@ -8,7 +8,7 @@ fall. What a pair would become is kept, so that a merger recomputes one row of p
 import numpy as np
 
 from arboretum.engine.cases.cases import EPS, TIE, bits, count_values
-from arboretum.engine.jit import inline, kernel, subkernel
+from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 
 __all__ = ["group_values", "scan_groups"]
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from arboretum.engine.cases.cases import TIE, answer, find_branches
 from arboretum.engine.cases.error_limit import extra_errors
-from arboretum.engine.jit import inline, kernel, subkernel
+from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 from arboretum.engine.kinds import LEAF
 
 __all__ = ["prune_upwards", "settle", "spread_proba"]

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.jit import inline, kernel
+from arboretum.engine.compiler.decorators import inline, kernel
 
 __all__ = [
     "BinTables",

@@ -13,7 +13,7 @@ that the same scans serve both.
 import numpy as np
 
 from arboretum.engine.columns.presort import MISSING, NEW, POSITION
-from arboretum.engine.jit import inline, kernel
+from arboretum.engine.compiler.decorators import inline, kernel
 
 __all__ = ["bin_codes", "codes_from_list", "list_codes", "sort_nodes"]
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from arboretum.engine.columns.bins import code_of
-from arboretum.engine.jit import plain_kernel
+from arboretum.engine.compiler.decorators import plain_kernel
 
 __all__ = ["code_columns", "code_rows", "count_entries", "turn_rows"]
 

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from arboretum.engine.columns.presort import MISSING, NEW, POSITION
-from arboretum.engine.jit import inline, kernel, leaf_kernel
+from arboretum.engine.compiler.decorators import inline, kernel, leaf_kernel
 
 __all__ = [
     "NOWHERE",

@@ -16,7 +16,7 @@ sorts with vector instructions; entries that agree in those leading bits are put
 
 import numpy as np
 
-from arboretum.engine.jit import inline, kernel
+from arboretum.engine.compiler.decorators import inline, kernel
 
 __all__ = ["MAX_ROWS", "MISSING", "NEW", "POSITION", "ranks_of", "sort_column"]
 

@@ -18,14 +18,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.intrinsics import and_lanes, lowest_bit, meet_lanes, search_step
-from arboretum.engine.jit import kernel, leaf_kernel
+from arboretum.engine.atomic import and_lanes, lowest_bit, meet_lanes, search_step
+from arboretum.engine.compiler.decorators import kernel, leaf_kernel
 
 __all__ = ["MaskWork", "Masks", "add_answers", "add_vectors", "fill_masks"]
 
 GROUP = 32  # trees whose masks lie side by side
 ROWS = 512  # whose places are found before trees are asked
-_THRESHOLD = 1  # kind of a node (tree/tree.py)
+_THRESHOLD = 1  # kind of a node (structure/tree.py)
 _NONE, _ONE, _TWO, _THREE, _FOUR, _EIGHT = (np.uint64(k) for k in (0, 1, 2, 3, 4, 8))
 
 

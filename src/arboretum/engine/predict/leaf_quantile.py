@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.jit import kernel, subkernel
+from arboretum.engine.compiler.decorators import kernel, subkernel
 
 __all__ = ["LeafGroups", "group_by_leaf", "leaf_quantiles"]
 

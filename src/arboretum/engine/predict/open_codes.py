@@ -1,7 +1,7 @@
 """The states of rows while some columns of the trees are left open, and the jumps that are looked up by them.
 
 A row's state in a tree says which side it takes at all nodes that ask for its own columns
-(explain/effects/open_states.py). It is put together from the leaves up, for all rows of a block side by side:
+(explain/dependence/open_states.py). It is put together from the leaves up, for all rows of a block at once:
 
     node asks                state of the node
     a row's column           left's, or how many states left has + right's
@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.jit import leaf_kernel, plain_kernel
+from arboretum.engine.compiler.decorators import leaf_kernel, plain_kernel
 from arboretum.engine.shap.table_rows import encode
 
 __all__ = ["ROWS", "OpenCodes", "add_states"]

@@ -16,8 +16,8 @@ rows and some points, and by all pairs of them:
 
 import numpy as np
 
+from arboretum.engine.compiler.decorators import joined_kernel, leaf_kernel, plain_kernel
 from arboretum.engine.elementary import probability
-from arboretum.engine.jit import joined_kernel, leaf_kernel, plain_kernel
 
 __all__ = ["add_open", "add_open_sums", "sum_steps", "turn_to_shares"]
 

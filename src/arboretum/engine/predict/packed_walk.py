@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.jit import inline, joined_kernel, kernel, leaf_kernel
+from arboretum.engine.compiler.decorators import inline, joined_kernel, kernel, leaf_kernel
 
 __all__ = ["DIVISOR", "HEAD", "N_COLUMNS", "N_NODES", "N_OUTPUTS", "N_ROOTS", "N_TREES", "N_WORDS"]
 __all__ += ["SIDE_BY_SIDE", "WIDTH", "add_packed", "answer_packed", "find_packed"]

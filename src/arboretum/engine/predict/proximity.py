@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.jit import inline, kernel, subkernel
+from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 
 __all__ = ["ProximityGroups", "guess_values", "nearest_rows", "share_rows"]
 

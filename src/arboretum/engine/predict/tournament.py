@@ -21,9 +21,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.intrinsics import search_step
-from arboretum.engine.jit import kernel, leaf_kernel
-from arboretum.engine.lanes import WIDE, add_chosen, choose, guess
+from arboretum.engine.atomic import search_step
+from arboretum.engine.compiler.decorators import kernel, leaf_kernel
+from arboretum.engine.simd import WIDE, add_chosen, choose, guess
 
 __all__ = ["CELLS", "ROWS", "Tournament", "TournamentWork", "play", "write_questions"]
 

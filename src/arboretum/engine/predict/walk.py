@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.jit import inline, kernel, leaf_kernel, subkernel
+from arboretum.engine.compiler.decorators import inline, kernel, leaf_kernel, subkernel
 
 __all__ = [
     "Paths",

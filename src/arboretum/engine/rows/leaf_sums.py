@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from arboretum.engine.jit import leaf_kernel, plain_kernel
+from arboretum.engine.compiler.decorators import leaf_kernel, plain_kernel
 
 __all__ = ["add_by_leaf", "add_by_node", "best_cuts"]
 

@@ -12,7 +12,7 @@ Presorted lists follow by the new positions (columns/lists.py).
 import numpy as np
 
 from arboretum.engine.columns.presort import MISSING, POSITION
-from arboretum.engine.jit import kernel
+from arboretum.engine.compiler.decorators import kernel
 
 __all__ = [
     "larger_side",

@@ -5,7 +5,7 @@ Each is one pass where NumPy takes several. Sums are left to NumPy, which adds i
 
 from __future__ import annotations
 
-from arboretum.engine.jit import plain_kernel
+from arboretum.engine.compiler.decorators import plain_kernel
 
 __all__ = ["add_votes", "mark_mistakes", "multiply_weights"]
 

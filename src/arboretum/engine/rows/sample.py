@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.jit import kernel
+from arboretum.engine.compiler.decorators import kernel
 from arboretum.engine.random import mix, uniform
 
 __all__ = [

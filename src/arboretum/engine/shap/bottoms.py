@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.jit import leaf_kernel, plain_kernel
+from arboretum.engine.compiler.decorators import leaf_kernel, plain_kernel
 
 __all__ = ["NODES", "BottomScratch", "Bottoms", "fill_bottoms", "find_bottoms"]
 

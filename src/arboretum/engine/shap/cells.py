@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.jit import leaf_kernel, plain_kernel
-from arboretum.engine.machine_code.by_address import call_at
+from arboretum.engine.compiler.by_address import call_at
+from arboretum.engine.compiler.decorators import leaf_kernel, plain_kernel
 
 __all__ = [
     "LEAVES",

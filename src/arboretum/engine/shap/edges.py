@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.jit import plain_kernel
+from arboretum.engine.compiler.decorators import plain_kernel
 
 __all__ = ["Edges", "Way", "describe_edges"]
 

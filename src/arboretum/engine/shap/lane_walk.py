@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.jit import joined_kernel, leaf_kernel, plain_kernel
-from arboretum.engine.lanes import add_four, load_four, mul_four, store_four
+from arboretum.engine.compiler.decorators import joined_kernel, leaf_kernel, plain_kernel
 from arboretum.engine.predict.walk import next_node
 from arboretum.engine.shap.bottoms import NODES
+from arboretum.engine.simd import add_four, load_four, mul_four, store_four
 
 __all__ = ["BLOCK", "Lanes", "walk_lanes"]
 

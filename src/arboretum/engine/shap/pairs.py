@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.jit import plain_kernel
+from arboretum.engine.compiler.decorators import plain_kernel
 
 __all__ = ["write_squares"]
 

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.intrinsics import prefetch_at, search_step
-from arboretum.engine.jit import leaf_kernel, plain_kernel
-from arboretum.engine.lanes import add_chosen, add_chosen_by_four
+from arboretum.engine.atomic import prefetch_at, search_step
+from arboretum.engine.compiler.decorators import leaf_kernel, plain_kernel
+from arboretum.engine.simd import add_chosen, add_chosen_by_four
 
 __all__ = ["Batches", "Coder", "add_tables", "count_rows", "encode"]
 

@@ -27,8 +27,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.jit import leaf_kernel, plain_kernel
-from arboretum.engine.machine_code.by_address import call_at
+from arboretum.engine.compiler.by_address import call_at
+from arboretum.engine.compiler.decorators import leaf_kernel, plain_kernel
 from arboretum.engine.shap.cells import is_asked, mark_classes
 
 __all__ = ["Groups", "Leaf", "Tables", "fill_tables", "lay_steps"]

@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.jit import leaf_kernel, plain_kernel
+from arboretum.engine.compiler.decorators import leaf_kernel, plain_kernel
 from arboretum.engine.predict.walk import next_node
 
 __all__ = ["ROWS", "Walk", "walk_trees"]

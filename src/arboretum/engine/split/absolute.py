@@ -18,10 +18,10 @@ import math
 
 import numpy as np
 
+from arboretum.engine.atomic import lowest_bit, prefetch_at
 from arboretum.engine.columns.lists import first_missing
 from arboretum.engine.columns.presort import NEW, POSITION
-from arboretum.engine.intrinsics import lowest_bit, prefetch_at
-from arboretum.engine.jit import inline, kernel, subkernel
+from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 from arboretum.engine.split.best import FROM_LIST, REFUSED, keep_better
 from arboretum.engine.split.one_sum import cut_range
 

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from arboretum.engine.jit import kernel, subkernel
+from arboretum.engine.compiler.decorators import kernel, subkernel
 from arboretum.engine.split.best import REFUSED
 from arboretum.engine.split.counts import count_codes, known_part, sort_seen, walk_codes
 from arboretum.engine.split.score import free_categories

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.jit import inline, kernel, subkernel
+from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 from arboretum.engine.split.best import REFUSED
 from arboretum.engine.split.score import breaks_order, channel_score
 

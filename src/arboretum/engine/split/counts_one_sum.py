@@ -6,7 +6,7 @@ a walk over them meets every cut. Pays where a node has more rows than the colum
 
 import numpy as np
 
-from arboretum.engine.jit import inline, kernel
+from arboretum.engine.compiler.decorators import inline, kernel
 from arboretum.engine.split.best import REFUSED
 from arboretum.engine.split.score import breaks_order, moment_score
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from arboretum.engine.columns.lists import first_missing
 from arboretum.engine.columns.presort import NEW, POSITION
-from arboretum.engine.jit import inline, kernel
+from arboretum.engine.compiler.decorators import inline, kernel
 from arboretum.engine.split.best import FROM_LIST, REFUSED, keep_better
 from arboretum.engine.split.one_sum import cut_range
 from arboretum.engine.split.score import breaks_order, channel_score

@@ -11,7 +11,7 @@ import numpy as np
 
 from arboretum.engine.columns.lists import first_missing
 from arboretum.engine.columns.presort import MISSING, NEW, POSITION
-from arboretum.engine.jit import inline, kernel
+from arboretum.engine.compiler.decorators import inline, kernel
 from arboretum.engine.split.best import FROM_LIST, REFUSED
 from arboretum.engine.split.score import (
     SQUARES,

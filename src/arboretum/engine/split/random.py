@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from arboretum.engine.columns.presort import MISSING, NEW
-from arboretum.engine.jit import inline, kernel
+from arboretum.engine.compiler.decorators import inline, kernel
 from arboretum.engine.random import mix, uniform
 
 __all__ = ["Values", "draw_again", "draw_lists", "list_drawn", "toss_categories"]

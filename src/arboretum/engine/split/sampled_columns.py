@@ -12,7 +12,7 @@ import numpy as np
 
 from arboretum.engine.columns.codes import list_codes
 from arboretum.engine.columns.presort import MISSING, POSITION
-from arboretum.engine.jit import inline, kernel
+from arboretum.engine.compiler.decorators import inline, kernel
 from arboretum.engine.random import pick_column
 from arboretum.engine.split.best import FROM_CODES, REFUSED
 from arboretum.engine.split.many_sums import scan_channels

@@ -18,8 +18,8 @@ import math
 import numpy as np
 
 from arboretum.engine import elementwise
+from arboretum.engine.compiler.decorators import inline, shared, subkernel
 from arboretum.engine.elementary import expm1, log, log2
-from arboretum.engine.jit import inline, shared, subkernel
 from arboretum.engine.split.best import REFUSED
 
 __all__ = [

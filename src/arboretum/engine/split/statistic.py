@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from arboretum.engine.compiler.decorators import inline, kernel
 from arboretum.engine.elementary import log
 from arboretum.engine.fixed_point import WEIGHT_BITS, bits_of_each, shift_for, to_grid
-from arboretum.engine.jit import inline, kernel
 from arboretum.engine.split.score import (
     ABSOLUTE,
     ENTROPY,

@@ -14,7 +14,7 @@ the rows and equal agreements are exactly equal.
 import numpy as np
 
 from arboretum.engine.columns.presort import MISSING, NEW, POSITION
-from arboretum.engine.jit import inline, kernel
+from arboretum.engine.compiler.decorators import inline, kernel
 
 __all__ = ["agree_categories", "agree_list"]
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from arboretum.engine.columns.lists import first_missing
 from arboretum.engine.columns.presort import NEW, POSITION
+from arboretum.engine.compiler.decorators import kernel, leaf_kernel
 from arboretum.engine.fixed_point import to_grid
-from arboretum.engine.jit import kernel, leaf_kernel
 from arboretum.engine.split.best import REFUSED
 from arboretum.engine.split.score import channel_squares
 from arboretum.engine.stump.two_classes import grid_scale

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.jit import kernel, leaf_kernel
+from arboretum.engine.compiler.decorators import kernel, leaf_kernel
 from arboretum.engine.split.best import REFUSED
 from arboretum.engine.split.score import squares
 

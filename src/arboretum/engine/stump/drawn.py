@@ -1,6 +1,6 @@
 """Stumps of two classes that draw: weights on the grid of random trees, and cuts at random.
 
-Trees that draw columns or cuts are a forest's kind (random_tree/), and a stump of boosting must be the tree
+Trees that draw columns or cuts are a forest's kind (depth_first/), and a stump of boosting must be the tree
 of depth 1 that grows there. Two things make it quicker. All rows are in its one node, in every round, so
 nothing is gathered and the ends of a column are known; and a random cut needs no order: its rows are compared
 and added up side by side.
@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.jit import kernel, leaf_kernel
-from arboretum.engine.random_tree.random_cut import draw_threshold
+from arboretum.engine.compiler.decorators import kernel, leaf_kernel
+from arboretum.engine.depth_first.random_cut import draw_threshold
 from arboretum.engine.split.score import squares
 
 __all__ = ["mark_values", "search_random_stumps", "weigh_drawn_words"]

@@ -15,7 +15,7 @@ import numpy as np
 
 from arboretum.engine.columns.lists import first_missing
 from arboretum.engine.columns.presort import NEW, POSITION
-from arboretum.engine.jit import kernel, leaf_kernel
+from arboretum.engine.compiler.decorators import kernel, leaf_kernel
 from arboretum.engine.split.best import REFUSED
 from arboretum.engine.stump.classes import CLASS, CLASS_BITS
 

@@ -28,8 +28,8 @@ import numpy as np
 
 from arboretum.engine.columns.lists import first_missing
 from arboretum.engine.columns.presort import NEW, POSITION
+from arboretum.engine.compiler.decorators import inline, kernel, leaf_kernel
 from arboretum.engine.fixed_point import WEIGHT_BITS, scale_for, to_grid
-from arboretum.engine.jit import inline, kernel, leaf_kernel
 from arboretum.engine.split.best import REFUSED
 from arboretum.engine.split.counts import sort_seen
 from arboretum.engine.split.score import free_categories, squares_from_mean

@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from arboretum.base.sampling import draw_by_weight
-from arboretum.boosting.adaboost import weak
-from arboretum.boosting.adaboost.rounds import r2_losses
+from arboretum.boosting.adaboost import learners
+from arboretum.boosting.adaboost.formulas import r2_losses
 from arboretum.explain.worksheet.cart import draw_of, textbook_rules
 from arboretum.explain.worksheet.family import (
     Family,
@@ -144,15 +144,15 @@ class AdaBoostFamily(Family):
         resample = self.model.sampling == "resample"
         if not resample:
             w = w if factor is None else w * factor
-            if not weak.is_shared_tree(base, resample):
+            if not learners.is_shared_tree(base, resample):
                 return w * n
             same = np.all(given == given[0])
             scaled = None if same else np.ldexp(given, -int(np.frexp(given.max())[1]))
-            return weak.round_weights(w, scaled)
+            return learners.round_weights(w, scaled)
         root = int(self.trees[t].count[0])
         counts = np.zeros(n)
         for attempt in range(_ATTEMPTS):
-            rows = draw_by_weight(w, weak.draws_of(self.model.seed_, t, n, attempt))
+            rows = draw_by_weight(w, learners.draws_of(self.model.seed_, t, n, attempt))
             counts = np.bincount(rows, minlength=n).astype(np.float64)
             if np.count_nonzero(counts) == root or counts.sum() == root:
                 break
@@ -189,7 +189,7 @@ class AdaBoostFamily(Family):
 
     def _vote(self, t: int, leaf: int) -> list[Formula]:
         """Return what a leaf adds to the answer."""
-        from arboretum.predict.votes import read_leaves
+        from arboretum.predict.leaf_values import read_leaves
 
         ensemble = self.model.ensemble_
         said = read_leaves(self.trees[t].value[[leaf]], ensemble.reading)[0]

@@ -18,6 +18,7 @@ from arboretum.explain.worksheet.candidates import tried_note
 from arboretum.explain.worksheet.family import class_names
 from arboretum.explain.worksheet.rendering import number, signed
 from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
+from arboretum.structure.tree import SUBSET
 from arboretum.textbook.gradient_scan import (
     GradientCandidate,
     GradientScan,
@@ -25,7 +26,6 @@ from arboretum.textbook.gradient_scan import (
     gradient_score,
     scan_one,
 )
-from arboretum.tree.tree import SUBSET
 
 __all__ = ["NodeSheets"]
 

@@ -14,13 +14,13 @@ from arboretum.explain.boosting_sheets.columns import ColumnDraws
 from arboretum.explain.boosting_sheets.replay import AtNode
 from arboretum.explain.worksheet.refusals import both_numbers
 from arboretum.explain.worksheet.rendering import number
+from arboretum.structure.condition import Condition, format_category
 from arboretum.textbook.gradient_scan import (
     GradientCandidate,
     GradientScan,
     gradient_answer,
     gradient_score,
 )
-from arboretum.tree.condition import Condition, format_category
 
 __all__ = ["BoosterRefusals", "Looked"]
 

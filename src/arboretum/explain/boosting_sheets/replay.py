@@ -26,6 +26,7 @@ from arboretum.data.matrix import FrameMatrix
 from arboretum.errors import DataError
 from arboretum.explain.worksheet.family import Family, check_rows_of
 from arboretum.lazy import cached_property
+from arboretum.structure.tree import SUBSET, Tree
 from arboretum.textbook.gradient_scan import (
     GradientNode,
     GradientRules,
@@ -34,11 +35,10 @@ from arboretum.textbook.gradient_scan import (
     scan_bins,
     scan_sets,
 )
-from arboretum.tree.tree import SUBSET, Tree
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
-    from arboretum.engine.gradient.score import SplitRules
+    from arboretum.engine.second_order.score import SplitRules
     from arboretum.grow.bins.bins import Bins
 
 __all__ = ["AtNode", "Replay", "RoundState"]

@@ -15,6 +15,7 @@ from arboretum.explain.case_sheets.refusals import CaseRefusals
 from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
 from arboretum.lazy import cached_property
+from arboretum.structure.tree import MULTIWAY, Tree
 from arboretum.textbook.c45 import C45Node, spread
 from arboretum.textbook.c45_pruning import (
     Decision,
@@ -27,7 +28,6 @@ from arboretum.textbook.c45_pruning import (
 from arboretum.textbook.c45_splits import C45Candidate, C45Settings, C45Test, c45_candidates
 from arboretum.textbook.id3 import Cases, majority
 from arboretum.textbook.impurities import entropy
-from arboretum.tree.tree import MULTIWAY, Tree
 
 __all__ = ["C45Family"]
 

@@ -15,12 +15,12 @@ from arboretum.explain.worksheet.family import Family, check_rows_of, class_name
 from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
 from arboretum.lazy import cached_property
+from arboretum.structure.condition import Condition, format_category
+from arboretum.structure.tree import GROUPS, MULTIWAY, Tree
 from arboretum.textbook.c45 import spread
 from arboretum.textbook.c45_splits import C45Test
 from arboretum.textbook.id3 import Cases, gather_cases
 from arboretum.textbook.impurities import entropy
-from arboretum.tree.condition import Condition, format_category
-from arboretum.tree.tree import GROUPS, MULTIWAY, Tree
 
 __all__ = ["CaseFamily", "CasesHere", "branches_to", "way_to"]
 

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 from arboretum.explain.case_sheets.family import CaseFamily
 from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
+from arboretum.structure.condition import format_category
 from arboretum.textbook.id3 import Cases, id3_candidates
-from arboretum.tree.condition import format_category
 
 __all__ = ["ID3Family"]
 

@@ -9,12 +9,12 @@ import numpy as np
 from arboretum.explain.case_sheets.family import CaseFamily
 from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
+from arboretum.structure.condition import format_category
+from arboretum.structure.tree import Tree
 from arboretum.textbook.c45_pruning import (
     extra_errors,
 )
 from arboretum.textbook.c45_rule_list import RuleCondition, generalise, rule_bits
-from arboretum.tree.condition import format_category
-from arboretum.tree.tree import Tree
 
 __all__ = ["RulesFamily"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from arboretum.errors import DataError, ParameterError
 from arboretum.explain.labels import check_int
 from arboretum.explain.mpl import require_pyplot
-from arboretum.tree.condition import format_category
+from arboretum.structure.condition import format_category
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

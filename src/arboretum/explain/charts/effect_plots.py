@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.errors import ParameterError
-from arboretum.explain.effects.asking import matrix_of
-from arboretum.explain.effects.partial_dependence import partial_dependence
+from arboretum.explain.dependence.asking import matrix_of
+from arboretum.explain.dependence.partial_dependence import partial_dependence
 from arboretum.explain.labels import check_int
 from arboretum.explain.mpl import require_pyplot
 from arboretum.explain.pipeline import takes_pipelines
-from arboretum.tree.condition import format_category
+from arboretum.structure.condition import format_category
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,7 +15,7 @@ import numpy as np
 from arboretum.errors import ParameterError
 from arboretum.explain.mpl import require_pyplot
 from arboretum.explain.pipeline import takes_pipelines
-from arboretum.tree.condition import format_number
+from arboretum.structure.condition import format_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

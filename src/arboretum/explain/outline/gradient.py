@@ -25,6 +25,7 @@ from arboretum.explain.outline.line import (
 from arboretum.explain.outline.plain_scan import BestCuts, BestSets, PlainNodes
 from arboretum.lazy import cached_property
 from arboretum.predict.walk import leaves_of
+from arboretum.structure.tree import SUBSET
 from arboretum.textbook.gradient_scan import (
     GradientCandidate,
     GradientNode,
@@ -32,7 +33,6 @@ from arboretum.textbook.gradient_scan import (
     scan_one,
     scan_sets,
 )
-from arboretum.tree.tree import SUBSET
 
 if TYPE_CHECKING:
     from arboretum.explain.boosting_sheets.replay import AtNode, Replay

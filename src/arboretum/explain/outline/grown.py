@@ -19,8 +19,8 @@ from arboretum.explain.outline.every_split import EverySplit
 from arboretum.explain.outline.line import Coded, Line, SideBySide, TreeOutline
 from arboretum.explain.outline.line_maker import LineMaker
 from arboretum.explain.outline.node_sums import NodeSums, is_dense
+from arboretum.structure.tree import Tree
 from arboretum.textbook.cart import EPSILON, TIE
-from arboretum.tree.tree import Tree
 
 if TYPE_CHECKING:
     from arboretum.explain.worksheet.grown import ShownTree

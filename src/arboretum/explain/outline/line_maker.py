@@ -10,7 +10,7 @@ import numpy as np
 from arboretum.explain.outline.line import Line, first_best
 from arboretum.explain.outline.node_groups import sorted_nodes
 from arboretum.explain.outline.node_sums import NodeSums
-from arboretum.tree.tree import SUBSET
+from arboretum.structure.tree import SUBSET
 
 __all__ = ["LineMaker"]
 

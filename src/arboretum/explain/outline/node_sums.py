@@ -16,8 +16,8 @@ from arboretum.explain.outline.line import SideBySide, up_the_tree
 from arboretum.explain.outline.node_groups import NodeGroups, sorted_nodes
 from arboretum.explain.outline.refusals import Refusals
 from arboretum.lazy import cached_property
+from arboretum.structure.tree import Tree
 from arboretum.textbook.column_scan import Channels
-from arboretum.tree.tree import Tree
 
 if TYPE_CHECKING:
     from arboretum.explain.worksheet.grown import ShownTree

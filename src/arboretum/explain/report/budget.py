@@ -14,7 +14,7 @@ from typing import Any
 
 from arboretum.base.members import listed
 from arboretum.explain.pick_tree import trees_of
-from arboretum.tree.tree import Tree
+from arboretum.structure.tree import Tree
 
 __all__ = ["PAGE_BYTES", "Budget", "packed_size"]
 

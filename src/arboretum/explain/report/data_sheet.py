@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.data.suspicion import warn_of_columns
+from arboretum.data.column_warnings import warn_of_columns
 from arboretum.data.table import read_table
 from arboretum.data.values import Words
 from arboretum.errors import SuspiciousColumnWarning
 from arboretum.explain.report.tree_code import rounded, whole
-from arboretum.tree.condition import format_category
+from arboretum.structure.condition import format_category
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix

@@ -9,9 +9,9 @@ import numpy as np
 
 from arboretum.data.matrix import DenseMatrix
 from arboretum.errors import ArboretumError
-from arboretum.explain.effects.asking import table_for
-from arboretum.explain.effects.importances import feature_importances
-from arboretum.explain.effects.partial_dependence import Grid, _as_sum, curves, grid_of
+from arboretum.explain.dependence.asking import table_for
+from arboretum.explain.dependence.importances import feature_importances
+from arboretum.explain.dependence.partial_dependence import Grid, _as_sum, curves, grid_of
 from arboretum.explain.pick_tree import trees_of
 from arboretum.explain.report.budget import Budget
 from arboretum.explain.report.tree_code import rounded, whole

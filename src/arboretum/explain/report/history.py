@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.explain.effects.asking import table_for
+from arboretum.explain.dependence.asking import table_for
 from arboretum.explain.report.figures import class_losses
 from arboretum.explain.report.ranked import Ranked, whole_groups
 from arboretum.explain.report.tree_code import rounded

@@ -38,7 +38,7 @@ from arboretum.explain.report.budget import PAGE_BYTES, packed_size
 from arboretum.explain.report.tree_code import code_of_tree, figures_of_tree, whole
 from arboretum.predict.ensemble import Ensemble
 from arboretum.predict.link import Link
-from arboretum.tree.tree import Tree
+from arboretum.structure.tree import Tree
 
 __all__ = ["ModelCode", "NotWalkable", "code_of_model"]
 
@@ -214,7 +214,7 @@ def _boosted(code: ModelCode, model: Any) -> dict[str, Any]:
 
 def _gradient(code: ModelCode, model: Any) -> dict[str, Any]:
     """Friedman's boosting: begins with a number or with the predictions of another model."""
-    from arboretum.boosting.gradient.start import Constant
+    from arboretum.boosting.friedman.start import Constant
 
     loss = model.loss_
     if isinstance(model.init_, Constant):

@@ -10,7 +10,7 @@ import numpy as np
 
 from arboretum.errors import DataError, ParameterError
 from arboretum.explain.pick_tree import trees_of
-from arboretum.tree.tree import Tree
+from arboretum.structure.tree import Tree
 
 __all__ = ["one_target", "target_column", "targets_shown"]
 

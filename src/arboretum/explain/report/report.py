@@ -21,10 +21,10 @@ import numpy as np
 
 from arboretum.base.progress_lines import StepLines
 from arboretum.base.rounds import is_listened_to, progress
-from arboretum.data.suspicion import one_warning
+from arboretum.data.column_warnings import one_warning
 from arboretum.data.target import numbers
 from arboretum.errors import DataError, ParameterError
-from arboretum.explain.effects.asking import Asked, matrix_of
+from arboretum.explain.dependence.asking import Asked, matrix_of
 from arboretum.explain.pick_tree import trees_of
 from arboretum.explain.pipeline import open_pipeline
 from arboretum.explain.report import effects_panel, history
@@ -41,7 +41,7 @@ from arboretum.explain.report.rows_panel import choose_rows, rows_panel, take_id
 from arboretum.explain.report.sheets_panel import sheets_panel, without_sheets
 from arboretum.explain.report.trees_panel import rules_panel, trees_panel
 from arboretum.explain.worksheet.family import Given
-from arboretum.tree.condition import format_category
+from arboretum.structure.condition import format_category
 
 __all__ = ["Report", "report"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from arboretum.errors import ArboretumError, DataError
-from arboretum.explain.effects.asking import table_for
+from arboretum.explain.dependence.asking import table_for
 from arboretum.explain.report.data_sheet import Unseen
 from arboretum.explain.report.judged import Judged
 from arboretum.explain.report.tree_code import rounded, whole

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from arboretum.tree.tree import GROUPS, MULTIWAY, SUBSET, Tree
+from arboretum.structure.tree import GROUPS, MULTIWAY, SUBSET, Tree
 
 __all__ = ["code_of_tree", "figures_of_tree", "rounded", "whole"]
 

@@ -11,7 +11,7 @@ import numpy as np
 from arboretum.explain.pick_tree import pick_tree, rounds_of, trees_of
 from arboretum.explain.report.model_code import ModelCode
 from arboretum.explain.report.tree_code import rounded
-from arboretum.tree.condition import format_category
+from arboretum.structure.condition import format_category
 
 __all__ = ["rules_panel", "trees_panel"]
 

@@ -15,17 +15,17 @@ from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
 from arboretum.grow import settings
 from arboretum.lazy import cached_property
+from arboretum.structure.pruning import cut_alphas, pruning_path
 from arboretum.textbook.cart import TextbookNode
 from arboretum.textbook.pruning import links, tree_score
 from arboretum.textbook.pruning import pruning_path as textbook_path
 from arboretum.textbook.splits import UNBOUNDED, Rules
-from arboretum.tree.pruning import cut_alphas, pruning_path
 
 if TYPE_CHECKING:
     from arboretum.data.schema import Schema
+    from arboretum.grow.cart import Growth
     from arboretum.grow.criterion import Target
-    from arboretum.grow.levelwise import Growth
-    from arboretum.tree.tree import Tree
+    from arboretum.structure.tree import Tree
 
 __all__ = ["CartFamily", "draw_of", "learn_target", "link_formula", "textbook_rules"]
 

@@ -4,7 +4,7 @@
     key of a node ──► the order in which columns are visited
                  └──► a threshold per column, a coin per category          (random splits)
 
-These are the rules of engine/random.py and engine/random_tree/ once more, in plain Python.
+These are the rules of engine/random.py and engine/depth_first/ once more, in plain Python.
 """
 
 from __future__ import annotations

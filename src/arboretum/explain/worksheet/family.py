@@ -24,12 +24,12 @@ from arboretum.explain.worksheet.journey import journey_table, ways_of
 from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import Sheet, SheetTable
 from arboretum.lazy import cached_property
-from arboretum.tree.condition import format_category
+from arboretum.structure.condition import format_category
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Schema
-    from arboretum.tree.tree import Tree
+    from arboretum.structure.tree import Tree
 
 __all__ = [
     "Family",

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from arboretum.explain.worksheet.family import Family, class_names
 from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import Sheet, SheetTable
-from arboretum.tree.condition import format_category
-from arboretum.tree.tree import Tree
+from arboretum.structure.condition import format_category
+from arboretum.structure.tree import Tree
 
 if TYPE_CHECKING:
     from arboretum.explain.worksheet.combine import TogetherFamily

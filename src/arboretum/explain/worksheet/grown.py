@@ -24,6 +24,8 @@ from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
 from arboretum.explain.worksheet.surrogates import surrogate_tables
 from arboretum.lazy import cached_property
 from arboretum.predict.walk import leaves_of
+from arboretum.structure.condition import Condition, format_category
+from arboretum.structure.tree import SUBSET, Tree
 from arboretum.textbook.cart import EPSILON, TextbookNode, reason_to_stop
 from arboretum.textbook.impurities import CLASS_CRITERIA
 from arboretum.textbook.splits import (
@@ -34,8 +36,6 @@ from arboretum.textbook.splits import (
     Sample,
     gather,
 )
-from arboretum.tree.condition import Condition, format_category
-from arboretum.tree.tree import SUBSET, Tree
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix

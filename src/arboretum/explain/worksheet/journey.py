@@ -10,11 +10,11 @@ import numpy as np
 from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import SheetTable
 from arboretum.predict.walk import paths_of
-from arboretum.tree.condition import format_category, format_value
+from arboretum.structure.condition import format_category, format_value
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
-    from arboretum.tree.tree import Tree
+    from arboretum.structure.tree import Tree
 
 __all__ = ["journey_table", "nodes_of", "said", "waterfall_table", "ways_of"]
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.explain.worksheet.sheet import SheetTable
-from arboretum.tree.condition import Condition, format_category
-from arboretum.tree.tree import SUBSET
+from arboretum.structure.condition import Condition, format_category
+from arboretum.structure.tree import SUBSET
 
 if TYPE_CHECKING:
     from arboretum.explain.worksheet.grown import ShownTree

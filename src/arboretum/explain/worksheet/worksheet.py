@@ -34,9 +34,9 @@ _FAMILIES = (
     ("arboretum.c45.c45:C45Classifier", f"{_CASES}.c45:C45Family"),
     ("arboretum.forest.estimator:Forest", f"{_HERE}.forest:ForestFamily"),
     ("arboretum.forest.bag_estimator:Bagging", f"{_HERE}.combine:BagFamily"),
-    ("arboretum.combine.together:Together", f"{_HERE}.combine:TogetherFamily"),
+    ("arboretum.combine.base:Together", f"{_HERE}.combine:TogetherFamily"),
     (
-        "arboretum.boosting.gradient.estimator:GradientBoosting",
+        "arboretum.boosting.friedman.estimator:GradientBoosting",
         f"{_BOOSTING}.friedman:GradientFamily",
     ),
     ("arboretum.boosting.adaboost.estimator:AdaBoost", f"{_BOOSTING}.adaboost:AdaBoostFamily"),

@@ -246,7 +246,7 @@ class Bins:
         seen: np.ndarray,
     ) -> None:
         from arboretum.engine.columns.bins import encode_block
-        from arboretum.engine.jit import writable
+        from arboretum.engine.compiler.decorators import writable
 
         encode_block(writable(block), feature, target, self._tables, out, at, seen)
 

@@ -89,7 +89,7 @@ def code_entries(
 
 def _arrays(stored: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the three arrays of a sparse matrix as kernels take them."""
-    from arboretum.engine.jit import writable
+    from arboretum.engine.compiler.decorators import writable
 
     return writable(stored.indptr), writable(stored.indices), writable(stored.data)
 

@@ -14,8 +14,8 @@ from arboretum.data.matrix import DenseMatrix, FrameMatrix, SparseMatrix
 from arboretum.engine import parallel
 from arboretum.engine.columns.lists import PADDING, Lists, take_rows
 from arboretum.engine.columns.presort import sort_column
-from arboretum.engine.columns.store import sort_columns
-from arboretum.engine.jit import writable
+from arboretum.engine.compiler.decorators import writable
+from arboretum.grow.columns import sort_columns
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix

@@ -2,12 +2,12 @@
 
     columns           ->  lists of their rows in the order of the values, once per fit    columns.py
     g, h of all rows  ->  whole numbers, rows side by side                                here
-    level by level    ->  best cuts of all nodes, rows and lists parted, pruned by γ      engine/gradient/
+    level by level    ->  best cuts of all nodes, rows and lists parted, pruned by γ      engine/second_order/
 
 A small table grows many trees in one compiled call. Columns of a larger one are shared out to threads
 (levels.py); all sums are whole numbers, so the tree is the same for any number of them. A value that is
 missing, or not stored in a sparse matrix, is in no list: it costs nothing, and both ways are tried for such
-rows (engine/gradient/exact.py).
+rows (engine/second_order/exact.py).
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from arboretum.data.schema import Schema
 from arboretum.engine import parallel
 from arboretum.engine.columns.lists import NOWHERE, Lists, PlacedRows, filter_lists
 from arboretum.engine.columns.presort import MAX_ROWS
+from arboretum.engine.compiler.decorators import writable
 from arboretum.engine.dtypes import EXACT_CUT, EXACT_TREE, record_table
 from arboretum.engine.fixed_point import bits_of_each, scale_for
-from arboretum.engine.gradient import exact as engine
-from arboretum.engine.gradient import exact_levels as levels
-from arboretum.engine.gradient import pack
-from arboretum.engine.gradient import rounds as boost_round
-from arboretum.engine.gradient.loss import find_derive
-from arboretum.engine.gradient.pack import GivenRows
-from arboretum.engine.jit import writable
+from arboretum.engine.second_order import exact as engine
+from arboretum.engine.second_order import exact_levels as levels
+from arboretum.engine.second_order import pack
+from arboretum.engine.second_order import rounds as boost_round
+from arboretum.engine.second_order.loss import find_derive
+from arboretum.engine.second_order.pack import GivenRows
 from arboretum.errors import DataError
 from arboretum.grow.decoding import Logged, exact_trees_of
 from arboretum.grow.exact.columns import sort_lists, values_at
@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from arboretum.data.matrix import Matrix
-    from arboretum.engine.gradient.rounds import RoundTarget, Turn
-    from arboretum.engine.gradient.score import SplitRules
+    from arboretum.engine.second_order.rounds import RoundTarget, Turn
+    from arboretum.engine.second_order.score import SplitRules
 
 __all__ = ["ExactGrower", "ExactTree"]
 
@@ -82,7 +82,7 @@ class ExactGrower:
     Examples
     --------
     >>> from arboretum.data.matrix import DenseMatrix
-    >>> from arboretum.engine.gradient.score import SplitRules
+    >>> from arboretum.engine.second_order.score import SplitRules
     >>> rules = SplitRules(0.0, 1.0, 0.0, 0.0, 0.0, True, 1.0, 0.0, 0.0, 0.0, 0.0, 0, 0, 0.0,
     ...               max_depth=6, max_leaves=64, depth_first=True, level_columns=0, node_columns=0)
     >>> grower = ExactGrower(DenseMatrix(np.array([[1.0], [2.0], [3.0]])), rules)

@@ -2,8 +2,8 @@
 
     root ──► best cuts of the level ──► rows and lists parted ──► next level … ──► splits below γ taken back
 
-The steps are those of engine/gradient/exact_levels.py. Columns to be searched and nodes whose rows are parted
-are shared out to threads.
+The steps are those of engine/second_order/exact_levels.py. Columns to be searched and nodes whose rows
+are parted are shared out to threads.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy as np
 from arboretum.engine import parallel
 from arboretum.engine.columns.lists import Lists, divide_rows
 from arboretum.engine.dtypes import EXACT_COUNTERS, EXACT_CUT, EXACT_NODE, record_table
-from arboretum.engine.gradient import exact as engine
-from arboretum.engine.gradient import exact_levels as levels
+from arboretum.engine.second_order import exact as engine
+from arboretum.engine.second_order import exact_levels as levels
 from arboretum.grow.decoding import GrownNodes
 from arboretum.grow.histogram import new_draw
 

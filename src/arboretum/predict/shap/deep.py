@@ -13,7 +13,7 @@ import numpy as np
 
 from arboretum.engine import parallel
 from arboretum.predict.shap.walking import gauss_rules
-from arboretum.tree.tree import MULTIWAY
+from arboretum.structure.tree import MULTIWAY
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
@@ -42,7 +42,7 @@ def add_by_lanes(
     layout: Layout, trees: np.ndarray, matrix: Matrix, out: np.ndarray, n_jobs: int
 ) -> None:
     """Add path-dependent values by some trees to ``out``, (rows, outputs, columns)."""
-    from arboretum.engine.jit import writable
+    from arboretum.engine.compiler.decorators import writable
 
     if not len(trees):
         return

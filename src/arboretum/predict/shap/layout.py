@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.lazy import cached_property
-from arboretum.tree.tree import LEAF, THRESHOLD
+from arboretum.structure.tree import LEAF, THRESHOLD
 
 if TYPE_CHECKING:
     from arboretum.engine.predict.walk import Paths
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from arboretum.engine.shap.edges import Edges
     from arboretum.predict.additive import AdditiveForm
     from arboretum.predict.shap.tabling import Coding
-    from arboretum.tree.tree import Tree
+    from arboretum.structure.tree import Tree
 
 __all__ = ["COVERS", "Layout", "lay_out"]
 

@@ -125,7 +125,7 @@ class Tabled:
         background: Matrix | None = None,
         n_jobs: int = 1,
     ) -> None:
-        from arboretum.engine.machine_code.by_address import address_of
+        from arboretum.engine.compiler.by_address import address_of
         from arboretum.engine.shap.cells import describe_part
 
         self.layout, self.places, self.n_jobs = layout, places, n_jobs

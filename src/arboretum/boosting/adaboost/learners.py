@@ -1,0 +1,282 @@
+"""How a weak learner learns from weighted rows, round after round.
+
+    reweight    it is told the weights                     (it must take ``sample_weight``)
+    resample    it gets as many rows, drawn by weight      (any estimator can)
+
+Any estimator is cloned, fitted and asked about the training rows (`AnyLearner`). Trees of this library are
+grown from columns that were sorted once, and tell the leaf of every row as they are grown (`TreeLearner`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arboretum.base.sampling import draw_by_weight
+from arboretum.cart.cart import CARTClassifier, CARTRegressor
+from arboretum.data.schema import Schema, _match
+from arboretum.data.slices import as_view, take_columns, take_rows
+from arboretum.data.table import read_table
+from arboretum.engine.keys import key_of, uniform_array
+from arboretum.errors import DataError
+from arboretum.lazy import cached_property
+
+if TYPE_CHECKING:
+    from arboretum.data.matrix import Matrix
+    from arboretum.grow.reweighted import SortedTrees
+    from arboretum.structure.tree import Tree
+
+__all__ = [
+    "AnyLearner",
+    "TreeLearner",
+    "draws_of",
+    "in_order",
+    "is_shared_tree",
+    "make_member",
+    "places_of",
+    "shares_of",
+    "tree_learner",
+]
+
+_ROWS, _STATE = 0x4DA, 0x57A7E
+
+
+# ---------------------------------------------------------------------- members
+def make_member(base: Any, seed: int, number: int) -> Any:
+    """Return an unfitted copy of the base with a random state of its own."""
+    from sklearn.base import clone
+
+    member = clone(base)
+    known = member.get_params(deep=True)
+    states = [name for name in known if name == "random_state" or name.endswith("__random_state")]
+    if states:
+        state = _state_of(seed, number)
+        member.set_params(**dict.fromkeys(sorted(states), state))
+    return member
+
+
+def _state_of(seed: int, number: int) -> int:
+    """Return the random state of a member."""
+    return key_of(seed, number, _STATE) >> 32
+
+
+def draws_of(seed: int, number: int, n: int, attempt: int = 0) -> np.ndarray:
+    """Return the n numbers in [0, 1) that round ``number`` draws rows with."""
+    return uniform_array(key_of(seed, number, _ROWS + attempt), n)
+
+
+# ---------------------------------------------------------------------- answers
+def in_order(schema: Schema, X: Any, name: str) -> Any:
+    """Return a table with the columns of the fit, in their order, for estimators of any library."""
+    X = as_view(X)
+    order = np.array(_match(schema, read_table(X), name))
+    return X if (order == np.arange(len(order))).all() else take_columns(X, order)
+
+
+def places_of(member: Any, X: Any, classes: np.ndarray) -> np.ndarray:
+    """Return the codes of the classes an estimator predicts."""
+    return _find(np.asarray(member.predict(X)), classes, member)
+
+
+def shares_of(member: Any, X: Any, classes: np.ndarray) -> np.ndarray:
+    """Return the class shares an estimator predicts, (rows, classes); it may not know them all."""
+    shares = np.asarray(member.predict_proba(X), dtype=np.float64)
+    if shares.shape[1] == len(classes):
+        return shares
+    found = np.zeros((len(shares), len(classes)))
+    found[:, _find(np.asarray(member.classes_), classes, member)] = shares
+    return found
+
+
+def _find(labels: np.ndarray, classes: np.ndarray, member: Any) -> np.ndarray:
+    places = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    strange = np.flatnonzero(classes[places] != labels)
+    if len(strange):
+        raise DataError(
+            f"{type(member).__name__} answers {labels[strange[0]]!r}, which is not a class of y: is "
+            "it a classifier?"
+        )
+    return places
+
+
+# ---------------------------------------------------------------------- learners
+@dataclass(frozen=True, eq=False)
+class AnyLearner:
+    """Fits copies of any estimator and asks them about the training rows.
+
+    Weights add up to 1, as scikit-learn hands them out; to estimators of this library to the number of rows,
+    because C4.5 takes them for counts of cases.
+    """
+
+    base: Any
+    X: Any  # as the base takes it
+    y: np.ndarray
+    read: Callable[[Any, Any], np.ndarray]  # what a member answers to rows
+    resample: bool
+    seed: int
+
+    def learn(self, w: np.ndarray, number: int, attempt: int = 0) -> tuple[Any, np.ndarray]:
+        """Return a fitted member and its answers to all rows; another attempt draws other rows."""
+        member = make_member(self.base, self.seed, number)
+        try:
+            if self.resample:
+                rows = draw_by_weight(w, draws_of(self.seed, number, len(w), attempt))
+                member.fit(take_rows(self.X, rows), self.y[rows])
+            else:
+                ours = type(self.base).__module__.startswith("arboretum.")
+                member.fit(self.X, self.y, sample_weight=w * len(w) if ours else w)
+            return member, self.read(member, self.X)
+        except Exception as error:
+            error.add_note(f"this is round {number + 1} of boosting, a {type(member).__name__}")
+            raise
+
+
+def is_shared_tree(base: Any, resample: bool) -> bool:
+    """Tell whether `TreeLearner` can grow the trees of this base.
+
+    A row drawn twice is a row of weight 2 to it: no matter, unless rows are counted, in leaves, in bins or
+    by class.
+    """
+    if type(base) not in (CARTClassifier, CARTRegressor):
+        return False
+    counts_rows = base.min_samples_leaf != 1 or base.min_samples_split != 2
+    counts_rows |= base.max_bins is not None or getattr(base, "class_weight", None) is not None
+    return not (resample and counts_rows) and (not draws(base) or _can_draw(base))
+
+
+def _can_draw(base: Any) -> bool:
+    from arboretum.grow.reweighted import can_draw
+
+    return can_draw(base)
+
+
+def draws(base: Any) -> bool:
+    """Tell whether a CART draws columns or cuts."""
+    return base.splitter != "best" or base.max_features is not None
+
+
+def round_weights(w: np.ndarray, given: np.ndarray | None) -> np.ndarray:
+    """Return weights whose sums are exact: what boosting made of each, rounded, times what it was given.
+
+    A row of weight 3 and three such rows then weigh the same to the last bit, and so do sides and leaves
+    that weigh the same in theory: ties are ties, not what rounding makes of them. The grid leaves rows down
+    to a 64th of the mean weight exact; it is 2^-43 of a weight for 15 rows, 2^-30 for 100,000.
+    """
+    factor = w if given is None else np.divide(w, given, out=np.zeros_like(w), where=given > 0)
+    spare = min(max(len(w).bit_length() + 6, 8), 40)
+    split = factor * (2.0**spare + 1.0)  # Veltkamp's way to round to 53 - spare bits
+    factor = split - (split - factor)
+    return factor if given is None else factor * given
+
+
+@dataclass(frozen=True, eq=False)
+class TreeLearner:
+    """Grows trees of this library from columns sorted once."""
+
+    base: Any  # a copy nobody else has
+    trees: SortedTrees
+    learned: dict[str, Any]  # attributes that all fitted trees have in common
+    read: Callable[[np.ndarray], np.ndarray]  # node values, (nodes, 1, values) -> answers of nodes
+    resample: bool
+    seed: int
+    given: np.ndarray | None  # weights the rows came with; None: all the same
+    factor: np.ndarray | None = None  # what the class of a row makes of its weight
+
+    def learn(self, w: np.ndarray, number: int, attempt: int = 0) -> tuple[Any, np.ndarray]:
+        """Return a fitted tree and its answers to all rows; another attempt draws other rows."""
+        if self.resample:
+            rows = draw_by_weight(w, draws_of(self.seed, number, len(w), attempt))
+            w = np.bincount(rows, minlength=len(w)).astype(np.float64)
+        else:
+            w = round_weights(w if self.factor is None else w * self.factor, self.given)
+        grown = self.trees.grow(w, self._seed_of(number))
+        return self._member(number, grown.tree), self.read(grown.tree.value)[grown.leaf]
+
+    def _seed_of(self, number: int) -> int:
+        """Return what a tree that draws columns or cuts draws them by: its own `seed_from`."""
+        if not self.trees.draws:
+            return 0
+        self._rng.seed(_state_of(self.seed, number))  # to make another takes ten times as long
+        return int(self._rng.randint(0, 2**31 - 1)) << 31 | int(self._rng.randint(0, 2**31 - 1))
+
+    @cached_property
+    def _rng(self) -> np.random.RandomState:
+        return np.random.RandomState(0)
+
+    def _member(self, number: int, tree: Tree) -> Any:
+        """Return what `make_member` would make, fitted, without asking for its parameters again."""
+        member = object.__new__(type(self.base))
+        state = _state_of(self.seed, number)
+        vars(member).update(vars(self.base), random_state=state, **self.learned, tree_=tree)
+        return member
+
+
+def _drawn_trees(
+    tree: Any, matrix: Matrix, schema: Schema, y: np.ndarray, classes: int | None
+) -> SortedTrees:
+    """Return what grows trees that draw columns or cuts."""
+    from arboretum.grow import drawn_stumps, reweighted
+
+    if not drawn_stumps.can_be_drawn_stump(tree, matrix, schema, classes):
+        return reweighted.Drawn(tree, matrix, schema, y, classes)
+    if tree.splitter == "random":
+        return drawn_stumps.RandomStumps(tree, matrix, schema, y)
+    return drawn_stumps.DrawnStumps(tree, matrix, schema, y, tree.n_jobs)
+
+
+def tree_learner(
+    base: Any,
+    table: tuple[Matrix, Schema],
+    y: np.ndarray,
+    read: Callable[[np.ndarray], np.ndarray],
+    given: np.ndarray | None,
+    *,
+    resample: bool,
+    seed: int,
+    threads: int,
+) -> TreeLearner:
+    """Return the learner of a CART.
+
+    ``y``: labels as it takes them, ``given``: weights of the rows.
+    """
+    from arboretum.data.checks import check_rows
+    from arboretum.grow import binned_stumps, reweighted
+    from arboretum.grow.settings import n_drawn
+
+    matrix, schema = table
+    tree = make_member(base, seed, 0)
+    tree._check_parameters()
+    tree.n_jobs = threads
+    tree._take_schema(schema)
+    check_rows(matrix.n_rows)
+    target, factor = tree._learn_target(y, None, matrix.n_rows)
+    classes = None if target.classes is None else int(target.classes[0])
+    trees: SortedTrees
+    if draws(base):
+        trees = _drawn_trees(tree, matrix, schema, target.y, classes)
+    elif classes is not None and reweighted.can_be_stump(base, classes):
+        penalty = float(tree.category_penalty)
+        trees = reweighted.Stumps(
+            matrix, schema, target.y[:, 0], classes, threads, penalty, base.criterion
+        )
+    elif binned_stumps.can_be_binned_stump(base, classes):
+        penalty = float(tree.category_penalty)
+        trees = binned_stumps.BinnedStumps(
+            matrix, schema, target.y[:, 0], base.max_bins, threads, penalty
+        )
+    elif reweighted.can_be_level_wise(base, classes):
+        trees = reweighted.ReweightedTrees(tree, matrix, schema, target.y[:, 0], classes)
+    else:
+        trees = reweighted.Shallow(tree, matrix, schema, target.y, classes)
+    tree.max_features_ = n_drawn(base.max_features, schema.n_features)
+    names = [name for name in vars(tree) if name.endswith("_") or name == "_one_output"]
+    learned = {name: vars(tree)[name] for name in names}
+    if given is not None and np.all(given == given[0]):
+        given = None
+    if given is not None:  # quotients stay well inside float64, and whole numbers whole
+        given = np.ldexp(given, -int(np.frexp(given.max())[1]))
+    member = make_member(base, seed, 0)
+    return TreeLearner(member, trees, learned, read, resample, seed, given, factor)

@@ -1,0 +1,345 @@
+"""Callbacks as LightGBM has them: functions that are called between rounds with what is known.
+
+    early_stopping(10)                       stop when no metric has become better for 10 rounds
+    log_evaluation(5)                        print the metrics of every fifth round
+    record_evaluation(history)               keep all metrics in the dict ``history``
+    reset_parameter(learning_rate=[...])     another value in every round
+
+A callback of your own takes a `CallbackEnv`; it is called after a round, or before if it has a true attribute
+``before_iteration``. Those with a smaller ``order`` come first. It ends the training by raising
+`EarlyStopException`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from arboretum.boosting.callbacks.watching import StoppingRule
+from arboretum.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from arboretum.boosting.callbacks.watching import History, MetricValue, Watch
+
+__all__ = [
+    "CallbackEnv",
+    "EarlyStopException",
+    "early_stopping",
+    "log_evaluation",
+    "record_evaluation",
+    "reset_parameter",
+]
+
+Result = tuple[str, str, float, bool]  # table, metric, value, larger is better
+
+
+class CallbackEnv(NamedTuple):
+    """What a callback is told.
+
+    Attributes
+    ----------
+    model : Running
+        The model in the making; ``model.reset_parameter({...})`` changes parameters.
+    params : dict
+        All parameters of the estimator.
+    iteration, begin_iteration, end_iteration : int
+        This round, the first one, and the one after the last.
+    evaluation_result_list : list of (table, metric, value, larger is better)
+        None before a round.
+    """
+
+    model: Any
+    params: dict[str, Any]
+    iteration: int
+    begin_iteration: int
+    end_iteration: int
+    evaluation_result_list: list[Result] | None
+
+
+class EarlyStopException(Exception):
+    """Ends the training; raise it in a callback.
+
+    Parameters
+    ----------
+    best_iteration : int
+        The best round, from 0 on.
+    best_score : list of (table, metric, value, larger is better)
+        Its metrics.
+    """
+
+    def __init__(self, best_iteration: int, best_score: list[Result]) -> None:
+        super().__init__(f"stopped: round {best_iteration} was best")
+        self.best_iteration, self.best_score = best_iteration, best_score
+
+
+# ---------------------------------------------------------------------- the four
+@dataclass(frozen=True)
+class early_stopping:
+    """Stop when a metric has not become better for some rounds.
+
+    Every metric of every table is followed, except tables with the training rows; the first that stays
+    behind ends the training. Predictions then use the best round.
+
+    Parameters
+    ----------
+    stopping_rounds : int
+    first_metric_only : bool, default=False
+        Follow the first metric only.
+    verbose : bool, default=True
+        Print when and why the training ended.
+    min_delta : float or list of float, default=0.0
+        By how much a value must be better than the best so far; a list has one number per metric.
+
+    Examples
+    --------
+    >>> early_stopping(5).stopping_rounds
+    5
+    """
+
+    stopping_rounds: int
+    first_metric_only: bool = False
+    verbose: bool = True
+    min_delta: float | Sequence[float] = 0.0
+
+    def __post_init__(self) -> None:
+        rounds, least = self.stopping_rounds, self.min_delta
+        if isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1:
+            raise ParameterError(f"stopping_rounds must be an int ≥ 1, got {rounds!r}")
+        each = list(least) if isinstance(least, list | tuple) else [least]
+        if not all(isinstance(v, int | float) and v >= 0 for v in each):
+            raise ParameterError(f"min_delta must be numbers ≥ 0, got {least!r}")
+
+    def rule(self, training: Iterable[str]) -> FollowAll:
+        """Return the rule that follows all tables but those with training rows."""
+        return FollowAll(
+            self.stopping_rounds,
+            self.min_delta,
+            follow_all=True,
+            left_out=frozenset(training),
+            first_only=self.first_metric_only,
+            verbose=self.verbose,
+        )
+
+
+@dataclass
+class FollowAll(StoppingRule):
+    """Follow every metric, or the first one, of all tables but some."""
+
+    left_out: frozenset[str] = field(default=frozenset(), kw_only=True)
+    first_only: bool = field(default=False, kw_only=True)
+    verbose: bool = field(default=True, kw_only=True)
+
+    def look(self, m: int, values: dict[str, list[MetricValue]]) -> bool:
+        """Look at the values of round ``m``, by table; tell whether to stop."""
+        if not any(values.values()):
+            raise ParameterError("early stopping needs a metric to follow, and there is none")
+        first = next(one.name for some in values.values() for one in some)
+        self.metrics = (first,) if self.first_only else None
+        return super().look(m, {t: some for t, some in values.items() if t not in self.left_out})
+
+
+@dataclass(frozen=True)
+class log_evaluation:
+    """Print the metrics of every round, or of every ``period`` rounds; 0 prints none.
+
+    ``show_stdv`` is for cross-validation, where metrics have one.
+    """
+
+    period: int = 1
+    show_stdv: bool = True
+    order = 10
+    before_iteration = False
+
+    def __call__(self, env: CallbackEnv) -> None:
+        results = env.evaluation_result_list
+        if self.period > 0 and results and (env.iteration + 1) % self.period == 0:
+            print(_line(env.iteration, results), flush=True)
+
+
+@dataclass(frozen=True)
+class record_evaluation:
+    """Keep all metrics in a dict, ``eval_result[table][metric]`` is a list; what it held is removed."""
+
+    eval_result: dict[str, dict[str, list[float]]]
+    order = 20
+    before_iteration = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.eval_result, dict):
+            raise ParameterError(f"eval_result must be a dict, got {self.eval_result!r}")
+
+    def __call__(self, env: CallbackEnv) -> None:
+        if env.iteration == env.begin_iteration:
+            self.eval_result.clear()
+        for table, metric, value, _ in env.evaluation_result_list or ():
+            self.eval_result.setdefault(table, {}).setdefault(metric, []).append(value)
+
+
+class reset_parameter:
+    """Give parameters another value before every round.
+
+    Parameters
+    ----------
+    **kwargs
+        For each parameter a list with a value per round, or a function of the round, counted from 0.
+        Those that say how trees are grown can change, not those of bins, objective or columns.
+
+    Examples
+    --------
+    >>> halving = reset_parameter(learning_rate=lambda m: 0.5**m)
+    """
+
+    order = 10
+    before_iteration = True
+
+    def __init__(self, **kwargs: list | Callable[[int], Any]) -> None:
+        for name, values in kwargs.items():
+            if not (isinstance(values, list) or callable(values)):
+                raise ParameterError(
+                    f"reset_parameter: {name} must be a list or a function, got {values!r}"
+                )
+        self.values = kwargs
+
+    def __call__(self, env: CallbackEnv) -> None:
+        now = env.iteration - env.begin_iteration
+        rounds = env.end_iteration - env.begin_iteration
+        changed = {}
+        for name, values in self.values.items():
+            if isinstance(values, list) and len(values) != rounds:
+                raise ParameterError(
+                    f"reset_parameter: {name} has {len(values)} values for {rounds} rounds"
+                )
+            changed[name] = values[now] if isinstance(values, list) else values(now)
+        env.model.reset_parameter(changed)
+
+
+# ---------------------------------------------------------------------- calling them
+def _line(m: int, results: Iterable[Result]) -> str:
+    shown = [f"{table}'s {metric}: {value:g}" for table, metric, value, _ in results]
+    return "\t".join([f"[{m + 1}]", *shown])
+
+
+@dataclass
+class Running:
+    """A model in the making, as callbacks see it."""
+
+    watch: Watch
+    change: Callable[[Watch, dict[str, Any]], None]
+
+    def reset_parameter(self, params: dict[str, Any]) -> Running:
+        """Change parameters from the next round on."""
+        self.change(self.watch, params)
+        return self
+
+    def current_iteration(self) -> int:
+        """Return how many rounds there are."""
+        return self.watch.booster.n_rounds
+
+    def num_trees(self) -> int:
+        """Return how many trees there are."""
+        return self.watch.booster.n_trees
+
+
+class Calls:
+    """Calls LightGBM's kind of callbacks between rounds, and says how early stopping went.
+
+    Parameters
+    ----------
+    functions : list of callables
+    params : dict
+    rounds : int
+    change : function of (watch, parameters)
+        Gives parameters other values.
+    """
+
+    def __init__(
+        self,
+        functions: Sequence[Callable[[CallbackEnv], Any]],
+        params: dict[str, Any],
+        rounds: int,
+        change: Callable[[Watch, dict[str, Any]], None],
+    ) -> None:
+        for one in functions:
+            if not callable(one):
+                raise ParameterError(f"callbacks must be a list of functions, it holds {one!r}")
+        ordered = sorted(functions, key=lambda one: getattr(one, "order", 0))
+        self.early = [one for one in ordered if getattr(one, "before_iteration", False)]
+        self.late = [one for one in ordered if not getattr(one, "before_iteration", False)]
+        self.params, self.rounds, self.change = params, rounds, change
+        self.stopped: tuple[int, float] | None = None  # by a callback: the best round, its metric
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is nobody to call."""
+        return not (self.early or self.late)
+
+    def _env(self, watch: Watch, m: int, results: list[Result] | None) -> CallbackEnv:
+        first = watch.first
+        running = Running(watch, self.change)
+        return CallbackEnv(running, self.params, m, first, first + self.rounds, results)
+
+    def before_training(self, model: Watch) -> Any:
+        """Say what early stopping waits for."""
+        for rule in _talking(model):
+            print(
+                f"Training until validation scores don't improve for {rule.rounds} rounds",
+                flush=True,
+            )
+
+    def before_iteration(self, model: Watch, epoch: int, evals_log: History) -> bool:
+        """Call those that come before a round."""
+        return bool(self.early) and self._call(self.early, self._env(model, epoch, None))
+
+    def after_iteration(self, model: Watch, epoch: int, evals_log: History) -> bool:
+        """Call those that come after a round; stop also where no split is left.
+
+        Not so if callbacks come before rounds: they may change what keeps leaves from being split.
+        """
+        results = [
+            (table, one.name, one.value, one.larger_is_better)
+            for table, values in model.values.items()
+            for one in values
+        ]
+        stop = bool(self.late) and self._call(self.late, self._env(model, epoch, results))
+        last = epoch + 1 == model.first + self.rounds
+        for rule in _talking(model):
+            if rule.decisive is not None and (last or rule.stopped_by):
+                _tell(rule, model)
+        return stop or (model.booster.is_stuck and not self.early)
+
+    def _call(self, functions: list[Callable[[CallbackEnv], Any]], env: CallbackEnv) -> bool:
+        try:
+            for one in functions:
+                one(env)
+        except Exception as stop:
+            if not (hasattr(stop, "best_iteration") and hasattr(stop, "best_score")):
+                raise
+            results = list(stop.best_score or ())
+            value = float(results[0][2]) if results else float("nan")
+            self.stopped = int(stop.best_iteration), value
+            return True
+        return False
+
+
+def _talking(watch: Watch) -> list[FollowAll]:
+    return [one for one in watch.stopping if isinstance(one, FollowAll) and one.verbose]
+
+
+def _tell(rule: FollowAll, watch: Watch) -> None:
+    """Print how early stopping ended."""
+    assert rule.decisive is not None
+    best = rule.decisive[0]
+    results = [
+        (table, name, values[best - watch.first], False)
+        for table, by_name in watch.history.items()
+        for name, values in by_name.items()
+    ]
+    how = (
+        "Early stopping, best iteration is:"
+        if rule.stopped_by
+        else "Did not meet early stopping. Best iteration is:"
+    )
+    print(how + "\n" + _line(best, results), flush=True)

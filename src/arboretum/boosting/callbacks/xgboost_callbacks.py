@@ -1,0 +1,125 @@
+"""Callbacks as XGBoost has them: objects that are called before and after training, and every round.
+
+They are public as `arboretum.callback`. LightGBM's, which are functions, stand in lightgbm_callbacks.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from arboretum.boosting.callbacks.watching import StoppingRule
+
+if TYPE_CHECKING:
+    from arboretum.boosting.callbacks.watching import History, Watch
+
+__all__ = ["EarlyStopping", "EvaluationMonitor", "LearningRateScheduler", "TrainingCallback"]
+
+
+class TrainingCallback:
+    """What a user wants done between rounds; every method may be left out.
+
+    Returning True from ``before_iteration`` or ``after_iteration`` ends the training.
+    """
+
+    def before_training(self, model: Watch) -> Any:
+        """Is called once, before the first round."""
+        return model
+
+    def before_iteration(self, model: Watch, epoch: int, evals_log: History) -> bool:
+        """Is called before every round."""
+        return False
+
+    def after_iteration(self, model: Watch, epoch: int, evals_log: History) -> bool:
+        """Is called after every round, the metrics of which stand last in ``evals_log``."""
+        return False
+
+    def after_training(self, model: Watch) -> Any:
+        """Is called once, after the last round."""
+        return model
+
+
+class EarlyStopping(TrainingCallback):
+    """Stop when a metric has not become better for some rounds.
+
+    Parameters
+    ----------
+    rounds : int
+    metric_name, data_name : str or None, default=None
+        What to follow; None: the last metric, the last table.
+    maximize : bool or None, default=None
+        None: as the metric says.
+    save_best : bool, default=False
+        Keep the trees up to the best round only.
+    min_delta : float, default=0.0
+        By how much a value must be better than the best so far.
+    """
+
+    def __init__(
+        self,
+        *,
+        rounds: int,
+        metric_name: str | None = None,
+        data_name: str | None = None,
+        maximize: bool | None = None,
+        save_best: bool = False,
+        min_delta: float = 0.0,
+    ) -> None:
+        self.rounds, self.metric_name, self.data_name = rounds, metric_name, data_name
+        self.maximize, self.save_best, self.min_delta = maximize, save_best, min_delta
+
+    def rule(self) -> StoppingRule:
+        """Return a fresh rule of this kind."""
+        return StoppingRule(
+            self.rounds,
+            self.min_delta,
+            None if self.data_name is None else (self.data_name,),
+            None if self.metric_name is None else (self.metric_name,),
+            larger_is_better=self.maximize,
+        )
+
+
+class EvaluationMonitor(TrainingCallback):
+    """Print the metrics of every so many rounds, and of the last one.
+
+    Parameters
+    ----------
+    period : int, default=1
+    """
+
+    def __init__(self, period: int = 1) -> None:
+        self.period = period
+        self._waiting = ""
+
+    def after_iteration(self, model: Watch, epoch: int, evals_log: History) -> bool:
+        shown = [
+            f"{table}-{name}:{values[-1]:.5f}"
+            for table, by_name in evals_log.items()
+            for name, values in by_name.items()
+        ]
+        self._waiting = "\t".join([f"[{epoch}]", *shown])
+        if epoch % self.period == 0:
+            self.after_training(model)
+        return False
+
+    def after_training(self, model: Watch) -> Any:
+        if self._waiting:
+            print(self._waiting, flush=True)
+        self._waiting = ""
+
+
+class LearningRateScheduler(TrainingCallback):
+    """Set the learning rate before every round.
+
+    Parameters
+    ----------
+    learning_rates : function of the round, or list
+    """
+
+    def __init__(self, learning_rates: Callable[[int], float] | Sequence[float]) -> None:
+        self.learning_rates = learning_rates
+
+    def before_iteration(self, model: Watch, epoch: int, evals_log: History) -> bool:
+        rates = self.learning_rates
+        model.set_param("learning_rate", rates(epoch) if callable(rates) else rates[epoch])
+        return False

@@ -1,0 +1,336 @@
+"""What both gradient boosting estimators share: their parameters, learning and boosting.
+
+A classifier and a regressor (gradient_boosting.py) differ in the target and in what is made of the sum.
+How the sum is read and kept is in reading.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from arboretum.base import parameters as p
+from arboretum.base.estimator import check_same, goes_on, signature
+from arboretum.base.holdout import Patience, set_aside
+from arboretum.base.model_of_trees import ModelOfTrees
+from arboretum.base.parameters import Parameter
+from arboretum.base.progress_lines import ProgressLines
+from arboretum.base.rounds import Interrupted, Interruptible, run_rounds
+from arboretum.base.shared_parameters import ENSEMBLE, GROWTH, RUNNING, STOPPING, TABLE
+from arboretum.boosting.friedman.reading import SCORES, SumOfTrees, shaped
+from arboretum.boosting.friedman.start import fit_start, take_rows
+from arboretum.boosting.loss.user import is_loss
+from arboretum.data.checks import check_rows
+from arboretum.data.slices import as_view
+from arboretum.errors import ParameterError
+from arboretum.grow import settings
+from arboretum.predict.ensemble import Ensemble
+
+if TYPE_CHECKING:
+    from arboretum.boosting.friedman.fitting import GrownRound, ResidualBooster
+    from arboretum.boosting.loss.loss import Loss
+    from arboretum.data.matrix import Matrix
+
+__all__ = ["OWN_LOSS", "GradientBoosting"]
+
+OWN_LOSS = p.ParameterRule("an object with gradient(y, F) and hessian(y, F)", is_loss)
+
+Monitor = Callable[[int, Any, dict], bool]
+
+
+class GradientBoosting(SumOfTrees):
+    """Growing a sum of trees over the columns of `schema_`."""
+
+    # what trees know and boosting has no parameter for
+    splitter: ClassVar[str] = "best"
+    surrogates: ClassVar[int] = 0
+    max_bins: ClassVar[None] = None
+
+    _parameters: ClassVar = {
+        **GROWTH,
+        **TABLE,
+        **ENSEMBLE,
+        **STOPPING,
+        **RUNNING,
+        "n_estimators": Parameter(p.integer(1), "Rounds."),
+        "subsample": Parameter(
+            p.real(0, 1, open_low=True),
+            "Share of the rows, drawn without replacement, that a round learns from (stochastic boosting).",
+        ),
+        "criterion": Parameter(
+            p.one_of("friedman_mse", "squared_error"),
+            "What a split of the residuals is measured by; with one output both choose the same splits.",
+        ),
+        "max_depth": Parameter(
+            p.integer(1) | p.none,
+            "Depth of the trees. Up to 8 they grow from columns sorted once per fit.",
+        ),
+        "init": Parameter(
+            p.one_of("zero", None) | p.an_estimator,
+            "Where the sum begins: with an estimator's answer, with 0, or with the best constant.",
+        ),
+        "random_state": Parameter(
+            p.seed, "Seed. Round m depends on (seed, m) and on the sum before it alone."
+        ),
+        "verbose": Parameter(
+            p.integer(0) | p.flag, "1 prints the score of some rounds, 2 of every round."
+        ),
+        "step": Parameter(
+            p.one_of("leaf", "line_search", "gradient"),
+            "A step of its own for every leaf; one length for the whole round, found by a search "
+            "(`step_lengths_`); or the plain gradient step: leaves answer the mean of their residuals, and "
+            "the learning rate is all that scales them.",
+        ),
+        "estimator": Parameter(
+            p.none | p.an_estimator,
+            "The weak learner, any regressor that follows scikit-learn; None grows trees. Parameters of "
+            "trees are then its own. A round has one length, found by a search whatever the loss "
+            '(``step="gradient"``: 1), and the model cannot be kept in a file.',
+        ),
+    }
+    _attributes: ClassVar = {
+        "trees_ : list of Tree": "Round after round; in a round of several trees, class after class. "
+        "Leaves answer their steps, before the learning rate.",
+        **ModelOfTrees._attributes,
+        "estimators_ : array of CARTRegressor of shape (n_estimators_, n_trees_per_iteration_)": "",
+        "n_estimators_, n_trees_per_iteration_ : int": "",
+        "init_ : estimator or Constant": "Where the sum begins.",
+        "train_score_ : float array": "Mean loss of the rows in the bag after every round.",
+        "oob_improvement_, oob_scores_ : float arrays": "Only with `subsample` < 1: loss of the rows out "
+        "of the bag, and how much better than the round before.",
+        "oob_score_ : float": "The last of these.",
+        "step_lengths_ : float array": 'η of every round; only with ``step="line_search"`` or an '
+        "`estimator`.",
+        "members_ : list of lists of estimators": "Of every round; only with an `estimator`.",
+        **Interruptible._attributes_of_rounds,
+        "schema_ : Schema": "Names, kinds and categories of the columns.",
+        "n_features_in_, max_features_ : int": "",
+        "feature_names_in_ : array of str": "Only if the training table had names.",
+        "feature_importances_ : float array": "Share of the impurity decrease each column brought.",
+    }
+
+    # ------------------------------------------------------------------ fitting
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, monitor: Monitor | None = None
+    ) -> Self:
+        """Boost.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            NumPy array, pandas, polars or pyarrow table, scipy.sparse matrix, or path of a CSV or Parquet
+            file. NaN, None and null are missing values.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,) or None
+        monitor : callable, optional
+            Called after every round with its number, the model and a dict (``F``, the sum of the training
+            rows; ``sample_mask``, the rows of the round's bag); boosting ends when it returns True.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        before = self._goes_on()
+        kept = {name: vars(self)[name] for name in self._learned if before and name in vars(self)}
+        matrix, target, w = self._learn(X, y, sample_weight, going_on=before)
+        self.__dict__.update(kept)
+        booster, held_out = self._prepare(X, matrix, target, w)
+        if not before:
+            self.trees_, self._rates = [], np.empty(0)
+            for name in SCORES[:3] if booster.task.n_inbag is not None else SCORES[:1]:
+                setattr(self, name, np.empty(0))
+            if self.step == "line_search" or self.estimator is not None:
+                self.step_lengths_ = np.empty(0)
+            if self.estimator is not None:
+                self.members_ = []
+        self._n_rows = matrix.n_rows
+        interrupted = self._boost(booster, held_out, monitor)
+        self._grown_with = [
+            *kept.get("_grown_with", []),
+            (len(self.trees_), self._tree_parameters()),
+        ]
+        return self._end_fit(interrupted)
+
+    def _goes_on(self) -> bool:
+        """Tell whether rounds are added to those there are, with `warm_start`."""
+        if not goes_on(self, "round"):
+            return False
+        if (self.subsample < 1) != hasattr(self, "oob_scores_"):
+            raise ParameterError(
+                "with warm_start=True, subsample must stay below 1, or stay 1: rounds out of bag "
+                "are scored from the first"
+            )
+        return True
+
+    @property
+    def _n_done(self) -> int:
+        return self.n_estimators_
+
+    def _learn(
+        self, X: Any, y: Any, sample_weight: Any, *, going_on: bool
+    ) -> tuple[Matrix, np.ndarray, np.ndarray | None]:
+        """Check the data `fit` was given and turn them into numbers."""
+        earlier = signature(self)
+        matrix = self._learn_table(X)
+        check_rows(matrix.n_rows)
+        target = self._learn_labels(y, matrix.n_rows)
+        self._warn_of_columns(matrix, target)
+        w = self._learn_weights(sample_weight, matrix.n_rows)
+        self._count_categories(matrix, w)
+        self._check_labels(target, w)
+        if going_on:
+            check_same(self, earlier)
+        return matrix, target, w
+
+    def _learn_labels(self, y: Any, n_rows: int) -> np.ndarray:
+        """Return the target as a loss takes it."""
+        raise NotImplementedError
+
+    def _check_labels(self, target: np.ndarray, w: np.ndarray | None) -> None:
+        """Raise if there is nothing to learn in the rows that count."""
+
+    def _prepare(
+        self, X: Any, matrix: Matrix, y: np.ndarray, w: np.ndarray | None
+    ) -> tuple[ResidualBooster, _HeldOut | None]:
+        """Return what plays the rounds, and what tells when to stop."""
+        from arboretum.boosting.friedman.fitting import BoostingTask, ResidualBooster
+        from arboretum.engine.keys import seed_from
+        from arboretum.grow.presorted.table import presort
+
+        loss = self._make_loss()
+        loss.check(y, w, f"loss={self.loss!r}")
+        self.loss_ = loss
+        if not hasattr(self, "trees_"):
+            self.seed_ = seed_from(self.random_state)
+        rows, held_out = None, None
+        if self.n_iter_no_change is not None:
+            self._check_has_value(loss)
+            codes = y if loss.classifies else None
+            rows, aside = set_aside(matrix.n_rows, self.validation_fraction, self.seed_, codes, w)
+        there = X if rows is None else self._rows_for_init(X, rows)
+        y_in, w_in = (y, w) if rows is None else (y[rows], None if w is None else w[rows])
+        table = matrix if rows is None else matrix.take(rows)
+        if not hasattr(self, "init_"):
+            self.init_ = fit_start(self.init, loss, there, y_in, w_in, self._labels)
+        F = self._sums(there, table).T
+        if rows is not None:
+            here = matrix.take(aside)
+            raw = self._sums(self._rows_for_init(X, aside), here)
+            w_out = None if w is None else w[aside]
+            held_out = _HeldOut(self, here, y[aside], w_out, raw, self._rows_for_init(X, aside))
+        limits = settings.growth(self, self.schema_, _target_of(y_in, w_in), table.n_rows)
+        self.max_features_ = limits.max_features or self.n_features_in_
+        task = BoostingTask(
+            presorted=presort(
+                table,
+                self.schema_,
+                limits,
+                self.min_weight_fraction_leaf,
+                float(self.ccp_alpha),
+                float(self.category_penalty),
+            ),
+            loss=loss,
+            y=y_in,
+            w=w_in,
+            rows=rows,
+            seed=self.seed_,
+            n_inbag=max(1, int(self.subsample * table.n_rows)) if self.subsample < 1 else None,
+            learning_rate=float(self.learning_rate),
+            step=self.step,
+        )
+        if self.estimator is None:
+            return ResidualBooster(task, F), held_out
+        from arboretum.boosting.friedman.members import MemberBooster, check_member
+
+        check_member(self, self.estimator, weighted=w is not None)
+        return MemberBooster(task, F, self.estimator, as_view(there)), held_out
+
+    def _check_has_value(self, loss: Loss) -> None:
+        if not getattr(loss, "has_value", True):
+            raise ParameterError(
+                f"n_iter_no_change judges rounds by the loss itself: give {type(self.loss).__name__} "
+                "a method value(y, F), or leave n_iter_no_change None"
+            )
+
+    def _rows_for_init(self, X: Any, rows: np.ndarray) -> Any:
+        """Return rows of the table as estimators of others take them, if there are any."""
+        constant = self.init is None or isinstance(self.init, str)
+        return None if constant and self.estimator is None else take_rows(X, rows)
+
+    def _boost(
+        self, booster: ResidualBooster, held_out: _HeldOut | None, monitor: Monitor | None
+    ) -> Interrupted | None:
+        numbers = range(self.n_estimators_, int(self.n_estimators))
+        out_of_bag = booster.task.n_inbag is not None
+        lines: ProgressLines | None = None
+        if self.verbose:
+            lines = ProgressLines(int(self.verbose), int(self.n_estimators), out_of_bag=out_of_bag)
+
+        def make() -> Iterator[int]:
+            for number in numbers:
+                played = booster.play(number)
+                self._keep(played)
+                better = float(self.oob_improvement_[-1]) if out_of_bag else None
+                if lines is not None:
+                    lines.tell(number, played.train_score, better)
+                yield number + 1
+                if monitor is not None:
+                    state = {"F": booster.F, "sample_mask": booster.mask, "i": number}
+                    if monitor(number, self, state):
+                        return
+                if held_out is not None and held_out.has_ended(number, played, booster.loss):
+                    return
+
+        try:
+            name = type(self).__name__
+            return run_rounds(make(), numbers, lambda: self.n_estimators_, name=name)
+        except BaseException:  # a fit that fails leaves no half of a model
+            del self.trees_
+            raise
+
+    def _keep(self, played: GrownRound) -> None:
+        """Add a round to the model."""
+        self.train_score_ = np.append(self.train_score_, played.train_score)
+        if hasattr(self, "oob_scores_"):
+            last = self.oob_scores_[-1] if len(self.oob_scores_) else played.oob_before
+            self.oob_improvement_ = np.append(self.oob_improvement_, last - played.oob_score)
+            self.oob_scores_ = np.append(self.oob_scores_, played.oob_score)
+        self._rates = np.append(self._rates, float(self.learning_rate))
+        self.trees_.extend(played.trees)
+        if played.length is not None:
+            self.step_lengths_ = np.append(self.step_lengths_, played.length)
+        if played.members:
+            self.members_.append(played.members)
+
+
+class _HeldOut:
+    """The rows set aside: follows the rounds and tells when to stop."""
+
+    def __init__(
+        self, model: GradientBoosting, matrix: Matrix, y: np.ndarray, w: Any, F: np.ndarray, X: Any
+    ) -> None:
+        self.model, self.matrix, self.y, self.w, self.F, self.X = model, matrix, y, w, F, X
+        self.patience = Patience(int(model.n_iter_no_change), float(model.tol), beats="recent")
+
+    def has_ended(self, number: int, played: GrownRound, loss: Loss) -> bool:
+        """Add the trees (or members) of a round, and judge by the loss it went by."""
+        model, trees = self.model, played.trees
+        if played.members:
+            from arboretum.boosting.friedman.members import answers_of
+
+            step = float(model._rates[-1]) * float(played.length or 0.0)
+            self.F = self.F + step * answers_of(played.members, self.X)
+        else:
+            rates = np.repeat(model._rates[-1:], len(trees))
+            together = Ensemble(trees, rates, np.zeros(len(trees)))
+            self.F = together.answers(self.matrix, model._threads(), self.F)
+        return self.patience.has_ended(number, loss.score(self.y, shaped(self.F), self.w))
+
+
+def _target_of(y: np.ndarray, w: np.ndarray | None) -> Any:
+    from arboretum.grow.criterion import make_target
+
+    return make_target(y[:, None].astype(np.float64), None, w)

@@ -1,0 +1,231 @@
+"""Rounds of gradient boosting.
+
+    r      = -∂L/∂F of every row
+    trees  = one regression tree on r, or one per class
+    step   = γ of every leaf, or one length for the whole round          loss/leaves.py
+             or what the trees say, the mean residual of every leaf
+    F      = F + learning rate · step, for all rows, in the bag or not
+
+Nothing here depends on rounds to come, and a round depends on those before through F alone, so 50 rounds and
+50 more are 100.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from arboretum.base.sampling import draw_in_turn
+from arboretum.boosting.loss.leaves import Leaves, line_search
+from arboretum.boosting.loss.loss import Loss
+from arboretum.boosting.loss.user import NotFinite
+from arboretum.data.checks import list_rows
+from arboretum.errors import DataError
+from arboretum.grow.presorted.table import Bag, PresortedTable
+from arboretum.structure.monotone import keep_order
+from arboretum.structure.tree import Tree
+
+__all__ = ["BoostingTask", "GrownRound", "ResidualBooster"]
+
+_BAG, _TREE = 0, 1  # what random numbers of a round are for
+
+
+@dataclass(frozen=True, eq=False)
+class BoostingTask:
+    """What all rounds have in common.
+
+    Attributes
+    ----------
+    presorted : PresortedTable
+        The table, and how trees grow on it.
+    loss : Loss
+    y : array
+        Numbers or class codes.
+    w : float64 array or None
+    rows : int array or None
+        Which rows of the user's table they are; None: those.
+    seed : int
+    n_inbag : int or None
+        Rows drawn for every round; None for all.
+    learning_rate : float
+    step : str
+        "leaf", "line_search" or "gradient".
+    """
+
+    presorted: PresortedTable
+    loss: Loss
+    y: np.ndarray
+    w: np.ndarray | None
+    rows: np.ndarray | None
+    seed: int
+    n_inbag: int | None
+    learning_rate: float
+    step: str
+
+    def key(self, *purpose: int) -> int:
+        """Return the seed of something random."""
+        words = [self.seed & 0xFFFFFFFF, self.seed >> 32, *purpose]
+        return int(np.random.SeedSequence(words).generate_state(1, np.uint64)[0])
+
+
+@dataclass(frozen=True, eq=False)
+class GrownRound:
+    """The trees of one round, and how good F is after it."""
+
+    trees: list[Tree]
+    train_score: float
+    oob_before: float  # NaN where no row is out of the bag
+    oob_score: float
+    length: float | None = None  # η of a line search
+    members: list[Any] = field(default_factory=list)  # instead of trees: see members.py
+
+
+class ResidualBooster:
+    """Plays rounds.
+
+    Parameters
+    ----------
+    task : BoostingTask
+    F : float64 array of shape (K, n)
+        The sum so far; moved by every round.
+    """
+
+    def __init__(self, task: BoostingTask, F: np.ndarray) -> None:
+        self.task, self._lines = task, F
+        self.F = F[0] if len(F) == 1 else F.T
+        self._all = self._bag_of(np.ones(len(task.y), np.uint8))
+        self._bag, self.loss = self._all, task.loss
+
+    def play(self, number: int) -> GrownRound:
+        """Grow the trees of a round, by number from 0, and move F."""
+        task = self.task
+        y, F, w = task.y, self.F, task.w
+        bag = self._bag = self._all if task.n_inbag is None else self._draw(number)
+        out = None
+        if task.n_inbag is not None:
+            out = np.flatnonzero(bag.drawn == 0)
+        with self._naming(number, None):
+            loss = self.loss = task.loss.for_round(y, F, w)
+            before = self._score(loss, out)
+            r = loss.residuals(y, F)
+            self._check_finite(r, number)
+        grown = [
+            self._grow(r if r.ndim == 1 else r[:, k], bag, number, k) for k in range(self.width)
+        ]
+        with self._naming(number, bag.rows):
+            length = None
+            if task.step == "line_search":
+                length = self._stretch(loss, grown, bag)
+            elif task.step == "leaf":
+                self._take_steps(loss, r, grown, bag)
+        for line, (tree, leaf) in zip(self._lines, grown, strict=True):
+            line += (task.learning_rate * tree.value[:, 0, 0])[leaf]
+        inside = None if out is None else np.flatnonzero(bag.drawn)
+        with self._naming(number, None):
+            return GrownRound(
+                [tree for tree, _ in grown],
+                self._score(loss, inside, everything=inside is None),
+                before,
+                self._score(loss, out),
+                length,
+            )
+
+    @property
+    def width(self) -> int:
+        """Trees of a round."""
+        return len(self._lines)
+
+    @property
+    def mask(self) -> np.ndarray:
+        """Which rows the last round drew."""
+        return self._bag.drawn.astype(bool)
+
+    # ------------------------------------------------------------------ rows
+    def _bag_of(self, drawn: np.ndarray) -> _Drawn:
+        """Make a bag of the rows drawn; those of weight 0 do not count."""
+        w = self.task.w
+        inside = drawn if w is None else drawn * (w > 0).astype(np.uint8)
+        empty = np.zeros(0, np.uint8)
+        return _Drawn(
+            empty if inside.all() else inside, np.empty(0) if w is None else w, drawn=drawn
+        )
+
+    def _draw(self, number: int) -> _Drawn:
+        task = self.task
+        assert task.n_inbag is not None
+        key = task.key(_BAG, number)
+        return self._bag_of(draw_in_turn(key, len(task.y), task.n_inbag, task.w))
+
+    def _score(self, loss: Loss, rows: np.ndarray | None, *, everything: bool = False) -> float:
+        """Return the mean loss of some rows (or of all); NaN of none."""
+        y, F, w = self.task.y, self.F, self.task.w
+        if everything:
+            return loss.score(y, F, w)
+        if rows is None or not len(rows):
+            return np.nan
+        w = None if w is None else w[rows]
+        return np.nan if w is not None and not w.any() else loss.score(y[rows], F[rows], w)
+
+    # ------------------------------------------------------------------ trees
+    def _grow(self, r: np.ndarray, bag: Bag, number: int, k: int) -> tuple[Tree, np.ndarray]:
+        drawn = self.task.presorted.settings.max_features is not None
+        seed = self.task.key(_TREE, number, k) if drawn else 0
+        return self.task.presorted.grow(r, bag, seed)
+
+    def _take_steps(
+        self, loss: Loss, r: np.ndarray, grown: list[tuple[Tree, np.ndarray]], bag: Bag
+    ) -> None:
+        y, F, signs = bag.of(self.task.y), bag.of(self.F), self.task.presorted.settings.monotone
+        for k, (tree, leaf) in enumerate(grown):
+            leaves = Leaves(bag.of(leaf), len(tree), bag.weight_inside)
+            steps = loss.steps(y, F, bag.of(r if r.ndim == 1 else r[:, k]), leaves, k)
+            if signs is not None:
+                steps = keep_order(tree, signs, steps)
+            ends = tree.leaves
+            tree.value[ends, 0, 0] = steps[ends]
+
+    def _stretch(self, loss: Loss, grown: list[tuple[Tree, np.ndarray]], bag: Bag) -> float:
+        """Multiply the answers of all trees by the one best length, and return it."""
+        y, F = bag.of(self.task.y), bag.of(self.F)
+        moves = [bag.of(tree.value[leaf, 0, 0]) for tree, leaf in grown]
+        direction = moves[0] if F.ndim == 1 else np.column_stack(moves)
+        eta = line_search(lambda at: loss.residuals(y, at), F, direction, bag.weight_inside)
+        for tree, _ in grown:
+            tree.value[tree.leaves] *= eta
+        return float(eta)
+
+    # ------------------------------------------------------------------ errors
+    def _check_finite(self, r: np.ndarray, number: int) -> None:
+        if not np.isfinite(r).all():
+            bad = np.flatnonzero(~np.isfinite(r.reshape(len(r), -1)).all(axis=1))
+            raise DataError(
+                f"round {number + 1}: the sum of trees has left float64 ({self._rows(bad)}): use a "
+                "smaller learning_rate, or scale y"
+            )
+
+    @contextmanager
+    def _naming(self, number: int, inside: np.ndarray | None) -> Iterator[None]:
+        """Name round and rows of the user's table where a loss of theirs fails."""
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                yield
+        except NotFinite as error:
+            rows = error.rows if inside is None else inside[error.rows]
+            raise DataError(
+                f"{error.what} returned NaN or infinite values in round {number + 1} "
+                f"({self._rows(rows)}): a loss must be finite wherever boosting may lead"
+            ) from error
+
+    def _rows(self, rows: np.ndarray) -> str:
+        return list_rows(rows if self.task.rows is None else self.task.rows[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class _Drawn(Bag):
+    """A bag that knows which rows were drawn, whatever they weigh."""
+
+    drawn: np.ndarray

@@ -1,0 +1,266 @@
+"""Where compiled kernels are kept between runs, and when they are compiled anew.
+
+Numba's own cache notices an edit in the file a function stands in, but not in the functions it calls, and it
+forgets everything when the package moves to another folder. Here a kernel is kept under a hash of the text
+it was made from: its module, and every module of the engine that one imports, directly or through others.
+
+    engine/split/one_sum.py ─┬─> engine/split/score.py ──> engine/compiler/decorators.py
+                             └─> engine/split/best.py
+
+    <user cache>/arboretum/kernels-0.1.0/split.one_sum-3f2a90c1b0d45e77/search-31d0b4….kernel
+
+So an edit costs the compilation of what depends on it and of nothing else, copies of the same sources share
+what is compiled, and versions stand side by side.
+
+A cache is a convenience: a file in it that cannot be read or written never ends a fit.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import re
+import stat
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.caching import NullCache
+from numba.core.compiler import CompileResult
+
+import arboretum
+from arboretum.atomic_file import replacing
+from arboretum.engine.compiler import signatures
+from arboretum.engine.compiler.compiled_code import (
+    decode,
+    encode,
+    identify,
+    is_private,
+    name_of,
+)
+from arboretum.engine.compiler.log import compiled
+from arboretum.engine.compiler.packs import find_pack
+from arboretum.lazy import cached_property
+
+__all__ = [
+    "KernelCache",
+    "cache_directory",
+    "compiled",
+    "keep_compiled",
+    "source_hash",
+    "writable_cache",
+]
+
+ENGINE = Path(__file__).parents[1]
+_IMPORTS = re.compile(rb"^\s*from arboretum\.(engine[.\w]*) import (\([^)]*\)|.*)", re.MULTILINE)
+
+
+# ---------------------------------------------------------------------- where
+def cache_directory() -> Path:
+    """Return where compiled kernels are kept; ``ARBORETUM_CACHE_DIR`` moves it."""
+    return _user_cache() / _kernel_set()
+
+
+def _user_cache() -> Path:
+    base = os.environ.get("ARBORETUM_CACHE_DIR") or os.environ.get("NUMBA_CACHE_DIR")
+    if base:
+        return Path(base)
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "arboretum"
+    if os.name == "nt":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home()) / "arboretum" / "cache"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "arboretum"
+
+
+def _kernel_set() -> str:
+    """Name the kernels of this version and this way of compiling."""
+    name = f"kernels-{arboretum.__version__}"
+    # Numba does not tell checked code from unchecked code when it reads its cache
+    return f"{name}-checked" if numba.config.BOUNDSCHECK else name
+
+
+def writable_cache() -> Path | None:
+    """Return a directory that can be written: the user's, a private temporary one, or none."""
+    for find in (cache_directory, _private_temporary):
+        try:
+            directory = find()
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not is_private(directory.stat()):
+                continue  # compiled code is executed: never read it from where others can put it
+            with tempfile.TemporaryFile(dir=directory):
+                return directory
+        except (OSError, RuntimeError):  # read-only, full, or a user without a home
+            continue
+    return None
+
+
+def _private_temporary() -> Path:
+    """Return a directory under the temporary one that nobody else can have put code into."""
+    if not hasattr(os, "getuid"):  # on Windows the temporary directory is the user's own
+        return Path(tempfile.gettempdir()) / "arboretum" / _kernel_set()
+    private = Path(tempfile.gettempdir()) / f"arboretum-{os.getuid()}"
+    private.mkdir(mode=0o700, exist_ok=True)
+    found = private.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
+        raise OSError(f"{private} is not this user's own")
+    return private / _kernel_set()
+
+
+# ---------------------------------------------------------------------- made from what
+def source_hash(path: Path) -> str:
+    """Return a hash of a source file and of all files of the engine it imports, through others too.
+
+    >>> from arboretum.engine import jit
+    >>> source_hash(Path(jit.__file__)) == source_hash(Path(jit.__file__))
+    True
+    """
+    digest = hashlib.sha256()
+    for source in sorted(_sources(path)):
+        digest.update(_text(source))
+    return digest.hexdigest()[:16]
+
+
+def _sources(path: Path) -> set[Path]:
+    found, open_ends = {path}, [path]
+    while open_ends:
+        new = _imported(open_ends.pop()) - found
+        found |= new
+        open_ends += new
+    return found
+
+
+@functools.cache
+def _imported(path: Path) -> frozenset[Path]:
+    """Return the files of the engine that a file imports from."""
+    found = set()
+    for module, names in _IMPORTS.findall(_text(path)):
+        place = ENGINE.parent.joinpath(*module.decode().split("."))
+        found.add(place.with_suffix(".py"))
+        found.update(place / f"{name.decode()}.py" for name in re.findall(rb"\w+", names))
+    # this module keeps compiled code and has no part in making it
+    return frozenset(one for one in found if one.exists() and one != Path(__file__))
+
+
+@functools.cache
+def _text(path: Path) -> bytes:
+    return path.read_bytes()
+
+
+# ---------------------------------------------------------------------- Numba's side
+def keep_compiled(dispatcher: Any, root: Path | None) -> None:
+    """Let a kernel look for compiled code in the package and below ``root``, and keep it there."""
+    dispatcher._cache = KernelCache(dispatcher.py_func, root)
+    if signatures.RECORD:
+        signatures.record(dispatcher)
+
+
+class KernelCache(NullCache):
+    """The compiled forms of one function, as Numba's dispatcher asks for them.
+
+    Nothing is read before the function is called: to import kernels is cheap.
+    """
+
+    def __init__(self, function: Callable, root: Path | None) -> None:
+        self._function, self._root = function, root
+
+    @cached_property
+    def _source(self) -> Path | None:
+        path = Path(self._function.__code__.co_filename)
+        return path if path.is_file() else None
+
+    @cached_property
+    def _folder(self) -> Path | None:
+        """Where compiled forms are kept: the folder of the module and its hash."""
+        if self._root is None or self._source is None:
+            return None
+        is_ours = self._source.is_relative_to(ENGINE)
+        place = self._source.relative_to(ENGINE) if is_ours else Path(self._source.name)
+        module = ".".join(place.with_suffix("").parts)
+        return self._root / f"{module}-{source_hash(self._source)}"
+
+    @cached_property
+    def _identity(self) -> str:
+        return identify(self._function, source_hash(self._source))
+
+    @property
+    def _name(self) -> str:
+        return f"{self._function.__module__}:{self._function.__qualname__}"
+
+    @property
+    def cache_path(self) -> str | None:
+        """Where compiled forms are kept, as Numba calls it."""
+        return str(self._folder) if self._folder else None
+
+    def prebuilt_name(self, signature: Any) -> str:
+        """Return the name of a compiled form in a pack."""
+        return name_of(self._identity, signature, "baseline")
+
+    def file(self, signature: Any, target_context: Any) -> Path | None:
+        """Return where the form for these types and this CPU is kept."""
+        if self._folder is None:
+            return None
+        cpu = target_context.codegen().magic_tuple()
+        name = name_of(self._identity, signature, cpu)
+        return self._folder / f"{self._function.__name__}-{name}.kernel"
+
+    def is_ready(self, signature: Any, target_context: Any) -> bool:
+        """Return whether the form for these types need not be compiled."""
+        pack, file = find_pack(), self.file(signature, target_context)
+        is_prebuilt = pack is not None and self.prebuilt_name(signature) in pack.places
+        return is_prebuilt or (file is not None and file.is_file())
+
+    # ------------------------------------------------------------------ what Numba calls
+    def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
+        """Return compiled code, or None: what cannot be read is compiled again."""
+        if self._source is None:
+            return None
+        for read in (self._read_prebuilt, self._read_kept, self._read_when_compiled):
+            try:
+                data = read(sig, target_context)
+                if data is None:
+                    continue
+                found = decode(data, self._function, sig, target_context)
+            except Exception:  # a damaged file can raise anything when it is read
+                found = None
+            if found is not None:
+                return found
+        return None
+
+    def _read_prebuilt(self, sig: Any, target_context: Any) -> bytes | None:
+        pack = find_pack()
+        return None if pack is None else pack.read(self.prebuilt_name(sig))
+
+    def _read_kept(self, sig: Any, target_context: Any) -> bytes | None:
+        file = self.file(sig, target_context)
+        return file.read_bytes() if file is not None and file.is_file() else None
+
+    def _read_when_compiled(self, sig: Any, target_context: Any) -> bytes | None:
+        """Read what another process compiles for this one (compiler/side_by_side.py)."""
+        from arboretum.engine.compiler.side_by_side import compiled_by_others
+
+        file = self.file(sig, target_context)
+        if file is None or not compiled_by_others(self._name, file, self._root):
+            return None
+        return file.read_bytes()
+
+    def save_overload(self, sig: Any, data: CompileResult) -> None:
+        """Keep compiled code if there is room for it.
+
+        The file appears when it is whole: others who compile the same may read and write it meanwhile.
+        """
+        try:
+            file, code = self.file(sig, data.target_context), encode(data)
+            if file is None or code is None:
+                return
+            file.parent.mkdir(mode=0o700, exist_ok=True)
+            file.unlink(
+                missing_ok=True
+            )  # could not be read: its permissions are not for the new one
+            with replacing(file, durable=False) as fresh:
+                fresh.write(code)
+        except Exception:  # read-only or full: the code is compiled, that is enough
+            return

@@ -1,0 +1,45 @@
+"""The rows of a tree, and what they weigh and add, laid out before its root is searched."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from arboretum.engine.compiler.decorators import leaf_kernel
+
+__all__ = ["lay_out"]
+
+
+@leaf_kernel
+def lay_out(weights, labels, numbers, rows, target):
+    """Write the rows of a tree, and what they weigh and add; return (how many, weight, sum)."""
+    m, node_weight, total = np.uint64(0), np.int64(0), np.int64(0)
+    for i in range(len(weights)):
+        row = np.uint64(i)
+        w = weights[row]
+        if w == 0:
+            continue
+        rows[m], target.weight[m] = row, w
+        node_weight += w
+        m += np.uint64(1)
+    _lay_labels(labels, rows, m, target.label)
+    if numbers is not None:
+        total = _lay_numbers(numbers, rows, m, target.weight, target.number)
+    return np.int64(m), node_weight, total
+
+
+@leaf_kernel
+def _lay_labels(labels, rows, m, label):
+    if labels is not None:
+        for o in range(len(labels)):
+            for i in range(m):
+                label[o, i] = labels[o, rows[i]]
+
+
+@leaf_kernel
+def _lay_numbers(numbers, rows, m, weight, number):
+    total = np.int64(0)
+    if number is not None:
+        for i in range(m):
+            number[0, i] = numbers[rows[i]] * weight[i]
+            total += number[0, i]
+    return total

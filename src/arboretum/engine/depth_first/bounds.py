@@ -1,0 +1,50 @@
+"""Monotone constraints: what the means of nodes may be.
+
+A cut of a constrained column puts a bound between the means of both children, which holds for all that is
+grown from them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from arboretum.engine.compiler.decorators import leaf_kernel
+
+__all__ = ["bound_children", "bounds_of"]
+
+
+@leaf_kernel
+def bounds_of(bounds, node, middle, step):
+    """Return what a node's mean may be, on its grid."""
+    if bounds is None:
+        return -np.inf, np.inf
+    return (bounds[node, 0] - middle) / step, (bounds[node, 1] - middle) / step
+
+
+@leaf_kernel
+def bound_children(
+    bounds, node, child, sign, label, weight, start, many, total, left_sum, left_weight, node_weight,
+    middle, step,
+):  # fmt: skip
+    """Keep both children's means inside their parent's bounds, and apart from each other."""
+    if bounds is None:
+        return
+    lower, upper = bounds[node, 0], bounds[node, 1]
+    for c in range(2):
+        bounds[child + c, 0], bounds[child + c, 1] = lower, upper
+    if sign == 0:
+        return
+    everything = total[len(total) - 1]  # the last of two classes, or the number itself
+    if label is not None:
+        left_sum = np.int64(0)
+        for p in range(start, start + np.uint64(many)):
+            left_sum += weight[p] * np.int64(label[0, p] == 1)
+    left = middle + step * np.float64(left_sum) / np.float64(left_weight)
+    right = middle + step * np.float64(everything - left_sum) / np.float64(
+        node_weight - left_weight
+    )
+    between = min(max(left, lower), upper) / 2 + min(max(right, lower), upper) / 2
+    if sign > 0:
+        bounds[child, 1], bounds[child + 1, 0] = between, between
+    else:
+        bounds[child, 0], bounds[child + 1, 1] = between, between

@@ -1,0 +1,50 @@
+"""A small branch of a large table gets a copy of its rows, each in one piece.
+
+Whatever is grown from the branch finds them in the cache. They are numbered by where their values begin:
+
+    rows of the branch  7 2 9       copy  f0 f1 f2 | f0 f1 f2 | f0 f1 f2       rows 0 3 6, origin 7 2 9
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from arboretum.engine.atomic import prefetch
+from arboretum.engine.compiler.decorators import addressed_kernel, leaf_kernel
+
+__all__ = ["copy_rows", "go_back", "number_anew"]
+
+_AHEAD = np.uint64(16)  # rows that are asked for before they are copied
+
+
+@leaf_kernel
+def _gather(near, table, rows, start, end):
+    width, last = np.uint64(table.shape[1]), np.uint64(end - 1)
+    line = np.uint64(64 // table.itemsize)
+    for p in range(np.uint64(start), np.uint64(end)):
+        row, at = np.uint64(rows[p]), p - np.uint64(start)
+        ahead = np.uint64(rows[min(p + _AHEAD, last)])
+        for f in range(np.uint64(0), width, line):
+            prefetch(table, ahead, f)
+        for f in range(width):
+            near[at, f] = table[row, f]
+
+
+@addressed_kernel
+def copy_rows(far, near, rows, start, end):
+    """Copy the rows that stand from start to end."""
+    _gather(near.by_row, far.by_row, rows, start, end)
+
+
+@leaf_kernel
+def number_anew(rows, start, end, width, origin):
+    """Number the rows of a branch by where their values begin in the copy."""
+    for p in range(start, end):
+        origin[p - start], rows[p] = rows[p], (p - start) * width
+
+
+@leaf_kernel
+def go_back(rows, start, end, width, origin):
+    """Give the rows of a branch their own numbers again."""
+    for p in range(start, end):
+        rows[p] = origin[rows[p] // np.uint32(width)]

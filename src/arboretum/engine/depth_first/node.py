@@ -1,0 +1,204 @@
+"""What a node holds: the sums of its targets, whether they are all alike, how impure it is."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from arboretum.engine.compiler.decorators import addressed_kernel, joined_kernel, leaf_kernel
+from arboretum.engine.elementary import log
+from arboretum.engine.fixed_point import bits_of_each, shift_for, to_grid
+from arboretum.engine.split.score import x_log2_x
+from arboretum.engine.split.statistic import ENTROPY, POISSON
+
+__all__ = ["add_up", "are_alike", "drop_empty", "impurity_of", "put_on_grid", "tell_impurity"]
+
+
+# --------------------------------------------------------------------------- a grid of its own
+@leaf_kernel
+def _range(y, o, rows, start, end):
+    low = high = y[rows[start], o]
+    for p in range(start, end):
+        v = y[rows[p], o]
+        low, high = min(low, v), max(high, v)
+    return low, high
+
+
+@leaf_kernel
+def put_on_grid(y, row_weight, rows, start, n, rules, number, weight):
+    """Put a node's targets on a grid of its own, as `prepare_numbers` does.
+
+    Returns (what a step of the grid is worth, middle of the first output, are all targets equal?).
+    """
+    if y is None:
+        return 1.0, 0.0, False
+    end, largest, equal, first_centre, node_weight = (
+        start + np.uint64(n),
+        0.0,
+        True,
+        0.0,
+        np.float64(n),
+    )
+    if len(row_weight) and not rules.unit_weights:
+        node_weight = 0.0
+        for p in range(start, end):
+            node_weight += row_weight[rows[p]]
+    low = high = 0.0
+    for o in range(y.shape[1]):
+        low, high = _range(y, o, rows, start, end)
+        equal &= low == high
+        centre = 0.0 if rules.criterion == POISSON else low / 2.0 + high / 2.0
+        largest = max(largest, abs(high - centre), abs(low - centre))
+    shift = shift_for(largest, bits_of_each(node_weight))
+    scale = math.ldexp(1.0, int(shift))
+    for o in range(y.shape[1]):
+        if y.shape[1] > 1:
+            low, high = _range(y, o, rows, start, end)
+        centre = 0.0 if rules.criterion == POISSON else low / 2.0 + high / 2.0
+        if o == 0:
+            first_centre = centre
+        for p in range(start, end):
+            v = (y[rows[p], o] - centre) * scale
+            if rules.whole_weights:
+                number[o, p] = to_grid(v) * weight[p]
+            else:
+                number[o, p] = to_grid(v * row_weight[rows[p]])
+    return math.ldexp(1.0, -int(shift)) / rules.weight_step, first_centre, equal
+
+
+# --------------------------------------------------------------------------- sums
+@leaf_kernel
+def _count_labels(label, weight, start, n, total):
+    for c in range(len(total)):
+        total[c] = 0
+    for o in range(len(label)):
+        for p in range(start, start + np.uint64(n)):
+            total[label[o, p]] += weight[p]
+
+
+@joined_kernel
+def drop_empty(label, start, n, total, number_of):
+    """Number anew the classes that a node still has; return how many they are.
+
+    So whatever is done per class below this node is not done for classes that do not occur. A node of
+    one class stays as it is: nothing comes below. ``number_of`` is scratch, one per class.
+    """
+    k = np.int64(0)
+    if label is not None and number_of is not None:
+        for c in range(len(total)):
+            k += np.int64(total[c] > 0)
+        if 1 < k < len(total):
+            at = np.int64(0)
+            for c in range(len(total)):
+                weight_here, number_of[c] = total[c], at
+                total[at] = weight_here
+                at += np.int64(weight_here > 0)
+            for p in range(start, start + np.uint64(n)):
+                label[0, p] = np.uint32(number_of[label[0, p]])
+    return k
+
+
+@leaf_kernel
+def _sum_numbers(number, start, n, total):
+    for o in range(len(total)):
+        total[o] = 0
+        for p in range(start, start + np.uint64(n)):
+            total[o] += number[o, p]
+
+
+@joined_kernel
+def add_up(label, number, left, y, weight, start, n, sum_here, total):
+    """Write the channels of a node into ``total``; one sum is known unless the node has its own grid."""
+    if left is None and y is None:
+        total[0] = sum_here
+        return
+    if label is not None:
+        _count_labels(label, weight, start, n, total)
+    if number is not None:
+        _sum_numbers(number, start, n, total)
+
+
+# --------------------------------------------------------------------------- are they alike, how impure
+@leaf_kernel
+def _same_number(number, weight, start, n):
+    one, p = number[0, start] // weight[start], start  # a number is its weight times a whole number
+    while p < start + np.uint64(n) and number[0, p] == one * weight[p]:
+        p += np.uint64(1)
+    return p == start + np.uint64(n)
+
+
+@joined_kernel
+def are_alike(label, number, weight, start, n, total, node_weight, rules):
+    """Tell whether all targets of a node, of each output, are equal."""
+    alike = False
+    if label is not None:
+        full = 0
+        for c in range(len(total)):
+            full += np.int64(total[c] == node_weight)
+        alike = full == rules.outputs
+    if number is not None:
+        if rules.two_classes:
+            alike = total[0] == 0 or total[0] == node_weight
+        else:
+            alike = _same_number(number, weight, start, n)
+    return alike
+
+
+@leaf_kernel
+def _label_impurity(total, node_weight, rules):
+    impurity = 0.0
+    for c in range(len(total)):
+        share = np.float64(total[c]) / np.float64(node_weight)
+        if rules.criterion == ENTROPY:
+            impurity -= x_log2_x(share)
+        else:
+            impurity += share * (1.0 - share)
+    return impurity / np.float64(rules.outputs)
+
+
+@leaf_kernel
+def _number_impurity(number, weight, start, n, total, node_weight, rules):
+    impurity = 0.0
+    for o in range(len(total)):
+        mean, squares = np.float64(total[o]) / np.float64(node_weight), 0.0
+        for p in range(start, start + np.uint64(n)):
+            w = np.float64(weight[p])
+            v = np.float64(number[o, p]) / w
+            if rules.criterion != POISSON:
+                squares += w * (v - mean) * (v - mean)
+            elif v > 0.0:
+                squares += w * v * log(v / mean)
+        impurity += squares / np.float64(node_weight)
+    return impurity / np.float64(len(total))
+
+
+@leaf_kernel
+def impurity_of(label, number, weight, start, n, total, node_weight, rules):
+    """Return the impurity of a node, on its grid."""
+    impurity = 0.0
+    if label is not None:
+        impurity = _label_impurity(total, node_weight, rules)
+    if number is not None:
+        if rules.two_classes:
+            share = np.float64(total[0]) / np.float64(node_weight)
+            impurity = share * (1.0 - share)
+        else:
+            impurity = _number_impurity(number, weight, start, n, total, node_weight, rules)
+    return impurity
+
+
+@addressed_kernel
+def tell_impurity(bench):
+    """Tell the node at hand its impurity."""
+    node, target, total = bench.node[0], bench.target, bench.scratch.total[: bench.node[0].channels]
+    node.impurity = impurity_of(
+        target.label,
+        target.number,
+        target.weight,
+        node.start,
+        node.n,
+        total,
+        node.weight,
+        bench.rules,
+    )

@@ -1,0 +1,257 @@
+"""What trees are grown from, on and into.
+
+Rows of a node stand next to each other, and so do their weights and targets; a cut puts those that go
+left first. A target is added up in one of three forms, the plainest that serves its criterion:
+
+    ONE_SUM     a number per row           squared error, Gini of two classes
+    ONE_LABEL   a class per row            Gini, entropy
+    CHANNELS    any number of either       several outputs, Poisson, Friedman, monotone constraints
+
+All sums are whole numbers on a grid. It is chosen once for a tree of a forest, and anew for every node
+of a single regression tree (``regrid``), whose last bits may matter to somebody.
+
+What a way of growing does not need is None. Functions ask ``is not None`` of their arguments, and what
+they would do with it is not even compiled: the first fit on a machine waits for its own way only.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+__all__ = ["CATEGORY", "CHANNELS", "NUMBER", "ONE_LABEL", "ONE_SUM", "RANK"]
+__all__ += ["EXAMPLE", "FEW", "ROWS", "STAMP", "SUMS", "TOGETHER", "WEIGHT"]
+__all__ += [
+    "NODE_AT_HAND",
+    "Bags",
+    "Bench",
+    "Counter",
+    "Growing",
+    "RandomTreeNodes",
+    "RandomTreeScratch",
+    "RandomTreeTarget",
+    "TreeColumns",
+    "TreeFeatures",
+    "TreeKernels",
+    "TreeRules",
+]
+
+NUMBER, RANK, CATEGORY = 0, 1, 2  # kinds of columns
+ONE_SUM, ONE_LABEL, CHANNELS = 0, 1, 2  # forms of a target
+# cells of a code: the last count that met it, how many rows, their weight, one of them, their sums
+STAMP, ROWS, WEIGHT, EXAMPLE, SUMS = 0, 1, 2, 3, 4
+FEW = 48  # rows for which random cuts of several columns are made together,
+TOGETHER = 8  # and of how many
+
+
+class TreeColumns(NamedTuple):
+    """The values of the table or of a copy of some rows, and what is written while they are read.
+
+    What row r holds in column f is at ``f * step + r``. In the whole table r is the number of the row. In a
+    copy of some rows it is where the values of the row begin, and step is 1:
+
+        table   f0 f0 f0 f0 | f1 f1 f1 f1       step 4, rows 0 1 2 3
+        copy    f0 f1 | f0 f1 | f0 f1           step 1, rows 0 2 4
+
+    Large nodes read a column from end to end; small ones some columns of a few rows. Only the kernels that
+    read values know what type they have; others hand this on as an address (`where_is`).
+    """
+
+    values: (
+        np.ndarray
+    )  # unsigned: rank or category. Random splits: int64 or int32, see `ordered_bits`
+    step: np.uint64  # how far it is from a column to the next
+    by_row: np.ndarray  # (n, columns) the same row by row; of no rows if none are copied
+    x: np.ndarray | None  # values of a node: random splits only, as are
+    ends: np.ndarray | None  # three float64 or float32
+    bits: np.ndarray | None  # the same memory as whole numbers
+    drawn: np.ndarray | None  # (5, TOGETHER) int64 and
+    cuts: np.ndarray | None  # (TOGETHER,) float64: columns that are cut together
+
+
+class TreeFeatures(NamedTuple):
+    """What is known of every column, the same for all trees of a forest."""
+
+    n_codes: np.ndarray  # (columns,) int64; with random splits that of categories only
+    missing: (
+        np.ndarray
+    )  # (columns,) int64: what a missing value is written as, the largest there is
+    kind: np.ndarray  # (columns,) int8: NUMBER, RANK, CATEGORY
+    sign: np.ndarray  # (columns,) int8: monotone constraints
+    charged: np.ndarray  # (columns,) bool: categories are charged for what they gain by chance
+    lists: (
+        np.ndarray
+    )  # (columns, n) uint32, presorted (columns/presort.py); of no columns if not kept
+
+
+class Bags(NamedTuple):
+    """Which rows every tree sees, and what they add to a node."""
+
+    weight: np.ndarray  # (trees, n) int64 on the grid; rows of weight 0 take no part
+    label: np.ndarray | None  # (outputs, n) uint32 channel of the row's class in each output
+    number: np.ndarray | None  # (n,) int64, target on the grid
+    rows: np.ndarray  # uint32, the trees' rows, tree after tree: written
+
+
+class RandomTreeTarget(NamedTuple):
+    """What the rows of the tree that grows add to their nodes, by position."""
+
+    label: np.ndarray | None  # (outputs, n) uint32
+    number: np.ndarray | None  # (outputs, n) int64, weight times target on the grid
+    weight: np.ndarray  # (n,) int64 on the grid
+
+
+class TreeRules(NamedTuple):
+    """When to divide a node, and how."""
+
+    form: int
+    criterion: int
+    outputs: int
+    two_classes: bool  # the one sum counts class 1
+    max_features: int
+    max_depth: int
+    max_leaves: int  # 0: no limit, depth first
+    min_split: int
+    min_leaf: int
+    min_weight: int  # on the grid
+    unit_weights: bool  # every row weighs 1
+    whole_weights: bool
+    weight_step: float  # what one step of the weights' grid weighs
+    min_decrease: float  # of the weighted impurity, as a share of the whole weight
+    gain_unit: float  # what a score is to be multiplied by
+    bounded: bool  # there are monotone constraints
+    regrid: bool  # every node has its own grid
+    exhaustive: int  # so many categories at a node are tried in every subset
+    rounds: int  # of the power iteration that orders more of them
+    charge: float  # share of a row's impurity that a category more is held to gain by chance
+    loner: float  # what one of a single row gains more than that, as a share of it
+
+
+class RandomTreeNodes(NamedTuple):
+    """Room for the nodes of some trees, tree after tree; children are counted from their tree's root."""
+
+    feature: np.ndarray  # int32, -1 at a leaf
+    threshold: np.ndarray  # float64; NaN if it lies between the values of two rows:
+    below: np.ndarray  # uint32, a row of the largest value on the left
+    above: np.ndarray  # uint32, a row of the smallest value on the right
+    first_child: np.ndarray  # int32
+    missing_child: np.ndarray  # int8
+    gain: np.ndarray  # float64
+    start: np.ndarray  # uint32, where the rows of a node stand
+    end: np.ndarray  # uint32
+    weight: np.ndarray  # int64, of its rows, on the grid
+    total: np.ndarray  # int64, of their numbers (one sum); of labels, how many there are
+    bounds: np.ndarray | None  # (nodes, 2) float64, from monotone constraints
+    node_start: np.ndarray  # (trees + 1,) int64, where the nodes of a tree begin
+
+
+class Counter(NamedTuple):
+    """What is known per code of the column being counted; a code's cells are neighbours."""
+
+    tag: np.ndarray  # one int64: which count this is
+    cells: np.ndarray  # (codes, 4 + channels) int64: STAMP, ROWS, WEIGHT, EXAMPLE, the sums
+    seen: np.ndarray  # (codes,) int64: the codes met, in the order they are cut
+    key: np.ndarray  # (codes,) float64: what categories are ordered by
+    axis: np.ndarray  # (3, channels) float64: scratch of that order
+    takes: np.ndarray  # (codes,) uint8: does the category go left?
+
+
+class RandomTreeScratch(NamedTuple):
+    """What a search writes on."""
+
+    keys: np.ndarray  # uint64, as many as rows
+    side_of: np.ndarray  # uint8, the same memory: which rows of a node go left
+    spare: np.ndarray  # uint64, as many as rows
+    spare_row: np.ndarray  # uint32 and
+    spare_sum: np.ndarray  # int64: the same memory
+    buckets: np.ndarray  # uint32
+    left: np.ndarray | None  # int64, two per channel; None: one sum
+    total: np.ndarray  # int64, the channels of the node
+    order: np.ndarray  # int64, the columns
+    place: np.ndarray  # uint32, where every row of the table stands; empty if there are no lists
+    constant: np.ndarray  # (columns, 2) int64: rows among which a column is known not to vary
+    logs: np.ndarray  # x ln x of small whole numbers: only read
+
+
+class TreeKernels(NamedTuple):
+    """Where the kernels are that others call (compiler/by_address.py); 0: this kind of fit needs none."""
+
+    few: int  # the search of a node of up to FEW rows,
+    many: int  # of more,
+    pair: int  # and of two, by one sum
+    read: int  # best cuts: the codes of a column,
+    count: int  # and their rows added up per code
+    part: int  # parting the rows by a number,
+    part_sets: int  # and by a category
+    order: int  # categories in the order they are cut,
+    impurity: int  # and the impurity of their node
+    copy: int  # the rows of a branch row by row
+
+
+class Bench(NamedTuple):
+    """What every kernel works with: rules, targets, scratch and the node at hand.
+
+    Of the node only what a way of growing needs is written; the rest stays as it was made.
+    """
+
+    rules: TreeRules
+    features: TreeFeatures
+    target: RandomTreeTarget
+    scratch: RandomTreeScratch
+    counter: Counter
+    parts: TreeKernels
+    node: np.ndarray  # one `NODE_AT_HAND`
+
+
+class Growing(NamedTuple):
+    """What only the loop over nodes knows of."""
+
+    seeds: np.ndarray  # uint64: what the random draws of every tree are keyed by
+    y: np.ndarray | None  # (n, outputs) float64, by row: only where every node has its own grid
+    row_weight: np.ndarray | None  # (n,) float64: likewise; empty if every row weighs 1
+    out: RandomTreeNodes
+    stack: np.ndarray  # (rows + 2, 7) int64: branches that wait to be searched
+    later: np.ndarray  # likewise: branches that are grown on a copy of their columns
+    heap: np.ndarray | None  # (leaves, 10) int64 and
+    heap_real: np.ndarray | None  # (leaves, 2) float64: searched nodes, best first
+    origin: (
+        np.ndarray
+    )  # uint32, the rows' own numbers in the copy; its size is that of a small branch
+
+
+NODE_AT_HAND = np.dtype(
+    [
+        ("start", np.uint64),  # where its rows stand
+        ("n", np.int64),  # how many there are
+        ("number", np.int64),  # of the node
+        ("depth", np.int64),
+        ("key", np.uint64),  # of its random draws
+        ("weight", np.int64),  # on the grid
+        ("total", np.int64),  # the sum of its numbers; of labels, how many its parent has
+        ("channels", np.int64),
+        ("listed", np.int64),  # it takes its rows out of presorted lists
+        ("unit", np.float64),  # what a step of its grid is worth,
+        ("middle", np.float64),  # and where its middle is
+        ("impurity", np.float64),
+        ("lower", np.float64),  # what its mean may be
+        ("upper", np.float64),
+        # ------------------------------ what its search has found
+        ("score", np.float64),
+        ("feature", np.int64),  # -1: nothing
+        ("cut", np.float64),  # the threshold; NaN if it lies between two rows, or there is none
+        ("side", np.int64),  # missing values go left
+        ("last", np.int64),  # what goes left: the last code, or the place of `walk_counts`
+        ("below", np.int64),  # a row of the largest value on the left
+        ("above", np.int64),  # and of the next value
+        ("gain", np.float64),
+        # ------------------------------ what was read of one column, and how its rows were parted
+        ("low", np.int64),
+        ("high", np.int64),
+        ("met", np.int64),  # codes
+        ("subsets", np.int64),  # every subset of them is tried
+        ("many", np.int64),  # rows that went left
+        ("missing", np.int64),  # a value was missing
+    ],
+    align=True,
+)

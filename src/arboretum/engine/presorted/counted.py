@@ -1,0 +1,239 @@
+"""Columns of few values: counted instead of walked.
+
+A column of few different values is kept as codes, in the order of the values, beside its sorted list. The
+rows of all nodes of a level are added up by node and code, in the order of the table: nothing is looked up
+out of order, and what is added to stays in the nearest cache. Then a node walks its codes, not its rows:
+
+    code of the row       2   0   2   1   0   2
+    node of the row       a   b   a   a   b   a
+    cells of a            -   1   3             sums, weights and rows of the codes 0, 1, 2
+    cuts of a                   |               before each code that is met, but the first
+
+Columns that take few combinations of values (sex, race, relationship and marital status of a census: 200) are
+counted together, by combination; the cells of each column are sums of those:
+
+    combination           0   1   2   3   4            of the whole table, numbered when columns are coded
+    its code of a column  0   0   1   2   2
+    cells of the column   └─┬─┘   │   └─┬─┘
+
+Four lines of codes, columns or groups of them, are counted side by side: a row's word is read once, and
+additions to the one do not wait for those to the others. The cuts, their scores and which of them wins are
+those of search.py; instead of a place in the list, ``found.place`` is the first code on the right and
+``found.sizes`` the last one on the left.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from arboretum.engine.compiler.decorators import leaf_kernel, plain_kernel
+from arboretum.engine.presorted.categories import divide_counted
+from arboretum.engine.presorted.row_layout import (
+    CATEGORIES,
+    CLEARLY,
+    FAR,
+    LEFT,
+    MET,
+    SHIFT,
+    SLOT,
+    VARIES,
+)
+from arboretum.engine.presorted.search import has_room
+from arboretum.engine.simd import add_row
+from arboretum.engine.split.best import REFUSED
+from arboretum.engine.split.score import squares_from_mean
+
+__all__ = ["scan_counted"]
+
+
+_AT_ONCE = 4  # lines that are counted side by side
+
+
+@leaf_kernel
+def _list_lines(table, columns, m, n_asked, lines):
+    """Write the lines of codes that are to be counted; return how many there are.
+
+    A group of columns is counted where two of them are asked for, and there are rows enough.
+    """
+    for line in range(len(n_asked)):
+        n_asked[line] = 0
+    for f in columns:
+        line = table.joint[f]
+        if line >= 0 and has_room(table, m * table.line_size[line]):
+            n_asked[line] += 1
+    n = 0
+    for f in columns:
+        line = table.joint[f]
+        if line < 0 or abs(n_asked[line]) < 2:
+            line = table.coded[f]
+        if n_asked[line] >= 0:
+            lines[n] = line
+            n_asked[line] = -max(n_asked[line], 1)  # it stands there
+            n += 1
+    return n
+
+
+@leaf_kernel
+def _count_four(codes, sizes, lines, words, row_weight, whole_weights, cells):
+    """Add up the rows of four lines by node and code: (sum, weight, rows)."""
+    a, b, c, d = lines[0], lines[1], lines[2], lines[3]
+    first, second, third, fourth = cells[0], cells[1], cells[2], cells[3]
+    size_a, size_b = np.uint64(sizes[a]), np.uint64(sizes[b])
+    size_c, size_d = np.uint64(sizes[c]), np.uint64(sizes[d])
+    for i in range(np.uint64(len(words))):
+        word, w = words[i], row_weight[i] if len(row_weight) else np.int64(1)
+        number, k = word >> SHIFT, np.uint64(word) & SLOT
+        if whole_weights:
+            number *= w
+        add_row(first, k * size_a + np.uint64(codes[a, i]), number, w)
+        add_row(second, k * size_b + np.uint64(codes[b, i]), number, w)
+        add_row(third, k * size_c + np.uint64(codes[c, i]), number, w)
+        add_row(fourth, k * size_d + np.uint64(codes[d, i]), number, w)
+
+
+@leaf_kernel
+def _count_one(codes, sizes, line, words, row_weight, whole_weights, cells):
+    """`_count_four` for one of the lines that are left."""
+    size = np.uint64(sizes[line])
+    for i in range(np.uint64(len(words))):
+        word, w = words[i], row_weight[i] if len(row_weight) else np.int64(1)
+        number, k = word >> SHIFT, np.uint64(word) & SLOT
+        if whole_weights:
+            number *= w
+        add_row(cells, k * size + np.uint64(codes[line, i]), number, w)
+
+
+@leaf_kernel
+def _take_part(codes, width, size, m, together, cells):
+    """Add up the cells of a group by the codes of one of its columns; ``cells`` are zeros."""
+    at = np.uint64(0)
+    for k in range(np.uint64(m - 1)):
+        for c in range(np.uint64(size)):
+            to = k * np.uint64(width) + np.uint64(codes[c])
+            for j in range(3):
+                cells[to, j] += together[at, j]
+            at += np.uint64(1)
+
+
+@leaf_kernel
+def _clear(cells, n):
+    for at in range(np.uint64(n)):
+        for j in range(3):
+            cells[at, j] = 0
+
+
+@leaf_kernel
+def _walk_codes(
+    cells, n_codes, level, least, least_weight, left_code, values, best, place, on_left
+):
+    """Find the best cut of numbers in every node; see `search._scan_full`."""
+    mean, weight, n_rows = level
+    width = np.uint64(n_codes + 1)
+    for k in range(len(mean) - 1):
+        base, missing = np.uint64(k) * width, (np.uint64(k) + np.uint64(1)) * width - np.uint64(1)
+        missing_sum, missing_weight = cells[missing, 0], cells[missing, 1]
+        missing_rows = cells[missing, 2]
+        left_sum, left_weight, left = np.int64(0), np.int64(0), np.int64(0)
+        last, met = np.int64(0), np.int64(0)
+        best[0, k], best[1, k] = REFUSED, REFUSED
+        bar, other_bar = REFUSED, REFUSED  # where missing values go right, and left
+        for c in range(n_codes + 1):
+            at = base + np.uint64(c)
+            if c < n_codes and cells[at, 2] == 0:
+                continue
+            for side in range(2 if missing_rows and c < n_codes else 1):
+                count = left + side * missing_rows
+                weight_left = np.float64(left_weight + side * missing_weight)
+                weight_right = weight[k] - weight_left
+                if left == 0 or count < least or n_rows[k] - count < least:
+                    continue
+                if weight_left < least_weight or weight_right < least_weight or weight_right <= 0.0:
+                    continue
+                sum_left = left_sum + side * missing_sum
+                score = squares_from_mean(sum_left, weight_left, mean[k], weight[k])
+                if score > (other_bar if side else bar):
+                    best[side, k], place[side, k], on_left[side, k] = score, c, weight_left
+                    left_code[side, k] = last
+                    if side:
+                        other_bar = score * CLEARLY
+                    else:
+                        bar = score * CLEARLY
+            if c < n_codes:
+                left_sum += cells[at, 0]
+                left_weight += cells[at, 1]
+                left += cells[at, 2]
+                last = np.int64(c)
+                met += 1
+        values[k] = met
+
+
+@leaf_kernel
+def _keep(f, cells, n_codes, is_category, scratch, m, found):
+    """Write what was found to the nodes' best cuts."""
+    width, best, values = np.uint64(n_codes + 1), scratch.best, scratch.counts[2]
+    for k in range(m - 1):
+        bar = best[0, k] * CLEARLY if best[0, k] >= 0.0 else REFUSED
+        side = np.int64(best[1, k] > bar)
+        found.score[f, k], found.place[f, k] = best[side, k], scratch.place[side, k]
+        found.on_left[f, k] = scratch.on_left[side, k]
+        found.sizes[f, k] = values[k] if is_category else scratch.left_code[side, k]
+        met = cells[(np.uint64(k) + np.uint64(1)) * width - np.uint64(1), 2] > 0
+        varies = values[k] + np.int64(met) > 1
+        found.flags[f, k] = LEFT * side | MET * np.int64(met) | VARIES * np.int64(varies)
+        if not is_category:
+            scratch.bars[k] = max(scratch.bars[k], best[side, k] * FAR)
+
+
+@leaf_kernel
+def _search(table, f, cells, level, rules, scratch, found):
+    """Find the best cut of every node in the cells of a column, which are zeros afterwards."""
+    least, least_weight, n_codes = rules[0], rules[1], table.n_values[f]
+    is_category, m = table.kind[f] == CATEGORIES, len(level[0])
+    if is_category:
+        divide_counted(
+            cells, n_codes, level, least, least_weight, scratch, found.arranged[f], CLEARLY,
+            scratch.counts[2],
+        )  # fmt: skip
+    else:
+        _walk_codes(
+            cells, n_codes, level, least, least_weight, scratch.left_code, scratch.counts[2],
+            scratch.best, scratch.place, scratch.on_left,
+        )  # fmt: skip
+    _keep(f, cells, n_codes, is_category, scratch, m, found)
+    _clear(cells, m * (n_codes + 1))
+
+
+@leaf_kernel
+def _search_line(table, line, cells, level, rules, scratch, found):
+    """`_search` the columns of a line, those that are asked for."""
+    m, size, first = len(level[0]), table.line_size[line], table.first_member[line]
+    if table.first_member[line + 1] == first + 1:
+        _search(table, table.members[first], cells, level, rules, scratch, found)
+        return
+    part = scratch.cells[_AT_ONCE]
+    for j in range(first, table.first_member[line + 1]):
+        f = table.members[j]
+        if scratch.is_asked[f]:
+            _take_part(table.part_code[table.coded[f]], table.n_values[f] + 1, size, m, cells, part)
+            _search(table, f, part, level, rules, scratch, found)
+    _clear(cells, m * size)
+
+
+@plain_kernel
+def scan_counted(table, columns, words, row_weight, level, rules, scratch, found):
+    """Search columns that have codes; see search.py."""
+    codes, sizes, cells = table.codes, table.line_size, scratch.cells
+    for f in columns:
+        scratch.is_asked[f] = True
+    n = _list_lines(table, columns, len(level[0]), scratch.n_asked, scratch.lines)
+    for turn in range(0, n, _AT_ONCE):
+        lines = scratch.lines[turn : min(turn + _AT_ONCE, n)]
+        if len(lines) == _AT_ONCE:
+            _count_four(codes, sizes, lines, words, row_weight, rules[2], cells)
+        else:
+            for j in range(len(lines)):
+                _count_one(codes, sizes, lines[j], words, row_weight, rules[2], cells[j])
+        for j in range(len(lines)):
+            _search_line(table, lines[j], cells[j], level, rules, scratch, found)
+    for f in columns:
+        scratch.is_asked[f] = False

@@ -1,0 +1,194 @@
+"""Searching columns of weighted numbers: what AdaBoost asks for again and again.
+
+`search.scan_full` looks after everything: weights, missing values, both sides that they may take, the cut
+behind the last row. A column of weighted numbers that misses none needs little of it. Its rows are dealt to
+their nodes, in their order, and each node is walked alone:
+
+    deal          a row's number, weight and place in the list: two gathers, three writes
+    64 rows       S_L rises at most by what they add, n_L by what they weigh: is there a cut among them
+                  with d² > best · n_L n_R?  If not, their sums are all that is needed
+    the others    row by row; only what may be better is scored
+
+The best so far may be another column's: of those that cannot win, no cut is told. A row adds at least its
+weight times the smallest target, so S' = S - n · smallest only rises, and d lies between two numbers along
+the 64 rows. The trees are the same to the last bit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from arboretum.engine.columns.presort import NEW, POSITION
+from arboretum.engine.compiler.decorators import leaf_kernel, plain_kernel
+from arboretum.engine.presorted.row_layout import CLEARLY, FAR, SHIFT, SLOT, TIE
+from arboretum.engine.split.best import REFUSED
+from arboretum.engine.split.score import squares_from_mean
+
+__all__ = ["ROOM", "scan_weighted"]
+
+_STRETCH = 64  # rows that are looked at together
+ROOM = _STRETCH + 1  # places that scratch has at least
+_ALMOST, _ROUNDING = 1.0 - TIE, 1e-15  # what rounding may do to a bound
+
+
+@leaf_kernel
+def _deal(entries, lo, hi, words, row_weight, whole_weights, at, numbers, weights, places):
+    """Write what the rows from lo to hi add, weigh and where they stand, node by node.
+
+    ``at``: where the next row of every node goes.
+    """
+    for i in range(np.uint64(lo), np.uint64(hi)):
+        row = np.uint64(entries[i] & POSITION)
+        word, w = words[row], row_weight[row]
+        k = np.uint64(word) & SLOT
+        to = np.uint64(at[k])
+        at[k] += 1
+        numbers[to] = (word >> SHIFT) * (w if whole_weights else np.int64(1))
+        weights[to], places[to] = w, np.uint32(i)
+
+
+@leaf_kernel
+def _is_new(entries, before, place):
+    """Tell whether the value of an entry differs from that of an earlier one."""
+    seen = np.uint32(0)
+    for i in range(np.uint64(before) + np.uint64(1), np.uint64(place) + np.uint64(1)):
+        seen |= entries[i]
+    return seen & NEW > 0
+
+
+@leaf_kernel
+def _may_win(left_sum, left_weight, more, heavier, node, smallest, bar):
+    """Tell whether a cut among some rows, which add ``more`` and weigh ``heavier``, may score above a bar."""
+    mean, weight = node[0], node[1]
+    before, added = np.float64(left_weight), np.float64(heavier)
+    s, after = np.float64(left_sum), np.float64(left_weight + heavier)
+    d = s - before * mean
+    high = d + (np.float64(more) - added * smallest)
+    low = d - added * (mean - smallest)
+    size = abs(s) + abs(np.float64(more)) + after * (abs(mean) + abs(smallest))
+    spare = _STRETCH * (abs(smallest) + 1.0)  # numbers and weights are rounded to their grids
+    most = max(abs(high), abs(low)) + spare + size * _ROUNDING
+    product = min(before * (weight - before), after * (weight - after))
+    return most * most > bar * _ALMOST * product
+
+
+@leaf_kernel
+def _walk_cuts(
+    entries, numbers, weights, places, lo, hi, earlier, left_sum, left_weight, node, least, least_weight, bar,
+    best, place, on_left,
+):  # fmt: skip
+    """Score the cuts before the rows lo … hi of a node, which has ``earlier`` rows before them.
+
+    Only those above ``bar`` count. Returns the best, its place and weight on the left.
+    """
+    mean, weight, n_rows = node
+    for p in range(lo, hi):
+        weight_left = np.float64(left_weight)
+        weight_right = weight - weight_left
+        d = np.float64(left_sum) - weight_left * mean
+        if d * d > bar * _ALMOST * (weight_left * weight_right):
+            count = earlier + (p - lo)
+            allowed = count >= max(least, 1) and n_rows - count >= least
+            allowed &= weight_left >= least_weight and weight_right >= least_weight
+            if allowed and weight_right > 0.0:
+                score = squares_from_mean(left_sum, weight_left, mean, weight)
+                if score > bar and _is_new(entries, places[p - 1], places[p]):
+                    best, bar = score, score * CLEARLY
+                    place, on_left = np.int64(places[p]), weight_left
+        left_sum += numbers[p]
+        left_weight += weights[p]
+    return best, place, on_left
+
+
+@leaf_kernel
+def _walk_root(
+    entries, words, row_weight, whole_weights, node, least, least_weight, smallest, bar, room
+):
+    """`_walk_node` for a node that has all rows: they are gathered, and dealt only where it is worth it."""
+    at, numbers, weights, places = room
+    best, place, on_left = REFUSED, np.int64(0), 0.0
+    left_sum, left_weight = np.int64(0), np.int64(0)
+    for lo in range(0, len(entries), _STRETCH):
+        hi = min(lo + _STRETCH, len(entries))
+        more, heavier = np.int64(0), np.int64(0)
+        for i in range(np.uint64(lo), np.uint64(hi)):
+            row = np.uint64(entries[i] & POSITION)
+            w = row_weight[row]
+            more += (words[row] >> SHIFT) * (w if whole_weights else np.int64(1))
+            heavier += w
+        if _may_win(left_sum, left_weight, more, heavier, node, smallest, max(best, bar)):
+            at[0], places[0] = 1, np.uint32(max(lo - 1, 0))
+            _deal(entries, lo, hi, words, row_weight, whole_weights, at, numbers, weights, places)
+            high = max(best * CLEARLY, bar) if best >= 0.0 else bar
+            best, place, on_left = _walk_cuts(
+                entries, numbers, weights, places, 1, 1 + hi - lo, lo, left_sum, left_weight, node,
+                least, least_weight, high, best, place, on_left,
+            )  # fmt: skip
+        left_sum += more
+        left_weight += heavier
+    return best, place, on_left
+
+
+@leaf_kernel
+def _walk_node(
+    entries, numbers, weights, places, first, end, node, least, least_weight, smallest, bar
+):
+    """Return score, place and weight on the left of a node's best cut above a bar.
+
+    ``smallest``: what a row adds at least, for what it weighs.
+    """
+    best, place, on_left = REFUSED, np.int64(0), 0.0
+    left_sum, left_weight = np.int64(0), np.int64(0)
+    for lo in range(first, end, _STRETCH):
+        hi = min(lo + _STRETCH, end)
+        more, heavier = np.int64(0), np.int64(0)
+        for p in range(np.uint64(lo), np.uint64(hi)):
+            more += numbers[p]
+            heavier += weights[p]
+        if _may_win(left_sum, left_weight, more, heavier, node, smallest, max(best, bar)):
+            high = max(best * CLEARLY, bar) if best >= 0.0 else bar
+            best, place, on_left = _walk_cuts(
+                entries, numbers, weights, places, lo, hi, lo - first, left_sum, left_weight, node,
+                least, least_weight, high, best, place, on_left,
+            )  # fmt: skip
+        left_sum += more
+        left_weight += heavier
+    return best, place, on_left
+
+
+@plain_kernel
+def scan_weighted(table, columns, words, row_weight, level, rules, scratch, found):
+    """Search columns of numbers that miss none; rows have weights, and nobody asks which columns vary."""
+    mean, weight, n_rows = level
+    least, least_weight, whole_weights, _, smallest = rules
+    m, start, at, bars = len(mean), scratch.left_code[0], scratch.left_code[1], scratch.bars
+    room = at, scratch.numbers[0], scratch.numbers[1], scratch.places
+    numbers, weights, places = scratch.numbers[0], scratch.numbers[1], scratch.places
+    alone = n_rows[0] == table.lists.shape[1]
+    start[0] = 0
+    for k in range(1, m):
+        start[k] = start[k - 1] + n_rows[k - 1]
+    for f in columns:
+        entries = table.lists[f]
+        if not alone:
+            for k in range(m):
+                at[k] = start[k]
+            _deal(
+                entries, 0, len(entries), words, row_weight, whole_weights, at, numbers, weights,
+                places,
+            )  # fmt: skip
+        for k in range(m - 1):
+            node = mean[k], weight[k], n_rows[k]
+            if alone:
+                best, place, on_left = _walk_root(
+                    entries, words, row_weight, whole_weights, node, least, least_weight, smallest,
+                    bars[k], room,
+                )  # fmt: skip
+            else:
+                best, place, on_left = _walk_node(
+                    entries, numbers, weights, places, start[k], start[k] + n_rows[k], node, least,
+                    least_weight, smallest, bars[k],
+                )  # fmt: skip
+            found.score[f, k], found.place[f, k], found.on_left[f, k] = best, place, on_left
+            found.flags[f, k], found.sizes[f, k] = 0, 0
+            bars[k] = max(bars[k], best * FAR)

@@ -1,0 +1,208 @@
+"""The best division of categories: one against the rest, or a beginning or an end of their order.
+
+    few     { a } | rest      { b } | rest      …
+    many    b d a c e         in order:  { b } | rest   { b d } | rest  …   { e } | rest   { e c } | rest  …
+
+LightGBM   those with enough rows by G / (H + smooth). A beginning or an end goes left, all others right:
+           missing values and categories that the node does not hold, too.
+XGBoost    all of them by what they would answer, 0 if their H is below min_weight: so categories that
+           the node does not hold stand in the middle. A beginning goes left. Missing values are
+           with the end when beginnings are tried, with the beginning when ends are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from arboretum.engine.compiler.decorators import inline, leaf_kernel
+from arboretum.engine.dtypes import CATEGORIES
+from arboretum.engine.second_order.score import answer, is_worth, keep_best, rows_of, score
+
+__all__ = ["scan_categories"]
+
+_RUN = 16  # categories that are sorted by insertion
+_CLEARLY = 1.0 - 1e-10  # times a number: below it by more than rounding
+_ZERO, _ONE = np.int64(0), np.int64(1)
+
+
+@leaf_kernel
+def _set_members(members, order, first, last):
+    """Write that the bins order[first:last] go left."""
+    for w in range(len(members)):
+        members[w] = 0
+    for i in range(first, last):
+        b = order[i]
+        members[b >> 5] |= np.uint32(1) << np.uint32(b & 31)
+
+
+@inline
+def _gain_of_set(sum_g, sum_h, n_left, node, node_score, best, l2, rules):
+    """Return the gain of a set of categories, which have ``n_left`` rows, against the rest.
+
+    A gain that is clearly below ``best`` may be returned as ``best``: that takes no division.
+    """
+    a, c = np.float64(sum_g) * node.g_unit, np.float64(sum_h) * node.h_unit
+    d, e = np.float64(node.g - sum_g) * node.g_unit, np.float64(node.h - sum_h) * node.h_unit
+    n_right = node.rows - n_left
+    if c < rules.min_weight or e < rules.min_weight:
+        return -np.inf
+    if n_left < rules.min_rows or n_right < rules.min_rows:
+        return -np.inf
+    p, q = c + l2, e + l2
+    if node.is_plain and a * a * q + d * d * p < _CLEARLY * (best + node_score) * p * q:
+        return best
+    p = answer(a, c, n_left, node.answer, node.lower, node.upper, l2, rules)
+    q = answer(d, e, n_right, node.answer, node.lower, node.upper, l2, rules)
+    return score(a, c, p, l2, rules) + score(d, e, q, l2, rules) - node_score
+
+
+@leaf_kernel
+def _merge(keys, items, first, middle, last, to_keys, to_items):
+    """Merge two sorted stretches; of equals the first come first."""
+    a, b = first, middle
+    for at in range(first, last):
+        if b >= last or (a < middle and keys[a] <= keys[b]):
+            to_keys[at], to_items[at] = keys[a], items[a]
+            a += 1
+        else:
+            to_keys[at], to_items[at] = keys[b], items[b]
+            b += 1
+
+
+@leaf_kernel
+def _sort(n, scratch):
+    """Sort ``order[:n]`` by ``ratio[:n]``, of equals the first first: short runs, then merged."""
+    order, ratio, spare, places = scratch.order, scratch.ratio, scratch.gain, scratch.left_g
+    for start in range(0, n, _RUN):
+        for i in range(start + 1, min(start + _RUN, n)):
+            key, item, at = ratio[i], order[i], i
+            while at > start and ratio[at - 1] > key:
+                order[at], ratio[at] = order[at - 1], ratio[at - 1]
+                at -= 1
+            order[at], ratio[at] = item, key
+    width = _RUN
+    while width < n:
+        for start in range(0, n, 2 * width):
+            middle, last = min(start + width, n), min(start + 2 * width, n)
+            _merge(ratio, order, start, middle, last, spare, places)
+        for i in range(n):
+            ratio[i], order[i] = spare[i], places[i]
+        width *= 2
+
+
+@leaf_kernel
+def _order_by_ratio(n, node, rules, scratch):
+    """Order the categories of enough rows by G / (H + smooth); return how many they are."""
+    g, h, order, ratio = scratch.g, scratch.h, scratch.order, scratch.ratio
+    share, used = node.share, np.int64(0)
+    for b in range(n):
+        if h[b] <= 0 or rows_of(h[b], share) < rules.cat_min_rows:
+            continue
+        weight = np.float64(h[b]) * node.h_unit
+        order[used] = b
+        ratio[used] = np.float64(g[b]) * node.g_unit / (weight + rules.cat_smooth)
+        used += 1
+    _sort(used, scratch)
+    return used
+
+
+@leaf_kernel
+def _order_by_answer(n, node, rules, scratch):
+    """Order all categories by what they would answer alone."""
+    g, h, order, ratio = scratch.g, scratch.h, scratch.order, scratch.ratio
+    for b in range(n):
+        a, c = np.float64(g[b]) * node.g_unit, np.float64(h[b]) * node.h_unit
+        order[b], ratio[b] = b, 0.0
+        if h[b] > 0 and c >= rules.min_weight:
+            ratio[b] = answer(a, c, 0.0, np.nan, -np.inf, np.inf, rules.l2, rules)
+    _sort(n, scratch)
+
+
+@inline
+def _scan_single(f, n, node, node_score, rules, scratch):
+    """Try one category against the rest; XGBoost tries missing values on its side, too."""
+    g, h, share = scratch.g, scratch.h, node.share
+    missing = rules.as_xgboost and (g[n] != 0 or h[n] != 0)
+    for b in range(n):
+        if h[b] <= 0 and not missing:
+            continue
+        for side in range(2 if missing else 1):
+            sum_g, sum_h = (g[b] + g[n], h[b] + h[n]) if side else (g[b], h[b])
+            n_left = rows_of(sum_h, share)
+            gain = _gain_of_set(
+                sum_g, sum_h, n_left, node, node_score, scratch.best[0].gain, rules.l2, rules
+            )
+            if gain > scratch.best[0].gain and is_worth(gain, node_score, rules):
+                scratch.order[0] = b
+                _set_members(scratch.members, scratch.order, _ZERO, _ONE)
+                keep_best(gain, f, b, side, CATEGORIES, sum_g, sum_h, scratch)
+
+
+@inline
+def _scan_by_ratio(f, n, node, node_score, rules, scratch):
+    """Try beginnings and ends of the order of LightGBM."""
+    g, h, order = scratch.g, scratch.h, scratch.order
+    used = _order_by_ratio(n, node, rules, scratch)
+    longest = min(rules.max_cat_threshold, (used + 1) // 2)
+    first, last, share, l2 = _ZERO, -_ONE, node.share, rules.l2 + rules.cat_l2
+    for side in range(2):
+        sum_g, sum_h, group, n_left = np.int64(0), np.int64(0), 0.0, 0.0
+        for i in range(longest):
+            b = order[used - 1 - i] if side else order[i]
+            sum_g += g[b]
+            sum_h += h[b]
+            n_left += rows_of(h[b], share)
+            group += rows_of(h[b], share)
+            n_right = node.rows - n_left
+            if n_right < rules.min_rows or n_right < rules.min_group:
+                break
+            gain = _gain_of_set(
+                sum_g, sum_h, n_left, node, node_score, scratch.best[0].gain, l2, rules
+            )
+            if group < rules.min_group or gain == -np.inf:
+                continue
+            group = 0.0
+            if gain > scratch.best[0].gain and is_worth(gain, node_score, rules):
+                first, last = (used - 1 - i, used) if side else (_ZERO, i + 1)
+                keep_best(gain, f, i, _ZERO, CATEGORIES, sum_g, sum_h, scratch)
+    if last >= 0:
+        _set_members(scratch.members, order, first, last)
+
+
+@inline
+def _scan_by_answer(f, n, node, node_score, rules, scratch):
+    """Try beginnings and ends of the order of XGBoost; the beginning goes left."""
+    g, h, order = scratch.g, scratch.h, scratch.order
+    _order_by_answer(n, node, rules, scratch)
+    longest = min(rules.max_cat_threshold, n) - 1
+    missing, last = g[n] != 0 or h[n] != 0, -_ONE
+    for side in range(2):
+        if side and not missing and longest == n - 1:
+            break  # the same partings again
+        sum_g, sum_h = np.int64(0), np.int64(0)
+        for i in range(longest):
+            b = order[n - 1 - i] if side else order[i]
+            if g[b] == 0 and h[b] == 0:
+                continue
+            sum_g += g[b]
+            sum_h += h[b]
+            gain = _gain_of_set(
+                sum_g, sum_h, 0.0, node, node_score, scratch.best[0].gain, rules.l2, rules
+            )
+            if gain > scratch.best[0].gain and is_worth(gain, node_score, rules):
+                last = n - 1 - i if side else i + 1
+                left_g, left_h = (node.g - sum_g, node.h - sum_h) if side else (sum_g, sum_h)
+                keep_best(gain, f, i, side, CATEGORIES, left_g, left_h, scratch)
+    if last >= 0:
+        _set_members(scratch.members, order, _ZERO, last)
+
+
+@inline
+def scan_categories(f, n, node, node_score, rules, scratch):
+    """Try one category against the rest, or beginnings and ends of their order."""
+    if n <= rules.max_onehot:
+        _scan_single(f, n, node, node_score, rules, scratch)
+    elif rules.as_xgboost:
+        _scan_by_answer(f, n, node, node_score, rules, scratch)
+    else:
+        _scan_by_ratio(f, n, node, node_score, rules, scratch)

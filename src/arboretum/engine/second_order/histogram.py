@@ -1,0 +1,521 @@
+"""Histograms of gradients: Σg and Σh of every bin of every column, over the rows of a node.
+
+Up to eight columns of codes are one word (uint64) per row, up to two words make a tile. An entry
+(pack.py) is unpacked to g · 2³² + h, so that one addition counts a row in one bin:
+
+    word of a row   c7 c6 c5 c4 c3 c2 c1 c0          bins of column 3:   [ … | c3 += g·2³² + h | … ]
+
+The small tables of a tile stay in the nearest cache, and an entry is looked at once per tile. 28 columns
+are two tiles of two words of seven: an empty place would be counted, too. Columns of more than 255 bins have
+codes of 16 bits, four of them a word, and tables as long as they need.
+
+Before h could run into g, after 65,536 rows, the small tables are added to the sums, where a column has its
+bins' Σg and then its bins' Σh; tables of no more rows keep both in one number, as they were counted:
+
+    sums      | g of column 0 | h of column 0 | g of column 1 | h of column 1 | …
+    packed    | column 0 | column 1 | …
+
+A column has as many places there as bins are in use, and one more for the missing values: small tables of
+few bins are soon emptied, added and subtracted.
+
+Sums of wide columns of numbers are packed in the small nodes of any table. A node of fewer rows than such a
+column has bins leaves most of them empty: it has a list in the place of its sums, those of the bins that hold
+rows, packed, and which bins these are (16 bits each):
+
+    list      | sums | … | numbers of bins | … | how many | sum of missing values
+
+Its children's lists are made in one walk through it, beside the table in which the smaller was counted. A bin
+without a sum is not in the list, though rows of h = 0 may be in it, whose g are 0 together: where a child has
+such rows, its parent's list becomes sums again.
+
+Tiles are shared out to threads. The larger of two siblings is what the parent has more than the smaller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from arboretum.engine.atomic import lowest_bit, prefetch, prefetch_at, used_bits
+from arboretum.engine.compiler.decorators import inline, kernel, leaf_kernel, plain_kernel, shared
+
+__all__ = [
+    "add",
+    "add_wide_segment",
+    "counter_of",
+    "empty_column",
+    "empty_tile",
+    "empty_wide_tile",
+    "list_limit",
+    "list_sums",
+    "list_table",
+    "move_table",
+    "numbers_start",
+    "pack_sums",
+    "pack_tiles",
+    "pack_wide",
+    "part_list",
+    "spread_list",
+    "subtract",
+]
+
+WORD, TILE = 8, 16  # columns
+WIDE_WORD = 4
+BINS = 256
+FULL = 65536  # rows until the small tables must be emptied
+SMALL = 32767  # rows of nodes that have packed sums of wide columns; larger ones may be counted in pieces
+_AHEAD = np.uint64(24)  # entries
+_ROW = np.uint64(32)
+_BYTE, _PAIR = np.uint64(255), np.uint64(65535)
+_LOW16, LOW32 = np.int64(0xFFFF), np.int64(0xFFFFFFFF)
+_S1, _S2, _S3, _S4 = np.uint64(8), np.uint64(16), np.uint64(24), np.uint64(32)
+_S5, _S6, _S7 = np.uint64(40), np.uint64(48), np.uint64(56)
+_B1, _B2, _B3, _B4 = np.uint64(256), np.uint64(512), np.uint64(768), np.uint64(1024)
+_B5, _B6, _B7, _B8 = np.uint64(1280), np.uint64(1536), np.uint64(1792), np.uint64(2048)
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
+_GROUP = np.uint64(64)  # bins that are looked at together
+_BITS8, _BITS16 = np.uint64(3), np.uint64(4)  # of codes, as powers of two
+
+
+@kernel
+def pack_tiles(codes, word, width, start, end, out):
+    """Pack the codes of ``width`` columns, (columns, n) uint8, into one word per row."""
+    tile, place, first = word // out.shape[2], word % out.shape[2], word * width
+    many = np.uint64(max(min(width, len(codes) - first), 0))
+    packed = out[tile]
+    for i in range(np.uint64(start), np.uint64(end)):
+        whole = _ZERO
+        for j in range(many):
+            whole |= np.uint64(codes[np.uint64(first) + j, i]) << (j << _BITS8)
+        packed[i, np.uint64(place)] = whole
+
+
+@kernel
+def pack_wide(codes, tile, width, start, end, out):
+    """Pack the codes of ``width`` columns, (columns, n) uint16, into one word per row."""
+    first = tile * width
+    many, packed = np.uint64(min(width, len(codes) - first)), out[tile]
+    for i in range(np.uint64(start), np.uint64(end)):
+        whole = _ZERO
+        for j in range(many):
+            whole |= np.uint64(codes[np.uint64(first) + j, i]) << (j << _BITS16)
+        packed[i] = whole
+
+
+@leaf_kernel
+def _spread(entry):
+    """Return g · 2³² + h of an entry."""
+    low = np.int64(np.int32(np.uint32(entry & np.uint64(0xFFFFFFFF))))
+    return ((low >> 16) << 32) + (low & _LOW16)
+
+
+@leaf_kernel
+def _add_two(small, at, word, q):
+    small[at + (word & _BYTE)] += q
+    small[at + _B1 + ((word >> _S1) & _BYTE)] += q
+
+
+@leaf_kernel
+def _add_four(small, at, word, q):
+    _add_two(small, at, word, q)
+    small[at + _B2 + ((word >> _S2) & _BYTE)] += q
+    small[at + _B3 + ((word >> _S3) & _BYTE)] += q
+
+
+@leaf_kernel
+def _add_five(small, at, word, q):
+    _add_four(small, at, word, q)
+    small[at + _B4 + ((word >> _S4) & _BYTE)] += q
+
+
+@leaf_kernel
+def _add_six(small, at, word, q):
+    _add_five(small, at, word, q)
+    small[at + _B5 + ((word >> _S5) & _BYTE)] += q
+
+
+@leaf_kernel
+def _add_seven(small, at, word, q):
+    _add_six(small, at, word, q)
+    small[at + _B6 + ((word >> _S6) & _BYTE)] += q
+
+
+@leaf_kernel
+def _add_eight(small, at, word, q):
+    _add_seven(small, at, word, q)
+    small[at + _B7 + (word >> _S7)] += q
+
+
+@plain_kernel
+def count_two(words, entries, start, end, small):
+    """Count rows in up to two columns; empty places are counted for nothing."""
+    near = max(end, start + _AHEAD) - _AHEAD
+    for i in range(start, near):
+        prefetch(words, entries[i + _AHEAD] >> _ROW, _ZERO)
+        entry = entries[i]
+        row, q = entry >> _ROW, _spread(entry)
+        _add_two(small, _ZERO, words[row, _ZERO], q)
+    for i in range(near, end):
+        entry = entries[i]
+        row, q = entry >> _ROW, _spread(entry)
+        _add_two(small, _ZERO, words[row, _ZERO], q)
+
+
+@plain_kernel
+def count_four(words, entries, start, end, small):
+    """Count rows in up to four columns; empty places are counted for nothing."""
+    near = max(end, start + _AHEAD) - _AHEAD
+    for i in range(start, near):
+        prefetch(words, entries[i + _AHEAD] >> _ROW, _ZERO)
+        entry = entries[i]
+        row, q = entry >> _ROW, _spread(entry)
+        _add_four(small, _ZERO, words[row, _ZERO], q)
+    for i in range(near, end):
+        entry = entries[i]
+        row, q = entry >> _ROW, _spread(entry)
+        _add_four(small, _ZERO, words[row, _ZERO], q)
+
+
+@plain_kernel
+def count_six(words, entries, start, end, small):
+    """Count rows in up to six columns; empty places are counted for nothing."""
+    near = max(end, start + _AHEAD) - _AHEAD
+    for i in range(start, near):
+        prefetch(words, entries[i + _AHEAD] >> _ROW, _ZERO)
+        entry = entries[i]
+        row, q = entry >> _ROW, _spread(entry)
+        _add_six(small, _ZERO, words[row, _ZERO], q)
+    for i in range(near, end):
+        entry = entries[i]
+        row, q = entry >> _ROW, _spread(entry)
+        _add_six(small, _ZERO, words[row, _ZERO], q)
+
+
+@plain_kernel
+def count_eight(words, entries, start, end, small):
+    """Count rows in up to eight columns; empty places are counted for nothing."""
+    near = max(end, start + _AHEAD) - _AHEAD
+    for i in range(start, near):
+        prefetch(words, entries[i + _AHEAD] >> _ROW, _ZERO)
+        entry = entries[i]
+        row, q = entry >> _ROW, _spread(entry)
+        _add_eight(small, _ZERO, words[row, _ZERO], q)
+    for i in range(near, end):
+        entry = entries[i]
+        row, q = entry >> _ROW, _spread(entry)
+        _add_eight(small, _ZERO, words[row, _ZERO], q)
+
+
+@plain_kernel
+def count_twice_five(words, entries, start, end, small):
+    """Count rows in two words of up to five columns."""
+    near = max(end, start + _AHEAD) - _AHEAD
+    for i in range(start, near):
+        prefetch(words, entries[i + _AHEAD] >> _ROW, _ZERO)
+        entry = entries[i]
+        row, q = entry >> _ROW, _spread(entry)
+        _add_five(small, _ZERO, words[row, _ZERO], q)
+        _add_five(small, _B5, words[row, _ONE], q)
+    for i in range(near, end):
+        entry = entries[i]
+        row, q = entry >> _ROW, _spread(entry)
+        _add_five(small, _ZERO, words[row, _ZERO], q)
+        _add_five(small, _B5, words[row, _ONE], q)
+
+
+@plain_kernel
+def count_twice_six(words, entries, start, end, small):
+    """Count rows in two words of up to six columns."""
+    near = max(end, start + _AHEAD) - _AHEAD
+    for i in range(start, near):
+        prefetch(words, entries[i + _AHEAD] >> _ROW, _ZERO)
+        entry = entries[i]
+        row, q = entry >> _ROW, _spread(entry)
+        _add_six(small, _ZERO, words[row, _ZERO], q)
+        _add_six(small, _B6, words[row, _ONE], q)
+    for i in range(near, end):
+        entry = entries[i]
+        row, q = entry >> _ROW, _spread(entry)
+        _add_six(small, _ZERO, words[row, _ZERO], q)
+        _add_six(small, _B6, words[row, _ONE], q)
+
+
+@plain_kernel
+def count_twice_seven(words, entries, start, end, small):
+    """Count rows in two words of up to seven columns."""
+    near = max(end, start + _AHEAD) - _AHEAD
+    for i in range(start, near):
+        prefetch(words, entries[i + _AHEAD] >> _ROW, _ZERO)
+        entry = entries[i]
+        row, q = entry >> _ROW, _spread(entry)
+        _add_seven(small, _ZERO, words[row, _ZERO], q)
+        _add_seven(small, _B7, words[row, _ONE], q)
+    for i in range(near, end):
+        entry = entries[i]
+        row, q = entry >> _ROW, _spread(entry)
+        _add_seven(small, _ZERO, words[row, _ZERO], q)
+        _add_seven(small, _B7, words[row, _ONE], q)
+
+
+@plain_kernel
+def count_twice_eight(words, entries, start, end, small):
+    """Count rows in two words of up to eight columns."""
+    near = max(end, start + _AHEAD) - _AHEAD
+    for i in range(start, near):
+        prefetch(words, entries[i + _AHEAD] >> _ROW, _ZERO)
+        entry = entries[i]
+        row, q = entry >> _ROW, _spread(entry)
+        _add_eight(small, _ZERO, words[row, _ZERO], q)
+        _add_eight(small, _B8, words[row, _ONE], q)
+    for i in range(near, end):
+        entry = entries[i]
+        row, q = entry >> _ROW, _spread(entry)
+        _add_eight(small, _ZERO, words[row, _ZERO], q)
+        _add_eight(small, _B8, words[row, _ONE], q)
+
+
+def counter_of(words: np.ndarray, width: int) -> Callable:
+    """Return the kernel that counts entries start:end in a tile, (rows, 1 or 2 words) of ``width`` columns.
+
+    All tiles of a table are alike, so that one of the eight is compiled.
+    """
+    if words.shape[1] == 2:
+        return {8: count_twice_eight, 7: count_twice_seven, 6: count_twice_six}.get(
+            width, count_twice_five
+        )
+    return (count_two, count_four, count_six, count_eight)[(width - 1) // 2]
+
+
+@leaf_kernel
+def _count_one_wide(words, entries, start, end, small):
+    """Count rows in one column of 16 bits."""
+    near = max(end, start + _AHEAD) - _AHEAD
+    for i in range(start, near):
+        prefetch_at(words, entries[i + _AHEAD] >> _ROW)
+        entry = entries[i]
+        small[words[entry >> _ROW]] += _spread(entry)
+    for i in range(near, end):
+        entry = entries[i]
+        small[words[entry >> _ROW]] += _spread(entry)
+
+
+@leaf_kernel
+def _add_four_wide(small, b1, b2, b3, word, q):
+    small[word & _PAIR] += q
+    small[b1 + ((word >> _S2) & _PAIR)] += q
+    small[b2 + ((word >> _S4) & _PAIR)] += q
+    small[b3 + (word >> _S6)] += q
+
+
+@leaf_kernel
+def _count_four_wide(words, entries, start, end, b1, b2, b3, small):
+    """Count rows in up to four columns of 16 bits, whose tables begin at 0, b1, b2 and b3."""
+    near = max(end, start + _AHEAD) - _AHEAD
+    for i in range(start, near):
+        prefetch_at(words, entries[i + _AHEAD] >> _ROW)
+        entry = entries[i]
+        _add_four_wide(small, b1, b2, b3, words[entry >> _ROW], _spread(entry))
+    for i in range(near, end):
+        entry = entries[i]
+        _add_four_wide(small, b1, b2, b3, words[entry >> _ROW], _spread(entry))
+
+
+@leaf_kernel
+def add_wide_segment(words, starts, first, last, entries, start, end, small):
+    """Count the entries start:end in the columns first:last of 16 bits, a word per row.
+
+    The places of a word that no column has are counted behind the last table.
+    """
+    base = starts[first]
+    if last - first == 1:
+        _count_one_wide(words, entries, np.uint64(start), np.uint64(end), small)
+        return
+    b1 = np.uint64(starts[min(first + 1, last)] - base)
+    b2 = np.uint64(starts[min(first + 2, last)] - base)
+    b3 = np.uint64(starts[min(first + 3, last)] - base)
+    _count_four_wide(words, entries, np.uint64(start), np.uint64(end), b1, b2, b3, small)
+
+
+@inline
+def _empty(table, hist, start, bins, packed, fresh):
+    """Move the counts of a column's bins to its sums, which they begin if ``fresh``."""
+    if packed:
+        both = hist[start : start + bins]
+        for b in range(bins):
+            both[b] = table[b]
+    else:
+        g, h = hist[2 * start : 2 * start + bins], hist[2 * start + bins : 2 * start + 2 * bins]
+        if fresh:
+            for b in range(bins):
+                g[b], h[b] = table[b] >> 32, table[b] & LOW32
+        else:
+            for b in range(bins):
+                g[b] += table[b] >> 32
+                h[b] += table[b] & LOW32
+    for b in range(bins):
+        table[b] = 0
+
+
+@leaf_kernel
+def empty_tile(small, hist, starts, first, last, fresh):
+    """Empty the small tables into the sums of the columns first:last, which they begin if ``fresh``.
+
+    Sums of up to 65,536 rows stay packed. A column's bins in use, missing values last, are all it has there.
+    """
+    packed = len(hist) == starts[len(starts) - 1]
+    for f in range(first, last):
+        start, bins, at = starts[f], starts[f + 1] - starts[f], (f - first) * BINS
+        table = small[at : at + BINS]
+        # missing values were counted in the last bin of all
+        missing, table[BINS - 1] = table[BINS - 1], 0
+        table[bins - 1] = missing
+        _empty(table, hist, start, bins, packed, fresh)
+    for place in range(last - first, TILE):
+        small[place * BINS] = 0  # empty places have counted rows in the first bin of theirs
+
+
+@leaf_kernel
+def empty_column(table, hist, starts, column, fresh):
+    """Empty the table of a column of 16 bits into its sums, which it begins if ``fresh``."""
+    packed, start = len(hist) == starts[len(starts) - 1], starts[column]
+    _empty(table, hist, start, starts[column + 1] - start, packed, fresh)
+
+
+@leaf_kernel
+def empty_wide_tile(small, hist, starts, first, last, fresh):
+    """`empty_tile` for columns of 16 bits, whose tables stand as close as their sums."""
+    base = starts[first]
+    for f in range(first, last):
+        empty_column(small[starts[f] - base : starts[f + 1] - base], hist, starts, f, fresh)
+    small[starts[last] - base] = 0  # where places without a column were counted
+
+
+@leaf_kernel
+def add(total, part):
+    """Add histograms to others."""
+    for i in range(len(total)):
+        total[i] += part[i]
+
+
+@leaf_kernel
+def subtract(parent, child):
+    """Take a child's histograms from its parent's: what is left is the other child's."""
+    for i in range(len(parent)):
+        parent[i] -= child[i]
+
+
+# ---------------------------------------------------------------------- lists of bins in use
+@shared
+def list_limit(bins):
+    """Return up to how many entries a list finds room in the place of so many bins."""
+    return 3 * bins // 4 - 1
+
+
+@leaf_kernel
+def numbers_start(bins):
+    """Return where the numbers of a list's bins begin in its place."""
+    return list_limit(bins) + 1
+
+
+@leaf_kernel
+def _close_list(place, bins, many, missing):
+    """Write how many bins a list has, and the sum of missing values."""
+    place[bins - 2], place[bins - 1] = many, missing
+
+
+@inline
+def _move_bin(table, b, parent, takes, place, numbers, many):
+    """Move a bin of a table to the end of a list; ``takes`` takes it from the parent's sums, too."""
+    both = table[b]
+    place[many], numbers[many], table[b] = both, b, 0
+    if takes and len(parent) == len(table):
+        parent[b] -= both
+    elif takes:
+        parent[b] -= both >> 32
+        parent[np.uint64(len(table)) + b] -= both & LOW32
+    return both
+
+
+@leaf_kernel
+def list_table(table, parent, takes, place):
+    """Make a list of a table of packed sums, and empty it; ``takes`` takes it from the parent's sums, too."""
+    bins = len(table)
+    numbers, many = place[numbers_start(bins) :].view(np.uint16), _ZERO
+    last, at = np.uint64(bins - 1), _ZERO
+    while at + _GROUP <= last:
+        used = used_bits(table, at)
+        while used != _ZERO:
+            b = at + lowest_bit(used)
+            _move_bin(table, b, parent, takes, place, numbers, many)
+            many += _ONE
+            used &= used - _ONE
+        at += _GROUP
+    for b in range(at, last):
+        both = _move_bin(table, b, parent, takes, place, numbers, many)
+        many += np.uint64(both != 0)
+    missing = _move_bin(table, last, parent, takes, place, numbers, many)
+    _close_list(place, bins, many, missing)
+
+
+@leaf_kernel
+def move_table(table, parent, takes, place):
+    """Make sums of a table of packed ones, and empty it; ``takes`` takes it from the parent's sums, too."""
+    bins = len(table)
+    if takes and len(parent) == bins:
+        subtract(parent, table)
+    elif takes:
+        for b in range(bins):
+            parent[b] -= table[b] >> 32
+            parent[bins + b] -= table[b] & LOW32
+    for b in range(bins):
+        place[b] = table[b]
+        table[b] = 0
+
+
+@leaf_kernel
+def pack_sums(place, bins):
+    """Put Σg and Σh of a column into one number each, in their place."""
+    for b in range(bins):
+        place[b] = (place[b] << 32) + place[bins + b]
+
+
+@leaf_kernel
+def list_sums(place, table):
+    """Make a list of packed sums, in their place; ``table`` is empty before and after."""
+    for b in range(len(table)):
+        table[b] = place[b]
+    list_table(table, table, False, place)
+
+
+@leaf_kernel
+def spread_list(place, bins, table):
+    """Make packed sums of a list, in their place; ``table`` is written on."""
+    numbers, last = place[numbers_start(bins) :].view(np.uint16), np.uint64(bins - 1)
+    for b in range(bins):
+        table[b] = 0
+    for k in range(np.uint64(place[bins - 2])):
+        table[np.uint64(numbers[k])] = place[k]
+    table[last] = place[last]
+    for b in range(bins):
+        place[b] = table[b]
+
+
+@leaf_kernel
+def part_list(table, parent, place, bins):
+    """Part a node's list: what a table, which is emptied, counted is one child's, the rest the other's."""
+    start = numbers_start(bins)
+    numbers, others = place[start:].view(np.uint16), parent[start:].view(np.uint16)
+    many, left, last = _ZERO, _ZERO, np.uint64(bins - 1)
+    for k in range(np.uint64(parent[bins - 2])):
+        b = np.uint64(others[k])
+        both, rest = table[b], parent[k] - table[b]
+        table[b] = 0
+        place[many], numbers[many] = both, b
+        many += np.uint64(both != 0)
+        parent[left], others[left] = rest, b
+        left += np.uint64(rest != 0)
+    rest = parent[last] - table[last]
+    _close_list(place, bins, many, table[last])
+    _close_list(parent, bins, left, rest)
+    table[last] = 0

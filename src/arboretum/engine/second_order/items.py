@@ -1,0 +1,467 @@
+"""What threads do while a tree grows on histograms: the items of its tasks.
+
+    SCALE     a block of rows: the largest derivatives
+    FILL      a block of rows: derivatives to entries
+    PART      a block of rows: a node's entries to the other list, left ones in front, right ones behind
+    COUNT     a tile of columns, over a group of blocks where tiles do not share out evenly
+    MERGE     a tile of columns: the groups' histograms added up
+    SCAN      a range of the features of one of two children
+    SUM       a block of rows: Σg and Σh of the leaves at fine scales
+
+Items of a task touch nothing of each other's. What does them are kernels of their own, called by address
+(engine/compiler/by_address.py): they are compiled once for one tree and for the trees of many rounds, by
+several processes at once, and only those that a table needs (`find_parts`):
+
+    do_rows     SCALE, FILL, SUM
+    do_count    PART, COUNT, MERGE     with it the one loop that counts tiles of the table's width
+    do_wide     PART, COUNT            of columns of more than 255 bins
+    do_scan     SCAN                   of numbers that are scored by G² / (H + λ), up to 65,536 rows
+    do_any_scan SCAN                   of everything
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from arboretum.engine.atomic import prefetch
+from arboretum.engine.compiler.by_address import address_of, call_at
+from arboretum.engine.compiler.decorators import inline, leaf_kernel, plain_kernel
+from arboretum.engine.dtypes import COUNT, FILL, MERGE, PART, SCALE, SCAN
+from arboretum.engine.second_order.draw import draw_columns
+from arboretum.engine.second_order.histogram import (
+    FULL,
+    SMALL,
+    add,
+    add_wide_segment,
+    counter_of,
+    empty_column,
+    empty_tile,
+    empty_wide_tile,
+    list_sums,
+    list_table,
+    move_table,
+    pack_sums,
+    part_list,
+    spread_list,
+    subtract,
+)
+from arboretum.engine.second_order.nodes import State, rows_to_list
+from arboretum.engine.second_order.pack import (
+    GivenRows,
+    add_fine,
+    fetched_until,
+    fill_entries,
+    find_largest,
+    mark_rows,
+)
+from arboretum.engine.second_order.score import ScannedNode, SplitScratch, is_plain
+from arboretum.engine.second_order.split import best_number, best_of
+
+__all__ = ["Parts", "do_item", "find_parts"]
+
+_AHEAD, _APART = np.uint64(24), np.uint64(16)  # entries; rows, whose codes are a byte or two each
+_ROW = np.uint64(32)
+_ONE, _ZERO = np.uint64(1), np.int64(0)
+_H, _NONE = np.uint64(0xFFFF), np.uint64(0)  # of an entry
+
+
+# ---------------------------------------------------------------------- rows are parted
+@leaf_kernel
+def _part(codes, column, goes, entries, target, start, end):
+    """Write left entries from ``start`` on, in their order, right ones from ``end`` down.
+
+    Every entry is written to both ends; the one that was wrong is written over. Returns how many go left.
+    """
+    first, last = np.uint64(start), np.uint64(end)
+    at, other = first, last - _ONE
+    near = fetched_until(entries, first, last, _APART)
+    for i in range(first, near):
+        prefetch(codes, column, entries[i + _AHEAD] >> _ROW)
+        entry = entries[i]
+        left = np.uint64(goes[codes[column, entry >> _ROW]])
+        target[at] = entry
+        target[other] = entry
+        at += left
+        other -= _ONE - left
+    for i in range(near, last):
+        entry = entries[i]
+        left = np.uint64(goes[codes[column, entry >> _ROW]])
+        target[at] = entry
+        target[other] = entry
+        at += left
+        other -= _ONE - left
+    return np.int64(at) - start
+
+
+@inline
+def _part_block(codes, column, tree, block):
+    """Part the entries of a node in one block by the codes of a column."""
+    k, left = tree.task[0].node, tree.counters[0].nodes
+    node, piece = tree.nodes[k], tree.ranges[k, block]
+    start, end = piece.start, piece.end
+    source, target = tree.lists[node.depth & 1], tree.lists[1 - (node.depth & 1)]
+    middle = start + _part(codes, np.uint64(column), tree.goes_left, source, target, start, end)
+    on_left, on_right = tree.ranges[left, block], tree.ranges[left + 1, block]
+    on_left.start, on_left.end = start, middle
+    on_right.start, on_right.end = middle, end
+
+
+@inline
+def _parting_column(tree, features):
+    """Return the stored column by which the rows of a node are parted."""
+    return features.storage[tree.nodes[tree.task[0].node].split.feature]
+
+
+# ---------------------------------------------------------------------- rows are counted
+@leaf_kernel
+def _tile_columns(store, tile):
+    """Return the first column of a tile, and the one after its last; those of 16 bits come last."""
+    narrow = len(store.codes)
+    if tile < len(store.words):
+        many = store.words.shape[2] * store.width
+        return tile * many, min((tile + 1) * many, narrow)
+    tile -= len(store.words)
+    last = min((tile + 1) * store.wide_width, len(store.wide))
+    return narrow + tile * store.wide_width, narrow + last
+
+
+@leaf_kernel
+def _group_of(tree, piece):
+    """Return the first block of a group, and the one after its last."""
+    pieces, blocks = tree.task[0].pieces, tree.ranges.shape[1]
+    return blocks * piece // pieces, blocks * (piece + 1) // pieces
+
+
+@inline
+def _count_tile(store, tree, scratch, counter, tile, piece):
+    """Count a node's rows of a group of blocks in the columns of a tile."""
+    node, ranges, small = tree.task[0].node, tree.ranges, scratch.small
+    entries, hist = tree.lists[tree.nodes[node].depth & 1], tree.hists[tree.task[0].slot]
+    if piece > 0:
+        hist = tree.extra[piece - 1]
+    block, last_block = _group_of(tree, piece)
+    first, last = _tile_columns(store, tile)
+    words, capacity, fresh = store.words[tile], FULL, np.bool_(True)
+    for k in range(block, last_block):
+        at, end = ranges[node, k].start, ranges[node, k].end
+        while at < end:
+            stop = min(at + capacity, end)
+            call_at(counter, (words, entries, np.uint64(at), np.uint64(stop), small))
+            capacity -= stop - at
+            at = stop
+            if capacity == 0:
+                empty_tile(small, hist, store.starts, first, last, fresh)
+                capacity, fresh = FULL, False
+    if fresh or capacity < FULL:
+        empty_tile(small, hist, store.starts, first, last, fresh)
+
+
+@leaf_kernel
+def _tile_sums(store, tree, tile):
+    """Return where the sums of a tile's columns begin and end in a histogram."""
+    first, last = _tile_columns(store, tile)
+    times = tree.hists.shape[1] // store.starts[len(store.starts) - 1]
+    return times * store.starts[first], times * store.starts[last]
+
+
+@inline
+def _take_from_parent(store, tree, tile):
+    """Take what was counted from the parent's histograms: the larger sibling is left."""
+    slot, parent = tree.task[0].slot, tree.task[0].parent_slot
+    first, last = _tile_sums(store, tree, tile)
+    if parent >= 0:
+        subtract(tree.hists[parent, first:last], tree.hists[slot, first:last])
+
+
+@inline
+def _count_wide_tile(store, tree, scratch, tile, piece):
+    """`_count_tile` for columns of 16 bits."""
+    node, ranges, small = tree.task[0].node, tree.ranges, scratch.small
+    entries, hist = tree.lists[tree.nodes[node].depth & 1], tree.hists[tree.task[0].slot]
+    if piece > 0:
+        hist = tree.extra[piece - 1]
+    block, last_block = _group_of(tree, piece)
+    first, last = _tile_columns(store, tile)
+    words, capacity, fresh = store.wide_words[tile - len(store.words)], FULL, np.bool_(True)
+    for k in range(block, last_block):
+        at, end = ranges[node, k].start, ranges[node, k].end
+        while at < end:
+            stop = min(at + capacity, end)
+            add_wide_segment(words, store.starts, first, last, entries, at, stop, small)
+            capacity -= stop - at
+            at = stop
+            if capacity == 0:
+                empty_wide_tile(small, hist, store.starts, first, last, fresh)
+                capacity, fresh = FULL, False
+    if _is_small(store, tree, node, first, last):
+        _part_tile(store, tree, scratch, first, last)
+        return
+    if fresh or capacity < FULL:
+        empty_wide_tile(small, hist, store.starts, first, last, fresh)
+    if tree.task[0].pieces == 1:
+        _take_from_parent(store, tree, tile)
+
+
+@leaf_kernel
+def _most_listed(store, first, last):
+    """Return up to how many rows a node has a list of one of these columns."""
+    most = _ZERO
+    for f in range(first, last):
+        most = max(most, store.listed[f])
+    return most
+
+
+@leaf_kernel
+def _is_small(store, tree, node, first, last):
+    """Tell whether a node has lists of some columns, or packed sums where those of the table are not."""
+    most = _most_listed(store, first, last)
+    if most > 0 and tree.hists.shape[1] > store.starts[len(store.starts) - 1]:
+        most = SMALL
+    return rows_to_list(tree.nodes[node]) <= most
+
+
+@leaf_kernel
+def _has_flat_rows(tree, node):
+    """Tell whether some row of a node has h = 0."""
+    entries, found = tree.lists[tree.nodes[node].depth & 1], False
+    for k in range(tree.ranges.shape[1]):
+        for i in range(np.uint64(tree.ranges[node, k].start), np.uint64(tree.ranges[node, k].end)):
+            found |= (entries[i] & _H) == _NONE
+    return found
+
+
+@leaf_kernel
+def _part_tile(store, tree, scratch, first, last):
+    """Make the sums or lists of a small node that was counted, and of its parent's those of its sibling."""
+    task, starts, n_nodes = tree.task[0], store.starts, tree.counters[0].nodes
+    child, hist, base = tree.nodes[task.node], tree.hists[task.slot], starts[first]
+    rows = child.rows
+    rest = tree.nodes[n_nodes - 2].rows + tree.nodes[n_nodes - 1].rows - rows
+    all_rows = rows + rest if child.depth > 1 else rows_to_list(tree.nodes[0])
+    above, takes = tree.hists[max(task.parent_slot, _ZERO)], task.parent_slot >= 0
+    times = len(hist) // starts[len(starts) - 1]
+    flat = all_rows <= _most_listed(store, first, last) and _has_flat_rows(tree, task.node)
+    for f in range(first, last):
+        limit, bins, at = store.listed[f], starts[f + 1] - starts[f], times * starts[f]
+        table = scratch.small[starts[f] - base : starts[f + 1] - base]
+        if limit == 0:
+            empty_column(table, hist, starts, f, True)
+            if takes:
+                subtract(above[at : at + times * bins], hist[at : at + times * bins])
+            continue
+        apart = times > 1 and all_rows > SMALL
+        place, parent = hist[at : at + bins], above[at : at + (2 * bins if apart else bins)]
+        if takes and all_rows <= limit:
+            if not flat:
+                part_list(table, parent, place, bins)
+                continue
+            spread_list(parent, bins, scratch.left_g)
+        if rows <= limit:
+            list_table(table, parent, takes, place)
+        else:
+            move_table(table, parent, takes, place)
+        if takes and rest <= SMALL:
+            if apart:
+                pack_sums(parent, bins)
+            if rest <= limit:
+                list_sums(parent, table)
+    scratch.small[starts[last] - base] = 0  # where places without a column were counted
+
+
+@inline
+def _merge_tile(store, tree, tile):
+    """Add up the histograms of all pieces."""
+    slot = tree.task[0].slot
+    first, last = _tile_sums(store, tree, tile)
+    for k in range(tree.task[0].pieces - 1):
+        add(tree.hists[slot, first:last], tree.extra[k, first:last])
+    _take_from_parent(store, tree, tile)
+
+
+@plain_kernel
+def do_count(store, tree, features, scratch, counter, item):
+    """Do one item of PART, COUNT or MERGE; ``counter`` is the address of what counts a tile."""
+    task = tree.task[0]
+    if task.kind == PART:
+        _part_block(store.codes, _parting_column(tree, features), tree, item)
+    elif task.kind == COUNT:
+        tile, piece = item // task.pieces, item % task.pieces
+        _count_tile(store, tree, scratch, counter, tile, piece)
+        if task.pieces == 1:
+            _take_from_parent(store, tree, tile)
+    else:
+        _merge_tile(store, tree, item)
+
+
+@plain_kernel
+def do_wide(store, tree, features, scratch, counter, item):
+    """Do one item of PART or COUNT in columns of 16 bits; ``counter`` is not asked."""
+    task = tree.task[0]
+    if task.kind == PART:
+        column = _parting_column(tree, features) - len(store.codes)
+        _part_block(store.wide, column, tree, item)
+    else:
+        tile, piece = item // task.pieces, item % task.pieces
+        _count_wide_tile(store, tree, scratch, tile, piece)
+
+
+# ---------------------------------------------------------------------- features are looked at
+@inline
+def _scanned_node(tree, item, rules, scales):
+    """Return the node that an item of SCAN is about."""
+    task = tree.task[0]
+    node, unit = tree.nodes[task.scanned[item // task.pieces]], scales.chosen[0].unit
+    rows, h = np.float64(node.rows), node.sum_h
+    return ScannedNode(
+        node.sum_g, h, unit.g, unit.h, rows, node.answer, node.lower, node.upper,
+        rows / np.float64(h) if h > 0 else 0.0, is_plain(node.lower, node.upper, rules),
+        rows_to_list(node),
+    )  # fmt: skip
+
+
+@inline
+def _range_of(tree, item):
+    """Return the side of an item of SCAN, and the first and the last of its features."""
+    task = tree.task[0]
+    side, piece = item // task.pieces, item % task.pieces
+    n = task.n_features[side]
+    return side, n * piece // task.pieces, n * (piece + 1) // task.pieces
+
+
+@plain_kernel
+def do_scan(store, tree, features, rules, scales, scratch, item):
+    """Do one item of SCAN where all features are numbers, and scores are G² / (H + λ)."""
+    side, first, last = _range_of(tree, item)
+    best, node = tree.best[item], _scanned_node(tree, item, rules, scales)
+    best.gain, best.feature = -np.inf, -1
+    hist = tree.hists[tree.nodes[tree.task[0].scanned[side]].slot]
+    if first < last:
+        drawn = tree.draw.drawn[side]
+        starts, listed = store.starts, store.listed
+        best_number(hist, starts, listed, drawn, first, last, features, node, rules, scratch)
+        tree.best[item] = scratch.best[0]
+
+
+@plain_kernel
+def do_any_scan(store, tree, features, rules, scales, scratch, item):
+    """Do one item of SCAN, whatever the features and the rules are."""
+    side, first, last = _range_of(tree, item)
+    best, node = tree.best[item], _scanned_node(tree, item, rules, scales)
+    best.gain, best.feature = -np.inf, -1
+    hist = tree.hists[tree.nodes[tree.task[0].scanned[side]].slot]
+    if first < last:
+        drawn = tree.draw.drawn[side]
+        starts, listed = store.starts, store.listed
+        best_of(hist, starts, listed, drawn, first, last, features, node, rules, scratch)
+        tree.best[item] = scratch.best[0]
+        for w in range(tree.best_members.shape[1]):
+            tree.best_members[item, w] = scratch.members[w]
+
+
+@plain_kernel
+def do_draw(tree, rules, node, key, side):
+    """Draw the features that one of two nodes may ask for."""
+    drawn, task = tree.draw.drawn[side], tree.task[0]
+    depth = tree.nodes[node].depth
+    task.n_features[side] = draw_columns(tree.draw, node, depth, key, rules, drawn)
+
+
+# ---------------------------------------------------------------------- rows are scaled, leaves added up
+@inline
+def _sum_block(tree, given, fine, block):
+    """Note the leaves of a block's rows; add up the leaves' gradients at fine scales.
+
+    They are added in the order of rows, which is that of memory: leaf by leaf, a row's g and h would be
+    fetched from somewhere else each.
+    """
+    sums, rows = tree.fine_sums[block], tree.ranges[0, block]
+    for k in range(tree.counters[0].nodes):
+        node, piece = tree.nodes[k], tree.ranges[k, block]
+        sums[k, 0], sums[k, 1] = 0, 0
+        if node.first_child < 0:
+            mark_rows(tree.lists[node.depth & 1], piece.start, piece.end, k, tree.leaf_of)
+    add_fine(given, fine, rows.start, rows.end, tree.leaf_of, sums)
+
+
+@plain_kernel
+def do_rows(tree, scales, g, h, rows, factor, most, key, item):
+    """Do one item of SCALE, FILL or SUM, for the rows of a `GivenRows`, whose fields are these."""
+    given = GivenRows(g, h, rows, factor, most, key)
+    kind, chosen = tree.task[0].kind, scales.chosen[0]
+    if kind == SCALE:
+        n, blocks = len(g), tree.ranges.shape[1]
+        start, end = n * item // blocks, n * (item + 1) // blocks
+        find_largest(given, start, end, scales.largest[item])
+    elif kind == FILL:
+        piece = tree.ranges[0, item]
+        fill_entries(given, chosen.small, piece.start, piece.end, tree.lists[0])
+    else:
+        _sum_block(tree, given, chosen.fine, item)
+
+
+# ---------------------------------------------------------------------- all of them
+class Parts(NamedTuple):
+    """Addresses of compiled code; 0: not needed, and not compiled."""
+
+    rows: int  # `do_rows`
+    count: int  # `do_count`
+    counter: int  # what it counts a tile with (histogram.py)
+    wide: int  # `do_wide`, or 0
+    scan: int  # `do_scan` or `do_any_scan`
+    draw: int  # `do_draw`; 0: every node may ask for all features of the tree
+
+
+def find_parts(state: State, scratch: SplitScratch) -> Parts:
+    """Return the addresses of what a table and its rules need, after compiling what is not there yet."""
+    store, tree, features, rules, given, scales = state
+    counted, word = (store, tree, features, scratch, 0, 0), np.uint64(0)
+    tile = store.words[0] if len(store.words) else np.empty((0, 1), np.uint64)
+    counter = counter_of(tile, store.width)
+    scan = do_scan if _only_numbers(state) else do_any_scan
+    draws = rules.level_columns or rules.node_columns or len(tree.draw.group_of)
+    return Parts(
+        address_of(do_rows, tree, scales, *given, 0),
+        address_of(do_count, *counted),
+        address_of(counter, tile, tree.lists[0], word, word, scratch.small),
+        address_of(do_wide, *counted) if len(store.wide) else 0,
+        address_of(scan, store, tree, features, rules, scales, scratch, 0),
+        address_of(do_draw, tree, rules, 0, given.key, 0) if draws else 0,
+    )
+
+
+def _only_numbers(state: State) -> bool:
+    """Tell whether all that is scanned are numbers in columns of their own, scored by G² / (H + λ)."""
+    features = state.features
+    return not (
+        features.is_category.any()
+        or (features.default_bin >= 0).any()
+        or len(features.monotone)
+        or state.tree.hists.shape[1] != state.store.starts[-1]  # Σg and Σh apart
+        or not is_plain(-np.inf, np.inf, state.rules)
+    )
+
+
+@leaf_kernel
+def do_item(parts, state, scratch, item):
+    """Do one item of the task the team is at."""
+    store, tree, given, features = state.store, state.tree, state.given, state.features
+    kind = tree.task[0].kind
+    if kind == SCAN:
+        call_at(parts.scan, (store, tree, features, state.rules, state.scales, scratch, item))
+    elif kind in (PART, COUNT, MERGE):
+        address = parts.wide if _is_wide(store, tree, features, item) else parts.count
+        call_at(address, (store, tree, features, scratch, parts.counter, item))
+    else:
+        of_rows = given.g, given.h, given.rows, given.factor, given.most, given.key
+        call_at(parts.rows, (tree, state.scales, *of_rows, item))
+
+
+@inline
+def _is_wide(store, tree, features, item):
+    """Tell whether an item of PART or COUNT is about columns of 16 bits."""
+    task = tree.task[0]
+    if task.kind == PART:
+        return _parting_column(tree, features) >= len(store.codes)
+    return task.kind == COUNT and item // task.pieces >= len(store.words)

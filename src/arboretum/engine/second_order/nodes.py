@@ -1,0 +1,317 @@
+"""A tree while it grows on histograms: its nodes, the leaves that wait, the memory they need.
+
+nodes     records (engine/dtypes.py): the best split, sums, where the children stand
+waiting   a heap of leaves whose best split is known, the next one on top: growth policies differ in
+          nothing but what comes first
+slots     places for histograms; a leaf that waits keeps its own for its children, as long as there is
+          enough: without them both children are counted
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from arboretum.engine.compiler.decorators import leaf_kernel
+from arboretum.engine.dtypes import CATEGORIES
+from arboretum.engine.second_order.draw import ColumnDraw, inherit_groups, open_all_groups
+from arboretum.engine.second_order.histogram import BINS
+from arboretum.engine.second_order.pack import GivenRows, Scales
+from arboretum.engine.second_order.score import Features, SplitRules, answer, part_bounds
+
+__all__ = [
+    "GrowingTree",
+    "State",
+    "Store",
+    "add_children",
+    "fill_sides",
+    "give_answers",
+    "keep_split",
+    "make_root",
+    "may_split",
+    "missing_code",
+    "next_leaf",
+    "release_slot",
+    "rows_to_list",
+    "take_slot",
+]
+
+_MANY = np.int64(1) << 62
+_SPARE_SLOTS = 2  # always free: the children of a leaf without histograms need so many
+
+
+class Store(NamedTuple):
+    """The table as codes; the same for all trees."""
+
+    codes: np.ndarray  # (columns, n) uint8
+    words: np.ndarray  # (tiles, n, 1 or 2) uint64, the same codes
+    width: int  # columns of a word
+    wide: np.ndarray  # (columns, n) uint16, the columns of more than 255 bins: behind the others
+    wide_words: np.ndarray  # (tiles, n) uint64, the same codes
+    wide_width: int  # columns of such a word
+    starts: (
+        np.ndarray
+    )  # int64, where a column's bins in use begin in a histogram; missing comes last
+    listed: np.ndarray  # int64, a node of up to so many rows has a list of a column's bins in use
+
+
+class GrowingTree(NamedTuple):
+    """A tree that grows, and scratch."""
+
+    nodes: np.ndarray  # NODE
+    members: np.ndarray  # (nodes, words) uint32, bins that go left
+    counters: np.ndarray  # (1,) COUNTERS
+    waiting: np.ndarray  # int64, a heap of leaves
+    free_slots: np.ndarray  # int64, those of histograms not in use
+    hists: np.ndarray  # (slots, sums) int64 (histogram.py)
+    extra: np.ndarray  # (pieces - 1, sums) int64, for many threads on few columns
+    lists: np.ndarray  # (2, n) uint64, entries of nodes at even and at odd depths
+    ranges: np.ndarray  # (nodes, blocks) RANGE, where a node's entries stand in every block
+    leaf_of: np.ndarray  # (n,) int32, the leaf of every row that took part
+    fine_sums: np.ndarray  # (blocks, nodes, 2) int64, Σg and Σh of a leaf's rows in every block
+    goes_left: np.ndarray  # uint8, by code
+    draw: ColumnDraw
+    task: np.ndarray  # (1,) TASK
+    best: np.ndarray  # (pieces,) SPLIT, best splits by piece of a search
+    best_members: np.ndarray  # (pieces, words) uint32
+
+
+class State(NamedTuple):
+    """All that growing a tree looks at and writes on."""
+
+    store: Store
+    tree: GrowingTree
+    features: Features
+    rules: SplitRules
+    given: GivenRows
+    scales: Scales
+
+
+@leaf_kernel
+def missing_code(store, column):
+    """Return the code of missing values in a column."""
+    if column < len(store.codes):
+        return np.int64(BINS - 1)
+    return store.starts[column + 1] - store.starts[column] - 1
+
+
+@leaf_kernel
+def rows_to_list(node):
+    """Return the rows of a node that may have lists (histogram.py): not of the root, whose sums are read."""
+    return node.rows if node.depth > 0 else _MANY
+
+
+@leaf_kernel
+def fill_sides(features, tree, store, node):
+    """Write for every code whether it goes left at a node."""
+    goes, split, members = tree.goes_left, tree.nodes[node].split, tree.members[node]
+    f, last_bin = split.feature, split.bin
+    last = missing_code(store, features.storage[f])
+    n, default, first = features.n_bins[f], features.default_bin[f], features.offset[f]
+    by_set = split.kind == CATEGORIES
+    if default < 0 and not by_set:
+        for c in range(n):
+            goes[c] = c <= last_bin
+        for c in range(n, last + 1):
+            goes[c] = split.missing_left
+        return
+    stores_all = default < 0 or default == n  # bins, that is; what is left is missing
+    side = split.missing_left if stores_all else np.int64(default <= last_bin)
+    for c in range(last + 1):
+        goes[c] = side
+    at = first
+    for b in range(n):
+        if b == default:
+            continue
+        if by_set:
+            goes[at] = (members[b >> 5] >> np.uint32(b & 31)) & np.uint32(1)
+        else:
+            goes[at] = b <= last_bin
+        at += 1
+    if by_set and not stores_all:
+        side = (members[default >> 5] >> np.uint32(default & 31)) & np.uint32(1)
+        for c in range(last + 1):
+            if c < first or c >= at:
+                goes[c] = side
+
+
+@leaf_kernel
+def take_slot(tree):
+    """Take a place for histograms."""
+    counters = tree.counters[0]
+    counters.free_slots -= 1
+    return tree.free_slots[counters.free_slots]
+
+
+@leaf_kernel
+def release_slot(tree, node):
+    """Give back the place of a node's histograms."""
+    one, counters = tree.nodes[node], tree.counters[0]
+    if one.slot >= 0:
+        tree.free_slots[counters.free_slots] = one.slot
+        counters.free_slots += 1
+    one.slot = -1
+
+
+@leaf_kernel
+def _comes_before(nodes, a, b, rules):
+    """Tell whether leaf ``a`` is split before ``b``: larger gain, or smaller depth, or older."""
+    if rules.depth_first:
+        x, y = nodes[b].depth, nodes[a].depth
+        return x > y or (x == y and a < b)
+    p, q = nodes[a].split.gain, nodes[b].split.gain
+    return p > q or (p == q and a < b)
+
+
+@leaf_kernel
+def _add_waiting(tree, node, rules):
+    """Let a leaf wait for its turn."""
+    heap, counters = tree.waiting, tree.counters[0]
+    at = counters.waiting
+    counters.waiting += 1
+    while at > 0 and _comes_before(tree.nodes, node, heap[(at - 1) >> 1], rules):
+        heap[at] = heap[(at - 1) >> 1]
+        at = (at - 1) >> 1
+    heap[at] = node
+
+
+@leaf_kernel
+def keep_split(tree, node, first, last, rules):
+    """Keep the best of what pieces of a search have found; a leaf with a split waits for its turn."""
+    best = first
+    for k in range(first + 1, last):
+        if tree.best[k].gain > tree.best[best].gain:
+            best = k
+    tree.nodes[node].split = tree.best[best]
+    if tree.best[best].feature < 0:
+        release_slot(tree, node)
+        return
+    for w in range(tree.members.shape[1]):
+        tree.members[node, w] = tree.best_members[best, w]
+    _add_waiting(tree, node, rules)
+    if tree.counters[0].free_slots < _SPARE_SLOTS:
+        release_slot(tree, node)
+
+
+@leaf_kernel
+def make_root(tree, n_rows, slot):
+    """Make the root, whose histograms will stand in ``slot``."""
+    root = tree.nodes[0]
+    root.depth, root.rows, root.first_child, root.slot = 0, n_rows, -1, slot
+    root.lower, root.upper = -np.inf, np.inf
+    root.split.gain, root.split.feature = -np.inf, -1
+    blocks = tree.ranges.shape[1]
+    for k in range(blocks):
+        piece = tree.ranges[0, k]
+        piece.start, piece.end = n_rows * k // blocks, n_rows * (k + 1) // blocks
+    open_all_groups(tree.draw)
+
+
+@leaf_kernel
+def _child_l2(node, features, rules):
+    """Return the λ of a node's children: more where categories were sorted."""
+    if node.split.kind == CATEGORIES and features.n_bins[node.split.feature] > rules.max_onehot:
+        return rules.l2 + rules.cat_l2
+    return rules.l2
+
+
+@leaf_kernel
+def _inherit_bounds(parent, left, right, features):
+    """Hand a node's bounds to its children, parted in the middle by a monotone constraint."""
+    left.lower, left.upper = parent.lower, parent.upper
+    right.lower, right.upper = parent.lower, parent.upper
+    if len(features.monotone) and parent.split.kind != CATEGORIES:
+        part_bounds(left, right, features.monotone[parent.split.feature])
+
+
+@leaf_kernel
+def add_children(tree, node, features, unit, rules):
+    """Make the two children of a node whose entries are parted; return the first."""
+    nodes, counters, parent = tree.nodes, tree.counters[0], tree.nodes[node]
+    left = counters.nodes
+    counters.nodes += 2
+    counters.leaves += 1
+    parent.first_child = left
+    n_left = np.int64(0)
+    for k in range(tree.ranges.shape[1]):  # parted: the left child's ranges are known
+        n_left += tree.ranges[left, k].end - tree.ranges[left, k].start
+    g, h, l2 = parent.split.left_g, parent.split.left_h, _child_l2(parent, features, rules)
+    for side in range(2):
+        child = nodes[left + side]
+        child.depth = parent.depth + 1
+        child.first_child, child.slot, child.split.feature = -1, -1, -1
+        child.rows = parent.rows - n_left if side else n_left
+        child.sum_g = parent.sum_g - g if side else g
+        child.sum_h = parent.sum_h - h if side else h
+        child.split.gain = -np.inf
+        child.answer = answer(
+            np.float64(child.sum_g) * unit.g, np.float64(child.sum_h) * unit.h,
+            np.float64(child.rows), parent.answer, parent.lower, parent.upper, l2, rules,
+        )  # fmt: skip
+    _inherit_bounds(parent, nodes[left], nodes[left + 1], features)
+    inherit_groups(tree.draw, node, parent.split.feature, left)
+    return left
+
+
+@leaf_kernel
+def may_split(tree, node, rules):
+    """Tell whether a leaf is large and shallow enough to be looked at, and more leaves are wanted."""
+    one = tree.nodes[node]
+    if tree.counters[0].leaves >= rules.max_leaves or one.depth >= rules.max_depth:
+        return False
+    return one.rows >= max(2.0 * rules.min_rows, 2.0)
+
+
+@leaf_kernel
+def next_leaf(tree, rules):
+    """Take the leaf whose turn it is out of those that wait; -1 if none is left."""
+    heap, counters, nodes = tree.waiting, tree.counters[0], tree.nodes
+    waiting = counters.waiting
+    if waiting == 0 or counters.leaves >= rules.max_leaves:
+        return np.int64(-1)
+    first, last = heap[0], heap[waiting - 1]
+    waiting -= 1
+    counters.waiting = waiting
+    at = 0
+    while 2 * at + 1 < waiting:
+        child = 2 * at + 1
+        if child + 1 < waiting and _comes_before(nodes, heap[child + 1], heap[child], rules):
+            child += 1
+        if not _comes_before(nodes, heap[child], last, rules):
+            break
+        heap[at] = heap[child]
+        at = child
+    heap[at] = last
+    return first
+
+
+@leaf_kernel
+def give_answers(tree, features, fine, rules):
+    """Add up the leaves' fine sums towards the root; write what every node answers, and its Σh."""
+    nodes, n = tree.nodes, tree.counters[0].nodes
+    for k in range(n - 1, -1, -1):
+        node = nodes[k]
+        if node.first_child >= 0:
+            left, right = nodes[node.first_child], nodes[node.first_child + 1]
+            node.fine_g, node.fine_h = left.fine_g + right.fine_g, left.fine_h + right.fine_h
+    root = nodes[0]
+    _answer_finely(root, np.nan, fine, rules.l2, rules)
+    if root.cover < rules.min_weight:
+        root.value = 0.0
+    for k in range(n):
+        node = nodes[k]
+        left = node.first_child
+        if left >= 0:
+            l2 = _child_l2(node, features, rules)
+            _answer_finely(nodes[left], node.answer, fine, l2, rules)
+            _answer_finely(nodes[left + 1], node.answer, fine, l2, rules)
+
+
+@leaf_kernel
+def _answer_finely(node, parent, fine, l2, rules):
+    """Write what a node answers by its fine sums; ``parent`` is the answer above it."""
+    g, h = np.float64(node.fine_g) / fine.g, np.float64(node.fine_h) / fine.h
+    rows = np.float64(node.rows)
+    node.cover = h
+    node.value = answer(g, h, rows, parent, node.lower, node.upper, l2, rules) + 0.0

@@ -1,0 +1,342 @@
+"""The best cut of a number: after each of its bins, missing values on either side in turn.
+
+    bins           0    1    2    3   missing
+    Σg, Σh left    ├────┼────┼────┤             missing values right; the last cut parts them off
+              m +  ├────┼────┤                  missing values left
+
+Where a node has no missing values, they go right as in XGBoost, or else with the many. A node's gains are
+written first and then searched for the largest, in loops that the compiler turns into wide instructions.
+
+Most columns of a node hold nothing better than an earlier one. Where both sums of a node fit 32 bits, a
+column is first looked over in single precision and without a division, with room for what is rounded:
+
+    a² / p + d² / q > best     asked as     a²·q + d²·p > best · (1 - 10⁻⁵) · p·q      in some cut?
+
+This is asked of blocks of bins first, for the most that a cut within one could score, and then of the cuts
+of blocks that said yes. Only if one says yes again are the gains written, in double precision.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from arboretum.engine.atomic import LANES, sum_block
+from arboretum.engine.compiler.decorators import inline, leaf_kernel
+from arboretum.engine.dtypes import NUMBER
+from arboretum.engine.second_order.histogram import LOW32
+from arboretum.engine.second_order.score import (
+    answer,
+    is_worth,
+    keep_best,
+    plain_gain,
+    rows_of,
+    score,
+)
+
+__all__ = ["scan_number", "scan_packed", "scan_two_bins"]
+
+_INFINITY = np.int64(0x7FF0000000000000)  # its bits; larger ones are not numbers
+_ZERO = np.int64(0)
+_CLEARLY = 1.0 - 1e-5  # times a number: below it by more than single precision rounds
+_HALVES = np.int64(1) << 31  # of sums in one number; below it both have a sign of their own
+_LARGE = 2.0**60  # in units of sums: up to here products stay finite in single precision
+_G, _H = np.uint64(1), np.uint64(0)  # halves of a packed number, as memory has them
+_ONE, _TWO = np.uint64(1), np.uint64(2)
+_BLOCK = np.uint64(LANES)  # bins
+_BIT = np.uint32(1)
+
+
+@inline
+def scan_two_bins(f, node, node_score, rules, scratch):
+    """`scan_number` for a feature of two bins without missing values: one-hot columns are many."""
+    total_g, total_h = np.float64(node.g) * node.g_unit, np.float64(node.h) * node.h_unit
+    n_right = rows_of(scratch.h[1], node.share)
+    if n_right < rules.min_rows or node.rows - n_right < rules.min_rows:
+        return
+    sum_g, sum_h = scratch.g[0], scratch.h[0]
+    a, c = np.float64(sum_g) * node.g_unit, np.float64(sum_h) * node.h_unit
+    gain = plain_gain(a, c, total_g, total_h, node_score, rules.l2, rules.min_weight)
+    if gain > scratch.best[0].gain and is_worth(gain, node_score, rules):
+        towards = np.int64(2 * sum_h >= node.h and not rules.as_xgboost)
+        keep_best(gain, f, _ZERO, towards, NUMBER, sum_g, sum_h, scratch)
+
+
+@leaf_kernel
+def _count_rows(n, cuts, from_left, node, scratch):
+    """Write the rows on the left of every cut, added up from the side without missing values."""
+    h, left_rows, share = scratch.h, scratch.left_rows, node.share
+    if from_left:
+        rows = 0.0
+        for b in range(cuts):
+            rows += rows_of(h[b], share)
+            left_rows[b] = rows
+        return
+    rows = node.rows
+    for b in range(n - 1, 0, -1):
+        rows -= rows_of(h[b], share)
+        left_rows[b - 1] = rows
+
+
+@leaf_kernel
+def _score_cuts(n, node, node_score, sign, rules, scratch):
+    """Write the gain of every beginning of the bins from the sums on its left."""
+    left_g, left_h, gain = scratch.left_g, scratch.left_h, scratch.gain
+    g_unit, h_unit = node.g_unit, node.h_unit
+    total_g, total_h = np.float64(node.g) * g_unit, np.float64(node.h) * h_unit
+    least, rows, l2, left_rows = rules.min_weight, rules.min_rows, rules.l2, scratch.left_rows
+    if node.is_plain and sign == 0.0:
+        for b in range(n):
+            a, c = np.float64(left_g[b]) * g_unit, np.float64(left_h[b]) * h_unit
+            gain[b] = plain_gain(a, c, total_g, total_h, node_score, l2, least)
+        if rows > 0.0:
+            for b in range(n):
+                enough = (left_rows[b] >= rows) & (node.rows - left_rows[b] >= rows)
+                gain[b] = gain[b] if enough else -np.inf
+        return
+    for b in range(n):
+        a, c = np.float64(left_g[b]) * g_unit, np.float64(left_h[b]) * h_unit
+        d, e = total_g - a, total_h - c
+        n_left = left_rows[b] if rows > 0.0 else 0.0
+        n_right = node.rows - n_left
+        gain[b] = -np.inf
+        if c < least or e < least or n_left < rows or n_right < rows:
+            continue
+        p = answer(a, c, n_left, node.answer, node.lower, node.upper, l2, rules)
+        q = answer(d, e, n_right, node.answer, node.lower, node.upper, l2, rules)
+        if (q - p) * sign < 0.0:
+            continue
+        gain[b] = score(a, c, p, l2, rules) + score(d, e, q, l2, rules) - node_score
+
+
+@leaf_kernel
+def _first_largest(gain, bits, n):
+    """Return the place of the first largest gain above 0, or -1; what is not a number is passed over."""
+    most = np.int64(0)
+    for b in range(n):
+        most = max(most, bits[b])
+    if most > _INFINITY:
+        best, at = 0.0, -1
+        for b in range(n):
+            if gain[b] > best:
+                best, at = gain[b], b
+        return at
+    if most > 0:
+        for b in range(n):
+            if bits[b] == most:
+                return b
+    return -1
+
+
+@leaf_kernel
+def scan_number(f, n, node, node_score, sign, rules, scratch):
+    """Try every cut of a number, missing values right, then left."""
+    g, h = scratch.g, scratch.h
+    missing = g[n] != 0 or h[n] != 0
+    for side in range(2 if missing else 1):
+        sum_g, sum_h = (g[n], h[n]) if side else (np.int64(0), np.int64(0))
+        cuts = n if missing and not side else n - 1
+        for b in range(cuts):
+            sum_g += g[b]
+            sum_h += h[b]
+            scratch.left_g[b], scratch.left_h[b] = sum_g, sum_h
+        if rules.min_rows > 0.0:
+            _count_rows(n, cuts, missing and not side, node, scratch)
+        _score_cuts(cuts, node, node_score, sign, rules, scratch)
+        at = _first_largest(scratch.gain, scratch.bits, cuts)
+        if at < 0 or not (
+            scratch.gain[at] > scratch.best[0].gain
+            and is_worth(scratch.gain[at], node_score, rules)
+        ):
+            continue
+        sum_g, sum_h = scratch.left_g[at], scratch.left_h[at]
+        heavier = 2 * sum_h >= node.h  # no value is missing: a later one goes with the many
+        towards = np.int64(side if missing else heavier and not rules.as_xgboost)
+        keep_best(scratch.gain[at], f, at, towards, NUMBER, sum_g, sum_h, scratch)
+
+
+@leaf_kernel
+def _outline(sums, n, before, turns):
+    """Write the sums before every block of bins, those of all at the end, and Σ|g| or a little more.
+
+    Returns how many blocks there are.
+    """
+    blocks, total = np.uint64(n) // _BLOCK, np.int64(0)
+    for k in range(blocks):
+        before[k] = total
+        whole, magnitude = sum_block(sums, k * _BLOCK)
+        total += whole
+        turns[k] = magnitude + LANES
+    if blocks * _BLOCK < np.uint64(n):
+        before[blocks], magnitude = total, np.int64(0)
+        for b in range(blocks * _BLOCK, np.uint64(n)):
+            total += sums[b]
+            magnitude += abs(sums[b] >> 32)
+        turns[blocks] = magnitude
+        blocks += _ONE
+    before[blocks] = total
+    return blocks
+
+
+@inline
+def _beats(g, rest_g, p, q, least):
+    """Tell whether a cut with such sums on its sides scores more than ``least``, without a division."""
+    return g * g * q + rest_g * rest_g * p > least * (p * q)
+
+
+@leaf_kernel
+def _mark_blocks(before, turns, blocks, missing, total, l2, limit, marks):
+    """Mark the blocks within which some cut might score ``limit``, in units of the sums.
+
+    Left of a cut, Σh lies between the sums before and behind its block, and Σg at most half of Σ|g| beside
+    them. The score is convex, so no cut scores more than a corner of these ranges. Corners are whole
+    numbers, so that what they leave for the right side is not rounded, however small.
+    """
+    sums, magnitudes = before.view(np.int32), turns.view(np.uint32)
+    least, l2 = np.float32(limit), np.float32(l2)
+    all_g, all_h = np.int32(total >> 32), np.int32(total & LOW32)
+    with_g, with_h = np.int32(missing >> 32), np.int32(missing & LOW32)
+    for k in range(blocks):
+        near, far = _TWO * k, _TWO * k + _TWO
+        turn, step = magnitudes[near + _H], np.uint32(sums[far + _G] - sums[near + _G])
+        start = np.int32(sums[near + _G] + with_g)
+        low = np.int32(start - np.int32(np.uint32(turn - step) >> _BIT))
+        high = np.int32(start + np.int32(np.uint32(turn + step) >> _BIT))
+        a, c = np.float32(low), np.float32(high)
+        b, d = np.float32(np.int32(all_g - low)), np.float32(np.int32(all_g - high))
+        h = np.int32(sums[near + _H] + with_h)
+        p, q = np.float32(h) + l2, np.float32(np.int32(all_h - h)) + l2
+        found = _beats(a, b, p, q, least) | _beats(c, d, p, q, least)
+        h = np.int32(sums[far + _H] + with_h)
+        p, q = np.float32(h) + l2, np.float32(np.int32(all_h - h)) + l2
+        marks[k] = np.int64(found | _beats(a, b, p, q, least) | _beats(c, d, p, q, least))
+
+
+@leaf_kernel
+def _take_cuts(sums, before, marks, blocks, first, end, left, order):
+    """Write the sums left of the cuts first:end in marked blocks, and after which bins they are.
+
+    A cut after a bin without rows is the cut before it. Returns how many cuts there are.
+    """
+    many, first, end = np.uint64(0), np.uint64(first), np.uint64(end)
+    for k in range(blocks):
+        if marks[k] == 0:
+            continue
+        total = before[k]
+        for b in range(k * _BLOCK, min((k + _ONE) * _BLOCK, end)):
+            total += sums[b]
+            left[many], order[many] = total, b
+            many += np.uint64((sums[b] != 0) & (b >= first))
+    return np.int64(many)
+
+
+@inline
+def _rounded_rows(both, share):
+    """Return `rows_of` of a sum of two in one number, as a whole number."""
+    return np.int32(np.float64(both & LOW32) * share + 0.5)
+
+
+@leaf_kernel
+def _enough_rows(sums, n, cuts, from_left, node, rules):
+    """Return the first of the cuts with ``min_rows`` on both sides, and the one after the last.
+
+    The rows are those of `_count_rows`; they only grow from cut to cut, so these cuts are neighbours, and
+    are found from both ends.
+    """
+    share, low, high = node.share, rules.min_rows, node.rows - rules.min_rows
+    total = np.int32(0)
+    for b in range(n):
+        total += _rounded_rows(sums[b], share)
+    if not from_left:  # the right side is counted, the left one has the rest
+        low, high = total - high, total - low
+    first, end, rows = np.int64(0), cuts, _rounded_rows(sums[0], share)
+    while first < cuts and rows < low:
+        first += 1
+        rows += _rounded_rows(sums[first], share) if first < n else np.int32(0)
+    rows = total if cuts == n else total - _rounded_rows(sums[n - 1], share)
+    while end > first and rows > high:
+        end -= 1
+        rows -= _rounded_rows(sums[end], share)
+    return first, max(first, end)
+
+
+@leaf_kernel
+def _score_packed(left, missing, n, node, node_score, rules, gain):
+    """`_score_cuts` for sums of two in one number, where scores are G² / (H + λ); ``missing`` goes left."""
+    g_unit, h_unit, l2, least = node.g_unit, node.h_unit, rules.l2, rules.min_weight
+    total_g, total_h = np.float64(node.g) * g_unit, np.float64(node.h) * h_unit
+    for k in range(n):
+        both = left[k] + missing
+        a, c = np.float64(np.int32(both >> 32)) * g_unit, np.float64(both & LOW32) * h_unit
+        gain[k] = plain_gain(a, c, total_g, total_h, node_score, l2, least)
+
+
+@leaf_kernel
+def _may_beat(left, missing, n, total, l2, limit):
+    """Tell whether one of n cuts might score ``limit``, in units of the sums; ``missing`` goes left."""
+    halves, least, l2 = left.view(np.int32), np.float32(limit), np.float32(l2)
+    total_g, total_h = np.int32(total >> 32), np.int32(total & LOW32)
+    with_g, with_h = np.int32(missing >> 32), np.int32(missing & LOW32)
+    found = False
+    for k in range(np.uint64(n)):
+        g, h = np.int32(halves[_TWO * k + _G] + with_g), np.int32(halves[_TWO * k + _H] + with_h)
+        p, q = np.float32(h) + l2, np.float32(np.int32(total_h - h)) + l2
+        # an empty side: 0 > 0
+        found |= _beats(np.float32(g), np.float32(np.int32(total_g - g)), p, q, least)
+    return found
+
+
+@leaf_kernel
+def _best_cut(sums, blocks, missing, first, end, node, node_score, rules, limit, scratch):
+    """Return the place of the best of the cuts first:end among those taken; -1: none beats the best so far.
+
+    A ``limit`` that is not above 0 tells nothing.
+    """
+    before, left, marks = scratch.h, scratch.left_g, scratch.bits
+    total, l2 = (node.g << 32) + node.h, rules.l2 / node.h_unit
+    if limit > 0.0:
+        _mark_blocks(before, scratch.left_h, blocks, missing, total, l2, limit, marks)
+    else:
+        for k in range(blocks):
+            marks[k] = 1
+    many = _take_cuts(sums, before, marks, blocks, first, end, left, scratch.order)
+    if many == 0 or (limit > 0.0 and not _may_beat(left, missing, many, total, l2, limit)):
+        return np.int64(-1)
+    _score_packed(left, missing, many, node, node_score, rules, scratch.gain)
+    at = _first_largest(scratch.gain, scratch.bits, many)
+    if at >= 0 and not (
+        scratch.gain[at] > scratch.best[0].gain and is_worth(scratch.gain[at], node_score, rules)
+    ):
+        at = np.int64(-1)
+    return at
+
+
+@inline
+def scan_packed(f, n, sums, missing, node, node_score, rules, scratch):
+    """`scan_number` for sums of two in one number, where scores are G² / (H + λ)."""
+    blocks = _outline(sums, n, scratch.h, scratch.left_h)
+    per_unit = _CLEARLY * node.h_unit / (node.g_unit * node.g_unit)
+    looks_over = node.h < _HALVES and rules.l2 / node.h_unit < _LARGE
+    for side in range(2 if missing else 1):
+        with_left = missing if side else np.int64(0)
+        from_left = missing != 0 and side == 0
+        cuts = np.int64(n) if from_left else np.int64(n) - 1
+        limit = (scratch.best[0].gain + node_score) * per_unit  # -inf at first
+        if not (looks_over and limit < _LARGE):
+            limit = -np.inf
+        at = _best_cut(
+            sums, blocks, with_left, _ZERO, cuts, node, node_score, rules, limit, scratch
+        )
+        if at >= 0 and rules.min_rows > 0.0:  # only now: most columns have nothing to offer anyway
+            first, end = _enough_rows(sums, n, cuts, from_left, node, rules)
+            if not first <= scratch.order[at] < end:
+                at = _best_cut(
+                    sums, blocks, with_left, first, end, node, node_score, rules, limit, scratch
+                )
+        if at < 0:
+            continue
+        both = scratch.left_g[at] + with_left
+        sum_g, sum_h = both >> 32, both & LOW32
+        heavier = 2 * sum_h >= node.h  # no value is missing: a later one goes with the many
+        towards = np.int64(side if missing else heavier and not rules.as_xgboost)
+        gain, cut = scratch.gain[at], scratch.order[at]
+        keep_best(gain, f, cut, towards, NUMBER, sum_g, sum_h, scratch)

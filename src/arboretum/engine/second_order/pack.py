@@ -1,0 +1,234 @@
+"""Gradients as small whole numbers: what histograms add up.
+
+A round's g and h are scaled by powers of two to 16 bits and rounded up or down at random, by a hash of
+(seed, row): unbiased, and the same on every machine. A row that takes part in a tree is one entry:
+
+    63            32 31      16 15       0
+    row number       g (signed)  h
+
+Sums of whole numbers do not depend on their order, so neither threads nor blocks of rows change a bit
+of the model. What leaves answer is summed again from finer numbers (`add_fine`).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from arboretum.engine.atomic import prefetch
+from arboretum.engine.compiler.decorators import inline, kernel, leaf_kernel
+from arboretum.engine.fixed_point import bits_of_each, scale_for
+from arboretum.engine.random import mix
+
+__all__ = [
+    "GivenRows",
+    "Scales",
+    "add_fine",
+    "add_leaf",
+    "add_marked",
+    "add_reached",
+    "add_value",
+    "choose_scales",
+    "fetched_until",
+    "fill_entries",
+    "find_largest",
+    "mark_rows",
+]
+
+G_BITS, H_BITS = np.int64(15), np.int64(16)
+_MOST_G, _MOST_H = np.int32(32767), np.int32(65535)
+_G_PLACE, _SIGN = np.int32(16), np.uint32(0x80000000)
+_AHEAD = np.uint64(24)  # entries whose rows are fetched, here and wherever entries are walked
+_ROW, _ONE = np.uint64(32), np.uint64(1)
+_NO_SIGN, _MINUS_ZERO = np.uint32(0x7FFFFFFF), np.uint32(0x80000000)
+_INFINITY, _FRACTION, _EXPONENT = np.uint32(0x7F800000), np.uint32(0x7FFFFF), np.uint32(23)
+_LOW32 = np.uint64(0xFFFFFFFF)
+_OF_G, _OF_H = np.uint64(0), np.uint64(1)  # columns of fine sums
+
+
+class GivenRows(NamedTuple):
+    """What a tree is grown for."""
+
+    g: np.ndarray  # float32, by row
+    h: np.ndarray
+    rows: np.ndarray  # uint32, those that take part, ascending; empty: all
+    factor: np.ndarray  # float32, what each of them counts; empty: 1
+    most: float  # the largest factor
+    key: np.uint64  # of what is rounded at random
+
+
+class Scales(NamedTuple):
+    """Powers of two that make whole numbers of g and h; written when a tree begins."""
+
+    largest: np.ndarray  # (blocks,) PAIR, the largest |g| and h of every block of rows
+    chosen: np.ndarray  # (1,) SCALES
+
+
+@leaf_kernel
+def find_largest(given, start, end, largest):
+    """Write the largest |g| and h of the rows start:end; infinity if one is no number, or h below 0.
+
+    Without their sign, numbers are ordered as their bits, and what is infinite, not a number or a negative
+    h comes out above every finite number.
+    """
+    g, h = given.g.view(np.uint32), given.h.view(np.uint32)
+    most_g, most_h = np.uint32(0), np.uint32(0)
+    for i in range(np.uint64(start), np.uint64(end)):
+        a, b = g[i] & _NO_SIGN, h[i]
+        b = b if b != _MINUS_ZERO else np.uint32(0)
+        most_g = a if a > most_g else most_g
+        most_h = b if b > most_h else most_h
+    largest.g, largest.h = _of_bits(np.uint32(most_g)), _of_bits(np.uint32(most_h))
+
+
+@leaf_kernel
+def _of_bits(bits):
+    """Return the number ≥ 0 that has such bits as a float32; infinity for what is none."""
+    if bits >= _INFINITY:
+        return np.inf
+    fraction, exponent = np.float64(bits & _FRACTION), np.int64(bits >> _EXPONENT)
+    if exponent == 0:
+        return math.ldexp(fraction, -149)
+    return math.ldexp(fraction + 8388608.0, int(exponent - 150))
+
+
+@leaf_kernel
+def choose_scales(given, scales, n_rows):
+    """Make the scales of a block's largest numbers; return whether all derivatives are good."""
+    g, h = 0.0, 0.0
+    for b in range(len(scales.largest)):
+        g, h = max(g, scales.largest[b].g), max(h, scales.largest[b].h)
+    if not (g < np.inf and h < np.inf):
+        return False
+    g, h, chosen = g * given.most, h * given.most, scales.chosen[0]
+    small, unit, fine, fine_unit = chosen.small, chosen.unit, chosen.fine, chosen.fine_unit
+    small.g, small.h = scale_for(g, int(G_BITS)), scale_for(h, int(H_BITS))
+    fine_bits = bits_of_each(n_rows)
+    fine.g, fine.h = scale_for(g, fine_bits), scale_for(h, fine_bits)
+    unit.g, unit.h = 1.0 / small.g, 1.0 / small.h
+    fine_unit.g, fine_unit.h = 1.0 / fine.g, 1.0 / fine.h
+    return True
+
+
+@inline
+def _share(bits):
+    """Return 32 bits as a number in [0, 1).
+
+    Like all of an entry it is made by conversions of 32 bits with a sign, which wide instructions can do.
+    """
+    return (np.float64(np.int32(bits ^ _SIGN)) + 2147483648.0) * 2.3283064365386963e-10
+
+
+@inline
+def _entry(row, g, h, g_scale, h_scale, key):
+    bits = mix(key, row)
+    up_g, up_h = _share(np.uint32(bits & _LOW32)), _share(np.uint32(bits >> _ROW))
+    a = np.int32(np.floor(np.float64(g) * g_scale + up_g))
+    b = np.int32(np.floor(np.float64(h) * h_scale + up_h))
+    a, b = min(a, _MOST_G), min(b, _MOST_H)
+    return (row << _ROW) | np.uint64(np.uint32((a << _G_PLACE) | b))
+
+
+@leaf_kernel
+def fill_entries(given, small, start, end, entries):
+    """Write the entries ``start:end``, scaled by ``small``."""
+    g, h, rows, factor, key = given.g, given.h, given.rows, given.factor, given.key
+    g_scale, h_scale = small.g, small.h
+    if len(rows) == 0:
+        for i in range(np.uint64(start), np.uint64(end)):
+            entries[i] = _entry(i, g[i], h[i], g_scale, h_scale, key)
+        return
+    for i in range(np.uint64(start), np.uint64(end)):
+        row, by = np.uint64(rows[i]), np.float32(1.0)
+        if len(factor):
+            by = factor[i]
+        entries[i] = _entry(row, g[row] * by, h[row] * by, g_scale, h_scale, key)
+
+
+@leaf_kernel
+def fetched_until(entries, first, last, apart):
+    """Return up to which of the entries first:last it pays to fetch ahead what is read for rows.
+
+    None where they lie up to ``apart`` from each other, upwards or downwards: the processor fetches what
+    follows unasked then, and asking takes longer.
+    """
+    if last - first <= _AHEAD:
+        return first
+    low, high = entries[first] >> _ROW, entries[last - _ONE] >> _ROW
+    if max(low, high) - min(low, high) < apart * (last - first):
+        return first
+    return last - _AHEAD
+
+
+@leaf_kernel
+def _fine(value, scale):
+    return np.int64(np.rint(np.float64(value) * scale))
+
+
+@leaf_kernel
+def mark_rows(entries, start, end, leaf, leaf_of):
+    """Note the leaf of the rows of entries start:end."""
+    for i in range(np.uint64(start), np.uint64(end)):
+        leaf_of[entries[i] >> _ROW] = leaf
+
+
+@leaf_kernel
+def add_fine(given, fine, start, end, leaf_of, sums):
+    """Add g and h of the start-th to the end-th row that takes part to the fine sums of its leaf."""
+    g, h, rows, factor = given.g, given.h, given.rows, given.factor
+    g_scale, h_scale = fine.g, fine.h
+    if len(rows) == 0:
+        for i in range(np.uint64(start), np.uint64(end)):
+            leaf = np.uint64(leaf_of[i])
+            sums[leaf, _OF_G] += _fine(g[i], g_scale)
+            sums[leaf, _OF_H] += _fine(h[i], h_scale)
+        return
+    for i in range(np.uint64(start), np.uint64(end)):
+        row, by = np.uint64(rows[i]), np.float32(1.0)
+        if len(factor):
+            by = factor[i]
+        leaf = np.uint64(leaf_of[row])
+        sums[leaf, _OF_G] += _fine(g[row] * by, g_scale)
+        sums[leaf, _OF_H] += _fine(h[row] * by, h_scale)
+
+
+@kernel
+def add_marked(leaf_of, values, rows, start, end, score, output):
+    """Add to the scores of the start-th to the end-th row the values of their leaves; ``rows`` as given."""
+    column = np.uint64(output)
+    if len(rows) == 0:
+        for i in range(np.uint64(start), np.uint64(end)):
+            score[i, column] += values[np.uint64(leaf_of[i])]
+        return
+    for i in range(np.uint64(start), np.uint64(end)):
+        row = np.uint64(rows[i])
+        score[row, column] += values[np.uint64(leaf_of[row])]
+
+
+@leaf_kernel
+def add_value(entries, start, end, value, score, column):
+    """Add a leaf's value to the scores of its rows."""
+    first, last = np.uint64(start), np.uint64(end)
+    near = max(last, first + _AHEAD) - _AHEAD
+    for i in range(first, near):
+        prefetch(score, entries[i + _AHEAD] >> _ROW, column)
+        score[entries[i] >> _ROW, column] += value
+    for i in range(near, last):
+        score[entries[i] >> _ROW, column] += value
+
+
+@kernel
+def add_leaf(entries, starts, ends, values, score, output):
+    """Add the value of every leaf to column ``output`` of the scores of its rows."""
+    for k in range(len(starts)):
+        add_value(entries, starts[k], ends[k], values[k], score, np.uint64(output))
+
+
+@kernel
+def add_reached(leaf, values, rows, start, end, score, output):
+    """Add the values of leaves that rows start:end have reached; ``rows`` may be empty."""
+    for i in range(start, end):
+        row = np.uint64(rows[i]) if len(rows) else np.uint64(i)
+        score[row, np.uint64(output)] += values[np.uint64(leaf[i - start])]

@@ -1,0 +1,140 @@
+"""The best split of a node, read off its histograms feature by feature.
+
+histogram of a column ──► bins of a feature ──► cuts of a number      numbers.py
+                                            └─► sets of categories    categories.py
+                                                      └──► the best so far stays, of equals the first
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from arboretum.engine.compiler.decorators import inline, leaf_kernel
+from arboretum.engine.second_order.categories import scan_categories
+from arboretum.engine.second_order.histogram import FULL, LOW32, SMALL, numbers_start
+from arboretum.engine.second_order.numbers import scan_number, scan_packed, scan_two_bins
+from arboretum.engine.second_order.score import answer, score
+
+__all__ = ["best_number", "best_of"]
+
+
+@inline
+def _load(hist, starts, f, features, node, scratch):
+    """Copy a feature's bins; return how many there are. The missing rows come after them."""
+    n, s, first = np.int64(features.n_bins[f]), features.storage[f], features.offset[f]
+    g, h = scratch.g, scratch.h
+    packed, start, bins = len(hist) == starts[len(starts) - 1], starts[s], starts[s + 1] - starts[s]
+    at = start if packed else 2 * start
+    low, high = hist[at : at + bins], hist[at : at + bins]
+    if not packed:
+        high = hist[at + bins : at + 2 * bins]
+    if features.default_bin[f] < 0:
+        last = bins - 1
+        if packed:
+            for b in range(n):
+                g[b], h[b] = low[b] >> 32, low[b] & LOW32
+            g[n], h[n] = low[last] >> 32, low[last] & LOW32
+        else:
+            for b in range(n):
+                g[b], h[b] = low[b], high[b]
+            g[n], h[n] = low[last], high[last]
+        return n
+    rest_g, rest_h, at, default = node.g, node.h, first, features.default_bin[f]
+    for b in range(n):
+        if b == default:
+            continue
+        g[b] = low[at] >> 32 if packed else low[at]
+        h[b] = low[at] & LOW32 if packed else high[at]
+        rest_g -= g[b]
+        rest_h -= h[b]
+        at += 1
+    g[n], h[n] = 0, 0
+    g[default], h[default] = rest_g, rest_h  # bin n: missing values
+    return n
+
+
+@inline
+def _pack(hist, start, bins, both):
+    """Put Σg and Σh of a column's bins, missing values last, into one number each."""
+    for b in range(bins):
+        both[b] = (hist[2 * start + b] << 32) + hist[2 * start + bins + b]
+
+
+@leaf_kernel
+def _name_bin(place, bins, scratch):
+    """Let the best split, found in a list of bins in use, name its bin."""
+    best = scratch.best[0]
+    best.bin = np.int64(place[numbers_start(bins) :].view(np.uint16)[best.bin])
+
+
+@inline
+def _plain_score(node, rules):
+    """Return the score of a node where it is G² / (H + λ)."""
+    g, h = np.float64(node.g) * node.g_unit, np.float64(node.h) * node.h_unit
+    return g * g / (h + rules.l2) if h + rules.l2 > 0.0 else 0.0
+
+
+@leaf_kernel
+def best_number(hist, starts, listed, columns, first, last, features, node, rules, scratch):
+    """`best_of` where all are numbers in columns of their own, whose sums are packed and scored plainly."""
+    scratch.best[0].gain, scratch.best[0].feature = -np.inf, -1
+    itself = _plain_score(node, rules)
+    for k in range(first, last):
+        f = columns[k]
+        column, n = features.storage[f], np.int64(features.n_bins[f])
+        sums = hist[starts[column] : starts[column + 1]]
+        missing, has_list = sums[len(sums) - 1], node.listed_rows <= listed[column]
+        if n == 2 and missing == 0:
+            for b in range(2):
+                scratch.g[b], scratch.h[b] = sums[b] >> 32, sums[b] & LOW32
+            scan_two_bins(f, node, itself, rules, scratch)
+            continue
+        if has_list:
+            n = sums[len(sums) - 2]
+        before = scratch.best[0].gain
+        scan_packed(f, n, sums, missing, node, itself, rules, scratch)
+        if has_list and scratch.best[0].gain > before:
+            _name_bin(sums, len(sums), scratch)
+
+
+@leaf_kernel
+def best_of(hist, starts, listed, columns, first, last, features, node, rules, scratch):
+    """Find the best split among ``columns[first:last]``; the first of equals stays."""
+    scratch.best[0].gain, scratch.best[0].feature = -np.inf, -1
+    itself = now = _plain_score(node, rules)
+    if not node.is_plain:
+        g, h = np.float64(node.g) * node.g_unit, np.float64(node.h) * node.h_unit
+        lower, upper = node.lower, node.upper
+        b = answer(g, h, node.rows, node.answer, lower, upper, rules.l2, rules)
+        itself = score(g, h, b, rules.l2, rules)
+        now = score(g, h, node.answer, rules.l2, rules) if rules.path_smooth > 0.0 else itself
+    packed = len(hist) == starts[len(starts) - 1]
+    fits = node.is_plain and node.rows <= FULL  # both sums in one number
+    for k in range(first, last):
+        f = columns[k]
+        sign = np.float64(features.monotone[f]) if len(features.monotone) else 0.0
+        number = not features.is_category[f] and features.default_bin[f] < 0
+        if number and fits and features.n_bins[f] > 2 and sign == 0.0:
+            column = features.storage[f]
+            start, bins = starts[column], starts[column + 1] - starts[column]
+            n, has_list = np.int64(features.n_bins[f]), node.listed_rows <= listed[column]
+            in_one = packed or (listed[column] > 0 and node.listed_rows <= SMALL)
+            place = start if packed else 2 * start
+            sums = hist[place : place + bins] if in_one else scratch.g[:bins]
+            if has_list:
+                n = sums[bins - 2]
+            elif not in_one:
+                _pack(hist, start, bins, sums)
+            before = scratch.best[0].gain
+            scan_packed(f, n, sums, sums[bins - 1], node, itself, rules, scratch)
+            if has_list and scratch.best[0].gain > before:
+                _name_bin(sums, bins, scratch)
+            continue
+        n = _load(hist, starts, f, features, node, scratch)
+        if features.is_category[f]:
+            scan_categories(f, n, node, now, rules, scratch)
+        else:
+            if n == 2 and scratch.h[2] == 0 and scratch.g[2] == 0 and node.is_plain and sign == 0.0:
+                scan_two_bins(f, node, itself, rules, scratch)
+                continue
+            scan_number(f, n, node, itself, sign, rules, scratch)

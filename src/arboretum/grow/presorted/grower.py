@@ -1,0 +1,253 @@
+"""Growing trees of limited depth level by level, one after the other, on columns that were sorted once.
+
+What a tree is grown with is made once and used again; growing itself is one compiled call
+(engine/presorted/grow.py), or, where the columns of a large table are shared out to threads, a few for every
+level.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from arboretum.engine import parallel
+from arboretum.engine.compiler.decorators import writable
+from arboretum.engine.fixed_point import bits_of_each, scale_for
+from arboretum.engine.presorted.divide import write_leaves
+from arboretum.engine.presorted.grow import (
+    LevelRows,
+    LevelWork,
+    Limits,
+    Nodes,
+    close_level,
+    grow_tree,
+    level_of,
+    make_root,
+    open_level,
+    parts_for,
+    rules_of,
+)
+from arboretum.engine.presorted.parts import scan_drawn, scan_in_python
+from arboretum.engine.presorted.row_layout import SLOT_BITS
+from arboretum.engine.presorted.search import LevelBest, LevelTable, new_scratch
+from arboretum.engine.presorted.weighted import ROOM
+from arboretum.structure.build import build_tree
+
+if TYPE_CHECKING:
+    from arboretum.data.schema import Schema
+    from arboretum.engine.presorted.parts import LevelParts
+    from arboretum.engine.presorted.search import LevelScratch
+    from arboretum.grow.cart import Growth
+    from arboretum.grow.presorted.table import Bag, PresortedTable
+    from arboretum.structure.tree import Tree
+
+__all__ = ["PresortedGrower"]
+
+_WORD_BITS = 62 - SLOT_BITS  # of a row's number, and a sign
+_NO_ROWS = np.zeros(0, np.int64)
+
+
+class PresortedGrower:
+    """Grows trees, one after the other, on columns that were sorted once.
+
+    Parameters
+    ----------
+    presorted : PresortedTable
+    """
+
+    def __init__(self, presorted: PresortedTable) -> None:
+        settings = presorted.settings
+        assert settings.max_depth is not None
+        width, n = presorted.table.values.shape
+        self.presorted, self.depth = presorted, settings.max_depth
+        self.most = min(2 ** (self.depth + 1), 2 * n)
+        level = min(2 ** max(self.depth - 1, 0), n)  # nodes of one that is searched
+        words = -(-int(presorted.table.n_codes.max(initial=0)) // 32)  # of the largest set
+        self.bits, self.used = np.empty(self.most // 2 * words, np.uint32), np.zeros(1, np.int64)
+        self.work = LevelWork(
+            node=np.empty(n, np.uint16),
+            words=np.empty(n, np.int64),
+            order=np.empty(n, np.uint32),
+            spare=np.empty(n, np.uint32),
+            begin=np.empty((2, self.most), np.int64),
+            size=np.empty((2, self.most), np.int64),
+            ids=np.empty(2 * level, np.int64),
+            keys=np.empty(2 * level, np.uint64),
+            sums=np.empty((3, level + 1), np.int64),
+            mean=np.empty(level + 1),
+            weight=np.empty(level + 1),
+            taken=np.empty((level, width if settings.max_features else 0), np.bool_),
+            state=np.zeros(2, np.int64),
+            next_ids=np.empty(level, np.int64),
+            next_keys=np.empty(level, np.uint64),
+        )
+        self.level, self.columns = level, np.arange(width)
+        self.spares: list[LevelScratch] = []
+        self.parts: LevelParts | None = None
+        shape = width, level
+        self.found = LevelBest(
+            score=np.full(shape, -1.0),
+            place=np.zeros(shape, np.int64),
+            on_left=np.zeros(shape),
+            flags=np.zeros(shape, np.int64),
+            arranged=np.empty((width, n if presorted.table.has_categories else 0), np.uint32),
+            sizes=np.zeros(shape, np.int64),
+        )
+
+    def grow(self, r: np.ndarray, bag: Bag, settings: Growth) -> tuple[Tree, np.ndarray]:
+        """Return the tree and the leaf of every row."""
+        table = self.presorted.sorted_bag(bag)
+        inside = _NO_ROWS if bag.rows is None else bag.rows
+        weights = bag.on_grid
+        rows = LevelRows(writable(r), bag.weight, weights.row, bag.inside, inside)
+        scale = _scale(rows, weights.whole_weights)
+        limits = Limits(
+            depth=self.depth,
+            samples_split=int(settings.min_samples_split),
+            samples_leaf=int(settings.min_samples_leaf),
+            weight_leaf=float(settings.min_weight_leaf),
+            least_weight=float(max(ceil(settings.min_weight_leaf / weights.step), 1)),
+            decrease=float(settings.min_impurity_decrease),
+            columns=int(settings.max_features or 0),
+            seed=np.uint64(settings.seed),
+            whole_weights=weights.whole_weights,
+            scale=scale,
+            step=weights.step,
+            penalty=self.presorted.category_penalty,
+            loner=settings.loner_excess,
+            smallest=_smallest(rows) * scale * weights.step - float(weights.whole_weights),
+        )
+        nodes = self._new_nodes()
+        if self.presorted.threads == 1:
+            scratch = self._scratch(rows, limits)
+            parts = self._parts_for(table, rows, limits, scratch, nodes)
+            grow_tree(
+                parts, table, rows, limits, self.work, scratch, self.found, nodes, self.columns
+            )
+            self.spares.append(scratch)
+        else:
+            self._grow_shared(table, rows, limits, nodes)
+        size = int(self.work.state[0])
+        if self.presorted.bins is not None:
+            self.presorted.bins.to_values(nodes, size)
+        return _to_tree(nodes, size, self.presorted.schema), self.work.node.copy()
+
+    def _parts_for(
+        self,
+        table: LevelTable,
+        rows: LevelRows,
+        limits: Limits,
+        scratch: LevelScratch,
+        nodes: Nodes,
+    ) -> LevelParts:
+        """Return the parts of growing; they are the same for every tree."""
+        if self.parts is None:
+            whole = self.presorted.table
+            gaps = bool((whole.present < whole.lists.shape[1]).any())
+            self.parts = parts_for(
+                table, rows, limits, self.work, scratch, self.found, nodes, gaps=gaps
+            )
+        return self.parts
+
+    def _scratch(self, rows: LevelRows, limits: Limits) -> LevelScratch:
+        """Return what a thread searches with; it is put by for the next one."""
+        try:
+            return self.spares.pop()
+        except IndexError:  # every other thread has its own
+            pass
+        weighted, draws = bool(len(rows.row_weight)), limits.columns > 0
+        return new_scratch(self.presorted.table, self.level, ROOM, weighted=weighted, draws=draws)
+
+    def _new_nodes(self) -> Nodes:
+        most = self.most
+        return Nodes(
+            kind=np.empty(most, np.uint8),
+            feature=np.empty(most, np.int32),
+            first_child=np.empty(most, np.int32),
+            n_children=np.empty(most, np.int32),
+            missing_child=np.empty(most, np.int32),
+            threshold=np.empty(most),
+            upper=np.empty(most),
+            gain=np.empty(most),
+            stats=np.empty((5, most)),
+            count=np.empty(most, np.int64),
+            bits_start=np.empty(most, np.int64),
+            bits=self.bits,
+            used=self.used,
+        )
+
+    def _grow_shared(
+        self, table: LevelTable, rows: LevelRows, limits: Limits, nodes: Nodes
+    ) -> None:
+        """Grow as `grow_tree` does, columns shared out to threads."""
+        threads, work, found = self.presorted.threads, self.work, self.found
+        pieces = [self.columns[lo:hi] for lo, hi in parallel.blocks(len(self.columns), 2 * threads)]
+        rules = rules_of(limits)
+        make_root(rows, limits, nodes, work)
+        for _ in range(self.depth):
+            if work.state[1] == 0:
+                break
+            open_level(rows, limits, work)
+            level = level_of(work, work.state[1])
+
+            def scan(columns: np.ndarray, level: tuple[Any, ...] = level) -> None:
+                scratch = self._scratch(rows, limits)
+                scan_in_python(
+                    table, columns, work.words, rows.row_weight, level, rules, scratch, found
+                )
+                self.spares.append(scratch)
+
+            if limits.columns:
+                scratch = self._scratch(rows, limits)
+                parts = self._parts_for(table, rows, limits, scratch, nodes)
+                scan_drawn(
+                    parts, table, work.words, rows.row_weight, level, rules, work.keys,
+                    limits.columns, work.taken, scratch, found,
+                )  # fmt: skip
+                self.spares.append(scratch)
+            else:
+                parallel.run(scan, pieces, threads)
+            close_level(table, rows, limits, work, found, nodes)
+        write_leaves(work)
+
+
+def _scale(rows: LevelRows, whole_weights: bool) -> float:
+    """Choose a grid so fine that no sum overflows and the word of a row holds its number."""
+    r, w, size = rows.r, rows.weight, len(rows.bag) or len(rows.r)
+    if len(w) and whole_weights:
+        size = int((w[rows.bag] if len(rows.bag) else w).sum())
+    elif len(w):
+        r = r * w
+    if len(rows.bag):
+        r = r[rows.bag]
+    largest = max(float(r.max()), -float(r.min()))
+    return scale_for(largest, min(_WORD_BITS, bits_of_each(size)) - 1)
+
+
+def _smallest(rows: LevelRows) -> float:
+    """Return the smallest target of the rows in the bag, where they have weights."""
+    if not len(rows.weight):
+        return 0.0
+    return float((rows.r[rows.bag] if len(rows.bag) else rows.r).min())
+
+
+def _to_tree(nodes: Nodes, n: int, schema: Schema) -> Tree:
+    """Return the first n nodes as a tree."""
+    return build_tree(
+        schema,
+        kind=nodes.kind[:n],
+        feature=nodes.feature[:n],
+        threshold=nodes.threshold[:n],
+        first_child=nodes.first_child[:n],
+        n_children=nodes.n_children[:n],
+        missing_child=nodes.missing_child[:n],
+        bits_start=nodes.bits_start[:n],
+        bits=nodes.bits[: nodes.used[0]].copy(),
+        value=nodes.stats[1, :n].copy()[:, None, None],
+        impurity=nodes.stats[2, :n].copy(),
+        gain=nodes.gain[:n],
+        weight=nodes.stats[0, :n].copy(),
+        count=nodes.count[:n],
+    )
