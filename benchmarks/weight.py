@@ -45,7 +45,6 @@ GROW_LOOPS = {
     "engine/second_order/rounds.py": "grow_rounds",
     "engine/presorted/grow.py": "grow_tree",
     "engine/depth_first/grow.py": "grow_trees",
-    "grow/drawn_stumps.py": "_Drawing.grow",
     "grow/exact/levels.py": "grow_levels",
     "grow/presorted/grower.py": "PresortedGrower.grow",
     "grow/cart.py": "_CartGrower.grow",
@@ -77,8 +76,6 @@ SPLIT_SCANS = {
     "engine/split/one_sum.py": "_walk_plain _walk_full",
     "engine/split/sampled_columns.py": "draw_moment draw_channels",
     "engine/stump/classes.py": "_walk",
-    "engine/stump/codes.py": "_walk_codes",
-    "engine/stump/drawn.py": "search_random_stumps",
     "engine/stump/error.py": "_walk",
     "engine/stump/two_classes.py": "_walk_cuts _walk_categories",
 }
@@ -94,13 +91,10 @@ WALKS = {
     "engine/predict/walk.py": "walk_general _walk_present _walk_missing _walk_sets _walk_narrow",
 }
 CHOOSERS = {
-    "boosting/adaboost/learners.py": "_can_draw",
-    "grow/binned_stumps.py": "can_be_binned_stump",
-    "grow/drawn_stumps.py": "can_be_drawn_stump",
     "grow/depth_first/grid.py": "share_a_grid",
     "grow/presorted/table.py": "PresortedTable._is_quicker_whole",
     "grow/depth_first/grower.py": "can_grow looks_at_little together",
-    "grow/reweighted.py": "can_be_stump is_plain_stump can_be_level_wise can_draw",
+    "grow/reweighted.py": "trees_for",
     "predict/bitmask.py": "_pays",
     "predict/sum.py": "Terms._is_little",
 }

@@ -9,7 +9,7 @@ from arboretum import AdaBoostClassifier, AdaBoostRegressor, CARTClassifier, CAR
 from arboretum.boosting.adaboost.learners import is_shared_tree, round_weights
 from arboretum.data.schema import learn_schema
 from arboretum.grow.category_stumps import code_categories
-from arboretum.grow.reweighted import ReweightedTrees
+from arboretum.grow.reweighted import ReweightedTrees, trees_for
 from arboretum.textbook import cart
 from arboretum.textbook.adaboost import AdaRules, samme
 from arboretum.textbook.splits import Rules
@@ -113,6 +113,32 @@ def test_rows_that_are_drawn_leave_bins_and_class_weights_to_each_fit():
     assert not is_shared_tree(CARTClassifier(class_weight="balanced"), resample=True)
     assert is_shared_tree(CARTClassifier(max_features=2), resample=True)
     assert not is_shared_tree(CARTClassifier(max_features=2, surrogates=2), resample=False)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"max_depth": 1}, "Stumps"),
+        ({"max_depth": 1, "criterion": "error"}, "Stumps"),
+        ({"max_depth": 1, "criterion": "entropy"}, "Shallow"),
+        ({"max_depth": 1, "max_bins": 8}, "Shallow"),
+        ({"max_depth": 1, "min_samples_leaf": 5}, "ReweightedTrees"),
+        ({"max_depth": 1, "min_samples_leaf": 5, "max_bins": 8}, "ReweightedTrees"),
+        ({"max_depth": 8}, "ReweightedTrees"),
+        ({"max_depth": 9}, "Shallow"),
+        ({"max_depth": 2, "criterion": "error"}, "Shallow"),
+        ({"max_depth": 2, "max_leaf_nodes": 3}, "Shallow"),
+        ({"max_depth": 2, "surrogates": 1}, "Shallow"),
+        ({"max_depth": 1, "max_features": 2}, "Drawn"),
+        ({"max_depth": 1, "splitter": "random"}, "Drawn"),
+    ],
+    ids=str,
+)
+def test_the_first_way_that_fits_is_taken(options, expected):
+    X, y = _frame(40)
+    model = CARTClassifier(**options).fit(X, y)
+    trees = trees_for(model, model._encode(X), model.schema_, y[:, None], 2)
+    assert type(trees).__name__ == expected
 
 
 @pytest.mark.parametrize("gaps", [False, True])

@@ -4,13 +4,12 @@
                                   ├─ weights of round 2 ──▶ tree 2
                                   └─ ...
 
-`Stumps` serves trees of depth 1 for classes, where nothing but one walk along every list is needed
-(engine/stump/two_classes.py), and one count of every column of categories (category_stumps.py);
-`ReweightedTrees` serves trees of numbers up to a depth of 8, grown in one compiled call
-(engine/presorted/grow.py); `Shallow` serves every other tree that looks at all columns; `Drawn` serves
-those that draw columns or cuts, from columns ranked once (stumps of two classes among them:
-drawn_stumps.py). All but the second give the tree that CART would grow on the rows of weight > 0, but
-for the last bits of its values. A list of fewer rows is filtered, not sorted anew; bins are made anew.
+`Stumps` grows trees of depth 1 for classes: one walk along every list (engine/stump/two_classes.py), and one
+count of every column of categories (category_stumps.py). `ReweightedTrees` grows trees of numbers or two
+classes up to a depth of 8 in one compiled call (engine/presorted/grow.py). `Drawn` grows trees that draw
+columns or cuts, from columns ranked once. `Shallow` grows the rest. All but the second give the tree that
+CART grows on the rows of weight > 0, except for the last bits of its values. A list of fewer rows is
+filtered, not sorted anew; bins are made anew. `trees_for` chooses.
 """
 
 from __future__ import annotations
@@ -64,10 +63,7 @@ __all__ = [
     "Shallow",
     "SortedTrees",
     "Stumps",
-    "can_be_level_wise",
-    "can_be_stump",
-    "can_draw",
-    "is_plain_stump",
+    "trees_for",
 ]
 
 
@@ -127,31 +123,6 @@ def _filter(lists: np.ndarray, n: int, rows: np.ndarray, n_jobs: int) -> np.ndar
 
 
 # ---------------------------------------------------------------------- stumps
-def can_be_stump(base: Any, n_classes: int) -> bool:
-    """Tell whether `Stumps` grows what this CART would grow."""
-    return (
-        base.max_bins is None
-        and base.criterion in ("gini", "error")
-        and 2 <= n_classes <= MOST_CLASSES
-        and is_plain_stump(base)
-    )
-
-
-def is_plain_stump(base: Any) -> bool:
-    """Tell whether a CART is a stump without any limits."""
-    return (
-        base.max_depth == 1
-        and base.min_samples_split == 2
-        and base.min_samples_leaf == 1
-        and base.min_weight_fraction_leaf == 0
-        and base.max_leaf_nodes is None
-        and base.min_impurity_decrease == 0
-        and base.ccp_alpha == 0
-        and base.monotonic_cst is None
-        and base.surrogates == 0
-    )
-
-
 _THREE_LEAVES = leaves(3)
 
 
@@ -346,25 +317,6 @@ def _gini(shares: np.ndarray) -> np.ndarray:
 
 
 # ---------------------------------------------------------------------- numbers
-def _is_binary_gini(base: Any, n_classes: int | None) -> bool:
-    """Tell whether impurity is twice the variance of labels 0 and 1."""
-    return n_classes == 2 and base.criterion == "gini"
-
-
-def can_be_level_wise(base: Any, n_classes: int | None) -> bool:
-    """Tell whether `ReweightedTrees` grows what this CART would grow; no classes: numbers."""
-    return (
-        base.max_depth is not None
-        and base.max_depth <= DEEPEST
-        and (
-            base.criterion in ("squared_error", "friedman_mse") or _is_binary_gini(base, n_classes)
-        )
-        and base.max_leaf_nodes is None
-        and base.monotonic_cst is None
-        and base.surrogates == 0
-    )
-
-
 class ReweightedTrees(SortedTrees):
     """Trees of limited depth for numbers or two classes, grown as those of gradient boosting.
 
@@ -458,15 +410,6 @@ class Shallow(_Filtered):
 
 
 # ---------------------------------------------------------------------- trees that draw
-def can_draw(base: Any) -> bool:
-    """Tell whether `Drawn` grows what this CART would grow."""
-    return (
-        base.criterion not in ("absolute_error", "error")
-        and base.surrogates == 0
-        and base.max_bins is None
-    )
-
-
 class Drawn(SortedTrees):
     """Trees that look at some columns, or cut them at random; ``y`` is (n, 1): class codes, or numbers."""
 
@@ -498,3 +441,44 @@ class Drawn(SortedTrees):
             tree = prune(tree, self.ccp_alpha)
             leaf = leaves_of(tree, self.table.matrix, settings.n_jobs)
         return GrownTree(tree, leaf)
+
+
+# ---------------------------------------------------------------------- which of them
+def trees_for(
+    base: Any, matrix: Matrix, schema: Schema, y: np.ndarray, classes: int | None
+) -> SortedTrees:
+    """Return what grows the trees of a CART; ``y`` is (n, 1): class codes, or numbers.
+
+    The first line that fits is taken:
+
+        columns or cuts are drawn                          Drawn
+        classes, depth 1, no limits: Gini or error         Stumps
+                                     bins, or otherwise    Shallow
+        squares or Gini of two classes, depth up to 8      ReweightedTrees
+        anything else                                      Shallow
+    """
+    if base.splitter != "best" or base.max_features is not None:
+        return Drawn(base, matrix, schema, y, classes)
+    plain = base.max_leaf_nodes is None and base.monotonic_cst is None and base.surrogates == 0
+    if classes is not None and plain and base.max_depth == 1 and not _has_limits(base):
+        searched = base.criterion in ("gini", "error") and 2 <= classes <= MOST_CLASSES
+        if not searched or base.max_bins is not None:
+            return Shallow(base, matrix, schema, y, classes)
+        penalty = float(base.category_penalty)
+        return Stumps(matrix, schema, y[:, 0], classes, base._threads(), penalty, base.criterion)
+    squares = base.criterion in ("squared_error", "friedman_mse")
+    squares |= classes == 2 and base.criterion == "gini"  # twice the variance of labels 0 and 1
+    if plain and squares and base.max_depth is not None and base.max_depth <= DEEPEST:
+        return ReweightedTrees(base, matrix, schema, y[:, 0], classes)
+    return Shallow(base, matrix, schema, y, classes)
+
+
+def _has_limits(base: Any) -> bool:
+    """Return whether anything but its depth keeps a tree from growing."""
+    return (
+        base.min_samples_split != 2
+        or base.min_samples_leaf != 1
+        or base.min_weight_fraction_leaf != 0
+        or base.min_impurity_decrease != 0
+        or base.ccp_alpha != 0
+    )

@@ -144,18 +144,10 @@ def is_shared_tree(base: Any, resample: bool) -> bool:
         return False
     counts_rows = base.min_samples_leaf != 1 or base.min_samples_split != 2
     counts_rows |= base.max_bins is not None or getattr(base, "class_weight", None) is not None
-    return not (resample and counts_rows) and (not draws(base) or _can_draw(base))
-
-
-def _can_draw(base: Any) -> bool:
-    from arboretum.grow.reweighted import can_draw
-
-    return can_draw(base)
-
-
-def draws(base: Any) -> bool:
-    """Tell whether a CART draws columns or cuts."""
-    return base.splitter != "best" or base.max_features is not None
+    draws = base.splitter != "best" or base.max_features is not None
+    alone = base.criterion in ("absolute_error", "error") or base.surrogates != 0
+    alone |= base.max_bins is not None
+    return not (resample and counts_rows) and not (draws and alone)
 
 
 def round_weights(w: np.ndarray, given: np.ndarray | None) -> np.ndarray:
@@ -214,19 +206,6 @@ class TreeLearner:
         return member
 
 
-def _drawn_trees(
-    tree: Any, matrix: Matrix, schema: Schema, y: np.ndarray, classes: int | None
-) -> SortedTrees:
-    """Return what grows trees that draw columns or cuts."""
-    from arboretum.grow import drawn_stumps, reweighted
-
-    if not drawn_stumps.can_be_drawn_stump(tree, matrix, schema, classes):
-        return reweighted.Drawn(tree, matrix, schema, y, classes)
-    if tree.splitter == "random":
-        return drawn_stumps.RandomStumps(tree, matrix, schema, y)
-    return drawn_stumps.DrawnStumps(tree, matrix, schema, y, tree.n_jobs)
-
-
 def tree_learner(
     base: Any,
     table: tuple[Matrix, Schema],
@@ -243,7 +222,7 @@ def tree_learner(
     ``y``: labels as it takes them, ``given``: weights of the rows.
     """
     from arboretum.data.checks import check_rows
-    from arboretum.grow import binned_stumps, reweighted
+    from arboretum.grow.reweighted import trees_for
     from arboretum.grow.settings import n_drawn
 
     matrix, schema = table
@@ -254,23 +233,7 @@ def tree_learner(
     check_rows(matrix.n_rows)
     target, factor = tree._learn_target(y, None, matrix.n_rows)
     classes = None if target.classes is None else int(target.classes[0])
-    trees: SortedTrees
-    if draws(base):
-        trees = _drawn_trees(tree, matrix, schema, target.y, classes)
-    elif classes is not None and reweighted.can_be_stump(base, classes):
-        penalty = float(tree.category_penalty)
-        trees = reweighted.Stumps(
-            matrix, schema, target.y[:, 0], classes, threads, penalty, base.criterion
-        )
-    elif binned_stumps.can_be_binned_stump(base, classes):
-        penalty = float(tree.category_penalty)
-        trees = binned_stumps.BinnedStumps(
-            matrix, schema, target.y[:, 0], base.max_bins, threads, penalty
-        )
-    elif reweighted.can_be_level_wise(base, classes):
-        trees = reweighted.ReweightedTrees(tree, matrix, schema, target.y[:, 0], classes)
-    else:
-        trees = reweighted.Shallow(tree, matrix, schema, target.y, classes)
+    trees = trees_for(tree, matrix, schema, target.y, classes)
     tree.max_features_ = n_drawn(base.max_features, schema.n_features)
     names = [name for name in vars(tree) if name.endswith("_") or name == "_one_output"]
     learned = {name: vars(tree)[name] for name in names}
