@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 
 from arboretum import CARTRegressor
 from arboretum.engine.presorted import parts
-from arboretum.grow.presorted.table import table
+from arboretum.grow.presorted import table
 from arboretum.grow.reweighted import ReweightedTrees
 
 KEPT = ("feature", "threshold", "first_child", "missing_child", "value", "gain", "weight", "bits")
