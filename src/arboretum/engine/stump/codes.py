@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import kernel, leaf_kernel
+from arboretum.engine.compiler.decorators import kernel, subkernel
 from arboretum.engine.split.best import REFUSED
 from arboretum.engine.split.score import squares
 
@@ -20,7 +20,7 @@ __all__ = ["mark_stump_codes", "search_code_stumps"]
 _ONE = np.int64(1)
 
 
-@leaf_kernel
+@subkernel
 def _count_two(one, two, words, cells, others):
     """Add up the weight of every code of two columns, by class."""
     for i in range(np.uint64(len(words))):
@@ -30,7 +30,7 @@ def _count_two(one, two, words, cells, others):
         others[(np.uint64(two[i]) << np.uint64(1)) | c] += w
 
 
-@leaf_kernel
+@subkernel
 def _walk_codes(cells, counts, n_codes, n, weight, total):
     """Return (score, last code on the left, missing left?) of a column's best cut."""
     best, cut, best_side = REFUSED, np.int64(0), np.int64(0)
@@ -54,7 +54,7 @@ def _walk_codes(cells, counts, n_codes, n, weight, total):
     return best, cut, best_side
 
 
-@kernel
+@kernel(makes_arrays=True)
 def search_code_stumps(codes, columns, n_codes, counts, words, weight, total):
     """Return (score, column, last code on the left, missing left?) of the best cut of some columns.
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import kernel, leaf_kernel
+from arboretum.engine.compiler.decorators import kernel, subkernel
 from arboretum.engine.depth_first.random_cut import draw_threshold
 from arboretum.engine.split.score import squares
 
@@ -36,7 +36,7 @@ def weigh_drawn_words(weights, labels, scale, words):
     return all_weight, ones
 
 
-@leaf_kernel
+@subkernel
 def _add_left(x, cut, words, lo, hi):
     """Return weight, weight of class 1 and number of the rows lo..hi whose values are not above the cut."""
     weight, ones, rows = np.int64(0), np.int64(0), np.int64(0)
@@ -49,7 +49,7 @@ def _add_left(x, cut, words, lo, hi):
     return weight, ones, rows
 
 
-@kernel
+@kernel(makes_arrays=True)
 def search_random_stumps(values, low, high, columns, key, words, weight, total, ends, bits):
     """Draw a cut of every column; return the best: (score, column, threshold, its bits, weight on the left).
 
