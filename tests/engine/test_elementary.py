@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 
 import arboretum
 from arboretum.engine import elementary, elementwise
-from arboretum.engine.compiler.decorators import plain_kernel
+from arboretum.engine.compiler.decorators import kernel
 
 RNG = np.random.default_rng(0)
 N = 1500
@@ -116,7 +116,7 @@ def test_softmax(shape):
     assert_array_equal(elementwise.softmax(x[:1]), found[:1])
 
 
-@plain_kernel
+@kernel
 def _bounded(x, out):
     for i in range(len(x)):
         out[i] = elementary.bounded_exp(x[i])

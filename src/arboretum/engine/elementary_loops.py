@@ -1,62 +1,62 @@
 """The loops behind elementwise.py, in a file of their own: that one is imported where Numba is not needed."""
 
 from arboretum.engine import elementary
-from arboretum.engine.compiler.decorators import plain_kernel
+from arboretum.engine.compiler.decorators import kernel
 
 __all__ = ["exp_each", "expm1_each", "log1p_each", "log2_each", "log_each", "log_gamma_each"]
 __all__ += ["one_probability", "power_each", "probability_each", "softmax_rows", "softplus_each"]
 
 
-@plain_kernel
+@kernel
 def exp_each(x, out):
     """Write e**x of every number; x and out are float64 of one length."""
     for i in range(len(x)):
         out[i] = elementary.exp(x[i])
 
 
-@plain_kernel
+@kernel
 def expm1_each(x, out):
     """Write e**x - 1 of every number; x and out are float64 of one length."""
     for i in range(len(x)):
         out[i] = elementary.expm1(x[i])
 
 
-@plain_kernel
+@kernel
 def log_each(x, out):
     """Write the natural logarithm of every number; x and out are float64 of one length."""
     for i in range(len(x)):
         out[i] = elementary.log(x[i])
 
 
-@plain_kernel
+@kernel
 def log1p_each(x, out):
     """Write log(1 + x) of every number; x and out are float64 of one length."""
     for i in range(len(x)):
         out[i] = elementary.log1p(x[i])
 
 
-@plain_kernel
+@kernel
 def log2_each(x, out):
     """Write the logarithm to base 2 of every number; x and out are float64 of one length."""
     for i in range(len(x)):
         out[i] = elementary.log2(x[i])
 
 
-@plain_kernel
+@kernel
 def log_gamma_each(x, out):
     """Write the logarithm of the gamma function of every number; x and out are float64 of one length."""
     for i in range(len(x)):
         out[i] = elementary.log_gamma(x[i])
 
 
-@plain_kernel
+@kernel
 def probability_each(x, out):
     """Write 1 / (1 + e**-x) of every number; x and out are float64 of one length."""
     for i in range(len(x)):
         out[i] = elementary.probability(x[i])
 
 
-@plain_kernel
+@kernel
 def softplus_each(x, out):
     """Write log(1 + e**x) of every number; x and out are float64 of one length."""
     for i in range(len(x)):
@@ -64,7 +64,7 @@ def softplus_each(x, out):
         out[i] = larger + elementary.log1p(elementary.exp(-abs(x[i])))
 
 
-@plain_kernel
+@kernel
 def softmax_rows(margin, out, flat):
     """Write e**m / Σ e**m of every row; float64 (rows, columns), ``flat`` is ``out`` in one dimension."""
     rows, columns = margin.shape
@@ -84,14 +84,14 @@ def softmax_rows(margin, out, flat):
             out[i, c] /= total
 
 
-@plain_kernel
+@kernel
 def power_each(x, y, out):
     """Write x**y of every pair; all are float64 of one length."""
     for i in range(len(out)):
         out[i] = elementary.power(x[i], y[i])
 
 
-@plain_kernel
+@kernel
 def one_probability(x):
     """Return 1 / (1 + e**-x) of one float."""
     return elementary.probability(x)

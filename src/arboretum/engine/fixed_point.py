@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import inline, shared
+from arboretum.engine.compiler.decorators import inline, subkernel
 
 __all__ = [
     "SUM_BITS",
@@ -45,19 +45,19 @@ _MOST_SHIFT = 1000  # beyond, 2^s is no float64 any more
 _LOOK = 100  # weights that usually tell whether all are whole
 
 
-@shared
+@subkernel
 def shift_for(largest, bits):
     """Return s with ``largest`` 2^s just below 2^bits; 0 for 0."""
     return min(bits - math.frexp(largest)[1], _MOST_SHIFT) if largest > 0.0 else 0
 
 
-@shared
+@subkernel
 def bits_of_each(count):
     """Return how many bits each of so many numbers may have for their sum to have SUM_BITS."""
     return SUM_BITS - math.frexp(count)[1]
 
 
-@shared
+@subkernel
 def scale_for(largest, bits):
     """Return the power of two that brings ``largest`` just below 2^bits; 1 for 0."""
     return math.ldexp(1.0, shift_for(largest, bits))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import inline, kernel, leaf_kernel
+from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 from arboretum.engine.keys import GOLDEN, STEPS
 
 __all__ = ["child_keys", "draw_features", "draw_rows", "mix", "pick_column", "uniform"]
@@ -35,7 +35,7 @@ def child_keys(parents, keys):
         keys[2 * i + 1] = mix(parents[i], np.uint64(1))
 
 
-@leaf_kernel
+@subkernel
 def pick_column(node_key, turn, order):
     """Put a random one of the entries not drawn yet at ``order[turn]`` (Fisher-Yates); return it."""
     n = len(order)

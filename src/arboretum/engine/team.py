@@ -26,7 +26,7 @@ from arboretum.engine.atomic import (
     give_way,
     rest_a_moment,
 )
-from arboretum.engine.compiler.decorators import COMPILED, kernel, leaf_kernel
+from arboretum.engine.compiler.decorators import COMPILED, kernel, subkernel
 from arboretum.engine.parallel import cores
 
 __all__ = [
@@ -58,7 +58,7 @@ def new_team() -> np.ndarray:
     return np.zeros(48, np.int64)
 
 
-@leaf_kernel
+@subkernel
 def post(team, n_items):
     """Offer a task: whoever reads its ticket sees all that was written before."""
     atomic_write(team, _DONE, np.int64(0))
@@ -66,7 +66,7 @@ def post(team, n_items):
     atomic_write(team, _TICKET, turn + _TURN + np.int64(n_items))
 
 
-@leaf_kernel
+@subkernel
 def take(team):
     """Return an item nobody else has, or -1."""
     while True:
@@ -78,13 +78,13 @@ def take(team):
             return left - np.int64(1)
 
 
-@leaf_kernel
+@subkernel
 def done(team):
     """Report an item that was taken."""
     atomic_add(team, _DONE, np.int64(1))
 
 
-@leaf_kernel
+@subkernel
 def wait_turn(waited):
     """Wait a little, longer the longer it has been."""
     if waited < _PATIENCE:
@@ -94,7 +94,7 @@ def wait_turn(waited):
     return waited + 1
 
 
-@leaf_kernel
+@subkernel
 def wait_for(team, n_items):
     """Wait until all items of the task are done."""
     waited = 0
@@ -102,7 +102,7 @@ def wait_for(team, n_items):
         waited = wait_turn(waited)
 
 
-@leaf_kernel
+@subkernel
 def is_open(team):
     """Tell whether more tasks may come."""
     return atomic_read(team, _CLOSED) == 0

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from arboretum.engine.compiler.by_address import address_of, call_at, stand_in, where_is
-from arboretum.engine.compiler.decorators import addressed_kernel, plain_kernel
+from arboretum.engine.compiler.decorators import addressed, kernel
 from tests.engine.processes import run_script
 
 
@@ -14,14 +14,14 @@ class Pair(NamedTuple):
     high: np.ndarray
 
 
-@plain_kernel
+@kernel
 def add_to_all(pair, k, value):
     for i in range(len(pair.low)):
         pair.low[i] += value
         pair.high[k, i] -= value
 
 
-@plain_kernel
+@kernel
 def twice(address, pair, k, value):
     for _ in range(2):
         call_at(address, (pair, k, value))
@@ -36,12 +36,12 @@ def test_a_kernel_is_called_by_its_address():
     assert pair.high.tolist() == [[1.0, 1.0, 1.0], [0.0, 0.0, 0.0]]
 
 
-@addressed_kernel
+@addressed
 def hand_on(address, somewhere, k):
     call_at(address, (somewhere, k, 0.25))
 
 
-@plain_kernel
+@kernel
 def begin(middle, last, pair, k):
     call_at(middle, (last, where_is(pair), k))
 
@@ -60,7 +60,7 @@ def test_a_kernel_hands_on_what_it_does_not_know():
     assert len(met) == 1
 
 
-@plain_kernel
+@kernel
 def often(address, pair, n):
     for _ in range(n):
         call_at(address, (pair, 0, 1.0))

@@ -9,7 +9,7 @@ import pytest
 
 from arboretum.engine.compiler import decorators
 from arboretum.engine.compiler.by_reference import ByReference, type_of
-from arboretum.engine.compiler.decorators import kernel, leaf_kernel, plain_kernel, subkernel
+from arboretum.engine.compiler.decorators import kernel, subkernel
 from arboretum.engine.compiler.linking import KernelCompiler
 
 needs_parts = pytest.mark.skipif(
@@ -46,7 +46,7 @@ def outer(yes=True):
     return Outer(yes, inner, np.int8(-3), 0.25, None, np.float32(1.5), 7, (2, 4.0))
 
 
-@leaf_kernel
+@subkernel
 def add_up(inner):
     total = 0.0
     for i in range(inner.table.shape[0]):
@@ -57,12 +57,12 @@ def add_up(inner):
     return total
 
 
-@subkernel
+@subkernel(makes_arrays=True)
 def last_row(inner):
     return inner.table[len(inner.table) - 1].copy()
 
 
-@kernel
+@kernel(makes_arrays=True)
 def everything(given, out):
     """Read every field, and write into an array of the caller's."""
     given.inner.rows[0] = 9
@@ -76,7 +76,7 @@ def everything(given, out):
     return last_row(given.inner)
 
 
-@plain_kernel
+@kernel
 def without_counting(given, out):
     out[0] = add_up(given.inner)
 

@@ -8,7 +8,7 @@ from numba.core import codegen
 from numba.core.caching import NullCache
 
 from arboretum.engine.compiler import decorators, lean_code
-from arboretum.engine.compiler.decorators import kernel, leaf_kernel
+from arboretum.engine.compiler.decorators import kernel, subkernel
 from arboretum.engine.compiler.linking import KernelCompiler
 
 pytestmark = pytest.mark.skipif(
@@ -114,11 +114,11 @@ def test_it_is_less(monkeypatch):
 
 
 def test_a_part_that_two_kernels_call_is_linked_into_both():
-    @leaf_kernel
+    @subkernel
     def twice(x):
         return x + x
 
-    @leaf_kernel
+    @subkernel
     def four_times(x):
         return twice(twice(x))
 

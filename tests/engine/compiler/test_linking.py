@@ -6,7 +6,7 @@ import pytest
 from numba.core import targetconfig
 
 from arboretum.engine.compiler import decorators
-from arboretum.engine.compiler.decorators import inline, kernel, leaf_kernel, subkernel
+from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 from arboretum.engine.compiler.linking import KernelCompiler
 
 needs_parts = pytest.mark.skipif(
@@ -20,7 +20,7 @@ def doubled(x):
     return 2.0 * x
 
 
-@subkernel
+@subkernel(makes_arrays=True)
 def doubled_all(values):
     made = np.empty(len(values))
     for i in range(len(values)):
@@ -28,7 +28,7 @@ def doubled_all(values):
     return made
 
 
-@leaf_kernel
+@subkernel
 def total(values):
     found = 0.0
     for i in range(len(values)):
@@ -36,12 +36,12 @@ def total(values):
     return found
 
 
-@kernel
+@kernel(makes_arrays=True)
 def total_of_doubled(values):
     return total(doubled_all(values))
 
 
-@kernel
+@kernel(makes_arrays=True)
 def twice_that(values):
     return 2.0 * total_of_doubled(values)
 

@@ -37,7 +37,7 @@ def _pretend(log: CompileLog, inside=(), module="arboretum.engine.x", *, long=Fa
 def log(monkeypatch) -> CompileLog:
     monkeypatch.setattr(module, "PATIENCE", 0.02)
     fresh = CompileLog()
-    monkeypatch.setattr(log, "compiled", fresh)
+    monkeypatch.setattr(module, "compiled", fresh)
     return fresh
 
 
@@ -126,7 +126,7 @@ def test_boosters_are_silent_if_asked(name, silent, monkeypatch):
     cls = getattr(arboretum, name)
     its_own = cls._fit
     watch = lambda self, request: (  # noqa: E731
-        seen.append(log.compiled._is_quiet),
+        seen.append(module.compiled._is_quiet),
         its_own(self, request),
     )[1]
     monkeypatch.setattr(cls, "_fit", watch)

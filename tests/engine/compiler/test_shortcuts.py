@@ -93,7 +93,7 @@ def test_one_that_does_not_fit_is_left_out(monkeypatch):
         assert not gc.isenabled()
 
 
-@kernel
+@kernel(makes_arrays=True)
 def with_all_kinds(x, flag):
     """Array expressions, closures, strings, what only Numba's own functions know, and loops of two ends."""
     y = 2.0 * x + np.sqrt(x)

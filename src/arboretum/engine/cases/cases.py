@@ -122,7 +122,7 @@ def round_down(numbers, slot, order, present, value):
         value[q] = numbers[order[f, low] & POSITION, f] + 0.0  # no -0.0
 
 
-@kernel
+@kernel(makes_arrays=True)
 def scan_thresholds(entries, cases, nodes, min_cases, table, gain, info, cut):
     """Find the cut of largest gain of every node on one presorted list.
 
@@ -203,7 +203,7 @@ def count_values(codes, cases, start, end, tag, stamp, seen, counts):
     return n
 
 
-@kernel
+@kernel(makes_arrays=True)
 def scan_values(codes, n_codes, cases, nodes, min_cases, table, gain, info, n_large):
     """Judge, for every node, the test with one branch per category of one column.
 
@@ -274,7 +274,7 @@ def find_branches(asked, q, values, row, begin, end, branch):
             branch[i] = code if multiway else maps[start + code]
 
 
-@kernel
+@kernel(makes_arrays=True)
 def deal(values, cases, nodes, asked, branch, known, rows, total):
     """Send the cases of every node to the branches of its question.
 
@@ -309,7 +309,7 @@ def deal(values, cases, nodes, asked, branch, known, rows, total):
                 total[child, c] += missed[c] * (known[child] / total_weight)
 
 
-@kernel
+@kernel(makes_arrays=True)
 def hand_on(cases, nodes, asked, branch, known, rows, start, place, out):
     """Write the cases of the children; ``start`` is where a child's begin, -1 if it needs none.
 

@@ -24,7 +24,7 @@ def _join(groups, one, two, table):
     return bits(weight, table), inside
 
 
-@subkernel
+@subkernel(makes_arrays=True)
 def _merge(groups, n, total_weight, missing_weight, table, group_of):
     """Merge the n rows of class weights ``groups``; return (gain, info) and each row's group."""
     outer, inner = (
@@ -88,7 +88,7 @@ def _merge(groups, n, total_weight, missing_weight, table, group_of):
     return (before - after) / total_weight, (full - parts) / total_weight
 
 
-@subkernel
+@subkernel(makes_arrays=True)
 def _node_groups(codes, n_codes, cases, nodes, k, table, scratch, group_of):
     """Group the categories of one node; return (gain, info, how many, weight of the missing)."""
     stamp, seen, counts, groups = scratch
@@ -108,7 +108,7 @@ def _node_groups(codes, n_codes, cases, nodes, k, table, scratch, group_of):
     return gain, info, n
 
 
-@kernel
+@kernel(makes_arrays=True)
 def scan_groups(codes, n_codes, cases, nodes, min_cases, table, gain, info, n_large):
     """Judge, for every node, the test on groups of categories; writes what `scan_values` writes."""
     classes = nodes.total.shape[1]
@@ -130,7 +130,7 @@ def scan_groups(codes, n_codes, cases, nodes, min_cases, table, gain, info, n_la
             gain[k], info[k] = 0.0, 0.0
 
 
-@kernel
+@kernel(makes_arrays=True)
 def group_values(codes, n_codes, cases, nodes, table, child, n_children):
     """Write the group of every category, (nodes, categories), and how many groups there are.
 

@@ -22,7 +22,7 @@ __all__ = ["prune_upwards", "settle", "spread_proba"]
 MARGIN = 0.1  # of errors: Quinlan lets the simpler tree be this much worse
 
 
-@inline
+@inline(makes_arrays=True)
 def _divide(tree, node, values, row, weight, a, b, own, copy_row, copy_weight, branch, ends):
     """Replace the cases a:b by those of the node's children; return the new top, -1 if room is short.
 
@@ -68,7 +68,7 @@ def _divide(tree, node, values, row, weight, a, b, own, copy_row, copy_weight, b
     return np.int64(top)
 
 
-@kernel
+@kernel(makes_arrays=True)
 def settle(
     tree,
     root,
@@ -131,7 +131,7 @@ def settle(
     return done
 
 
-@subkernel
+@subkernel(makes_arrays=True)
 def _estimate(tree, root, values, label, row, weight, n, copies, classes, how):
     """Return the pessimistic errors of the branch at ``root`` on some cases, or -1 for lack of room."""
     copy_row, copy_weight, branch, ends, stack, begin, end = copies
@@ -173,7 +173,7 @@ def leaf_errors(counts, how):
     return n - most + extra_errors(n, n - most, how)
 
 
-@kernel
+@kernel(makes_arrays=True)
 def prune_upwards(
     tree, order, begin_at, values, label, cases, lo, hi, total, raising, how, estimate, pile, copies
 ):
@@ -228,7 +228,7 @@ def prune_upwards(
     return len(order), -1
 
 
-@kernel
+@kernel(makes_arrays=True)
 def spread_proba(tree, n_codes, share, value, X, out):
     """Add up, for every row, the values of the leaves it reaches, by the share that reaches each.
 

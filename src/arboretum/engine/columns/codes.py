@@ -93,7 +93,7 @@ def _merge_sort(keys, spare, n):
         run *= 2
 
 
-@inline
+@inline(makes_arrays=True)
 def _radix_sort(keys, spare, n, most):
     """Sort by code, eight bits at a time from the lowest; rows of one code keep their order."""
     count = np.empty(257, np.int64)
@@ -115,7 +115,7 @@ def _radix_sort(keys, spare, n, most):
         shift += np.uint64(8)
 
 
-@inline
+@inline(makes_arrays=True)
 def _sort_keys(keys, spare, n, most):
     """Sort the first n keys, whose codes are at most ``most``."""
     if n > _MANY:
@@ -141,7 +141,7 @@ def _write_list(keys, n, missing_code, out, at):
     return values
 
 
-@inline
+@inline(makes_arrays=True)
 def list_codes(codes, column, rows, lo, hi, missing_code, scratch, out):
     """Write the list of one node's codes to ``out[0:hi - lo]``; return how many values it holds."""
     keys, spare = scratch[0], scratch[1]
@@ -152,7 +152,7 @@ def list_codes(codes, column, rows, lo, hi, missing_code, scratch, out):
     return _write_list(keys, n, missing_code, out, 0)
 
 
-@kernel
+@kernel(makes_arrays=True)
 def sort_nodes(codes, rows, start, end, columns, rank, scratch, out, constant):
     """Write the list of every node's own column to ``out[start:end]``.
 

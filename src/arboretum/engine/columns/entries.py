@@ -12,12 +12,12 @@ from __future__ import annotations
 import numpy as np
 
 from arboretum.engine.columns.bins import code_of
-from arboretum.engine.compiler.decorators import plain_kernel
+from arboretum.engine.compiler.decorators import kernel
 
 __all__ = ["code_columns", "code_rows", "count_entries", "turn_rows"]
 
 
-@plain_kernel
+@kernel
 def count_entries(indptr, indices, rows, counts):
     """Add the entries that each column has in some rows to ``counts``."""
     for k in range(len(rows)):
@@ -25,7 +25,7 @@ def count_entries(indptr, indices, rows, counts):
             counts[indices[e]] += 1
 
 
-@plain_kernel
+@kernel
 def turn_rows(indptr, indices, data, rows, at, row_of, values):
     """Write the entries of some rows by column; those of column f from ``at[f]`` on, which moves."""
     for k in range(len(rows)):
@@ -35,7 +35,7 @@ def turn_rows(indptr, indices, data, rows, at, row_of, values):
             at[indices[e]] = place + 1
 
 
-@plain_kernel
+@kernel
 def code_rows(indptr, indices, data, tables, at, row_of, codes):
     """`turn_rows` of all rows, with the codes of values."""
     for row in range(len(indptr) - 1):
@@ -46,7 +46,7 @@ def code_rows(indptr, indices, data, tables, at, row_of, codes):
             at[f] = place + 1
 
 
-@plain_kernel
+@kernel
 def code_columns(indptr, data, tables, codes):
     """Write the codes of entries that stand by column."""
     for f in range(len(indptr) - 1):

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from arboretum.engine.columns.presort import MISSING, NEW, POSITION
-from arboretum.engine.compiler.decorators import inline, kernel, leaf_kernel
+from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 
 __all__ = [
     "NOWHERE",
@@ -156,7 +156,7 @@ def split_columns(lists, columns, start, middle, end, place, spare):
             )
 
 
-@leaf_kernel
+@subkernel
 def _mark_right(entries, first, many, node, place):
     """Write 1 for every position of a node that goes right."""
     if many < node.end - node.start:
@@ -170,7 +170,7 @@ def _mark_right(entries, first, many, node, place):
         place[np.uint64(entries[i] & POSITION)] = np.uint32(1)
 
 
-@leaf_kernel
+@subkernel
 def _move_rows(node, rows, deeper):
     """Move the rows of a node, left side first, and write where they went."""
     entries, words, place = rows.entries, rows.words, rows.place
@@ -211,7 +211,7 @@ def divide_rows(lists, nodes, start, end, rows, deeper):
         _move_rows(node, rows, deeper)
 
 
-@leaf_kernel
+@subkernel
 def part_list(j, source, nodes, place, target, spare):
     """Part one list of the nodes that are split; write where the lists of wanted children begin."""
     for k in range(len(nodes)):

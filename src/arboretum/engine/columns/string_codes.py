@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import inline, plain_kernel
+from arboretum.engine.compiler.decorators import inline, kernel
 from arboretum.engine.keys import GOLDEN
 
 __all__ = ["number_strings"]
@@ -26,7 +26,7 @@ _ODD = np.uint64(GOLDEN)
 _HALF, _BITS, _BYTE, _NEXT = np.uint64(32), np.uint64(64), np.uint64(8), np.uint64(1)
 
 
-@plain_kernel
+@kernel
 def number_strings(offsets, text, eights, present, skipped, codes, known, slots):
     """Number the strings of a column.
 

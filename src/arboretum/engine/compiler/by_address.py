@@ -7,7 +7,7 @@ large enough to be compiled by another process meanwhile, is better a kernel of 
                grow(address, tree, rules)
     kernel         call_at(address, (tree, rules))
 
-It must be a `plain_kernel` or an `addressed_kernel` that returns nothing; a call takes some nanoseconds. A
+It must be a `kernel` or `addressed`, make no arrays and return nothing; a call takes some nanoseconds. A
 kernel that only hands a NamedTuple on need not know its type, and is compiled once for all of them: it is
 given `where_is` of the tuple, a number, which the kernel at the address takes for the tuple. Python asks for
 such a kernel with `stand_in` of the tuple.

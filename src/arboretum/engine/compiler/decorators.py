@@ -12,25 +12,21 @@ What a kernel calls is compiled into it (engine/compiler/linking.py); compiled c
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
 import numpy as np
-from numba.extending import register_jitable
 
 from arboretum.engine.compiler.cache import keep_compiled, writable_cache
 from arboretum.engine.compiler.linking import KernelCompiler, call_as_part, for_kernels
 
 __all__ = [
     "COMPILED",
-    "addressed_kernel",
+    "addressed",
     "inline",
-    "joined_kernel",
     "kernel",
-    "leaf_kernel",
-    "plain_kernel",
-    "shared",
     "subkernel",
     "writable",
 ]
@@ -43,48 +39,41 @@ _OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 _CACHE = writable_cache()
 
 
-def kernel(function: F) -> F:
-    """Compile ``function`` on first use; it runs without the GIL and is cached on disk."""
-    return _called_by_python(function)
+def kernel(function: F | None = None, *, makes_arrays: bool = False) -> Any:
+    """Compile ``function`` on first use; it runs without the GIL and is cached on disk.
+
+    ``makes_arrays`` is for functions that make or return arrays, or call one that does. Others count no
+    references: Numba else counts one to every array at every call, which costs more than a small node.
+    """
+    return _decorate(_called_by_python, function, _nrt=makes_arrays)
 
 
-def plain_kernel(function: F) -> F:
-    """`kernel` for functions that make no arrays, as `leaf_kernel` is `subkernel`."""
-    return _called_by_python(function, _nrt=False)
-
-
-def addressed_kernel(function: F) -> F:
-    """`plain_kernel` that kernels call by its address (compiler/by_address.py) and Python never does.
+def addressed(function: F) -> F:
+    """`kernel` that kernels call by its address (compiler/by_address.py) and Python never does.
 
     What Python would call, which takes every field out of every NamedTuple, is not compiled.
     """
     return _called_by_python(function, _nrt=False, no_cpython_wrapper=True)
 
 
-def subkernel(function: F) -> F:
-    """Compile ``function`` into the kernels that call it; Python itself cannot."""
-    return _called_by_kernels(function)
+def subkernel(function: F | None = None, *, makes_arrays: bool = False) -> Any:
+    """Compile ``function`` into the kernels that call it; if Python calls it, it runs as Python."""
+    return _decorate(_called_by_kernels, function, _nrt=makes_arrays)
 
 
-def leaf_kernel(function: F) -> F:
-    """`subkernel` for functions that make and return no arrays: they count no references.
+def inline(function: F | None = None, *, makes_arrays: bool = False) -> Any:
+    """`subkernel` that LLVM puts into its callers.
 
-    Numba else counts a reference to every array at every call, which costs more than a small node.
+    For small helpers inside hot loops, and for functions of many arrays that are called from one place, at
+    every small node: nothing is handed over.
     """
-    return _called_by_kernels(function, _nrt=False)
+    return _decorate(_called_by_kernels, function, _nrt=makes_arrays, forceinline=True)
 
 
-def joined_kernel(function: F) -> F:
-    """`leaf_kernel` that LLVM puts into its callers: nothing is handed over.
-
-    For functions of many arrays that are called from one place, at every small node.
-    """
-    return _called_by_kernels(function, _nrt=False, forceinline=True)
-
-
-def inline(function: F) -> F:
-    """`subkernel` that LLVM puts into its callers; for small helpers inside hot loops."""
-    return _called_by_kernels(function, forceinline=True)
+def _decorate(compiled: Callable, function: F | None, **options: Any) -> Any:
+    """Return the compiled function, or what makes it: decorators stand with options and without."""
+    decorate = functools.partial(compiled, **options)
+    return decorate if function is None else decorate(function)
 
 
 def _called_by_python(function: F, **options: Any) -> F:
@@ -104,11 +93,6 @@ def _called_by_kernels(function: F, **options: Any) -> F:
         return _interpreted(function)
     options["no_cpython_wrapper"] = True
     return for_kernels(numba.njit(**_OPTIONS, **options)(function))
-
-
-def shared(function: F) -> F:
-    """Leave ``function`` as it is, and let kernels call it, too: a rule that Python and kernels share."""
-    return register_jitable(**_OPTIONS)(function)
 
 
 def writable(array: np.ndarray) -> np.ndarray:

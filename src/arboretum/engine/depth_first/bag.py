@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import leaf_kernel
+from arboretum.engine.compiler.decorators import subkernel
 
 __all__ = ["lay_out"]
 
 
-@leaf_kernel
+@subkernel
 def lay_out(weights, labels, numbers, rows, target):
     """Write the rows of a tree, and what they weigh and add; return (how many, weight, sum)."""
     m, node_weight, total = np.uint64(0), np.int64(0), np.int64(0)
@@ -27,7 +27,7 @@ def lay_out(weights, labels, numbers, rows, target):
     return np.int64(m), node_weight, total
 
 
-@leaf_kernel
+@subkernel
 def _lay_labels(labels, rows, m, label):
     if labels is not None:
         for o in range(len(labels)):
@@ -35,7 +35,7 @@ def _lay_labels(labels, rows, m, label):
                 label[o, i] = labels[o, rows[i]]
 
 
-@leaf_kernel
+@subkernel
 def _lay_numbers(numbers, rows, m, weight, number):
     total = np.int64(0)
     if number is not None:

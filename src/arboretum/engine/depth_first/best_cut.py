@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from arboretum.engine.compiler.by_address import call_at
-from arboretum.engine.compiler.decorators import addressed_kernel, joined_kernel, leaf_kernel
+from arboretum.engine.compiler.decorators import addressed, inline, subkernel
 from arboretum.engine.depth_first.codes import is_known_constant
 from arboretum.engine.depth_first.counts import (
     allowed,
@@ -38,7 +38,7 @@ __all__ = ["best_cut"]
 _COUNTED = 64  # so many codes are counted where a list is at hand, too
 
 
-@leaf_kernel
+@subkernel
 def _walk_alike(keys, n, start, number, total, rules):
     """`_walk_squares` where every row weighs 1 and has a value; return (score, rows before the cut)."""
     best, place, left_sum, code = -1.0, np.int64(0), np.int64(0), keys[0] >> HIGH
@@ -56,7 +56,7 @@ def _walk_alike(keys, n, start, number, total, rules):
     return best, place
 
 
-@leaf_kernel
+@subkernel
 def _walk_squares(keys, n, present, start, number, weight, total, node_weight, rules):
     """Score the cuts of a sorted column; return (score, rows before the cut, missing left?)."""
     best, place, best_side = -1.0, np.int64(0), np.int64(0)
@@ -88,7 +88,7 @@ def _walk_squares(keys, n, present, start, number, weight, total, node_weight, r
     return best, place, best_side
 
 
-@leaf_kernel
+@subkernel
 def _add_row(p, label, number, weight, left):
     """Add a row to the channels ``left``."""
     if label is not None:
@@ -99,7 +99,7 @@ def _add_row(p, label, number, weight, left):
             left[o] += number[o, p]
 
 
-@leaf_kernel
+@subkernel
 def _walk_channels(
     keys, n, present, start, label, number, weight, total, node_weight, rules, logs, left, sign,
     lower, upper,
@@ -130,7 +130,7 @@ def _walk_channels(
     return best, place, best_side
 
 
-@joined_kernel
+@inline
 def _search(columns, bench, rows, label, number, left):
     node, rules, features, target = bench.node[0], bench.rules, bench.features, bench.target
     scratch, counter, parts = bench.scratch, bench.counter, bench.parts
@@ -226,7 +226,7 @@ def _search(columns, bench, rows, label, number, left):
     node.below, node.above = below, above
 
 
-@addressed_kernel
+@addressed
 def best_cut(columns, bench, rows):
     """Look at as many columns as the rules say, and more until one varies; the node is told the best cut.
 

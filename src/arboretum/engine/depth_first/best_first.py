@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import leaf_kernel
+from arboretum.engine.compiler.decorators import subkernel
 
 __all__ = ["CUT", "FEATURE", "GAIN", "LAST", "NODE", "SIDE", "put_by", "take_out"]
 
@@ -13,7 +13,7 @@ FEATURE, SIDE, LAST = 7, 8, 9  # behind what is known of a branch: what its sear
 GAIN, CUT = 0, 1  # and in the real part
 
 
-@leaf_kernel
+@subkernel
 def _before(heap, real, a, b):
     """Tell whether entry a of the heap is taken before entry b: it gains more, or is older."""
     if real[a, GAIN] != real[b, GAIN]:
@@ -21,7 +21,7 @@ def _before(heap, real, a, b):
     return heap[a, NODE] < heap[b, NODE]
 
 
-@leaf_kernel
+@subkernel
 def _swap(heap, real, a, b):
     for j in range(heap.shape[1]):
         heap[a, j], heap[b, j] = heap[b, j], heap[a, j]
@@ -29,7 +29,7 @@ def _swap(heap, real, a, b):
         real[a, j], real[b, j] = real[b, j], real[a, j]
 
 
-@leaf_kernel
+@subkernel
 def put_by(heap, real, size, branch, feature, side, last, gain, cut):
     """Put a searched branch (a row of the stack) by."""
     if heap is not None:
@@ -43,7 +43,7 @@ def put_by(heap, real, size, branch, feature, side, last, gain, cut):
             at = (at - 1) // 2
 
 
-@leaf_kernel
+@subkernel
 def take_out(heap, real, size, branch):
     """Take out the best of ``size`` branches; return (feature, side, last, gain, cut)."""
     feature, side, last = np.int64(-1), np.int64(0), np.int64(0)

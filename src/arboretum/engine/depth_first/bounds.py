@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import leaf_kernel
+from arboretum.engine.compiler.decorators import subkernel
 
 __all__ = ["bound_children", "bounds_of"]
 
 
-@leaf_kernel
+@subkernel
 def bounds_of(bounds, node, middle, step):
     """Return what a node's mean may be, on its grid."""
     if bounds is None:
@@ -21,7 +21,7 @@ def bounds_of(bounds, node, middle, step):
     return (bounds[node, 0] - middle) / step, (bounds[node, 1] - middle) / step
 
 
-@leaf_kernel
+@subkernel
 def bound_children(
     bounds, node, child, sign, label, weight, start, many, total, left_sum, left_weight, node_weight,
     middle, step,

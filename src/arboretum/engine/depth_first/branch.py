@@ -10,14 +10,14 @@ from __future__ import annotations
 import numpy as np
 
 from arboretum.engine.atomic import prefetch
-from arboretum.engine.compiler.decorators import addressed_kernel, leaf_kernel
+from arboretum.engine.compiler.decorators import addressed, subkernel
 
 __all__ = ["copy_rows", "go_back", "number_anew"]
 
 _AHEAD = np.uint64(16)  # rows that are asked for before they are copied
 
 
-@leaf_kernel
+@subkernel
 def _gather(near, table, rows, start, end):
     width, last = np.uint64(table.shape[1]), np.uint64(end - 1)
     line = np.uint64(64 // table.itemsize)
@@ -30,20 +30,20 @@ def _gather(near, table, rows, start, end):
             near[at, f] = table[row, f]
 
 
-@addressed_kernel
+@addressed
 def copy_rows(far, near, rows, start, end):
     """Copy the rows that stand from start to end."""
     _gather(near.by_row, far.by_row, rows, start, end)
 
 
-@leaf_kernel
+@subkernel
 def number_anew(rows, start, end, width, origin):
     """Number the rows of a branch by where their values begin in the copy."""
     for p in range(start, end):
         origin[p - start], rows[p] = rows[p], (p - start) * width
 
 
-@leaf_kernel
+@subkernel
 def go_back(rows, start, end, width, origin):
     """Give the rows of a branch their own numbers again."""
     for p in range(start, end):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import addressed_kernel, inline, leaf_kernel
+from arboretum.engine.compiler.decorators import addressed, inline, subkernel
 from arboretum.engine.depth_first.counts import count_codes
 from arboretum.engine.depth_first.records import CATEGORY
 from arboretum.engine.depth_first.sort import HIGH
@@ -20,7 +20,7 @@ from arboretum.engine.split.score import squares
 __all__ = ["count_column", "is_known_constant", "part_two", "read_codes"]
 
 
-@leaf_kernel
+@subkernel
 def _read(codes, column, rows, start, n, keys):
     low = high = codes[column + rows[start]]
     for i in range(n):
@@ -30,7 +30,7 @@ def _read(codes, column, rows, start, n, keys):
     return np.int64(low), np.int64(high)
 
 
-@addressed_kernel
+@addressed
 def read_codes(columns, bench, rows, f):
     """Write the keys of the rows of a node in column f; the node is told their ends."""
     node = bench.node[0]
@@ -39,7 +39,7 @@ def read_codes(columns, bench, rows, f):
     )
 
 
-@addressed_kernel
+@addressed
 def count_column(columns, bench, rows, f):
     """Add up the rows of a node per code of column f; the node is told how many codes it has met."""
     node, target, counter = bench.node[0], bench.target, bench.counter
@@ -55,7 +55,7 @@ def is_known_constant(constant, f, begin, end):
     return constant[f, 0] <= begin and end <= constant[f, 1]
 
 
-@addressed_kernel
+@addressed
 def part_two(columns, bench, rows):
     """Part two rows by one sum: every column that varies is as good as any other, but for rounding.
 

@@ -19,12 +19,7 @@ import math
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import (
-    addressed_kernel,
-    inline,
-    joined_kernel,
-    leaf_kernel,
-)
+from arboretum.engine.compiler.decorators import addressed, inline, subkernel
 from arboretum.engine.depth_first.records import EXAMPLE, ROWS, STAMP, SUMS, WEIGHT
 from arboretum.engine.split.score import breaks_order, channel_score, squares
 
@@ -42,7 +37,7 @@ def allowed(rows_left, n, left_weight, weight, rules):
     return left_weight >= rules.min_weight and weight - left_weight >= rules.min_weight
 
 
-@joined_kernel
+@inline
 def score(left, total, left_weight, weight, rules, logs, sign, lower, upper):
     """Score the side whose channels are ``left``; -1 where a constraint forbids it."""
     worth = channel_score(left, total, left_weight, weight, rules.criterion, rules.outputs, logs)
@@ -56,7 +51,7 @@ def score(left, total, left_weight, weight, rules, logs, sign, lower, upper):
     return worth
 
 
-@joined_kernel
+@inline
 def count_codes(codes, column, rows, start, n, label, number, weight, channels, tag, cells, seen):
     """Add up the rows of a node per code; return how many codes it holds, missing among them."""
     now, m = tag[0] + 1, np.int64(0)
@@ -86,7 +81,7 @@ def count_codes(codes, column, rows, start, n, label, number, weight, channels, 
     return m
 
 
-@joined_kernel
+@inline
 def order_codes(n_codes, m, now, cells, seen):
     """Put the codes met into their own order, without missing; return how many."""
     met = np.int64(0)
@@ -107,7 +102,7 @@ def order_codes(n_codes, m, now, cells, seen):
     return met
 
 
-@leaf_kernel
+@subkernel
 def _sort_seen(seen, key, n):
     """Sort the codes met by key, then code (Shell sort)."""
     gap = 1
@@ -124,7 +119,7 @@ def _sort_seen(seen, key, n):
         gap //= 3
 
 
-@leaf_kernel
+@subkernel
 def _principal_axis(seen, m, cells, total, node_weight, rounds, axis):
     """Power iteration for the first principal component of the categories' mean channels.
 
@@ -159,7 +154,7 @@ def _principal_axis(seen, m, cells, total, node_weight, rounds, axis):
             break
 
 
-@joined_kernel
+@inline
 def order_categories(m, missing_code, cells, seen, key, axis, total, node_weight, labels, rules):
     """Put the categories met into the order they are cut.
 
@@ -193,7 +188,7 @@ def order_categories(m, missing_code, cells, seen, key, axis, total, node_weight
     return met, subsets
 
 
-@addressed_kernel
+@addressed
 def order_sets(bench, f):
     """`order_categories` of the column that was counted last; the node is told what it returns."""
     node, counter, scratch = bench.node[0], bench.counter, bench.scratch
@@ -203,7 +198,7 @@ def order_sets(bench, f):
     )  # fmt: skip
 
 
-@joined_kernel
+@inline
 def walk_counts(
     m, missing_code, has_missing, subsets, n, node_weight, cells, seen, total, left, rules, logs, sign, lower,
     upper,
@@ -244,7 +239,7 @@ def walk_counts(
     return best, place, best_side
 
 
-@joined_kernel
+@inline
 def walk_sums(m, missing_code, has_missing, n, node_weight, cells, seen, total, rules):
     """`walk_counts` for one sum, in the order of the codes: the quick form."""
     best, place, best_side = -1.0, np.int64(0), np.int64(0)
@@ -266,7 +261,7 @@ def walk_sums(m, missing_code, has_missing, n, node_weight, cells, seen, total, 
     return best, place, best_side
 
 
-@leaf_kernel
+@subkernel
 def take_categories(m, place, subsets, seen, takes):
     """Mark which of the m categories met go left."""
     for i in range(m):

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import kernel, leaf_kernel
+from arboretum.engine.compiler.decorators import kernel, subkernel
 from arboretum.engine.split.score import x_log2_x
 
 __all__ = ["describe_classes", "describe_numbers", "write_sets"]
 
 
-@leaf_kernel
+@subkernel
 def _describe_classes(
     first_child,
     start,
@@ -64,7 +64,7 @@ def _describe_classes(
         impurity[at] = 0.0 if pure else (1.0 - inside if gini else inside)
 
 
-@leaf_kernel
+@subkernel
 def _describe_numbers(
     first_child, start, end, root, last, rows, number, weight, centre, sums, value, impurity,
     node_weight,
@@ -114,7 +114,7 @@ def describe_numbers(out, rows, number, weight, centre, sums, value, impurity, n
         )  # fmt: skip
 
 
-@leaf_kernel
+@subkernel
 def _write_sets(
     codes, n_codes, words, rows, feature, first_child, start, end, missing_child, root, last, at,
     bits_start, bits,

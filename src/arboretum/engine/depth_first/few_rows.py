@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from arboretum.engine.atomic import add_left, read_blocks
-from arboretum.engine.compiler.decorators import addressed_kernel, leaf_kernel
+from arboretum.engine.compiler.decorators import addressed, subkernel
 from arboretum.engine.depth_first.codes import is_known_constant
 from arboretum.engine.depth_first.counts import allowed
 from arboretum.engine.depth_first.random_cut import ask_gaps, draw_threshold
@@ -30,7 +30,7 @@ _COLUMN, _LOW, _HIGH, _LAST, _MISSING = 0, 1, 2, 3, 4  # what is known of a draw
 _ZERO, _ONE, _FEW = np.uint64(0), np.uint64(1), np.uint64(FEW)
 
 
-@leaf_kernel
+@subkernel
 def _draw_columns(node_key, turn, until, everything, constant, begin, end, order, drawn):
     """Write the columns of some turns that may vary; return how many."""
     many = np.uint64(0)
@@ -41,7 +41,7 @@ def _draw_columns(node_key, turn, until, everything, constant, begin, end, order
     return np.int64(many)
 
 
-@leaf_kernel
+@subkernel
 def _pad(rows, start, n, blocks, near):
     for i in range(np.uint64(n)):
         near[i] = rows[start + i]
@@ -49,7 +49,7 @@ def _pad(rows, start, n, blocks, near):
         near[i] = rows[start]
 
 
-@leaf_kernel
+@subkernel
 def _find_ends(columns, bench, rows, blocks, many, near):
     """Read the drawn columns and find their ends; return how many vary, those first."""
     node, kind, constant = bench.node[0], bench.features.kind, bench.scratch.constant
@@ -79,7 +79,7 @@ def _find_ends(columns, bench, rows, blocks, many, near):
     return np.int64(varied)
 
 
-@leaf_kernel
+@subkernel
 def _draw_cuts(kind, varied, node_key, x, ends, bits, drawn, cuts):
     """Draw a threshold for every column that varies."""
     short = x.dtype.type
@@ -92,7 +92,7 @@ def _draw_cuts(kind, varied, node_key, x, ends, bits, drawn, cuts):
             drawn[_LAST, k], cuts[k] = last, cut
 
 
-@addressed_kernel
+@addressed
 def cut_few(columns, bench, rows):
     """`random_cut` of one sum and up to `FEW` rows."""
     node, rules, kind, scratch = bench.node[0], bench.rules, bench.features.kind, bench.scratch

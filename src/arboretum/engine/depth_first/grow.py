@@ -23,13 +23,7 @@ import numpy as np
 
 from arboretum.engine.columns.lists import NOWHERE
 from arboretum.engine.compiler.by_address import call_at, where_is
-from arboretum.engine.compiler.decorators import (
-    addressed_kernel,
-    inline,
-    joined_kernel,
-    leaf_kernel,
-    plain_kernel,
-)
+from arboretum.engine.compiler.decorators import addressed, inline, kernel, subkernel
 from arboretum.engine.depth_first.bag import lay_out
 from arboretum.engine.depth_first.best_first import NODE, put_by, take_out
 from arboretum.engine.depth_first.bounds import bound_children, bounds_of
@@ -48,14 +42,14 @@ _START, _END, _DEPTH, _KEY, _WEIGHT, _SUM = 0, 1, 3, 4, 5, 6  # what is known of
 
 
 # --------------------------------------------------------------------------- branches that wait
-@joined_kernel
+@inline
 def _push(stack, at, start, end, node, depth, key, weight, total):
     stack[at, _START], stack[at, _END] = start, end
     stack[at, NODE], stack[at, _DEPTH], stack[at, _KEY] = node, depth, np.int64(key)
     stack[at, _WEIGHT], stack[at, _SUM] = weight, total
 
 
-@joined_kernel
+@inline
 def _take(stack, at, node):
     """Make a waiting branch the node at hand."""
     node.start, node.n = np.uint64(stack[at, _START]), stack[at, _END] - stack[at, _START]
@@ -64,20 +58,20 @@ def _take(stack, at, node):
     node.weight, node.total = stack[at, _WEIGHT], stack[at, _SUM]
 
 
-@leaf_kernel
+@subkernel
 def _copy(branches, at, stack, to):
     for j in range(branches.shape[1]):
         stack[to, j] = branches[at, j]
 
 
-@leaf_kernel
+@subkernel
 def _write_places(place, rows, start, end):
     """Write where the rows that stand from start to end stand."""
     for p in range(np.uint64(start), np.uint64(end)):
         place[np.uint64(rows[p])] = np.uint32(p)
 
 
-@leaf_kernel
+@subkernel
 def _begin(bench, bounds, rows, m, root):
     """Forget what was known of the tree before."""
     constant, place = bench.scratch.constant, bench.scratch.place
@@ -100,7 +94,7 @@ def _enough(node, rules):
     return node.weight >= 2 * rules.min_weight
 
 
-@joined_kernel
+@inline
 def _close(out, node, at):
     """Write a node down as a leaf."""
     k = np.uint64(node.number)
@@ -110,7 +104,7 @@ def _close(out, node, at):
     out.weight[k], out.total[k] = node.weight, node.total
 
 
-@joined_kernel
+@inline
 def _add_up(bench, rows, label, number, left, y, row_weight):
     """Add up the targets of a node; return whether they are known to be equal."""
     node, rules, weight, channel = (
@@ -133,7 +127,7 @@ def _add_up(bench, rows, label, number, left, y, row_weight):
     return equal
 
 
-@joined_kernel
+@inline
 def _is_pure(bench, equal, label, number):
     node, rules = bench.node[0], bench.rules
     if rules.regrid:
@@ -144,7 +138,7 @@ def _is_pure(bench, equal, label, number):
     return are_alike(label, number, weight, node.start, node.n, total, node.weight, rules)
 
 
-@joined_kernel
+@inline
 def _search(columns, bench, rows, bounds, left, root_weight):
     """Search a node; return whether there is a cut that gains enough."""
     node, rules, parts = bench.node[0], bench.rules, bench.parts
@@ -163,7 +157,7 @@ def _search(columns, bench, rows, bounds, left, root_weight):
     return node.feature >= 0 and not node.gain + _EPSILON < rules.min_decrease
 
 
-@joined_kernel
+@inline
 def _part(columns, bench, rows, out, bounds, label, number, stack, height, child, first_child):
     """Part the rows of a node, and put its children, node ``child`` and the next, on the stack."""
     node, rules, target, scratch = bench.node[0], bench.rules, bench.target, bench.scratch
@@ -198,7 +192,7 @@ def _part(columns, bench, rows, out, bounds, label, number, stack, height, child
 
 
 # --------------------------------------------------------------------------- whole trees
-@addressed_kernel
+@addressed
 def grow_trees(far, near, bench, bags, growing):
     """Grow a tree from every bag; ``growing.out`` and ``bags.rows`` say how.
 
@@ -291,7 +285,7 @@ def grow_trees(far, near, bench, bags, growing):
     out.node_start[len(growing.seeds)] = nodes
 
 
-@plain_kernel
+@kernel
 def grow_on(grow, far, near, bench, bags, growing):
     """Call `grow_trees`, which is at the address ``grow``, with the addresses of a table."""
     call_at(grow, (where_is(far), where_is(near), bench, bags, growing))

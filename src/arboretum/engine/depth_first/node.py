@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import addressed_kernel, joined_kernel, leaf_kernel
+from arboretum.engine.compiler.decorators import addressed, inline, subkernel
 from arboretum.engine.elementary import log
 from arboretum.engine.fixed_point import bits_of_each, shift_for, to_grid
 from arboretum.engine.split.score import x_log2_x
@@ -16,7 +16,7 @@ __all__ = ["add_up", "are_alike", "drop_empty", "impurity_of", "put_on_grid", "t
 
 
 # --------------------------------------------------------------------------- a grid of its own
-@leaf_kernel
+@subkernel
 def _range(y, o, rows, start, end):
     low = high = y[rows[start], o]
     for p in range(start, end):
@@ -25,7 +25,7 @@ def _range(y, o, rows, start, end):
     return low, high
 
 
-@leaf_kernel
+@subkernel
 def put_on_grid(y, row_weight, rows, start, n, rules, number, weight):
     """Put a node's targets on a grid of its own, as `prepare_numbers` does.
 
@@ -68,7 +68,7 @@ def put_on_grid(y, row_weight, rows, start, n, rules, number, weight):
 
 
 # --------------------------------------------------------------------------- sums
-@leaf_kernel
+@subkernel
 def _count_labels(label, weight, start, n, total):
     for c in range(len(total)):
         total[c] = 0
@@ -77,7 +77,7 @@ def _count_labels(label, weight, start, n, total):
             total[label[o, p]] += weight[p]
 
 
-@joined_kernel
+@inline
 def drop_empty(label, start, n, total, number_of):
     """Number anew the classes that a node still has; return how many they are.
 
@@ -99,7 +99,7 @@ def drop_empty(label, start, n, total, number_of):
     return k
 
 
-@leaf_kernel
+@subkernel
 def _sum_numbers(number, start, n, total):
     for o in range(len(total)):
         total[o] = 0
@@ -107,7 +107,7 @@ def _sum_numbers(number, start, n, total):
             total[o] += number[o, p]
 
 
-@joined_kernel
+@inline
 def add_up(label, number, left, y, weight, start, n, sum_here, total):
     """Write the channels of a node into ``total``; one sum is known unless the node has its own grid."""
     if left is None and y is None:
@@ -120,7 +120,7 @@ def add_up(label, number, left, y, weight, start, n, sum_here, total):
 
 
 # --------------------------------------------------------------------------- are they alike, how impure
-@leaf_kernel
+@subkernel
 def _same_number(number, weight, start, n):
     one, p = number[0, start] // weight[start], start  # a number is its weight times a whole number
     while p < start + np.uint64(n) and number[0, p] == one * weight[p]:
@@ -128,7 +128,7 @@ def _same_number(number, weight, start, n):
     return p == start + np.uint64(n)
 
 
-@joined_kernel
+@inline
 def are_alike(label, number, weight, start, n, total, node_weight, rules):
     """Tell whether all targets of a node, of each output, are equal."""
     alike = False
@@ -145,7 +145,7 @@ def are_alike(label, number, weight, start, n, total, node_weight, rules):
     return alike
 
 
-@leaf_kernel
+@subkernel
 def _label_impurity(total, node_weight, rules):
     impurity = 0.0
     for c in range(len(total)):
@@ -157,7 +157,7 @@ def _label_impurity(total, node_weight, rules):
     return impurity / np.float64(rules.outputs)
 
 
-@leaf_kernel
+@subkernel
 def _number_impurity(number, weight, start, n, total, node_weight, rules):
     impurity = 0.0
     for o in range(len(total)):
@@ -173,7 +173,7 @@ def _number_impurity(number, weight, start, n, total, node_weight, rules):
     return impurity / np.float64(len(total))
 
 
-@leaf_kernel
+@subkernel
 def impurity_of(label, number, weight, start, n, total, node_weight, rules):
     """Return the impurity of a node, on its grid."""
     impurity = 0.0
@@ -188,7 +188,7 @@ def impurity_of(label, number, weight, start, n, total, node_weight, rules):
     return impurity
 
 
-@addressed_kernel
+@addressed
 def tell_impurity(bench):
     """Tell the node at hand its impurity."""
     node, target, total = bench.node[0], bench.target, bench.scratch.total[: bench.node[0].channels]

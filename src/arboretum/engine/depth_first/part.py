@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from arboretum.engine.compiler.by_address import call_at
-from arboretum.engine.compiler.decorators import addressed_kernel, joined_kernel, leaf_kernel
+from arboretum.engine.compiler.decorators import addressed, inline, subkernel
 from arboretum.engine.depth_first.counts import take_categories
 
 __all__ = ["move", "move_sum", "move_targets", "part_categories", "part_numbers", "part_rows"]
@@ -18,7 +18,7 @@ _ONE = np.uint64(1)
 _SMALLEST = np.uint64(1 << 63)  # of signed numbers, as it is written
 
 
-@leaf_kernel
+@subkernel
 def move(values, start, n, side_of, spare):
     """Put the values that go left first, in their order."""
     at, others = start, np.uint64(0)
@@ -32,7 +32,7 @@ def move(values, start, n, side_of, spare):
         values[at + np.uint64(i)] = spare[i]
 
 
-@leaf_kernel
+@subkernel
 def move_sum(values, start, n, side_of, spare):
     """`move`; return the sum of those that went left."""
     at, others, total = start, np.uint64(0), np.int64(0)
@@ -48,7 +48,7 @@ def move_sum(values, start, n, side_of, spare):
     return total
 
 
-@leaf_kernel
+@subkernel
 def part_rows(table, column, missing_value, last, side, rows, start, n, spare, side_of):
     """Put the rows up to ``last`` first; return (how many, was a value missing?).
 
@@ -74,7 +74,7 @@ def part_rows(table, column, missing_value, last, side, rows, start, n, spare, s
     return np.int64(left), largest >= missing_value
 
 
-@addressed_kernel
+@addressed
 def part_numbers(columns, bench, rows):
     """Part the rows of a node as its search has found; the node is told how many went left."""
     node, scratch = bench.node[0], bench.scratch
@@ -86,7 +86,7 @@ def part_numbers(columns, bench, rows):
 
 
 # --------------------------------------------------------------------------- categories
-@leaf_kernel
+@subkernel
 def _mark(codes, column, missing_code, takes, side, rows, start, n, side_of):
     missing, many = np.int64(0), np.int64(0)
     for i in range(n):
@@ -99,7 +99,7 @@ def _mark(codes, column, missing_code, takes, side, rows, start, n, side_of):
     return many, missing > 0
 
 
-@addressed_kernel
+@addressed
 def part_categories(columns, bench, rows):
     """`part_numbers` for a category: what was chosen is found anew from the node's rows."""
     node, counter = bench.node[0], bench.counter
@@ -115,7 +115,7 @@ def part_categories(columns, bench, rows):
 
 
 # --------------------------------------------------------------------------- targets follow
-@joined_kernel
+@inline
 def move_targets(label, number, start, n, scratch):
     """Let the targets follow their rows; return the sum of the first output on the left."""
     left_sum = np.int64(0)

@@ -15,12 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from arboretum.engine.atomic import read_blocks
-from arboretum.engine.compiler.decorators import (
-    addressed_kernel,
-    joined_kernel,
-    kernel,
-    leaf_kernel,
-)
+from arboretum.engine.compiler.decorators import addressed, inline, kernel, subkernel
 from arboretum.engine.depth_first.codes import is_known_constant
 from arboretum.engine.depth_first.counts import allowed, score
 from arboretum.engine.depth_first.records import CATEGORY, ONE_LABEL, RANK
@@ -52,7 +47,7 @@ def ordered_bits(values, out):
         out[i] = missing_value if values[i] != values[i] else (b if b >= 0 else b ^ missing_value)
 
 
-@leaf_kernel
+@subkernel
 def _ends(values, column, rows, start, n, x):
     """Gather a column's values; return the smallest and the largest."""
     low = high = values[column + rows[start]]
@@ -67,7 +62,7 @@ def _ends(values, column, rows, start, n, x):
     return low, high
 
 
-@leaf_kernel
+@subkernel
 def draw_threshold(key, feature, low, high, ends, bits):
     """Draw the threshold of a column at a node, as a number and as ordered bits.
 
@@ -89,7 +84,7 @@ def draw_threshold(key, feature, low, high, ends, bits):
     return cut, at
 
 
-@joined_kernel
+@inline
 def _ask_squares(x, start, n, cut, number, weight, total, node_weight, rules):
     """Score one threshold over values that are all present."""
     left_weight, left_sum, rows_left = np.int64(0), np.int64(0), np.int64(0)
@@ -110,7 +105,7 @@ def _ask_squares(x, start, n, cut, number, weight, total, node_weight, rules):
     return squares(left_sum, left_weight, total, node_weight)
 
 
-@leaf_kernel
+@subkernel
 def ask_gaps(x, start, n, cut, several, number, weight, total, node_weight, rules):
     """`_ask_squares` where values are missing: they go right, or left, or stand against the others.
 
@@ -143,7 +138,7 @@ def ask_gaps(x, start, n, cut, several, number, weight, total, node_weight, rule
     return best, best_way
 
 
-@joined_kernel
+@inline
 def _ask_labels(x, start, n, cut, label, weight, total, node_weight, rules, logs, left):
     """`_ask_squares` for class counts."""
     for c in range(len(total)):
@@ -168,7 +163,7 @@ def _ask_labels(x, start, n, cut, label, weight, total, node_weight, rules, logs
     return score(left, total, left_weight, node_weight, rules, logs, np.int8(0), 0.0, 0.0)
 
 
-@leaf_kernel
+@subkernel
 def _count_gaps(x, start, n, cut, label, number, weight, channels, left):
     """Add up the rows on the left, and behind them the missing ones; return rows and weight of either.
 
@@ -201,7 +196,7 @@ def _count_gaps(x, start, n, cut, label, number, weight, channels, left):
     return rows, missing_rows, left_weight, missing_weight
 
 
-@leaf_kernel
+@subkernel
 def _ask_general(
     x, start, n, cut, several, missing, label, number, weight, total, node_weight, rules, logs,
     left, sign, lower, upper,
@@ -229,7 +224,7 @@ def _ask_general(
     return best, best_way
 
 
-@addressed_kernel
+@addressed
 def cut_pair(columns, bench, rows):
     """Part two rows: any threshold does it, so only the order of the two is looked at."""
     node, rules, kind, order = bench.node[0], bench.rules, bench.features.kind, bench.scratch.order
@@ -271,7 +266,7 @@ def cut_pair(columns, bench, rows):
     node.score, node.feature, node.cut, node.side, node.last = best, feature, cut, 0, last
 
 
-@joined_kernel
+@inline
 def _search(columns, bench, rows, label, number, left):
     node, rules, features, scratch = bench.node[0], bench.rules, bench.features, bench.scratch
     values, x, weight, constant = columns.values, columns.x, bench.target.weight, scratch.constant
@@ -332,7 +327,7 @@ def _search(columns, bench, rows, label, number, left):
     node.score, node.feature, node.cut, node.side, node.last = best, feature, cut, side, last
 
 
-@addressed_kernel
+@addressed
 def random_cut(columns, bench, rows):
     """Draw columns, and a question for each.
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from arboretum.engine.columns.presort import POSITION
-from arboretum.engine.compiler.decorators import leaf_kernel
+from arboretum.engine.compiler.decorators import subkernel
 
 __all__ = ["HIGH", "PLACE", "sort_keys", "take_sorted"]
 
@@ -23,7 +23,7 @@ _LOW7 = np.uint32(7)
 _NEW_BIT = np.uint32(31)
 
 
-@leaf_kernel
+@subkernel
 def _rank(keys, spare, short, n, low):
     """Sort up to 128 keys into ``spare``: the place of a key is the number of smaller ones."""
     for i in range(n):
@@ -35,7 +35,7 @@ def _rank(keys, spare, short, n, low):
         spare[smaller] = keys[i]
 
 
-@leaf_kernel
+@subkernel
 def _deal(keys, spare, n, base, shift, width, buckets):
     """Sort into ``spare`` by ``width`` bits of the key, equal ones in their order."""
     size = 1 << width
@@ -56,7 +56,7 @@ def _deal(keys, spare, n, base, shift, width, buckets):
         buckets[d] += np.uint32(1)
 
 
-@leaf_kernel
+@subkernel
 def sort_keys(keys, n, low, high, spare, buckets):
     """Sort keys whose codes are from ``low`` to ``high``, which differ."""
     if n <= _TINY:
@@ -86,7 +86,7 @@ def sort_keys(keys, n, low, high, spare, buckets):
             keys[i] = spare[i]
 
 
-@leaf_kernel
+@subkernel
 def take_sorted(entries, place, start, n, keys):
     """Take the rows of a large node out of a column's list, which has all rows in order.
 

@@ -14,12 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import (
-    addressed_kernel,
-    inline,
-    joined_kernel,
-    leaf_kernel,
-)
+from arboretum.engine.compiler.decorators import addressed, inline, subkernel
 from arboretum.engine.split.random import coins
 
 __all__ = [
@@ -43,7 +38,7 @@ def missing_of(column):
     return column.dtype.type(0x7FFFFFFFFFFFFFFF if column.itemsize == 8 else 0x7FFFFFFF)
 
 
-@leaf_kernel
+@subkernel
 def largest_present(x, n, low, missing_value):
     """Return the largest value that is not missing, or ``low``."""
     high = low
@@ -52,7 +47,7 @@ def largest_present(x, n, low, missing_value):
     return high
 
 
-@leaf_kernel
+@subkernel
 def word_of(key, f, block):
     """Return the coins of 64 categories of a column: bit c is 1 if ``64 block + c`` goes left."""
     return coins(key, f, block)
@@ -71,7 +66,7 @@ def raised(v, word, by):
     return np.int64(v) | np.int64(right << by)
 
 
-@leaf_kernel
+@subkernel
 def _toss_few(values, column, rows, start, n, word, x):
     """Raise up to 63 categories; return those that occur as the bits of a number, missing as the last."""
     seen, by = np.uint64(0), raise_by(values)
@@ -82,7 +77,7 @@ def _toss_few(values, column, rows, start, n, word, x):
     return seen
 
 
-@leaf_kernel
+@subkernel
 def _toss_many(values, column, f, rows, start, n, key, n_codes, words, x):
     """Raise any number of categories; return 1 if one stays, plus 2 if one is raised, 4 if one is missing."""
     missing_value, by, sides = np.int64(missing_of(values)), raise_by(values), np.int64(0)
@@ -102,7 +97,7 @@ def _toss_many(values, column, f, rows, start, n, key, n_codes, words, x):
     return sides
 
 
-@leaf_kernel
+@subkernel
 def _ends_present(x, n, missing_value):
     low = x[0]
     for i in range(n):
@@ -110,7 +105,7 @@ def _ends_present(x, n, missing_value):
     return low, largest_present(x, n, low, missing_value)
 
 
-@leaf_kernel
+@subkernel
 def _lowest(bits):
     """Return the place of the lowest bit that is set."""
     alone, place, step = bits & (~bits + _ONE), np.uint64(0), np.uint64(32)
@@ -122,7 +117,7 @@ def _lowest(bits):
     return place
 
 
-@joined_kernel
+@inline
 def toss(values, column, f, rows, start, n, key, n_codes, x, words):
     """Gather a column of categories, raised as their coins say.
 
@@ -157,7 +152,7 @@ def last_left(low, high, x):
     return low if low > split or high <= split else split
 
 
-@leaf_kernel
+@subkernel
 def part_tossed(values, column, f, n_codes, last, side, rows, start, n, key, spare, side_of):
     """`part_numbers` for categories: the coins are tossed again, and are the same."""
     missing_value, by, many_words = np.int64(missing_of(values)), raise_by(values), n_codes > 64
@@ -180,7 +175,7 @@ def part_tossed(values, column, f, n_codes, last, side, rows, start, n, key, spa
     return np.int64(at - start), missing > 0
 
 
-@addressed_kernel
+@addressed
 def part_coins(columns, bench, rows):
     """Part the rows of a node by the coins of the category that its search has found."""
     node, scratch = bench.node[0], bench.scratch

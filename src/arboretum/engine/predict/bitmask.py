@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from arboretum.engine.atomic import and_lanes, lowest_bit, meet_lanes, search_step
-from arboretum.engine.compiler.decorators import kernel, leaf_kernel
+from arboretum.engine.compiler.decorators import kernel, subkernel
 
 __all__ = ["MaskWork", "Masks", "add_answers", "add_vectors", "fill_masks"]
 
@@ -65,7 +65,7 @@ class MaskRows(NamedTuple):
     size: int
 
 
-@leaf_kernel
+@subkernel
 def _n_below(cuts, start, end, x):
     """Return how many of the cuts start:end, in order, lie below a value."""
     low, high = start, end
@@ -78,7 +78,7 @@ def _n_below(cuts, start, end, x):
     return low - start
 
 
-@kernel
+@kernel(makes_arrays=True)
 def fill_masks(layout, nodes, asked, starts, leaf_nodes):
     """Take from the masks of every tree what each of its questions rules out.
 
@@ -124,7 +124,7 @@ def fill_masks(layout, nodes, asked, starts, leaf_nodes):
             masks[last, lane] &= no_left if missing_child[node] else no_right
 
 
-@leaf_kernel
+@subkernel
 def _rank(cuts, start, end, x, rank):
     """Write how many of the cuts start:end, in order, lie below each of some values.
 
@@ -140,7 +140,7 @@ def _rank(cuts, start, end, x, rank):
         many -= half
 
 
-@leaf_kernel
+@subkernel
 def _find_places(layout, X, start, end, work):
     """Write the places of the rows start:end, (rows, columns asked)."""
     x, rank, places = work.x, work.rank, work.places
@@ -162,7 +162,7 @@ def _find_places(layout, X, start, end, work):
             places[i, k] = np.uint32(rank[i] + shift) if x[i] == x[i] else missing
 
 
-@leaf_kernel
+@subkernel
 def _reach(layout, group, row, work):
     """And the masks of all places of a row: one leaf of every tree of the group is left alive.
 
@@ -185,7 +185,7 @@ def _reach(layout, group, row, work):
         k += _FOUR
 
 
-@leaf_kernel
+@subkernel
 def _add_group(layout, group, rows, work, total):
     """Add what the trees of a group answer to eight rows (or fewer, the last ones of a block).
 
@@ -210,7 +210,7 @@ def _add_group(layout, group, rows, work, total):
             total[rows.first + r, k] = sums[k, r]
 
 
-@leaf_kernel
+@subkernel
 def _add_vectors_of_group(layout, group, rows, work, total):
     """`_add_group` where every leaf answers a number for each output: leaves first, then output by output."""
     first = np.uint64(group * GROUP)

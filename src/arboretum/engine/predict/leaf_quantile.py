@@ -35,7 +35,7 @@ class LeafGroups(NamedTuple):
     share: np.ndarray  # float64, likewise; 1 in all for every leaf
 
 
-@kernel
+@kernel(makes_arrays=True)
 def group_by_leaf(leaf, weight, start, rows, share):
     """Sort the rows of positive weight by leaf; ``start`` has one entry more than there are nodes."""
     n_nodes = len(start) - 1
@@ -104,7 +104,7 @@ def _reach(mass, before, goal):
     return found, ahead
 
 
-@kernel
+@kernel(makes_arrays=True)
 def leaf_quantiles(groups, leaves, rank, shift, wanted, out):
     """Fill ``out[i, j]`` with the smallest rank at which row i's weight reaches ``wanted[j]``.
 

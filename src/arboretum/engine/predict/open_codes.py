@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import leaf_kernel, plain_kernel
+from arboretum.engine.compiler.decorators import kernel, subkernel
 from arboretum.engine.shap.table_rows import encode
 
 __all__ = ["ROWS", "OpenCodes", "add_states"]
@@ -37,7 +37,7 @@ class OpenCodes(NamedTuple):
     right: np.ndarray  # uint8, 1: this category goes right
 
 
-@leaf_kernel
+@subkernel
 def _take_side(codes, first, span, left, right, by, n, out):
     """Write the states of a node that asks for a number; those of its right child are ``by`` further on."""
     for r in range(n):
@@ -45,21 +45,21 @@ def _take_side(codes, first, span, left, right, by, n, out):
         out[r] = np.uint16(right[r] + by) if beyond <= span else left[r]
 
 
-@leaf_kernel
+@subkernel
 def _take_set(codes, sides, left, right, by, n, out):
     """The same for a set of categories."""
     for r in range(n):
         out[r] = np.uint16(right[r] + by) if sides[np.uint64(codes[r])] else left[r]
 
 
-@leaf_kernel
+@subkernel
 def _take_both(left, right, times, n, out):
     """Write the states of a node that asks for an open column."""
     for r in range(n):
         out[r] = np.uint16(left[r] * times + right[r])
 
 
-@leaf_kernel
+@subkernel
 def _find_states(nodes, size, questions, begin, end, codes, place, lines, n):
     """Write the states of all nodes of a tree, the last one first; a node of one state has the last line."""
     none = len(lines) - 1
@@ -80,14 +80,14 @@ def _find_states(nodes, size, questions, begin, end, codes, place, lines, n):
             _take_side(codes[f], first, span, left, right, np.uint16(many), n, out)
 
 
-@leaf_kernel
+@subkernel
 def _add_jumps(line, table, state, lo, n):
     """Add to a line what the state of every row has in a table."""
     for i in range(np.uint64(n)):
         line[np.uint64(lo) + i] += table[np.uint64(state[i])]
 
 
-@plain_kernel
+@kernel
 def add_states(nodes, states, questions, coder, output, X, place, lines, steps):
     """Add the jumps of every row's curve in every tree to ``steps``, (outputs, points, rows).
 

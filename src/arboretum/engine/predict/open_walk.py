@@ -16,7 +16,7 @@ rows and some points, and by all pairs of them:
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import joined_kernel, leaf_kernel, plain_kernel
+from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 from arboretum.engine.elementary import probability
 
 __all__ = ["add_open", "add_open_sums", "sum_steps", "turn_to_shares"]
@@ -24,7 +24,7 @@ __all__ = ["add_open", "add_open_sums", "sum_steps", "turn_to_shares"]
 _LEAF, _SUBSET = 0, 2
 
 
-@joined_kernel
+@inline
 def _goes_right(nodes, at, n_codes, x):
     """Tell whether a value goes to child 1."""
     if x != x:
@@ -38,7 +38,7 @@ def _goes_right(nodes, at, n_codes, x):
     return ((word >> np.uint32(c & 31)) & np.uint32(1)) == 0
 
 
-@leaf_kernel
+@subkernel
 def _part_numbers(values, items, lo, hi, cut, missing):
     """`_part` by a threshold, without a branch."""
     middle = lo
@@ -52,7 +52,7 @@ def _part_numbers(values, items, lo, hi, cut, missing):
     return middle
 
 
-@joined_kernel
+@inline
 def _part(nodes, at, n_codes, values, items, lo, hi):
     """Put the items that go left before those that go right; return where these begin."""
     middle = lo
@@ -68,7 +68,7 @@ def _part(nodes, at, n_codes, values, items, lo, hi):
     return middle
 
 
-@joined_kernel
+@inline
 def _fall(nodes, root, node, columns, grid, place, rows, points, stack, height, a, b, c, d):
     """Send rows a:b and grid points c:d on from an inner node; return the new height of the stack."""
     at = root + node
@@ -95,14 +95,14 @@ def _fall(nodes, root, node, columns, grid, place, rows, points, stack, height, 
     return height
 
 
-@leaf_kernel
+@subkernel
 def _step(line, value, rows, a, b):
     """Add a value to rows a:b of a line."""
     for i in range(a, b):
         line[np.uint64(rows[i])] += value
 
 
-@plain_kernel
+@kernel
 def add_open(nodes, value, output, columns, grid, place, rows, points, stack, steps):
     """Add what the trees say of every row along the grid to ``steps``, (outputs, points, rows).
 
@@ -153,7 +153,7 @@ def add_open(nodes, value, output, columns, grid, place, rows, points, stack, st
                         _step(steps[o, end], -here, rows, np.uint64(a), np.uint64(b))
 
 
-@plain_kernel
+@kernel
 def add_open_sums(nodes, value, output, columns, weight, grid, place, rows, points, stack, total):
     """`add_open`, summed over the rows by their weight: ``total`` is (outputs, points)."""
     for t in range(len(nodes.start) - 1):
@@ -179,7 +179,7 @@ def add_open_sums(nodes, value, output, columns, weight, grid, place, rows, poin
                     total[o, points[g]] += v
 
 
-@plain_kernel
+@kernel
 def sum_steps(steps):
     """Write the sums of the steps, (outputs, points, rows), up to every point in their place."""
     for o in range(len(steps)):
@@ -189,7 +189,7 @@ def sum_steps(steps):
                 here[i] += before[i]
 
 
-@plain_kernel
+@kernel
 def turn_to_shares(margins, sigma):
     """Write 1 / (1 + e^(-sigma m)), the share of the second class, in place of margins m."""
     for i in range(np.uint64(len(margins))):

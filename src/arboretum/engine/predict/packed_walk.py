@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import inline, joined_kernel, kernel, leaf_kernel
+from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 
 __all__ = ["DIVISOR", "HEAD", "N_COLUMNS", "N_NODES", "N_OUTPUTS", "N_ROOTS", "N_TREES", "N_WORDS"]
 __all__ += ["SIDE_BY_SIDE", "WIDTH", "add_packed", "answer_packed", "find_packed"]
@@ -40,7 +40,7 @@ _PLACE, _LOW = np.uint64(0x7FFFFFFF), np.uint64(31)
 _0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11 = (np.uint64(k) for k in range(12))
 
 
-@leaf_kernel
+@subkernel
 def _lay_twice(flat, row, twice):
     """Lay out the values of a row, which begin at ``row``: for questions that send gaps left, and right."""
     for column in range(np.uint64(len(twice)) >> _1):
@@ -57,7 +57,7 @@ def _step(links, cuts, node, twice):
     return (here >> _CHILD) + (right << _1)
 
 
-@leaf_kernel
+@subkernel
 def _step_set(links, cuts, n_codes, bits, node, twice):
     """`_step` where the node may ask for a set; a code that does not exist goes where missing values go."""
     here, cut = links[node], cuts[node + _1]
@@ -74,7 +74,7 @@ def _step_set(links, cuts, n_codes, bits, node, twice):
     return (here >> _CHILD) + (side << _1)
 
 
-@leaf_kernel
+@subkernel
 def _walk_sets(roots, links, cuts, n_codes, bits, twice, leaves):
     """Write the leaf of a row in every tree, where some ask for sets of categories."""
     for tree in range(len(roots)):
@@ -86,7 +86,7 @@ def _walk_sets(roots, links, cuts, n_codes, bits, twice, leaves):
         leaves[tree] = node >> _1
 
 
-@leaf_kernel
+@subkernel
 def _walk_side_by_side(roots, links, cuts, twice, leaves):
     """Write the leaf of a row in every tree, of twelve trees at a time."""
     n_roots = np.uint64(len(roots))
@@ -129,7 +129,7 @@ def _walk_side_by_side(roots, links, cuts, twice, leaves):
         leaves[tree] >>= _1
 
 
-@leaf_kernel
+@subkernel
 def _walk_few(roots, links, cuts, flat, row, leaves):
     """Write the leaf of a row in every tree, one after the other: to lay the row out would take longer."""
     for tree in range(len(roots)):
@@ -143,7 +143,7 @@ def _walk_few(roots, links, cuts, flat, row, leaves):
         leaves[tree] = node >> _1
 
 
-@joined_kernel
+@inline
 def _parts(model):
     """Return roots, links, thresholds, categories of columns, sets, and where what nodes add begins."""
     n_roots, n_nodes = np.int64(model[N_ROOTS]), np.int64(model[N_NODES])
@@ -158,7 +158,7 @@ def _parts(model):
     return model[HEAD : HEAD + n_roots], links, cuts, n_codes, bits, np.uint64(at + n_words)
 
 
-@joined_kernel
+@inline
 def _walk_row(roots, links, cuts, n_codes, bits, flat, row, twice, leaves):
     """Write the leaf of a row in every tree."""
     if len(bits):
@@ -171,7 +171,7 @@ def _walk_row(roots, links, cuts, n_codes, bits, flat, row, twice, leaves):
         _walk_side_by_side(roots, links, cuts, twice, leaves)
 
 
-@leaf_kernel
+@subkernel
 def _find_rows(model, X, twice, leaves, found):
     roots, links, cuts, n_codes, bits, _ = _parts(model)
     flat, width = X.reshape(X.size), np.uint64(X.shape[1])
@@ -182,7 +182,7 @@ def _find_rows(model, X, twice, leaves, found):
             found[i, tree] = leaves[tree]
 
 
-@leaf_kernel
+@subkernel
 def _add_rows(model, X, twice, leaves, sums, n_outputs):
     """Add what the leaves of every row say to its sums, tree after tree."""
     roots, links, cuts, n_codes, bits, first = _parts(model)
@@ -204,21 +204,21 @@ def _add_rows(model, X, twice, leaves, sums, n_outputs):
                     sums[here + c] += values[place + c]
 
 
-@kernel
+@kernel(makes_arrays=True)
 def find_packed(model, X, leaves):
     """Write the leaf of every row in every tree, (rows, trees), counted over all trees' nodes."""
     twice, found = np.empty(2 * X.shape[1]), np.empty(np.int64(model[N_ROOTS]), np.uint64)
     _find_rows(model, X, twice, found, leaves)
 
 
-@kernel
+@kernel(makes_arrays=True)
 def add_packed(model, X, total):
     """Add what the leaves of every row say to ``total``, (rows, outputs), tree after tree."""
     twice, leaves = np.empty(2 * X.shape[1]), np.empty(np.int64(model[N_ROOTS]), np.uint64)
     _add_rows(model, X, twice, leaves, total.ravel(), np.uint64(total.shape[1]))
 
 
-@kernel
+@kernel(makes_arrays=True)
 def answer_packed(model, X, answers):
     """Write what trees say together of every row, (rows, outputs); what is left of ``answers`` stays."""
     twice, leaves = np.empty(2 * X.shape[1]), np.empty(np.int64(model[N_ROOTS]), np.uint64)

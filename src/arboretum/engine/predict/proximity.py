@@ -85,7 +85,7 @@ def _asked(away, others, j, n_trees):
     return total
 
 
-@kernel
+@kernel(makes_arrays=True)
 def share_rows(mine, away, groups, out):
     """Write the share of the trees in which a row and each member row share a leaf, (rows, members).
 
@@ -125,7 +125,7 @@ def _sink(share, row, size):
         at = child
 
 
-@kernel
+@kernel(makes_arrays=True)
 def nearest_rows(mine, away, groups, itself, share, row):
     """Write the nearest member rows of every row and their shares, in no order; share 0: no more.
 
@@ -146,7 +146,7 @@ def nearest_rows(mine, away, groups, itself, share, row):
             counts[j] = 0
 
 
-@kernel
+@kernel(makes_arrays=True)
 def guess_values(mine, groups, donors, n_codes, cell_start, cell_column, guess, near):
     """Guess missing cells from the member rows that share leaves with their row.
 

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from arboretum.engine.atomic import search_step
-from arboretum.engine.compiler.decorators import kernel, leaf_kernel
+from arboretum.engine.compiler.decorators import kernel, subkernel
 from arboretum.engine.simd import WIDE, add_chosen, choose, guess
 
 __all__ = ["CELLS", "ROWS", "Tournament", "TournamentWork", "play", "write_questions"]
@@ -67,7 +67,7 @@ class TournamentWork(NamedTuple):
     sums: np.ndarray  # (outputs, ROWS) float64, flat
 
 
-@leaf_kernel
+@subkernel
 def _n_below(cuts, start, end, x):
     """Return how many of the cuts start:end, in order, lie below a value."""
     low, high = start, end
@@ -80,7 +80,7 @@ def _n_below(cuts, start, end, x):
     return low - start
 
 
-@kernel
+@kernel(makes_arrays=True)
 def write_questions(layout, nodes, asked, starts, leaf_nodes):
     """Write the questions of all trees, children before parents.
 
@@ -113,7 +113,7 @@ def write_questions(layout, nodes, asked, starts, leaf_nodes):
     layout.start[len(starts) - 1] = n_questions
 
 
-@leaf_kernel
+@subkernel
 def _rank(layout, column, x, rank):
     """Write how many of a column's cuts lie below each of some values, counted from the first of all cuts.
 
@@ -132,7 +132,7 @@ def _rank(layout, column, x, rank):
         many -= half
 
 
-@leaf_kernel
+@subkernel
 def _find_codes(layout, X, start, n, work):
     """Write the codes of rows: lists of all columns, once or twice each."""
     x, rank, codes = work.x, work.rank, work.codes
@@ -152,7 +152,7 @@ def _find_codes(layout, X, start, n, work):
                 codes[first + i] = code
 
 
-@leaf_kernel
+@subkernel
 def _play_tree(layout, tree, rows, work):
     """Let the leaves of a tree play for some rows; return where the list of the winners begins."""
     codes, slots, questions = work.codes, work.slots, layout.questions

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import inline, kernel, leaf_kernel, subkernel
+from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 
 __all__ = [
     "Paths",
@@ -138,7 +138,7 @@ def level_order(kind, first_child, n_children, order):
     return end
 
 
-@kernel
+@kernel(makes_arrays=True)
 def is_complete(X):
     """Tell whether no value of a C-contiguous block is missing."""
     flat = X.ravel()
@@ -218,7 +218,7 @@ def _keep(link, node, row, out, rows, nodes, left):
     return left + np.uint64(link[node] >> _CHILD != node)
 
 
-@leaf_kernel
+@subkernel
 def _walk_present(threshold, link, flat, width, rows, nodes, out):
     """Walk eight rows side by side for some steps; those that have come to a leaf make room for others.
 
@@ -291,7 +291,7 @@ def _walk_missing(threshold, link, flat, width, out):
     return whole
 
 
-@leaf_kernel
+@subkernel
 def _walk_sets(threshold, link, bits, n_codes, flat, width, out):
     """`_walk_missing` for trees that ask for sets."""
     whole = len(out) - len(out) % 6
@@ -322,7 +322,7 @@ def _walk_sets(threshold, link, bits, n_codes, flat, width, out):
         out[i] = node
 
 
-@leaf_kernel
+@subkernel
 def _walk_narrow(threshold, words, link, flat, width, out):
     """`_walk_sets` where every set is one word."""
     whole = len(out) - len(out) % 6
@@ -353,7 +353,7 @@ def _walk_narrow(threshold, words, link, flat, width, out):
         out[i] = node
 
 
-@kernel
+@kernel(makes_arrays=True)
 def walk_narrow(threshold, link, X, out):
     """`walk_sets` for a tree that `narrow_sets` has laid out."""
     _walk_narrow(threshold, threshold.view(np.uint64), link, X.ravel(), np.uint64(X.shape[1]), out)
@@ -380,13 +380,13 @@ def narrow_sets(link, bits, n_codes, threshold):
             words[node] = word
 
 
-@kernel
+@kernel(makes_arrays=True)
 def walk_sets(threshold, link, bits, n_codes, X, out):
     """`walk` for trees that also ask whether a category is in a set; ``n_codes``: float64, per column."""
     _walk_sets(threshold, link, bits, n_codes, X.ravel(), np.uint64(X.shape[1]), out)
 
 
-@kernel
+@kernel(makes_arrays=True)
 def walk(threshold, link, X, complete, out):
     """The fast walk: thresholds only. ``link[node]`` is child << 32 | missing << 31 | set << 30 | feature.
 
@@ -408,7 +408,7 @@ def walk(threshold, link, X, complete, out):
         out[i] = node
 
 
-@kernel
+@kernel(makes_arrays=True)
 def walk_add(threshold, link, value, X, complete, leaf, total):
     """Add the value of the leaf each row reaches to ``total``; ``leaf`` is scratch, one per row."""
     walk(threshold, link, X, complete, leaf)

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from arboretum.engine.columns.presort import NEW, POSITION
-from arboretum.engine.compiler.decorators import leaf_kernel
+from arboretum.engine.compiler.decorators import subkernel
 from arboretum.engine.split.best import REFUSED
 from arboretum.engine.split.score import squares_from_mean
 
@@ -27,7 +27,7 @@ __all__ = ["divide_counted", "scan_categories"]
 _FEW = np.int64(32)  # so many are put in order by insertion
 
 
-@leaf_kernel
+@subkernel
 def _insert(keys, order, start, size):
     """Put the places start … start + size in the order of their keys; equals stay as they are."""
     for i in range(size):
@@ -38,7 +38,7 @@ def _insert(keys, order, start, size):
         order[start + j] = start + i
 
 
-@leaf_kernel
+@subkernel
 def _sort(keys, order, spare, start, size):
     """`_insert` for any number of places: short runs, then merged by way of ``spare``."""
     end, width = start + size, _FEW
@@ -60,7 +60,7 @@ def _sort(keys, order, spare, start, size):
         width *= 2
 
 
-@leaf_kernel
+@subkernel
 def _add_up(entries, present, codes, words, row_weight, grid, start, so_far, groups, sizes, nobody):
     """Add up the rows of every category in every node; ``so_far`` is scratch, and zeros."""
     shift, slot, whole_weights = grid
@@ -93,7 +93,7 @@ def _add_up(entries, present, codes, words, row_weight, grid, start, so_far, gro
         count_here[k] += 1
 
 
-@leaf_kernel
+@subkernel
 def _divide(
     first, size, groups, missing, node, least, least_weight, keys, order, arranged, clearly
 ):
@@ -136,7 +136,7 @@ def _divide(
     return best, place, on_left, other, other_place, other_left
 
 
-@leaf_kernel
+@subkernel
 def _keep(k, groups, missing, node, least, least_weight, first, size, scratch, arranged, clearly):
     """`_divide`, written to the node's place in the scratch."""
     best, place, on_left = scratch.best, scratch.place, scratch.on_left
@@ -146,7 +146,7 @@ def _keep(k, groups, missing, node, least, least_weight, first, size, scratch, a
     )  # fmt: skip
 
 
-@leaf_kernel
+@subkernel
 def divide_counted(cells, n_codes, level, least, least_weight, scratch, arranged, clearly, sizes):
     """`scan_categories` for a column that was counted (counted.py)."""
     mean, weight, n_rows = level
@@ -171,7 +171,7 @@ def divide_counted(cells, n_codes, level, least, least_weight, scratch, arranged
         first += n_rows[k]
 
 
-@leaf_kernel
+@subkernel
 def scan_categories(
     entries, present, codes, words, row_weight, grid, level, least, least_weight, missing, scratch, sizes,
     arranged, clearly,

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import leaf_kernel, plain_kernel
+from arboretum.engine.compiler.decorators import kernel, subkernel
 from arboretum.engine.presorted.categories import divide_counted
 from arboretum.engine.presorted.row_layout import (
     CATEGORIES,
@@ -49,7 +49,7 @@ __all__ = ["scan_counted"]
 _AT_ONCE = 4  # lines that are counted side by side
 
 
-@leaf_kernel
+@subkernel
 def _list_lines(table, columns, m, n_asked, lines):
     """Write the lines of codes that are to be counted; return how many there are.
 
@@ -73,7 +73,7 @@ def _list_lines(table, columns, m, n_asked, lines):
     return n
 
 
-@leaf_kernel
+@subkernel
 def _count_four(codes, sizes, lines, words, row_weight, whole_weights, cells):
     """Add up the rows of four lines by node and code: (sum, weight, rows)."""
     a, b, c, d = lines[0], lines[1], lines[2], lines[3]
@@ -91,7 +91,7 @@ def _count_four(codes, sizes, lines, words, row_weight, whole_weights, cells):
         add_row(fourth, k * size_d + np.uint64(codes[d, i]), number, w)
 
 
-@leaf_kernel
+@subkernel
 def _count_one(codes, sizes, line, words, row_weight, whole_weights, cells):
     """`_count_four` for one of the lines that are left."""
     size = np.uint64(sizes[line])
@@ -103,7 +103,7 @@ def _count_one(codes, sizes, line, words, row_weight, whole_weights, cells):
         add_row(cells, k * size + np.uint64(codes[line, i]), number, w)
 
 
-@leaf_kernel
+@subkernel
 def _take_part(codes, width, size, m, together, cells):
     """Add up the cells of a group by the codes of one of its columns; ``cells`` are zeros."""
     at = np.uint64(0)
@@ -115,14 +115,14 @@ def _take_part(codes, width, size, m, together, cells):
             at += np.uint64(1)
 
 
-@leaf_kernel
+@subkernel
 def _clear(cells, n):
     for at in range(np.uint64(n)):
         for j in range(3):
             cells[at, j] = 0
 
 
-@leaf_kernel
+@subkernel
 def _walk_codes(
     cells, n_codes, level, least, least_weight, left_code, values, best, place, on_left
 ):
@@ -167,7 +167,7 @@ def _walk_codes(
         values[k] = met
 
 
-@leaf_kernel
+@subkernel
 def _keep(f, cells, n_codes, is_category, scratch, m, found):
     """Write what was found to the nodes' best cuts."""
     width, best, values = np.uint64(n_codes + 1), scratch.best, scratch.counts[2]
@@ -184,7 +184,7 @@ def _keep(f, cells, n_codes, is_category, scratch, m, found):
             scratch.bars[k] = max(scratch.bars[k], best[side, k] * FAR)
 
 
-@leaf_kernel
+@subkernel
 def _search(table, f, cells, level, rules, scratch, found):
     """Find the best cut of every node in the cells of a column, which are zeros afterwards."""
     least, least_weight, n_codes = rules[0], rules[1], table.n_values[f]
@@ -203,7 +203,7 @@ def _search(table, f, cells, level, rules, scratch, found):
     _clear(cells, m * (n_codes + 1))
 
 
-@leaf_kernel
+@subkernel
 def _search_line(table, line, cells, level, rules, scratch, found):
     """`_search` the columns of a line, those that are asked for."""
     m, size, first = len(level[0]), table.line_size[line], table.first_member[line]
@@ -219,7 +219,7 @@ def _search_line(table, line, cells, level, rules, scratch, found):
     _clear(cells, m * size)
 
 
-@plain_kernel
+@kernel
 def scan_counted(table, columns, words, row_weight, level, rules, scratch, found):
     """Search columns that have codes; see search.py."""
     codes, sizes, cells = table.codes, table.line_size, scratch.cells

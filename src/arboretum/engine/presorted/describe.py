@@ -14,7 +14,7 @@ from arboretum.engine.compiler.decorators import kernel
 __all__ = ["describe_above"]
 
 
-@kernel
+@kernel(makes_arrays=True)
 def describe_above(r, rows, leaf, parent, value, impurity):
     """Write mean and variance of the residuals of every node above a leaf; a row weighs 1.
 

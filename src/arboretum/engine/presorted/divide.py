@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import leaf_kernel, plain_kernel
+from arboretum.engine.compiler.decorators import kernel, subkernel
 from arboretum.engine.fixed_point import to_grid
 from arboretum.engine.presorted.row_layout import CATEGORIES, SHIFT, SLOT
 
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 
-@leaf_kernel
+@subkernel
 def gather_rows(inside, work):
     """Put all rows into node 0; ``inside`` tells who is in the bag, empty if all are."""
     n, order = len(work.order), work.order
@@ -47,7 +47,7 @@ def gather_rows(inside, work):
     work.size[0, 0], work.size[1, 0] = size, n - size
 
 
-@leaf_kernel
+@subkernel
 def _divide_numbers(values, threshold, missing_right, order, first, end, spare):
     """Put the rows from first to end that go left before the others; return how many do."""
     left, right = np.uint64(first), np.uint64(0)
@@ -63,7 +63,7 @@ def _divide_numbers(values, threshold, missing_right, order, first, end, spare):
     return np.int64(left) - first
 
 
-@leaf_kernel
+@subkernel
 def _divide_words(values, bits, missing_right, order, first, end, spare):
     """`_divide_numbers` for categories: those in ``bits`` go left."""
     left, right = np.uint64(first), np.uint64(0)
@@ -81,7 +81,7 @@ def _divide_words(values, bits, missing_right, order, first, end, spare):
     return np.int64(left) - first
 
 
-@leaf_kernel
+@subkernel
 def divide_node(table, nodes, node, work):
     """Move the rows of a divided node to its children."""
     f, child = np.uint64(nodes.feature[node]), nodes.first_child[node]
@@ -103,7 +103,7 @@ def divide_node(table, nodes, node, work):
         work.size[part, node] = 0
 
 
-@leaf_kernel
+@subkernel
 def describe_node(r, weight, work, k, stats, count):
     """Write weight, mean, impurity, smallest and largest residual of a node, and its rows in the bag.
 
@@ -135,7 +135,7 @@ def describe_node(r, weight, work, k, stats, count):
     count[k] = work.size[0, k]
 
 
-@leaf_kernel
+@subkernel
 def write_numbers(r, weight, whole_weights, scale, words):
     """Write what every row adds to its word: see words.py.
 
@@ -149,7 +149,7 @@ def write_numbers(r, weight, whole_weights, scale, words):
         words[i] = to_grid(v) << SHIFT
 
 
-@leaf_kernel
+@subkernel
 def place_rows(row_weight, whole_weights, work, sums):
     """Write where their node stands in the level to the words of all rows, and what those of each add up to.
 
@@ -177,7 +177,7 @@ def place_rows(row_weight, whole_weights, work, sums):
         sums[j, nobody] = 0
 
 
-@plain_kernel
+@kernel
 def write_leaves(work):
     """Write the leaf of every row."""
     for node in range(work.state[0]):

@@ -16,7 +16,7 @@ import numpy as np
 
 from arboretum.engine.columns.presort import POSITION
 from arboretum.engine.compiler.by_address import address_of, call_at
-from arboretum.engine.compiler.decorators import inline, leaf_kernel, plain_kernel, shared
+from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 from arboretum.engine.kinds import LEAF, SUBSET, THRESHOLD
 from arboretum.engine.presorted.divide import (
     describe_node,
@@ -137,7 +137,7 @@ def _make_leaf(nodes, k):
     nodes.feature[k] = nodes.first_child[k] = nodes.missing_child[k] = nodes.bits_start[k] = -1
 
 
-@plain_kernel
+@kernel
 def make_root(rows, limits, nodes, work):
     """Put all rows into node 0; ``work.state`` tells how many nodes the first level has."""
     gather_rows(rows.inside, work)
@@ -149,7 +149,7 @@ def make_root(rows, limits, nodes, work):
     work.state[0], work.state[1] = 1, np.int64(_is_worth(nodes, limits, 0))
 
 
-@plain_kernel
+@kernel
 def open_level(rows, limits, work):
     """Write the words of all rows, and the sums of the level's nodes."""
     m = work.state[1]
@@ -160,13 +160,13 @@ def open_level(rows, limits, work):
         work.mean[k] = np.float64(sums[0, k]) / max(work.weight[k], 1.0)
 
 
-@shared
+@subkernel
 def level_of(work, m):
     """Return (mean, weight, rows) of the level's nodes and of nobody's."""
     return work.mean[: m + 1], work.weight[: m + 1], work.sums[2, : m + 1]
 
 
-@shared
+@subkernel
 def rules_of(limits):
     """Return what a search goes by; see search.py."""
     return (
@@ -178,7 +178,7 @@ def rules_of(limits):
     )
 
 
-@leaf_kernel
+@subkernel
 def _worth_of(table, found, f, k, rows, chance, loner):
     """Return what the best cut of a column is worth when columns compete; -inf if it has none.
 
@@ -192,7 +192,7 @@ def _worth_of(table, found, f, k, rows, chance, loner):
     return score
 
 
-@leaf_kernel
+@subkernel
 def _best_column(table, found, work, draws, k, chance, loner):
     """Return a node's best column, the first between equals; -1 for none.
 
@@ -210,14 +210,14 @@ def _best_column(table, found, work, draws, k, chance, loner):
     return -1
 
 
-@leaf_kernel
+@subkernel
 def _middle(low, high):
     """Return the middle of two values, the lower one where it rounds to the upper."""
     middle = low / 2 + high / 2
     return middle if middle < high else low
 
 
-@leaf_kernel
+@subkernel
 def _write_question(table, work, found, nodes, f, k, node, counted):
     """Write what a node asks; categories it has not met go where missing values go."""
     place = found.place[f, k]
@@ -261,7 +261,7 @@ def _write_question(table, work, found, nodes, f, k, node, counted):
         line[word] = line[word] | bit if j < place else line[word] & ~bit
 
 
-@plain_kernel
+@kernel
 def close_level(table, rows, limits, work, found, nodes):
     """Divide the nodes of a level; ``work.state`` tells how many there are, and are worth searching next."""
     size, m = work.state[0], work.state[1]
@@ -305,7 +305,7 @@ def close_level(table, rows, limits, work, found, nodes):
     work.state[1] = k_next
 
 
-@plain_kernel
+@kernel
 def grow_tree(parts, table, rows, limits, work, scratch, found, nodes, columns):
     """Grow a tree in one thread; ``work.state`` tells its nodes, ``work.node`` the leaf of every row."""
     call_at(parts.root, (rows, limits, nodes, work))

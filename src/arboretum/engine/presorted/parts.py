@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from arboretum.engine.compiler.by_address import address_of, call_at
-from arboretum.engine.compiler.decorators import leaf_kernel, plain_kernel, shared
+from arboretum.engine.compiler.decorators import kernel, subkernel
 from arboretum.engine.presorted.counted import scan_counted
 from arboretum.engine.presorted.row_layout import CATEGORIES, VARIES
 from arboretum.engine.presorted.search import is_counted, scan_full, scan_plain, scan_words
@@ -47,7 +47,7 @@ class LevelParts(NamedTuple):
     close: int
 
 
-@shared
+@subkernel
 def part_of(table, f, m, row_weight, rules):
     """Return how a column is searched where a level has m nodes, nobody's included."""
     if is_counted(table, f, m):
@@ -59,7 +59,7 @@ def part_of(table, f, m, row_weight, rules):
     return PLAIN
 
 
-@leaf_kernel
+@subkernel
 def scan_columns(parts, table, columns, words, row_weight, level, rules, scratch, found):
     """Find the best cut of every node on every one of some columns; see search.py."""
     m = len(level[0])
@@ -97,7 +97,7 @@ def scan_in_python(table, columns, words, row_weight, level, rules, scratch, fou
             scan(table, some, words, row_weight, level, rules, scratch, found)
 
 
-@plain_kernel
+@kernel
 def scan_drawn(parts, table, words, row_weight, level, rules, keys, most, taken, scratch, found):
     """Let every node look at columns of its own: so many, and more until one of them varies.
 

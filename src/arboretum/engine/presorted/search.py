@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from arboretum.engine.columns.presort import POSITION
-from arboretum.engine.compiler.decorators import leaf_kernel, plain_kernel, shared
+from arboretum.engine.compiler.decorators import kernel, subkernel
 from arboretum.engine.presorted.categories import scan_categories
 from arboretum.engine.presorted.row_layout import (
     CLEARLY,
@@ -149,7 +149,7 @@ def new_scratch(
     )
 
 
-@leaf_kernel
+@subkernel
 def _scan_plain(
     entries, words, mean, weight, least, left_sum, left, last, best, bar, place, on_left
 ):  # fmt: skip
@@ -171,7 +171,7 @@ def _scan_plain(
         left[k] = count + 1.0
 
 
-@leaf_kernel
+@subkernel
 def _add_missing(
     entries, present, words, row_weight, whole_weights, missing_sum, missing_weight, missing_rows
 ):
@@ -185,7 +185,7 @@ def _add_missing(
         missing_rows[k] += 1
 
 
-@leaf_kernel
+@subkernel
 def _scan_full(
     entries, present, words, row_weight, whole_weights, mean, weight, n_rows, least, least_weight, left_sum,
     left_weight, left, last, missing_sum, missing_weight, missing_rows, best, bar, place, on_left, values,
@@ -227,7 +227,7 @@ def _scan_full(
             left[k] += 1
 
 
-@shared
+@subkernel
 def is_counted(table, f, m):
     """Tell whether a column is counted where a level has m nodes, nobody's included."""
     if len(table.coded) == 0 or table.coded[f] < 0:
@@ -235,7 +235,7 @@ def is_counted(table, f, m):
     return has_room(table, m * (table.n_values[f] + 1))
 
 
-@shared
+@subkernel
 def has_room(table, cells):
     """Tell whether there are rows enough for so many cells."""
     return cells * ROWS_PER_CELL <= table.values.shape[1]
@@ -249,7 +249,7 @@ def has_room(table, cells):
 #   rules                 (rows each side needs, weight each side needs, are weights whole?, tell which
 #                         columns vary?, the smallest target on the grid for a step of weight)
 #   scratch, found        LevelScratch; LevelBest, filled for the columns searched
-@leaf_kernel
+@subkernel
 def _begin(scratch, m):
     """Forget what was found in the column before."""
     for k in range(m):
@@ -263,7 +263,7 @@ def _begin(scratch, m):
     scratch.bar[1, m - 1] = np.inf
 
 
-@leaf_kernel
+@subkernel
 def _keep(f, scratch, m, found):
     """Write the better of both sides that missing values may take."""
     for k in range(m - 1):
@@ -275,7 +275,7 @@ def _keep(f, scratch, m, found):
         found.flags[f, k] = LEFT * side | MET * np.int64(met) | VARIES * np.int64(varies)
 
 
-@leaf_kernel
+@subkernel
 def _count_ends(entries, words, last, first, values):
     """Write 2 for nodes whose first and last value differ, 1 for others; every node but nobody's has rows."""
     m, code, unmet = len(values), np.uint64(0), len(values) - 1
@@ -294,7 +294,7 @@ def _count_ends(entries, words, last, first, values):
         values[k] = 1 + np.int64(np.uint64(first[k]) != last[k])
 
 
-@plain_kernel
+@kernel
 def scan_plain(table, columns, words, row_weight, level, rules, scratch, found):
     """Search columns of numbers that miss none; rows weigh 1."""
     mean, weight, _ = level
@@ -313,7 +313,7 @@ def scan_plain(table, columns, words, row_weight, level, rules, scratch, found):
         _keep(f, scratch, len(mean), found)
 
 
-@plain_kernel
+@kernel
 def scan_full(table, columns, words, row_weight, level, rules, scratch, found):
     """Search any columns of numbers and ranks."""
     mean, weight, n_rows = level
@@ -340,7 +340,7 @@ def scan_full(table, columns, words, row_weight, level, rules, scratch, found):
         _keep(f, scratch, len(mean), found)
 
 
-@plain_kernel
+@kernel
 def scan_words(table, columns, words, row_weight, level, rules, scratch, found):
     """Search columns of categories."""
     least, least_weight, whole_weights, _, _ = rules

@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from arboretum.engine.columns.presort import NEW, POSITION
-from arboretum.engine.compiler.decorators import leaf_kernel, plain_kernel
+from arboretum.engine.compiler.decorators import kernel, subkernel
 from arboretum.engine.presorted.row_layout import CLEARLY, FAR, SHIFT, SLOT, TIE
 from arboretum.engine.split.best import REFUSED
 from arboretum.engine.split.score import squares_from_mean
@@ -31,7 +31,7 @@ ROOM = _STRETCH + 1  # places that scratch has at least
 _ALMOST, _ROUNDING = 1.0 - TIE, 1e-15  # what rounding may do to a bound
 
 
-@leaf_kernel
+@subkernel
 def _deal(entries, lo, hi, words, row_weight, whole_weights, at, numbers, weights, places):
     """Write what the rows from lo to hi add, weigh and where they stand, node by node.
 
@@ -47,7 +47,7 @@ def _deal(entries, lo, hi, words, row_weight, whole_weights, at, numbers, weight
         weights[to], places[to] = w, np.uint32(i)
 
 
-@leaf_kernel
+@subkernel
 def _is_new(entries, before, place):
     """Tell whether the value of an entry differs from that of an earlier one."""
     seen = np.uint32(0)
@@ -56,7 +56,7 @@ def _is_new(entries, before, place):
     return seen & NEW > 0
 
 
-@leaf_kernel
+@subkernel
 def _may_win(left_sum, left_weight, more, heavier, node, smallest, bar):
     """Tell whether a cut among some rows, which add ``more`` and weigh ``heavier``, may score above a bar."""
     mean, weight = node[0], node[1]
@@ -72,7 +72,7 @@ def _may_win(left_sum, left_weight, more, heavier, node, smallest, bar):
     return most * most > bar * _ALMOST * product
 
 
-@leaf_kernel
+@subkernel
 def _walk_cuts(
     entries, numbers, weights, places, lo, hi, earlier, left_sum, left_weight, node, least, least_weight, bar,
     best, place, on_left,
@@ -100,7 +100,7 @@ def _walk_cuts(
     return best, place, on_left
 
 
-@leaf_kernel
+@subkernel
 def _walk_root(
     entries, words, row_weight, whole_weights, node, least, least_weight, smallest, bar, room
 ):
@@ -129,7 +129,7 @@ def _walk_root(
     return best, place, on_left
 
 
-@leaf_kernel
+@subkernel
 def _walk_node(
     entries, numbers, weights, places, first, end, node, least, least_weight, smallest, bar
 ):
@@ -156,7 +156,7 @@ def _walk_node(
     return best, place, on_left
 
 
-@plain_kernel
+@kernel
 def scan_weighted(table, columns, words, row_weight, level, rules, scratch, found):
     """Search columns of numbers that miss none; rows have weights, and nobody asks which columns vary."""
     mean, weight, n_rows = level

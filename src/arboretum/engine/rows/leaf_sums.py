@@ -10,12 +10,12 @@ import math
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import leaf_kernel, plain_kernel
+from arboretum.engine.compiler.decorators import kernel, subkernel
 
 __all__ = ["add_by_leaf", "add_by_node", "best_cuts"]
 
 
-@plain_kernel
+@kernel
 def add_by_leaf(codes, rows, leaf, values, sums):
     """Add ``values`` (rows, 3) to ``sums`` (leaves, columns, bins, 3), row after row.
 
@@ -29,7 +29,7 @@ def add_by_leaf(codes, rows, leaf, values, sums):
             cell[2] += values[i, 2]
 
 
-@plain_kernel
+@kernel
 def add_by_node(codes, some, rows, leaf, values, parent, place, sums, out):
     """Write what the rows of every inner node add up to in columns ``some[0] : some[1]``.
 
@@ -61,13 +61,13 @@ def add_by_node(codes, some, rows, leaf, values, parent, place, sums, out):
                 target[b, 2] += source[b, 2]
 
 
-@leaf_kernel
+@subkernel
 def _tell(H, per_h):
     """Return how many rows an H stands for, as LightGBM tells it."""
     return math.floor(H * per_h + 0.5)
 
 
-@plain_kernel
+@kernel
 def best_cuts(sums, total, rules, gain, place, missing_left, left):
     """Write the best admissible cut of every node and column; a gain of -inf: there is none.
 

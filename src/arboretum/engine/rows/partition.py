@@ -97,7 +97,7 @@ def set_bits(takes, n_codes, missing_left, bits, bits_start):
                 bits[word] = bits[word] | (np.uint32(1) << np.uint32(c & 31))
 
 
-@kernel
+@kernel(makes_arrays=True)
 def move_rows(rows, start, end, side, new_position, spare):
     """Give the rows of every node their new positions; return where each right side begins."""
     middle = np.empty(len(start), np.int64)

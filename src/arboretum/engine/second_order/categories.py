@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import inline, leaf_kernel
+from arboretum.engine.compiler.decorators import inline, subkernel
 from arboretum.engine.dtypes import CATEGORIES
 from arboretum.engine.second_order.score import answer, is_worth, keep_best, rows_of, score
 
@@ -25,7 +25,7 @@ _CLEARLY = 1.0 - 1e-10  # times a number: below it by more than rounding
 _ZERO, _ONE = np.int64(0), np.int64(1)
 
 
-@leaf_kernel
+@subkernel
 def _set_members(members, order, first, last):
     """Write that the bins order[first:last] go left."""
     for w in range(len(members)):
@@ -56,7 +56,7 @@ def _gain_of_set(sum_g, sum_h, n_left, node, node_score, best, l2, rules):
     return score(a, c, p, l2, rules) + score(d, e, q, l2, rules) - node_score
 
 
-@leaf_kernel
+@subkernel
 def _merge(keys, items, first, middle, last, to_keys, to_items):
     """Merge two sorted stretches; of equals the first come first."""
     a, b = first, middle
@@ -69,7 +69,7 @@ def _merge(keys, items, first, middle, last, to_keys, to_items):
             b += 1
 
 
-@leaf_kernel
+@subkernel
 def _sort(n, scratch):
     """Sort ``order[:n]`` by ``ratio[:n]``, of equals the first first: short runs, then merged."""
     order, ratio, spare, places = scratch.order, scratch.ratio, scratch.gain, scratch.left_g
@@ -90,7 +90,7 @@ def _sort(n, scratch):
         width *= 2
 
 
-@leaf_kernel
+@subkernel
 def _order_by_ratio(n, node, rules, scratch):
     """Order the categories of enough rows by G / (H + smooth); return how many they are."""
     g, h, order, ratio = scratch.g, scratch.h, scratch.order, scratch.ratio
@@ -106,7 +106,7 @@ def _order_by_ratio(n, node, rules, scratch):
     return used
 
 
-@leaf_kernel
+@subkernel
 def _order_by_answer(n, node, rules, scratch):
     """Order all categories by what they would answer alone."""
     g, h, order, ratio = scratch.g, scratch.h, scratch.order, scratch.ratio

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import leaf_kernel
+from arboretum.engine.compiler.decorators import subkernel
 from arboretum.engine.random import mix, pick_column
 
 __all__ = ["ColumnDraw", "draw_columns", "inherit_groups", "open_all_groups"]
@@ -31,7 +31,7 @@ class ColumnDraw(NamedTuple):
     group_of: np.ndarray  # (features, words) uint64, groups a feature is in; or empty
 
 
-@leaf_kernel
+@subkernel
 def draw_columns(draw, node, depth, key, rules, drawn):
     """Write the features a node may ask for, ascending; return how many they are."""
     marks, n = draw.marks, len(draw.features)
@@ -65,14 +65,14 @@ def draw_columns(draw, node, depth, key, rules, drawn):
     return n
 
 
-@leaf_kernel
+@subkernel
 def open_all_groups(draw):
     """At the root all features may meet."""
     for w in range(draw.groups.shape[1]):
         draw.groups[0, w] = ~np.uint64(0)
 
 
-@leaf_kernel
+@subkernel
 def inherit_groups(draw, node, feature, left):
     """Leave the two children of a node those of its groups that the split feature is in."""
     for w in range(draw.groups.shape[1]):

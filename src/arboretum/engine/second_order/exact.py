@@ -29,7 +29,7 @@ import numpy as np
 from arboretum.engine.atomic import prefetch
 from arboretum.engine.columns.lists import PADDING, Lists, part_list
 from arboretum.engine.columns.presort import POSITION
-from arboretum.engine.compiler.decorators import joined_kernel, kernel, leaf_kernel
+from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 from arboretum.engine.second_order.draw import draw_columns
 from arboretum.engine.second_order.score import answer, is_plain, score
 
@@ -128,7 +128,7 @@ def draw_allowed(draw, first_node, able, depth, key, rules, allowed):
             allowed[k, drawn[i]] = 1
 
 
-@leaf_kernel
+@subkernel
 def describe(nodes, unit, rules):
     """Write what nodes answer and how they score as leaves."""
     for k in range(len(nodes)):
@@ -142,7 +142,7 @@ def describe(nodes, unit, rules):
 
 
 # ---------------------------------------------------------------------- scanning
-@leaf_kernel
+@subkernel
 def _add_up(entries, first, many, words):
     """Return what the rows of a list add up to."""
     sum_g, sum_h = np.int64(0), np.int64(0)
@@ -154,7 +154,7 @@ def _add_up(entries, first, many, words):
     return sum_g, sum_h
 
 
-@leaf_kernel
+@subkernel
 def _sum_cuts(entries, first, start, end, words, sum_g, sum_h, scratch):
     """Write the sums before every marked entry of start:end; return the cuts, and the sums behind."""
     left_g, left_h, at, m = scratch.left_g, scratch.left_h, scratch.at, np.uint64(0)
@@ -169,7 +169,7 @@ def _sum_cuts(entries, first, start, end, words, sum_g, sum_h, scratch):
     return np.int64(m), sum_g, sum_h
 
 
-@leaf_kernel
+@subkernel
 def _score_plain(m, missing, node, least, l2, unit, scratch):
     """Write the gains of m cuts where nothing bends the answers; ``missing`` is added to the left."""
     left_g, left_h, gain = scratch.left_g, scratch.left_h, scratch.gain
@@ -184,7 +184,7 @@ def _score_plain(m, missing, node, least, l2, unit, scratch):
         gain[i] = np.float32(both) if c >= least and e >= least else _NONE
 
 
-@leaf_kernel
+@subkernel
 def _score_any(m, missing, node, sign, least, unit, rules, scratch):
     """`_score_plain` with limits, bounds and constraints."""
     rows, gain = node.end - node.start, scratch.gain
@@ -205,7 +205,7 @@ def _score_any(m, missing, node, sign, least, unit, rules, scratch):
         gain[i] = np.float32(both - node.score)
 
 
-@leaf_kernel
+@subkernel
 def _score(m, missing, node, sign, unit, rules, scratch):
     """Write the gains of m cuts; ``missing`` goes left."""
     least = max(rules.min_weight, unit.h)
@@ -215,7 +215,7 @@ def _score(m, missing, node, sign, unit, rules, scratch):
         _score_any(m, missing, node, sign, least, unit, rules, scratch)
 
 
-@leaf_kernel
+@subkernel
 def _largest(bits, m):
     top = np.int32(0)
     for i in range(m):
@@ -223,7 +223,7 @@ def _largest(bits, m):
     return top
 
 
-@leaf_kernel
+@subkernel
 def _keep(m, side, last, scratch):
     """Keep the best of m cuts if it is better than before; of equals the first, or the last."""
     bits, best, kept = scratch.bits, scratch.best, scratch.kept[side]
@@ -238,7 +238,7 @@ def _keep(m, side, last, scratch):
     kept.gain = scratch.gain[i]
 
 
-@joined_kernel
+@inline
 def _scan(level, j, k, has_missing, sign, unit, rules, scratch):
     """Find the best cuts of node k on list j; return the sums of its rows that are not in it.
 
@@ -271,7 +271,7 @@ def _scan(level, j, k, has_missing, sign, unit, rules, scratch):
             return missing
 
 
-@leaf_kernel
+@subkernel
 def _scan_list(j, level, candidates, unit, rules, scratch):
     """Write the best cuts of the able nodes on one list."""
     f, best = candidates.features[j], scratch.best

@@ -16,7 +16,7 @@ import numpy as np
 
 from arboretum.engine.columns.lists import NOWHERE, Lists, PlacedRows, divide_rows, filter_lists
 from arboretum.engine.columns.presort import POSITION
-from arboretum.engine.compiler.decorators import inline, kernel, leaf_kernel
+from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 from arboretum.engine.dtypes import NUMBER
 from arboretum.engine.random import mix
 from arboretum.engine.second_order.draw import ColumnDraw, inherit_groups, open_all_groups
@@ -73,7 +73,7 @@ class ExactTable(NamedTuple):
 
 
 # ---------------------------------------------------------------------- steps
-@leaf_kernel
+@subkernel
 def _make_root(tree, sums, n_rows):
     """Make the root."""
     root, counters = tree.nodes[0], tree.counters[0]
@@ -83,7 +83,7 @@ def _make_root(tree, sums, n_rows):
     open_all_groups(tree.draw)
 
 
-@leaf_kernel
+@subkernel
 def _open(tree, nodes, monotone, unit, rules):
     """Begin a level, of the given nodes: describe them, note which might be split; return how many.
 
@@ -115,7 +115,7 @@ def _open(tree, nodes, monotone, unit, rules):
     return many
 
 
-@leaf_kernel
+@subkernel
 def _split(tree, nodes, found, lists, entries, rules):
     """End a level: choose its splits, no more than there may be leaves, and make the next level.
 
@@ -150,13 +150,13 @@ def _split(tree, nodes, found, lists, entries, rules):
     return many
 
 
-@leaf_kernel
+@subkernel
 def _row_at(lists, at, entries):
     """Return the row of an entry of the lists."""
     return np.int64(entries[np.uint64(lists.entries[at] & POSITION)] >> _ROW)
 
 
-@leaf_kernel
+@subkernel
 def _add_children(tree, k):
     """Make the children of a node."""
     node = tree.nodes[k]
@@ -178,7 +178,7 @@ def _add_children(tree, k):
     inherit_groups(tree.draw, k, node.feature, node.first_child)
 
 
-@leaf_kernel
+@subkernel
 def _prune(tree, rules):
     """Take back splits of two leaves that gain too little, from the bottom up."""
     nodes, least = tree.nodes, np.float32(rules.min_gain)
@@ -191,7 +191,7 @@ def _prune(tree, rules):
             nodes[k].first_child = -1
 
 
-@leaf_kernel
+@subkernel
 def _write_tree(tree, unit, rules, step, log, at):
     """Prune a tree and write its nodes down, from ``at`` on; their answers are multiplied by ``step``."""
     _prune(tree, rules)
@@ -253,7 +253,7 @@ def _lists(table, entries, which):
     return Lists(entries, table.ranges[which, 0], table.ranges[which, 1])
 
 
-@leaf_kernel
+@subkernel
 def _fill_root(table, columns, rows):
     """Write the lists of the columns, and of the rows of a sample if there is one."""
     root, place = _lists(table, table.lists.entries, _ROOT), table.rows.place
@@ -270,7 +270,7 @@ def _fill_root(table, columns, rows):
     filter_lists(root, place, table.target, 0, len(columns), table.ranges[_SAMPLE, 1])
 
 
-@leaf_kernel
+@subkernel
 def _grow(tree, table, sampled, key, scales, rules):
     """Grow a tree from its root, level by level."""
     draw, counters, candidates = tree.draw, tree.counters[0], table.candidates
@@ -295,7 +295,7 @@ def _grow(tree, table, sampled, key, scales, rules):
         divide_rows(lists, nodes, 0, end - first, rows, counters.depth < rules.max_depth)
 
 
-@kernel
+@kernel(makes_arrays=True)
 def grow_exact_rounds(derive, tree, table, given, scales, rules, target, turn, columns, log):
     """Make some rounds of exact trees; see `rounds.grow_rounds`.
 

@@ -23,7 +23,7 @@ import numpy as np
 from arboretum.engine import team as teams
 from arboretum.engine.atomic import ticks
 from arboretum.engine.compiler.by_address import call_at
-from arboretum.engine.compiler.decorators import inline, kernel, leaf_kernel
+from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 from arboretum.engine.dtypes import COUNT, FILL, MERGE, PART, SCALE, SCAN, SUM
 from arboretum.engine.second_order.histogram import LOW32
 from arboretum.engine.second_order.items import do_item
@@ -70,7 +70,7 @@ def _task(tree, kind, n_items, alone):
     return -many if alone or tree.task[0].threads == 1 else many
 
 
-@leaf_kernel
+@subkernel
 def _pieces_of(tree, tiles, rows):
     """Return how many groups of blocks share out the tiles evenly, if there is enough to count."""
     threads = tree.task[0].threads
@@ -86,7 +86,7 @@ def _tiles(store):
     return len(store.words) + len(store.wide_words)
 
 
-@leaf_kernel
+@subkernel
 def _count(state, node, parent_slot, count_next):
     """Let a node be counted, taken from the parent's histograms if they are there; then another."""
     tree, task, tiles = state.tree, state.tree.task[0], _tiles(state.store)
@@ -112,7 +112,7 @@ def _know_root(state):
     root.answer = answer(a, c, rows, np.nan, -np.inf, np.inf, rules.l2, rules)
 
 
-@leaf_kernel
+@subkernel
 def _scan(parts, state):
     """Let the best splits of the root, or of the two last nodes, be found; 0: none may be split."""
     tree, task, rules, n_nodes = (
@@ -150,7 +150,7 @@ def _keep_splits(state):
         keep_split(state.tree, task.scanned[k], at, at + task.pieces, state.rules)
 
 
-@leaf_kernel
+@subkernel
 def _part_next(state):
     """Let the next leaf be parted, or, if there is none, the leaves be added up."""
     tree = state.tree
@@ -162,7 +162,7 @@ def _part_next(state):
     return _task(tree, PART, tree.ranges.shape[1], tree.nodes[node].rows < _FEW_ROWS)
 
 
-@leaf_kernel
+@subkernel
 def _next_to_count(state):
     """Return what is to be counted after a task: a node, its parent's slot, and a node after it; -1: none.
 
@@ -201,7 +201,7 @@ def _merge_sums(tree):
             node.fine_h += tree.fine_sums[b, k, 1]
 
 
-@leaf_kernel
+@subkernel
 def _go_on(parts, state):
     """Draw the conclusions of a task that is done; return the items of the next one, 0 at the end.
 

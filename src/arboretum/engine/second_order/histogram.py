@@ -38,7 +38,7 @@ from collections.abc import Callable
 import numpy as np
 
 from arboretum.engine.atomic import lowest_bit, prefetch, prefetch_at, used_bits
-from arboretum.engine.compiler.decorators import inline, kernel, leaf_kernel, plain_kernel, shared
+from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 
 __all__ = [
     "add",
@@ -103,51 +103,51 @@ def pack_wide(codes, tile, width, start, end, out):
         packed[i] = whole
 
 
-@leaf_kernel
+@subkernel
 def _spread(entry):
     """Return g · 2³² + h of an entry."""
     low = np.int64(np.int32(np.uint32(entry & np.uint64(0xFFFFFFFF))))
     return ((low >> 16) << 32) + (low & _LOW16)
 
 
-@leaf_kernel
+@subkernel
 def _add_two(small, at, word, q):
     small[at + (word & _BYTE)] += q
     small[at + _B1 + ((word >> _S1) & _BYTE)] += q
 
 
-@leaf_kernel
+@subkernel
 def _add_four(small, at, word, q):
     _add_two(small, at, word, q)
     small[at + _B2 + ((word >> _S2) & _BYTE)] += q
     small[at + _B3 + ((word >> _S3) & _BYTE)] += q
 
 
-@leaf_kernel
+@subkernel
 def _add_five(small, at, word, q):
     _add_four(small, at, word, q)
     small[at + _B4 + ((word >> _S4) & _BYTE)] += q
 
 
-@leaf_kernel
+@subkernel
 def _add_six(small, at, word, q):
     _add_five(small, at, word, q)
     small[at + _B5 + ((word >> _S5) & _BYTE)] += q
 
 
-@leaf_kernel
+@subkernel
 def _add_seven(small, at, word, q):
     _add_six(small, at, word, q)
     small[at + _B6 + ((word >> _S6) & _BYTE)] += q
 
 
-@leaf_kernel
+@subkernel
 def _add_eight(small, at, word, q):
     _add_seven(small, at, word, q)
     small[at + _B7 + (word >> _S7)] += q
 
 
-@plain_kernel
+@kernel
 def count_two(words, entries, start, end, small):
     """Count rows in up to two columns; empty places are counted for nothing."""
     near = max(end, start + _AHEAD) - _AHEAD
@@ -162,7 +162,7 @@ def count_two(words, entries, start, end, small):
         _add_two(small, _ZERO, words[row, _ZERO], q)
 
 
-@plain_kernel
+@kernel
 def count_four(words, entries, start, end, small):
     """Count rows in up to four columns; empty places are counted for nothing."""
     near = max(end, start + _AHEAD) - _AHEAD
@@ -177,7 +177,7 @@ def count_four(words, entries, start, end, small):
         _add_four(small, _ZERO, words[row, _ZERO], q)
 
 
-@plain_kernel
+@kernel
 def count_six(words, entries, start, end, small):
     """Count rows in up to six columns; empty places are counted for nothing."""
     near = max(end, start + _AHEAD) - _AHEAD
@@ -192,7 +192,7 @@ def count_six(words, entries, start, end, small):
         _add_six(small, _ZERO, words[row, _ZERO], q)
 
 
-@plain_kernel
+@kernel
 def count_eight(words, entries, start, end, small):
     """Count rows in up to eight columns; empty places are counted for nothing."""
     near = max(end, start + _AHEAD) - _AHEAD
@@ -207,7 +207,7 @@ def count_eight(words, entries, start, end, small):
         _add_eight(small, _ZERO, words[row, _ZERO], q)
 
 
-@plain_kernel
+@kernel
 def count_twice_five(words, entries, start, end, small):
     """Count rows in two words of up to five columns."""
     near = max(end, start + _AHEAD) - _AHEAD
@@ -224,7 +224,7 @@ def count_twice_five(words, entries, start, end, small):
         _add_five(small, _B5, words[row, _ONE], q)
 
 
-@plain_kernel
+@kernel
 def count_twice_six(words, entries, start, end, small):
     """Count rows in two words of up to six columns."""
     near = max(end, start + _AHEAD) - _AHEAD
@@ -241,7 +241,7 @@ def count_twice_six(words, entries, start, end, small):
         _add_six(small, _B6, words[row, _ONE], q)
 
 
-@plain_kernel
+@kernel
 def count_twice_seven(words, entries, start, end, small):
     """Count rows in two words of up to seven columns."""
     near = max(end, start + _AHEAD) - _AHEAD
@@ -258,7 +258,7 @@ def count_twice_seven(words, entries, start, end, small):
         _add_seven(small, _B7, words[row, _ONE], q)
 
 
-@plain_kernel
+@kernel
 def count_twice_eight(words, entries, start, end, small):
     """Count rows in two words of up to eight columns."""
     near = max(end, start + _AHEAD) - _AHEAD
@@ -287,7 +287,7 @@ def counter_of(words: np.ndarray, width: int) -> Callable:
     return (count_two, count_four, count_six, count_eight)[(width - 1) // 2]
 
 
-@leaf_kernel
+@subkernel
 def _count_one_wide(words, entries, start, end, small):
     """Count rows in one column of 16 bits."""
     near = max(end, start + _AHEAD) - _AHEAD
@@ -300,7 +300,7 @@ def _count_one_wide(words, entries, start, end, small):
         small[words[entry >> _ROW]] += _spread(entry)
 
 
-@leaf_kernel
+@subkernel
 def _add_four_wide(small, b1, b2, b3, word, q):
     small[word & _PAIR] += q
     small[b1 + ((word >> _S2) & _PAIR)] += q
@@ -308,7 +308,7 @@ def _add_four_wide(small, b1, b2, b3, word, q):
     small[b3 + (word >> _S6)] += q
 
 
-@leaf_kernel
+@subkernel
 def _count_four_wide(words, entries, start, end, b1, b2, b3, small):
     """Count rows in up to four columns of 16 bits, whose tables begin at 0, b1, b2 and b3."""
     near = max(end, start + _AHEAD) - _AHEAD
@@ -321,7 +321,7 @@ def _count_four_wide(words, entries, start, end, b1, b2, b3, small):
         _add_four_wide(small, b1, b2, b3, words[entry >> _ROW], _spread(entry))
 
 
-@leaf_kernel
+@subkernel
 def add_wide_segment(words, starts, first, last, entries, start, end, small):
     """Count the entries start:end in the columns first:last of 16 bits, a word per row.
 
@@ -357,7 +357,7 @@ def _empty(table, hist, start, bins, packed, fresh):
         table[b] = 0
 
 
-@leaf_kernel
+@subkernel
 def empty_tile(small, hist, starts, first, last, fresh):
     """Empty the small tables into the sums of the columns first:last, which they begin if ``fresh``.
 
@@ -375,14 +375,14 @@ def empty_tile(small, hist, starts, first, last, fresh):
         small[place * BINS] = 0  # empty places have counted rows in the first bin of theirs
 
 
-@leaf_kernel
+@subkernel
 def empty_column(table, hist, starts, column, fresh):
     """Empty the table of a column of 16 bits into its sums, which it begins if ``fresh``."""
     packed, start = len(hist) == starts[len(starts) - 1], starts[column]
     _empty(table, hist, start, starts[column + 1] - start, packed, fresh)
 
 
-@leaf_kernel
+@subkernel
 def empty_wide_tile(small, hist, starts, first, last, fresh):
     """`empty_tile` for columns of 16 bits, whose tables stand as close as their sums."""
     base = starts[first]
@@ -391,14 +391,14 @@ def empty_wide_tile(small, hist, starts, first, last, fresh):
     small[starts[last] - base] = 0  # where places without a column were counted
 
 
-@leaf_kernel
+@subkernel
 def add(total, part):
     """Add histograms to others."""
     for i in range(len(total)):
         total[i] += part[i]
 
 
-@leaf_kernel
+@subkernel
 def subtract(parent, child):
     """Take a child's histograms from its parent's: what is left is the other child's."""
     for i in range(len(parent)):
@@ -406,19 +406,19 @@ def subtract(parent, child):
 
 
 # ---------------------------------------------------------------------- lists of bins in use
-@shared
+@subkernel
 def list_limit(bins):
     """Return up to how many entries a list finds room in the place of so many bins."""
     return 3 * bins // 4 - 1
 
 
-@leaf_kernel
+@subkernel
 def numbers_start(bins):
     """Return where the numbers of a list's bins begin in its place."""
     return list_limit(bins) + 1
 
 
-@leaf_kernel
+@subkernel
 def _close_list(place, bins, many, missing):
     """Write how many bins a list has, and the sum of missing values."""
     place[bins - 2], place[bins - 1] = many, missing
@@ -437,7 +437,7 @@ def _move_bin(table, b, parent, takes, place, numbers, many):
     return both
 
 
-@leaf_kernel
+@subkernel
 def list_table(table, parent, takes, place):
     """Make a list of a table of packed sums, and empty it; ``takes`` takes it from the parent's sums, too."""
     bins = len(table)
@@ -458,7 +458,7 @@ def list_table(table, parent, takes, place):
     _close_list(place, bins, many, missing)
 
 
-@leaf_kernel
+@subkernel
 def move_table(table, parent, takes, place):
     """Make sums of a table of packed ones, and empty it; ``takes`` takes it from the parent's sums, too."""
     bins = len(table)
@@ -473,14 +473,14 @@ def move_table(table, parent, takes, place):
         table[b] = 0
 
 
-@leaf_kernel
+@subkernel
 def pack_sums(place, bins):
     """Put Σg and Σh of a column into one number each, in their place."""
     for b in range(bins):
         place[b] = (place[b] << 32) + place[bins + b]
 
 
-@leaf_kernel
+@subkernel
 def list_sums(place, table):
     """Make a list of packed sums, in their place; ``table`` is empty before and after."""
     for b in range(len(table)):
@@ -488,7 +488,7 @@ def list_sums(place, table):
     list_table(table, table, False, place)
 
 
-@leaf_kernel
+@subkernel
 def spread_list(place, bins, table):
     """Make packed sums of a list, in their place; ``table`` is written on."""
     numbers, last = place[numbers_start(bins) :].view(np.uint16), np.uint64(bins - 1)
@@ -501,7 +501,7 @@ def spread_list(place, bins, table):
         place[b] = table[b]
 
 
-@leaf_kernel
+@subkernel
 def part_list(table, parent, place, bins):
     """Part a node's list: what a table, which is emptied, counted is one child's, the rest the other's."""
     start = numbers_start(bins)

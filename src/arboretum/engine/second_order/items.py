@@ -27,7 +27,7 @@ import numpy as np
 
 from arboretum.engine.atomic import prefetch
 from arboretum.engine.compiler.by_address import address_of, call_at
-from arboretum.engine.compiler.decorators import inline, leaf_kernel, plain_kernel
+from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 from arboretum.engine.dtypes import COUNT, FILL, MERGE, PART, SCALE, SCAN
 from arboretum.engine.second_order.draw import draw_columns
 from arboretum.engine.second_order.histogram import (
@@ -68,7 +68,7 @@ _H, _NONE = np.uint64(0xFFFF), np.uint64(0)  # of an entry
 
 
 # ---------------------------------------------------------------------- rows are parted
-@leaf_kernel
+@subkernel
 def _part(codes, column, goes, entries, target, start, end):
     """Write left entries from ``start`` on, in their order, right ones from ``end`` down.
 
@@ -115,7 +115,7 @@ def _parting_column(tree, features):
 
 
 # ---------------------------------------------------------------------- rows are counted
-@leaf_kernel
+@subkernel
 def _tile_columns(store, tile):
     """Return the first column of a tile, and the one after its last; those of 16 bits come last."""
     narrow = len(store.codes)
@@ -127,7 +127,7 @@ def _tile_columns(store, tile):
     return narrow + tile * store.wide_width, narrow + last
 
 
-@leaf_kernel
+@subkernel
 def _group_of(tree, piece):
     """Return the first block of a group, and the one after its last."""
     pieces, blocks = tree.task[0].pieces, tree.ranges.shape[1]
@@ -158,7 +158,7 @@ def _count_tile(store, tree, scratch, counter, tile, piece):
         empty_tile(small, hist, store.starts, first, last, fresh)
 
 
-@leaf_kernel
+@subkernel
 def _tile_sums(store, tree, tile):
     """Return where the sums of a tile's columns begin and end in a histogram."""
     first, last = _tile_columns(store, tile)
@@ -204,7 +204,7 @@ def _count_wide_tile(store, tree, scratch, tile, piece):
         _take_from_parent(store, tree, tile)
 
 
-@leaf_kernel
+@subkernel
 def _most_listed(store, first, last):
     """Return up to how many rows a node has a list of one of these columns."""
     most = _ZERO
@@ -213,7 +213,7 @@ def _most_listed(store, first, last):
     return most
 
 
-@leaf_kernel
+@subkernel
 def _is_small(store, tree, node, first, last):
     """Tell whether a node has lists of some columns, or packed sums where those of the table are not."""
     most = _most_listed(store, first, last)
@@ -222,7 +222,7 @@ def _is_small(store, tree, node, first, last):
     return rows_to_list(tree.nodes[node]) <= most
 
 
-@leaf_kernel
+@subkernel
 def _has_flat_rows(tree, node):
     """Tell whether some row of a node has h = 0."""
     entries, found = tree.lists[tree.nodes[node].depth & 1], False
@@ -232,7 +232,7 @@ def _has_flat_rows(tree, node):
     return found
 
 
-@leaf_kernel
+@subkernel
 def _part_tile(store, tree, scratch, first, last):
     """Make the sums or lists of a small node that was counted, and of its parent's those of its sibling."""
     task, starts, n_nodes = tree.task[0], store.starts, tree.counters[0].nodes
@@ -280,7 +280,7 @@ def _merge_tile(store, tree, tile):
     _take_from_parent(store, tree, tile)
 
 
-@plain_kernel
+@kernel
 def do_count(store, tree, features, scratch, counter, item):
     """Do one item of PART, COUNT or MERGE; ``counter`` is the address of what counts a tile."""
     task = tree.task[0]
@@ -295,7 +295,7 @@ def do_count(store, tree, features, scratch, counter, item):
         _merge_tile(store, tree, item)
 
 
-@plain_kernel
+@kernel
 def do_wide(store, tree, features, scratch, counter, item):
     """Do one item of PART or COUNT in columns of 16 bits; ``counter`` is not asked."""
     task = tree.task[0]
@@ -330,7 +330,7 @@ def _range_of(tree, item):
     return side, n * piece // task.pieces, n * (piece + 1) // task.pieces
 
 
-@plain_kernel
+@kernel
 def do_scan(store, tree, features, rules, scales, scratch, item):
     """Do one item of SCAN where all features are numbers, and scores are G² / (H + λ)."""
     side, first, last = _range_of(tree, item)
@@ -344,7 +344,7 @@ def do_scan(store, tree, features, rules, scales, scratch, item):
         tree.best[item] = scratch.best[0]
 
 
-@plain_kernel
+@kernel
 def do_any_scan(store, tree, features, rules, scales, scratch, item):
     """Do one item of SCAN, whatever the features and the rules are."""
     side, first, last = _range_of(tree, item)
@@ -360,7 +360,7 @@ def do_any_scan(store, tree, features, rules, scales, scratch, item):
             tree.best_members[item, w] = scratch.members[w]
 
 
-@plain_kernel
+@kernel
 def do_draw(tree, rules, node, key, side):
     """Draw the features that one of two nodes may ask for."""
     drawn, task = tree.draw.drawn[side], tree.task[0]
@@ -385,7 +385,7 @@ def _sum_block(tree, given, fine, block):
     add_fine(given, fine, rows.start, rows.end, tree.leaf_of, sums)
 
 
-@plain_kernel
+@kernel
 def do_rows(tree, scales, g, h, rows, factor, most, key, item):
     """Do one item of SCALE, FILL or SUM, for the rows of a `GivenRows`, whose fields are these."""
     given = GivenRows(g, h, rows, factor, most, key)
@@ -443,7 +443,7 @@ def _only_numbers(state: State) -> bool:
     )
 
 
-@leaf_kernel
+@subkernel
 def do_item(parts, state, scratch, item):
     """Do one item of the task the team is at."""
     store, tree, given, features = state.store, state.tree, state.given, state.features

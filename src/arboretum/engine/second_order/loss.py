@@ -12,7 +12,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from arboretum.engine.compiler.by_address import address_of, call_at
-from arboretum.engine.compiler.decorators import inline, kernel, plain_kernel
+from arboretum.engine.compiler.decorators import inline, kernel
 from arboretum.engine.elementary import bounded_exp, log, log1p
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ def softmax(y, margin, first, g, h, factor, least, scratch):
 
 
 # ---------------------------------------------------------------------- of all rows, inside other kernels
-@plain_kernel
+@kernel
 def derive_squared(loss, y, margin, weight, g, h, scratch):
     """Write the derivatives of all rows and outputs; ``weight`` may be empty, ``scratch`` is `softmax`'s."""
     squared(y, margin.reshape(len(y)), g[0], h[0])
@@ -241,7 +241,7 @@ def derive_squared(loss, y, margin, weight, g, h, scratch):
         weigh(weight, g[0], h[0])
 
 
-@plain_kernel
+@kernel
 def derive_logistic(loss, y, margin, weight, g, h, scratch):
     """`derive_squared` for log loss."""
     logistic(y, margin.reshape(len(y)), g[0], h[0], loss.a, loss.b, loss.c, loss.d)
@@ -249,7 +249,7 @@ def derive_logistic(loss, y, margin, weight, g, h, scratch):
         weigh(weight, g[0], h[0])
 
 
-@plain_kernel
+@kernel
 def derive_softmax(loss, y, margin, weight, g, h, scratch):
     """`derive_squared` for classes."""
     softmax(y, margin, 0, g, h, loss.a, loss.b, scratch)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import leaf_kernel
+from arboretum.engine.compiler.decorators import subkernel
 from arboretum.engine.dtypes import CATEGORIES
 from arboretum.engine.second_order.draw import ColumnDraw, inherit_groups, open_all_groups
 from arboretum.engine.second_order.histogram import BINS
@@ -88,7 +88,7 @@ class State(NamedTuple):
     scales: Scales
 
 
-@leaf_kernel
+@subkernel
 def missing_code(store, column):
     """Return the code of missing values in a column."""
     if column < len(store.codes):
@@ -96,13 +96,13 @@ def missing_code(store, column):
     return store.starts[column + 1] - store.starts[column] - 1
 
 
-@leaf_kernel
+@subkernel
 def rows_to_list(node):
     """Return the rows of a node that may have lists (histogram.py): not of the root, whose sums are read."""
     return node.rows if node.depth > 0 else _MANY
 
 
-@leaf_kernel
+@subkernel
 def fill_sides(features, tree, store, node):
     """Write for every code whether it goes left at a node."""
     goes, split, members = tree.goes_left, tree.nodes[node].split, tree.members[node]
@@ -136,7 +136,7 @@ def fill_sides(features, tree, store, node):
                 goes[c] = side
 
 
-@leaf_kernel
+@subkernel
 def take_slot(tree):
     """Take a place for histograms."""
     counters = tree.counters[0]
@@ -144,7 +144,7 @@ def take_slot(tree):
     return tree.free_slots[counters.free_slots]
 
 
-@leaf_kernel
+@subkernel
 def release_slot(tree, node):
     """Give back the place of a node's histograms."""
     one, counters = tree.nodes[node], tree.counters[0]
@@ -154,7 +154,7 @@ def release_slot(tree, node):
     one.slot = -1
 
 
-@leaf_kernel
+@subkernel
 def _comes_before(nodes, a, b, rules):
     """Tell whether leaf ``a`` is split before ``b``: larger gain, or smaller depth, or older."""
     if rules.depth_first:
@@ -164,7 +164,7 @@ def _comes_before(nodes, a, b, rules):
     return p > q or (p == q and a < b)
 
 
-@leaf_kernel
+@subkernel
 def _add_waiting(tree, node, rules):
     """Let a leaf wait for its turn."""
     heap, counters = tree.waiting, tree.counters[0]
@@ -176,7 +176,7 @@ def _add_waiting(tree, node, rules):
     heap[at] = node
 
 
-@leaf_kernel
+@subkernel
 def keep_split(tree, node, first, last, rules):
     """Keep the best of what pieces of a search have found; a leaf with a split waits for its turn."""
     best = first
@@ -194,7 +194,7 @@ def keep_split(tree, node, first, last, rules):
         release_slot(tree, node)
 
 
-@leaf_kernel
+@subkernel
 def make_root(tree, n_rows, slot):
     """Make the root, whose histograms will stand in ``slot``."""
     root = tree.nodes[0]
@@ -208,7 +208,7 @@ def make_root(tree, n_rows, slot):
     open_all_groups(tree.draw)
 
 
-@leaf_kernel
+@subkernel
 def _child_l2(node, features, rules):
     """Return the λ of a node's children: more where categories were sorted."""
     if node.split.kind == CATEGORIES and features.n_bins[node.split.feature] > rules.max_onehot:
@@ -216,7 +216,7 @@ def _child_l2(node, features, rules):
     return rules.l2
 
 
-@leaf_kernel
+@subkernel
 def _inherit_bounds(parent, left, right, features):
     """Hand a node's bounds to its children, parted in the middle by a monotone constraint."""
     left.lower, left.upper = parent.lower, parent.upper
@@ -225,7 +225,7 @@ def _inherit_bounds(parent, left, right, features):
         part_bounds(left, right, features.monotone[parent.split.feature])
 
 
-@leaf_kernel
+@subkernel
 def add_children(tree, node, features, unit, rules):
     """Make the two children of a node whose entries are parted; return the first."""
     nodes, counters, parent = tree.nodes, tree.counters[0], tree.nodes[node]
@@ -254,7 +254,7 @@ def add_children(tree, node, features, unit, rules):
     return left
 
 
-@leaf_kernel
+@subkernel
 def may_split(tree, node, rules):
     """Tell whether a leaf is large and shallow enough to be looked at, and more leaves are wanted."""
     one = tree.nodes[node]
@@ -263,7 +263,7 @@ def may_split(tree, node, rules):
     return one.rows >= max(2.0 * rules.min_rows, 2.0)
 
 
-@leaf_kernel
+@subkernel
 def next_leaf(tree, rules):
     """Take the leaf whose turn it is out of those that wait; -1 if none is left."""
     heap, counters, nodes = tree.waiting, tree.counters[0], tree.nodes
@@ -286,7 +286,7 @@ def next_leaf(tree, rules):
     return first
 
 
-@leaf_kernel
+@subkernel
 def give_answers(tree, features, fine, rules):
     """Add up the leaves' fine sums towards the root; write what every node answers, and its Σh."""
     nodes, n = tree.nodes, tree.counters[0].nodes
@@ -308,7 +308,7 @@ def give_answers(tree, features, fine, rules):
             _answer_finely(nodes[left + 1], node.answer, fine, l2, rules)
 
 
-@leaf_kernel
+@subkernel
 def _answer_finely(node, parent, fine, l2, rules):
     """Write what a node answers by its fine sums; ``parent`` is the answer above it."""
     g, h = np.float64(node.fine_g) / fine.g, np.float64(node.fine_h) / fine.h

@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from arboretum.engine.atomic import LANES, sum_block
-from arboretum.engine.compiler.decorators import inline, leaf_kernel
+from arboretum.engine.compiler.decorators import inline, subkernel
 from arboretum.engine.dtypes import NUMBER
 from arboretum.engine.second_order.histogram import LOW32
 from arboretum.engine.second_order.score import (
@@ -61,7 +61,7 @@ def scan_two_bins(f, node, node_score, rules, scratch):
         keep_best(gain, f, _ZERO, towards, NUMBER, sum_g, sum_h, scratch)
 
 
-@leaf_kernel
+@subkernel
 def _count_rows(n, cuts, from_left, node, scratch):
     """Write the rows on the left of every cut, added up from the side without missing values."""
     h, left_rows, share = scratch.h, scratch.left_rows, node.share
@@ -77,7 +77,7 @@ def _count_rows(n, cuts, from_left, node, scratch):
         left_rows[b - 1] = rows
 
 
-@leaf_kernel
+@subkernel
 def _score_cuts(n, node, node_score, sign, rules, scratch):
     """Write the gain of every beginning of the bins from the sums on its left."""
     left_g, left_h, gain = scratch.left_g, scratch.left_h, scratch.gain
@@ -108,7 +108,7 @@ def _score_cuts(n, node, node_score, sign, rules, scratch):
         gain[b] = score(a, c, p, l2, rules) + score(d, e, q, l2, rules) - node_score
 
 
-@leaf_kernel
+@subkernel
 def _first_largest(gain, bits, n):
     """Return the place of the first largest gain above 0, or -1; what is not a number is passed over."""
     most = np.int64(0)
@@ -127,7 +127,7 @@ def _first_largest(gain, bits, n):
     return -1
 
 
-@leaf_kernel
+@subkernel
 def scan_number(f, n, node, node_score, sign, rules, scratch):
     """Try every cut of a number, missing values right, then left."""
     g, h = scratch.g, scratch.h
@@ -154,7 +154,7 @@ def scan_number(f, n, node, node_score, sign, rules, scratch):
         keep_best(scratch.gain[at], f, at, towards, NUMBER, sum_g, sum_h, scratch)
 
 
-@leaf_kernel
+@subkernel
 def _outline(sums, n, before, turns):
     """Write the sums before every block of bins, those of all at the end, and Σ|g| or a little more.
 
@@ -183,7 +183,7 @@ def _beats(g, rest_g, p, q, least):
     return g * g * q + rest_g * rest_g * p > least * (p * q)
 
 
-@leaf_kernel
+@subkernel
 def _mark_blocks(before, turns, blocks, missing, total, l2, limit, marks):
     """Mark the blocks within which some cut might score ``limit``, in units of the sums.
 
@@ -211,7 +211,7 @@ def _mark_blocks(before, turns, blocks, missing, total, l2, limit, marks):
         marks[k] = np.int64(found | _beats(a, b, p, q, least) | _beats(c, d, p, q, least))
 
 
-@leaf_kernel
+@subkernel
 def _take_cuts(sums, before, marks, blocks, first, end, left, order):
     """Write the sums left of the cuts first:end in marked blocks, and after which bins they are.
 
@@ -235,7 +235,7 @@ def _rounded_rows(both, share):
     return np.int32(np.float64(both & LOW32) * share + 0.5)
 
 
-@leaf_kernel
+@subkernel
 def _enough_rows(sums, n, cuts, from_left, node, rules):
     """Return the first of the cuts with ``min_rows`` on both sides, and the one after the last.
 
@@ -259,7 +259,7 @@ def _enough_rows(sums, n, cuts, from_left, node, rules):
     return first, max(first, end)
 
 
-@leaf_kernel
+@subkernel
 def _score_packed(left, missing, n, node, node_score, rules, gain):
     """`_score_cuts` for sums of two in one number, where scores are G² / (H + λ); ``missing`` goes left."""
     g_unit, h_unit, l2, least = node.g_unit, node.h_unit, rules.l2, rules.min_weight
@@ -270,7 +270,7 @@ def _score_packed(left, missing, n, node, node_score, rules, gain):
         gain[k] = plain_gain(a, c, total_g, total_h, node_score, l2, least)
 
 
-@leaf_kernel
+@subkernel
 def _may_beat(left, missing, n, total, l2, limit):
     """Tell whether one of n cuts might score ``limit``, in units of the sums; ``missing`` goes left."""
     halves, least, l2 = left.view(np.int32), np.float32(limit), np.float32(l2)
@@ -285,7 +285,7 @@ def _may_beat(left, missing, n, total, l2, limit):
     return found
 
 
-@leaf_kernel
+@subkernel
 def _best_cut(sums, blocks, missing, first, end, node, node_score, rules, limit, scratch):
     """Return the place of the best of the cuts first:end among those taken; -1: none beats the best so far.
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from arboretum.engine.atomic import prefetch
-from arboretum.engine.compiler.decorators import inline, kernel, leaf_kernel
+from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 from arboretum.engine.fixed_point import bits_of_each, scale_for
 from arboretum.engine.random import mix
 
@@ -66,7 +66,7 @@ class Scales(NamedTuple):
     chosen: np.ndarray  # (1,) SCALES
 
 
-@leaf_kernel
+@subkernel
 def find_largest(given, start, end, largest):
     """Write the largest |g| and h of the rows start:end; infinity if one is no number, or h below 0.
 
@@ -83,7 +83,7 @@ def find_largest(given, start, end, largest):
     largest.g, largest.h = _of_bits(np.uint32(most_g)), _of_bits(np.uint32(most_h))
 
 
-@leaf_kernel
+@subkernel
 def _of_bits(bits):
     """Return the number ≥ 0 that has such bits as a float32; infinity for what is none."""
     if bits >= _INFINITY:
@@ -94,7 +94,7 @@ def _of_bits(bits):
     return math.ldexp(fraction + 8388608.0, int(exponent - 150))
 
 
-@leaf_kernel
+@subkernel
 def choose_scales(given, scales, n_rows):
     """Make the scales of a block's largest numbers; return whether all derivatives are good."""
     g, h = 0.0, 0.0
@@ -131,7 +131,7 @@ def _entry(row, g, h, g_scale, h_scale, key):
     return (row << _ROW) | np.uint64(np.uint32((a << _G_PLACE) | b))
 
 
-@leaf_kernel
+@subkernel
 def fill_entries(given, small, start, end, entries):
     """Write the entries ``start:end``, scaled by ``small``."""
     g, h, rows, factor, key = given.g, given.h, given.rows, given.factor, given.key
@@ -147,7 +147,7 @@ def fill_entries(given, small, start, end, entries):
         entries[i] = _entry(row, g[row] * by, h[row] * by, g_scale, h_scale, key)
 
 
-@leaf_kernel
+@subkernel
 def fetched_until(entries, first, last, apart):
     """Return up to which of the entries first:last it pays to fetch ahead what is read for rows.
 
@@ -162,19 +162,19 @@ def fetched_until(entries, first, last, apart):
     return last - _AHEAD
 
 
-@leaf_kernel
+@subkernel
 def _fine(value, scale):
     return np.int64(np.rint(np.float64(value) * scale))
 
 
-@leaf_kernel
+@subkernel
 def mark_rows(entries, start, end, leaf, leaf_of):
     """Note the leaf of the rows of entries start:end."""
     for i in range(np.uint64(start), np.uint64(end)):
         leaf_of[entries[i] >> _ROW] = leaf
 
 
-@leaf_kernel
+@subkernel
 def add_fine(given, fine, start, end, leaf_of, sums):
     """Add g and h of the start-th to the end-th row that takes part to the fine sums of its leaf."""
     g, h, rows, factor = given.g, given.h, given.rows, given.factor
@@ -207,7 +207,7 @@ def add_marked(leaf_of, values, rows, start, end, score, output):
         score[row, column] += values[np.uint64(leaf_of[row])]
 
 
-@leaf_kernel
+@subkernel
 def add_value(entries, start, end, value, score, column):
     """Add a leaf's value to the scores of its rows."""
     first, last = np.uint64(start), np.uint64(end)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import kernel, leaf_kernel
+from arboretum.engine.compiler.decorators import kernel, subkernel
 from arboretum.engine.elementary import bounded_exp, log2
 from arboretum.engine.random import mix, uniform
 
@@ -91,7 +91,7 @@ def lambda_derivatives(lists, rules, scratch, first, last, g, h):
 
 
 # ---------------------------------------------------------------------- a list
-@leaf_kernel
+@subkernel
 def _prepare(lists, rules, scratch, lo, n):
     """Put a list in order and its sums to zero; return what its metric is divided by."""
     _sort(lists.score, lo, n, scratch.order, scratch.spare)
@@ -115,7 +115,7 @@ def _prepare(lists, rules, scratch, lo, n):
     return ideal
 
 
-@leaf_kernel
+@subkernel
 def _sort(key, lo, n, order, spare):
     """Write the rows of a list by falling key, equal ones in order: a merge sort."""
     for i in range(n):
@@ -138,7 +138,7 @@ def _sort(key, lo, n, order, spare):
 
 
 # ---------------------------------------------------------------------- pairs
-@leaf_kernel
+@subkernel
 def _top_pairs(lists, rules, scratch, n, inverse):
     """Pair every row among the first with all after it; return the sum of all pushes, both ways."""
     size = 0.0
@@ -149,7 +149,7 @@ def _top_pairs(lists, rules, scratch, n, inverse):
     return size
 
 
-@leaf_kernel
+@subkernel
 def _drawn_pairs(lists, rules, scratch, lo, n, inverse):
     """Pair every row with a few drawn among those of another gain; equal gains stand together."""
     spread = scratch.score[0] != scratch.score[n - 1]
@@ -172,7 +172,7 @@ def _drawn_pairs(lists, rules, scratch, lo, n, inverse):
         begin = end
 
 
-@leaf_kernel
+@subkernel
 def _changes(lists, rules, scratch, a, first, last, inverse):
     """Write by how much the metric changes if place a swaps with later ones.
 
@@ -199,7 +199,7 @@ def _changes(lists, rules, scratch, a, first, last, inverse):
                 delta[b] = 0.0
 
 
-@leaf_kernel
+@subkernel
 def _push(rules, scratch, a, first, last, spread):
     """Let the row at place a and later ones push each other; return the sum, both ways.
 

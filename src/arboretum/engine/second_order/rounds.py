@@ -69,7 +69,7 @@ def _write_down(tree, step, log, at, values):
         log.nodes[at + k].value = values[k]
 
 
-@kernel
+@kernel(makes_arrays=True)
 def grow_rounds(parts, derive, state, scratch, n_rows, target, turn, columns, log):
     """Make some rounds: a tree for every output; return how many trees were made.
 

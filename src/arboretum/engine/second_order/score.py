@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import inline, leaf_kernel
+from arboretum.engine.compiler.decorators import inline, subkernel
 
 __all__ = [
     "Features",
@@ -117,7 +117,7 @@ def _soft(g, l1):
     return max(g - l1, 0.0) + min(g + l1, 0.0)
 
 
-@leaf_kernel
+@subkernel
 def answer(g, h, rows, parent, lower, upper, l2, rules):
     """Return what rows with such sums answer; ``parent`` is NaN at the root."""
     curvature = h + l2
@@ -130,7 +130,7 @@ def answer(g, h, rows, parent, lower, upper, l2, rules):
     return min(max(b, lower), upper)
 
 
-@leaf_kernel
+@subkernel
 def score(g, h, b, l2, rules):
     """Return twice what the answer b saves."""
     return -(2.0 * _soft(g, rules.l1) * b + (h + l2) * b * b)
@@ -144,7 +144,7 @@ def is_plain(lower, upper, rules):
     return lower == -np.inf and upper == np.inf
 
 
-@leaf_kernel
+@subkernel
 def part_bounds(left, right, sign):
     """Part the bounds of two nodes in the middle of their answers where a monotone constraint asks."""
     middle = left.answer / 2.0 + right.answer / 2.0
@@ -173,7 +173,7 @@ def is_worth(gain, node_score, rules):
     return gain > rules.min_gain or (rules.reach_gain and gain == rules.min_gain)
 
 
-@leaf_kernel
+@subkernel
 def keep_best(gain, f, b, missing_left, kind, left_g, left_h, scratch):
     """Write down the best split so far."""
     best = scratch.best[0]

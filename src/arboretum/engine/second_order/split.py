@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import inline, leaf_kernel
+from arboretum.engine.compiler.decorators import inline, subkernel
 from arboretum.engine.second_order.categories import scan_categories
 from arboretum.engine.second_order.histogram import FULL, LOW32, SMALL, numbers_start
 from arboretum.engine.second_order.numbers import scan_number, scan_packed, scan_two_bins
@@ -60,7 +60,7 @@ def _pack(hist, start, bins, both):
         both[b] = (hist[2 * start + b] << 32) + hist[2 * start + bins + b]
 
 
-@leaf_kernel
+@subkernel
 def _name_bin(place, bins, scratch):
     """Let the best split, found in a list of bins in use, name its bin."""
     best = scratch.best[0]
@@ -74,7 +74,7 @@ def _plain_score(node, rules):
     return g * g / (h + rules.l2) if h + rules.l2 > 0.0 else 0.0
 
 
-@leaf_kernel
+@subkernel
 def best_number(hist, starts, listed, columns, first, last, features, node, rules, scratch):
     """`best_of` where all are numbers in columns of their own, whose sums are packed and scored plainly."""
     scratch.best[0].gain, scratch.best[0].feature = -np.inf, -1
@@ -97,7 +97,7 @@ def best_number(hist, starts, listed, columns, first, last, features, node, rule
             _name_bin(sums, len(sums), scratch)
 
 
-@leaf_kernel
+@subkernel
 def best_of(hist, starts, listed, columns, first, last, features, node, rules, scratch):
     """Find the best split among ``columns[first:last]``; the first of equals stays."""
     scratch.best[0].gain, scratch.best[0].feature = -np.inf, -1

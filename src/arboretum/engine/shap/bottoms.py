@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import leaf_kernel, plain_kernel
+from arboretum.engine.compiler.decorators import kernel, subkernel
 
 __all__ = ["NODES", "BottomScratch", "Bottoms", "fill_bottoms", "find_bottoms"]
 
@@ -60,7 +60,7 @@ class BottomScratch(NamedTuple):
     weights: np.ndarray  # (2, 6, NODES) float64, of the two edges of a node
 
 
-@leaf_kernel
+@subkernel
 def _add_columns(paths, edges, first, end, columns, n):
     """Add the columns that nodes in places first : end ask for to a list of n, each once."""
     for at in range(first, end):
@@ -76,7 +76,7 @@ def _add_columns(paths, edges, first, end, columns, n):
     return n
 
 
-@leaf_kernel
+@subkernel
 def _measure(paths, edges, branches, span, most, bottoms):
     """Write how many states the branch of every node has, its longest path, and the classes below."""
     root, end = span
@@ -100,7 +100,7 @@ def _measure(paths, edges, branches, span, most, bottoms):
             bottoms.classes[here] = np.uint8(1 << number)
 
 
-@plain_kernel
+@kernel
 def find_bottoms(paths, edges, branches, span, most, which, bottoms, columns):
     """Find the bottom branches of a tree of one class; return how many edges, columns and lines of tables.
 
@@ -131,7 +131,7 @@ def find_bottoms(paths, edges, branches, span, most, which, bottoms, columns):
     return n_edges, n_columns, lines
 
 
-@leaf_kernel
+@subkernel
 def _weigh_edge(z0, z1, nodes, out):
     """Write factors, then slopes of an edge at every node t for the three cases of a row (walk.py)."""
     again = z1 / z0 if z0 > 0.0 else 0.0
@@ -145,7 +145,7 @@ def _weigh_edge(z0, z1, nodes, out):
         out[5, q] = 0.0
 
 
-@leaf_kernel
+@subkernel
 def _place_of(columns, n, f):
     k = 0
     while k < n and columns[k] != f:
@@ -153,7 +153,7 @@ def _place_of(columns, n, f):
     return k
 
 
-@leaf_kernel
+@subkernel
 def _add_child(scratch, slot, child_slot, leaf_value, weights, case, state, child_state):
     """Add what a branch gives in one of its states to a state of the node above it."""
     target, K = scratch.table[slot, state], weights.shape[1]
@@ -175,7 +175,7 @@ def _add_child(scratch, slot, child_slot, leaf_value, weights, case, state, chil
             target[k, q] += source[1 + j, q] * weights[case, q]
 
 
-@leaf_kernel
+@subkernel
 def _join(paths, edges, branches, bottoms, root, node, value, output, nodes, scratch):
     """Make the table of a node from those of its two branches; its own column stands first."""
     left = paths.first_child[node]
@@ -202,7 +202,7 @@ def _join(paths, edges, branches, bottoms, root, node, value, output, nodes, scr
             )
 
 
-@leaf_kernel
+@subkernel
 def _count_outcomes(paths, edges, bottoms, root, first, end):
     """Write what the outcomes of the nodes of a bottom branch count in its state."""
     bottoms.times[edges.order[first] - root] = 1
@@ -216,7 +216,7 @@ def _count_outcomes(paths, edges, bottoms, root, first, end):
         bottoms.times[left + 1 - root] = times * bottoms.states[left - root]
 
 
-@plain_kernel
+@kernel
 def fill_bottoms(paths, edges, branches, span, most, which, said, nodes, scratch, bottoms):
     """Fill the weights of the edges and the tables of a tree whose bottom branches of a class were found.
 

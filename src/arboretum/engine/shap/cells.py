@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from arboretum.engine.compiler.by_address import call_at
-from arboretum.engine.compiler.decorators import leaf_kernel, plain_kernel
+from arboretum.engine.compiler.decorators import kernel, subkernel
 
 __all__ = [
     "LEAVES",
@@ -77,7 +77,7 @@ class CellPart(NamedTuple):
     found: np.ndarray  # (2,) int64, how many leaves, and columns asked for, it has
 
 
-@plain_kernel
+@kernel
 def describe_branches(edges, paths, n_children, starts, branches):
     """Fill the branches of all trees."""
     before = np.int32(0)
@@ -97,7 +97,7 @@ def describe_branches(edges, paths, n_children, starts, branches):
             branches.leaves[above] += branches.leaves[node]
 
 
-@leaf_kernel
+@subkernel
 def _branch_of(paths, codes, node, code):
     """Return the branch that values of a code take at a node."""
     f = paths.feature[node]
@@ -114,7 +114,7 @@ def _branch_of(paths, codes, node, code):
     return np.int64(1) - np.int64((word >> np.uint32(code & 31)) & np.uint32(1))
 
 
-@leaf_kernel
+@subkernel
 def _bits(low, high):
     """Return a word whose bits low to high, not included, are set."""
     n = np.uint64(high - low)
@@ -122,7 +122,7 @@ def _bits(low, high):
     return ones << np.uint64(low) if low < 64 else np.uint64(0)
 
 
-@leaf_kernel
+@subkernel
 def _find_cells(paths, codes, part, n_asks, n_columns):
     """Write the first code of every cell of every column asked for."""
     at = np.int32(0)
@@ -154,7 +154,7 @@ def _find_cells(paths, codes, part, n_asks, n_columns):
     part.cell_at[n_columns] = at
 
 
-@plain_kernel
+@kernel
 def describe_part(paths, edges, branches, codes, root, part):
     """Describe the part of a tree below a node; `part.found` is how many leaves and columns asked for it has.
 
@@ -212,7 +212,7 @@ def describe_part(paths, edges, branches, codes, root, part):
     part.found[0], part.found[1] = n_leaves, n_columns
 
 
-@leaf_kernel
+@subkernel
 def count_states(part, n_columns, leaves, most):
     """Return how many states some leaves have, or more than ``most`` if it is more."""
     states = np.int64(1)
@@ -232,7 +232,7 @@ def count_states(part, n_columns, leaves, most):
     return states
 
 
-@leaf_kernel
+@subkernel
 def mark_classes(part, n_columns, leaves):
     """Write the class of every cell as some leaves see it, and how many classes columns have."""
     for g in range(n_columns):
@@ -249,7 +249,7 @@ def mark_classes(part, n_columns, leaves):
         part.classes[g] = n
 
 
-@leaf_kernel
+@subkernel
 def is_asked(part, n_leaves, g, leaves):
     """Tell whether the path of some of the leaves asks for a column."""
     asked = False
@@ -258,7 +258,7 @@ def is_asked(part, n_leaves, g, leaves):
     return asked
 
 
-@leaf_kernel
+@subkernel
 def group_part(edges, paths, branches, root, n_columns, most, part):
     """Part the leaves into groups of at most so many states, or of one leaf; return how many groups."""
     n_groups, n_waiting = 0, 1
@@ -294,7 +294,7 @@ def group_part(edges, paths, branches, root, n_columns, most, part):
     return n_groups
 
 
-@leaf_kernel
+@subkernel
 def next_part(edges, branches, at, end):
     """Return the place of the next part of a tree from ``at`` on: the largest branch of few leaves."""
     while at < end and branches.leaves[edges.order[at]] > LEAVES:
@@ -302,7 +302,7 @@ def next_part(edges, branches, at, end):
     return at
 
 
-@plain_kernel
+@kernel
 def group_trees(describe, paths, edges, branches, codes, spans, most, part, groups, sizes):
     """Group the leaves of trees; write of each the root of its part, its leaves, and three sizes.
 

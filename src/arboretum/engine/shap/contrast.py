@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import leaf_kernel, plain_kernel
+from arboretum.engine.compiler.decorators import kernel, subkernel
 from arboretum.engine.predict.walk import next_node
 
 __all__ = ["Contrast", "contrast_trees"]
@@ -37,7 +37,7 @@ class Contrast(NamedTuple):
     count: np.ndarray  # (depth,) int32, how many columns were decided where they wait
 
 
-@leaf_kernel
+@subkernel
 def _give(chosen, side, n_chosen, value, first, p, n, part, pair_of, row):
     """Give the value of a leaf to the columns that were decided on the way to it."""
     for i in range(n_chosen):
@@ -55,7 +55,7 @@ def _give(chosen, side, n_chosen, value, first, p, n, part, pair_of, row):
                 row[first + pair_of[f, g]] += 0.5 * value * both
 
 
-@plain_kernel
+@kernel
 def contrast_trees(paths, trees, value, part, rows, work, pair_of, out):
     """Add the SHAP values of rows against all of other rows, their mean, to ``out``.
 

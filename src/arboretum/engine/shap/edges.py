@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import plain_kernel
+from arboretum.engine.compiler.decorators import kernel
 
 __all__ = ["Edges", "Way", "describe_edges"]
 
@@ -51,7 +51,7 @@ class Way(NamedTuple):
     patterns: np.ndarray  # float64, 2 to that number
 
 
-@plain_kernel
+@kernel
 def describe_edges(paths, n_children, weight, starts, edges, trees, way):
     """Fill the edges of trees, and of every tree what its paths come to.
 

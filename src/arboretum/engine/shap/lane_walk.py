@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import joined_kernel, leaf_kernel, plain_kernel
+from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 from arboretum.engine.predict.walk import next_node
 from arboretum.engine.shap.bottoms import NODES
 from arboretum.engine.simd import add_four, load_four, mul_four, store_four
@@ -46,7 +46,7 @@ class Lanes(NamedTuple):
     empty: np.ndarray  # (depth,) uint8, 1: nothing was added to what is below yet
 
 
-@leaf_kernel
+@subkernel
 def _compare(values, threshold, missing, n, goes):
     """Write which rows of a block lie above a threshold."""
     for r in range(n):
@@ -54,7 +54,7 @@ def _compare(values, threshold, missing, n, goes):
         goes[r] = np.uint8((x > threshold) | ((x != x) & missing))
 
 
-@leaf_kernel
+@subkernel
 def _ask(paths, node, X, first, n, goes):
     """Write the branch that every row of a block takes at a node, whatever it asks."""
     child = paths.first_child[node]
@@ -62,7 +62,7 @@ def _ask(paths, node, X, first, n, goes):
         goes[r] = np.uint8(next_node(paths, node, X, first + r) - child)
 
 
-@joined_kernel
+@inline
 def _choose(paths, node, X, rows, first, n, goes):
     """`_ask`, or `_compare` where that is enough."""
     if paths.kind[node] == 1 and len(paths.surrogate_start) == 0:
@@ -72,7 +72,7 @@ def _choose(paths, node, X, rows, first, n, goes):
         _ask(paths, node, X, first, n, goes)
 
 
-@leaf_kernel
+@subkernel
 def _take(goes, branch, alive, n, takes, case):
     """Write which rows take an edge and those above it of the same column, and the case of each."""
     for r in range(n):
@@ -80,7 +80,7 @@ def _take(goes, branch, alive, n, takes, case):
         case[r] = np.uint8(2) - alive[r] - takes[r]
 
 
-@leaf_kernel
+@subkernel
 def _descend(product, depth, weights, edge, case, n):
     """Multiply the products of a block by the factors of an edge."""
     above, here = np.uint64(depth - 1) * _ROWS * _K, np.uint64(depth) * _ROWS * _K
@@ -94,7 +94,7 @@ def _descend(product, depth, weights, edge, case, n):
         store_four(product, here + at, x)
 
 
-@leaf_kernel
+@subkernel
 def _ascend(below, depth, weights, edge, case, n, empty, sums, column):
     """Leave an edge: its column gets Σ_q E · slope, and what is below its parent grows."""
     above, here = np.uint64(depth - 1) * _ROWS * _K, np.uint64(depth) * _ROWS * _K
@@ -114,7 +114,7 @@ def _ascend(below, depth, weights, edge, case, n, empty, sums, column):
         store_four(below, above + at + _FOUR, y)
 
 
-@leaf_kernel
+@subkernel
 def _end(work, depth, bottoms, edge, number, n, empty, column):
     """Go down an edge and end in the bottom branch below it."""
     product, below, sums = work.product, work.below, work.sums
@@ -147,7 +147,7 @@ def _end(work, depth, bottoms, edge, number, n, empty, column):
             store_four(sums, place, got)
 
 
-@joined_kernel
+@inline
 def _find_states(paths, edges, branches, bottoms, root, node, X, lo, n, work):
     """Write the state of every row in a bottom branch."""
     state = work.state
@@ -181,14 +181,14 @@ def _find_states(paths, edges, branches, bottoms, root, node, X, lo, n, work):
                 state[r] += times * (goes[r] if alive[r] else np.uint8(2))
 
 
-@joined_kernel
+@inline
 def _level(edges, node):
     """Return the level of the last edge above that asks for the same column; 0 if there is none."""
     same = np.int64(edges.same[node])
     return same + 1 if same > 0 else np.int64(0)
 
 
-@joined_kernel
+@inline
 def _leave(edges, bottoms, root, work, level, n):
     node = work.path[level]
     _ascend(
@@ -198,7 +198,7 @@ def _leave(edges, bottoms, root, work, level, n):
     work.empty[level - 1] = 0
 
 
-@leaf_kernel
+@subkernel
 def _walk_block(paths, edges, branches, bottoms, span, most, which, weights, X, block, work):
     """Walk a block of rows down a tree."""
     root, end = span
@@ -243,7 +243,7 @@ def _walk_block(paths, edges, branches, bottoms, span, most, which, weights, X, 
         level -= 1
 
 
-@plain_kernel
+@kernel
 def walk_lanes(paths, edges, branches, bottoms, tree, weights, X, work, out):
     """Add what a tree gives to every column of every row to ``out``, (rows, outputs, columns).
 

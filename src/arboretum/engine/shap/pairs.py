@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import plain_kernel
+from arboretum.engine.compiler.decorators import kernel
 
 __all__ = ["write_squares"]
 
 
-@plain_kernel
+@kernel
 def write_squares(found, place, shared, squares):
     """Write columns and pairs, (rows, places), as tables (rows, columns, columns).
 

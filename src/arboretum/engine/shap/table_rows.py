@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from arboretum.engine.atomic import prefetch_at, search_step
-from arboretum.engine.compiler.decorators import leaf_kernel, plain_kernel
+from arboretum.engine.compiler.decorators import kernel, subkernel
 from arboretum.engine.simd import add_chosen, add_chosen_by_four
 
 __all__ = ["Batches", "Coder", "add_tables", "count_rows", "encode"]
@@ -49,7 +49,7 @@ class Batches(NamedTuple):
     table_at: np.ndarray  # int64, where it begins among all tables
 
 
-@leaf_kernel
+@subkernel
 def encode(coder, X, lo, n):
     """Write the codes of rows lo : lo + n: how many thresholds lie below a value, or its category."""
     x, rank = coder.x, coder.rank
@@ -79,7 +79,7 @@ def encode(coder, X, lo, n):
             out[r] = code if x[r] == x[r] else missing
 
 
-@leaf_kernel
+@subkernel
 def _count_steps(codes, column, least, by, state, n):
     """Add what four steps count to the states of the rows beyond them: read and written once for all."""
     none = np.uint16(0)
@@ -92,7 +92,7 @@ def _count_steps(codes, column, least, by, state, n):
         state[r] = np.uint16(state[r] + first + second)
 
 
-@leaf_kernel
+@subkernel
 def _find_states(tables, group, codes, state, n):
     """Write the state of every row of the block in a group, whose steps come by fours."""
     for r in range(n):
@@ -105,7 +105,7 @@ def _find_states(tables, group, codes, state, n):
         )  # fmt: skip
 
 
-@leaf_kernel
+@subkernel
 def _add_one(total, table, begin, states, group, n):
     """Add a column of a table."""
     row = np.uint64(group) * np.uint64(states.shape[1])
@@ -114,7 +114,7 @@ def _add_one(total, table, begin, states, group, n):
         add_chosen(total, r, table, np.uint64(begin), flat, row + r)
 
 
-@leaf_kernel
+@subkernel
 def _add_four(total, table, table_at, states, group, n):
     """Add columns of four groups' tables, in their order: sums are read and written once for all."""
     size, flat = np.uint64(states.shape[1]), states.reshape(states.size)
@@ -129,7 +129,7 @@ def _add_four(total, table, table_at, states, group, n):
         add_chosen_by_four(total, r, table, firsts, flat, rows)
 
 
-@leaf_kernel
+@subkernel
 def _hurry(tables, batches, first, k, last):
     """Ask for a column of a table before it is needed: states come in no order, so nobody foresees it."""
     if k < last:
@@ -138,7 +138,7 @@ def _hurry(tables, batches, first, k, last):
             prefetch_at(tables.table, at)
 
 
-@leaf_kernel
+@subkernel
 def _add_batch(tables, batches, batch, states, sums, n):
     """Add what all places get of a batch of groups whose states are known."""
     first, k = batches.group_at[batch], batches.look_at[batch]
@@ -157,7 +157,7 @@ def _add_batch(tables, batches, batch, states, sums, n):
             k += 1
 
 
-@plain_kernel
+@kernel
 def add_tables(tables, batches, coder, X, sums, out):
     """Add SHAP values of rows by all groups to ``out``, (rows, places).
 
@@ -181,7 +181,7 @@ def add_tables(tables, batches, coder, X, sums, out):
                 out[lo + r, place] += sums[place, r]
 
 
-@plain_kernel
+@kernel
 def count_rows(tables, coder, X, counts):
     """Add to ``counts`` how many rows are in every state of every group, one group behind the other."""
     size, state = coder.states.shape[1], coder.states[0]

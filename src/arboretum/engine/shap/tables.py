@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from arboretum.engine.compiler.by_address import call_at
-from arboretum.engine.compiler.decorators import leaf_kernel, plain_kernel
+from arboretum.engine.compiler.decorators import kernel, subkernel
 from arboretum.engine.shap.cells import is_asked, mark_classes
 
 __all__ = ["Groups", "Leaf", "Tables", "fill_tables", "lay_steps"]
@@ -71,7 +71,7 @@ class Leaf(NamedTuple):
     got: np.ndarray  # (patterns,) float64, what a column gets
 
 
-@plain_kernel
+@kernel
 def lay_steps(describe, paths, edges, branches, codes, groups, span, places, pair_of, part, tables):
     """Write the steps of some groups, and where the columns of their tables are added to.
 
@@ -116,7 +116,7 @@ def lay_steps(describe, paths, edges, branches, codes, groups, span, places, pai
                         at += 1
 
 
-@leaf_kernel
+@subkernel
 def _sum_products(d, share, nodes, weights, counts, product, sums, pairs):
     """Write Σ_q P, divided by t and by 1-t, for every pattern; for pairs also by their products."""
     size = 1 << d
@@ -167,7 +167,7 @@ def _sum_products(d, share, nodes, weights, counts, product, sums, pairs):
                 sums[7, s] += p * x * x * y * y
 
 
-@leaf_kernel
+@subkernel
 def _gets(d, i, sums, got):
     """Write what column i gets in every pattern: 1/(t(1-t)) is 1/t + 1/(1-t)."""
     bit = 1 << i
@@ -179,7 +179,7 @@ def _gets(d, i, sums, got):
             got[s] = -sums[1, s]
 
 
-@leaf_kernel
+@subkernel
 def _get_together(d, i, j, sums, got):
     """Write what columns i and j get together in every pattern, half of it."""
     one, two = 1 << i, 1 << j
@@ -194,7 +194,7 @@ def _get_together(d, i, j, sums, got):
             got[s] = 0.5 * sums[2, s]
 
 
-@leaf_kernel
+@subkernel
 def _scatter(got, pattern, states, value, width, node, table, at):
     """Add what a leaf gives to a column of the table, for each of its numbers."""
     for k in range(width):
@@ -203,7 +203,7 @@ def _scatter(got, pattern, states, value, width, node, table, at):
             table[begin + s] += said * got[pattern[s]]
 
 
-@leaf_kernel
+@subkernel
 def _read_leaf(part, n_columns, n_leaves, leaves, number, states, leaf):
     """Write the columns of a leaf, their shares, and its pattern in every state; return how many columns."""
     d, at, done = 0, 0, np.int64(1)
@@ -231,7 +231,7 @@ def _read_leaf(part, n_columns, n_leaves, leaves, number, states, leaf):
     return d, at
 
 
-@plain_kernel
+@kernel
 def fill_tables(
     describe, paths, edges, branches, codes, groups, span, rules, value, pairs, counts, part, leaf,
     tables,

@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import leaf_kernel, plain_kernel
+from arboretum.engine.compiler.decorators import kernel, subkernel
 from arboretum.engine.predict.walk import next_node
 
 __all__ = ["ROWS", "Walk", "walk_trees"]
@@ -60,7 +60,7 @@ class Walk(NamedTuple):
     total: np.ndarray  # (ROWS,) float64
 
 
-@leaf_kernel
+@subkernel
 def _choose(paths, node, X, rows, first, n, goes):
     """Write the branch that every row of a block takes at a node."""
     if paths.kind[node] == 1 and len(paths.surrogate_start) == 0:
@@ -76,7 +76,7 @@ def _choose(paths, node, X, rows, first, n, goes):
         goes[r] = next_node(paths, node, X, first + r) - child
 
 
-@leaf_kernel
+@subkernel
 def _weigh(z0, z1, nodes, factor, slope):
     """Write factors and slopes of an edge at every node t, for the three cases of a row."""
     again = z1 / z0 if z0 > 0.0 else 0.0
@@ -91,14 +91,14 @@ def _weigh(z0, z1, nodes, factor, slope):
         slope[1, q] = -1.0 / (1.0 - t) - before
 
 
-@leaf_kernel
+@subkernel
 def _take(goes, branch, alive, n, takes):
     """Write which rows take an edge and those above it of the same column."""
     for r in range(n):
         takes[r] = alive[r] & np.int64(goes[r] == branch)
 
 
-@leaf_kernel
+@subkernel
 def _weigh_leaf(edges, node, value, nodes, factor, slope, flip, ends):
     """Add what a leaf gives to ``ends``: (case, q) of what is below its parent, then of its column.
 
@@ -115,7 +115,7 @@ def _weigh_leaf(edges, node, value, nodes, factor, slope, flip, ends):
         ends[3 + two, q] += b * slope[1, q]
 
 
-@leaf_kernel
+@subkernel
 def _descend(product, factor, K, takes, alive, n, out):
     """Multiply the products of a block by the factors of an edge."""
     for q in range(K):
@@ -125,7 +125,7 @@ def _descend(product, factor, K, takes, alive, n, out):
             target[r] = source[r] * (a if takes[r] else (b if alive[r] else c))
 
 
-@leaf_kernel
+@subkernel
 def _end_in_leaves(product, ends, K, takes, alive, n, empty, above, total):
     """End in a leaf, or in two under one node: what is below the parent, and what the column gets."""
     for q in range(K):
@@ -138,7 +138,7 @@ def _end_in_leaves(product, ends, K, takes, alive, n, empty, above, total):
             target[r] = y if empty else target[r] + y
 
 
-@leaf_kernel
+@subkernel
 def _end_in_twins(product, edge, ends, K, rows, n, empty, above, total, under):
     """Go down an edge and end in the two leaves below it, all at once.
 
@@ -158,7 +158,7 @@ def _end_in_twins(product, edge, ends, K, rows, n, empty, above, total, under):
             target[r] = y if empty else target[r] + y
 
 
-@leaf_kernel
+@subkernel
 def _ascend(below, slope, K, takes, alive, n, empty, above, total):
     """Leave an edge: what its column gets, Σ_q E · slope, and what is below its parent."""
     for q in range(K):
@@ -170,7 +170,7 @@ def _ascend(below, slope, K, takes, alive, n, empty, above, total):
             target[r] = y if empty else target[r] + y
 
 
-@leaf_kernel
+@subkernel
 def _share_pairs(edges, work, depth, K, n, pair_of, sums, first):
     """Give half of what an edge and those above it bring together, Σ_q E · slope · slope, to each."""
     node = work.path[depth]
@@ -193,7 +193,7 @@ def _share_pairs(edges, work, depth, K, n, pair_of, sums, first):
                 out[r] += source[r] * one * two
 
 
-@leaf_kernel
+@subkernel
 def _leave(edges, work, depth, K, n, pair_of, sums, first):
     """End an edge: its column gets its part, its parent what is below."""
     node = work.path[depth]
@@ -207,7 +207,7 @@ def _leave(edges, work, depth, K, n, pair_of, sums, first):
     work.empty[depth - 1] = 0
 
 
-@leaf_kernel
+@subkernel
 def _has_two_leaves(paths, node):
     """Tell whether a node asks a yes-no question with a leaf for each answer."""
     child = paths.first_child[node]
@@ -215,7 +215,7 @@ def _has_two_leaves(paths, node):
     return yes_no and paths.kind[child] == 0 and paths.kind[child + 1] == 0
 
 
-@leaf_kernel
+@subkernel
 def _weigh_leaves(edges, node, many, value, output, nodes, work):
     """Write what a leaf gives, or two that stand together."""
     for k in range(5):
@@ -228,7 +228,7 @@ def _weigh_leaves(edges, node, many, value, output, nodes, work):
         )
 
 
-@leaf_kernel
+@subkernel
 def _walk_tree(paths, edges, span, value, output, rule, X, block, work, pair_of, sums, first):
     """Add the values of one output of one tree to ``sums``, from place ``first`` on."""
     lo, n = block
@@ -303,7 +303,7 @@ def _walk_tree(paths, edges, span, value, output, rule, X, block, work, pair_of,
         level -= 1
 
 
-@plain_kernel
+@kernel
 def walk_trees(paths, edges, trees, value, rules, X, work, pair_of, sums, out):
     """Add SHAP values of rows by all trees to ``out``, (rows, outputs, columns and pairs).
 

@@ -331,7 +331,7 @@ def _best_cut(entries, weight, lo, first, last, before, errors, min_weight, all_
     return best, place
 
 
-@kernel
+@kernel(makes_arrays=True)
 def search_absolute(lists, columns, targets, nodes, rules, found, best):
     """Find the best cut of every node on several lists; arguments as for `search_moment`.
 

@@ -56,7 +56,7 @@ def _one_axis(channels, outputs, labels):
     return channels == 1 or (channels == 2 and labels and outputs == 1)
 
 
-@subkernel
+@subkernel(makes_arrays=True)
 def _order(counter, n, total, weight, one_axis, subsets):
     """Put the categories met into the order they are cut (by code if every subset is tried)."""
     channels = len(total)
@@ -74,7 +74,7 @@ def _order(counter, n, total, weight, one_axis, subsets):
     sort_seen(counter.seen, counter.key, n)
 
 
-@kernel
+@kernel(makes_arrays=True)
 def scan_categories(codes, rows, row, nodes, columns, rules, table, counter, chance, loner, found):
     """Find the best division of every node on its own category column; see `scan_counts`.
 
@@ -113,7 +113,7 @@ def scan_categories(codes, rows, row, nodes, columns, rules, table, counter, cha
         found.charge[k] = chance[k] * free_categories(n, nodes.end[k] - nodes.start[k], loner)
 
 
-@kernel
+@kernel(makes_arrays=True)
 def choose_categories(codes, rows, row, nodes, columns, rules, cut, exhaustive, counter, takes):
     """Write where each category goes to ``takes`` (nodes, most codes): 1 left, 0 right, 2 not met."""
     single = _one_axis(nodes.total.shape[1], rules[3], rules[4])
@@ -131,7 +131,7 @@ def choose_categories(codes, rows, row, nodes, columns, rules, cut, exhaustive, 
             takes[k, counter.seen[i]] = goes
 
 
-@kernel
+@kernel(makes_arrays=True)
 def rank_categories(codes, rows, row, nodes, columns, rules, counter, rank):
     """Write each category's place in its node's order to ``rank`` (nodes, most codes)."""
     single = _one_axis(nodes.total.shape[1], rules[3], rules[4])

@@ -96,7 +96,7 @@ def _scan(entries, start, end, row, nodes, k, rules, table, left):
     return best, best_place, best_side
 
 
-@kernel
+@kernel(makes_arrays=True)
 def search_classes(lists, columns, row, nodes, rules, table, found, best):
     """Find the best cut of every node on several lists; arguments as for `search_moment`.
 
@@ -113,7 +113,7 @@ def search_classes(lists, columns, row, nodes, rules, table, found, best):
         keep_better(found, features[j], FROM_LIST, best)
 
 
-@kernel
+@kernel(makes_arrays=True)
 def draw_classes(codes, rows, row, nodes, keys, drawing, values, rules, table, best):
     """Search every node on columns of its own draw; see `draw_moment`."""
     order = np.empty(len(codes), np.int64)

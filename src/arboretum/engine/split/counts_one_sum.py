@@ -35,7 +35,7 @@ def _fill(codes, index, rows, row, start, end, size, counts, weights, sums):
             weights[c] = counts[c]
 
 
-@kernel
+@kernel(makes_arrays=True)
 def scan_counts_moment(codes, rows, row, nodes, columns, rules, table, found):
     """Find the best cut of every node on its own column of ordered codes.
 

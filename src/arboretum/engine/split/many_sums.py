@@ -111,7 +111,7 @@ def scan_channels(entries, start, end, row, nodes, k, sign, rules, table, scratc
     return best, best_place, best_side
 
 
-@kernel
+@kernel(makes_arrays=True)
 def search_channels(lists, columns, row, nodes, rules, table, found, best):
     """Find the best cut of every node on several lists; arguments as for `search_moment`.
 

@@ -40,7 +40,7 @@ class ColumnDrawing(NamedTuple):
     sign: np.ndarray  # (features,) int8: monotone constraints
 
 
-@inline
+@inline(makes_arrays=True)
 def next_list(codes, rows, nodes, k, keys, drawing, values, f, scratch, out):
     """List the rows by the column drawn in this turn; return (groups, last code left)."""
     missing_code = drawing.n_codes[f]
@@ -118,7 +118,7 @@ def _ask_once(codes, f, rows, row, nodes, k, key, missing_code, values, min_leaf
     return squares(left_sum, n_left, nodes.total[k, 0], end - start), cut, 2
 
 
-@kernel
+@kernel(makes_arrays=True)
 def draw_moment(codes, rows, row, nodes, keys, drawing, values, rules, table, best):
     """Search every node on columns of its own draw; `rules` and `table` as for `search_moment`."""
     order = np.empty(len(codes), np.int64)
@@ -156,7 +156,7 @@ def draw_moment(codes, rows, row, nodes, keys, drawing, values, rules, table, be
             )  # fmt: skip
 
 
-@kernel
+@kernel(makes_arrays=True)
 def draw_channels(codes, rows, row, nodes, keys, drawing, values, rules, table, best):
     """Search every node on columns of its own draw; `rules` and `table` as for `search_channels`."""
     order = np.empty(len(codes), np.int64)

@@ -18,7 +18,7 @@ import math
 import numpy as np
 
 from arboretum.engine import elementwise
-from arboretum.engine.compiler.decorators import inline, shared, subkernel
+from arboretum.engine.compiler.decorators import inline, subkernel
 from arboretum.engine.elementary import expm1, log, log2
 from arboretum.engine.split.best import REFUSED
 
@@ -61,7 +61,7 @@ XLOGX = np.concatenate([[0.0], _counts * elementwise.log(_counts)])
 
 
 # --------------------------------------------------------------------------- pieces
-@shared
+@subkernel
 def free_categories(n_categories, n_rows, loner):
     """Return how many categories gain ``CHANCE`` of a row's impurity by their order alone.
 

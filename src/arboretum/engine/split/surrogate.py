@@ -70,7 +70,7 @@ def agree_list(entries, weight, start, end, side, agreement, below, above, rever
             last, new = i, np.uint32(0)
 
 
-@kernel
+@kernel(makes_arrays=True)
 def agree_categories(code_of, missing_code, rows, weight, start, end, side, agreement, takes):
     """Send each category where most of its weight goes (left on a tie); see `agree_list`.
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from arboretum.engine.columns.lists import first_missing
 from arboretum.engine.columns.presort import NEW, POSITION
-from arboretum.engine.compiler.decorators import kernel, leaf_kernel
+from arboretum.engine.compiler.decorators import kernel, subkernel
 from arboretum.engine.fixed_point import to_grid
 from arboretum.engine.split.best import REFUSED
 from arboretum.engine.split.score import channel_squares
@@ -46,7 +46,7 @@ def weigh_class_words(weights, labels, whole, words, total):
     return all_weight
 
 
-@leaf_kernel
+@subkernel
 def _score(left, total, left_weight, weight):
     """Return the decrease of a cut."""
     squared, _ = channel_squares(left, total, left_weight, weight)
@@ -54,7 +54,7 @@ def _score(left, total, left_weight, weight):
     return squared / (n_left * (n - n_left))
 
 
-@leaf_kernel
+@subkernel
 def _walk(entries, words, last, left_weight, left, total, share, weight, best):
     """Return the best score and place among the cuts 1..last; the place is 0 if none beats ``best``.
 
@@ -94,7 +94,7 @@ def _walk(entries, words, last, left_weight, left, total, share, weight, best):
     return best, place
 
 
-@kernel
+@kernel(makes_arrays=True)
 def search_class_stumps(lists, columns, words, weight, total):
     """`two_classes.search_stumps` for many classes; ``total``: the weight of each."""
     n = lists.shape[1]

@@ -15,14 +15,14 @@ import numpy as np
 
 from arboretum.engine.columns.lists import first_missing
 from arboretum.engine.columns.presort import NEW, POSITION
-from arboretum.engine.compiler.decorators import kernel, leaf_kernel
+from arboretum.engine.compiler.decorators import kernel, subkernel
 from arboretum.engine.split.best import REFUSED
 from arboretum.engine.stump.classes import CLASS, CLASS_BITS
 
 __all__ = ["search_error_stumps"]
 
 
-@leaf_kernel
+@subkernel
 def _walk(entries, words, last, left_weight, left, total, weight, best):
     """Return the most weight put right and the place, among the cuts 1..last; 0: none beats ``best``.
 
@@ -47,7 +47,7 @@ def _walk(entries, words, last, left_weight, left, total, weight, best):
     return best, place
 
 
-@kernel
+@kernel(makes_arrays=True)
 def search_error_stumps(lists, columns, words, weight, total):
     """`two_classes.search_stumps` by error; ``words`` and ``total`` as `weigh_class_words` makes them."""
     n = lists.shape[1]

@@ -28,7 +28,7 @@ import numpy as np
 
 from arboretum.engine.columns.lists import first_missing
 from arboretum.engine.columns.presort import NEW, POSITION
-from arboretum.engine.compiler.decorators import inline, kernel, leaf_kernel
+from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 from arboretum.engine.fixed_point import WEIGHT_BITS, scale_for, to_grid
 from arboretum.engine.split.best import REFUSED
 from arboretum.engine.split.counts import sort_seen
@@ -71,7 +71,7 @@ def weigh_words(weights, labels, whole, words):
     return all_weight, ones
 
 
-@leaf_kernel
+@subkernel
 def _walk_cuts(entries, words, lo, hi, left_weight, ones, weight, total, best, place):
     """Score the cuts behind the rows lo..hi; return the better of the best of them and the best so far."""
     node_weight = np.float64(weight)
@@ -93,7 +93,7 @@ def _walk_cuts(entries, words, lo, hi, left_weight, ones, weight, total, best, p
     return best, place
 
 
-@leaf_kernel
+@subkernel
 def _walk(entries, words, last, left_weight, ones, weight, total, best):
     """Return the best score and place among the cuts 1..last; the place is 0 if none beats ``best``.
 
@@ -125,7 +125,7 @@ def _walk(entries, words, last, left_weight, ones, weight, total, best):
     return best, place
 
 
-@leaf_kernel
+@subkernel
 def _search_list(entries, words, weight, total, best):
     """Return (score, present rows on the left, missing left?) of the best cut; no rows: none is better."""
     n, nothing = len(entries), np.int64(0)
@@ -187,7 +187,7 @@ def describe_stump(right, labels, weights, value, weight):
 
 
 # --------------------------------------------------------------------------- categories
-@leaf_kernel
+@subkernel
 def _count_categories(codes, words, cells):
     """Add up the weight of every category, by class."""
     for i in range(len(codes)):
@@ -195,7 +195,7 @@ def _count_categories(codes, words, cells):
         cells[np.uint64(codes[i]), np.uint64(word & _ONE)] += word >> _ONE
 
 
-@leaf_kernel
+@subkernel
 def _walk_categories(cells, missing, has_missing, seen, m, weight, mean):
     """Return (score, categories on the left, missing left?) of the best cut of m categories in order."""
     best, place, best_side = REFUSED, np.int64(0), np.int64(0)
@@ -216,7 +216,7 @@ def _walk_categories(cells, missing, has_missing, seen, m, weight, mean):
     return best, place, best_side
 
 
-@kernel
+@kernel(makes_arrays=True)
 def search_category_stumps(
     columns, codes, n_codes, starts, counts, words, weight, total, chance, loner, takes
 ):
