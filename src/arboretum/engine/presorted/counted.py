@@ -9,17 +9,9 @@ out of order, and what is added to stays in the nearest cache. Then a node walks
     cells of a            -   1   3             sums, weights and rows of the codes 0, 1, 2
     cuts of a                   |               before each code that is met, but the first
 
-Columns that take few combinations of values (sex, race, relationship and marital status of a census: 200) are
-counted together, by combination; the cells of each column are sums of those:
-
-    combination           0   1   2   3   4            of the whole table, numbered when columns are coded
-    its code of a column  0   0   1   2   2
-    cells of the column   └─┬─┘   │   └─┬─┘
-
-Four lines of codes, columns or groups of them, are counted side by side: a row's word is read once, and
-additions to the one do not wait for those to the others. The cuts, their scores and which of them wins are
-those of search.py; instead of a place in the list, ``found.place`` is the first code on the right and
-``found.sizes`` the last one on the left.
+Four columns are counted side by side: a row's word is read once, and additions to the one do not wait for
+those to the others. The cuts, their scores and which of them wins are those of search.py; instead of a place
+in the list, ``found.place`` is the first code on the right and ``found.sizes`` the last one on the left.
 """
 
 from __future__ import annotations
@@ -38,7 +30,6 @@ from arboretum.engine.presorted.row_layout import (
     SLOT,
     VARIES,
 )
-from arboretum.engine.presorted.search import has_room
 from arboretum.engine.simd import add_row
 from arboretum.engine.split.best import REFUSED
 from arboretum.engine.split.score import squares_from_mean
@@ -46,73 +37,39 @@ from arboretum.engine.split.score import squares_from_mean
 __all__ = ["scan_counted"]
 
 
-_AT_ONCE = 4  # lines that are counted side by side
+_AT_ONCE = 4  # columns that are counted side by side
 
 
 @subkernel
-def _list_lines(table, columns, m, n_asked, lines):
-    """Write the lines of codes that are to be counted; return how many there are.
-
-    A group of columns is counted where two of them are asked for, and there are rows enough.
-    """
-    for line in range(len(n_asked)):
-        n_asked[line] = 0
-    for f in columns:
-        line = table.joint[f]
-        if line >= 0 and has_room(table, m * table.line_size[line]):
-            n_asked[line] += 1
-    n = 0
-    for f in columns:
-        line = table.joint[f]
-        if line < 0 or abs(n_asked[line]) < 2:
-            line = table.coded[f]
-        if n_asked[line] >= 0:
-            lines[n] = line
-            n_asked[line] = -max(n_asked[line], 1)  # it stands there
-            n += 1
-    return n
-
-
-@subkernel
-def _count_four(codes, sizes, lines, words, row_weight, whole_weights, cells):
-    """Add up the rows of four lines by node and code: (sum, weight, rows)."""
-    a, b, c, d = lines[0], lines[1], lines[2], lines[3]
+def _count_four(table, columns, words, row_weight, whole_weights, cells):
+    """Add up the rows of four columns by node and code: (sum, weight, rows)."""
+    one, two, three, four = columns[0], columns[1], columns[2], columns[3]
+    a, b = table.codes[table.coded[one]], table.codes[table.coded[two]]
+    c, d = table.codes[table.coded[three]], table.codes[table.coded[four]]
     first, second, third, fourth = cells[0], cells[1], cells[2], cells[3]
-    size_a, size_b = np.uint64(sizes[a]), np.uint64(sizes[b])
-    size_c, size_d = np.uint64(sizes[c]), np.uint64(sizes[d])
+    size_a, size_b = np.uint64(table.n_values[one] + 1), np.uint64(table.n_values[two] + 1)
+    size_c, size_d = np.uint64(table.n_values[three] + 1), np.uint64(table.n_values[four] + 1)
     for i in range(np.uint64(len(words))):
         word, w = words[i], row_weight[i] if len(row_weight) else np.int64(1)
         number, k = word >> SHIFT, np.uint64(word) & SLOT
         if whole_weights:
             number *= w
-        add_row(first, k * size_a + np.uint64(codes[a, i]), number, w)
-        add_row(second, k * size_b + np.uint64(codes[b, i]), number, w)
-        add_row(third, k * size_c + np.uint64(codes[c, i]), number, w)
-        add_row(fourth, k * size_d + np.uint64(codes[d, i]), number, w)
+        add_row(first, k * size_a + np.uint64(a[i]), number, w)
+        add_row(second, k * size_b + np.uint64(b[i]), number, w)
+        add_row(third, k * size_c + np.uint64(c[i]), number, w)
+        add_row(fourth, k * size_d + np.uint64(d[i]), number, w)
 
 
 @subkernel
-def _count_one(codes, sizes, line, words, row_weight, whole_weights, cells):
-    """`_count_four` for one of the lines that are left."""
-    size = np.uint64(sizes[line])
+def _count_one(table, f, words, row_weight, whole_weights, cells):
+    """`_count_four` for one of the columns that are left."""
+    codes, size = table.codes[table.coded[f]], np.uint64(table.n_values[f] + 1)
     for i in range(np.uint64(len(words))):
         word, w = words[i], row_weight[i] if len(row_weight) else np.int64(1)
         number, k = word >> SHIFT, np.uint64(word) & SLOT
         if whole_weights:
             number *= w
-        add_row(cells, k * size + np.uint64(codes[line, i]), number, w)
-
-
-@subkernel
-def _take_part(codes, width, size, m, together, cells):
-    """Add up the cells of a group by the codes of one of its columns; ``cells`` are zeros."""
-    at = np.uint64(0)
-    for k in range(np.uint64(m - 1)):
-        for c in range(np.uint64(size)):
-            to = k * np.uint64(width) + np.uint64(codes[c])
-            for j in range(3):
-                cells[to, j] += together[at, j]
-            at += np.uint64(1)
+        add_row(cells, k * size + np.uint64(codes[i]), number, w)
 
 
 @subkernel
@@ -203,37 +160,16 @@ def _search(table, f, cells, level, rules, scratch, found):
     _clear(cells, m * (n_codes + 1))
 
 
-@subkernel
-def _search_line(table, line, cells, level, rules, scratch, found):
-    """`_search` the columns of a line, those that are asked for."""
-    m, size, first = len(level[0]), table.line_size[line], table.first_member[line]
-    if table.first_member[line + 1] == first + 1:
-        _search(table, table.members[first], cells, level, rules, scratch, found)
-        return
-    part = scratch.cells[_AT_ONCE]
-    for j in range(first, table.first_member[line + 1]):
-        f = table.members[j]
-        if scratch.is_asked[f]:
-            _take_part(table.part_code[table.coded[f]], table.n_values[f] + 1, size, m, cells, part)
-            _search(table, f, part, level, rules, scratch, found)
-    _clear(cells, m * size)
-
-
 @kernel
 def scan_counted(table, columns, words, row_weight, level, rules, scratch, found):
     """Search columns that have codes; see search.py."""
-    codes, sizes, cells = table.codes, table.line_size, scratch.cells
-    for f in columns:
-        scratch.is_asked[f] = True
-    n = _list_lines(table, columns, len(level[0]), scratch.n_asked, scratch.lines)
-    for turn in range(0, n, _AT_ONCE):
-        lines = scratch.lines[turn : min(turn + _AT_ONCE, n)]
-        if len(lines) == _AT_ONCE:
-            _count_four(codes, sizes, lines, words, row_weight, rules[2], cells)
+    cells = scratch.cells
+    for turn in range(0, len(columns), _AT_ONCE):
+        some = columns[turn : min(turn + _AT_ONCE, len(columns))]
+        if len(some) == _AT_ONCE:
+            _count_four(table, some, words, row_weight, rules[2], cells)
         else:
-            for j in range(len(lines)):
-                _count_one(codes, sizes, lines[j], words, row_weight, rules[2], cells[j])
-        for j in range(len(lines)):
-            _search_line(table, lines[j], cells[j], level, rules, scratch, found)
-    for f in columns:
-        scratch.is_asked[f] = False
+            for j in range(len(some)):
+                _count_one(table, some[j], words, row_weight, rules[2], cells[j])
+        for j in range(len(some)):
+            _search(table, some[j], cells[j], level, rules, scratch, found)

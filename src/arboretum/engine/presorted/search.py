@@ -37,7 +37,6 @@ __all__ = [
     "LevelBest",
     "LevelScratch",
     "LevelTable",
-    "has_room",
     "is_counted",
     "new_scratch",
     "scan_full",
@@ -62,16 +61,10 @@ class LevelTable(NamedTuple):
     has_categories: bool
     charged: np.ndarray = _NO_CHARGE  # (columns,) bool: which categories are charged
     # columns of few values (counted.py); none of them, if that is left out
-    codes: np.ndarray = _NO_CODES  # (lines, rows) uint16: columns, the code behind the last means
-    # missing; then groups of columns, by combination of their codes
+    codes: np.ndarray = _NO_CODES  # (lines, rows) uint16: the code behind the last means missing
     coded: np.ndarray = _NO_COLUMN  # (columns,) int64: line of ``codes``, -1 for none
     n_values: np.ndarray = _NO_COLUMN  # (columns,) int64: codes there are
     value_of: np.ndarray = _NO_VALUES  # (coded, codes) float64: what a code stands for
-    line_size: np.ndarray = _NO_COLUMN  # (lines,) int64: codes or combinations there are
-    joint: np.ndarray = _NO_COLUMN  # (columns,) int64: line of a column's group, -1 for none
-    members: np.ndarray = _NO_COLUMN  # int64: the columns of every line
-    first_member: np.ndarray = _NO_COLUMN  # (lines + 1,) int64: where those of a line begin
-    part_code: np.ndarray = _NO_CODES  # (coded, combinations) uint16: the column's code in each
 
 
 class LevelBest(NamedTuple):
@@ -101,10 +94,7 @@ class LevelScratch(NamedTuple):
     on_left: np.ndarray  # (2, nodes) float64
     left_code: np.ndarray  # (2, nodes) int64
     bars: np.ndarray  # float64: what a column must score to be a node's best
-    cells: np.ndarray  # (5, nodes and codes, 4) int64, zeros: of four lines, and of a part of one
-    lines: np.ndarray  # int64: what is counted
-    n_asked: np.ndarray  # int64: how many columns of a line are looked at
-    is_asked: np.ndarray  # (columns,) bool, all False
+    cells: np.ndarray  # (4, nodes and codes, 4) int64, zeros: of four columns
     groups: np.ndarray  # (5, rows or codes) int64: of categories
     keys: np.ndarray  # float64, as many
     numbers: np.ndarray  # (2, rows) int64: weighted rows, node by node
@@ -119,7 +109,7 @@ def new_scratch(
     width, n = table.values.shape
     m = level + 1
     both = 2, m
-    codes = int(table.line_size.max(initial=0))
+    codes = 1 + int(table.n_values[table.coded >= 0].max(initial=0))
     cells = min(m * codes, n // ROWS_PER_CELL)  # see `is_counted`
     groups = max(n if table.has_categories else 0, codes)
     dealt = max(n, smallest_room) if weighted else 0
@@ -137,10 +127,7 @@ def new_scratch(
         on_left=np.zeros(both),
         left_code=np.zeros(both, np.int64),
         bars=np.empty(m),
-        cells=np.zeros((5, cells, 4), np.int64),
-        lines=np.empty(width, np.int64),
-        n_asked=np.empty(len(table.line_size), np.int64),
-        is_asked=np.zeros(width, np.bool_),
+        cells=np.zeros((4, cells, 4), np.int64),
         groups=np.empty((5, groups), np.int64),
         keys=np.empty(groups),
         numbers=np.empty((2, dealt), np.int64),
@@ -232,13 +219,7 @@ def is_counted(table, f, m):
     """Tell whether a column is counted where a level has m nodes, nobody's included."""
     if len(table.coded) == 0 or table.coded[f] < 0:
         return False
-    return has_room(table, m * (table.n_values[f] + 1))
-
-
-@subkernel
-def has_room(table, cells):
-    """Tell whether there are rows enough for so many cells."""
-    return cells * ROWS_PER_CELL <= table.values.shape[1]
+    return m * (table.n_values[f] + 1) * ROWS_PER_CELL <= table.values.shape[1]
 
 
 # --------------------------------------------------------------------------- parts

@@ -2,8 +2,6 @@
 
 a column of few values     codes in the order of the values
 numbers in bins            codes of bins, which stand for the values while a tree is grown
-columns of few             one line more: the numbers of the combinations they take, and of each
-combinations               what it says of every column
 """
 
 from __future__ import annotations
@@ -26,8 +24,6 @@ __all__ = ["BinnedColumns", "code_columns"]
 
 _NEW_VALUE = NEW | MISSING
 _FEW_ROWS = 2_000  # numbers of fewer are walked, whatever they are
-_COMBINATIONS, _PRODUCT = 256, 4_096  # the most that are counted together, met or thinkable
-_ROWS_PER_COMBINATION = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +53,12 @@ class BinnedColumns:
         value_of = np.tile(
             np.arange(store.n_codes.max(initial=0), dtype=np.float64), (len(lines), 1)
         )
-        columns = [codes.astype(np.uint16) for codes in store.codes]
-        joined = _join_columns(columns, lines, store.n_codes)
-        return {"coded": lines, "n_values": store.n_codes, "value_of": value_of, **joined}
+        return {
+            "codes": store.codes.astype(np.uint16),
+            "coded": lines,
+            "n_values": store.n_codes,
+            "value_of": value_of,
+        }
 
     def to_values(self, nodes: Nodes, size: int) -> None:
         """Turn the thresholds of nodes, codes of bins, into values as CART's are."""
@@ -106,72 +105,8 @@ def code_columns(
     for line, meaning in zip(value_of, meanings, strict=True):
         line[: len(meaning)] = meaning
     return {
+        "codes": np.array(columns, np.uint16).reshape(len(columns), n),
         "coded": coded,
         "n_values": n_values,
         "value_of": value_of,
-        **_join_columns(columns, np.flatnonzero(coded >= 0), n_values),
     }
-
-
-def _join_columns(
-    columns: list[np.ndarray], names: np.ndarray, n_values: np.ndarray
-) -> dict[str, np.ndarray]:
-    """Return lines of codes: the columns, and groups of those that take few combinations of values.
-
-    ``names`` are the numbers of the columns in the table. Groups are made from the columns of the fewest
-    values on, each taking the next one as long as its combinations are few.
-    """
-    n = len(columns[0]) if columns else 0
-    most = min(_COMBINATIONS, n // _ROWS_PER_COMBINATION)
-    sizes = [int(n_values[f]) + 1 for f in names]
-    lines, members = list(columns), [[line] for line in range(len(columns))]
-    group: list[int] = []
-    meant: list[np.ndarray] = []  # what the codes of the group say of its columns
-    codes, size, groups = np.zeros(0, np.uint16), 0, []
-    for line in sorted(range(len(columns)), key=sizes.__getitem__):
-        joined = _join(codes, size, columns[line], sizes[line], most) if group else None
-        if joined is None:
-            groups.append((group, codes, meant, size))
-            group, codes, size = [line], columns[line], sizes[line]
-            meant = [np.arange(size)]
-        else:
-            codes, earlier, own = joined
-            group, size = [*group, line], len(own)
-            meant = [*(one[earlier] for one in meant), own]
-    groups = [one for one in (*groups, (group, codes, meant, size)) if len(one[0]) > 1]
-    joint = np.full(len(n_values), -1)
-    part_code = np.zeros((len(columns), max((size for *_, size in groups), default=0)), np.uint16)
-    for group, codes, meant, size in groups:
-        joint[names[group]] = len(lines)
-        lines.append(codes)
-        members.append(group)
-        sizes.append(size)
-        for line, own in zip(group, meant, strict=True):
-            part_code[line, :size] = own
-    return {
-        "codes": np.array(lines, np.uint16).reshape(len(lines), n),
-        "line_size": np.array(sizes, np.int64),
-        "joint": joint,
-        "members": np.array([names[line] for group in members for line in group], np.int64),
-        "first_member": np.cumsum([0, *map(len, members)]),
-        "part_code": part_code,
-    }
-
-
-def _join(
-    codes: np.ndarray, size: int, others: np.ndarray, n_others: int, most: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Return the combinations of two lines of codes, and what either says in each; None if they are many.
-
-    >>> _join(np.array([0, 1, 1], np.uint16), 2, np.array([2, 0, 2], np.uint16), 3, 8)
-    (array([0, 1, 2], dtype=uint16), array([0, 1, 1]), array([2, 0, 2]))
-    """
-    if size * n_others > _PRODUCT:
-        return None
-    both = codes * np.uint16(n_others) + others
-    met = np.bincount(both, minlength=size * n_others) > 0
-    found = np.flatnonzero(met)
-    if len(found) > most:
-        return None
-    number = (np.cumsum(met) - 1).astype(np.uint16)
-    return number[both], *np.divmod(found, n_others)
