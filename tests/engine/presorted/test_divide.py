@@ -34,7 +34,11 @@ def _work(inside: np.ndarray, n: int, nodes: int = 7) -> LevelWork:
         begin=np.zeros((2, nodes), np.int64),
         size=np.zeros((2, nodes), np.int64),
         ids=np.zeros(nodes, np.int64),
-        state=np.array([1, 1]),
+        n_nodes=np.array([1]),
+        n_open=np.array([1]),
+        mean=np.full(2, -9.0),
+        weight=np.full(2, -9.0),
+        rows=np.full(2, -9),
     )
     gather_rows(inside, work)
     return work
@@ -62,7 +66,7 @@ def test_rows_go_by_their_values(missing_child, inside, feature):
     )
     work = _work(inside, 6)
     divide_node(table, _divided(missing_child, feature), 0, work)
-    work.state[0] = 3
+    work.n_nodes[0] = 3
     write_leaves(work)
     expected = np.array([1, 1, 2, 1 + missing_child, 2, 1])
     assert_array_equal(work.node, expected)
@@ -82,16 +86,16 @@ def test_a_node_is_described(weighted, bag, equal):
     r = np.full(60, 0.7) if equal else rng.normal(size=60)  # equal targets have no spread
     w = rng.exponential(size=60) if weighted else EMPTY
     inside = (rng.random(60) < 0.6).astype(np.uint8) if bag else ALL
-    stats, count = np.full((5, 2), -9.0), np.full(2, -9)
-    describe_node(r, w, _work(inside, 60), 0, stats, count)
+    names = "weight", "mean", "impurity"
+    nodes = _nodes(count=np.full(2, -9), **{name: np.full(2, -9.0) for name in names})
+    describe_node(r, w, _work(inside, 60), 0, nodes)
     here = inside.astype(bool) if bag else np.ones(60, bool)
     each = w[here] if weighted else np.ones(here.sum())
     mean = np.average(r[here], weights=each)
     spread = 0.0 if equal else np.average((r[here] - mean) ** 2, weights=each)
-    expected = [each.sum(), mean, spread, r[here].min(), r[here].max()]
-    assert_allclose(stats[:, 0], expected, rtol=1e-12)
-    assert count.tolist() == [here.sum(), -9]
-    assert (stats[:, 1] == -9).all()
+    for name, expected in zip(names, (each.sum(), mean, spread), strict=True):
+        assert_allclose(getattr(nodes, name), [expected, -9.0], rtol=1e-12)
+    assert nodes.count.tolist() == [here.sum(), -9]
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -108,12 +112,13 @@ def test_words_say_what_rows_add_and_where_they_stand(weighted):
     work = _work(inside, 5)
     write_numbers(r, weight, True, 8.0, work.words)
     divide_node(table, _divided(0, 0), 0, work)
-    work.state[:] = 3, 1
+    work.n_nodes[0], work.n_open[0] = 3, 1
     work.ids[0] = 2  # node 1 is a leaf by now
-    sums = np.full((3, 2), -9)
-    place_rows(row_weight, weighted, work, sums)
+    place_rows(row_weight, weighted, work)
     slots = (work.words.astype(np.uint64) & SLOT).tolist()
     assert slots == [1, 0, 0, 1, 1]
     assert_array_equal(work.words[inside > 0] >> SHIFT, 8 * r[inside > 0])
-    expected = [[8, 2, 2], [-8, 3, 2]][weighted]
-    assert_array_equal(sums, np.array([expected, [0, 0, 0]]).T)
+    total, whole, rows = [[8, 2, 2], [-8, 3, 2]][weighted]
+    assert work.mean.tolist() == [total / whole, 0.0]
+    assert work.weight.tolist() == [whole, 0.0]
+    assert work.rows.tolist() == [rows, 0]

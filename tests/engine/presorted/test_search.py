@@ -7,10 +7,10 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from arboretum.engine.columns.presort import MISSING, sort_column
+from arboretum.engine.presorted.grow import LevelRows, LevelWork, Limits
 from arboretum.engine.presorted.parts import COUNTED, part_of, scan_in_python
 from arboretum.engine.presorted.row_layout import CATEGORIES, NUMBERS, SHIFT, VARIES
 from arboretum.engine.presorted.search import LevelBest, LevelTable, new_scratch
-from arboretum.engine.presorted.weighted import ROOM
 from arboretum.engine.rows.sample import draw_in_turn
 from arboretum.grow.presorted.codes import code_columns
 
@@ -41,13 +41,27 @@ def _scan(X, r, node, m, w=None, least=1, ask=False, categories=False, counted=F
         np.full(shape, -1.0), counts[0], np.zeros(shape), counts[1], np.zeros((width, n), np.uint32),
         counts[2],
     )  # fmt: skip
-    level = sums[0] / np.maximum(whole, 1), whole, sums[2]
-    rules = least, 1.0, True, ask, float(r.min()) - 1.0
-    scratch = new_scratch(table, m, ROOM, weighted=w is not None, draws=False)
+    empty = np.empty(0)
+    rows = LevelRows(empty, empty, row_weight, empty, empty)
+    limits = Limits(**dict.fromkeys(Limits._fields, 0))._replace(
+        samples_leaf=least,
+        least_weight=1.0,
+        columns=int(ask),
+        whole_weights=True,
+        smallest=float(r.min()) - 1.0,
+    )
+    work = LevelWork(**dict.fromkeys(LevelWork._fields, empty))._replace(
+        words=words,
+        mean=sums[0] / np.maximum(whole, 1),
+        weight=whole,
+        rows=sums[2],
+        n_open=np.array([m]),
+    )
+    scratch = new_scratch(table, m, weighted=w is not None, draws=False)
     if counted:
-        assert any(part_of(table, f, m + 1, row_weight, rules) == COUNTED for f in range(width))
+        assert any(part_of(table, f, m + 1, rows, limits) == COUNTED for f in range(width))
     columns = np.arange(width)
-    scan_in_python(table, columns, words, row_weight, level, rules, scratch, found)
+    scan_in_python(table, columns, rows, limits, work, scratch, found)
     return found.score, (found.flags & VARIES) > 0
 
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from arboretum.engine.columns.presort import NEW, POSITION
 from arboretum.engine.compiler.decorators import subkernel
+from arboretum.engine.presorted.row_layout import SHIFT, SLOT
 from arboretum.engine.split.best import REFUSED
 from arboretum.engine.split.score import squares_from_mean
 
@@ -61,9 +62,10 @@ def _sort(keys, order, spare, start, size):
 
 
 @subkernel
-def _add_up(entries, present, codes, words, row_weight, grid, start, so_far, groups, sizes, nobody):
+def _add_up(
+    entries, present, codes, words, row_weight, whole_weights, start, so_far, groups, sizes, nobody
+):
     """Add up the rows of every category in every node; ``so_far`` is scratch, and zeros."""
-    shift, slot, whole_weights = grid
     code_of, sums, weights, counts = groups
     sum_here, weight_here, count_here, touched = so_far
     n_touched, code = 0, np.int64(0)
@@ -81,22 +83,20 @@ def _add_up(entries, present, codes, words, row_weight, grid, start, so_far, gro
                 break
             code = np.int64(codes[np.uint64(entries[i] & POSITION)])
         row = np.uint64(entries[i] & POSITION)
-        k = np.uint64(words[row]) & slot
+        k = np.uint64(words[row]) & SLOT
         if k == nobody:
             continue
         if count_here[k] == 0:
             touched[n_touched] = k
             n_touched += 1
         w = row_weight[row] if len(row_weight) else np.int64(1)
-        sum_here[k] += (words[row] >> shift) * (w if whole_weights else np.int64(1))
+        sum_here[k] += (words[row] >> SHIFT) * (w if whole_weights else np.int64(1))
         weight_here[k] += w
         count_here[k] += 1
 
 
 @subkernel
-def _divide(
-    first, size, groups, missing, node, least, least_weight, keys, order, arranged, clearly
-):
+def _divide(first, size, groups, missing, node, limits, keys, order, arranged, clearly):
     """Put a node's categories, ``size`` groups from ``first`` on, in order, and try the cuts between them.
 
     ``missing`` and ``node`` are (sum, weight, rows) and (mean, weight, rows). Returns score, categories on
@@ -105,6 +105,7 @@ def _divide(
     code_of, sums, weights, counts = groups
     missing_sum, missing_weight, missing_rows = missing
     mean, weight, n_rows = node
+    least, least_weight = limits.samples_leaf, limits.least_weight
     for j in range(first, first + size):
         keys[j] = np.float64(sums[j]) / np.float64(max(weights[j], 1))
     _sort(keys, order, arranged, first, size)
@@ -137,23 +138,23 @@ def _divide(
 
 
 @subkernel
-def _keep(k, groups, missing, node, least, least_weight, first, size, scratch, arranged, clearly):
+def _keep(k, groups, missing, node, limits, first, size, scratch, arranged, clearly):
     """`_divide`, written to the node's place in the scratch."""
     best, place, on_left = scratch.best, scratch.place, scratch.on_left
     best[0, k], place[0, k], on_left[0, k], best[1, k], place[1, k], on_left[1, k] = _divide(
-        first, size, groups, missing, node, least, least_weight, scratch.keys, scratch.groups[4],
+        first, size, groups, missing, node, limits, scratch.keys, scratch.groups[4],
         arranged, clearly,
     )  # fmt: skip
 
 
 @subkernel
-def divide_counted(cells, n_codes, level, least, least_weight, scratch, arranged, clearly, sizes):
+def divide_counted(cells, n_codes, limits, work, scratch, arranged, clearly, sizes):
     """`scan_categories` for a column that was counted (counted.py)."""
-    mean, weight, n_rows = level
+    mean, weight, n_rows = work.mean, work.weight, work.rows
     groups = scratch.groups[0], scratch.groups[1], scratch.groups[2], scratch.groups[3]
     code_of, sums, weights, counts = groups
     width, first = np.uint64(n_codes + 1), np.int64(0)
-    for k in range(len(mean) - 1):
+    for k in range(work.n_open[0]):
         size, base = np.int64(0), np.uint64(k) * width
         for c in range(width):
             at = base + c
@@ -164,7 +165,7 @@ def divide_counted(cells, n_codes, level, least, least_weight, scratch, arranged
         at = base + width - np.uint64(1)
         missing = cells[at, 0], cells[at, 1], cells[at, 2]
         _keep(
-            k, groups, missing, (mean[k], weight[k], n_rows[k]), least, least_weight, np.int64(0),
+            k, groups, missing, (mean[k], weight[k], n_rows[k]), limits, np.int64(0),
             size, scratch, arranged[first : first + n_rows[k]], clearly,
         )  # fmt: skip
         sizes[k] = size
@@ -173,8 +174,7 @@ def divide_counted(cells, n_codes, level, least, least_weight, scratch, arranged
 
 @subkernel
 def scan_categories(
-    entries, present, codes, words, row_weight, grid, level, least, least_weight, missing, scratch, sizes,
-    arranged, clearly,
+    entries, present, codes, row_weight, limits, work, missing, scratch, sizes, arranged, clearly
 ):  # fmt: skip
     """Find the best division of one column's categories in every node.
 
@@ -184,14 +184,10 @@ def scan_categories(
         The order of the rows by code, and how many of them have one.
     codes : float64 array
         Of every row.
-    words, row_weight : int64 arrays
-        See search.py.
-    grid : tuple
-        (bits of a word below its number, mask of the node, are weights whole numbers?).
-    level : tuple
-        (mean, weight, rows) of every node; the last is nobody's.
-    least, least_weight : int, float
-        What each side needs.
+    row_weight : int64 array
+        Empty if every row weighs 1.
+    limits, work : Limits, LevelWork
+        See grow.py.
     missing : tuple of arrays
         (sum, weight, rows) that miss a value, of every node.
     scratch : LevelScratch
@@ -203,11 +199,11 @@ def scan_categories(
     clearly : float
         What a score must be times the best so far to be better.
     """
-    mean, weight, n_rows = level
+    mean, weight, n_rows = work.mean, work.weight, work.rows
     missing_sum, missing_weight, missing_rows = missing
-    m, start = len(mean), scratch.left_code[0]
+    m, start = work.n_open[0] + 1, scratch.start
     groups = scratch.groups[0], scratch.groups[1], scratch.groups[2], scratch.groups[3]
-    so_far = scratch.sums[0], scratch.weights[0], scratch.counts[0], scratch.left_code[1]
+    so_far = scratch.sums[0], scratch.weights[0], scratch.counts[0], scratch.at
     start[0] = 0
     for k in range(1, m):
         start[k] = start[k - 1] + n_rows[k - 1]
@@ -215,9 +211,9 @@ def scan_categories(
         entries,
         present,
         codes,
-        words,
+        work.words,
         row_weight,
-        grid,
+        limits.whole_weights,
         start,
         so_far,
         groups,
@@ -227,6 +223,6 @@ def scan_categories(
     for k in range(m - 1):
         _keep(
             k, groups, (missing_sum[k], missing_weight[k], missing_rows[k]),
-            (mean[k], weight[k], n_rows[k]), least, least_weight, start[k], sizes[k], scratch, arranged,
+            (mean[k], weight[k], n_rows[k]), limits, start[k], sizes[k], scratch, arranged,
             clearly,
         )  # fmt: skip

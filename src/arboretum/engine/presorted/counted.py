@@ -9,9 +9,8 @@ out of order, and what is added to stays in the nearest cache. Then a node walks
     cells of a            -   1   3             sums, weights and rows of the codes 0, 1, 2
     cuts of a                   |               before each code that is met, but the first
 
-Four columns are counted side by side: a row's word is read once, and additions to the one do not wait for
-those to the others. The cuts, their scores and which of them wins are those of search.py; instead of a place
-in the list, ``found.place`` is the first code on the right and ``found.sizes`` the last one on the left.
+The cuts, their scores and which of them wins are those of search.py; instead of a place in the list,
+``found.place`` is the first code on the right and ``found.sizes`` the last one on the left.
 """
 
 from __future__ import annotations
@@ -37,33 +36,11 @@ from arboretum.engine.split.score import squares_from_mean
 __all__ = ["scan_counted"]
 
 
-_AT_ONCE = 4  # columns that are counted side by side
-
-
 @subkernel
-def _count_four(table, columns, words, row_weight, whole_weights, cells):
-    """Add up the rows of four columns by node and code: (sum, weight, rows)."""
-    one, two, three, four = columns[0], columns[1], columns[2], columns[3]
-    a, b = table.codes[table.coded[one]], table.codes[table.coded[two]]
-    c, d = table.codes[table.coded[three]], table.codes[table.coded[four]]
-    first, second, third, fourth = cells[0], cells[1], cells[2], cells[3]
-    size_a, size_b = np.uint64(table.n_values[one] + 1), np.uint64(table.n_values[two] + 1)
-    size_c, size_d = np.uint64(table.n_values[three] + 1), np.uint64(table.n_values[four] + 1)
-    for i in range(np.uint64(len(words))):
-        word, w = words[i], row_weight[i] if len(row_weight) else np.int64(1)
-        number, k = word >> SHIFT, np.uint64(word) & SLOT
-        if whole_weights:
-            number *= w
-        add_row(first, k * size_a + np.uint64(a[i]), number, w)
-        add_row(second, k * size_b + np.uint64(b[i]), number, w)
-        add_row(third, k * size_c + np.uint64(c[i]), number, w)
-        add_row(fourth, k * size_d + np.uint64(d[i]), number, w)
-
-
-@subkernel
-def _count_one(table, f, words, row_weight, whole_weights, cells):
-    """`_count_four` for one of the columns that are left."""
+def _count(table, f, rows, limits, work, cells):
+    """Add up the rows of a column by node and code: (sum, weight, rows)."""
     codes, size = table.codes[table.coded[f]], np.uint64(table.n_values[f] + 1)
+    words, row_weight, whole_weights = work.words, rows.row_weight, limits.whole_weights
     for i in range(np.uint64(len(words))):
         word, w = words[i], row_weight[i] if len(row_weight) else np.int64(1)
         number, k = word >> SHIFT, np.uint64(word) & SLOT
@@ -80,13 +57,12 @@ def _clear(cells, n):
 
 
 @subkernel
-def _walk_codes(
-    cells, n_codes, level, least, least_weight, left_code, values, best, place, on_left
-):
+def _walk_codes(cells, n_codes, limits, work, left_code, values, best, place, on_left):
     """Find the best cut of numbers in every node; see `search._scan_full`."""
-    mean, weight, n_rows = level
+    mean, weight, n_rows = work.mean, work.weight, work.rows
+    least, least_weight = limits.samples_leaf, limits.least_weight
     width = np.uint64(n_codes + 1)
-    for k in range(len(mean) - 1):
+    for k in range(work.n_open[0]):
         base, missing = np.uint64(k) * width, (np.uint64(k) + np.uint64(1)) * width - np.uint64(1)
         missing_sum, missing_weight = cells[missing, 0], cells[missing, 1]
         missing_rows = cells[missing, 2]
@@ -127,7 +103,7 @@ def _walk_codes(
 @subkernel
 def _keep(f, cells, n_codes, is_category, scratch, m, found):
     """Write what was found to the nodes' best cuts."""
-    width, best, values = np.uint64(n_codes + 1), scratch.best, scratch.counts[2]
+    width, best, values = np.uint64(n_codes + 1), scratch.best, scratch.values
     for k in range(m - 1):
         bar = best[0, k] * CLEARLY if best[0, k] >= 0.0 else REFUSED
         side = np.int64(best[1, k] > bar)
@@ -142,18 +118,18 @@ def _keep(f, cells, n_codes, is_category, scratch, m, found):
 
 
 @subkernel
-def _search(table, f, cells, level, rules, scratch, found):
+def _search(table, f, cells, limits, work, scratch, found):
     """Find the best cut of every node in the cells of a column, which are zeros afterwards."""
-    least, least_weight, n_codes = rules[0], rules[1], table.n_values[f]
-    is_category, m = table.kind[f] == CATEGORIES, len(level[0])
+    n_codes, m = table.n_values[f], work.n_open[0] + 1
+    is_category = table.kind[f] == CATEGORIES
     if is_category:
         divide_counted(
-            cells, n_codes, level, least, least_weight, scratch, found.arranged[f], CLEARLY,
-            scratch.counts[2],
+            cells, n_codes, limits, work, scratch, found.arranged[f], CLEARLY,
+            scratch.values,
         )  # fmt: skip
     else:
         _walk_codes(
-            cells, n_codes, level, least, least_weight, scratch.left_code, scratch.counts[2],
+            cells, n_codes, limits, work, scratch.left_code, scratch.values,
             scratch.best, scratch.place, scratch.on_left,
         )  # fmt: skip
     _keep(f, cells, n_codes, is_category, scratch, m, found)
@@ -161,15 +137,8 @@ def _search(table, f, cells, level, rules, scratch, found):
 
 
 @kernel
-def scan_counted(table, columns, words, row_weight, level, rules, scratch, found):
+def scan_counted(table, columns, rows, limits, work, scratch, found):
     """Search columns that have codes; see search.py."""
-    cells = scratch.cells
-    for turn in range(0, len(columns), _AT_ONCE):
-        some = columns[turn : min(turn + _AT_ONCE, len(columns))]
-        if len(some) == _AT_ONCE:
-            _count_four(table, some, words, row_weight, rules[2], cells)
-        else:
-            for j in range(len(some)):
-                _count_one(table, some[j], words, row_weight, rules[2], cells[j])
-        for j in range(len(some)):
-            _search(table, some[j], cells[j], level, rules, scratch, found)
+    for f in columns:
+        _count(table, f, rows, limits, work, scratch.cells)
+        _search(table, f, scratch.cells, limits, work, scratch, found)

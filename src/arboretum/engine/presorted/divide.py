@@ -104,11 +104,8 @@ def divide_node(table, nodes, node, work):
 
 
 @subkernel
-def describe_node(r, weight, work, k, stats, count):
-    """Write weight, mean, impurity, smallest and largest residual of a node, and its rows in the bag.
-
-    ``stats`` is (5, nodes) in this order.
-    """
+def describe_node(r, weight, work, k, nodes):
+    """Write weight, mean, impurity and rows in the bag of a node."""
     order, first = work.order, np.uint64(work.begin[0, k])
     end = first + np.uint64(work.size[0, k])
     total, mean, impurity, low, high = 0.0, 0.0, 0.0, np.inf, -np.inf
@@ -125,14 +122,8 @@ def describe_node(r, weight, work, k, stats, count):
             d = r[i] - mean
             impurity += d * d * (weight[i] if len(weight) else 1.0)
         impurity /= total
-    stats[0, k], stats[1, k], stats[2, k], stats[3, k], stats[4, k] = (
-        total,
-        mean,
-        impurity,
-        low,
-        high,
-    )
-    count[k] = work.size[0, k]
+    nodes.weight[k], nodes.mean[k], nodes.impurity[k] = total, mean, impurity
+    nodes.count[k] = work.size[0, k]
 
 
 @subkernel
@@ -150,14 +141,14 @@ def write_numbers(r, weight, whole_weights, scale, words):
 
 
 @subkernel
-def place_rows(row_weight, whole_weights, work, sums):
-    """Write where their node stands in the level to the words of all rows, and what those of each add up to.
+def place_rows(row_weight, whole_weights, work):
+    """Write the place of its node in the level to the word of every row; add up the rows of every node.
 
-    ``sums`` is (3, nodes): numbers, weights, rows; the last node is nobody's.
+    The node behind the last is nobody's.
     """
-    order, words, nobody, k = work.order, work.words, sums.shape[1] - 1, 0
+    order, words, nobody, k = work.order, work.words, work.n_open[0], 0
     number_bits = ~np.int64(SLOT)
-    for node in range(work.state[0]):
+    for node in range(work.n_nodes[0]):
         slot = nobody
         if k < nobody and work.ids[k] == node:
             slot = k
@@ -170,17 +161,17 @@ def place_rows(row_weight, whole_weights, work, sums):
             number += (words[i] >> SHIFT) * (w if whole_weights else np.int64(1))
             weight += w
             words[i] = (words[i] & number_bits) | slot
-        sums[0, slot], sums[1, slot], sums[2, slot] = number, weight, work.size[0, node]
+        work.weight[slot], work.rows[slot] = np.float64(weight), work.size[0, node]
+        work.mean[slot] = np.float64(number) / max(work.weight[slot], 1.0)
     for p in range(np.uint64(work.begin[1, 0]), np.uint64(len(order))):
         words[np.uint64(order[p])] = nobody
-    for j in range(3):
-        sums[j, nobody] = 0
+    work.mean[nobody], work.weight[nobody], work.rows[nobody] = 0.0, 0.0, 0
 
 
 @kernel
 def write_leaves(work):
     """Write the leaf of every row."""
-    for node in range(work.state[0]):
+    for node in range(work.n_nodes[0]):
         for part in range(2):
             first = np.uint64(work.begin[part, node])
             for p in range(first, first + np.uint64(work.size[part, node])):

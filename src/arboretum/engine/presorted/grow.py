@@ -44,11 +44,9 @@ __all__ = [
     "Nodes",
     "close_level",
     "grow_tree",
-    "level_of",
     "make_root",
     "open_level",
     "parts_for",
-    "rules_of",
 ]
 
 _EPS = float(np.finfo(np.float64).eps)
@@ -94,7 +92,9 @@ class Nodes(NamedTuple):
     threshold: np.ndarray  # float64
     upper: np.ndarray  # float64: of a question about numbers, the next value above in the node
     gain: np.ndarray  # float64
-    stats: np.ndarray  # (5, nodes): weight, mean, impurity, smallest, largest residual
+    weight: np.ndarray  # float64
+    mean: np.ndarray  # float64: of residuals
+    impurity: np.ndarray  # float64: their variance
     count: np.ndarray  # int64
     bits_start: np.ndarray  # int64, -1 for none
     bits: np.ndarray  # uint32: categories that go left, one bit each
@@ -112,11 +112,12 @@ class LevelWork(NamedTuple):
     size: np.ndarray  # (2, nodes) int64: how many there are; 0 where children have them
     ids: np.ndarray  # int64: the nodes of the level
     keys: np.ndarray  # uint64: their random keys
-    sums: np.ndarray  # (3, nodes of a level + 1) int64
-    mean: np.ndarray  # float64
-    weight: np.ndarray  # float64
+    mean: np.ndarray  # (nodes of a level + 1,) float64: on the grid
+    weight: np.ndarray  # float64, as many
+    rows: np.ndarray  # int64, as many
     taken: np.ndarray  # (nodes of a level, columns) bool: those a node may ask
-    state: np.ndarray  # (2,) int64: nodes so far, and nodes of the level
+    n_nodes: np.ndarray  # (1,) int64: nodes so far
+    n_open: np.ndarray  # (1,) int64: nodes of the level
     next_ids: np.ndarray  # int64: first children of the level, scratch
     next_keys: np.ndarray  # uint64: keys of their parents, likewise
 
@@ -125,9 +126,9 @@ class LevelWork(NamedTuple):
 def _is_worth(nodes, limits, k):
     """Tell whether a node may be divided at all."""
     return (
-        nodes.stats[2, k] > 0.0
+        nodes.impurity[k] > 0.0
         and nodes.count[k] >= max(limits.samples_split, 2 * limits.samples_leaf)
-        and (limits.weight_leaf <= 0 or nodes.stats[0, k] >= 2 * limits.weight_leaf)
+        and (limits.weight_leaf <= 0 or nodes.weight[k] >= 2 * limits.weight_leaf)
     )
 
 
@@ -139,43 +140,20 @@ def _make_leaf(nodes, k):
 
 @kernel
 def make_root(rows, limits, nodes, work):
-    """Put all rows into node 0; ``work.state`` tells how many nodes the first level has."""
+    """Put all rows into node 0; ``work.n_open`` tells whether it may be divided."""
     gather_rows(rows.inside, work)
     write_numbers(rows.r, rows.weight, limits.whole_weights, limits.scale, work.words)
     _make_leaf(nodes, 0)
     nodes.used[0] = 0
-    describe_node(rows.r, rows.weight, work, 0, nodes.stats, nodes.count)
+    describe_node(rows.r, rows.weight, work, 0, nodes)
     work.ids[0], work.keys[0] = 0, limits.seed
-    work.state[0], work.state[1] = 1, np.int64(_is_worth(nodes, limits, 0))
+    work.n_nodes[0], work.n_open[0] = 1, np.int64(_is_worth(nodes, limits, 0))
 
 
 @kernel
 def open_level(rows, limits, work):
-    """Write the words of all rows, and the sums of the level's nodes."""
-    m = work.state[1]
-    sums = work.sums[:, : m + 1]
-    place_rows(rows.row_weight, limits.whole_weights, work, sums)
-    for k in range(m + 1):
-        work.weight[k] = np.float64(sums[1, k])
-        work.mean[k] = np.float64(sums[0, k]) / max(work.weight[k], 1.0)
-
-
-@subkernel
-def level_of(work, m):
-    """Return (mean, weight, rows) of the level's nodes and of nobody's."""
-    return work.mean[: m + 1], work.weight[: m + 1], work.sums[2, : m + 1]
-
-
-@subkernel
-def rules_of(limits):
-    """Return what a search goes by; see search.py."""
-    return (
-        limits.samples_leaf,
-        limits.least_weight,
-        limits.whole_weights,
-        limits.columns > 0,
-        limits.smallest,
-    )
+    """Write the words of all rows, and what the rows of the level's nodes add up to."""
+    place_rows(rows.row_weight, limits.whole_weights, work)
 
 
 @subkernel
@@ -198,7 +176,7 @@ def _best_column(table, found, work, draws, k, chance, loner):
 
     ``chance`` is what the score of a division owes to chance for every one of its `free_categories`.
     """
-    width, best, rows = len(found.score), -np.inf, work.sums[2, k]
+    width, best, rows = len(found.score), -np.inf, work.rows[k]
     for f in range(width):
         if not draws or work.taken[k, f]:
             best = max(best, _worth_of(table, found, f, k, rows, chance, loner))
@@ -243,7 +221,7 @@ def _write_question(table, work, found, nodes, f, k, node, counted):
         return
     start = 0
     for j in range(k):
-        start += work.sums[2, j]
+        start += work.rows[j]
     goes_left = nodes.missing_child[node] == 0
     words = (table.n_codes[f] + 31) >> 5
     nodes.bits_start[node] = nodes.used[0]
@@ -263,20 +241,20 @@ def _write_question(table, work, found, nodes, f, k, node, counted):
 
 @kernel
 def close_level(table, rows, limits, work, found, nodes):
-    """Divide the nodes of a level; ``work.state`` tells how many there are, and are worth searching next."""
-    size, m = work.state[0], work.state[1]
+    """Divide the nodes of a level, and count all nodes and those that are worth searching next."""
+    size, m = work.n_nodes[0], work.n_open[0]
     k_next = 0
     ids, keys = work.next_ids, work.next_keys
     unit = 1.0 / limits.scale / limits.step
     divided = 0
     for k in range(m):
         node = work.ids[k]
-        spread = nodes.stats[2, node] / (unit * unit)  # on the grid
-        chance = limits.penalty * CHANCE * spread / np.float64(work.sums[2, k])
+        spread = nodes.impurity[node] / (unit * unit)  # on the grid
+        chance = limits.penalty * CHANCE * spread / np.float64(work.rows[k])
         f = _best_column(table, found, work, limits.columns > 0, k, chance, limits.loner)
         if f < 0:
             continue
-        gain = found.score[f, k] * work.weight[k] * (limits.step / nodes.stats[0, 0])
+        gain = found.score[f, k] * work.weight[k] * (limits.step / nodes.weight[0])
         gain *= unit * unit
         if gain + _EPS < limits.decrease:
             continue
@@ -294,40 +272,29 @@ def close_level(table, rows, limits, work, found, nodes):
         ids[divided], keys[divided] = size, work.keys[k]
         divided += 1
         size += 2
-    work.state[0], work.state[1] = size, 0
+    work.n_nodes[0] = size
     for k in range(divided):
         for side in range(2):
             child = ids[k] + side
-            describe_node(rows.r, rows.weight, work, child, nodes.stats, nodes.count)
+            describe_node(rows.r, rows.weight, work, child, nodes)
             if _is_worth(nodes, limits, child):
                 work.ids[k_next], work.keys[k_next] = child, mix(keys[k], np.uint64(side))
                 k_next += 1
-    work.state[1] = k_next
+    work.n_open[0] = k_next
 
 
 @kernel
 def grow_tree(parts, table, rows, limits, work, scratch, found, nodes, columns):
-    """Grow a tree in one thread; ``work.state`` tells its nodes, ``work.node`` the leaf of every row."""
+    """Grow a tree in one thread; ``work.n_nodes`` tells its nodes, ``work.node`` the leaf of every row."""
     call_at(parts.root, (rows, limits, nodes, work))
     for _ in range(limits.depth):
-        m = work.state[1]
-        if m == 0:
+        if work.n_open[0] == 0:
             break
         call_at(parts.open, (rows, limits, work))
-        level, rules = level_of(work, m), rules_of(limits)
         if limits.columns > 0:
-            keys = work.keys
-            call_at(
-                parts.drawn,
-                (
-                    parts, table, work.words, rows.row_weight, level, rules, keys, limits.columns,
-                    work.taken, scratch, found,
-                ),
-            )  # fmt: skip
+            call_at(parts.drawn, (parts, table, rows, limits, work, scratch, found))
         else:
-            scan_columns(
-                parts, table, columns, work.words, rows.row_weight, level, rules, scratch, found
-            )
+            scan_columns(parts, table, columns, rows, limits, work, scratch, found)
         call_at(parts.close, (table, rows, limits, work, found, nodes))
     write_leaves(work)
 
@@ -344,9 +311,7 @@ def parts_for(
     gaps: bool,
 ) -> LevelParts:
     """Return the addresses of what such trees need; ``gaps``: some bag may miss values."""
-    level, rules = level_of(work, 1), rules_of(limits)
-    columns = scratch.columns
-    search = table, columns, work.words, rows.row_weight, level, rules, scratch, found
+    search = table, scratch.columns, rows, limits, work, scratch, found
     ends = (
         (make_root, (rows, limits, nodes, work)),
         (open_level, (rows, limits, work)),
@@ -354,10 +319,6 @@ def parts_for(
     )
     parts = new_parts(search, ends, gaps=gaps)
     if limits.columns:
-        parts = parts._replace(
-            drawn=address_of(
-                scan_drawn, parts, table, work.words, rows.row_weight, level, rules, work.keys,
-                limits.columns, work.taken, scratch, found,
-            )
-        )  # fmt: skip
+        drawn = address_of(scan_drawn, parts, table, rows, limits, work, scratch, found)
+        parts = parts._replace(drawn=drawn)
     return parts

@@ -48,62 +48,63 @@ class LevelParts(NamedTuple):
 
 
 @subkernel
-def part_of(table, f, m, row_weight, rules):
+def part_of(table, f, m, rows, limits):
     """Return how a column is searched where a level has m nodes, nobody's included."""
     if is_counted(table, f, m):
         return COUNTED
     if table.kind[f] == CATEGORIES:
         return WORDS
-    if table.present[f] < table.lists.shape[1] or (rules[3] and len(row_weight) > 0):
+    if table.present[f] < table.lists.shape[1] or (limits.columns > 0 and len(rows.row_weight) > 0):
         return FULL
     return PLAIN
 
 
 @subkernel
-def scan_columns(parts, table, columns, words, row_weight, level, rules, scratch, found):
+def scan_columns(parts, table, columns, rows, limits, work, scratch, found):
     """Find the best cut of every node on every one of some columns; see search.py."""
-    m = len(level[0])
+    m = work.n_open[0] + 1
     for k in range(m):
         scratch.bars[k] = REFUSED
     for turn in range(4):
         kind, n = 3 - turn, 0  # what is counted comes first: it may spare the others their walk
         for f in columns:
-            if part_of(table, f, m, row_weight, rules) == kind:
+            if part_of(table, f, m, rows, limits) == kind:
                 scratch.columns[n] = f
                 n += 1
         if n == 0:
             continue
         some = scratch.columns[:n]
         if kind == COUNTED:
-            call_at(parts.counted, (table, some, words, row_weight, level, rules, scratch, found))
+            call_at(parts.counted, (table, some, rows, limits, work, scratch, found))
         elif kind == WORDS:
-            call_at(parts.words, (table, some, words, row_weight, level, rules, scratch, found))
+            call_at(parts.words, (table, some, rows, limits, work, scratch, found))
         elif kind == FULL:
-            call_at(parts.full, (table, some, words, row_weight, level, rules, scratch, found))
+            call_at(parts.full, (table, some, rows, limits, work, scratch, found))
         else:
-            call_at(parts.plain, (table, some, words, row_weight, level, rules, scratch, found))
+            call_at(parts.plain, (table, some, rows, limits, work, scratch, found))
 
 
-def scan_in_python(table, columns, words, row_weight, level, rules, scratch, found):
+def scan_in_python(table, columns, rows, limits, work, scratch, found):
     """`scan_columns` for threads: Python calls the parts."""
-    m = len(level[0])
+    m = work.n_open[0] + 1
     scratch.bars[:] = REFUSED
-    kinds = np.array([part_of(table, f, m, row_weight, rules) for f in columns.tolist()])
-    plain = scan_weighted if len(row_weight) else scan_plain
+    kinds = np.array([part_of(table, f, m, rows, limits) for f in columns.tolist()])
+    plain = scan_weighted if len(rows.row_weight) else scan_plain
     ways = {COUNTED: scan_counted, WORDS: scan_words, FULL: scan_full, PLAIN: plain}
     for kind, scan in ways.items():
         some = columns[kinds == kind]
         if len(some):
-            scan(table, some, words, row_weight, level, rules, scratch, found)
+            scan(table, some, rows, limits, work, scratch, found)
 
 
 @kernel
-def scan_drawn(parts, table, words, row_weight, level, rules, keys, most, taken, scratch, found):
+def scan_drawn(parts, table, rows, limits, work, scratch, found):
     """Let every node look at columns of its own: so many, and more until one of them varies.
 
-    ``taken``: filled with the columns a node may ask.
+    ``work.taken`` is filled with the columns a node may ask.
     """
-    width, m, order = len(table.lists), len(level[0]) - 1, scratch.order
+    width, m, order = len(table.lists), work.n_open[0], scratch.order
+    keys, most, taken = work.keys, limits.columns, work.taken
     for k in range(m):
         for turn in range(width):
             pick_column(keys[k], turn, order[k])
@@ -129,8 +130,7 @@ def scan_drawn(parts, table, words, row_weight, level, rules, keys, most, taken,
                 scratch.drawn[n] = f
                 n += 1
         scan_columns(
-            parts, table, scratch.drawn[:n], words, row_weight, level, rules, scratch,
-            found,
+            parts, table, scratch.drawn[:n], rows, limits, work, scratch, found
         )  # fmt: skip
     for k in range(m):
         met = False
@@ -144,15 +144,15 @@ def new_parts(search: tuple, ends: tuple, *, gaps: bool) -> LevelParts:
 
     ``search`` are arguments of a search, ``ends`` (function, arguments) of root, open and close.
     """
-    table, _, _, row_weight, _, rules, scratch, _ = search
+    table, _, rows, limits, _, scratch, _ = search
     needed = {
-        part_of(table, f, m, row_weight, rules)  # of few nodes more is counted than of many
+        part_of(table, f, m, rows, limits)  # of few nodes more is counted than of many
         for f in range(len(table.lists))
         for m in (2, len(scratch.bars))
     }
     if gaps:  # a bag may miss no value of a column, the next one some
         needed |= {PLAIN, FULL}
-    plain = scan_weighted if len(row_weight) else scan_plain
+    plain = scan_weighted if len(rows.row_weight) else scan_plain
     ways = ((PLAIN, plain), (FULL, scan_full), (WORDS, scan_words), (COUNTED, scan_counted))
     scans = [address_of(scan, *search) if kind in needed else 0 for kind, scan in ways]
     return LevelParts(*scans, 0, *(address_of(function, *given) for function, given in ends))

@@ -85,7 +85,10 @@ class LevelScratch(NamedTuple):
     drawn: np.ndarray  # int64: those that some node draws
     sums: np.ndarray  # (2, nodes) int64: on the left, and missing
     weights: np.ndarray  # (2, nodes) int64
-    counts: np.ndarray  # (3, nodes) int64; the last: values that are met
+    counts: np.ndarray  # (2, nodes) int64
+    values: np.ndarray  # int64: how many a node has met
+    start: np.ndarray  # int64: where a node's rows or categories begin
+    at: np.ndarray  # int64: where its next row goes; of categories, nodes that were met
     left_rows: np.ndarray  # float64
     last: np.ndarray  # uint64: the code of a node's last row
     best: np.ndarray  # (2, nodes) float64: missing values go right, and left
@@ -94,31 +97,33 @@ class LevelScratch(NamedTuple):
     on_left: np.ndarray  # (2, nodes) float64
     left_code: np.ndarray  # (2, nodes) int64
     bars: np.ndarray  # float64: what a column must score to be a node's best
-    cells: np.ndarray  # (4, nodes and codes, 4) int64, zeros: of four columns
+    cells: np.ndarray  # (nodes and codes, 4) int64, zeros: sum, weight and rows of each
     groups: np.ndarray  # (5, rows or codes) int64: of categories
     keys: np.ndarray  # float64, as many
-    numbers: np.ndarray  # (2, rows) int64: weighted rows, node by node
-    places: np.ndarray  # uint32, as many
+    numbers: np.ndarray  # int64: what weighted rows add, node by node
+    row_weights: np.ndarray  # int64: what they weigh
+    places: np.ndarray  # uint32: where they stand in the list
     order: np.ndarray  # (nodes, columns) int64: columns in the order they are drawn in
 
 
-def new_scratch(
-    table: LevelTable, level: int, smallest_room: int, *, weighted: bool, draws: bool
-) -> LevelScratch:
-    """Return scratch for levels of so many nodes; ``smallest_room`` is what weighted rows need at least."""
+def new_scratch(table: LevelTable, level: int, *, weighted: bool, draws: bool) -> LevelScratch:
+    """Return scratch for levels of so many nodes."""
     width, n = table.values.shape
     m = level + 1
     both = 2, m
     codes = 1 + int(table.n_values[table.coded >= 0].max(initial=0))
     cells = min(m * codes, n // ROWS_PER_CELL)  # see `is_counted`
     groups = max(n if table.has_categories else 0, codes)
-    dealt = max(n, smallest_room) if weighted else 0
+    dealt = n if weighted else 0
     return LevelScratch(
         columns=np.empty(width, np.int64),
         drawn=np.empty(width, np.int64),
         sums=np.empty(both, np.int64),
         weights=np.empty(both, np.int64),
-        counts=np.empty((3, m), np.int64),
+        counts=np.empty(both, np.int64),
+        values=np.empty(m, np.int64),
+        start=np.empty(m, np.int64),
+        at=np.empty(m, np.int64),
         left_rows=np.empty(m),
         last=np.empty(m, np.uint64),
         best=np.empty(both),
@@ -127,10 +132,11 @@ def new_scratch(
         on_left=np.zeros(both),
         left_code=np.zeros(both, np.int64),
         bars=np.empty(m),
-        cells=np.zeros((4, cells, 4), np.int64),
+        cells=np.zeros((cells, 4), np.int64),
         groups=np.empty((5, groups), np.int64),
         keys=np.empty(groups),
-        numbers=np.empty((2, dealt), np.int64),
+        numbers=np.empty(dealt, np.int64),
+        row_weights=np.empty(dealt, np.int64),
         places=np.empty(dealt, np.uint32),
         order=np.empty((level if draws else 0, width), np.int64),
     )
@@ -225,10 +231,8 @@ def is_counted(table, f, m):
 # --------------------------------------------------------------------------- parts
 # All have the same arguments:
 #   table, columns        which to search
-#   words, row_weight     of every row; no weights where every row weighs 1
-#   level                 (mean on the grid, weight, rows) of every node; the last node is nobody's
-#   rules                 (rows each side needs, weight each side needs, are weights whole?, tell which
-#                         columns vary?, the smallest target on the grid for a step of weight)
+#   rows, limits, work    LevelRows, Limits, LevelWork of grow.py: weights, what each side needs, words of
+#                         the rows with mean, weight and rows of the level's nodes; the last is nobody's
 #   scratch, found        LevelScratch; LevelBest, filled for the columns searched
 @subkernel
 def _begin(scratch, m):
@@ -238,7 +242,7 @@ def _begin(scratch, m):
             scratch.best[side, k], scratch.bar[side, k] = REFUSED, REFUSED
             scratch.place[side, k], scratch.on_left[side, k] = 0, 0.0
             scratch.sums[side, k], scratch.weights[side, k] = 0, 0
-        scratch.counts[0, k], scratch.counts[1, k], scratch.counts[2, k] = 0, 0, 0
+        scratch.counts[0, k], scratch.counts[1, k], scratch.values[k] = 0, 0, 0
         scratch.last[k], scratch.left_rows[k] = 0, 0.0
     scratch.bar[0, m - 1] = np.inf
     scratch.bar[1, m - 1] = np.inf
@@ -250,9 +254,9 @@ def _keep(f, scratch, m, found):
     for k in range(m - 1):
         side = np.int64(scratch.best[1, k] > scratch.bar[0, k])
         found.score[f, k], found.place[f, k] = scratch.best[side, k], scratch.place[side, k]
-        found.on_left[f, k], found.sizes[f, k] = scratch.on_left[side, k], scratch.counts[2, k]
+        found.on_left[f, k], found.sizes[f, k] = scratch.on_left[side, k], scratch.values[k]
         met = scratch.counts[1, k] > 0
-        varies = scratch.counts[2, k] + np.int64(met) > 1
+        varies = scratch.values[k] + np.int64(met) > 1
         found.flags[f, k] = LEFT * side | MET * np.int64(met) | VARIES * np.int64(varies)
 
 
@@ -276,33 +280,32 @@ def _count_ends(entries, words, last, first, values):
 
 
 @kernel
-def scan_plain(table, columns, words, row_weight, level, rules, scratch, found):
+def scan_plain(table, columns, rows, limits, work, scratch, found):
     """Search columns of numbers that miss none; rows weigh 1."""
-    mean, weight, _ = level
+    m, words = work.n_open[0] + 1, work.words
     for f in columns:
-        _begin(scratch, len(mean))
+        _begin(scratch, m)
         _scan_plain(
-            table.lists[f], words, mean, weight, np.float64(rules[0]), scratch.sums[0],
+            table.lists[f], words, work.mean, work.weight, np.float64(limits.samples_leaf), scratch.sums[0],
             scratch.left_rows, scratch.last, scratch.best[0], scratch.bar[0], scratch.place[0],
             scratch.on_left[0],
         )  # fmt: skip
-        if rules[3]:
+        if limits.columns > 0:
             _count_ends(
                 table.lists[f], words, scratch.last, scratch.left_code[0],
-                scratch.counts[2, : len(mean)],
+                scratch.values[:m],
             )  # fmt: skip
-        _keep(f, scratch, len(mean), found)
+        _keep(f, scratch, m, found)
 
 
 @kernel
-def scan_full(table, columns, words, row_weight, level, rules, scratch, found):
+def scan_full(table, columns, rows, limits, work, scratch, found):
     """Search any columns of numbers and ranks."""
-    mean, weight, n_rows = level
-    least, least_weight, whole_weights, _, _ = rules
-    sums, weights, counts = scratch.sums, scratch.weights, scratch.counts
+    words, row_weight, whole_weights = work.words, rows.row_weight, limits.whole_weights
+    sums, weights, counts, m = scratch.sums, scratch.weights, scratch.counts, work.n_open[0] + 1
     for f in columns:
         present = table.present[f]
-        _begin(scratch, len(mean))
+        _begin(scratch, m)
         _add_missing(
             table.lists[f],
             present,
@@ -314,18 +317,19 @@ def scan_full(table, columns, words, row_weight, level, rules, scratch, found):
             counts[1],
         )
         _scan_full(
-            table.lists[f], present, words, row_weight, whole_weights, mean, weight, n_rows, least,
-            least_weight, sums[0], weights[0], counts[0], scratch.last, sums[1], weights[1], counts[1],
-            scratch.best, scratch.bar, scratch.place, scratch.on_left, counts[2],
+            table.lists[f], present, words, row_weight, whole_weights, work.mean[:m], work.weight,
+            work.rows, limits.samples_leaf, limits.least_weight, sums[0], weights[0], counts[0],
+            scratch.last, sums[1], weights[1], counts[1], scratch.best, scratch.bar, scratch.place,
+            scratch.on_left, scratch.values,
         )  # fmt: skip
-        _keep(f, scratch, len(mean), found)
+        _keep(f, scratch, m, found)
 
 
 @kernel
-def scan_words(table, columns, words, row_weight, level, rules, scratch, found):
+def scan_words(table, columns, rows, limits, work, scratch, found):
     """Search columns of categories."""
-    least, least_weight, whole_weights, _, _ = rules
-    sums, weights, counts, m = scratch.sums, scratch.weights, scratch.counts, len(level[0])
+    words, row_weight, whole_weights = work.words, rows.row_weight, limits.whole_weights
+    sums, weights, counts, m = scratch.sums, scratch.weights, scratch.counts, work.n_open[0] + 1
     for f in columns:
         present = table.present[f]
         _begin(scratch, m)
@@ -340,9 +344,8 @@ def scan_words(table, columns, words, row_weight, level, rules, scratch, found):
             counts[1],
         )
         scan_categories(
-            table.lists[f], present, table.values[f], words, row_weight, (SHIFT, SLOT, whole_weights),
-            level, least, least_weight, (sums[1], weights[1], counts[1]), scratch, counts[2],
-            found.arranged[f], CLEARLY,
+            table.lists[f], present, table.values[f], row_weight, limits, work,
+            (sums[1], weights[1], counts[1]), scratch, scratch.values, found.arranged[f], CLEARLY,
         )  # fmt: skip
         for k in range(m - 1):
             scratch.bar[0, k] = scratch.best[0, k] * CLEARLY

@@ -24,20 +24,19 @@ from arboretum.engine.presorted.row_layout import CLEARLY, FAR, SHIFT, SLOT, TIE
 from arboretum.engine.split.best import REFUSED
 from arboretum.engine.split.score import squares_from_mean
 
-__all__ = ["ROOM", "scan_weighted"]
+__all__ = ["scan_weighted"]
 
 _STRETCH = 64  # rows that are looked at together
-ROOM = _STRETCH + 1  # places that scratch has at least
 _ALMOST, _ROUNDING = 1.0 - TIE, 1e-15  # what rounding may do to a bound
 
 
 @subkernel
-def _deal(entries, lo, hi, words, row_weight, whole_weights, at, numbers, weights, places):
-    """Write what the rows from lo to hi add, weigh and where they stand, node by node.
+def _deal(entries, words, row_weight, whole_weights, at, numbers, weights, places):
+    """Write what the rows add, weigh and where they stand, node by node.
 
     ``at``: where the next row of every node goes.
     """
-    for i in range(np.uint64(lo), np.uint64(hi)):
+    for i in range(np.uint64(len(entries))):
         row = np.uint64(entries[i] & POSITION)
         word, w = words[row], row_weight[row]
         k = np.uint64(word) & SLOT
@@ -59,7 +58,7 @@ def _is_new(entries, before, place):
 @subkernel
 def _may_win(left_sum, left_weight, more, heavier, node, smallest, bar):
     """Tell whether a cut among some rows, which add ``more`` and weigh ``heavier``, may score above a bar."""
-    mean, weight = node[0], node[1]
+    mean, weight, _ = node
     before, added = np.float64(left_weight), np.float64(heavier)
     s, after = np.float64(left_sum), np.float64(left_weight + heavier)
     d = s - before * mean
@@ -74,14 +73,15 @@ def _may_win(left_sum, left_weight, more, heavier, node, smallest, bar):
 
 @subkernel
 def _walk_cuts(
-    entries, numbers, weights, places, lo, hi, earlier, left_sum, left_weight, node, least, least_weight, bar,
-    best, place, on_left,
+    entries, numbers, weights, places, lo, hi, earlier, left_sum, left_weight, node, limits, bar, best, place,
+    on_left,
 ):  # fmt: skip
     """Score the cuts before the rows lo … hi of a node, which has ``earlier`` rows before them.
 
     Only those above ``bar`` count. Returns the best, its place and weight on the left.
     """
     mean, weight, n_rows = node
+    least, least_weight = limits.samples_leaf, limits.least_weight
     for p in range(lo, hi):
         weight_left = np.float64(left_weight)
         weight_right = weight - weight_left
@@ -101,42 +101,8 @@ def _walk_cuts(
 
 
 @subkernel
-def _walk_root(
-    entries, words, row_weight, whole_weights, node, least, least_weight, smallest, bar, room
-):
-    """`_walk_node` for a node that has all rows: they are gathered, and dealt only where it is worth it."""
-    at, numbers, weights, places = room
-    best, place, on_left = REFUSED, np.int64(0), 0.0
-    left_sum, left_weight = np.int64(0), np.int64(0)
-    for lo in range(0, len(entries), _STRETCH):
-        hi = min(lo + _STRETCH, len(entries))
-        more, heavier = np.int64(0), np.int64(0)
-        for i in range(np.uint64(lo), np.uint64(hi)):
-            row = np.uint64(entries[i] & POSITION)
-            w = row_weight[row]
-            more += (words[row] >> SHIFT) * (w if whole_weights else np.int64(1))
-            heavier += w
-        if _may_win(left_sum, left_weight, more, heavier, node, smallest, max(best, bar)):
-            at[0], places[0] = 1, np.uint32(max(lo - 1, 0))
-            _deal(entries, lo, hi, words, row_weight, whole_weights, at, numbers, weights, places)
-            high = max(best * CLEARLY, bar) if best >= 0.0 else bar
-            best, place, on_left = _walk_cuts(
-                entries, numbers, weights, places, 1, 1 + hi - lo, lo, left_sum, left_weight, node,
-                least, least_weight, high, best, place, on_left,
-            )  # fmt: skip
-        left_sum += more
-        left_weight += heavier
-    return best, place, on_left
-
-
-@subkernel
-def _walk_node(
-    entries, numbers, weights, places, first, end, node, least, least_weight, smallest, bar
-):
-    """Return score, place and weight on the left of a node's best cut above a bar.
-
-    ``smallest``: what a row adds at least, for what it weighs.
-    """
+def _walk_node(entries, numbers, weights, places, first, end, node, limits, bar):
+    """Return score, place and weight on the left of a node's best cut above a bar."""
     best, place, on_left = REFUSED, np.int64(0), 0.0
     left_sum, left_weight = np.int64(0), np.int64(0)
     for lo in range(first, end, _STRETCH):
@@ -145,11 +111,11 @@ def _walk_node(
         for p in range(np.uint64(lo), np.uint64(hi)):
             more += numbers[p]
             heavier += weights[p]
-        if _may_win(left_sum, left_weight, more, heavier, node, smallest, max(best, bar)):
+        if _may_win(left_sum, left_weight, more, heavier, node, limits.smallest, max(best, bar)):
             high = max(best * CLEARLY, bar) if best >= 0.0 else bar
             best, place, on_left = _walk_cuts(
                 entries, numbers, weights, places, lo, hi, lo - first, left_sum, left_weight, node,
-                least, least_weight, high, best, place, on_left,
+                limits, high, best, place, on_left,
             )  # fmt: skip
         left_sum += more
         left_weight += heavier
@@ -157,38 +123,26 @@ def _walk_node(
 
 
 @kernel
-def scan_weighted(table, columns, words, row_weight, level, rules, scratch, found):
+def scan_weighted(table, columns, rows, limits, work, scratch, found):
     """Search columns of numbers that miss none; rows have weights, and nobody asks which columns vary."""
-    mean, weight, n_rows = level
-    least, least_weight, whole_weights, _, smallest = rules
-    m, start, at, bars = len(mean), scratch.left_code[0], scratch.left_code[1], scratch.bars
-    room = at, scratch.numbers[0], scratch.numbers[1], scratch.places
-    numbers, weights, places = scratch.numbers[0], scratch.numbers[1], scratch.places
-    alone = n_rows[0] == table.lists.shape[1]
+    mean, weight, n_rows = work.mean, work.weight, work.rows
+    m, start, at, bars = work.n_open[0] + 1, scratch.start, scratch.at, scratch.bars
+    numbers, weights, places = scratch.numbers, scratch.row_weights, scratch.places
     start[0] = 0
     for k in range(1, m):
         start[k] = start[k - 1] + n_rows[k - 1]
     for f in columns:
         entries = table.lists[f]
-        if not alone:
-            for k in range(m):
-                at[k] = start[k]
-            _deal(
-                entries, 0, len(entries), words, row_weight, whole_weights, at, numbers, weights,
-                places,
-            )  # fmt: skip
+        for k in range(m):
+            at[k] = start[k]
+        _deal(
+            entries, work.words, rows.row_weight, limits.whole_weights, at, numbers, weights, places
+        )
         for k in range(m - 1):
-            node = mean[k], weight[k], n_rows[k]
-            if alone:
-                best, place, on_left = _walk_root(
-                    entries, words, row_weight, whole_weights, node, least, least_weight, smallest,
-                    bars[k], room,
-                )  # fmt: skip
-            else:
-                best, place, on_left = _walk_node(
-                    entries, numbers, weights, places, start[k], start[k] + n_rows[k], node, least,
-                    least_weight, smallest, bars[k],
-                )  # fmt: skip
+            best, place, on_left = _walk_node(
+                entries, numbers, weights, places, start[k], start[k] + n_rows[k],
+                (mean[k], weight[k], n_rows[k]), limits, bars[k],
+            )  # fmt: skip
             found.score[f, k], found.place[f, k], found.on_left[f, k] = best, place, on_left
             found.flags[f, k], found.sizes[f, k] = 0, 0
             bars[k] = max(bars[k], best * FAR)

@@ -8,7 +8,7 @@ level.
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,16 +23,13 @@ from arboretum.engine.presorted.grow import (
     Nodes,
     close_level,
     grow_tree,
-    level_of,
     make_root,
     open_level,
     parts_for,
-    rules_of,
 )
 from arboretum.engine.presorted.parts import scan_drawn, scan_in_python
 from arboretum.engine.presorted.row_layout import SLOT_BITS
 from arboretum.engine.presorted.search import LevelBest, LevelTable, new_scratch
-from arboretum.engine.presorted.weighted import ROOM
 from arboretum.structure.build import build_tree
 
 if TYPE_CHECKING:
@@ -75,11 +72,12 @@ class PresortedGrower:
             size=np.empty((2, self.most), np.int64),
             ids=np.empty(2 * level, np.int64),
             keys=np.empty(2 * level, np.uint64),
-            sums=np.empty((3, level + 1), np.int64),
             mean=np.empty(level + 1),
             weight=np.empty(level + 1),
+            rows=np.empty(level + 1, np.int64),
             taken=np.empty((level, width if settings.max_features else 0), np.bool_),
-            state=np.zeros(2, np.int64),
+            n_nodes=np.zeros(1, np.int64),
+            n_open=np.zeros(1, np.int64),
             next_ids=np.empty(level, np.int64),
             next_keys=np.empty(level, np.uint64),
         )
@@ -129,7 +127,7 @@ class PresortedGrower:
             self.spares.append(scratch)
         else:
             self._grow_shared(table, rows, limits, nodes)
-        size = int(self.work.state[0])
+        size = int(self.work.n_nodes[0])
         if self.presorted.bins is not None:
             self.presorted.bins.to_values(nodes, size)
         return _to_tree(nodes, size, self.presorted.schema), self.work.node.copy()
@@ -158,7 +156,7 @@ class PresortedGrower:
         except IndexError:  # every other thread has its own
             pass
         weighted, draws = bool(len(rows.row_weight)), limits.columns > 0
-        return new_scratch(self.presorted.table, self.level, ROOM, weighted=weighted, draws=draws)
+        return new_scratch(self.presorted.table, self.level, weighted=weighted, draws=draws)
 
     def _new_nodes(self) -> Nodes:
         most = self.most
@@ -171,7 +169,9 @@ class PresortedGrower:
             threshold=np.empty(most),
             upper=np.empty(most),
             gain=np.empty(most),
-            stats=np.empty((5, most)),
+            weight=np.empty(most),
+            mean=np.empty(most),
+            impurity=np.empty(most),
             count=np.empty(most, np.int64),
             bits_start=np.empty(most, np.int64),
             bits=self.bits,
@@ -184,28 +184,21 @@ class PresortedGrower:
         """Grow as `grow_tree` does, columns shared out to threads."""
         threads, work, found = self.presorted.threads, self.work, self.found
         pieces = [self.columns[lo:hi] for lo, hi in parallel.blocks(len(self.columns), 2 * threads)]
-        rules = rules_of(limits)
         make_root(rows, limits, nodes, work)
         for _ in range(self.depth):
-            if work.state[1] == 0:
+            if work.n_open[0] == 0:
                 break
             open_level(rows, limits, work)
-            level = level_of(work, work.state[1])
 
-            def scan(columns: np.ndarray, level: tuple[Any, ...] = level) -> None:
+            def scan(columns: np.ndarray) -> None:
                 scratch = self._scratch(rows, limits)
-                scan_in_python(
-                    table, columns, work.words, rows.row_weight, level, rules, scratch, found
-                )
+                scan_in_python(table, columns, rows, limits, work, scratch, found)
                 self.spares.append(scratch)
 
             if limits.columns:
                 scratch = self._scratch(rows, limits)
                 parts = self._parts_for(table, rows, limits, scratch, nodes)
-                scan_drawn(
-                    parts, table, work.words, rows.row_weight, level, rules, work.keys,
-                    limits.columns, work.taken, scratch, found,
-                )  # fmt: skip
+                scan_drawn(parts, table, rows, limits, work, scratch, found)
                 self.spares.append(scratch)
             else:
                 parallel.run(scan, pieces, threads)
@@ -245,9 +238,9 @@ def _to_tree(nodes: Nodes, n: int, schema: Schema) -> Tree:
         missing_child=nodes.missing_child[:n],
         bits_start=nodes.bits_start[:n],
         bits=nodes.bits[: nodes.used[0]].copy(),
-        value=nodes.stats[1, :n].copy()[:, None, None],
-        impurity=nodes.stats[2, :n].copy(),
+        value=nodes.mean[:n, None, None],
+        impurity=nodes.impurity[:n],
         gain=nodes.gain[:n],
-        weight=nodes.stats[0, :n].copy(),
+        weight=nodes.weight[:n],
         count=nodes.count[:n],
     )
