@@ -88,17 +88,10 @@ class CategoryColumns:
             return None
         share = ones / weight
         chance = self.penalty * CHANCE / len(labels) * (share * (1.0 - share))  # of half of Gini
-        return self.search_words(np.arange(len(self.codes)), words, weight, ones, chance)
-
-    def search_words(
-        self, columns: np.ndarray, words: np.ndarray, weight: int, ones: int, chance: float
-    ) -> CategoryCut | None:
-        """Return the best division of some columns by what `weigh_words` made; None if there is none."""
         takes = np.empty(int(self.n_codes.max()), np.uint8)
         starts, counts = self._counts
         loner = loner_excess(self.penalty, True)
         worth, score, k, missing_left = search_category_stumps(
-            columns,
             self.codes,
             self.n_codes,
             starts,

@@ -218,14 +218,12 @@ def _walk_categories(cells, missing, has_missing, seen, m, weight, mean):
 
 @kernel(makes_arrays=True)
 def search_category_stumps(
-    columns, codes, n_codes, starts, counts, words, weight, total, chance, loner, takes
+    codes, n_codes, starts, counts, words, weight, total, chance, loner, takes
 ):
     """Return (worth, score, column, missing left?) of the best division; the worth is -inf if there is none.
 
     Parameters
     ----------
-    columns : int64 array
-        Which to look at.
     codes : (columns, rows) uint32 array
         ``n_codes[j]`` means missing.
     n_codes, starts : int64 arrays
@@ -245,7 +243,7 @@ def search_category_stumps(
     cells, seen = np.empty((most + 1, 2), np.int64), np.empty(most, np.int64)
     key, mean = np.empty(most), np.float64(total) / np.float64(weight)
     best, best_score, column, missing_left = -np.inf, REFUSED, np.int64(0), np.int64(0)
-    for j in columns:
+    for j in range(len(codes)):
         here = counts[starts[j] : starts[j] + n_codes[j] + 1]
         for c in range(n_codes[j] + 1):
             cells[c, 0], cells[c, 1] = 0, 0
