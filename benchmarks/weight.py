@@ -88,9 +88,9 @@ WALKS = {
     "engine/predict/bitmask.py": "add_answers add_vectors",
     "engine/predict/open_codes.py": "add_states",
     "engine/predict/open_walk.py": "add_open add_open_sums",
-    "engine/predict/packed_walk.py": "_walk_sets _walk_side_by_side _walk_few _walk_row",
+    "engine/predict/packed_walk.py": "_walk_sets _walk_side_by_side _walk_row",
     "engine/predict/tournament.py": "play",
-    "engine/predict/walk.py": "walk_general _walk_present _walk_missing _walk_sets _walk_narrow",
+    "engine/predict/walk.py": "walk_general _walk_rows",
 }
 CHOOSERS = {
     "boosting/adaboost/learners.py": "_can_draw",
