@@ -13,7 +13,6 @@ so the growing of a tree (cart.py) is written once.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,11 +26,9 @@ from arboretum.engine.split import many_sums as channels
 from arboretum.engine.split import one_sum as moment
 from arboretum.engine.split import statistic as stat
 from arboretum.engine.split.best import Best, ColumnBest, no_best
-from arboretum.engine.split.class_counts import draw_classes, search_classes
+from arboretum.engine.split.class_counts import search_classes
 from arboretum.engine.split.counts import Columns, make_counter, scan_counts
 from arboretum.engine.split.counts_one_sum import scan_counts_moment
-from arboretum.engine.split.random import Values
-from arboretum.engine.split.sampled_columns import ColumnDrawing, draw_channels, draw_moment
 from arboretum.engine.split.score import INFORMATION, POISSON_FORM, SQUARES, XLOGX
 from arboretum.engine.split.statistic import NodeRows, NodeSpans
 from arboretum.errors import ParameterError
@@ -147,7 +144,6 @@ class Statistic(ABC):
 
     channels: int
     code_criterion: int  # how engine/columns/codes.py scores channels
-    _drawer: Callable[..., None] | None = None  # the kernel of `draw`
 
     def __init__(self, target: Target, criterion: int, rules: SearchRules) -> None:
         n = len(target.y)
@@ -199,26 +195,6 @@ class Statistic(ABC):
         column_best: ColumnBest,
     ) -> None:
         """Search every node on its own column of ordered codes by counting."""
-
-    def draw(
-        self,
-        codes: np.ndarray,
-        positions: np.ndarray,
-        batch: Batch,
-        drawing: tuple[ColumnDrawing, Values],
-        best: Best,
-    ) -> bool:
-        """Search every node on columns of its own draw; False where that cannot be done in one go.
-
-        ``drawing`` is (ColumnDrawing, Values).
-        """
-        if self._drawer is None:
-            return False
-        self._drawer(
-            codes, positions, self.row, batch.nodes, batch.keys, *drawing, self._scan_rules, XLOGX,
-            best,
-        )  # fmt: skip
-        return True
 
     def decrease(self, nodes: NodeSpans, score: np.ndarray) -> np.ndarray:
         """Turn scores in grid units into impurity decreases."""
@@ -286,7 +262,6 @@ class Moment(Statistic):
     """One sum per side; see engine/split/one_sum.py."""
 
     channels = 1
-    _drawer = staticmethod(draw_moment)
 
     @property
     def form(self) -> int:
@@ -353,8 +328,6 @@ class Moment(Statistic):
 
 class Channels(Statistic):
     """Several sums per side; see engine/split/many_sums.py."""
-
-    _drawer = staticmethod(draw_channels)
 
     def __init__(self, target: Target, criterion: int, rules: SearchRules) -> None:
         self.code_criterion = criterion
@@ -432,8 +405,6 @@ class Channels(Statistic):
 
 class ClassCounts(Channels):
     """One class label, whole weights, no constraints: the quick form; see engine/split/class_counts.py."""
-
-    _drawer = staticmethod(draw_classes)
 
     @property
     def _scan_rules(self) -> tuple[Any, ...]:
