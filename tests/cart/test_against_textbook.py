@@ -29,9 +29,10 @@ few = settings(
     derandomize=True,
     deadline=None,
     database=None,
-    max_examples=18,
+    max_examples=6,
     suppress_health_check=list(HealthCheck),
 )
+many = settings(few, max_examples=40)
 
 
 # ---------------------------------------------------------------------- random problems
@@ -235,8 +236,11 @@ THEMES = {
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("theme", THEMES)
-def test_every_node_is_one_the_textbook_would_make(theme, criterion):
-    @few
+@pytest.mark.parametrize(
+    "examples", [few, pytest.param(many, marks=pytest.mark.slow)], ids=["", "many"]
+)
+def test_every_node_is_one_the_textbook_would_make(theme, criterion, examples):
+    @examples
     @given(problems(criterion, **THEMES[theme]))
     def run(problem):
         check(criterion, problem)

@@ -43,6 +43,23 @@ def test_the_best_of_all_cuts(n, values, missing):
     assert best[tree.feature[0]] == pytest.approx(max(best), rel=1e-9)
 
 
+@pytest.mark.parametrize("end", [np.argmin, np.argmax])
+@pytest.mark.parametrize("n", [2, 60, 500])
+def test_a_row_at_either_end_is_cut_off(n, end):
+    rng = np.random.default_rng(n)
+    X = rng.normal(size=(n, 3))  # all values differ: they are sorted, not counted
+    y = np.zeros(n)
+    y[end(X[:, 1])] = 9.0
+    X[:, [0, 2]] = X[:1, [0, 2]]
+    schema, matrix = learn_schema(X)
+    table = grower.tree_table(matrix, schema, random_splits=False)
+    target, how = make_target(y[:, None], None, None), Growth(SQUARED, max_depth=1)
+    tree = grower.grow_random_tree(table, target, how, alone=True)
+    assert tree.feature[0] == 1
+    assert min(tree.count[1:3]) == 1
+    assert sorted(tree.value[1:3, 0, 0]) == [0.0, 9.0]
+
+
 def test_a_tree_depends_on_its_seed_alone():
     """Grown alone or in a row of trees, it is the same."""
     rng = np.random.default_rng(0)
