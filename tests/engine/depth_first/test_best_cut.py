@@ -5,8 +5,8 @@ import pytest
 
 from arboretum.data.schema import learn_schema
 from arboretum.engine.split.score import SQUARED
-from arboretum.grow.cart import Growth
-from arboretum.grow.criterion import make_target
+from arboretum.grow.settings import Growth
+from arboretum.grow.grower import make_target
 from arboretum.grow.depth_first import grower
 
 

@@ -8,7 +8,8 @@ from arboretum.engine.split.best import new_column_best, no_best
 from arboretum.engine.split.counts import Columns
 from arboretum.engine.split.score import ABSOLUTE, ENTROPY, GINI, POISSON, SQUARED
 from arboretum.grow.columns import sort_columns
-from arboretum.grow.criterion import Batch, SearchRules, Target, make_statistic
+from arboretum.grow.criterion import Batch, SearchRules, make_statistic
+from arboretum.grow.grower import GrowTarget
 
 N = 50
 FREE = np.array([[-np.inf, np.inf]])
@@ -63,7 +64,7 @@ def _case(kind: str, weights: str, seed: int):
         "real": rng.exponential(size=N) + 0.1,
     }[weights]
     dtype = np.int32 if classes else np.float64
-    target = Target(y[:, None].astype(dtype), np.array([classes]) if classes else None, w)
+    target = GrowTarget(y[:, None].astype(dtype), np.array([classes]) if classes else None, w)
     statistic = make_statistic(target, criterion, SearchRules(min_leaf=3))
     rows = np.arange(N, dtype=np.uint32)
     nodes = statistic.prepare(rows, np.array([0]), np.array([N]), FREE)

@@ -25,8 +25,9 @@ from arboretum import (
 )
 from arboretum.data.schema import learn_schema
 from arboretum.engine.split import statistic as stat
-from arboretum.grow.cart import Growth, grow_in_order
-from arboretum.grow.criterion import make_target
+from arboretum.grow.cart import grow_in_order
+from arboretum.grow.settings import Growth
+from arboretum.grow.grower import make_target
 from arboretum.grow.depth_first import arrays, grower, table
 from arboretum.predict.walk import leaves_of
 from arboretum.structure.pruning import number_levels

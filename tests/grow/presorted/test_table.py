@@ -11,8 +11,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from arboretum.data.schema import learn_schema
 from arboretum.engine.split import statistic as stat
-from arboretum.grow.cart import Growth, grow_in_order
-from arboretum.grow.criterion import Target
+from arboretum.grow.cart import grow_in_order
+from arboretum.grow.settings import Growth
+from arboretum.grow.grower import GrowTarget
 from arboretum.grow.presorted.table import Bag, presort
 from arboretum.predict.walk import leaves_of
 
@@ -53,7 +54,7 @@ def test_trees_are_those_of_the_bags_rows_alone(name, limits, max_features):
     alone, _ = grow_in_order(
         matrix,
         schema,
-        Target(bag.of(r)[:, None], None, weight),
+        GrowTarget(bag.of(r)[:, None], None, weight),
         bag.rows,
         replace(settings, seed=5),
     )
