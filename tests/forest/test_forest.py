@@ -31,10 +31,10 @@ from arboretum.base.sampling import Bootstrap
 from arboretum.data.schema import learn_schema
 from arboretum.engine import parallel
 from arboretum.engine.split.statistic import ENTROPY, GINI, SQUARED
-from arboretum.grow.cart import grow_in_order
-from arboretum.grow.settings import Growth
+from arboretum.grow.cart import CartGrower
+from arboretum.grow.depth_first.grower import DepthFirstGrower
 from arboretum.grow.grower import GrowTarget
-from arboretum.grow.depth_first.grower import grow_random_tree, tree_table
+from arboretum.grow.settings import Growth
 from arboretum.textbook.forest_figures import oob_curve
 from arboretum.textbook.forest_figures import out_of_bag as textbook_oob
 from tests.forest.forest_cases import (
@@ -168,10 +168,10 @@ def test_fast_growth_is_level_wise_growth(how, missing, weighted):
     weight = Bootstrap(3, len(X), len(X)).counts(0) * (rng.random(len(X)) + 0.5 if weighted else 1)
     schema, matrix = learn_schema(X)
     target = GrowTarget(values, classes, weight)
-    table = tree_table(matrix, schema, random_splits=how.random_splits)
-    fast = grow_random_tree(table, target, how, weight=weight)
-    rows = np.flatnonzero(weight)
-    level, _ = grow_in_order(matrix, schema, GrowTarget(values[rows], classes, weight[rows]), rows, how)
+    fast, level = (
+        Grower(matrix, schema, how).grow_trees(target, weight[None], [how.seed])[0]
+        for Grower in (DepthFirstGrower, CartGrower)
+    )
     compared, ties = compare(fast, level)
     assert compared > 0.5 * len(level)
     assert ties <= 0.2 * compared
@@ -185,10 +185,11 @@ def test_fast_growth_with_ties_gains_as_much():
     y = (X[:, 0] + X[:, 1] > 3).astype(np.int32)[:, None]
     schema, matrix = learn_schema(X)
     how = Growth(criterion=GINI)
-    fast = grow_random_tree(
-        tree_table(matrix, schema, random_splits=False), GrowTarget(y, np.array([2]), np.empty(0)), how
+    target = GrowTarget(y, np.array([2]), np.empty(0))
+    fast, level = (
+        Grower(matrix, schema, how).grow_trees(target, np.ones((1, 300)), [0])[0]
+        for Grower in (DepthFirstGrower, CartGrower)
     )
-    level, _ = grow_in_order(matrix, schema, GrowTarget(y, np.array([2]), np.empty(0)), None, how)
     assert_allclose(fast.gain.sum(), level.gain.sum(), atol=1e-6)
 
 
