@@ -37,9 +37,9 @@ GROW_LOOPS = {
     "engine/presorted/grow.py": "grow_tree",
     "engine/depth_first/grow.py": "grow_trees",
     "grow/exact/levels.py": "grow_levels",
-    "grow/presorted/grower.py": "PresortedGrower.grow",
-    "grow/cart.py": "_CartGrower.grow",
-    "grow/reweighted.py": "_Filtered.grow ReweightedTrees.grow Drawn.grow",
+    "grow/presorted/grower.py": "PresortedGrower._grow_shared",
+    "grow/cart.py": "_CartTree.grow",
+    "grow/stumps.py": "StumpGrower.grow",
 }
 SPLIT_SCANS = {
     "engine/cases/cases.py": "scan_thresholds scan_values",
@@ -81,10 +81,8 @@ WALKS = {
     "engine/predict/walk.py": "walk_general _walk_rows",
 }
 CHOOSERS = {
+    "grow/choose.py": "choose_grower trees_of_a_call",
     "grow/depth_first/grid.py": "share_a_grid",
-    "grow/presorted/table.py": "PresortedTable._is_quicker_whole",
-    "grow/depth_first/grower.py": "can_grow looks_at_little together",
-    "grow/reweighted.py": "trees_for",
     "predict/bitmask.py": "_pays",
     "predict/sum.py": "Terms._is_little",
 }

@@ -19,8 +19,6 @@ from typing import Any
 import numpy as np
 
 from arboretum.engine.columns.lists import split_columns
-from arboretum.engine.compiler.decorators import writable
-from arboretum.engine.fixed_point import are_whole
 from arboretum.engine.split import absolute
 from arboretum.engine.split import many_sums as channels
 from arboretum.engine.split import one_sum as moment
@@ -33,6 +31,7 @@ from arboretum.engine.split.score import INFORMATION, POISSON_FORM, SQUARES, XLO
 from arboretum.engine.split.statistic import NodeRows, NodeSpans
 from arboretum.errors import ParameterError
 from arboretum.grow.columns import sort_columns
+from arboretum.grow.grower import GrowTarget
 
 __all__ = [
     "CLASSIFICATION",
@@ -40,9 +39,7 @@ __all__ = [
     "Batch",
     "SearchRules",
     "Statistic",
-    "Target",
     "make_statistic",
-    "make_target",
 ]
 
 CLASSIFICATION = {
@@ -57,39 +54,6 @@ REGRESSION = {
     "absolute_error": stat.ABSOLUTE,
     "poisson": stat.POISSON,
 }
-
-
-@dataclass(frozen=True)
-class Target:
-    """The training target of the rows that count (weight > 0)."""
-
-    y: np.ndarray  # (n, outputs): int32 class codes, or float64
-    classes: np.ndarray | None  # (outputs,) number of classes; None for regression
-    weights: np.ndarray  # (n,) float64, or empty when every row weighs 1
-
-    @property
-    def outputs(self) -> int:
-        return self.y.shape[1]
-
-    def take(self, rows: np.ndarray) -> Target:
-        """Return the target of some of the rows."""
-        return Target(
-            self.y[rows], self.classes, self.weights[rows] if len(self.weights) else self.weights
-        )
-
-    @property
-    def total_weight(self) -> float:
-        return float(self.weights.sum()) if len(self.weights) else float(len(self.y))
-
-    @property
-    def whole_weights(self) -> bool:
-        """All weights are whole numbers: they are summed exactly."""
-        return are_whole(self.weights)
-
-
-def make_target(y: np.ndarray, classes: np.ndarray | None, weights: np.ndarray | None) -> Target:
-    """Return the target as kernels take it."""
-    return Target(writable(y), classes, np.empty(0) if weights is None else writable(weights))
 
 
 @dataclass(frozen=True)
@@ -145,7 +109,7 @@ class Statistic(ABC):
     channels: int
     code_criterion: int  # how engine/columns/codes.py scores channels
 
-    def __init__(self, target: Target, criterion: int, rules: SearchRules) -> None:
+    def __init__(self, target: GrowTarget, criterion: int, rules: SearchRules) -> None:
         n = len(target.y)
         self.target, self.criterion, self.rules = target, criterion, rules
         self.whole = target.whole_weights
@@ -329,7 +293,7 @@ class Moment(Statistic):
 class Channels(Statistic):
     """Several sums per side; see engine/split/many_sums.py."""
 
-    def __init__(self, target: Target, criterion: int, rules: SearchRules) -> None:
+    def __init__(self, target: GrowTarget, criterion: int, rules: SearchRules) -> None:
         self.code_criterion = criterion
         if target.classes is not None:
             self.channels = int(target.classes.sum())
@@ -428,7 +392,7 @@ class Absolute(Statistic):
 
     code_criterion = stat.SQUARED  # categories are ordered by their mean
 
-    def __init__(self, target: Target, criterion: int, rules: SearchRules) -> None:
+    def __init__(self, target: GrowTarget, criterion: int, rules: SearchRules) -> None:
         n, self.channels = target.y.shape
         super().__init__(target, criterion, rules)
         shape = self.channels, n
@@ -500,7 +464,7 @@ class Absolute(Statistic):
 
 
 def make_statistic(
-    target: Target, criterion: int, rules: SearchRules, *, categories: bool = False
+    target: GrowTarget, criterion: int, rules: SearchRules, *, categories: bool = False
 ) -> Statistic:
     """Return the statistic that serves a criterion on this target.
 

@@ -8,7 +8,8 @@ from arboretum.engine.split.best import new_column_best, no_best
 from arboretum.engine.split.counts import Columns
 from arboretum.engine.split.score import ABSOLUTE, ENTROPY, GINI, POISSON, SQUARED
 from arboretum.grow.columns import sort_columns
-from arboretum.grow.criterion import Batch, SearchRules, Target, make_statistic
+from arboretum.grow.criterion import Batch, SearchRules, make_statistic
+from arboretum.grow.grower import GrowTarget
 
 N = 50
 FREE = np.array([[-np.inf, np.inf]])
@@ -55,7 +56,7 @@ def _node(kind: str, y, w):
     """Return a statistic, its rows and a batch whose one node holds all of them."""
     criterion, classes, _, _ = KINDS[kind]
     dtype = np.int32 if classes else np.float64
-    target = Target(y[:, None].astype(dtype), np.array([classes]) if classes else None, w)
+    target = GrowTarget(y[:, None].astype(dtype), np.array([classes]) if classes else None, w)
     statistic = make_statistic(target, criterion, SearchRules(min_leaf=3))
     rows = np.arange(len(y), dtype=np.uint32)
     nodes = statistic.prepare(rows, np.array([0]), np.array([len(y)]), FREE)
