@@ -1,6 +1,6 @@
 """Count how many files a fit or a report enters, and how often it turns upward.
 
-    python -m benchmarks.files_entered [--all] [CART forest GBM XGB LGBM report]
+    python -m benchmarks.files_entered [--all] [CART forest AdaBoost GBM XGB LGBM report]
 
 A file is *entered* if a Python function of it is called by a second, warm fit on a small table. Kernels are
 compiled, so engine files count by their Python side only; with NUMBA_DISABLE_JIT=1 kernels count, too. (Calls
@@ -31,7 +31,7 @@ import arboretum
 __all__ = ["count", "fits", "report"]
 
 ROOT = Path(arboretum.__file__).parent
-_ROOMS = "engine data io tree predict grow base cart c45 forest boosting combine explain cli"
+_ROOMS = "engine data io structure predict grow base cart c45 forest boosting combine explain cli"
 _ORDER = _ROOMS.split()
 _APIS = ("boosting/xgboost", "boosting/lightgbm")
 _PASSED = ("engine/parallel.py", "lazy.py")  # they run the work of their callers
@@ -85,6 +85,7 @@ def fits() -> dict[str, Callable[[], Any]]:
     models = {
         "CART": arboretum.CARTClassifier(),
         "forest": arboretum.RandomForestClassifier(n_estimators=10, n_jobs=1),
+        "AdaBoost": arboretum.AdaBoostClassifier(n_estimators=10),
         "GBM": arboretum.GradientBoostingClassifier(n_estimators=10),
         "XGB": arboretum.XGBClassifier(n_estimators=10, n_jobs=1),
         "LGBM": arboretum.LGBMClassifier(n_estimators=10, n_jobs=1),

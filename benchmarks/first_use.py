@@ -6,7 +6,7 @@ calls: a fit that has to compile knows from it what it will need next. Parameter
     numbers    500 rows of 10 columns
     weights    the same, with weights of rows
     words      numbers with gaps and words
-    shap       what every column adds to 4,000 rows (small trees have tables, forests are walked by lanes);
+    shap       what every column adds to 4,000 rows (small trees have tables, forests are walked);
                the fit is not part of it
 """
 

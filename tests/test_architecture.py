@@ -4,6 +4,7 @@ loaded when, and that every example in the documentation is true.
 
 import ast
 import doctest
+import functools
 import importlib
 import inspect
 import os
@@ -11,7 +12,6 @@ import pkgutil
 import re
 import subprocess
 import sys
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,6 +26,7 @@ MODULES = sorted(
     for info in pkgutil.walk_packages(arboretum.__path__, "arboretum.")
     if not info.name.endswith("__main__")
 )
+KNOWN = {"arboretum", *MODULES}
 
 
 def _module_name(path: Path) -> str:
@@ -87,13 +88,19 @@ def _resolve(source: str, name: str) -> str:
     """Return the module that really provides a name: public names have a home elsewhere."""
     if source == "arboretum" and name in arboretum._HOME:
         return arboretum._HOME[name]
-    return f"{source}.{name}" if f"{source}.{name}" in {"arboretum", *MODULES} else source
+    return f"{source}.{name}" if f"{source}.{name}" in KNOWN else source
 
 
+@functools.cache
+def _parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+@functools.cache
 def _imports_of(path: Path) -> set[str]:
     module = _module_name(path)
     is_package = path.name == "__init__.py"
-    return set(_imports(ast.parse(path.read_text()), module, is_package=is_package))
+    return set(_imports(_parsed(path), module, is_package=is_package))
 
 
 def test_the_import_reader_reads_all_kinds_of_imports():
@@ -117,46 +124,33 @@ def f():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("path", FILES, ids=_module_name)
-def test_imports_point_up_the_house(path):
-    module = _module_name(path)
-    room = _room(module)
-    if not room or module.endswith("__main__"):
-        return
-    for name in _imports_of(path):
-        if not name.startswith("arboretum."):
-            continue
-        other = _room(name)
-        if room == "textbook" or other == "textbook":
-            sheets = (
-                "worksheet",
-                "case_sheets",
-                "boosting_sheets",
-                "outline",
-            )  # they show its figures
-            reads = module.startswith(tuple(f"arboretum.explain.{one}." for one in sheets))
-            assert room == other or reads, f"{module} imports {name}: the textbook stands alone"
-        else:
-            assert room in RANK, f"{room} has no place in the house: give it a rank"
-            assert other == room or RANK[other] < RANK[room], f"{module} imports {name}"
-            assert (room, other) not in APART, f"{module} imports {name}"
+def _points_up(module: str, name: str) -> bool:
+    """Whether a module may import another."""
+    room, other = _room(module), _room(name)
+    if room == "textbook" or other == "textbook":  # it stands alone; worksheets show its figures
+        sheets = ("worksheet", "case_sheets", "boosting_sheets", "outline")
+        return room == other or module.startswith(
+            tuple(f"arboretum.explain.{one}." for one in sheets)
+        )
+    return other == room or (RANK[other] < RANK[room] and (room, other) not in APART)
+
+
+def test_imports_point_up_the_house():
+    modules = {_module_name(path): path for path in FILES}
+    inside = {module for module in modules if _room(module) and not module.endswith("__main__")}
+    assert {_room(module) for module in inside} - {"textbook"} <= set(RANK), "give rooms a rank"
+    wrong = [
+        f"{module} imports {name}"
+        for module in sorted(inside)
+        for name in sorted(_imports_of(modules[module]))
+        if name.startswith("arboretum.") and not _points_up(module, name)
+    ]
+    assert wrong == []
 
 
 # ---------------------------------------------------------------------- rooms one can look around in
-MOST_MODULES = 16
-
-
-@pytest.mark.parametrize("folder", sorted({path.parent for path in FILES}), ids=lambda f: f.name)
-def test_a_full_room_is_a_warning(folder):
-    """A file belongs where its idea does, so fullness is a sign to look at; the textbook is a book."""
-    modules = [path for path in folder.glob("*.py") if not path.name.startswith("__")]
-    if len(modules) > MOST_MODULES and folder != ROOT / "textbook":
-        warnings.warn(f"{folder.name} has {len(modules)} modules: are they one idea?", stacklevel=1)
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_no_path_has_more_than_three_words(module):
-    assert len(module.split(".")) <= 4
+def test_no_path_has_more_than_three_words():
+    assert [module for module in MODULES if len(module.split(".")) > 4] == []
 
 
 # ---------------------------------------------------------------------- one class, one name
@@ -165,7 +159,7 @@ def test_a_class_has_a_name_of_its_own():
     for path in FILES:
         if "textbook" in path.parts:
             continue
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(_parsed(path)):
             if isinstance(node, ast.ClassDef):
                 homes.setdefault(node.name, []).append(path.relative_to(ROOT).as_posix())
     twice = {name: files for name, files in homes.items() if len(files) > 1}
@@ -185,33 +179,31 @@ MAKE_CODE = [ROOT / "engine" / "atomic.py", ROOT / "engine" / "simd.py"]
 MAKE_CODE += (ROOT / "engine" / "compiler").glob("*.py")
 
 
-@pytest.mark.parametrize("path", FILES, ids=_module_name)
-def test_only_the_engine_compiles(path):
-    uses_numba = any(name.split(".")[0] == "numba" for name in _imports_of(path))
-    assert not uses_numba or path in MAKE_CODE
+def test_only_the_engine_compiles():
+    users = [path for path in FILES if any(n.split(".")[0] == "numba" for n in _imports_of(path))]
+    assert set(users) <= set(MAKE_CODE)
 
 
 # ---------------------------------------------------------------------- what kernels may contain
-@pytest.mark.parametrize("path", sorted((ROOT / "engine").rglob("*.py")), ids=_module_name)
-def test_kernels_stay_plain(path):
+def test_kernels_stay_plain():
     """No jitclass, no prange, no parallel=True, no fastmath: see CONTRIBUTING."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        word = getattr(node, "id", None) or getattr(node, "attr", None)
-        assert word not in ("jitclass", "prange", "vectorize", "guvectorize"), word
-        if isinstance(node, ast.keyword):
-            assert node.arg not in ("parallel", "fastmath"), f"line {node.value.lineno}: {node.arg}"
+    refused = {"jitclass", "prange", "vectorize", "guvectorize"}
+    for path in (ROOT / "engine").rglob("*.py"):
+        for node in ast.walk(_parsed(path)):
+            word = getattr(node, "id", None) or getattr(node, "attr", None)
+            assert word not in refused, f"{path}: {word}"
+            if isinstance(node, ast.keyword):
+                assert node.arg not in ("parallel", "fastmath"), f"{path}: {node.arg}"
 
 
-@pytest.mark.parametrize("path", FILES, ids=_module_name)
-def test_no_file_unpickles(path):
+def test_no_file_unpickles():
     """But for compiled code, of the package and of the user's own: to read it is to run it anyway."""
-    if path == ROOT / "engine" / "compiler" / "compiled_code.py":
-        return
-    text = path.read_text()
-    assert not re.search(
-        r"\b(c?pickle|dill|joblib|marshal|shelve)\s*\.\s*(loads?|open)\b", text, re.I
-    )
-    assert not _imports_of(path) & {"pickle", "dill", "marshal", "shelve", "cloudpickle"}
+    loads = re.compile(r"\b(c?pickle|dill|joblib|marshal|shelve)\s*\.\s*(loads?|open)\b", re.I)
+    modules = {"pickle", "dill", "marshal", "shelve", "cloudpickle"}
+    readers = [
+        path for path in FILES if loads.search(path.read_text()) or _imports_of(path) & modules
+    ]
+    assert set(readers) <= {ROOT / "engine" / "compiler" / "compiled_code.py"}
 
 
 # ---------------------------------------------------------------------- what is loaded when
@@ -253,15 +245,11 @@ def test_an_estimator_loads_scikit_learn_and_nothing_heavy_besides():
 
 
 # ---------------------------------------------------------------------- public names
-@pytest.mark.parametrize("name", arboretum.__all__)
-def test_public_name_resolves_and_is_documented(name):
-    found = getattr(arboretum, name)
-    if name == "__version__":
-        assert re.fullmatch(r"\d+\.\d+\.\d+\w*", found)
-        return
-    assert inspect.getdoc(found)
-    assert len(inspect.getdoc(found)) > 20
-    assert name in dir(arboretum)
+def test_public_names_resolve_and_are_documented():
+    assert re.fullmatch(r"\d+\.\d+\.\d+\w*", arboretum.__version__)
+    assert set(arboretum.__all__) <= set(dir(arboretum))
+    for name in set(arboretum.__all__) - {"__version__"}:
+        assert len(inspect.getdoc(getattr(arboretum, name)) or "") > 20, name
 
 
 def test_unknown_names_are_attribute_errors():
@@ -270,14 +258,14 @@ def test_unknown_names_are_attribute_errors():
     assert not hasattr(arboretum, "nonsense")
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_module_is_documented_and_its_names_exist(module):
-    loaded = importlib.import_module(module)
-    assert loaded.__doc__
-    for name in getattr(loaded, "__all__", ()):
-        found = getattr(loaded, name)
-        if callable(found):
-            assert inspect.getdoc(found), f"{module}.{name} has no docstring"
+def test_modules_are_documented_and_their_names_exist():
+    for module in MODULES:
+        loaded = importlib.import_module(module)
+        assert loaded.__doc__, module
+        for name in getattr(loaded, "__all__", ()):
+            found = getattr(loaded, name)
+            if callable(found):
+                assert inspect.getdoc(found), f"{module}.{name} has no docstring"
 
 
 # ---------------------------------------------------------------------- documentation is true
@@ -295,7 +283,15 @@ def _examples(module) -> list[doctest.DocTest]:
     return list(unique.values())
 
 
-@pytest.mark.parametrize("module", MODULES)
+# `_examples` looks for the same sign; a module without it need not be imported to be passed over.
+WITH_EXAMPLES = [
+    _module_name(path)
+    for path in FILES
+    if ">>> " in path.read_text() and _module_name(path) in MODULES
+]
+
+
+@pytest.mark.parametrize("module", WITH_EXAMPLES)
 def test_examples_in_docstrings(module, monkeypatch, tmp_path):
     monkeypatch.setenv("MPLBACKEND", "Agg")
     monkeypatch.chdir(tmp_path)
@@ -307,7 +303,7 @@ def test_examples_in_docstrings(module, monkeypatch, tmp_path):
 
 
 def test_there_are_examples_to_run():
-    documented = [m for m in MODULES if _examples(importlib.import_module(m))]
+    documented = [m for m in WITH_EXAMPLES if _examples(importlib.import_module(m))]
     assert len(documented) >= 20
     for home in set(arboretum._HOME.values()) - {"arboretum.errors"}:
         assert home in documented, f"{home} shows no example of its public names"

@@ -193,6 +193,7 @@ def test_every_filler_leaves_no_hole_and_keeps_what_was_there(name):
 
 
 # ---------------------------------------------------------------------- the command
+@pytest.mark.slow
 def test_command_writes_the_imputation_beside_the_cases(tmp_path, capsys, monkeypatch):
     quicker = replace(EXPERIMENTS["impute-wine-30"], quick_rows=60)
     few = {"impute-wine-30": quicker, "iris": EXPERIMENTS["iris"]}

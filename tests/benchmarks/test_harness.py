@@ -232,6 +232,7 @@ def test_cold_scripts_get_an_empty_cache_and_warm_ones_share_a_filled_one():
 
 
 # ---------------------------------------------------------------------- the command
+@pytest.mark.slow
 def test_command_writes_json_and_picture(tmp_path, capsys):
     asked = "cart --quick --repeat 2 --jobs 1 --case iris --out"
     assert main([*asked.split(), str(tmp_path)]) == 0

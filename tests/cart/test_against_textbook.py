@@ -17,7 +17,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import PredefinedSplit
 
 from arboretum import CARTClassifier, CARTRegressor
-from arboretum.grow.depth_first import grower
+from arboretum.grow import choose
 from arboretum.structure.tree import LEAF
 from arboretum.textbook import pruning
 from arboretum.textbook.cart import grow, predict
@@ -29,9 +29,10 @@ few = settings(
     derandomize=True,
     deadline=None,
     database=None,
-    max_examples=18,
+    max_examples=6,
     suppress_health_check=list(HealthCheck),
 )
+many = settings(few, max_examples=40)
 
 
 # ---------------------------------------------------------------------- random problems
@@ -85,8 +86,8 @@ def textbook_rules(criterion: str, problem: Problem) -> Rules:
 
 def check(criterion: str, problem: Problem) -> Walk:
     """Grow a tree, in one call or level by level, and check every node of it."""
-    in_one_call = grower.SMALL if len(problem.X) % 2 else 0
-    with patch.object(grower, "SMALL", in_one_call):
+    in_one_call = choose.FEW_ROWS if len(problem.X) % 2 else 0
+    with patch.object(choose, "FEW_ROWS", in_one_call):
         model = fit(criterion, problem)
     encoded = model._encode(problem.X).rows(0, len(problem.X))
     rules = textbook_rules(criterion, problem)
@@ -235,8 +236,11 @@ THEMES = {
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("theme", THEMES)
-def test_every_node_is_one_the_textbook_would_make(theme, criterion):
-    @few
+@pytest.mark.parametrize(
+    "examples", [few, pytest.param(many, marks=pytest.mark.slow)], ids=["", "many"]
+)
+def test_every_node_is_one_the_textbook_would_make(theme, criterion, examples):
+    @examples
     @given(problems(criterion, **THEMES[theme]))
     def run(problem):
         check(criterion, problem)
@@ -458,7 +462,7 @@ def test_surrogates_are_the_textbooks_where_no_two_agree_equally():
 def test_missing_rows_go_right_where_both_sides_gain_the_same(criterion, way):
     X = np.array([[1, 2, 3, 5, np.nan, 10, 20, 30, 60, np.nan]]).T
     y = np.repeat([0, 1], 5)
-    with patch.object(grower, "SMALL", 0 if way == "level by level" else grower.SMALL):
+    with patch.object(choose, "FEW_ROWS", 0 if way == "level by level" else choose.FEW_ROWS):
         model = CARTClassifier(criterion=criterion, max_depth=1).fit(X, y)
     root = grow(X, y, rules=Rules(criterion, max_depth=1))
     assert root.chosen.missing_goes == "right"

@@ -1,4 +1,4 @@
-"""Four numbers at a time: the same as one by one."""
+"""Several numbers at a time: the same as one by one."""
 
 from __future__ import annotations
 
@@ -6,31 +6,7 @@ import numpy as np
 from numpy.testing import assert_array_equal
 
 from arboretum.engine.compiler.decorators import kernel
-from arboretum.engine.simd import (
-    add_chosen,
-    add_chosen_by_four,
-    add_four,
-    add_row,
-    load_four,
-    mul_four,
-    store_four,
-)
-
-
-@kernel
-def _mix(a, b, out):
-    """Write a · b + a from place 1 on, and nothing else."""
-    at = np.uint64(1)
-    x = load_four(a, at)
-    store_four(out, at, add_four(mul_four(x, load_four(b, at)), x))
-
-
-def test_they_are_added_and_multiplied_in_their_places():
-    rng = np.random.default_rng(0)
-    a, b, out = rng.normal(size=7), rng.normal(size=7), np.full(7, -1.0)
-    _mix(a, b, out)
-    assert_array_equal(out[1:5], a[1:5] * b[1:5] + a[1:5])
-    assert_array_equal(out[[0, 5, 6]], -1.0)
+from arboretum.engine.simd import add_chosen, add_chosen_by_four, add_row
 
 
 @kernel

@@ -25,6 +25,7 @@ from arboretum import (
     RandomForestClassifier,
     load,
 )
+from arboretum.grow.depth_first.grower import DepthFirstGrower
 from tests.forest.forest_cases import Recorder, data, mixed_table, mutate, saved
 
 # ---------------------------------------------------------------------- keeping
@@ -167,7 +168,7 @@ def test_warm_start_keeps_what_bags_are_drawn_by():
 # ---------------------------------------------------------------------- Ctrl-C
 def test_an_interrupt_keeps_the_trees_that_are_grown(monkeypatch):
     X, y, _ = data()
-    real = forest_growing.grow_random_trees
+    real = DepthFirstGrower.grow_trees
     calls = []
 
     def interrupted(*args, **kwargs):
@@ -176,8 +177,8 @@ def test_an_interrupt_keeps_the_trees_that_are_grown(monkeypatch):
             raise KeyboardInterrupt
         return real(*args, **kwargs)
 
-    monkeypatch.setattr(forest_growing, "together", lambda n_rows: 1)
-    monkeypatch.setattr(forest_growing, "grow_random_trees", interrupted)
+    monkeypatch.setattr(forest_growing, "trees_of_a_call", lambda n_rows: 1)
+    monkeypatch.setattr(DepthFirstGrower, "grow_trees", interrupted)
     model = BaggingClassifier(random_state=0, n_jobs=1)
     with pytest.raises(KeyboardInterrupt, match="the 3 estimators that were finished, of 10"):
         model.fit(X, y)

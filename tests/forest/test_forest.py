@@ -31,9 +31,10 @@ from arboretum.base.sampling import Bootstrap
 from arboretum.data.schema import learn_schema
 from arboretum.engine import parallel
 from arboretum.engine.split.statistic import ENTROPY, GINI, SQUARED
-from arboretum.grow.cart import Growth, grow_in_order
-from arboretum.grow.criterion import Target
-from arboretum.grow.depth_first.grower import grow_random_tree, tree_table
+from arboretum.grow.cart import CartGrower
+from arboretum.grow.depth_first.grower import DepthFirstGrower
+from arboretum.grow.grower import GrowTarget
+from arboretum.grow.settings import Growth
 from arboretum.textbook.forest_figures import oob_curve
 from arboretum.textbook.forest_figures import out_of_bag as textbook_oob
 from tests.forest.forest_cases import (
@@ -166,11 +167,11 @@ def test_fast_growth_is_level_wise_growth(how, missing, weighted):
     classes = None if regression else np.array([3])
     weight = Bootstrap(3, len(X), len(X)).counts(0) * (rng.random(len(X)) + 0.5 if weighted else 1)
     schema, matrix = learn_schema(X)
-    target = Target(values, classes, weight)
-    table = tree_table(matrix, schema, random_splits=how.random_splits)
-    fast = grow_random_tree(table, target, how, weight=weight)
-    rows = np.flatnonzero(weight)
-    level, _ = grow_in_order(matrix, schema, Target(values[rows], classes, weight[rows]), rows, how)
+    target = GrowTarget(values, classes, weight)
+    fast, level = (
+        Grower(matrix, schema, how).grow_trees(target, weight[None], [how.seed])[0]
+        for Grower in (DepthFirstGrower, CartGrower)
+    )
     compared, ties = compare(fast, level)
     assert compared > 0.5 * len(level)
     assert ties <= 0.2 * compared
@@ -184,10 +185,11 @@ def test_fast_growth_with_ties_gains_as_much():
     y = (X[:, 0] + X[:, 1] > 3).astype(np.int32)[:, None]
     schema, matrix = learn_schema(X)
     how = Growth(criterion=GINI)
-    fast = grow_random_tree(
-        tree_table(matrix, schema, random_splits=False), Target(y, np.array([2]), np.empty(0)), how
+    target = GrowTarget(y, np.array([2]), np.empty(0))
+    fast, level = (
+        Grower(matrix, schema, how).grow_trees(target, np.ones((1, 300)), [0])[0]
+        for Grower in (DepthFirstGrower, CartGrower)
     )
-    level, _ = grow_in_order(matrix, schema, Target(y, np.array([2]), np.empty(0)), None, how)
     assert_allclose(fast.gain.sum(), level.gain.sum(), atol=1e-6)
 
 

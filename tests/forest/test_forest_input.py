@@ -19,6 +19,7 @@ from arboretum import (
     RandomForestRegressor,
     load,
 )
+from arboretum.grow.depth_first.grower import DepthFirstGrower
 from tests.forest.forest_cases import (
     ALL,
     CLASSIFIERS,
@@ -162,7 +163,7 @@ def test_wrong_columns_at_predict():
 def test_an_interrupt_keeps_the_trees_that_are_grown(monkeypatch, jobs):
     X, y, _ = data()
     whole = RandomForestClassifier(12, random_state=3).fit(X, y)
-    real = forest_growing.grow_random_trees
+    real = DepthFirstGrower.grow_trees
     calls = []
 
     def interrupted(*args, **kwargs):
@@ -171,8 +172,8 @@ def test_an_interrupt_keeps_the_trees_that_are_grown(monkeypatch, jobs):
             raise KeyboardInterrupt
         return real(*args, **kwargs)
 
-    monkeypatch.setattr(forest_growing, "together", lambda n_rows: 1)
-    monkeypatch.setattr(forest_growing, "grow_random_trees", interrupted)
+    monkeypatch.setattr(forest_growing, "trees_of_a_call", lambda n_rows: 1)
+    monkeypatch.setattr(DepthFirstGrower, "grow_trees", interrupted)
     model = RandomForestClassifier(12, random_state=3, n_jobs=jobs)
     with pytest.raises(KeyboardInterrupt, match="interrupted: it has the"):
         model.fit(X, y)
@@ -187,7 +188,7 @@ def test_an_interrupt_before_the_first_tree_is_an_interrupt(monkeypatch):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(forest_growing, "grow_random_trees", interrupted)
+    monkeypatch.setattr(DepthFirstGrower, "grow_trees", interrupted)
     model = RandomForestClassifier(3, n_jobs=1)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X0, Y0)
@@ -200,7 +201,7 @@ def test_an_interrupt_of_a_warm_start_keeps_the_trees_from_before(monkeypatch):
 
     model = RandomForestClassifier(4, warm_start=True, random_state=0).fit(X0, Y0)
     before = model.predict_proba(X0)
-    monkeypatch.setattr(forest_growing, "grow_random_trees", interrupted)
+    monkeypatch.setattr(DepthFirstGrower, "grow_trees", interrupted)
     with pytest.raises(KeyboardInterrupt, match="has the 4 trees that were finished, of 9"):
         model.set_params(n_estimators=9).fit(X0, Y0)
     assert_array_equal(model.predict_proba(X0), before)

@@ -18,6 +18,7 @@ import arboretum
 import arboretum.forest.growing as forest_growing
 from arboretum import DataError, ModelFileError, ParameterError, RandomForestClassifier
 from arboretum.forest.imputer import ProximityImputer
+from arboretum.grow.depth_first.grower import DepthFirstGrower
 from arboretum.io.native import save
 from tests.forest.imputer_cases import GAPS, LABELS, WORDS, N, X, Y, frame, holes, mixed, quick
 
@@ -344,7 +345,7 @@ def test_bad_new_rows():
 
 
 def test_an_interrupt_ends_all_rounds(monkeypatch):
-    real, calls = forest_growing.grow_random_trees, []
+    real, calls = DepthFirstGrower.grow_trees, []
 
     def interrupted(*args, **kwargs):
         calls.append(1)
@@ -352,8 +353,8 @@ def test_an_interrupt_ends_all_rounds(monkeypatch):
             raise KeyboardInterrupt
         return real(*args, **kwargs)
 
-    monkeypatch.setattr(forest_growing, "together", lambda n_rows: 1)
-    monkeypatch.setattr(forest_growing, "grow_random_trees", interrupted)
+    monkeypatch.setattr(forest_growing, "trees_of_a_call", lambda n_rows: 1)
+    monkeypatch.setattr(DepthFirstGrower, "grow_trees", interrupted)
     imputer = quick(n_jobs=1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

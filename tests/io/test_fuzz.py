@@ -5,7 +5,8 @@ afterwards and aim at one layer: the bytes of header or payload, the JSON of the
 of arrays, single elements of arrays, or the arrays of the tree. Whatever loads is then used: rows
 walk down the tree, the text of every node is written, the random state is drawn from.
 
-All is seeded by the number of the case, so a failure can be repeated: `outcome(name, case)`.
+All is seeded by the number of the case, so a failure can be repeated: `outcome(name, case)`. A quarter of
+the cases runs with every test, ``pytest -m slow`` runs all.
 """
 
 import io
@@ -420,12 +421,13 @@ REACH = {
 
 
 @pytest.mark.parametrize("name", MUTATIONS)
-def test_a_mutated_file_is_a_model_or_a_clear_error(name):
+@pytest.mark.parametrize("part", [4, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_mutated_file_is_a_model_or_a_clear_error(name, part):
     originals()
     before = peak_of_process()
     outcomes: Counter = Counter()
     slowest = 0.0
-    for case in range(MUTATIONS[name][1]):
+    for case in range(MUTATIONS[name][1] // part):
         start = time.perf_counter()
         try:
             outcomes[outcome(name, case)] += 1
@@ -435,8 +437,8 @@ def test_a_mutated_file_is_a_model_or_a_clear_error(name):
     assert slowest < 10  # a hang, not a benchmark: a case takes about a millisecond
     assert peak_of_process() - before < 200 * 2**20
     complaints, models = REACH[name]
-    assert len(outcomes) - 1 >= complaints
-    assert outcomes["model"] >= models
+    assert len(outcomes) - 1 >= complaints / part**0.5  # the rarer ones come late
+    assert outcomes["model"] >= models // part
 
 
 @pytest.mark.parametrize("name", ["prefix", "table_entry", "header_value", "tree_arrays"])

@@ -6,8 +6,8 @@ checksums are right and the checks of the models themselves are reached. Every e
 and read; the others skip that, which takes as long as all the checks. Whatever loads is asked everything it
 knows.
 
-A case is seeded by its name and number: `outcome("XGBClassifier", 17)` repeats it. More than 20,000 run
-with every test, ``pytest -m slow`` runs a million; FUZZ_MUTATIONS says how many instead.
+A case is seeded by its name and number: `outcome("XGBClassifier", 17)` repeats it. 5,000 run with every
+test, ``pytest -m slow`` runs a million; FUZZ_MUTATIONS says how many instead.
 """
 
 import io
@@ -152,7 +152,7 @@ def run(name, cases):
 
 @pytest.mark.parametrize("name", MAKERS)
 def test_a_changed_file_is_a_sound_model_or_a_clear_error(name):
-    outcomes = run(name, range(-(-20_000 // len(MAKERS))))
+    outcomes = run(name, range(-(-5_000 // len(MAKERS))))
     assert len(outcomes) > 8  # the changes reach different checks
     assert outcomes["model"] > 0
 

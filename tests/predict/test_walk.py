@@ -5,7 +5,6 @@ import pytest
 
 from arboretum.data.matrix import DenseMatrix
 from arboretum.data.schema import Column, Schema
-from arboretum.predict import walk
 from arboretum.predict.walk import leaves_of, paths_of
 from arboretum.structure.sound import validate_tree
 from arboretum.structure.tree import LEAF, SUBSET, THRESHOLD, Surrogates, Tree
@@ -188,9 +187,7 @@ def test_a_chain_is_walked_to_its_end():
     assert paths_of(tree, DenseMatrix(X)).sum(axis=1).max() == 1501
 
 
-@pytest.mark.parametrize("one_word", [63, 0])
-def test_sets_of_one_word_and_of_many_are_walked_alike(one_word, monkeypatch):
-    monkeypatch.setattr(walk, "_ONE_WORD", one_word)
+def test_sets_of_categories_are_walked_as_the_questions_say():
     rng = np.random.default_rng(3)
     tree = _random_tree(rng, 40, categories=True, surrogates=False)
     X = _random_rows(rng, 200)
@@ -198,10 +195,8 @@ def test_sets_of_one_word_and_of_many_are_walked_alike(one_word, monkeypatch):
     np.testing.assert_array_equal(leaves, [_naive_path(tree, x)[-1] for x in X])
 
 
-@pytest.mark.parametrize("one_word", [63, 0])
-def test_codes_that_do_not_exist_go_where_missing_values_go(one_word, monkeypatch):
+def test_codes_that_do_not_exist_go_where_missing_values_go():
     """Encoded tables hold none, but the walk must not read beyond the category set."""
-    monkeypatch.setattr(walk, "_ONE_WORD", one_word)
     for seed in range(20):
         rng = np.random.default_rng(seed)
         tree = _random_tree(rng, 10, categories=True, surrogates=False)

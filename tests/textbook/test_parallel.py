@@ -79,6 +79,7 @@ def test_bytes_follow_the_formulas(workers):
     assert votes == [workers * (workers - 1) * 4] * 3
 
 
+@pytest.mark.slow
 def test_voting_is_right_more_often_with_more_rows():
     few, many = voting_experiment(200, 12), voting_experiment(3000, 12)
     assert few.same < many.same

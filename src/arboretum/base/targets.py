@@ -27,7 +27,7 @@ from arboretum.predict.soundness import prove_shares
 
 if TYPE_CHECKING:
     from arboretum.base.estimator import Estimator
-    from arboretum.grow.criterion import Target
+    from arboretum.grow.grower import GrowTarget
 
     class _Base(Estimator): ...
 
@@ -59,7 +59,7 @@ class _Target(_Base):
             check_weights(w)
         return w
 
-    def _learn_target(self, y: Any, sample_weight: Any, n_rows: int) -> tuple[Target, Any]:
+    def _learn_target(self, y: Any, sample_weight: Any, n_rows: int) -> tuple[GrowTarget, Any]:
         """Return the target as trees take it, and the weights of the rows."""
         raise NotImplementedError
 
@@ -115,8 +115,8 @@ class Classes(ClassifierMixin, _Target):
         each = self._each_classes
         return len(each), max(len(classes) for classes in each)
 
-    def _learn_target(self, y: Any, sample_weight: Any, n_rows: int) -> tuple[Target, Any]:
-        from arboretum.grow.criterion import make_target
+    def _learn_target(self, y: Any, sample_weight: Any, n_rows: int) -> tuple[GrowTarget, Any]:
+        from arboretum.grow.grower import make_target
 
         codes = self._learn_classes(y, n_rows)
         w = weights(sample_weight, n_rows)
@@ -214,8 +214,8 @@ class Numbers(RegressorMixin, _Target):
     def _leaf_shape(self) -> tuple[int, int]:
         return self.n_outputs_, 1
 
-    def _learn_target(self, y: Any, sample_weight: Any, n_rows: int) -> tuple[Target, Any]:
-        from arboretum.grow.criterion import make_target
+    def _learn_target(self, y: Any, sample_weight: Any, n_rows: int) -> tuple[GrowTarget, Any]:
+        from arboretum.grow.grower import make_target
 
         values = self._learn_numbers(y, n_rows)
         if self.criterion == "poisson":

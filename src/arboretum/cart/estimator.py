@@ -19,13 +19,13 @@ from arboretum.errors import DataError, ParameterError
 from arboretum.grow import settings
 from arboretum.io.checked import whole
 from arboretum.predict.walk import leaves_of
-from arboretum.structure.pruning import PruningPath, number_levels, prune, pruning_path
+from arboretum.structure.pruning import PruningPath, prune, pruning_path
 from arboretum.structure.pruning_cv import PruningCurve, choose, grid, losses_along
 from arboretum.structure.tree import Tree
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
-    from arboretum.grow.criterion import Target
+    from arboretum.grow.grower import GrowTarget
 
 __all__ = ["TreeEstimator"]
 
@@ -73,7 +73,7 @@ class TreeEstimator(TreeModel):
 
     def _learn(
         self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[Matrix, Target, np.ndarray | None]:
+    ) -> tuple[Matrix, GrowTarget, np.ndarray | None]:
         """Check everything `fit` was given and turn it into numbers."""
         self._check_parameters()
         matrix = self._learn_table(X)
@@ -83,32 +83,16 @@ class TreeEstimator(TreeModel):
         self._warn_of_columns(matrix, target.y)
         return matrix, target, w
 
-    def _grow(self, matrix: Matrix, target: Target, w: np.ndarray | None) -> Tree:
+    def _grow(self, matrix: Matrix, target: GrowTarget, w: np.ndarray | None) -> Tree:
         """Grow a full tree; rows of weight 0 take no part."""
-        from arboretum.grow.cart import grow_in_order
-        from arboretum.grow.depth_first.grower import (
-            can_grow,
-            grow_random_tree,
-            looks_at_little,
-            tree_table,
-        )
+        from arboretum.grow.choose import Use, choose_grower
 
-        n_rows, rows, here = matrix.n_rows, None, target
-        if w is not None and not w.all():
-            rows = np.flatnonzero(w)
-            here = target.take(rows)
-        growth = settings.growth(self, self.schema_, here, n_rows)
+        rows = None if w is None or w.all() else np.flatnonzero(w)
+        here = target if rows is None else target.take(rows)
+        growth = settings.growth(self, self.schema_, here, matrix.n_rows)
         self.max_features_ = growth.max_features or self.n_features_in_
-        if can_grow(growth) and looks_at_little(growth, matrix, self.schema_):
-            table = tree_table(
-                matrix,
-                self.schema_,
-                random_splits=growth.random_splits,
-                monotone=growth.monotone,
-                n_jobs=growth.n_jobs,
-            )
-            return number_levels(grow_random_tree(table, target, growth, weight=w, alone=True))
-        return grow_in_order(matrix, self.schema_, here, rows, growth)[0]
+        grower = choose_grower(matrix, self.schema_, growth, target, Use.SINGLE)
+        return grower.grow(target, rows, growth.seed).tree
 
     # ------------------------------------------------------------------ pruning
     def cost_complexity_pruning_path(
@@ -164,7 +148,7 @@ class TreeEstimator(TreeModel):
     def _fold_errors(
         self,
         matrix: Matrix,
-        target: Target,
+        target: GrowTarget,
         w: np.ndarray | None,
         train: np.ndarray,
         test: np.ndarray,

@@ -260,7 +260,6 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
             target=target,
             growth=growth,
             bags=bags,
-            ccp_alpha=float(base.ccp_alpha),
         )
         trees = grow_trees(plan, wanted, self._threads(), on_progress)
         prototype.max_features_ = growth.max_features or self.n_features_in_

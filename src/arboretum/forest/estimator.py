@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.forest.growing import Plan
     from arboretum.forest.importance import Importance
-    from arboretum.grow.criterion import Target
+    from arboretum.grow.grower import GrowTarget
 
 __all__ = ["Forest"]
 
@@ -126,7 +126,7 @@ class Forest(OutOfBagAttributes, Interruptible, ModelOfTrees):
         ended = Interrupted(len(self.trees_), wanted.stop, "tree")
         return self._end_fit(ended if len(new) < len(wanted) else None)
 
-    def _learn(self, X: Any, y: Any, sample_weight: Any) -> tuple[Matrix, Target, Any]:
+    def _learn(self, X: Any, y: Any, sample_weight: Any) -> tuple[Matrix, GrowTarget, Any]:
         """Check the data `fit` was given and turn them into numbers."""
         matrix = self._learn_table(X)
         check_rows(matrix.n_rows)
@@ -155,9 +155,11 @@ class Forest(OutOfBagAttributes, Interruptible, ModelOfTrees):
         weighing = None if w is None or w.all() else np.flatnonzero(w)
         return Bootstrap(self.seed_, n, draws, weighing)
 
-    def _plan(self, matrix: Matrix, target: Target, w: np.ndarray | None, bags: Bootstrap) -> Plan:
+    def _plan(
+        self, matrix: Matrix, target: GrowTarget, w: np.ndarray | None, bags: Bootstrap
+    ) -> Plan:
         from arboretum.forest.growing import Plan
-        from arboretum.grow.criterion import make_target
+        from arboretum.grow.grower import make_target
 
         n = matrix.n_rows
         weighed = make_target(target.y, target.classes, np.ones(n) if w is None else w)
@@ -168,7 +170,6 @@ class Forest(OutOfBagAttributes, Interruptible, ModelOfTrees):
             growth=settings.growth(self, self.schema_, weighed, n),
             bags=bags,
             balance=getattr(self, "class_weight", None) == "balanced_subsample",
-            ccp_alpha=float(self.ccp_alpha),
         )
 
     # ------------------------------------------------------------------ out of bag

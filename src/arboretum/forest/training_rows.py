@@ -23,7 +23,7 @@ from arboretum.predict.sum import leaves_in
 if TYPE_CHECKING:
     from arboretum.data.schema import Schema
     from arboretum.forest.estimator import Forest
-    from arboretum.grow.criterion import Target
+    from arboretum.grow.grower import GrowTarget
     from arboretum.structure.tree import Tree
 
 __all__ = ["TrainingRows", "check_cells", "keep", "read_training_rows"]
@@ -51,7 +51,7 @@ class TrainingRows:
         return {"rows": _matrix_state(self.rows), "y": self.y, "weight": self.weight}
 
 
-def keep(trees: Sequence[Tree], matrix: Matrix, target: Target, n_jobs: int) -> TrainingRows:
+def keep(trees: Sequence[Tree], matrix: Matrix, target: GrowTarget, n_jobs: int) -> TrainingRows:
     """Keep a copy of the training rows, which their owner may change later."""
     return TrainingRows(
         rows=matrix.take(np.arange(matrix.n_rows)),

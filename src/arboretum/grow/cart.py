@@ -20,7 +20,8 @@ undivided node it is the true sequence.
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
+from dataclasses import replace
+from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
@@ -29,95 +30,110 @@ import numpy as np
 from arboretum.data.matrix import Matrix
 from arboretum.data.schema import Schema
 from arboretum.engine import parallel
-from arboretum.engine.columns.lists import split_columns
+from arboretum.engine.columns.lists import NOWHERE, split_columns
 from arboretum.engine.random import child_keys
 from arboretum.engine.rows.partition import move_rows
 from arboretum.grow.apply_split import Divider, Divisions
-from arboretum.grow.columns import ColumnStore, store_columns
-from arboretum.grow.criterion import Batch, SearchRules, Target, make_statistic
+from arboretum.grow.columns import ColumnStore, keep_rows, store_columns
+from arboretum.grow.criterion import Batch, SearchRules, make_statistic
+from arboretum.grow.grower import Grown, GrowTarget
 from arboretum.grow.nodes import NodeTable
 from arboretum.grow.search import Searcher
+from arboretum.grow.settings import Growth
+from arboretum.predict.walk import leaves_of
+from arboretum.structure.build import leaf_of_rows
 from arboretum.structure.pruning import number_levels
 from arboretum.structure.tree import Tree
 
-__all__ = ["Growth", "grow_in_order"]
+__all__ = ["CartGrower"]
 
 
-@dataclass(frozen=True)
-class Growth:
-    """How far and in what way a tree grows; numbers are final (fractions already counted out)."""
-
-    criterion: int
-    random_splits: bool = False
-    max_depth: int | None = None
-    min_samples_split: int = 2
-    min_samples_leaf: int = 1
-    min_weight_leaf: float = 0.0
-    max_features: int | None = None
-    max_leaf_nodes: int | None = None
-    min_impurity_decrease: float = 0.0
-    monotone: np.ndarray | None = None  # int8 per feature
-    surrogates: int = 0
-    max_bins: int | None = None
-    category_penalty: float = 1.0  # see engine/split/categories.py
-    loner_excess: float = 0.0  # see engine/split/score.py
-    seed: int = 0
-    n_jobs: int = 1
-
-
-def grow_in_order(
-    matrix: Matrix,
-    schema: Schema,
-    target: Target,
-    rows: np.ndarray | None,
-    settings: Growth,
-    store: ColumnStore | None = None,
-) -> tuple[Tree, np.ndarray]:
-    """Grow a tree; return it, and the rows in the order in which those of a leaf are neighbours, left first.
+class CartGrower:
+    """Grows any tree of CART, level by level or best first.
 
     Parameters
     ----------
     matrix : Matrix
         The encoded table.
     schema : Schema
-    target : Target
-        Targets and weights of the rows to learn from.
-    rows : int array or None
-        Which rows of the matrix they are; None for all.
     settings : Growth
-    store : ColumnStore or None
-        The columns of these rows, made before; None makes them here. Growing reorders its lists unless the
-        tree is a stump: hand over a copy to use them again.
+    again : bool
+        Many trees will grow: the columns of all rows are kept, and filtered for trees of fewer. Bins are made
+        anew for those, unless nodes draw their columns.
+    n_jobs : int or None
+        Threads that make the columns that are kept; None: those of ``settings``.
     """
-    # the columns are given back here
-    nodes, order = _CartGrower(matrix, schema, target, rows, settings, store).grow()
-    tree = nodes.to_tree(schema)
-    # level by level the nodes are made in the order they are numbered
-    return tree if settings.max_leaf_nodes is None else number_levels(tree), order
 
-
-class _CartGrower:
     def __init__(
         self,
         matrix: Matrix,
         schema: Schema,
-        target: Target,
+        settings: Growth,
+        *,
+        again: bool = False,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.matrix, self.schema, self.settings = matrix, schema, settings
+        self.store = self._store(None, n_jobs or settings.n_jobs) if again else None
+
+    def _store(self, rows: np.ndarray | None, n_jobs: int) -> ColumnStore:
+        how = self.settings
+        return store_columns(
+            self.matrix, self.schema.columns, rows, all_codes=how.draws, max_bins=how.max_bins,
+            n_jobs=n_jobs,
+        )  # fmt: skip
+
+    def _columns_of(self, rows: np.ndarray | None) -> ColumnStore:
+        """Return the columns of some rows; the tree that grows on them may reorder the lists."""
+        store, how = self.store, self.settings
+        if store is None or (rows is not None and how.max_bins is not None and not how.draws):
+            return self._store(rows, how.n_jobs)
+        lists = store.lists
+        if rows is None:  # a stump leaves the lists as they are
+            return store if how.max_depth == 1 else replace(store, lists=lists.copy())
+        if len(store.list_slots):
+            place = np.full(self.matrix.n_rows, NOWHERE)
+            place[rows] = np.arange(len(rows), dtype=np.uint32)
+            lists = keep_rows(lists, place, len(rows), how.n_jobs).lists
+        return replace(store, lists=lists, codes=np.ascontiguousarray(store.codes[:, rows]))
+
+    def grow(self, target: GrowTarget, rows: np.ndarray | None, key: int) -> Grown:
+        """Grow a tree; its nodes are numbered level by level."""
+        here = target if rows is None else target.take(rows)
+        settings = self.settings.for_weights(here.weights, len(here.y))
+        columns, matrix = self._columns_of(rows), self.matrix
+        growing = _CartTree(matrix, self.schema, here, rows, settings, columns, key)
+        tree = growing.grow().to_tree(self.schema)
+        if settings.max_leaf_nodes is not None:  # level by level they are made in this order
+            tree = number_levels(tree)
+        if rows is None:
+            return Grown(tree, partial(leaf_of_rows, tree, growing.positions))
+        return Grown(tree, partial(leaves_of, tree, matrix, settings.n_jobs))
+
+    def grow_trees(self, target: GrowTarget, weights: np.ndarray, keys: list[int]) -> list[Tree]:
+        """Grow a tree for every key on rows of these weights, (trees, rows); 0: left out."""
+        return [
+            self.grow(replace(target, weights=weight), np.flatnonzero(weight), key).tree
+            for weight, key in zip(weights, keys, strict=True)
+        ]
+
+
+class _CartTree:
+    """A tree while it grows."""
+
+    def __init__(
+        self,
+        matrix: Matrix,
+        schema: Schema,
+        target: GrowTarget,
         rows: np.ndarray | None,
         settings: Growth,
-        store: ColumnStore | None = None,
+        store: ColumnStore,
+        key: int,
     ) -> None:
-        self.settings = settings
+        self.settings, self.key = settings, key
         n, n_features = len(target.y), schema.n_features
         max_features = n_features if settings.max_features is None else settings.max_features
-        if store is None:
-            store = store_columns(
-                matrix,
-                schema.columns,
-                rows,
-                all_codes=settings.random_splits or max_features < n_features,
-                max_bins=settings.max_bins,
-                n_jobs=settings.n_jobs,
-            )
         signs = np.zeros(n_features, np.int8) if settings.monotone is None else settings.monotone
         rules = SearchRules(
             settings.min_samples_leaf,
@@ -152,7 +168,8 @@ class _CartGrower:
         self.total_weight = 0.0
 
     # ------------------------------------------------------------------ policies
-    def grow(self) -> tuple[NodeTable, np.ndarray]:
+    def grow(self) -> NodeTable:
+        """Return the nodes; ``positions`` then hold the rows, those of a leaf side by side."""
         frontier = self._make_root()
         if self.settings.max_leaf_nodes is None:
             while len(frontier):
@@ -161,9 +178,9 @@ class _CartGrower:
                 if not chosen.all():
                     batch, divisions = batch.only(chosen), divisions.only(chosen)
                 frontier = self._divide(batch, divisions)
-            return self.nodes, self.positions
-        self._grow_best_first(frontier)
-        return self.nodes, self.positions
+        else:
+            self._grow_best_first(frontier)
+        return self.nodes
 
     def _grow_best_first(self, frontier: np.ndarray) -> None:
         assert self.settings.max_leaf_nodes is not None
@@ -222,7 +239,7 @@ class _CartGrower:
         start, end = np.array([0]), np.array([len(self.positions)])
         value, weight, impurity = self.statistic.describe(self.positions, start, end)
         self.total_weight = float(weight[0])
-        seed = np.array([self.settings.seed], dtype=np.uint64)
+        seed = np.array([self.key], dtype=np.uint64)
         bounds = np.array([[-np.inf, np.inf]])
         ids = self.nodes.add(
             start=start, end=end, value=value, weight=weight, impurity=impurity,

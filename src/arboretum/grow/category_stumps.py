@@ -19,7 +19,8 @@ from arboretum.engine.split.counts import Columns, make_counter
 from arboretum.engine.split.score import CHANCE, XLOGX, loner_excess
 from arboretum.engine.split.statistic import NodeSpans
 from arboretum.engine.stump.two_classes import search_category_stumps, weigh_words
-from arboretum.grow.criterion import CLASSIFICATION, SearchRules, make_statistic, make_target
+from arboretum.grow.criterion import CLASSIFICATION, SearchRules, make_statistic
+from arboretum.grow.grower import make_target
 from arboretum.lazy import cached_property
 
 if TYPE_CHECKING:

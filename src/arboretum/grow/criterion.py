@@ -13,29 +13,25 @@ so the growing of a tree (cart.py) is written once.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from arboretum.engine.columns.lists import split_columns
-from arboretum.engine.compiler.decorators import writable
-from arboretum.engine.fixed_point import are_whole
 from arboretum.engine.split import absolute
 from arboretum.engine.split import many_sums as channels
 from arboretum.engine.split import one_sum as moment
 from arboretum.engine.split import statistic as stat
 from arboretum.engine.split.best import Best, ColumnBest, no_best
-from arboretum.engine.split.class_counts import draw_classes, search_classes
+from arboretum.engine.split.class_counts import search_classes
 from arboretum.engine.split.counts import Columns, make_counter, scan_counts
 from arboretum.engine.split.counts_one_sum import scan_counts_moment
-from arboretum.engine.split.random import Values
-from arboretum.engine.split.sampled_columns import ColumnDrawing, draw_channels, draw_moment
 from arboretum.engine.split.score import INFORMATION, POISSON_FORM, SQUARES, XLOGX
 from arboretum.engine.split.statistic import NodeRows, NodeSpans
 from arboretum.errors import ParameterError
 from arboretum.grow.columns import sort_columns
+from arboretum.grow.grower import GrowTarget
 
 __all__ = [
     "CLASSIFICATION",
@@ -43,9 +39,7 @@ __all__ = [
     "Batch",
     "SearchRules",
     "Statistic",
-    "Target",
     "make_statistic",
-    "make_target",
 ]
 
 CLASSIFICATION = {
@@ -60,39 +54,6 @@ REGRESSION = {
     "absolute_error": stat.ABSOLUTE,
     "poisson": stat.POISSON,
 }
-
-
-@dataclass(frozen=True)
-class Target:
-    """The training target of the rows that count (weight > 0)."""
-
-    y: np.ndarray  # (n, outputs): int32 class codes, or float64
-    classes: np.ndarray | None  # (outputs,) number of classes; None for regression
-    weights: np.ndarray  # (n,) float64, or empty when every row weighs 1
-
-    @property
-    def outputs(self) -> int:
-        return self.y.shape[1]
-
-    def take(self, rows: np.ndarray) -> Target:
-        """Return the target of some of the rows."""
-        return Target(
-            self.y[rows], self.classes, self.weights[rows] if len(self.weights) else self.weights
-        )
-
-    @property
-    def total_weight(self) -> float:
-        return float(self.weights.sum()) if len(self.weights) else float(len(self.y))
-
-    @property
-    def whole_weights(self) -> bool:
-        """All weights are whole numbers: they are summed exactly."""
-        return are_whole(self.weights)
-
-
-def make_target(y: np.ndarray, classes: np.ndarray | None, weights: np.ndarray | None) -> Target:
-    """Return the target as kernels take it."""
-    return Target(writable(y), classes, np.empty(0) if weights is None else writable(weights))
 
 
 @dataclass(frozen=True)
@@ -147,9 +108,8 @@ class Statistic(ABC):
 
     channels: int
     code_criterion: int  # how engine/columns/codes.py scores channels
-    _drawer: Callable[..., None] | None = None  # the kernel of `draw`
 
-    def __init__(self, target: Target, criterion: int, rules: SearchRules) -> None:
+    def __init__(self, target: GrowTarget, criterion: int, rules: SearchRules) -> None:
         n = len(target.y)
         self.target, self.criterion, self.rules = target, criterion, rules
         self.whole = target.whole_weights
@@ -199,26 +159,6 @@ class Statistic(ABC):
         column_best: ColumnBest,
     ) -> None:
         """Search every node on its own column of ordered codes by counting."""
-
-    def draw(
-        self,
-        codes: np.ndarray,
-        positions: np.ndarray,
-        batch: Batch,
-        drawing: tuple[ColumnDrawing, Values],
-        best: Best,
-    ) -> bool:
-        """Search every node on columns of its own draw; False where that cannot be done in one go.
-
-        ``drawing`` is (ColumnDrawing, Values).
-        """
-        if self._drawer is None:
-            return False
-        self._drawer(
-            codes, positions, self.row, batch.nodes, batch.keys, *drawing, self._scan_rules, XLOGX,
-            best,
-        )  # fmt: skip
-        return True
 
     def decrease(self, nodes: NodeSpans, score: np.ndarray) -> np.ndarray:
         """Turn scores in grid units into impurity decreases."""
@@ -286,7 +226,6 @@ class Moment(Statistic):
     """One sum per side; see engine/split/one_sum.py."""
 
     channels = 1
-    _drawer = staticmethod(draw_moment)
 
     @property
     def form(self) -> int:
@@ -354,9 +293,7 @@ class Moment(Statistic):
 class Channels(Statistic):
     """Several sums per side; see engine/split/many_sums.py."""
 
-    _drawer = staticmethod(draw_channels)
-
-    def __init__(self, target: Target, criterion: int, rules: SearchRules) -> None:
+    def __init__(self, target: GrowTarget, criterion: int, rules: SearchRules) -> None:
         self.code_criterion = criterion
         if target.classes is not None:
             self.channels = int(target.classes.sum())
@@ -433,8 +370,6 @@ class Channels(Statistic):
 class ClassCounts(Channels):
     """One class label, whole weights, no constraints: the quick form; see engine/split/class_counts.py."""
 
-    _drawer = staticmethod(draw_classes)
-
     @property
     def _scan_rules(self) -> tuple[Any, ...]:
         return (self.rules.min_leaf, False, self.criterion == stat.ENTROPY)
@@ -457,7 +392,7 @@ class Absolute(Statistic):
 
     code_criterion = stat.SQUARED  # categories are ordered by their mean
 
-    def __init__(self, target: Target, criterion: int, rules: SearchRules) -> None:
+    def __init__(self, target: GrowTarget, criterion: int, rules: SearchRules) -> None:
         n, self.channels = target.y.shape
         super().__init__(target, criterion, rules)
         shape = self.channels, n
@@ -529,7 +464,7 @@ class Absolute(Statistic):
 
 
 def make_statistic(
-    target: Target, criterion: int, rules: SearchRules, *, categories: bool = False
+    target: GrowTarget, criterion: int, rules: SearchRules, *, categories: bool = False
 ) -> Statistic:
     """Return the statistic that serves a criterion on this target.
 

@@ -33,7 +33,6 @@ from arboretum.engine.split.best import (
 from arboretum.engine.split.categories import rank_categories, scan_categories
 from arboretum.engine.split.counts import Columns, make_counter
 from arboretum.engine.split.random import draw_lists
-from arboretum.engine.split.sampled_columns import ColumnDrawing
 from arboretum.engine.split.score import CHANCE, XLOGX, free_categories
 from arboretum.grow.columns import FEW, ColumnStore
 from arboretum.grow.criterion import Absolute, Batch, Statistic
@@ -159,14 +158,8 @@ class Searcher:
         return best
 
     def _draw_block(self, positions: np.ndarray, batch: Batch, best: Best) -> None:
-        """Search each node on its own columns: in one go, or one column per turn."""
-        store, n_features = self.store, self.store.n_features
-        if self.random or not store.categorical.any():
-            drawing = ColumnDrawing(
-                self.max_features, self.random, store.n_codes, store.categorical, self.signs
-            )
-            if self.statistic.draw(store.codes, positions, batch, (drawing, store.values), best):
-                return
+        """Search each node on its own columns, one column per turn."""
+        n_features = self.store.n_features
         order = np.empty((len(batch), n_features), np.int64)
         draw_features(batch.keys, order)
         varied = np.zeros(len(batch), np.int64)  # columns met that are not constant

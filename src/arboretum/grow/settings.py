@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from math import ceil, sqrt
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
@@ -13,18 +14,67 @@ from arboretum.data.schema import Schema
 from arboretum.errors import ParameterError
 
 if TYPE_CHECKING:
-    from arboretum.grow.cart import Growth
-    from arboretum.grow.criterion import Target
+    from arboretum.grow.grower import GrowTarget
 
-__all__ = ["count_of", "growth", "monotone_signs", "n_drawn"]
+__all__ = ["Growth", "count_of", "growth", "monotone_signs", "n_drawn"]
 
 
-def growth(model: Any, schema: Schema, target: Target, n_rows: int) -> Growth:
+@dataclass(frozen=True)
+class Growth:
+    """How far and in what way a tree grows; numbers are final (fractions already counted out)."""
+
+    criterion: int
+    random_splits: bool = False
+    max_depth: int | None = None
+    min_samples_split: int = 2
+    min_samples_leaf: int = 1
+    min_weight_leaf: float = 0.0
+    min_share: float = 0.0  # of the weight a tree learns from, that a leaf needs besides
+    max_features: int | None = None
+    max_leaf_nodes: int | None = None
+    min_impurity_decrease: float = 0.0
+    monotone: np.ndarray | None = None  # int8 per feature
+    surrogates: int = 0
+    max_bins: int | None = None
+    category_penalty: float = 1.0  # see engine/split/categories.py
+    loner_excess: float = 0.0  # see engine/split/score.py
+    ccp_alpha: float = 0.0  # `Grown.pruned`
+    seed: int = 0  # the key of a single tree
+    n_jobs: int = 1
+
+    @property
+    def draws(self) -> bool:
+        """Nodes draw their columns or cuts."""
+        return self.random_splits or self.max_features is not None
+
+    @property
+    def is_limited(self) -> bool:
+        """Something besides depth keeps a tree from growing, or prunes it."""
+        return (
+            self.min_samples_split > 2
+            or self.min_samples_leaf > 1
+            or max(self.min_weight_leaf, self.min_share, self.min_impurity_decrease, self.ccp_alpha)
+            > 0
+            or self.max_leaf_nodes is not None
+            or self.monotone is not None
+            or self.surrogates > 0
+        )
+
+    def for_weights(self, weights: np.ndarray, n_rows: int) -> Growth:
+        """Return the limits of a tree on so many rows of these weights (empty: 1 each)."""
+        if self.min_share <= 0:
+            return self
+        if len(weights):
+            return replace(self, min_weight_leaf=self.min_share * float(weights.sum()))
+        least = max(self.min_samples_leaf, ceil(self.min_share * n_rows))
+        return replace(self, min_samples_leaf=least)
+
+
+def growth(model: Any, schema: Schema, target: GrowTarget, n_rows: int) -> Growth:
     """Return how far and in what way this estimator grows a tree on this data."""
     from arboretum.engine.keys import seed_from
     from arboretum.engine.parallel import effective_jobs
     from arboretum.engine.split.score import loner_excess
-    from arboretum.grow.cart import Growth
     from arboretum.grow.criterion import CLASSIFICATION, REGRESSION
 
     n_features = schema.n_features
@@ -52,6 +102,7 @@ def growth(model: Any, schema: Schema, target: Target, n_rows: int) -> Growth:
         loner_excess=loner_excess(
             float(model.category_penalty), getattr(model, "n_classes_", None) == 2
         ),
+        ccp_alpha=float(model.ccp_alpha),
         seed=seed_from(model.random_state) if random or drawn < n_features else 0,
         n_jobs=effective_jobs(model.n_jobs),
     )
@@ -83,7 +134,7 @@ def n_drawn(max_features: int | float | str | None, n_features: int) -> int:
     return max(1, int(max_features * n_features))
 
 
-def monotone_signs(constraints: Any, schema: Schema, target: Target) -> np.ndarray | None:
+def monotone_signs(constraints: Any, schema: Schema, target: GrowTarget) -> np.ndarray | None:
     """Return the monotone constraint of every column, or None if there is none."""
     if constraints is None:
         return None

@@ -38,7 +38,6 @@ _SHARED_VALUES = 1 << 15  # so few are not worth a second thread
 _FEW_ROWS = 64  # fit any block
 _BLOCKS_EACH = 4  # blocks a thread should find
 _FEW_TREES = 8  # that are laid out one by one
-_ONE_WORD = 63  # categories that fit one word, beside missing values
 
 
 def _is_plain(tree: Tree) -> bool:
@@ -196,35 +195,25 @@ def walk_block(
 
     ``complete`` promises that no value of X is missing: the walk is then shorter.
     """
-    from arboretum.engine.predict.walk import walk, walk_general
+    from arboretum.engine.predict.walk import walk, walk_general, walk_sets
 
     out = np.empty(len(X), np.int64) if out is None else out
     if _is_plain(tree):
         walk(*_links(tree), X, complete, out)
     elif _has_sets(tree):
-        _walk_sets(tree, X, out)
+        walk_sets(*_links(tree), *_sets(tree), X, out)
     else:
         walk_general(_paths(tree), X, out)
     return out
 
 
-def _walk_sets(tree: Tree, X: np.ndarray, out: np.ndarray) -> None:
-    """`walk_block` for a tree that asks for sets of categories: quicker if each is one word."""
+def _sets(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sets of categories of the fast walk, and how many categories every column has."""
     from arboretum.engine.compiler.decorators import writable
-    from arboretum.engine.predict.walk import narrow_sets, walk_narrow, walk_sets
 
-    def make() -> tuple[np.ndarray, ...]:
-        n_codes, bits = _n_codes(tree).astype(np.float64), writable(tree.bits)
-        threshold, link = _links(tree)
-        if n_codes.max() > _ONE_WORD:
-            return threshold, link, bits, n_codes
-        words = threshold.copy()
-        narrow_sets(link, bits, n_codes, words)
-        return words, link
-
-    sets = _once(tree, "_laid_out", make)
-    walk: Callable[..., None] = walk_narrow if len(sets) == 2 else walk_sets
-    walk(*sets, X, out)
+    return _once(
+        tree, "_laid_out", lambda: (writable(tree.bits), _n_codes(tree).astype(np.float64))
+    )
 
 
 def walk_sum(

@@ -21,8 +21,10 @@ from arboretum.boosting.adaboost.formulas import (
 )
 from arboretum.boosting.adaboost.learners import draws_of
 from arboretum.data.schema import learn_schema
-from arboretum.grow.depth_first import grower
-from arboretum.grow.reweighted import ReweightedTrees, Shallow, Stumps
+from arboretum.grow import choose
+from arboretum.grow.cart import CartGrower
+from arboretum.grow.presorted.grower import PresortedGrower
+from arboretum.grow.stumps import StumpGrower
 from arboretum.textbook.adaboost import (
     AdaRules,
     discrete_adaboost,
@@ -34,6 +36,7 @@ from arboretum.textbook.adaboost import (
 from arboretum.textbook.splits import Rules
 from arboretum.textbook.weak_learners import tree_learner
 from tests.boosting.adaboost.ada_cases import mixed, numbers, saved, with_holes
+from tests.grow.reweighted import Reweighted
 
 FIELDS = (
     "kind", "feature", "threshold", "first_child", "missing_child", "value", "impurity", "gain", "weight",
@@ -60,10 +63,17 @@ def sets_of(tree):
 
 def as_large_tables():
     """Grow CART level by level: ties fall as in stumps, which are searched alike."""
-    return patch.object(grower, "SMALL", 0)
+    return patch.object(choose, "FEW_ROWS", 0)
 
 
 # ---------------------------------------------------------------------- one presort, many weights
+def stumps_of(matrix, schema, y, classes, penalty=1.0):
+    base = CARTClassifier(max_depth=1, category_penalty=penalty)
+    stumps = Reweighted(base, matrix, schema, y, classes)
+    assert isinstance(stumps.grower, StumpGrower)
+    return stumps
+
+
 def odd_weights(n, seed, kind):
     rng = np.random.default_rng(seed)
     if kind == "whole":
@@ -79,13 +89,13 @@ def odd_weights(n, seed, kind):
 def test_a_stump_is_the_tree_of_depth_one(make, kind, seed):
     X, y = make(n=60, seed=seed)
     schema, matrix = learn_schema(X)
-    stumps = Stumps(matrix, schema, y, 2)
+    stumps = stumps_of(matrix, schema, y, 2)
     for again in range(3):
         w = odd_weights(len(y), 10 * seed + again, kind)
         theirs = CARTClassifier(max_depth=1).fit(X, y, w)
         grown = stumps.grow(w)
         same_tree(grown.tree, theirs.tree_)
-        assert_array_equal(grown.leaf, theirs.apply(X))
+        assert_array_equal(grown.leaf_of_row, theirs.apply(X))
 
 
 @pytest.mark.parametrize("classes", [3, 7])
@@ -96,12 +106,12 @@ def test_a_stump_of_many_classes_is_the_tree_of_depth_one(classes, holes, seed):
     if holes:
         X = np.where(np.random.default_rng(seed).random(X.shape) < 0.2, np.nan, X)
     schema, matrix = learn_schema(X)
-    stumps = Stumps(matrix, schema, y, classes)
+    stumps = stumps_of(matrix, schema, y, classes)
     for again in range(3):
         w = odd_weights(len(y), 10 * seed + again, "zeros" if again == 2 else "real")
         grown, theirs = stumps.grow(w), CARTClassifier(max_depth=1).fit(X, y, w)
         same_tree(grown.tree, theirs.tree_)
-        assert_array_equal(grown.leaf, theirs.apply(X))
+        assert_array_equal(grown.leaf_of_row, theirs.apply(X))
 
 
 @pytest.mark.parametrize("classes", [2, 4])
@@ -118,7 +128,7 @@ def test_a_stump_on_words_is_the_tree_of_depth_one(classes, kind, only_words):
     X = X[:, columns]
     schema, matrix = learn_schema(X, categorical_features=words)
     penalty = 0.0 if kind == "whole" else 0.5
-    stumps, asked = Stumps(matrix, schema, y, classes, category_penalty=penalty), set()
+    stumps, asked = stumps_of(matrix, schema, y, classes, penalty), set()
     for again in range(4):
         w = odd_weights(len(y), again, kind)
         grown = stumps.grow(w)
@@ -126,7 +136,7 @@ def test_a_stump_on_words_is_the_tree_of_depth_one(classes, kind, only_words):
         with as_large_tables():
             theirs.fit(X, y, w)
         same_tree(grown.tree, theirs.tree_)
-        assert_array_equal(grown.leaf, theirs.apply(X))
+        assert_array_equal(grown.leaf_of_row, theirs.apply(X))
         asked |= {int(grown.tree.feature[0])}
     assert asked & set(words)
 
@@ -147,13 +157,13 @@ def test_a_stump_of_few_values_is_the_tree_of_depth_one(data):
     schema, matrix = learn_schema(X)
     with as_large_tables():
         theirs = CARTClassifier(max_depth=1).fit(X, y, w)
-    same_tree(Stumps(matrix, schema, y, 2).grow(w).tree, theirs.tree_)
+    same_tree(stumps_of(matrix, schema, y, 2).grow(w).tree, theirs.tree_)
 
 
 def test_ranks_are_cut_at_a_rank():
     X = np.array([[0.0], [1.0], [2.0], [3.0]])
     schema, matrix = learn_schema(X, ordinal_features=[0])
-    grown = Stumps(matrix, schema, np.array([0, 0, 1, 1]), 2).grow(np.ones(4))
+    grown = stumps_of(matrix, schema, np.array([0, 0, 1, 1]), 2).grow(np.ones(4))
     assert grown.tree.threshold[0] == 1.0
 
 
@@ -174,14 +184,14 @@ def test_trees_of_one_presort_are_those_of_cart(base, kind):
     frame, words = mixed()
     y = (words == "yes").astype(np.int32)
     schema, matrix = learn_schema(frame)
-    trees = Shallow(base, matrix, schema, y[:, None], 2)
+    trees = Reweighted(base, matrix, schema, y, 2, CartGrower)
     for again in range(3):
         w = odd_weights(len(y), again, kind)
         grown = trees.grow(w)
         with as_large_tables():
             theirs = base.fit(frame, y, w)
         same_tree(grown.tree, theirs.tree_)
-        assert_array_equal(grown.leaf, theirs.apply(frame))
+        assert_array_equal(grown.leaf_of_row, theirs.apply(frame))
 
 
 @pytest.mark.parametrize(
@@ -193,14 +203,15 @@ def test_level_wise_trees_are_those_of_cart(options, kind):
     y = np.random.default_rng(0).normal(size=len(frame))
     base = CARTRegressor(**{"max_depth": 3, **options})
     schema, matrix = learn_schema(frame)
-    trees = ReweightedTrees(base, matrix, schema, y)
+    trees = Reweighted(base, matrix, schema, y)
+    assert isinstance(trees.grower, PresortedGrower)
     for again in range(3):
         w = odd_weights(len(y), again, kind)
         grown, theirs = trees.grow(w), base.fit(frame, y, w)
         for name in FIELDS:
             one, other = getattr(grown.tree, name), getattr(theirs.tree_, name)
             assert_allclose(one, other, rtol=1e-9, atol=1e-12, err_msg=name)
-        assert_array_equal(grown.leaf, theirs.apply(frame))
+        assert_array_equal(grown.leaf_of_row, theirs.apply(frame))
 
 
 def test_regression_trees_of_one_presort_are_those_of_cart():
@@ -208,7 +219,7 @@ def test_regression_trees_of_one_presort_are_those_of_cart():
     y = np.random.default_rng(0).normal(size=(len(X), 1))
     schema, matrix = learn_schema(X)
     base = CARTRegressor(max_depth=3)
-    trees = Shallow(base, matrix, schema, y, None)
+    trees = Reweighted(base, matrix, schema, y, None, CartGrower)
     for again in range(3):
         w = odd_weights(len(y), again, "zeros")
         same_tree(trees.grow(w).tree, base.fit(X, y[:, 0], w).tree_)

@@ -263,7 +263,14 @@ model.save({out!r})
 """
 
 
-@pytest.mark.parametrize("kind", ["gbdt", "dart", "rf"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param("gbdt", marks=pytest.mark.slow),
+        "dart",
+        pytest.param("rf", marks=pytest.mark.slow),
+    ],
+)
 def test_a_killed_fit_goes_on_to_the_same_bytes(tmp_path, kind):
     X, y = two_classes()
     common = {

@@ -75,7 +75,7 @@ def test_exact_trees_do_not_depend_on_the_number_of_threads():
     X, y = _large(20_000)
     X = X.drop(columns=["city", "colour"])
     how = {**DRAWN, "tree_method": "exact", "n_estimators": 3}
-    files = {saved(XGBRegressor(n_jobs=jobs, **how).fit(X, y)) for jobs in (1, 2, 3, 8)}
+    files = {saved(XGBRegressor(n_jobs=jobs, **how).fit(X, y)) for jobs in (1, 3)}
     assert len(files) == 1
 
 

@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 from arboretum import CARTRegressor
 from arboretum.engine.presorted import parts
 from arboretum.grow.presorted import table
-from arboretum.grow.reweighted import ReweightedTrees
+from tests.grow.reweighted import Reweighted
 
 KEPT = ("feature", "threshold", "first_child", "missing_child", "value", "gain", "weight", "bits")
 
@@ -32,12 +32,12 @@ def test_the_trees_are_those_of_the_general_walk(monkeypatch, n, gaps, whole_wei
     model.fit(X, y)
     rng = np.random.default_rng(1)
     weights = rng.integers(1, 4, n).astype(float) if whole_weights else rng.random(n) + 0.01
-    trees = ReweightedTrees(model, model._encode(X), model.schema_, y)
-    assert (trees.presorted.table.coded >= 0).any() == (n >= 300)
+    trees = Reweighted(model, model._encode(X), model.schema_, y)
+    assert (trees.grower.table.coded >= 0).any() == (n >= 300)
     own = trees.grow(weights)
     monkeypatch.setattr(parts, "scan_weighted", parts.scan_full)
     monkeypatch.setattr(table, "code_columns", lambda *_: {})
-    general = ReweightedTrees(model, model._encode(X), model.schema_, y).grow(weights)
+    general = Reweighted(model, model._encode(X), model.schema_, y).grow(weights)
     for name in KEPT:
         assert_array_equal(getattr(own.tree, name), getattr(general.tree, name))
-    assert_array_equal(own.leaf, general.leaf)
+    assert_array_equal(own.leaf_of_row, general.leaf_of_row)

@@ -48,3 +48,5 @@ def test_a_gain_is_what_both_sides_save_more():
     gain = _plain_gain(4.0, 3.0, 1.0, 8.0, RULES)
     assert gain == pytest.approx(16 / 4 + 9 / 6 - 1 / 9)
     assert _plain_gain(4.0, 0.5, 1.0, 8.0, RULES) == -np.inf  # too little cover on one side
+    for c in (1.0, 7.0):  # just enough on one side
+        assert _plain_gain(4.0, c, 1.0, 8.0, RULES) > 0

@@ -6,7 +6,8 @@ import numpy as np
 
 from arboretum.engine.split.counts import Columns
 from arboretum.engine.split.score import ENTROPY, GINI, SQUARED
-from arboretum.grow.criterion import Batch, SearchRules, Statistic, Target, make_statistic
+from arboretum.grow.criterion import Batch, SearchRules, Statistic, make_statistic
+from arboretum.grow.grower import GrowTarget
 
 
 def gini(y, w):
@@ -49,7 +50,7 @@ def make_case(kind, sizes, rng, *, weighted=False, min_leaf=1, random=False):
     n, edges = int(np.sum(sizes)), np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     y = rng.integers(0, classes, n) if classes else rng.integers(0, 30, n).astype(float)
     w = rng.integers(1, 4, n).astype(float) if weighted else np.empty(0)
-    target = Target(
+    target = GrowTarget(
         y[:, None].astype(np.int32 if classes else np.float64),
         np.array([classes]) if classes else None,
         w,

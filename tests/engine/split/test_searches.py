@@ -8,7 +8,8 @@ from arboretum.engine.split.best import new_column_best, no_best
 from arboretum.engine.split.counts import Columns
 from arboretum.engine.split.score import ABSOLUTE, ENTROPY, GINI, POISSON, SQUARED
 from arboretum.grow.columns import sort_columns
-from arboretum.grow.criterion import Batch, SearchRules, Target, make_statistic
+from arboretum.grow.criterion import Batch, SearchRules, make_statistic
+from arboretum.grow.grower import GrowTarget
 
 N = 50
 FREE = np.array([[-np.inf, np.inf]])
@@ -51,8 +52,19 @@ KINDS = {
 }
 
 
+def _node(kind: str, y, w):
+    """Return a statistic, its rows and a batch whose one node holds all of them."""
+    criterion, classes, _, _ = KINDS[kind]
+    dtype = np.int32 if classes else np.float64
+    target = GrowTarget(y[:, None].astype(dtype), np.array([classes]) if classes else None, w)
+    statistic = make_statistic(target, criterion, SearchRules(min_leaf=3))
+    rows = np.arange(len(y), dtype=np.uint32)
+    nodes = statistic.prepare(rows, np.array([0]), np.array([len(y)]), FREE)
+    return statistic, rows, Batch(np.array([0]), nodes, np.zeros(1, np.uint64), np.ones(1))
+
+
 def _case(kind: str, weights: str, seed: int):
-    criterion, classes, impurity, _ = KINDS[kind]
+    _, classes, impurity, _ = KINDS[kind]
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 12, (3, N)).astype(float)
     X[1, rng.random(N) < 0.3] = np.nan
@@ -62,13 +74,7 @@ def _case(kind: str, weights: str, seed: int):
         "whole": rng.integers(1, 4, N).astype(float),
         "real": rng.exponential(size=N) + 0.1,
     }[weights]
-    dtype = np.int32 if classes else np.float64
-    target = Target(y[:, None].astype(dtype), np.array([classes]) if classes else None, w)
-    statistic = make_statistic(target, criterion, SearchRules(min_leaf=3))
-    rows = np.arange(N, dtype=np.uint32)
-    nodes = statistic.prepare(rows, np.array([0]), np.array([N]), FREE)
-    batch = Batch(np.array([0]), nodes, np.zeros(1, np.uint64), np.ones(1))
-    return X, y, w if len(w) else np.ones(N), impurity, statistic, rows, batch
+    return X, y, w if len(w) else np.ones(N), impurity, *_node(kind, y, w)
 
 
 def _best(x, y, w, impurity):
@@ -116,6 +122,23 @@ def test_codes_give_the_best_of_all_cuts(kind, weights):
         expected = _best(X[f], y, w, impurity)
         assert statistic.decrease(batch.nodes, found.score)[0] == pytest.approx(expected, rel=1e-9)
         assert not found.constant[0]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_outermost_cuts_count_and_of_equals_the_first(kind, weighted):
+    """Three rows on a side are enough; equal cuts and equal columns are decided by their numbers."""
+    n, w = 32, np.full(32, 2.0) if weighted else np.empty(0)
+    lists = sort_columns(lambda j: np.arange(n, dtype=float), (2, n), 1).lists
+    for ends, cut in ([29, 30, 31], 29), ([0, 1, 2], 3), ([0, 1, 2, 3, 28, 29, 30, 31], 4):
+        y = np.ones(n) if kind == "poisson" else np.zeros(n)
+        y[ends] = 3.0 if kind == "poisson" else 1.0
+        statistic, _, batch = _node(kind, y.astype(int) if KINDS[kind][1] else y, w)
+        best = no_best(1)
+        columns = np.arange(2), np.arange(2), np.zeros((2, 1), np.int8)
+        statistic.search_lists(lists, columns, batch, new_column_best(1), best)
+        if kind != "absolute error" or cut != 4:  # two thirds of zeros: no median moves
+            assert (best.cut[0], best.feature[0]) == (cut, 0)
 
 
 def test_each_kind_has_the_quickest_search_that_serves_it():

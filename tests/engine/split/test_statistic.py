@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from arboretum.engine.split import statistic as stat
-from arboretum.grow.criterion import SearchRules, Statistic, Target, make_statistic
+from arboretum.grow.criterion import SearchRules, Statistic, make_statistic
+from arboretum.grow.grower import GrowTarget
 
 NONE = np.empty(0)
 FREE = np.array([[-np.inf, np.inf]])
@@ -15,7 +16,7 @@ def _statistic(y, criterion, classes=None, weights=NONE, **rules) -> Statistic:
     y = y[:, None] if y.ndim == 1 else y
     if classes is not None:
         y, classes = y.astype(np.int32), np.atleast_1d(classes)
-    target = Target(np.ascontiguousarray(y), classes, np.asarray(weights, dtype=float))
+    target = GrowTarget(np.ascontiguousarray(y), classes, np.asarray(weights, dtype=float))
     return make_statistic(target, criterion, SearchRules(**rules))
 
 

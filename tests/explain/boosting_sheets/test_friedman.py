@@ -55,9 +55,9 @@ def check_rounds(model, sheets, X, y) -> None:
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_numbers(loss, weighted):
-    X = table(150, seed=31)
-    y, w = np.abs(signal(X)).round(2) + 0.1, weights(150) if weighted else None
-    model = GradientBoostingRegressor(loss=loss, n_estimators=4, random_state=1, n_jobs=1).fit(
+    X = table(100, seed=31)
+    y, w = np.abs(signal(X)).round(2) + 0.1, weights(100) if weighted else None
+    model = GradientBoostingRegressor(loss=loss, n_estimators=3, random_state=1, n_jobs=1).fit(
         X, y, w
     )
     check_boosting(model, worksheet(model, X, y, w), X, y)
@@ -66,9 +66,9 @@ def test_numbers(loss, weighted):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(("loss", "k"), [("log_loss", 2), ("log_loss", 3), ("exponential", 2)])
 def test_classes(loss, k, weighted):
-    X = table(150, seed=32)
-    y, w = classes(X, k), weights(150) if weighted else None
-    model = GradientBoostingClassifier(loss=loss, n_estimators=3, random_state=1, n_jobs=1).fit(
+    X = table(100, seed=32)
+    y, w = classes(X, k), weights(100) if weighted else None
+    model = GradientBoostingClassifier(loss=loss, n_estimators=2, random_state=1, n_jobs=1).fit(
         X, y, w
     )
     check_boosting(model, worksheet(model, X, y, w), X, y)
@@ -89,13 +89,12 @@ OPTIONS = {
 }
 
 
-@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("name", OPTIONS)
-def test_options(name, weighted):
-    X = table(150, seed=33)
-    y, w = signal(X).round(2), weights(150) if weighted else None
+def test_options(name):
+    X = table(100, seed=33)
+    y, w = signal(X).round(2), weights(100)
     model = GradientBoostingRegressor(
-        **{"n_estimators": 4, "random_state": 2, "n_jobs": 1, **OPTIONS[name]}
+        **{"n_estimators": 3, "random_state": 2, "n_jobs": 1, **OPTIONS[name]}
     )
     model.fit(X, y, w)
     sheets = worksheet(model, X, y, w)

@@ -23,7 +23,12 @@ LABELS = np.column_stack(
         (arb.RandomForestRegressor(4, oob_score=True, random_state=0), Y),
         (arb.ExtraTreesClassifier(4, random_state=0), LABELS),
         (arb.CARTClassifier(max_depth=3), LABELS),
-        (arb.BaggingRegressor(n_estimators=3, max_features=0.7, random_state=0), Y),
+        (
+            arb.BaggingRegressor(
+                arb.CARTRegressor(max_depth=4), 3, max_features=0.7, random_state=0
+            ),
+            Y,
+        ),
     ],
 )
 @pytest.mark.parametrize("output", [None, 1])

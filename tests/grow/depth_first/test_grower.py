@@ -25,11 +25,13 @@ from arboretum import (
 )
 from arboretum.data.schema import learn_schema
 from arboretum.engine.split import statistic as stat
-from arboretum.grow.cart import Growth, grow_in_order
-from arboretum.grow.criterion import make_target
-from arboretum.grow.depth_first import arrays, grower, table
+from arboretum.grow import choose
+from arboretum.grow.cart import CartGrower
+from arboretum.grow.depth_first import arrays, table
+from arboretum.grow.depth_first.grower import DepthFirstGrower
+from arboretum.grow.grower import make_target
+from arboretum.grow.settings import Growth
 from arboretum.predict.walk import leaves_of
-from arboretum.structure.pruning import number_levels
 
 CRITERIA = {
     "gini, two classes": (stat.GINI, 2, 1),
@@ -75,13 +77,10 @@ def target_of(rng, X, n_classes, outputs, weights):
 def both(X, target, how, weights):
     schema, matrix = learn_schema(X)
     rows = None if weights is None else np.flatnonzero(weights)
-    here = target if rows is None else target.take(rows)
-    level_wise = number_levels(grow_in_order(matrix, schema, here, rows, how)[0])
-    table = grower.tree_table(
-        matrix, schema, random_splits=how.random_splits, monotone=how.monotone
+    return (
+        Grower(matrix, schema, how).grow(target, rows, how.seed).tree
+        for Grower in (CartGrower, DepthFirstGrower)
     )
-    one_call = grower.grow_random_tree(table, target, how, weight=weights, alone=True)
-    return level_wise, number_levels(one_call)
 
 
 def sets_of(tree):
@@ -130,17 +129,14 @@ def test_kept_lists_change_no_tree_and_every_row_knows_its_leaf(what):
         target = target_of(rng, X, n_classes, outputs, weights)
         how = Growth(criterion=criterion, max_features=4, seed=seed, **limit)
         schema, matrix = learn_schema(X)
+        rows = None if weights.all() else np.flatnonzero(weights)
         sorts, takes = (
-            grower.tree_table(matrix, schema, random_splits=False, keep_lists=keep)
+            DepthFirstGrower(matrix, schema, how, again=keep).grow(target, rows, seed)
             for keep in (False, True)
         )
-        sorted_in_nodes = grower.grow_random_tree(sorts, target, how, weight=weights, alone=True)
-        tree, leaf = grower.grow_placed_tree(takes, target, how, weights)
         for name in ("feature", "threshold", "gain", "value", "bits"):
-            assert_array_equal(
-                getattr(number_levels(sorted_in_nodes), name), getattr(tree, name), err_msg=name
-            )
-        assert_array_equal(leaf, leaves_of(tree, matrix))
+            assert_array_equal(getattr(sorts.tree, name), getattr(takes.tree, name), err_msg=name)
+        assert_array_equal(takes.leaf_of_row, leaves_of(takes.tree, matrix))
 
 
 @pytest.mark.parametrize("weights", ["whole", "any", "of several sizes"])
@@ -159,11 +155,10 @@ def test_trees_grown_together_are_those_grown_one_by_one(what, weights, random_s
     elif weights == "of several sizes":
         bags *= np.array([[1], [1], [40], [1]])
     how = Growth(criterion=criterion, max_features=3, random_splits=random_splits)
-    table = grower.tree_table(*learn_schema(X)[::-1], random_splits=random_splits)
-    seeds = [3, 1, 4, 1]
-    together = grower.grow_random_trees(table, target, how, seeds, bags)
-    for seed, bag, tree in zip(seeds, bags, together, strict=True):
-        alone = grower.grow_random_tree(table, target, replace(how, seed=seed), weight=bag)
+    grower, keys = DepthFirstGrower(*learn_schema(X)[::-1], how), [3, 1, 4, 1]
+    together = grower.grow_trees(target, bags, keys)
+    for key, bag, tree in zip(keys, bags, together, strict=True):
+        alone = grower.grow_trees(target, bag[None], [key])[0]
         assert_array_equal(tree.gain, alone.gain)
         assert_array_equal(tree.value, alone.value)
         assert_same(tree, alone)
@@ -174,7 +169,7 @@ def test_small_tables_are_grown_in_one_call_and_large_ones_level_by_level():
     X = words_and_numbers(rng, 300)
     y = target_of(rng, X, 0, 1, None).y[:, 0]
     small = CARTRegressor(min_samples_split=24).fit(X, y)
-    with patch.object(grower, "SMALL", 0):
+    with patch.object(choose, "FEW_ROWS", 0):
         large = CARTRegressor(min_samples_split=24).fit(X, y)
     assert_same(small.tree_, large.tree_)
 

@@ -10,7 +10,7 @@ grown from columns that were sorted once, and tell the leaf of every row as they
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,13 +20,15 @@ from arboretum.cart.cart import CARTClassifier, CARTRegressor
 from arboretum.data.schema import Schema, _match
 from arboretum.data.slices import as_view, take_columns, take_rows
 from arboretum.data.table import read_table
+from arboretum.engine.compiler.decorators import writable
 from arboretum.engine.keys import key_of, uniform_array
 from arboretum.errors import DataError
 from arboretum.lazy import cached_property
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
-    from arboretum.grow.reweighted import SortedTrees
+    from arboretum.grow.grower import Grower, GrowTarget
+    from arboretum.grow.settings import Growth
     from arboretum.structure.tree import Tree
 
 __all__ = [
@@ -169,7 +171,10 @@ class TreeLearner:
     """Grows trees of this library from columns sorted once."""
 
     base: Any  # a copy nobody else has
-    trees: SortedTrees
+    grower: Grower
+    matrix: Matrix  # what it grows trees on
+    growth: Growth
+    target: GrowTarget  # without weights
     learned: dict[str, Any]  # attributes that all fitted trees have in common
     read: Callable[[np.ndarray], np.ndarray]  # node values, (nodes, 1, values) -> answers of nodes
     resample: bool
@@ -180,16 +185,19 @@ class TreeLearner:
     def learn(self, w: np.ndarray, number: int, attempt: int = 0) -> tuple[Any, np.ndarray]:
         """Return a fitted tree and its answers to all rows; another attempt draws other rows."""
         if self.resample:
-            rows = draw_by_weight(w, draws_of(self.seed, number, len(w), attempt))
-            w = np.bincount(rows, minlength=len(w)).astype(np.float64)
+            drawn = draw_by_weight(w, draws_of(self.seed, number, len(w), attempt))
+            w = np.bincount(drawn, minlength=len(w)).astype(np.float64)
         else:
             w = round_weights(w if self.factor is None else w * self.factor, self.given)
-        grown = self.trees.grow(w, self._seed_of(number))
-        return self._member(number, grown.tree), self.read(grown.tree.value)[grown.leaf]
+        rows = None if w.min() > 0 else np.flatnonzero(w > 0)
+        target = replace(self.target, weights=writable(w))
+        grown = self.grower.grow(target, rows, self._key_of(number))
+        grown = grown.pruned(self.growth, self.matrix)
+        return self._member(number, grown.tree), self.read(grown.tree.value)[grown.leaf_of_row]
 
-    def _seed_of(self, number: int) -> int:
+    def _key_of(self, number: int) -> int:
         """Return what a tree that draws columns or cuts draws them by: its own `seed_from`."""
-        if not self.trees.draws:
+        if not self.growth.draws:
             return 0
         self._rng.seed(_state_of(self.seed, number))  # to make another takes ten times as long
         return int(self._rng.randint(0, 2**31 - 1)) << 31 | int(self._rng.randint(0, 2**31 - 1))
@@ -222,8 +230,8 @@ def tree_learner(
     ``y``: labels as it takes them, ``given``: weights of the rows.
     """
     from arboretum.data.checks import check_rows
-    from arboretum.grow.reweighted import trees_for
-    from arboretum.grow.settings import n_drawn
+    from arboretum.grow.choose import Use, choose_grower
+    from arboretum.grow.settings import growth, n_drawn
 
     matrix, schema = table
     tree = make_member(base, seed, 0)
@@ -232,8 +240,11 @@ def tree_learner(
     tree._take_schema(schema)
     check_rows(matrix.n_rows)
     target, factor = tree._learn_target(y, None, matrix.n_rows)
-    classes = None if target.classes is None else int(target.classes[0])
-    trees = trees_for(tree, matrix, schema, target.y, classes)
+    weighted = replace(target, weights=np.ones(matrix.n_rows))
+    least = float(tree.min_weight_fraction_leaf)
+    settings = growth(tree, schema, weighted, matrix.n_rows)
+    settings = replace(settings, min_weight_leaf=0.0, min_share=least)
+    grower = choose_grower(matrix, schema, settings, weighted, Use.WEIGHTS)
     tree.max_features_ = n_drawn(base.max_features, schema.n_features)
     names = [name for name in vars(tree) if name.endswith("_") or name == "_one_output"]
     learned = {name: vars(tree)[name] for name in names}
@@ -242,4 +253,6 @@ def tree_learner(
     if given is not None:  # quotients stay well inside float64, and whole numbers whole
         given = np.ldexp(given, -int(np.frexp(given.max())[1]))
     member = make_member(base, seed, 0)
-    return TreeLearner(member, trees, learned, read, resample, seed, given, factor)
+    return TreeLearner(
+        member, grower, matrix, settings, target, learned, read, resample, seed, given, factor
+    )

@@ -7,6 +7,7 @@ How the sum is read and kept is in reading.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -198,7 +199,7 @@ class GradientBoosting(SumOfTrees):
         """Return what plays the rounds, and what tells when to stop."""
         from arboretum.boosting.friedman.fitting import BoostingTask, ResidualBooster
         from arboretum.engine.keys import seed_from
-        from arboretum.grow.presorted.table import presort
+        from arboretum.grow.choose import Use, choose_grower
 
         loss = self._make_loss()
         loss.check(y, w, f"loss={self.loss!r}")
@@ -221,17 +222,17 @@ class GradientBoosting(SumOfTrees):
             raw = self._sums(self._rows_for_init(X, aside), here)
             w_out = None if w is None else w[aside]
             held_out = _HeldOut(self, here, y[aside], w_out, raw, self._rows_for_init(X, aside))
-        limits = settings.growth(self, self.schema_, _target_of(y_in, w_in), table.n_rows)
-        self.max_features_ = limits.max_features or self.n_features_in_
+        target = _target_of(y_in, w_in)
+        growth = replace(
+            settings.growth(self, self.schema_, target, table.n_rows),
+            min_weight_leaf=0.0,
+            min_share=self.min_weight_fraction_leaf,
+        )
+        self.max_features_ = growth.max_features or self.n_features_in_
         task = BoostingTask(
-            presorted=presort(
-                table,
-                self.schema_,
-                limits,
-                self.min_weight_fraction_leaf,
-                float(self.ccp_alpha),
-                float(self.category_penalty),
-            ),
+            grower=choose_grower(table, self.schema_, growth, target, Use.RESIDUALS),
+            matrix=table,
+            growth=growth,
             loss=loss,
             y=y_in,
             w=w_in,
@@ -331,6 +332,6 @@ class _HeldOut:
 
 
 def _target_of(y: np.ndarray, w: np.ndarray | None) -> Any:
-    from arboretum.grow.criterion import make_target
+    from arboretum.grow.grower import make_target
 
     return make_target(y[:, None].astype(np.float64), None, w)

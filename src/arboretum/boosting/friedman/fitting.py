@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,10 +24,15 @@ from arboretum.boosting.loss.leaves import Leaves, line_search
 from arboretum.boosting.loss.loss import Loss
 from arboretum.boosting.loss.user import NotFinite
 from arboretum.data.checks import list_rows
+from arboretum.engine.compiler.decorators import writable
 from arboretum.errors import DataError
-from arboretum.grow.presorted.table import Bag, PresortedTable
+from arboretum.grow.grower import Grower, Grown, GrowTarget
 from arboretum.structure.monotone import keep_order
 from arboretum.structure.tree import Tree
+
+if TYPE_CHECKING:
+    from arboretum.data.matrix import Matrix
+    from arboretum.grow.settings import Growth
 
 __all__ = ["BoostingTask", "GrownRound", "ResidualBooster"]
 
@@ -40,8 +45,10 @@ class BoostingTask:
 
     Attributes
     ----------
-    presorted : PresortedTable
-        The table, and how trees grow on it.
+    grower : Grower
+    matrix : Matrix
+        The table it grows trees on.
+    growth : Growth
     loss : Loss
     y : array
         Numbers or class codes.
@@ -56,7 +63,9 @@ class BoostingTask:
         "leaf", "line_search" or "gradient".
     """
 
-    presorted: PresortedTable
+    grower: Grower
+    matrix: Matrix
+    growth: Growth
     loss: Loss
     y: np.ndarray
     w: np.ndarray | None
@@ -122,12 +131,12 @@ class ResidualBooster:
                 length = self._stretch(loss, grown, bag)
             elif task.step == "leaf":
                 self._take_steps(loss, r, grown, bag)
-        for line, (tree, leaf) in zip(self._lines, grown, strict=True):
-            line += (task.learning_rate * tree.value[:, 0, 0])[leaf]
+        for line, one in zip(self._lines, grown, strict=True):
+            line += (task.learning_rate * one.tree.value[:, 0, 0])[one.leaf_of_row]
         inside = None if out is None else np.flatnonzero(bag.drawn)
         with self._naming(number, None):
             return GrownRound(
-                [tree for tree, _ in grown],
+                [one.tree for one in grown],
                 self._score(loss, inside, everything=inside is None),
                 before,
                 self._score(loss, out),
@@ -149,10 +158,8 @@ class ResidualBooster:
         """Make a bag of the rows drawn; those of weight 0 do not count."""
         w = self.task.w
         inside = drawn if w is None else drawn * (w > 0).astype(np.uint8)
-        empty = np.zeros(0, np.uint8)
-        return _Drawn(
-            empty if inside.all() else inside, np.empty(0) if w is None else w, drawn=drawn
-        )
+        rows = None if inside.all() else np.flatnonzero(inside)
+        return _Drawn(drawn, rows, np.empty(0) if w is None else w)
 
     def _draw(self, number: int) -> _Drawn:
         task = self.task
@@ -171,31 +178,32 @@ class ResidualBooster:
         return np.nan if w is not None and not w.any() else loss.score(y[rows], F[rows], w)
 
     # ------------------------------------------------------------------ trees
-    def _grow(self, r: np.ndarray, bag: Bag, number: int, k: int) -> tuple[Tree, np.ndarray]:
-        drawn = self.task.presorted.settings.max_features is not None
-        seed = self.task.key(_TREE, number, k) if drawn else 0
-        return self.task.presorted.grow(r, bag, seed)
+    def _grow(self, r: np.ndarray, bag: _Drawn, number: int, k: int) -> Grown:
+        task = self.task
+        key = task.key(_TREE, number, k) if task.growth.draws else 0
+        target = GrowTarget(writable(r[:, None]), None, bag.weight)
+        grown = task.grower.grow(target, bag.rows, key)
+        return grown.pruned(task.growth, task.matrix)
 
-    def _take_steps(
-        self, loss: Loss, r: np.ndarray, grown: list[tuple[Tree, np.ndarray]], bag: Bag
-    ) -> None:
-        y, F, signs = bag.of(self.task.y), bag.of(self.F), self.task.presorted.settings.monotone
-        for k, (tree, leaf) in enumerate(grown):
-            leaves = Leaves(bag.of(leaf), len(tree), bag.weight_inside)
+    def _take_steps(self, loss: Loss, r: np.ndarray, grown: list[Grown], bag: _Drawn) -> None:
+        y, F, signs = bag.of(self.task.y), bag.of(self.F), self.task.growth.monotone
+        for k, one in enumerate(grown):
+            tree = one.tree
+            leaves = Leaves(bag.of(one.leaf_of_row), len(tree), bag.weight_inside)
             steps = loss.steps(y, F, bag.of(r if r.ndim == 1 else r[:, k]), leaves, k)
             if signs is not None:
                 steps = keep_order(tree, signs, steps)
             ends = tree.leaves
             tree.value[ends, 0, 0] = steps[ends]
 
-    def _stretch(self, loss: Loss, grown: list[tuple[Tree, np.ndarray]], bag: Bag) -> float:
+    def _stretch(self, loss: Loss, grown: list[Grown], bag: _Drawn) -> float:
         """Multiply the answers of all trees by the one best length, and return it."""
         y, F = bag.of(self.task.y), bag.of(self.F)
-        moves = [bag.of(tree.value[leaf, 0, 0]) for tree, leaf in grown]
+        moves = [bag.of(one.tree.value[one.leaf_of_row, 0, 0]) for one in grown]
         direction = moves[0] if F.ndim == 1 else np.column_stack(moves)
         eta = line_search(lambda at: loss.residuals(y, at), F, direction, bag.weight_inside)
-        for tree, _ in grown:
-            tree.value[tree.leaves] *= eta
+        for one in grown:
+            one.tree.value[one.tree.leaves] *= eta
         return float(eta)
 
     # ------------------------------------------------------------------ errors
@@ -225,7 +233,18 @@ class ResidualBooster:
 
 
 @dataclass(frozen=True, eq=False)
-class _Drawn(Bag):
-    """A bag that knows which rows were drawn, whatever they weigh."""
+class _Drawn:
+    """The rows of a round."""
 
-    drawn: np.ndarray
+    drawn: np.ndarray  # uint8: whether a row was drawn, whatever it weighs
+    rows: np.ndarray | None  # those drawn that weigh more than 0; None: all
+    weight: np.ndarray  # float64, of all rows; empty if every row weighs 1
+
+    @property
+    def weight_inside(self) -> np.ndarray | None:
+        """The weight of ``rows``; None if they weigh 1."""
+        return self.of(self.weight) if len(self.weight) else None
+
+    def of(self, values: np.ndarray) -> np.ndarray:
+        """Return the values of ``rows``."""
+        return values if self.rows is None else values[self.rows]

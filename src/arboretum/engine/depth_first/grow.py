@@ -14,7 +14,7 @@ tables or targets that they serve, and not at all where a fit does not need them
               targets                └─► part     part_numbers | part_categories | part_coins
 
 Columns are drawn, keys handed to children and ties broken as in the level-wise search
-(split/sampled_columns.py): on data without rounding ties both grow the same tree.
+(grow/search.py): on data without rounding ties both grow the same tree.
 """
 
 from __future__ import annotations

@@ -129,20 +129,6 @@ def _walk_side_by_side(roots, links, cuts, twice, leaves):
         leaves[tree] >>= _1
 
 
-@subkernel
-def _walk_few(roots, links, cuts, flat, row, leaves):
-    """Write the leaf of a row in every tree, one after the other: to lay the row out would take longer."""
-    for tree in range(len(roots)):
-        node = roots[tree]
-        before = node + _1
-        while node != before:
-            before, here = node, links[node]
-            x = flat[row + ((here & _PLACE) >> _1)]
-            right = np.uint64(x > cuts[node + _1]) | (np.uint64(x != x) & here & _1)
-            node = (here >> _CHILD) + (right << _1)
-        leaves[tree] = node >> _1
-
-
 @inline
 def _parts(model):
     """Return roots, links, thresholds, categories of columns, sets, and where what nodes add begins."""
@@ -161,13 +147,10 @@ def _parts(model):
 @inline
 def _walk_row(roots, links, cuts, n_codes, bits, flat, row, twice, leaves):
     """Write the leaf of a row in every tree."""
+    _lay_twice(flat, row, twice)
     if len(bits):
-        _lay_twice(flat, row, twice)
         _walk_sets(roots, links, cuts, n_codes, bits, twice, leaves)
-    elif len(roots) < SIDE_BY_SIDE:
-        _walk_few(roots, links, cuts, flat, row, leaves)
     else:
-        _lay_twice(flat, row, twice)
         _walk_side_by_side(roots, links, cuts, twice, leaves)
 
 

@@ -2,7 +2,7 @@
 
 In the fast walk a node is two words: its threshold, or where its set of categories begins; and its first
 child, feature, kind and missing side packed together. A leaf leads to itself, so a step needs no branch,
-and several rows walk side by side, which hides the wait for memory. Trees with surrogates or more than two
+and eight rows walk side by side, which hides the wait for memory. Trees with surrogates or more than two
 branches take the general walk.
 """
 
@@ -20,20 +20,16 @@ __all__ = [
     "is_complete",
     "level_order",
     "link_nodes",
-    "narrow_sets",
     "path_general",
     "walk",
     "walk_add",
     "walk_general",
-    "walk_narrow",
     "walk_sets",
 ]
 
 THRESHOLD, SUBSET, MULTIWAY = 1, 2, 3
 _CHILD, _SIDE, _SET, _FEATURE = np.uint64(32), np.uint64(31), np.uint64(30), np.uint64(0x3FFFFFFF)
-_1, _5, _31, _32 = np.uint64(1), np.uint64(5), np.uint64(31), np.uint64(32)
-_GONE = 63.0  # the place of missing values in a set of one word
-_2, _3, _4, _6, _7, _8 = (np.uint64(k) for k in (2, 3, 4, 6, 7, 8))
+_1, _2, _3, _4, _5, _6, _7, _8, _31 = (np.uint64(k) for k in (1, 2, 3, 4, 5, 6, 7, 8, 31))
 _TOGETHER = 480  # rows of which eight walk at a time
 
 
@@ -200,15 +196,13 @@ def _step_set(threshold, link, bits, n_codes, node, flat, row):
 
 
 @inline
-def _step_narrow(threshold, words, link, node, flat, row):
-    """`_step_set` where a set is one word in the place of the threshold (see `narrow_sets`)."""
-    here = link[node]
-    x = flat[row + (here & _FEATURE)]
-    exists = (np.uint64(x >= 0.0) & np.uint64(x < _GONE)) == _1
-    code = np.uint64(np.int64(x if exists else _GONE))
-    outside = ((words[node] >> code) & _1) ^ _1
-    right = np.uint64(x > threshold[node]) | (np.uint64(x != x) & (here >> _SIDE) & _1)
-    return (here >> _CHILD) + (outside if (here >> _SET) & _1 else right)
+def _step_any(threshold, link, bits, n_codes, gaps, node, flat, row):
+    """The shortest step that serves: sets have ``bits``, and ``gaps`` is None where no value is missing."""
+    if bits is not None:
+        return _step_set(threshold, link, bits, n_codes, node, flat, row)
+    if gaps is not None:
+        return _step_missing(threshold, link, node, flat, row)
+    return _step(threshold, link, node, flat, row)
 
 
 @inline
@@ -218,13 +212,13 @@ def _keep(link, node, row, out, rows, nodes, left):
     return left + np.uint64(link[node] >> _CHILD != node)
 
 
-@subkernel
-def _walk_present(threshold, link, flat, width, rows, nodes, out):
+@subkernel(makes_arrays=True)
+def _walk_rows(threshold, link, bits, n_codes, gaps, flat, width, out):
     """Walk eight rows side by side for some steps; those that have come to a leaf make room for others.
 
     Leaves lie at any depth: to wait for the deepest of some rows would take half as many steps again.
-    ``rows`` and ``nodes`` are scratch: who is still on the way, and where.
     """
+    rows, nodes = np.empty(_TOGETHER + 8, np.uint64), np.empty(_TOGETHER + 8, np.uint64)
     at_once = np.int64(4)  # steps after which a third have come to a leaf; the first rows tell
     for first in range(0, len(out), _TOGETHER):
         many, steps, done = np.uint64(min(_TOGETHER, len(out) - first)), at_once, at_once
@@ -244,14 +238,14 @@ def _walk_present(threshold, link, flat, width, rows, nodes, out):
                 g, rg = nodes[i + _6], rows[i + _6]
                 h, rh = nodes[i + _7], rows[i + _7]
                 for _ in range(steps):
-                    a = _step(threshold, link, a, flat, ra * width)
-                    b = _step(threshold, link, b, flat, rb * width)
-                    c = _step(threshold, link, c, flat, rc * width)
-                    d = _step(threshold, link, d, flat, rd * width)
-                    e = _step(threshold, link, e, flat, re * width)
-                    f = _step(threshold, link, f, flat, rf * width)
-                    g = _step(threshold, link, g, flat, rg * width)
-                    h = _step(threshold, link, h, flat, rh * width)
+                    a = _step_any(threshold, link, bits, n_codes, gaps, a, flat, ra * width)
+                    b = _step_any(threshold, link, bits, n_codes, gaps, b, flat, rb * width)
+                    c = _step_any(threshold, link, bits, n_codes, gaps, c, flat, rc * width)
+                    d = _step_any(threshold, link, bits, n_codes, gaps, d, flat, rd * width)
+                    e = _step_any(threshold, link, bits, n_codes, gaps, e, flat, re * width)
+                    f = _step_any(threshold, link, bits, n_codes, gaps, f, flat, rf * width)
+                    g = _step_any(threshold, link, bits, n_codes, gaps, g, flat, rg * width)
+                    h = _step_any(threshold, link, bits, n_codes, gaps, h, flat, rh * width)
                 left = _keep(link, a, ra, out, rows, nodes, left)
                 left = _keep(link, b, rb, out, rows, nodes, left)
                 left = _keep(link, c, rc, out, rows, nodes, left)
@@ -265,125 +259,10 @@ def _walk_present(threshold, link, flat, width, rows, nodes, out):
             many, steps, done = left, np.int64(4), done + 4
 
 
-@subkernel
-def _walk_missing(threshold, link, flat, width, out):
-    """`_walk_present` for rows with missing values, six at a time."""
-    whole = len(out) - len(out) % 6
-    for i in range(0, whole, 6):
-        a = b = c = d = e = f = np.uint64(0)
-        ra = np.uint64(i) * width
-        rb, rc, rd = ra + width, ra + _2 * width, ra + _3 * width
-        re, rf = rd + width, rd + _2 * width
-        moving = True
-        while moving:
-            before = np.uint64(0)
-            for _ in range(4):
-                before = a + b + c + d + e + f
-                a = _step_missing(threshold, link, a, flat, ra)
-                b = _step_missing(threshold, link, b, flat, rb)
-                c = _step_missing(threshold, link, c, flat, rc)
-                d = _step_missing(threshold, link, d, flat, rd)
-                e = _step_missing(threshold, link, e, flat, re)
-                f = _step_missing(threshold, link, f, flat, rf)
-            moving = a + b + c + d + e + f != before
-        out[i], out[i + 1], out[i + 2] = a, b, c
-        out[i + 3], out[i + 4], out[i + 5] = d, e, f
-    return whole
-
-
-@subkernel
-def _walk_sets(threshold, link, bits, n_codes, flat, width, out):
-    """`_walk_missing` for trees that ask for sets."""
-    whole = len(out) - len(out) % 6
-    for i in range(0, whole, 6):
-        a = b = c = d = e = f = np.uint64(0)
-        ra = np.uint64(i) * width
-        rb, rc, rd = ra + width, ra + _2 * width, ra + _3 * width
-        re, rf = rd + width, rd + _2 * width
-        moving = True
-        while moving:
-            before = np.uint64(0)
-            for _ in range(2):
-                before = a + b + c + d + e + f
-                a = _step_set(threshold, link, bits, n_codes, a, flat, ra)
-                b = _step_set(threshold, link, bits, n_codes, b, flat, rb)
-                c = _step_set(threshold, link, bits, n_codes, c, flat, rc)
-                d = _step_set(threshold, link, bits, n_codes, d, flat, rd)
-                e = _step_set(threshold, link, bits, n_codes, e, flat, re)
-                f = _step_set(threshold, link, bits, n_codes, f, flat, rf)
-            moving = a + b + c + d + e + f != before
-        out[i], out[i + 1], out[i + 2] = a, b, c
-        out[i + 3], out[i + 4], out[i + 5] = d, e, f
-    for i in range(whole, len(out)):
-        node, before, row = np.uint64(0), _1, np.uint64(i) * width
-        while node != before:
-            before = node
-            node = _step_set(threshold, link, bits, n_codes, node, flat, row)
-        out[i] = node
-
-
-@subkernel
-def _walk_narrow(threshold, words, link, flat, width, out):
-    """`_walk_sets` where every set is one word."""
-    whole = len(out) - len(out) % 6
-    for i in range(0, whole, 6):
-        a = b = c = d = e = f = np.uint64(0)
-        ra = np.uint64(i) * width
-        rb, rc, rd = ra + width, ra + _2 * width, ra + _3 * width
-        re, rf = rd + width, rd + _2 * width
-        moving = True
-        while moving:
-            before = np.uint64(0)
-            for _ in range(2):
-                before = a + b + c + d + e + f
-                a = _step_narrow(threshold, words, link, a, flat, ra)
-                b = _step_narrow(threshold, words, link, b, flat, rb)
-                c = _step_narrow(threshold, words, link, c, flat, rc)
-                d = _step_narrow(threshold, words, link, d, flat, rd)
-                e = _step_narrow(threshold, words, link, e, flat, re)
-                f = _step_narrow(threshold, words, link, f, flat, rf)
-            moving = a + b + c + d + e + f != before
-        out[i], out[i + 1], out[i + 2] = a, b, c
-        out[i + 3], out[i + 4], out[i + 5] = d, e, f
-    for i in range(whole, len(out)):
-        node, before, row = np.uint64(0), _1, np.uint64(i) * width
-        while node != before:
-            before = node
-            node = _step_narrow(threshold, words, link, node, flat, row)
-        out[i] = node
-
-
-@kernel(makes_arrays=True)
-def walk_narrow(threshold, link, X, out):
-    """`walk_sets` for a tree that `narrow_sets` has laid out."""
-    _walk_narrow(threshold, threshold.view(np.uint64), link, X.ravel(), np.uint64(X.shape[1]), out)
-
-
-@kernel
-def narrow_sets(link, bits, n_codes, threshold):
-    """Write every set, of up to 63 categories, as one word in place of where it begins.
-
-    A code that does not exist, or is missing, is looked up as 63 or as itself: it finds the missing side.
-    """
-    words = threshold.view(np.uint64)
-    for node in range(len(link)):
-        here = link[node]
-        if (here >> _SET) & _1:
-            size, start = np.uint64(n_codes[here & _FEATURE]), np.uint64(threshold[node])
-            word = np.uint64(bits[start])
-            if size > _32:
-                word |= np.uint64(bits[start + _1]) << _32
-            exists = (_1 << size) - _1
-            word &= exists
-            if not (here >> _SIDE) & _1:
-                word |= ~exists
-            words[node] = word
-
-
 @kernel(makes_arrays=True)
 def walk_sets(threshold, link, bits, n_codes, X, out):
     """`walk` for trees that also ask whether a category is in a set; ``n_codes``: float64, per column."""
-    _walk_sets(threshold, link, bits, n_codes, X.ravel(), np.uint64(X.shape[1]), out)
+    _walk_rows(threshold, link, bits, n_codes, None, X.ravel(), np.uint64(X.shape[1]), out)
 
 
 @kernel(makes_arrays=True)
@@ -395,17 +274,9 @@ def walk(threshold, link, X, complete, out):
     """
     flat, width = X.ravel(), np.uint64(X.shape[1])
     if complete:
-        rows, nodes = np.empty(_TOGETHER + 8, np.uint64), np.empty(_TOGETHER + 8, np.uint64)
-        _walk_present(threshold, link, flat, width, rows, nodes, out)
-        done = len(out)
+        _walk_rows(threshold, link, None, None, None, flat, width, out)
     else:
-        done = _walk_missing(threshold, link, flat, width, out)
-    for i in range(done, len(out)):
-        node, before, row = np.uint64(0), np.uint64(1), np.uint64(i) * width
-        while node != before:
-            before = node
-            node = _step_missing(threshold, link, node, flat, row)
-        out[i] = node
+        _walk_rows(threshold, link, None, None, True, flat, width, out)
 
 
 @kernel(makes_arrays=True)

@@ -16,13 +16,11 @@ import numpy as np
 from arboretum.engine.columns.lists import first_missing
 from arboretum.engine.columns.presort import NEW, POSITION
 from arboretum.engine.compiler.decorators import inline, kernel
-from arboretum.engine.random import pick_column
 from arboretum.engine.split.best import FROM_LIST, REFUSED, keep_better
 from arboretum.engine.split.one_sum import cut_range
-from arboretum.engine.split.sampled_columns import keep_drawn, longest_node, next_list
 from arboretum.engine.split.score import LN2, xlogx
 
-__all__ = ["draw_classes", "search_classes"]
+__all__ = ["search_classes"]
 
 
 @inline
@@ -111,29 +109,3 @@ def search_classes(lists, columns, row, nodes, rules, table, found, best):
                 entries, nodes.start[k], nodes.end[k], row, nodes, k, rules, table, left
             )
         keep_better(found, features[j], FROM_LIST, best)
-
-
-@kernel(makes_arrays=True)
-def draw_classes(codes, rows, row, nodes, keys, drawing, values, rules, table, best):
-    """Search every node on columns of its own draw; see `draw_moment`."""
-    order = np.empty(len(codes), np.int64)
-    longest = longest_node(nodes)
-    scratch, out = np.empty((2, longest), np.uint64), np.empty(longest, np.uint32)
-    left = np.empty(nodes.total.shape[1], np.int64)
-    for k in range(len(nodes.start)):
-        n = nodes.end[k] - nodes.start[k]
-        varied = 0
-        for turn in range(len(codes)):
-            if turn >= drawing.max_features and varied:
-                break
-            pick_column(keys[k], turn, order)
-            f = order[turn]
-            groups, last = next_list(codes, rows, nodes, k, keys, drawing, values, f, scratch, out)
-            if groups < 2:
-                continue
-            varied += 1
-            score, place, side = _scan(out, 0, n, row, nodes, k, rules, table, left)
-            keep_drawn(
-                score, place, side, f, last, codes, rows, n, drawing.n_codes[f],
-                drawing.random_splits, out, best, k,
-            )  # fmt: skip

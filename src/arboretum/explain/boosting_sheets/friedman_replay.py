@@ -172,6 +172,6 @@ class GradientReplay(Family):
 
 
 def _target_of(y: np.ndarray, w: np.ndarray | None) -> Any:
-    from arboretum.grow.criterion import make_target
+    from arboretum.grow.grower import make_target
 
     return make_target(y[:, None].astype(np.float64), None, w)

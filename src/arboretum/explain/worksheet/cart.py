@@ -23,8 +23,8 @@ from arboretum.textbook.splits import UNBOUNDED, Rules
 
 if TYPE_CHECKING:
     from arboretum.data.schema import Schema
-    from arboretum.grow.cart import Growth
-    from arboretum.grow.criterion import Target
+    from arboretum.grow.grower import GrowTarget
+    from arboretum.grow.settings import Growth
     from arboretum.structure.tree import Tree
 
 __all__ = ["CartFamily", "draw_of", "learn_target", "link_formula", "textbook_rules"]
@@ -33,7 +33,7 @@ _TEXTBOOK_LEAVES = 200  # the textbook works all links out anew at every step
 _FORMULAS = 8
 
 
-def textbook_rules(how: Growth, criterion: str, schema: Schema, target: Target) -> Rules:
+def textbook_rules(how: Growth, criterion: str, schema: Schema, target: GrowTarget) -> Rules:
     """Return how a tree grew, in the words of the textbook."""
     classes = None if target.classes is None else tuple(int(k) for k in target.classes)
     signs = None if how.monotone is None else tuple(int(s) for s in how.monotone)
@@ -62,7 +62,7 @@ def draw_of(how: Growth, n_features: int, key: int | None) -> Draw | None:
     return Draw(key, how.max_features or n_features, how.random_splits)
 
 
-def learn_target(family: Family) -> tuple[Target, np.ndarray | None]:
+def learn_target(family: Family) -> tuple[GrowTarget, np.ndarray | None]:
     """Return the target and the weights of the rows as the fit took them."""
     model, given, twin = family.model, family.given, family.twin
     target, w = twin._learn_target(given.y, given.sample_weight, family.n_rows)

@@ -82,7 +82,7 @@ class BagFamily(ForestFamily):
         w = weights(self.given.sample_weight, self.n_rows)
         target, _ = one._learn_target(labels, w, self.n_rows)
         how = settings.growth(one, model.schema_, target, self.n_rows)
-        return Plan(self.matrix, model.schema_, target, how, bags, ccp_alpha=float(base.ccp_alpha))
+        return Plan(self.matrix, model.schema_, target, how, bags)
 
     @property
     def criterion(self) -> str:

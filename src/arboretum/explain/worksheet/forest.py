@@ -66,9 +66,8 @@ class ForestFamily(Family):
         model, plan = self.model, self.plan
         how = plan.growth
         rules = textbook_rules(how, self.criterion, self.schema, plan.target)
-        pruned = (
-            f"what was below it was pruned (α = {number(plan.ccp_alpha)})" if plan.ccp_alpha else ""
-        )
+        alpha = how.ccp_alpha
+        pruned = f"what was below it was pruned (α = {number(alpha)})" if alpha else ""
         return ShownTree(
             self.trees[t],
             self.matrix,

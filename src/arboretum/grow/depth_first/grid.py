@@ -15,9 +15,9 @@ from arboretum.engine.split.categories import EXHAUSTIVE
 from arboretum.engine.split.score import CHANCE
 
 if TYPE_CHECKING:
-    from arboretum.grow.cart import Growth
-    from arboretum.grow.criterion import Target
     from arboretum.grow.depth_first.table import TreeTable
+    from arboretum.grow.grower import GrowTarget
+    from arboretum.grow.settings import Growth
 
 __all__ = ["TreeGrid", "share_a_grid", "to_grid"]
 
@@ -38,7 +38,7 @@ class TreeGrid:
     centre: float
 
 
-def share_a_grid(target: Target, settings: Growth, weights: np.ndarray) -> bool:
+def share_a_grid(target: GrowTarget, settings: Growth, weights: np.ndarray) -> bool:
     """Tell whether trees of these weights can be grown by the same rules."""
     plain = target.outputs == 1 and settings.monotone is None and settings.criterion != stat.POISSON
     if not plain or np.any(weights != np.floor(weights)):
@@ -47,7 +47,7 @@ def share_a_grid(target: Target, settings: Growth, weights: np.ndarray) -> bool:
 
 
 def to_grid(
-    table: TreeTable, target: Target, settings: Growth, weights: np.ndarray, alone: bool
+    table: TreeTable, target: GrowTarget, settings: Growth, weights: np.ndarray, alone: bool
 ) -> TreeGrid:
     """Put weights and targets on their grid."""
     y, outputs = target.y, target.outputs

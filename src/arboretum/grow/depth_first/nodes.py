@@ -14,9 +14,9 @@ from arboretum.structure.build import cut_trees
 from arboretum.structure.tree import THRESHOLD
 
 if TYPE_CHECKING:
-    from arboretum.grow.criterion import Target
     from arboretum.grow.depth_first.grid import TreeGrid
     from arboretum.grow.depth_first.table import TreeTable
+    from arboretum.grow.grower import GrowTarget
     from arboretum.structure.tree import Tree
 
 __all__ = ["to_trees"]
@@ -25,7 +25,7 @@ _Answers = tuple[np.ndarray, np.ndarray, np.ndarray]  # value, impurity and weig
 
 
 def _describe(
-    target: Target, weights: np.ndarray, grid: TreeGrid, grown: records.RandomTreeNodes
+    target: GrowTarget, weights: np.ndarray, grid: TreeGrid, grown: records.RandomTreeNodes
 ) -> _Answers:
     rules, nodes = grid.rules, int(grown.node_start[len(weights)])
     if rules.two_classes and rules.weight_step == 1.0 and not rules.bounded:
@@ -47,7 +47,7 @@ def _describe(
 
 
 def _describe_exactly(
-    target: Target,
+    target: GrowTarget,
     weight: np.ndarray,
     grid: TreeGrid,
     grown: records.RandomTreeNodes,
@@ -94,7 +94,7 @@ def _gains(first_child: np.ndarray, impurity: np.ndarray, weight: np.ndarray) ->
 
 def to_trees(
     table: TreeTable,
-    target: Target,
+    target: GrowTarget,
     weights: np.ndarray,
     grid: TreeGrid,
     grown: records.RandomTreeNodes,

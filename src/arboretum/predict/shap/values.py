@@ -1,8 +1,7 @@
 """SHAP values of an ensemble: which way they are found, and in what shape.
 
     many rows, small trees      tables          a look-up for every group of leaves   (tabling.py)
-    many rows, deep trees       lanes           down to bottom branches, look-ups     (deep.py)
-    few rows                    walk            every row down all branches           (walking.py)
+    few rows, or deep trees     walk            every row down all branches           (walking.py)
     the same, with background   contrast        every row against every other one     (walking.py)
 
 Every tree goes the way that is quickest for it; that depends on the number of rows and on the tree, and on
@@ -17,7 +16,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.engine import parallel
-from arboretum.predict.shap.deep import add_by_lanes, has_lanes
 from arboretum.predict.shap.layout import Layout, lay_out
 from arboretum.predict.shap.tabling import Tabled, has_tables, table_cap
 from arboretum.predict.shap.walking import add_by_contrast, add_by_walk
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["Contributions", "along_paths", "contributions_of"]
 
 _ROWS, _ROWS_PER_LEAF = 1000, 14  # from which on tables of a tree pay off
-_ROWS_OF_LANES = 512  # from which on bottom branches as tables pay off
 _CONTRASTS_PER_LEAF = 400  # pairs of rows, likewise
 _LONG_PAIRS = 9  # columns of a path beyond which tables of pairs are too large
 _SQUARES = 4096  # tables of pairs that a thread writes at a time
@@ -113,10 +110,6 @@ class Contributions:
             counts = np.full(len(rows), 1.0 / len(rows))
             add_by_contrast(self.layout, trees, matrix, rows, counts, pair_of, out, n_jobs)
             return
-        if pair_of is None and matrix.n_rows >= _ROWS_OF_LANES:
-            deep = has_lanes(self.layout)[trees]
-            add_by_lanes(self.layout, trees[deep], matrix, out, n_jobs)
-            trees = trees[~deep]
         add_by_walk(self.layout, trees, matrix, pair_of, out, n_jobs)
 
     def _tabled_trees(self, n_rows: int, background: Matrix | None, pairs: bool) -> np.ndarray:

@@ -9,11 +9,11 @@ from arboretum import AdaBoostClassifier, AdaBoostRegressor, CARTClassifier, CAR
 from arboretum.boosting.adaboost.learners import is_shared_tree, round_weights
 from arboretum.data.schema import learn_schema
 from arboretum.grow.category_stumps import code_categories
-from arboretum.grow.reweighted import ReweightedTrees, trees_for
 from arboretum.textbook import cart
 from arboretum.textbook.adaboost import AdaRules, samme
 from arboretum.textbook.splits import Rules
 from arboretum.textbook.weak_learners import tree_learner
+from tests.grow.reweighted import Reweighted
 
 
 def _frame(n=200, gaps=False):
@@ -118,27 +118,27 @@ def test_rows_that_are_drawn_leave_bins_and_class_weights_to_each_fit():
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({"max_depth": 1}, "Stumps"),
-        ({"max_depth": 1, "criterion": "error"}, "Stumps"),
-        ({"max_depth": 1, "criterion": "entropy"}, "Shallow"),
-        ({"max_depth": 1, "max_bins": 8}, "Shallow"),
-        ({"max_depth": 1, "min_samples_leaf": 5}, "ReweightedTrees"),
-        ({"max_depth": 1, "min_samples_leaf": 5, "max_bins": 8}, "ReweightedTrees"),
-        ({"max_depth": 8}, "ReweightedTrees"),
-        ({"max_depth": 9}, "Shallow"),
-        ({"max_depth": 2, "criterion": "error"}, "Shallow"),
-        ({"max_depth": 2, "max_leaf_nodes": 3}, "Shallow"),
-        ({"max_depth": 2, "surrogates": 1}, "Shallow"),
-        ({"max_depth": 1, "max_features": 2}, "Drawn"),
-        ({"max_depth": 1, "splitter": "random"}, "Drawn"),
+        ({"max_depth": 1}, "StumpGrower"),
+        ({"max_depth": 1, "criterion": "error"}, "StumpGrower"),
+        ({"max_depth": 1, "criterion": "entropy"}, "CartGrower"),
+        ({"max_depth": 1, "max_bins": 8}, "CartGrower"),
+        ({"max_depth": 1, "min_samples_leaf": 5}, "PresortedGrower"),
+        ({"max_depth": 1, "min_samples_leaf": 5, "max_bins": 8}, "PresortedGrower"),
+        ({"max_depth": 8}, "PresortedGrower"),
+        ({"max_depth": 9}, "CartGrower"),
+        ({"max_depth": 2, "criterion": "error"}, "CartGrower"),
+        ({"max_depth": 2, "max_leaf_nodes": 3}, "CartGrower"),
+        ({"max_depth": 2, "surrogates": 1}, "CartGrower"),
+        ({"max_depth": 1, "max_features": 2}, "DepthFirstGrower"),
+        ({"max_depth": 1, "splitter": "random"}, "DepthFirstGrower"),
     ],
     ids=str,
 )
 def test_the_first_way_that_fits_is_taken(options, expected):
     X, y = _frame(40)
     model = CARTClassifier(**options).fit(X, y)
-    trees = trees_for(model, model._encode(X), model.schema_, y[:, None], 2)
-    assert type(trees).__name__ == expected
+    trees = Reweighted(model, model._encode(X), model.schema_, y, 2)
+    assert type(trees.grower).__name__ == expected
 
 
 @pytest.mark.parametrize("gaps", [False, True])
@@ -190,7 +190,7 @@ def test_of_columns_that_divide_alike_the_first_is_asked(twin, depth):
     for seed in range(4):
         X, y = _twins(twin, seed)
         schema, matrix = learn_schema(X)
-        trees = ReweightedTrees(base, matrix, schema, y, 2)
+        trees = Reweighted(base, matrix, schema, y, 2)
         rng = np.random.default_rng(seed)
         for w in (rng.random(len(y)) / 3, round_weights(rng.random(len(y)) / 3, None)):
             asked = _questions(trees.grow(w).tree)

@@ -4,12 +4,27 @@ import numpy as np
 import pytest
 
 from arboretum.engine.keys import key_of
-from arboretum.engine.split.best import FROM_CODES, no_best
+from arboretum.engine.split.best import FROM_CODES
 from arboretum.engine.split.random import Values
-from arboretum.engine.split.sampled_columns import ColumnDrawing, longest_node
+from arboretum.grow.columns import ColumnStore
+from arboretum.grow.search import Searcher
 from tests.engine.split.split_cases import CRITERIA, decrease, make_case
 
 WIDTH, N_CODES = 5, 9
+
+
+def search(case, codes, value, max_features, *, random):
+    """Return the best division of every node on columns of its own draw."""
+    none = np.empty(0, np.int64)
+    value = np.tile(value, WIDTH)
+    store = ColumnStore(
+        np.empty((0, len(case.y)), np.uint32), none, none, codes, np.arange(WIDTH),
+        np.full(WIDTH, N_CODES), np.zeros(WIDTH, bool),
+        Values(np.arange(WIDTH) * N_CODES, value, value),
+    )  # fmt: skip
+    signs, charged = np.zeros(WIDTH, np.int8), np.zeros(WIDTH, bool)
+    searcher = Searcher(store, case.statistic, signs, max_features, random, 1, 0.0, 0.0, charged)
+    return searcher._search_drawn(case.rows, case.batch)
 
 
 def drawn_order(key):
@@ -54,11 +69,7 @@ def test_the_best_cut_of_the_columns_drawn(kind, max_features, missing):
     codes = rng.integers(0, N_CODES, (WIDTH, len(case.y))).astype(np.uint8)
     codes[rng.random(codes.shape) < missing] = N_CODES
     codes[:4] = np.where(np.isin(np.arange(len(case.y)), case.rows[46:]), 3, codes[:4])  # constant
-    zeros = np.zeros(WIDTH, np.int8)
-    drawing = ColumnDrawing(max_features, False, np.full(WIDTH, N_CODES), zeros.astype(bool), zeros)
-    none = Values(np.zeros(WIDTH, np.int64), np.empty(0), np.empty(0))
-    best = no_best(len(case.batch))
-    assert case.statistic.draw(codes, case.rows, case.batch, (drawing, none), best)
+    best = search(case, codes, np.arange(N_CODES) * 1.0, max_features, random=False)
     got = case.statistic.decrease(case.batch.nodes, best.score)
     for k, (lo, hi) in enumerate(zip(case.edges[:-1], case.edges[1:])):
         rows = case.rows[lo:hi]
@@ -83,12 +94,8 @@ def test_random_thresholds_are_the_better_of_one_for_each_column(kind, missing):
     case = make_case(kind, [40, 2, 1, 15], rng)
     codes = rng.integers(0, N_CODES, (WIDTH, len(case.y))).astype(np.uint8)
     codes[rng.random(codes.shape) < missing] = N_CODES
-    zeros = np.zeros(WIDTH, np.int8)
-    drawing = ColumnDrawing(WIDTH, True, np.full(WIDTH, N_CODES), zeros.astype(bool), zeros)
-    value = np.tile(np.arange(N_CODES) ** 1.5, WIDTH)
-    values = Values(np.arange(WIDTH) * N_CODES, value, value)
-    best = no_best(len(case.batch))
-    assert case.statistic.draw(codes, case.rows, case.batch, (drawing, values), best)
+    value = np.arange(N_CODES) ** 1.5
+    best = search(case, codes, value, WIDTH, random=True)
     got = case.statistic.decrease(case.batch.nodes, best.score)
     for k, (lo, hi) in enumerate(zip(case.edges[:-1], case.edges[1:])):
         rows, key, expected = case.rows[lo:hi], int(case.batch.keys[k]), -1.0
@@ -108,8 +115,3 @@ def test_random_thresholds_are_the_better_of_one_for_each_column(kind, missing):
             assert best.feature[k] == -1
         else:
             assert got[k] == pytest.approx(expected, abs=1e-12)
-
-
-def test_the_longest_node():
-    case = make_case("squared error", [3, 17, 1], np.random.default_rng(0))
-    assert longest_node(case.batch.nodes) == 17

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,9 +9,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from arboretum.data.schema import learn_schema
 from arboretum.engine.split import statistic as stat
-from arboretum.grow.cart import Growth, grow_in_order
-from arboretum.grow.criterion import Target
-from arboretum.grow.presorted.table import Bag, presort
+from arboretum.grow import choose
+from arboretum.grow.cart import CartGrower
+from arboretum.grow.choose import Use, choose_grower
+from arboretum.grow.depth_first.grower import DepthFirstGrower
+from arboretum.grow.grower import GrowTarget
+from arboretum.grow.settings import Growth
 from arboretum.predict.walk import leaves_of
 
 
@@ -26,14 +27,14 @@ def words_and_gaps(n: int = 400) -> tuple[pd.DataFrame, np.ndarray]:
     return X, X["a"].to_numpy() + (X["word"] == "q").to_numpy() + rng.normal(size=n)
 
 
-def bags(n: int) -> dict[str, Bag]:
+def bags(n: int) -> dict[str, tuple[np.ndarray | None, np.ndarray]]:
+    """Return rows and weights."""
     rng = np.random.default_rng(1)
-    some, weight = (rng.random(n) < 0.6).astype(np.uint8), rng.integers(1, 4, n).astype(float)
-    nothing = np.empty(0)
+    some, weight = np.flatnonzero(rng.random(n) < 0.6), rng.integers(1, 4, n).astype(float)
     return {
-        "all rows": Bag(np.zeros(0, np.uint8), nothing),
-        "a bag": Bag(some, nothing),
-        "a weighted bag": Bag(some, weight),
+        "all rows": (None, np.empty(0)),
+        "a bag": (some, np.empty(0)),
+        "a weighted bag": (some, weight),
     }
 
 
@@ -45,24 +46,19 @@ def bags(n: int) -> dict[str, Bag]:
 def test_trees_are_those_of_the_bags_rows_alone(name, limits, max_features):
     X, r = words_and_gaps()
     schema, matrix = learn_schema(X)
-    bag = bags(len(r))[name]
+    rows, weights = bags(len(r))[name]
+    target = GrowTarget(r[:, None], None, weights)
     settings = Growth(criterion=stat.SQUARED, max_features=max_features, **limits)
-    ready = presort(matrix, schema, settings, 0.0, 0.0, 1.0)
-    tree, leaf = ready.grow(r, bag, 5)
-    weight = np.empty(0) if bag.weight_inside is None else bag.weight_inside
-    alone, _ = grow_in_order(
-        matrix,
-        schema,
-        Target(bag.of(r)[:, None], None, weight),
-        bag.rows,
-        replace(settings, seed=5),
-    )
+    ready = choose_grower(matrix, schema, settings, target, Use.RESIDUALS)
+    grown = ready.grow(target, rows, 5)
+    tree = grown.tree
+    alone = CartGrower(matrix, schema, settings).grow(target, rows, 5).tree
     assert len(tree) > 10
     for part in ("kind", "feature", "threshold", "first_child", "missing_child", "count"):
         assert_array_equal(getattr(tree, part), getattr(alone, part))
     assert_allclose(tree.value, alone.value, rtol=1e-12, atol=1e-14)
-    assert_array_equal(leaf, leaves_of(alone, matrix, 1))
-    again, _ = ready.grow(r, bag, 5)  # what was sorted once is as it was
+    assert_array_equal(grown.leaf_of_row, leaves_of(alone, matrix, 1))
+    again = ready.grow(target, rows, 5).tree  # what was sorted once is as it was
     assert_array_equal(again.threshold, tree.threshold)
 
 
@@ -79,14 +75,15 @@ def test_trees_of_few_rows_grown_in_one_call_are_the_same_to_the_last_bit(
     X, r = words_and_gaps()
     X = X.drop(columns="word") if gaps else X[["a", "b", "d"]]
     schema, matrix = learn_schema(X)
-    bag = bags(len(r))[name]
-    settings = Growth(criterion=stat.SQUARED, **limits)
-    whole = presort(matrix, schema, settings, 0.0, 0.0, 1.0)
-    assert whole._is_quicker_whole(bag)
-    tree, leaf = whole.grow(r, bag, 0)
-    monkeypatch.setattr(type(whole), "_is_quicker_whole", lambda self, bag: False)
-    levels, same_leaf = presort(matrix, schema, settings, 0.0, 0.0, 1.0).grow(r, bag, 0)
-    assert_array_equal(leaf, same_leaf)
+    rows, weights = bags(len(r))[name]
+    target, settings = GrowTarget(r[:, None], None, weights), Growth(stat.SQUARED, **limits)
+    growers = [choose_grower(matrix, schema, settings, target, Use.RESIDUALS)]
+    monkeypatch.setattr(choose, "FEW_ROWS", 0)
+    growers.append(choose_grower(matrix, schema, settings, target, Use.RESIDUALS))
+    assert [type(one) for one in growers] == [DepthFirstGrower, CartGrower]
+    one, other = (grower.grow(target, rows, 0) for grower in growers)
+    assert_array_equal(one.leaf_of_row, other.leaf_of_row)
+    tree, levels = one.tree, other.tree
     for part in ("kind", "feature", "threshold", "first_child", "missing_child", "count", "weight"):
         assert_array_equal(getattr(tree, part), getattr(levels, part))
     for part in ("value", "impurity", "gain"):
