@@ -121,7 +121,7 @@ def _behind(share, row, other_share, other_row):
 def _sink(share, row, size):
     """Move the first entry of a heap to its place; the entry behind all others comes first.
 
-    share (k,) float64, reordered; row (k,) int32 or int64, reordered.
+    share (k,) float64, reordered; row (k,) int32, reordered.
     """
     at = 0
     while True:
@@ -144,7 +144,7 @@ def nearest_rows(mine, away, groups, itself, share, row):
     ``itself[i]`` is a member that row i does not count, or -1. Of equals the lower number is nearer.
 
     mine (n_rows, n_trees) int32; away (n_rows, n_words) uint64; itself (n_rows,) int64; share
-    (n_rows, k) float64, written; row (n_rows, k) int64, written.
+    (n_rows, k) float64, written; row (n_rows, k) int32, written.
     """
     n, k = groups.leaf.shape[1], share.shape[1]
     counts, touched = np.zeros(n, np.int32), np.empty(n, np.int32)
